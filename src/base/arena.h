@@ -1,0 +1,22 @@
+/* base/arena.h: memory that is sized at start and never freed piece by piece.
+ * Backed by anonymous pages that cost nothing until touched, so generous bounds are free.
+ * Thread: one at a time (start-up). Errors: running past the end is a bug (invariant). */
+#ifndef STAMPEDE_BASE_ARENA_H
+#define STAMPEDE_BASE_ARENA_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+struct arena {
+    char *base;
+    size_t size;
+    size_t used;
+};
+
+MUST_CHECK enum status arena_open(struct arena *arena, size_t bytes);
+void arena_close(struct arena *arena); /* accepts a zeroed or closed arena */
+/* Zeroed memory aligned to 64 bytes. */
+void *arena_take(struct arena *arena, size_t count, size_t bytes_each);
+
+#endif

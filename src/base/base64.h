@@ -1,0 +1,12 @@
+/* base/base64.h: base64url without padding (RFC 4648 §5), strict: no other characters, no stray bits. */
+#ifndef STAMPEDE_BASE_BASE64_H
+#define STAMPEDE_BASE_BASE64_H
+
+#include "base/span.h"
+
+/* Writes ceil(bytes * 4 / 3) characters, no NUL; answers how many. */
+size_t base64_encode(const void *data, size_t bytes, char *out);
+/* *bytes: capacity of `out` on entry, size on return. */
+MUST_CHECK enum status base64_decode(struct span text, void *out, size_t *bytes);
+
+#endif

@@ -1,0 +1,15 @@
+/* base/clock.h: the one door to time.
+ * Server time is wall time at start carried on by CLOCK_BOOTTIME: it never jumps while the program runs, and it
+ * never starts behind the last time in the log (clock_start gets that as `not_before_ms`).
+ * Thread: clock_start once before other threads; the rest from any thread. */
+#ifndef STAMPEDE_BASE_CLOCK_H
+#define STAMPEDE_BASE_CLOCK_H
+
+#include <stdint.h>
+
+void clock_start(uint64_t not_before_ms);
+uint64_t clock_now_ms(void);       /* server time, ms since 1970 */
+uint64_t clock_wall_ms(void);      /* what the system's wall clock says; for comparing only */
+uint64_t clock_monotonic_ns(void); /* for durations */
+
+#endif

@@ -1,0 +1,44 @@
+/* base/disk.h: the one door to the disk for everything that must survive a crash (journal, snapshots, keys).
+ * Tests put a disk behind it that loses what was not synced. Paths are relative to the disk's root folder.
+ * Errors: every call answers a status; on STATUS_IO errno tells. disk_write answers STATUS_FULL for ENOSPC/EDQUOT.
+ * Thread: any; a file is used by one thread at a time unless said otherwise. */
+#ifndef STAMPEDE_BASE_DISK_H
+#define STAMPEDE_BASE_DISK_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DISK_NAME_MAX = 64 };
+enum disk_mode { DISK_READ, DISK_WRITE /* must exist */, DISK_CREATE /* must not exist */ };
+
+typedef int disk_file; /* >= 0 */
+
+struct disk {
+    const struct disk_ops *ops;
+};
+struct disk_ops {
+    enum status (*open)(struct disk *, const char *name, enum disk_mode, disk_file *);
+    void (*close)(struct disk *, disk_file);
+    /* Reads exactly up to the end of the file: *got < bytes only there. */
+    enum status (*read)(struct disk *, disk_file, uint64_t offset, void *data, size_t bytes, size_t *got);
+    enum status (*write)(struct disk *, disk_file, uint64_t offset, const void *data, size_t bytes); /* all or fault */
+    enum status (*sync)(struct disk *, disk_file); /* data and what is needed to read it (fdatasync) */
+    enum status (*size)(struct disk *, disk_file, uint64_t *bytes);
+    enum status (*truncate)(struct disk *, disk_file, uint64_t bytes);
+    enum status (*rename)(struct disk *, const char *from, const char *to); /* atomic, replaces; not yet durable */
+    enum status (*remove)(struct disk *, const char *name);
+    enum status (*sync_folder)(struct disk *);
+    /* Calls `each` with every name in the root folder that starts with `prefix`, in any order. */
+    enum status (*list)(struct disk *, const char *prefix, void (*each)(void *context, const char *name), void *context);
+};
+
+/* A real folder, made (0700, with its parent synced) if it is missing. disk_folder_close frees. */
+MUST_CHECK enum status disk_folder_open(const char *path, struct disk **disk);
+void disk_folder_close(struct disk *disk);
+/* Keeps other processes out of the folder while open: STATUS_BUSY if one holds it. */
+MUST_CHECK enum status disk_folder_lock(struct disk *disk, const char *name);
+
+#endif

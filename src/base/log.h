@@ -1,0 +1,30 @@
+/* base/log.h: one line per event on standard error, `time level component message key=value…`.
+ * For what a person must know: starts, stops, faults, alarms. Refusals are counted (metrics.h), not logged.
+ * Repeats are held back: each call site logs at most LOG_BURST lines a second and says how many it dropped.
+ * Thread: any; a line is one write. Never pass secrets. */
+#ifndef STAMPEDE_BASE_LOG_H
+#define STAMPEDE_BASE_LOG_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { LOG_BURST = 20 };
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+struct log_site { _Atomic uint64_t second; _Atomic uint32_t count; _Atomic uint32_t dropped; };
+
+void log_level_set(enum log_level least);
+void log_write(struct log_site *site, enum log_level level, const char *component, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#define LOG_AT(level, component, ...) \
+    do { \
+        static struct log_site log_site_here; \
+        log_write(&log_site_here, (level), (component), __VA_ARGS__); \
+    } while (0)
+#define log_debug(component, ...) LOG_AT(LOG_DEBUG, component, __VA_ARGS__)
+#define log_info(component, ...) LOG_AT(LOG_INFO, component, __VA_ARGS__)
+#define log_warn(component, ...) LOG_AT(LOG_WARN, component, __VA_ARGS__)
+#define log_error(component, ...) LOG_AT(LOG_ERROR, component, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,40 @@
+/* base/metrics.h: counters and gauges in Prometheus text form.
+ * A metric is a static struct, registered at start. Counters have one cell per thread slot, so that counting is
+ * one relaxed add on a line nobody else writes; reading sums the cells.
+ * Thread: metrics_thread_enter gives the calling thread its slot (METRICS_THREADS at most, later ones share the
+ * last); counting from any thread; metrics_register at start only; metrics_render from any thread. */
+#ifndef STAMPEDE_BASE_METRICS_H
+#define STAMPEDE_BASE_METRICS_H
+
+#include "base/text.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+enum { METRICS_THREADS = 32, METRICS_MAX = 256 };
+enum metric_kind { METRIC_COUNTER, METRIC_GAUGE };
+
+struct metric {
+    const char *name;   /* stampede_…; counters end in _total */
+    const char *labels; /* "answer=\"won\"" or NULL; metrics of one name are registered one after another */
+    const char *help;
+    enum metric_kind kind;
+    struct { alignas(64) _Atomic uint64_t value; } cells[METRICS_THREADS];
+};
+
+extern _Thread_local uint32_t metrics_slot;
+void metrics_thread_enter(void);
+void metrics_register(struct metric *metric);
+static inline void metric_add(struct metric *metric, uint64_t n)
+{
+    _Atomic uint64_t *cell = &metric->cells[metrics_slot].value;
+    atomic_fetch_add_explicit(cell, n, memory_order_relaxed);
+}
+static inline void metric_set(struct metric *metric, uint64_t value) /* gauges: one cell */
+{
+    atomic_store_explicit(&metric->cells[0].value, value, memory_order_relaxed);
+}
+uint64_t metric_read(const struct metric *metric);
+void metrics_render(struct text *out);
+
+#endif

@@ -1,0 +1,51 @@
+/* base/planted.h: bugs planted on purpose, to prove that the tests can see them.
+ * Compiled in only with -DPLANTED_BUGS (simulator builds); elsewhere planted() is the constant 0.
+ * tests/simulation/ runs one bug after another and expects each to be caught. */
+#ifndef STAMPEDE_BASE_PLANTED_H
+#define STAMPEDE_BASE_PLANTED_H
+
+#define PLANTED_LIST(X) \
+    X(NONE, "no bug") \
+    X(SELL_ONE_TOO_MANY, "sells total + 1 (public peers)") \
+    X(NEVER_SELL_LAST, "result after DECR > 0: the last unit never sells (S2)") \
+    X(NEGATIVE_QUANTITY, "a negative quantity adds stock (S1)") \
+    X(RETURN_TWICE, "a return can run twice (S1)") \
+    X(MARK_WITHOUT_UNIT, "buyer is marked although nothing was deducted (S1)") \
+    X(PREHEAT_OVERWRITES, "preheating again overwrites stock (S3)") \
+    X(TOLD_BEFORE_DURABLE, "won is told before the log is synced (S3)") \
+    X(LIMIT_CHECK_SKIPPED, "user limit counts orders, not units") \
+    X(LIMIT_FORGETS_ON_RESTART, "user counters are not in the snapshot") \
+    X(WINDOW_UNCHECKED, "sale window never checked (public peers)") \
+    X(END_INCLUSIVE, "sells at the end moment itself") \
+    X(FLAG_HIDES_WIN, "sold-out flag hides a win from its own buyer") \
+    X(FLAG_STAYS, "sold-out flag stays when stock comes back (S0)") \
+    X(KEY_FORGOTTEN, "a retry with the same key buys again") \
+    X(KEY_OTHER_BODY, "same key with another body is not refused") \
+    X(LIST_PRICE_CHARGED, "list price charged instead of the flash price (public peers)") \
+    X(SKIP_FAILED_RECORD, "queue position moves past a failed record (S1)") \
+    X(POSITION_APART, "queue position is committed apart from the orders") \
+    X(DUPLICATE_ORDERS, "redelivered ticket makes a second order") \
+    X(UNIQUE_WITHOUT_USER, "unique key without the user (S2)") \
+    X(REJECT_KEEPS_STOCK, "a refused insert doesn't give the stock back (S4)") \
+    X(IGNORE_SYNC_ERROR, "goes on after a failed sync") \
+    X(RETRY_SYNC, "retries a failed sync and believes it") \
+    X(IGNORE_CRC, "recovery does not check checksums") \
+    X(TORN_TAIL_NOT_ZEROED, "torn tail is left behind the new end") \
+    X(SNAPSHOT_EARLY, "snapshot names a position that it does not hold yet") \
+    X(RESET_ALL_ITEMS, "stock of all items is reset when one runs out (public peers)") \
+    X(ADJUST_BELOW_ZERO, "removing stock takes more than is free") \
+    X(TICKET_REUSED, "ticket numbers start again after a restart") \
+    X(CLOCK_BACKWARDS, "time in the log may run backwards after a restart")
+
+#define PLANTED_ENUM(name, what) PLANTED_##name,
+enum planted_bug { PLANTED_LIST(PLANTED_ENUM) PLANTED_COUNT };
+#undef PLANTED_ENUM
+
+#ifdef PLANTED_BUGS
+extern enum planted_bug planted_now; /* defined by the simulator */
+#define planted(name) (planted_now == PLANTED_##name)
+#else
+#define planted(name) 0
+#endif
+
+#endif

@@ -1,0 +1,138 @@
+/* contract/order_store.h: the third seam: the database of record.
+ * Everything that one batch of queue records changes goes into one transaction together with the position: orders,
+ * stock with version, user counters, stock events, dead letters. Prepared statements only.
+ * Thread: the store thread only.
+ * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which and why);
+ * STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again later; STATUS_CORRUPT: stop. */
+#ifndef STAMPEDE_CONTRACT_ORDER_STORE_H
+#define STAMPEDE_CONTRACT_ORDER_STORE_H
+
+#include "base/status.h"
+#include "contract/ticket_queue.h"
+
+enum order_state { ORDER_NONE, ORDER_PENDING, ORDER_PAID, ORDER_CLOSED, ORDER_REFUNDED, ORDER_STATES };
+enum order_reason { REASON_NONE, REASON_EXPIRED, REASON_CANCELLED, REASON_REJECTED, ORDER_REASONS };
+
+struct order {
+    ticket_number ticket;
+    user_id user;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint8_t state;  /* enum order_state */
+    uint8_t reason; /* enum order_reason */
+    uint64_t unit_price, amount;
+    uint64_t created_ms, pay_by_ms;
+    uint64_t version; /* grows with every change */
+};
+
+/* What to do with a record of a batch; the order writer decides, the store does it. */
+enum disposition {
+    DISPOSE_APPLY,
+    DISPOSE_REJECT, /* a ticket: write the order as closed (rejected) and a stock event that returns its units */
+    DISPOSE_DEAD,   /* a dead letter, for a person to decide; nothing else is changed by it */
+};
+enum refusal_kind {
+    REFUSAL_NONE,
+    REFUSAL_UNIQUE,  /* item + user + slot is taken by another ticket */
+    REFUSAL_LIMIT,   /* user counter would pass its limit */
+    REFUSAL_STOCK,   /* not enough stock in the database, or its version moved */
+    REFUSAL_UNKNOWN, /* the record names what the database does not have, or it broke another rule */
+};
+struct refusal {
+    uint32_t index; /* in the batch; UINT32_MAX: the database did not say */
+    enum refusal_kind kind;
+    char text[160];
+};
+
+struct product {
+    uint32_t id;
+    char name[NAME_BYTES_MAX + 1];
+    char description[DESCRIPTION_BYTES_MAX + 1];
+    char images[IMAGES_BYTES_MAX + 1]; /* JSON array of strings */
+    char currency[4];
+    uint64_t list_price;
+};
+struct sale {
+    sale_id id;
+    char title[NAME_BYTES_MAX + 1];
+    uint64_t start_ms, end_ms;
+    uint32_t limit_per_user;
+    bool eligible_only;
+    bool published; /* visible to the public */
+    uint8_t gate;   /* enum gate, as last seen in the log */
+    uint64_t preheat_at_ms; /* 0: by hand or on publish only */
+};
+struct item {
+    item_id id;
+    sale_id sale;
+    uint32_t product;
+    uint64_t flash_price;
+    uint32_t limit_per_user;
+    uint32_t pay_window_ms;
+    uint32_t total, locked, sold, safety; /* sellable = total − locked − sold */
+    uint32_t channel_units[CHANNELS_MAX];
+    uint64_t version; /* of the stock */
+    bool preheated;   /* as last seen in the log */
+};
+struct stock_event {
+    uint64_t id;
+    struct command_settle settle;
+};
+struct dead_letter {
+    uint64_t id;
+    lsn_t lsn;
+    ticket_number ticket;
+    uint64_t time_ms;
+    char reason[160];
+};
+struct audit_entry {
+    uint64_t id;
+    uint64_t time_ms;
+    char actor[NAME_BYTES_MAX + 1];
+    char action[64];
+    char detail[512];
+};
+
+struct order_store {
+    const struct order_store_ops *ops;
+};
+struct order_store_ops {
+    void (*close)(struct order_store *);
+    /* 0 and "" for a new database. data_id ties journal and database together. */
+    enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
+    enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */
+
+    /* One transaction. Records at or below the stored position are skipped. */
+    enum status (*apply)(struct order_store *, const struct queue_record *records, const uint8_t *dispositions,
+        uint32_t count, struct refusal *refusal);
+    /* Stock events that the inventory has not confirmed yet (a SETTLE record of the ticket and step confirms). */
+    enum status (*stock_events)(struct order_store *, struct stock_event *events, uint32_t max, uint32_t *count);
+
+    enum status (*order_by_ticket)(struct order_store *, ticket_number, struct order *);
+    /* Newest first, tickets below `before` (0: from the newest). user 0: any; item 0: any. */
+    enum status (*orders_list)(struct order_store *, user_id, item_id, ticket_number before, struct order *, uint32_t max,
+        uint32_t *count);
+    enum status (*dead_letters)(struct order_store *, struct dead_letter *, uint32_t max, uint32_t *count);
+    enum status (*order_totals)(struct order_store *, item_id, uint64_t *orders, uint64_t *units); /* not rejected */
+
+    /* Catalog. insert fills the id. Lists answer rows with id > after, ascending. */
+    enum status (*product_insert)(struct order_store *, struct product *);
+    enum status (*product_get)(struct order_store *, uint32_t id, struct product *);
+    enum status (*products)(struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
+    enum status (*sale_insert)(struct order_store *, struct sale *);
+    enum status (*sale_update)(struct order_store *, const struct sale *); /* title, schedule, limits, published */
+    enum status (*sale_get)(struct order_store *, sale_id, struct sale *);
+    enum status (*sales)(struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+    enum status (*item_insert)(struct order_store *, struct item *);
+    enum status (*item_get)(struct order_store *, item_id, struct item *); /* one row: total, locked, sold agree */
+    enum status (*items)(struct order_store *, sale_id sale /* 0: all */, item_id after, struct item *, uint32_t max,
+        uint32_t *count);
+
+    /* The audit chain: each entry carries the SHA-256 over itself and the one before. */
+    enum status (*audit_append)(struct order_store *, const struct audit_entry *);
+    enum status (*audit_list)(struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);
+    enum status (*audit_verify)(struct order_store *, uint64_t *entries, uint64_t *first_bad); /* 0: none bad */
+};
+
+#endif
