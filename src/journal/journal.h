@@ -27,6 +27,7 @@ enum {
     JOURNAL_VERSION = 1,
     JOURNAL_RECORD_MAX = 256,       /* payload bytes of one record */
     JOURNAL_BATCH_MAX = 1024 * 1024, /* default for batch_bytes: one batch with its header and padding */
+    JOURNAL_BATCH_LIMIT = 16 * 1024 * 1024, /* the largest batch_bytes there can be */
     JOURNAL_NAME_MAX = 32,
 };
 
@@ -76,6 +77,11 @@ void journal_close(struct journal *journal); /* accepts NULL; does not write wha
 /* Read-only pass over a folder (verify): the same scan, changes nothing; a torn tail is reported, not cut. */
 MUST_CHECK enum status journal_scan(const struct journal_config *config, const struct journal_position *from,
     journal_each each, void *context, struct journal_recovery *recovery);
+
+/* The same, up to and including the batch that ends at `until`: for complete segments behind a live writer. */
+MUST_CHECK enum status journal_scan_until(const struct journal_config *config,
+    const struct journal_position *from, uint64_t until, journal_each each, void *context,
+    struct journal_recovery *recovery);
 
 /* Owner thread. */
 uint32_t journal_room(const struct journal *journal); /* records of the largest size that may be appended now */

@@ -1,0 +1,38 @@
+/* inventory/buyers.h: units that each user has in each scope: an item, a sale with a limit, or a sale's list of
+ * eligible users. Counts unpaid and paid units; returned units leave it.
+ * Thread: inventory thread only. Memory: from the arena at create; 20 bytes a row and 5.4 for its slot.
+ * Errors: adding to a full table is a bug; ask buyers_room first. */
+#ifndef STAMPEDE_INVENTORY_BUYERS_H
+#define STAMPEDE_INVENTORY_BUYERS_H
+
+#include "base/arena.h"
+#include "contract/types.h"
+
+#include <stddef.h>
+
+struct buyer_row {
+    user_id user;
+    uint32_t scope; /* buyers_scope_… */
+    uint32_t used;  /* units */
+    uint32_t last;  /* the latest ticket in this scope; 0: none */
+} __attribute__((packed, aligned(4)));
+
+struct buyers {
+    struct buyer_row *rows;
+    uint32_t *slots; /* row + 1, 0: empty */
+    uint64_t slot_count;
+    uint64_t count;
+    uint64_t capacity;
+};
+
+static inline uint32_t buyers_scope_item(item_id item) { return item; }
+static inline uint32_t buyers_scope_sale(sale_id sale) { return 1u << 16 | sale; }
+static inline uint32_t buyers_scope_eligible(sale_id sale) { return 1u << 17 | sale; }
+
+size_t buyers_bytes(uint64_t capacity);
+void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity);
+static inline uint64_t buyers_room(const struct buyers *buyers) { return buyers->capacity - buyers->count; }
+struct buyer_row *buyers_find(const struct buyers *buyers, uint32_t scope, user_id user); /* NULL: none */
+struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user_id user);
+
+#endif

@@ -1,0 +1,72 @@
+/* inventory/engine.h: the deterministic state machine that decides.
+ * engine_apply(state, command) → outcome: no clock, no disk, no randomness, no settings inside; all of that comes in with
+ * the command. The running server, recovery, the simulator and `stampede verify` call this same function.
+ *
+ * Model. A sale has a window, gates and an optional limit per user over all its items. An item belongs to a sale and has
+ * units in channel pools and in safety stock. A win moves units from a pool to held; a settle step moves them on:
+ * held → sold, held or sold → back to a pool or to safety, sold → written off. At every moment
+ *     given = Σ pools + safety + held + sold + written off          (I1)
+ * and every change re-checks it for the item it touched.
+ *
+ * Thread: one owner. Memory: one arena, sized at create, nothing to free piece by piece.
+ * Errors: refusals are outcomes and change nothing; a full table is an outcome (ANSWER_UNAVAILABLE, CONFLICT_FULL). */
+#ifndef STAMPEDE_INVENTORY_ENGINE_H
+#define STAMPEDE_INVENTORY_ENGINE_H
+
+#include "base/arena.h"
+#include "base/thread.h"
+#include "contract/board.h"
+#include "contract/command.h"
+#include "inventory/buyers.h"
+#include "inventory/tickets.h"
+
+struct engine_config {
+    uint32_t items_max; /* ids 1 … items_max − 1 */
+    uint32_t sales_max;
+    uint64_t tickets_max;
+};
+
+struct engine_sale {
+    uint64_t start_ms, end_ms;
+    uint32_t limit_per_user;
+    uint32_t items; /* preheated */
+    bool defined, eligible_only, opened, paused, ended;
+};
+
+struct engine_item {
+    sale_id sale; /* 0: not preheated */
+    uint32_t limit_per_user;
+    uint64_t unit_price;
+    uint32_t pay_window_ms;
+    uint32_t total, locked;
+    uint32_t given, held, sold, safety, written_off;
+    uint32_t free[CHANNELS_MAX];
+};
+
+struct engine {
+    struct engine_config config;
+    struct arena arena;
+    struct engine_sale *sales;
+    struct engine_item *items;
+    struct tickets tickets;
+    struct buyers buyers;
+    struct thread_owner owner;
+};
+
+MUST_CHECK enum status engine_open(struct engine *engine, const struct engine_config *config);
+void engine_close(struct engine *engine);
+
+/* may_change false: a command that would change state is answered ANSWER_UNAVAILABLE and changes nothing. */
+void engine_apply(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome);
+
+/* The item a command is about, for publishing: 0 if it is a whole sale or none. */
+item_id engine_command_item(const struct command *command, const struct outcome *outcome);
+bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view); /* false: unknown */
+void engine_item_counts(const struct engine *engine, item_id item, struct item_counts *counts);
+
+/* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL: fine, else what is wrong. */
+const char *engine_check(const struct engine *engine);
+/* A digest of the whole state; equal states have equal digests whatever their history of tables. */
+uint64_t engine_digest(const struct engine *engine);
+
+#endif

@@ -1,0 +1,43 @@
+/* inventory/engine_apply.h: one function per command; engine.c has the table. Inside the inventory only. */
+#ifndef STAMPEDE_INVENTORY_ENGINE_APPLY_H
+#define STAMPEDE_INVENTORY_ENGINE_APPLY_H
+
+#include "inventory/engine.h"
+
+struct engine_item *engine_item_find(const struct engine *engine, item_id item); /* NULL: not preheated */
+struct engine_sale *engine_sale_find(const struct engine *engine, sale_id sale); /* NULL: not defined */
+void engine_item_recheck(const struct engine_item *item);
+
+#define ENGINE_APPLY(name) \
+    void name(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_sale);     /* engine_setup.c */
+ENGINE_APPLY(engine_apply_preheat);  /* engine_setup.c */
+ENGINE_APPLY(engine_apply_gate);     /* engine_setup.c */
+ENGINE_APPLY(engine_apply_users);    /* engine_setup.c */
+ENGINE_APPLY(engine_apply_adjust);   /* engine_stock.c */
+ENGINE_APPLY(engine_apply_move);     /* engine_stock.c */
+ENGINE_APPLY(engine_apply_reserve);  /* engine_purchase.c */
+ENGINE_APPLY(engine_apply_settle);   /* engine_purchase.c */
+ENGINE_APPLY(engine_ask_mine);       /* engine_ask.c */
+ENGINE_APPLY(engine_ask_ticket);     /* engine_ask.c */
+ENGINE_APPLY(engine_ask_counts);     /* engine_ask.c */
+
+/* The last step of every change: with may_change false nothing has been touched yet and nothing will be. */
+static inline bool engine_may(bool may_change, struct outcome *outcome)
+{
+    if (!may_change)
+        outcome->answer = ANSWER_UNAVAILABLE;
+    return may_change;
+}
+static inline void engine_conflict(struct outcome *outcome, enum conflict conflict)
+{
+    outcome->answer = ANSWER_CONFLICT;
+    outcome->detail = (uint8_t)conflict;
+}
+static inline void engine_done(struct outcome *outcome)
+{
+    outcome->answer = ANSWER_DONE;
+    outcome->changed = true;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* inventory/engine_ask.c: questions that change nothing. */
+#include "inventory/engine_apply.h"
+
+void engine_ask_mine(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    (void)may_change;
+    if (engine_item_find(engine, command->ask.item) == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_ITEM;
+        return;
+    }
+    const struct buyer_row *row =
+        buyers_find(&engine->buyers, buyers_scope_item(command->ask.item), command->ask.user);
+    outcome->answer = ANSWER_FOUND;
+    outcome->item = command->ask.item;
+    outcome->user = command->ask.user;
+    outcome->quantity = row == NULL ? 0 : row->used;
+    outcome->ticket = row == NULL || row->used == 0 ? 0 : row->last;
+}
+
+void engine_ask_ticket(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    (void)may_change;
+    const struct ticket_row *ticket = tickets_get(&engine->tickets, command->ask.ticket);
+    if (ticket == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_TICKET;
+        return;
+    }
+    outcome->answer = ANSWER_FOUND;
+    outcome->ticket = command->ask.ticket;
+    outcome->item = ticket->item;
+    outcome->user = ticket->user;
+    outcome->quantity = ticket->quantity;
+    outcome->unit_price = engine->items[ticket->item].unit_price;
+    outcome->pay_by_ms = ticket->pay_by_ms;
+    outcome->detail = ticket->state;
+}
+
+void engine_ask_counts(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    (void)may_change;
+    const struct engine_item *item = engine_item_find(engine, command->ask.item);
+    if (item == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_ITEM;
+        return;
+    }
+    outcome->answer = ANSWER_FOUND;
+    outcome->item = command->ask.item;
+    for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
+        outcome->free += item->free[channel];
+}

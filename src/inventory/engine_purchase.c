@@ -1,0 +1,308 @@
+/* inventory/engine_purchase.c: a purchase, and every later step of its ticket. */
+#include "base/planted.h"
+#include "inventory/engine_apply.h"
+
+/* What a user may still take of an item: rows of both scopes, found once and used for check and change. */
+struct allowance {
+    struct buyer_row *item_row; /* NULL: nothing bought yet */
+    struct buyer_row *sale_row; /* NULL: nothing bought yet, or the sale has no limit */
+};
+
+static bool limit_allows(uint32_t limit, const struct buyer_row *row, uint32_t quantity)
+{
+    const uint64_t used = row == NULL ? 0 : row->used;
+    if (planted(LIMIT_CHECK_SKIPPED))
+        return limit == 0 || used < limit;
+    return limit == 0 || used + quantity <= limit;
+}
+
+static struct allowance allowance_find(
+    const struct engine *engine, const struct engine_item *item, item_id id, user_id user)
+{
+    struct allowance allowance = { .item_row = buyers_find(&engine->buyers, buyers_scope_item(id), user) };
+    if (engine->sales[item->sale].limit_per_user != 0)
+        allowance.sale_row = buyers_find(&engine->buyers, buyers_scope_sale(item->sale), user);
+    return allowance;
+}
+
+/* The same key: the same ticket again, if it asks for the same. */
+static void answer_repeated(const struct engine *engine, const struct command_reserve *asked, ticket_number number,
+    struct outcome *outcome)
+{
+    const struct ticket_row *ticket = tickets_get(&engine->tickets, number);
+    const bool same = ticket->user == asked->user && ticket->item == asked->item &&
+        ticket->quantity == asked->quantity && ticket->channel == asked->channel;
+    if (!same && !planted(KEY_OTHER_BODY)) {
+        outcome->answer = ANSWER_KEY_REUSED;
+        return;
+    }
+    outcome->answer = ANSWER_REPEATED;
+    outcome->ticket = number;
+    outcome->item = ticket->item;
+    outcome->quantity = ticket->quantity;
+    outcome->unit_price = engine->items[ticket->item].unit_price;
+    outcome->pay_by_ms = ticket->pay_by_ms;
+}
+
+static enum answer window_answer(const struct engine_sale *sale, uint64_t now_ms)
+{
+    const bool past_end = planted(END_INCLUSIVE) ? now_ms > sale->end_ms : now_ms >= sale->end_ms;
+    if (planted(WINDOW_UNCHECKED))
+        return ANSWER_NONE;
+    if (sale->ended || past_end)
+        return ANSWER_ENDED;
+    if (!sale->opened && now_ms < sale->start_ms)
+        return ANSWER_NOT_STARTED;
+    return sale->paused ? ANSWER_PAUSED : ANSWER_NONE;
+}
+
+static bool limit_refuses(const struct engine_item *item, const struct engine_sale *sale,
+    const struct allowance *allowance, uint32_t quantity, struct outcome *outcome)
+{
+    if (limit_allows(item->limit_per_user, allowance->item_row, quantity) &&
+        limit_allows(sale->limit_per_user, allowance->sale_row, quantity))
+        return false;
+    const bool has = allowance->item_row != NULL && allowance->item_row->used > 0;
+    outcome->answer = has && item->limit_per_user == 1 ? ANSWER_ALREADY_BOUGHT : ANSWER_LIMIT_REACHED;
+    outcome->ticket = has ? allowance->item_row->last : 0;
+    return true;
+}
+
+static bool pool_refuses(const struct engine_item *item, channel_index channel, uint32_t quantity)
+{
+    const uint32_t free = item->free[channel];
+    if (planted(SELL_ONE_TOO_MANY))
+        return (uint64_t)free + 1 < quantity || free == UINT32_MAX;
+    if (planted(NEVER_SELL_LAST))
+        return free <= quantity;
+    return free < quantity;
+}
+
+/* Why this purchase can't be, in the order of the questions; false: nothing is in its way. */
+static bool purchase_refused(const struct engine *engine, const struct command *command,
+    const struct engine_item *item, const struct allowance *allowance, struct outcome *outcome)
+{
+    const struct command_reserve *asked = &command->reserve;
+    const struct engine_sale *sale = &engine->sales[item->sale];
+    if (allowance->item_row != NULL && allowance->item_row->last >= asked->pending_from) {
+        outcome->answer = ANSWER_IN_PROGRESS;
+        return true;
+    }
+    /* Who has the unit already hears of it even after the end: the first answer may have been lost. */
+    if (limit_refuses(item, sale, allowance, asked->quantity, outcome) && outcome->ticket != 0)
+        return true;
+    const enum answer window = window_answer(sale, command->time_ms);
+    const bool window_counts = (asked->flags & RESERVE_AFTER_END) == 0;
+    if (window != ANSWER_NONE && window_counts) {
+        outcome->answer = window;
+        return true;
+    }
+    if (sale->eligible_only &&
+        buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), asked->user) == NULL) {
+        outcome->answer = ANSWER_NOT_ELIGIBLE;
+        return true;
+    }
+    if (outcome->answer != ANSWER_NONE)
+        return true; /* the limit, without a ticket to show */
+    if (pool_refuses(item, asked->channel, asked->quantity)) {
+        outcome->answer = ANSWER_SOLD_OUT;
+        outcome->free = item->free[asked->channel];
+        return true;
+    }
+    if (tickets_full(&engine->tickets) || buyers_room(&engine->buyers) < 2) {
+        outcome->answer = ANSWER_UNAVAILABLE;
+        return true;
+    }
+    return false;
+}
+
+struct win {
+    user_id user;
+    uint64_t key;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint64_t pay_by_ms;
+};
+
+static ticket_number win_take(struct engine *engine, const struct win *win)
+{
+    struct engine_item *item = &engine->items[win->item];
+    const sale_id sale = item->sale;
+    const struct ticket_row row = { .user = win->user,
+        .key = planted(KEY_FORGOTTEN) ? 0 : win->key,
+        .pay_by_ms = win->pay_by_ms & 0xffffffffffffu,
+        .item = win->item & 0xffffu,
+        .quantity = (uint16_t)win->quantity,
+        .channel = win->channel,
+        .state = TICKET_HELD };
+    const ticket_number number = tickets_add(&engine->tickets, &row);
+    item->free[win->channel] -= win->quantity;
+    item->held += win->quantity;
+    struct buyer_row *buyer = buyers_find_or_add(&engine->buyers, buyers_scope_item(win->item), win->user);
+    buyer->used += win->quantity;
+    buyer->last = (uint32_t)number;
+    if (engine->sales[sale].limit_per_user != 0) {
+        buyer = buyers_find_or_add(&engine->buyers, buyers_scope_sale(sale), win->user);
+        buyer->used += win->quantity;
+        buyer->last = (uint32_t)number;
+    }
+    engine_item_recheck(item);
+    return number;
+}
+
+static void reset_all_items(struct engine *engine, const struct engine_item *item, channel_index channel)
+{
+    if (item->free[channel] != 0)
+        return;
+    for (item_id id = 1; id < engine->config.items_max; id++)
+        if (engine->items[id].sale != 0)
+            engine->items[id].free[0] = 0;
+}
+
+void engine_apply_reserve(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    const struct command_reserve *asked = &command->reserve;
+    struct engine_item *item = engine_item_find(engine, asked->item);
+    if (item == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_ITEM;
+        return;
+    }
+    if (asked->quantity < 1 || (asked->quantity > QUANTITY_MAX && !planted(NEGATIVE_QUANTITY))) {
+        outcome->answer = ANSWER_BAD_QUANTITY;
+        return;
+    }
+    if (asked->channel >= CHANNELS_MAX) {
+        outcome->answer = ANSWER_BAD_CHANNEL;
+        return;
+    }
+    const ticket_number repeated = asked->key == 0 ? 0 : tickets_find_key(&engine->tickets, asked->key);
+    if (repeated != 0) {
+        answer_repeated(engine, asked, repeated, outcome);
+        return;
+    }
+    const struct allowance allowance = allowance_find(engine, item, asked->item, asked->user);
+    if (purchase_refused(engine, command, item, &allowance, outcome)) {
+        if (planted(MARK_WITHOUT_UNIT) && outcome->answer == ANSWER_SOLD_OUT)
+            buyers_find_or_add(&engine->buyers, buyers_scope_item(asked->item), asked->user)->used++;
+        return;
+    }
+    if (!engine_may(may_change, outcome))
+        return;
+    const struct win win = { .user = asked->user,
+        .key = asked->key,
+        .item = asked->item,
+        .quantity = asked->quantity,
+        .channel = asked->channel,
+        .pay_by_ms = command->time_ms + item->pay_window_ms };
+    outcome->ticket = win_take(engine, &win);
+    outcome->answer = ANSWER_WON;
+    outcome->changed = true;
+    outcome->unit_price = item->unit_price;
+    outcome->pay_by_ms = win.pay_by_ms;
+    if (planted(RESET_ALL_ITEMS))
+        reset_all_items(engine, item, asked->channel);
+}
+
+/* The table of a ticket's life: where each step leads; an empty cell is a refusal. */
+static const uint8_t settle_next[4][SETTLE_STEPS] = {
+    [TICKET_HELD] = { [SETTLE_SOLD] = TICKET_SOLD, [SETTLE_RETURN] = TICKET_RETURNED },
+    [TICKET_SOLD] = { [SETTLE_RETURN] = TICKET_RETURNED, [SETTLE_WRITE_OFF] = TICKET_WRITTEN_OFF },
+};
+static const uint8_t settle_goal[SETTLE_STEPS] = {
+    [SETTLE_SOLD] = TICKET_SOLD, [SETTLE_RETURN] = TICKET_RETURNED, [SETTLE_WRITE_OFF] = TICKET_WRITTEN_OFF,
+};
+
+static void units_move(struct engine_item *item, const struct ticket_row *ticket, uint8_t next, channel_index to)
+{
+    uint32_t *from = ticket->state == TICKET_HELD ? &item->held : &item->sold;
+    invariant(*from >= ticket->quantity || planted(RETURN_TWICE));
+    *from -= ticket->quantity;
+    if (next == TICKET_SOLD)
+        item->sold += ticket->quantity;
+    else if (next == TICKET_WRITTEN_OFF)
+        item->written_off += ticket->quantity;
+    else if (to == CHANNEL_SAFETY)
+        item->safety += ticket->quantity;
+    else
+        item->free[to] += ticket->quantity;
+}
+
+/* A returned unit frees the purchase mark: the user may buy again. */
+static void allowance_give_back(struct engine *engine, const struct ticket_row *ticket)
+{
+    const sale_id sale = engine->items[ticket->item].sale;
+    struct buyer_row *row = buyers_find(&engine->buyers, buyers_scope_item(ticket->item), ticket->user);
+    invariant(row != NULL && (row->used >= ticket->quantity || planted(RETURN_TWICE)));
+    row->used -= ticket->quantity;
+    row = buyers_find(&engine->buyers, buyers_scope_sale(sale), ticket->user);
+    if (engine->sales[sale].limit_per_user != 0 && row != NULL)
+        row->used -= ticket->quantity;
+}
+
+/* The returned units go to the waiter in the same command, so that no walk-in can take them between. */
+static ticket_number waiter_serve(struct engine *engine, const struct command *command, item_id id)
+{
+    const struct command_settle *asked = &command->settle;
+    const struct engine_item *item = &engine->items[id];
+    const bool possible = asked->waiter != 0 && asked->to < CHANNELS_MAX && asked->waiter_quantity > 0 &&
+        asked->waiter_quantity <= QUANTITY_MAX && asked->waiter_quantity <= item->free[asked->to] &&
+        !tickets_full(&engine->tickets) && buyers_room(&engine->buyers) >= 2;
+    if (!possible || (asked->waiter_key != 0 && tickets_find_key(&engine->tickets, asked->waiter_key) != 0))
+        return 0;
+    const struct allowance allowance = allowance_find(engine, item, id, asked->waiter);
+    struct outcome limit = { 0 };
+    if (limit_refuses(item, &engine->sales[item->sale], &allowance, asked->waiter_quantity, &limit))
+        return 0;
+    const struct win win = { .user = asked->waiter,
+        .key = asked->waiter_key,
+        .item = id,
+        .quantity = asked->waiter_quantity,
+        .channel = asked->to,
+        .pay_by_ms = command->time_ms + asked->waiter_window_ms };
+    return win_take(engine, &win);
+}
+
+void engine_apply_settle(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    const struct command_settle *asked = &command->settle;
+    struct ticket_row *ticket = tickets_get(&engine->tickets, asked->ticket);
+    if (ticket == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_TICKET;
+        return;
+    }
+    outcome->item = ticket->item;
+    outcome->user = ticket->user;
+    outcome->quantity = ticket->quantity;
+    if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY)) {
+        engine_conflict(outcome, CONFLICT_BAD_MOVE);
+        return;
+    }
+    const uint8_t next = settle_next[ticket->state][asked->step];
+    const bool again = ticket->state == settle_goal[asked->step];
+    if (again && !(planted(RETURN_TWICE) && asked->step == SETTLE_RETURN)) {
+        outcome->answer = ANSWER_UNCHANGED; /* each step once */
+        return;
+    }
+    if (next == 0 && !again) {
+        engine_conflict(outcome, CONFLICT_BAD_MOVE);
+        return;
+    }
+    if (!engine_may(may_change, outcome))
+        return;
+    const item_id id = ticket->item;
+    units_move(&engine->items[id], ticket, again ? TICKET_RETURNED : next, asked->to);
+    if (asked->step == SETTLE_RETURN)
+        allowance_give_back(engine, ticket);
+    ticket->state = again ? TICKET_RETURNED : next;
+    outcome->applied = ticket->quantity;
+    engine_item_recheck(&engine->items[id]);
+    if (asked->step == SETTLE_RETURN) {
+        outcome->ticket = waiter_serve(engine, command, id);
+        outcome->unit_price = outcome->ticket == 0 ? 0 : engine->items[id].unit_price;
+        outcome->pay_by_ms = outcome->ticket == 0 ? 0 : command->time_ms + asked->waiter_window_ms;
+    }
+    engine_done(outcome);
+}

@@ -1,0 +1,209 @@
+/* inventory/engine_setup.c: sales, items and gates: everything that happens before and around the selling. */
+#include "base/planted.h"
+#include "inventory/engine_apply.h"
+
+static bool sale_started(const struct engine_sale *sale, uint64_t now_ms)
+{
+    return sale->opened || now_ms >= sale->start_ms;
+}
+
+/* May an existing sale take these new terms? */
+static enum conflict sale_change_conflict(
+    const struct engine_sale *sale, const struct command_sale *asked, uint64_t now_ms)
+{
+    if (sale->ended || now_ms >= sale->end_ms)
+        return CONFLICT_ENDED;
+    if (asked->start_ms != sale->start_ms && sale_started(sale, now_ms))
+        return CONFLICT_ALREADY_OPEN;
+    if (sale->items > 0 && (asked->limit_per_user == 0) != (sale->limit_per_user == 0))
+        return CONFLICT_OTHER_LIMIT; /* nobody counted, or everybody would have to be recounted */
+    if (asked->limit_per_user != 0 && asked->limit_per_user < sale->limit_per_user && sale->items > 0)
+        return CONFLICT_OTHER_LIMIT; /* some may be over the new limit already */
+    return CONFLICT_NONE;
+}
+
+void engine_apply_sale(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    const struct command_sale *asked = &command->sale;
+    if (asked->sale == 0 || asked->sale >= engine->config.sales_max) {
+        engine_conflict(outcome, CONFLICT_FULL);
+        return;
+    }
+    struct engine_sale *sale = &engine->sales[asked->sale];
+    if (asked->end_ms <= asked->start_ms) {
+        engine_conflict(outcome, CONFLICT_BAD_WINDOW);
+        return;
+    }
+    if (sale->defined) {
+        if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms &&
+            sale->limit_per_user == asked->limit_per_user && sale->eligible_only == asked->eligible_only) {
+            outcome->answer = ANSWER_UNCHANGED;
+            return;
+        }
+        const enum conflict conflict = sale_change_conflict(sale, asked, command->time_ms);
+        if (conflict != CONFLICT_NONE) {
+            engine_conflict(outcome, conflict);
+            return;
+        }
+    }
+    if (!engine_may(may_change, outcome))
+        return;
+    sale->defined = true;
+    sale->start_ms = asked->start_ms;
+    sale->end_ms = asked->end_ms;
+    sale->limit_per_user = asked->limit_per_user;
+    sale->eligible_only = asked->eligible_only;
+    engine_done(outcome);
+}
+
+static bool preheat_adds_up(const struct command_preheat *asked)
+{
+    if (asked->total > UNITS_MAX || (uint64_t)asked->locked + asked->sold_before > asked->total)
+        return false;
+    uint64_t units = asked->safety;
+    for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
+        units += asked->channel_units[channel];
+    return units == asked->total - asked->locked - asked->sold_before;
+}
+
+static void item_fill(struct engine_item *item, const struct command_preheat *asked)
+{
+    *item = (struct engine_item){ .sale = asked->sale,
+        .limit_per_user = asked->limit_per_user,
+        .unit_price = asked->unit_price,
+        .pay_window_ms = asked->pay_window_ms,
+        .total = asked->total,
+        .locked = asked->locked,
+        .given = asked->total - asked->locked - asked->sold_before,
+        .safety = asked->safety };
+    for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
+        item->free[channel] = asked->channel_units[channel];
+    engine_item_recheck(item);
+}
+
+/* Idempotent: the same total again changes nothing, also while selling. Another total is refused: adjust instead. */
+void engine_apply_preheat(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    const struct command_preheat *asked = &command->preheat;
+    struct engine_sale *sale = engine_sale_find(engine, asked->sale);
+    if (sale == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    if (asked->item == 0 || asked->item >= engine->config.items_max) {
+        engine_conflict(outcome, CONFLICT_FULL);
+        return;
+    }
+    struct engine_item *item = &engine->items[asked->item];
+    const bool known = item->sale != 0;
+    if (known && !planted(PREHEAT_OVERWRITES)) {
+        const bool same = item->sale == asked->sale && item->total == asked->total && item->locked == asked->locked;
+        if (same)
+            outcome->answer = ANSWER_UNCHANGED;
+        else
+            engine_conflict(outcome, CONFLICT_OTHER_TOTAL);
+        return;
+    }
+    if (!preheat_adds_up(asked)) {
+        engine_conflict(outcome, CONFLICT_BAD_SPLIT);
+        return;
+    }
+    if (sale->ended || command->time_ms >= sale->end_ms) {
+        engine_conflict(outcome, CONFLICT_ENDED);
+        return;
+    }
+    if (!engine_may(may_change, outcome))
+        return;
+    item_fill(item, asked);
+    if (!known)
+        sale->items++;
+    engine_done(outcome);
+}
+
+/* What a gate move makes of the sale's flags. Ending is final; resuming goes back to what was before the pause. */
+static enum conflict gate_conflict(const struct engine_sale *sale, enum gate_move move, uint64_t now_ms)
+{
+    if (sale->ended || (now_ms >= sale->end_ms && move != GATE_MOVE_END))
+        return CONFLICT_ENDED;
+    if (move == GATE_MOVE_OPEN && sale->items == 0)
+        return CONFLICT_NOT_PREHEATED;
+    if (move == GATE_MOVE_OPEN && sale->paused)
+        return CONFLICT_BAD_MOVE; /* resume is the word for that */
+    return CONFLICT_NONE;
+}
+
+static bool gate_is_there(const struct engine_sale *sale, enum gate_move move)
+{
+    switch (move) {
+    case GATE_MOVE_OPEN: return sale->opened && !sale->paused;
+    case GATE_MOVE_PAUSE: return sale->paused;
+    case GATE_MOVE_RESUME: return !sale->paused;
+    case GATE_MOVE_END: return sale->ended;
+    case GATE_MOVES: break;
+    }
+    return false;
+}
+
+void engine_apply_gate(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    struct engine_sale *sale = engine_sale_find(engine, command->gate.sale);
+    const enum gate_move move = command->gate.move;
+    if (sale == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    if (move >= GATE_MOVES) {
+        engine_conflict(outcome, CONFLICT_BAD_MOVE);
+        return;
+    }
+    if (gate_is_there(sale, move)) {
+        outcome->answer = ANSWER_UNCHANGED;
+        return;
+    }
+    const enum conflict conflict = gate_conflict(sale, move, command->time_ms);
+    if (conflict != CONFLICT_NONE) {
+        engine_conflict(outcome, conflict);
+        return;
+    }
+    if (!engine_may(may_change, outcome))
+        return;
+    if (move == GATE_MOVE_OPEN)
+        sale->opened = true;
+    else if (move == GATE_MOVE_END)
+        sale->ended = true;
+    else
+        sale->paused = move == GATE_MOVE_PAUSE;
+    engine_done(outcome);
+}
+
+void engine_apply_users(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    const struct command_users *asked = &command->users;
+    if (engine_sale_find(engine, asked->sale) == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    invariant(asked->count <= USERS_PER_COMMAND);
+    const uint32_t scope = buyers_scope_eligible(asked->sale);
+    uint32_t fresh = 0;
+    for (uint32_t i = 0; i < asked->count; i++)
+        fresh += buyers_find(&engine->buyers, scope, asked->users[i]) == NULL;
+    if (fresh == 0) {
+        outcome->answer = ANSWER_UNCHANGED;
+        return;
+    }
+    if (buyers_room(&engine->buyers) < fresh) {
+        engine_conflict(outcome, CONFLICT_FULL);
+        return;
+    }
+    if (!engine_may(may_change, outcome))
+        return;
+    for (uint32_t i = 0; i < asked->count; i++)
+        buyers_find_or_add(&engine->buyers, scope, asked->users[i])->used = 1;
+    outcome->applied = (int32_t)fresh;
+    engine_done(outcome);
+}

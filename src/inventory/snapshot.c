@@ -1,0 +1,366 @@
+#include "inventory/snapshot.h"
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/planted.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER_BYTES = 104, SALE_BYTES = 29, ITEM_BYTES = 84, BUFFER_BYTES = 64 * 1024 };
+static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
+static const char temporary[] = "snapshot.tmp";
+
+/* Header: magic 8, version u32, sales u32, items u32, zero u32, data id u64, lsn u64, time u64, batch hash 32,
+ * tickets u64, buyers u64, zero u64. */
+
+/* A file written or read front to back through one buffer, with its checksum running along. */
+struct stream {
+    struct disk *disk;
+    disk_file file;
+    uint64_t offset;
+    uint32_t crc;
+    uint32_t used, filled; /* used: bytes taken or put; filled: bytes read */
+    enum status status;
+    uint8_t *buffer;
+};
+
+static void stream_flush(struct stream *stream)
+{
+    if (stream->status == STATUS_OK && stream->used > 0)
+        stream->status = stream->disk->ops->write(
+            stream->disk, stream->file, stream->offset, stream->buffer, stream->used);
+    stream->offset += stream->used;
+    stream->used = 0;
+}
+
+static void stream_put(struct stream *stream, const void *data, size_t bytes)
+{
+    if (stream->used + bytes > BUFFER_BYTES)
+        stream_flush(stream);
+    stream->crc = hash_crc32c(stream->crc, data, bytes);
+    memcpy(stream->buffer + stream->used, data, bytes);
+    stream->used += (uint32_t)bytes;
+}
+
+static bool stream_take(struct stream *stream, void *data, size_t bytes)
+{
+    uint8_t *out = data;
+    for (size_t done = 0; done < bytes && stream->status == STATUS_OK;) {
+        if (stream->used == stream->filled) {
+            size_t got = 0;
+            stream->status = stream->disk->ops->read(
+                stream->disk, stream->file, stream->offset, stream->buffer, BUFFER_BYTES, &got);
+            if (stream->status == STATUS_OK && got == 0)
+                stream->status = STATUS_CORRUPT;
+            stream->offset += got;
+            stream->filled = (uint32_t)got;
+            stream->used = 0;
+            continue;
+        }
+        const size_t there = stream->filled - stream->used;
+        const size_t part = bytes - done < there ? bytes - done : there;
+        memcpy(out + done, stream->buffer + stream->used, part);
+        stream->used += (uint32_t)part;
+        done += part;
+    }
+    if (stream->status != STATUS_OK)
+        return false;
+    stream->crc = hash_crc32c(stream->crc, data, bytes);
+    return true;
+}
+
+static void put_sale(struct stream *stream, sale_id id, const struct engine_sale *sale)
+{
+    uint8_t bytes[SALE_BYTES];
+    bytes_put_u32(bytes, id);
+    bytes_put_u64(bytes + 4, sale->start_ms);
+    bytes_put_u64(bytes + 12, sale->end_ms);
+    bytes_put_u32(bytes + 20, sale->limit_per_user);
+    bytes[24] = sale->eligible_only;
+    bytes[25] = sale->opened;
+    bytes[26] = sale->paused;
+    bytes[27] = sale->ended;
+    bytes[28] = 0;
+    stream_put(stream, bytes, sizeof bytes);
+}
+
+static void put_item(struct stream *stream, item_id id, const struct engine_item *item)
+{
+    uint8_t bytes[ITEM_BYTES];
+    const uint32_t numbers[] = { id, item->sale, item->limit_per_user, item->pay_window_ms, item->total,
+        item->locked, item->given, item->held, item->sold, item->safety, item->written_off };
+    memcpy(bytes, numbers, sizeof numbers);
+    memcpy(bytes + sizeof numbers, item->free, sizeof item->free);
+    bytes_put_u64(bytes + sizeof numbers + sizeof item->free, item->unit_price);
+    static_assert(sizeof numbers + sizeof item->free + 8 == ITEM_BYTES, "item layout");
+    stream_put(stream, bytes, sizeof bytes);
+}
+
+static void put_header(struct stream *stream, const struct engine *engine, uint64_t data_id,
+    const struct journal_position *position)
+{
+    uint8_t header[HEADER_BYTES] = { 0 };
+    uint32_t sales = 0, items = 0;
+    for (sale_id id = 1; id < engine->config.sales_max; id++)
+        sales += engine->sales[id].defined;
+    for (item_id id = 1; id < engine->config.items_max; id++)
+        items += engine->items[id].sale != 0;
+    memcpy(header, magic, sizeof magic);
+    bytes_put_u32(header + 8, SNAPSHOT_VERSION);
+    bytes_put_u32(header + 12, sales);
+    bytes_put_u32(header + 16, items);
+    bytes_put_u64(header + 24, data_id);
+    bytes_put_u64(header + 32, position->lsn + (planted(SNAPSHOT_EARLY) ? 1 : 0));
+    bytes_put_u64(header + 40, position->time_ms);
+    memcpy(header + 48, position->hash, sizeof position->hash);
+    bytes_put_u64(header + 80, engine->tickets.count);
+    bytes_put_u64(header + 88, planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count);
+    stream_put(stream, header, sizeof header);
+}
+
+static void put_state(struct stream *stream, const struct engine *engine)
+{
+    for (sale_id id = 1; id < engine->config.sales_max; id++)
+        if (engine->sales[id].defined)
+            put_sale(stream, id, &engine->sales[id]);
+    for (item_id id = 1; id < engine->config.items_max; id++)
+        if (engine->items[id].sale != 0)
+            put_item(stream, id, &engine->items[id]);
+    for (uint64_t i = 0; i < engine->tickets.count; i++)
+        stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
+    const uint64_t buyers = planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count;
+    for (uint64_t i = 0; i < buyers; i++)
+        stream_put(stream, &engine->buyers.rows[i], sizeof engine->buyers.rows[i]);
+}
+
+static void snapshot_name(char name[DISK_NAME_MAX], uint64_t lsn)
+{
+    snprintf(name, DISK_NAME_MAX, "snapshot-%016" PRIx64, lsn);
+}
+
+/* The newest LSNs for which there is a file, newest first. */
+struct snapshot_list {
+    uint64_t lsns[16];
+    uint32_t count;
+};
+
+static void list_add(void *context, const char *name)
+{
+    struct snapshot_list *list = context;
+    uint64_t lsn;
+    if (strlen(name) != 25 || span_to_hex64(span_of(name + 9, 16), &lsn) != STATUS_OK)
+        return;
+    if (list->count == 16 && list->lsns[15] > lsn)
+        return;
+    uint32_t at = list->count < 16 ? list->count++ : 15;
+    for (; at > 0 && list->lsns[at - 1] < lsn; at--)
+        list->lsns[at] = list->lsns[at - 1];
+    list->lsns[at] = lsn;
+}
+
+static enum status snapshots_list(struct disk *disk, struct snapshot_list *list)
+{
+    *list = (struct snapshot_list){ 0 };
+    return disk->ops->list(disk, "snapshot-", list_add, list);
+}
+
+static enum status remove_old(struct disk *disk)
+{
+    struct snapshot_list list;
+    enum status status = snapshots_list(disk, &list);
+    for (uint32_t i = SNAPSHOTS_KEPT; i < list.count && status == STATUS_OK; i++) {
+        char name[DISK_NAME_MAX];
+        snapshot_name(name, list.lsns[i]);
+        status = disk->ops->remove(disk, name);
+    }
+    return status;
+}
+
+enum status snapshot_write(
+    struct disk *disk, const struct engine *engine, uint64_t data_id, const struct journal_position *position)
+{
+    struct stream stream = { .disk = disk, .file = -1, .buffer = malloc(BUFFER_BYTES) };
+    char name[DISK_NAME_MAX];
+    enum status status = disk->ops->remove(disk, temporary);
+    if (stream.buffer == NULL)
+        return STATUS_FULL;
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = disk->ops->open(disk, temporary, DISK_CREATE, &stream.file);
+    if (status != STATUS_OK)
+        goto done;
+    put_header(&stream, engine, data_id, position);
+    put_state(&stream, engine);
+    const uint32_t crc = stream.crc;
+    stream_put(&stream, &crc, sizeof crc);
+    stream_flush(&stream);
+    status = stream.status;
+    if (status == STATUS_OK)
+        status = disk->ops->sync(disk, stream.file);
+    disk->ops->close(disk, stream.file);
+    snapshot_name(name, position->lsn);
+    if (status == STATUS_OK)
+        status = disk->ops->rename(disk, temporary, name);
+    if (status == STATUS_OK)
+        status = disk->ops->sync_folder(disk);
+    if (status == STATUS_OK)
+        status = remove_old(disk);
+done:
+    free(stream.buffer);
+    return status;
+}
+
+struct header {
+    uint32_t sales, items;
+    uint64_t data_id, tickets, buyers;
+    struct journal_position position;
+};
+
+static enum status take_header(struct stream *stream, struct header *header)
+{
+    uint8_t bytes[HEADER_BYTES];
+    if (!stream_take(stream, bytes, sizeof bytes))
+        return stream->status;
+    if (memcmp(bytes, magic, sizeof magic) != 0 || bytes_get_u32(bytes + 8) != SNAPSHOT_VERSION)
+        return STATUS_CORRUPT;
+    *header = (struct header){ .sales = bytes_get_u32(bytes + 12),
+        .items = bytes_get_u32(bytes + 16),
+        .data_id = bytes_get_u64(bytes + 24),
+        .tickets = bytes_get_u64(bytes + 80),
+        .buyers = bytes_get_u64(bytes + 88) };
+    header->position.lsn = bytes_get_u64(bytes + 32);
+    header->position.time_ms = bytes_get_u64(bytes + 40);
+    memcpy(header->position.hash, bytes + 48, sizeof header->position.hash);
+    return STATUS_OK;
+}
+
+static enum status take_sale(struct stream *stream, struct engine *engine)
+{
+    uint8_t bytes[SALE_BYTES];
+    if (!stream_take(stream, bytes, sizeof bytes))
+        return stream->status;
+    const sale_id id = bytes_get_u32(bytes);
+    if (id == 0)
+        return STATUS_CORRUPT;
+    if (id >= engine->config.sales_max)
+        return STATUS_FULL;
+    struct engine_sale *sale = &engine->sales[id];
+    sale->defined = true;
+    sale->start_ms = bytes_get_u64(bytes + 4);
+    sale->end_ms = bytes_get_u64(bytes + 12);
+    sale->limit_per_user = bytes_get_u32(bytes + 20);
+    sale->eligible_only = bytes[24];
+    sale->opened = bytes[25];
+    sale->paused = bytes[26];
+    sale->ended = bytes[27];
+    return STATUS_OK;
+}
+
+static enum status take_item(struct stream *stream, struct engine *engine)
+{
+    uint8_t bytes[ITEM_BYTES];
+    uint32_t numbers[11];
+    if (!stream_take(stream, bytes, sizeof bytes))
+        return stream->status;
+    memcpy(numbers, bytes, sizeof numbers);
+    const item_id id = numbers[0];
+    const sale_id sale = numbers[1];
+    if (id == 0 || sale == 0)
+        return STATUS_CORRUPT;
+    if (id >= engine->config.items_max || sale >= engine->config.sales_max)
+        return STATUS_FULL;
+    struct engine_item *item = &engine->items[id];
+    *item = (struct engine_item){ .sale = sale,
+        .limit_per_user = numbers[2],
+        .pay_window_ms = numbers[3],
+        .total = numbers[4],
+        .locked = numbers[5],
+        .given = numbers[6],
+        .held = numbers[7],
+        .sold = numbers[8],
+        .safety = numbers[9],
+        .written_off = numbers[10],
+        .unit_price = bytes_get_u64(bytes + sizeof numbers + sizeof item->free) };
+    memcpy(item->free, bytes + sizeof numbers, sizeof item->free);
+    engine->sales[sale].items++;
+    return STATUS_OK;
+}
+
+static enum status take_state(struct stream *stream, struct engine *engine, const struct header *header)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < header->sales && status == STATUS_OK; i++)
+        status = take_sale(stream, engine);
+    for (uint32_t i = 0; i < header->items && status == STATUS_OK; i++)
+        status = take_item(stream, engine);
+    if (status != STATUS_OK)
+        return status;
+    if (header->tickets > engine->tickets.capacity || header->buyers > engine->buyers.capacity)
+        return STATUS_FULL;
+    for (uint64_t i = 0; i < header->tickets; i++) {
+        struct ticket_row row;
+        if (!stream_take(stream, &row, sizeof row))
+            return stream->status;
+        if (row.state > TICKET_WRITTEN_OFF)
+            return STATUS_CORRUPT;
+        tickets_add(&engine->tickets, &row);
+    }
+    for (uint64_t i = 0; i < header->buyers; i++) {
+        struct buyer_row row;
+        if (!stream_take(stream, &row, sizeof row))
+            return stream->status;
+        *buyers_find_or_add(&engine->buyers, row.scope, row.user) = row;
+    }
+    if (planted(TICKET_REUSED))
+        engine->tickets.count = 0;
+    return STATUS_OK;
+}
+
+static enum status load_one(struct disk *disk, struct engine *engine, uint64_t lsn, struct header *header)
+{
+    struct stream stream = { .disk = disk, .file = -1, .buffer = malloc(BUFFER_BYTES) };
+    char name[DISK_NAME_MAX];
+    snapshot_name(name, lsn);
+    if (stream.buffer == NULL)
+        return STATUS_FULL;
+    enum status status = disk->ops->open(disk, name, DISK_READ, &stream.file);
+    if (status == STATUS_OK) {
+        status = take_header(&stream, header);
+        if (status == STATUS_OK)
+            status = take_state(&stream, engine, header);
+        const uint32_t crc = stream.crc;
+        uint32_t stored = 0;
+        if (status == STATUS_OK && (!stream_take(&stream, &stored, sizeof stored) || stored != crc))
+            status = STATUS_CORRUPT;
+        disk->ops->close(disk, stream.file);
+    }
+    free(stream.buffer);
+    return status;
+}
+
+enum status snapshot_load_latest(struct disk *disk, struct engine *engine, const struct engine_config *config,
+    uint64_t data_id, struct journal_position *position)
+{
+    struct snapshot_list list;
+    *position = (struct journal_position){ 0 };
+    enum status status = snapshots_list(disk, &list);
+    for (uint32_t i = 0; i < list.count && status == STATUS_OK; i++) {
+        struct header header = { 0 };
+        const enum status loaded = load_one(disk, engine, list.lsns[i], &header);
+        if (loaded == STATUS_OK && header.data_id != data_id)
+            return STATUS_CONFLICT;
+        if (loaded == STATUS_OK) {
+            *position = header.position;
+            return STATUS_OK;
+        }
+        if (loaded != STATUS_CORRUPT)
+            return loaded;
+        log_warn("inventory", "snapshot at position %" PRIu64 " is damaged: using an older one and more of the log",
+            list.lsns[i]);
+        engine_close(engine);
+        status = engine_open(engine, config);
+    }
+    return status;
+}
