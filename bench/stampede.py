@@ -1,0 +1,212 @@
+"""Everything that the benchmark knows about Stampede: its configuration file, its commands, its admin API, its metrics
+and where its files are. When one of these changes, this is the file to change.
+"""
+
+import hashlib
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from servers import Server
+
+ADMIN_KEY = "bench-0123456789abcdef0123456789abcdef"
+PASS_CHARACTERS = 48
+REPEATED_USERS = 1024   # sold-out and duplicate slices cycle through that many passes
+FIRST_WINNER = 1 << 20  # users of winning slices start here, far from those
+DRAIN_SECONDS_MAX = 300
+
+
+def buy_template(item):
+    """The buy request that every HTTP server of a row gets, with room for the pass."""
+    return (f"POST /v1/items/{item}/buy HTTP/1.1\r\nHost: 127.0.0.1\r\nStampede-Pass: {'@' * PASS_CHARACTERS}\r\n"
+            "Content-Length: 0\r\n\r\n")
+
+
+class Stampede(Server):
+    """One server with a data folder of its own, and one item per kind of question."""
+
+    def __init__(self, folder, core, binary, tickets_max, settings=(), wrapper=()):
+        super().__init__(folder, core)
+        self.binary = os.path.abspath(binary)
+        self.wrapper = list(wrapper)
+        self.data = os.path.join(folder, "data")
+        self.tickets_max = tickets_max
+        self.config = self.write("stampede.ini", self.config_text(tickets_max, settings))
+        self.items = {}
+        self.next_winner = FIRST_WINNER
+
+    def config_text(self, tickets_max, settings):
+        """INI; `settings` are more "section.key=value" lines, later ones win."""
+        key_line = f"bench:admin:{hashlib.sha256(ADMIN_KEY.encode()).hexdigest()}\n"
+        values = {
+            "server.address": "127.0.0.1",
+            "server.port": str(self.port),
+            "server.threads": "1",
+            "server.connections_max": "12000",
+            "server.idle_timeout_ms": "600000",
+            "server.log_level": "warn",
+            "data.folder": self.data,
+            "data.tickets_max": str(tickets_max),
+            "session.guests": "yes",
+            "pass.life_s": "3600",
+            "admin.keys": self.write("admin_keys", key_line),
+            "orders.lag_max": str(max(1000, tickets_max)),
+        }
+        values.update(setting.split("=", 1) for setting in settings)
+        sections = {}
+        for name, value in values.items():
+            section, key = name.split(".", 1)
+            sections.setdefault(section, []).append(f"{key} = {value}")
+        return "\n".join(f"[{section}]\n" + "\n".join(lines) + "\n" for section, lines in sections.items())
+
+    def start(self):
+        self.spawn([*self.wrapper, self.binary, "serve", "--config", self.config])
+
+    def ready(self):
+        try:
+            return self.get("/readyz", timeout=5)[0] == 200
+        except (OSError, http.client.HTTPException):
+            return False
+
+    # -- HTTP ----------------------------------------------------------------------------------------------------
+
+    def call(self, method, path, body=None, headers=None, timeout=60):
+        """(status, body bytes)"""
+        headers = dict(headers or {})
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def get(self, path, timeout=60):
+        return self.call("GET", path, timeout=timeout)
+
+    def admin(self, path, body=None):
+        status, answer = self.call("POST", f"/admin/v1{path}", body if body is not None else {},
+                                   {"Authorization": f"Bearer {ADMIN_KEY}"})
+        if status >= 300:
+            raise RuntimeError(f"admin {path}: {status} {answer.decode(errors='replace')[:300]}")
+        return json.loads(answer) if answer else {}
+
+    def buy(self, item, user):
+        [proof] = self.mint(item, user, 1)
+        return self.call("POST", f"/v1/items/{item}/buy", headers={"Stampede-Pass": proof})
+
+    # -- sales ---------------------------------------------------------------------------------------------------
+
+    def open_item(self, total):
+        now_ms = int(time.time() * 1000)
+        product = self.admin("/products", {"name": "Bench", "description": "", "images": [], "list_price": 499900,
+                                           "currency": "CNY"})["id"]
+        sale = self.admin("/sales", {"title": "Bench", "start_ms": now_ms - 1000, "end_ms": now_ms + 86400000,
+                                     "limit_per_user": 0})["id"]
+        item = self.admin("/items", {"sale": sale, "product": product, "flash_price": 99900, "limit_per_user": 1,
+                                     "pay_window_ms": 7200000, "total": total})["id"]
+        self.admin(f"/sales/{sale}/publish")
+        self.admin(f"/sales/{sale}/open")
+        return item
+
+    def item_for(self, kind):
+        """sold_out: its only unit is gone. duplicate: every repeated user has bought. win: units for everybody."""
+        if kind not in self.items:
+            item = self.open_item(1 if kind == "sold_out" else self.tickets_max // 2)
+            self.items[kind] = item
+            if kind == "sold_out":
+                self.must_win(item, [REPEATED_USERS + 1])
+            if kind == "duplicate":
+                self.must_win(item, range(REPEATED_USERS))
+        return self.items[kind]
+
+    def must_win(self, item, users):
+        users = list(users)
+        for proof in self.mint(item, users[0], len(users)):
+            status, body = self.call("POST", f"/v1/items/{item}/buy", headers={"Stampede-Pass": proof})
+            if status != 202:
+                raise RuntimeError(f"a first buy was answered {status} {body[:200]!r}")
+
+    def refusal(self, kind):
+        """The refusal's body, after checking that it is the one meant."""
+        status, body = self.buy(self.item_for(kind), 0)
+        wanted = {"sold_out": "sold-out", "duplicate": "already-bought"}[kind]
+        if status != 409 or json.loads(body)["type"] != f"/problems/{wanted}":
+            raise RuntimeError(f"expected 409 {wanted}, got {status} {body[:200]!r}")
+        return body.decode()
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def mint(self, item, first, count, path=None):
+        """Passes of users first … first + count - 1, as a list, or into a file with one per line."""
+        command = [self.binary, "mint", "--config", self.config, "--item", str(item), "--users", f"{first}:{count}"]
+        if path is None:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        with open(path, "wb") as file:
+            subprocess.run(command, stdout=file, check=True)
+        return path
+
+    def make_requests(self, kind, count):
+        """The load client's arguments for the next `count` requests of this kind: sold_out and duplicate cycle through
+        the same users, each win is by a user who was never seen before."""
+        item = self.item_for(kind)
+        template = self.write(f"buy_{kind}", "")
+        with open(template, "w", encoding="ascii", newline="") as file:
+            file.write(buy_template(item))
+        passes = os.path.join(self.folder, f"passes_{kind}")
+        if kind == "win":
+            self.mint(item, self.next_winner, count, passes)
+            return ["--template", template, "--fill", passes, "--once"]
+        self.mint(item, 0, REPEATED_USERS, passes)
+        return ["--template", template, "--fill", passes]
+
+    def wins_sent(self, count):
+        self.next_winner += count
+
+    # -- orders --------------------------------------------------------------------------------------------------
+
+    def metric(self, name):
+        text = self.get("/metrics")[1].decode()
+        found = re.findall(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? ([0-9.eE+]+)$", text, re.M)
+        if not found:
+            raise RuntimeError(f"/metrics has no {name}")
+        return sum(float(value) for value in found)
+
+    def orders_written(self):
+        return int(self.metric("stampede_orders_written_total"))
+
+    def orders_drain(self, wanted):
+        """Waits until `wanted` orders are written; [(seconds, orders written)…] on the way."""
+        samples = []
+        deadline = time.monotonic() + DRAIN_SECONDS_MAX
+        while not samples or samples[-1][1] < wanted:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{samples[-1][1]} of {wanted} orders written in {DRAIN_SECONDS_MAX} s")
+            written = self.orders_written()
+            samples.append((time.monotonic(), written))
+            time.sleep(0.02)
+        return samples
+
+    def database(self):
+        return os.path.join(self.data, "stampede.db")
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def journal_files(self):
+        folder = os.path.join(self.data, "journal")
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder))
+
+    def verify_command(self):
+        return [self.binary, "verify", self.data]
+
+    def stop_hard(self):
+        """For data that is thrown away anyway: no drain, no snapshot."""
+        if self.running():
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()

@@ -1,0 +1,121 @@
+/* What the storefront test needs around a page: a browser, a sale of its own, and a record of what
+ * the page asked for. BASE_URL, ADMIN_KEY and ITEM_ID name a running server with a demo sale open;
+ * CHROMIUM names the browser where it is not on the PATH. */
+
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+const FLAGS = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+];
+
+function need(name) {
+    const value = process.env[name];
+    if (!value)
+        throw new Error(`${name} is not set`);
+    return value;
+}
+
+export const base = need('BASE_URL').replace(/\/$/, '');
+export const demoItem = need('ITEM_ID');
+const adminKey = need('ADMIN_KEY');
+
+function browserFind() {
+    if (process.env.CHROMIUM)
+        return process.env.CHROMIUM;
+    for (const folder of process.env.PATH.split(delimiter)) {
+        for (const name of BROWSERS) {
+            if (existsSync(join(folder, name)))
+                return join(folder, name);
+        }
+    }
+    throw new Error('no Chromium on the PATH; set CHROMIUM');
+}
+
+export function browserLaunch() {
+    return chromium.launch({ executablePath: browserFind(), headless: true, args: FLAGS });
+}
+
+async function admin(path, body) {
+    const response = await fetch(`${base}/admin/v1${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body ?? {}),
+    });
+    if (!response.ok)
+        throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+}
+
+export async function serverNow() {
+    return (await (await fetch(`${base}/v1/time`)).json()).now_ms;
+}
+
+/* Publishes a sale with one item; `startsInMs` may be negative for a sale that is open already. */
+export async function saleMake({ startsInMs, total = 10, limit = 1 }) {
+    const product = await admin('/products', {
+        name: 'Test watch',
+        description: 'For the storefront test.',
+        images: ['/demo/watch.svg'],
+        list_price: 329900,
+        currency: 'CNY',
+    });
+    const start = (await serverNow()) + startsInMs;
+    const sale = await admin('/sales', {
+        title: 'Storefront test',
+        start_ms: start,
+        end_ms: start + 3_600_000,
+        limit_per_user: 0,
+    });
+    const item = await admin('/items', {
+        sale: sale.id,
+        product: product.id,
+        flash_price: 129900,
+        limit_per_user: limit,
+        total,
+        channels: { web: total },
+    });
+    await admin(`/sales/${sale.id}/publish`);
+    return { sale: sale.id, item: item.id, startMs: start };
+}
+
+/* A fresh visitor: a context of its own, hence a guest of its own. */
+export async function visitorOpen(browser, options = {}) {
+    const context = await browser.newContext({
+        locale: 'en-US',
+        viewport: { width: 1280, height: 860 },
+        reducedMotion: 'reduce',
+        ...options,
+    });
+    const page = await context.newPage();
+    const errors = [];
+    const requests = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning')
+            errors.push(message.text());
+    });
+    page.on('request', (request) => {
+        const url = new URL(request.url());
+        if (url.pathname.startsWith('/v1/'))
+            requests.push({
+                method: request.method(),
+                path: url.pathname,
+                headers: request.headers(),
+            });
+    });
+    const buys = () => requests.filter((request) => request.path.endsWith('/buy'));
+    return { context, page, errors, requests, buys };
+}
+
+export const itemAddress = (item) => `${base}/?item=${item}`;
+export const liveButton = '.buy[aria-disabled="false"]';
+export const greyButton = '.buy[aria-disabled="true"]';
+export const orderNumber = '.order:has(.badge[data-state="pending"]) .fact:first-child dd';

@@ -1,0 +1,366 @@
+/* The storefront in a real browser against a real server. shop.mjs says what it needs. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import axe from 'axe-core';
+import {
+    base,
+    browserLaunch,
+    demoItem,
+    greyButton,
+    itemAddress,
+    liveButton,
+    orderNumber,
+    saleMake,
+    visitorOpen,
+} from './shop.mjs';
+
+const PHONE = { viewport: { width: 375, height: 812 } };
+const DESKTOP = { viewport: { width: 1280, height: 860 } };
+const LIVE_WITHIN_MS = 400;
+
+let browser;
+const contexts = [];
+
+async function visitor(options) {
+    const opened = await visitorOpen(browser, options);
+    contexts.push(opened.context);
+    return opened;
+}
+
+before(async () => {
+    browser = await browserLaunch();
+});
+
+after(async () => {
+    for (const context of contexts)
+        await context.close();
+    await browser?.close();
+});
+
+describe('looking', () => {
+    test('the list and the item load without a console error', async () => {
+        const { page, errors } = await visitor();
+        await page.goto(base);
+        await page.click(`.card[href="/?item=${demoItem}"]`);
+        await page.waitForSelector(liveButton);
+        assert.match(await page.textContent('.price-flash'), /\d/);
+        assert.match(await page.textContent('.stock-words'), /^[\d,]+ of [\d,]+ left$/);
+        const picture = page.locator('.gallery img');
+        assert.notEqual(await picture.evaluate((image) => image.naturalWidth), 0);
+        assert.deepEqual(errors, []);
+    });
+
+    test('before the click the page asks for nothing but time and status', async () => {
+        const { page, requests } = await visitor();
+        await page.goto(itemAddress(demoItem));
+        await page.waitForSelector(liveButton);
+        await page.waitForTimeout(3_000);
+        const others = requests.filter(
+            ({ method, path }) =>
+                method !== 'GET' || !['/v1/time', `/v1/items/${demoItem}`].includes(path),
+        );
+        assert.deepEqual(others, []);
+        const asked = requests.filter(({ path }) => path !== '/v1/time').length;
+        assert.ok(asked <= 3, `${asked} status requests in three seconds`);
+    });
+
+    test('an unknown item is said to be unknown', async () => {
+        const { page } = await visitor();
+        await page.goto(itemAddress(999_999_999));
+        await page.getByText('This item does not exist or is no longer shown.').waitFor();
+    });
+
+    test('the words exist in both languages', async () => {
+        const { page } = await visitor();
+        await page.goto(base);
+        const keys = await page.evaluate(async () => {
+            const { WORDS } = await import('/words.js');
+            return Object.values(WORDS).map((words) => Object.keys(words).sort());
+        });
+        assert.equal(keys.length, 2);
+        assert.deepEqual(keys[0], keys[1]);
+    });
+
+    test('a language switch changes the words and is remembered', async () => {
+        const { page } = await visitor({ locale: 'zh-CN' });
+        await page.goto(itemAddress(demoItem));
+        await page.waitForSelector(liveButton);
+        assert.equal(await page.textContent('.buy'), '立即抢购');
+        await page.click('[data-language="en"]');
+        assert.equal(await page.textContent('.buy'), 'Buy now');
+        assert.equal(await page.getAttribute('html', 'lang'), 'en');
+        await page.reload();
+        await page.waitForSelector(liveButton);
+        assert.equal(await page.textContent('.buy'), 'Buy now');
+        await page.click('[data-language="zh-CN"]');
+        assert.equal(await page.textContent('.buy'), '立即抢购');
+        assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
+    });
+
+    test('a token in the address is exchanged once and leaves the address', async () => {
+        const { page } = await visitor();
+        const tokens = [];
+        await page.route('**/v1/session', (route) => {
+            tokens.push(route.request().headers().authorization);
+            return route.fulfill({
+                status: 201,
+                json: { session: 's', user: 'u', expires_ms: 9e15, guest: false },
+            });
+        });
+        await page.goto(`${itemAddress(demoItem)}#token=a.b.c`);
+        await page.waitForSelector(liveButton);
+        assert.equal(page.url(), itemAddress(demoItem));
+        await page.reload();
+        await page.waitForSelector(liveButton);
+        assert.deepEqual(tokens, ['Bearer a.b.c']);
+    });
+});
+
+describe('the start', () => {
+    test('the button is grey before the start and a click then sends nothing', async () => {
+        const { item } = await saleMake({ startsInMs: 3_600_000 });
+        const { page, requests } = await visitor();
+        await page.goto(itemAddress(item));
+        await page.getByRole('button', { name: 'Not started yet' }).waitFor();
+        await page.waitForSelector('[role="timer"]');
+        await page.locator(greyButton).click({ force: true });
+        await page.waitForTimeout(500);
+        assert.equal(requests.filter(({ method }) => method === 'POST').length, 0);
+    });
+
+    test('the button turns live on time though the local clock is an hour off', async () => {
+        const { item, startMs } = await saleMake({ startsInMs: 7_000 });
+        const { page, errors } = await visitor();
+        await page.addInitScript(() => {
+            const real = Date.now.bind(Date);
+            Date.now = () => real() + 3_600_000;
+        });
+        await page.goto(itemAddress(item));
+        await page.waitForSelector(greyButton);
+        const liveAt = await page.evaluate((live) => new Promise((resolve) => {
+            async function look() {
+                if (document.querySelector(live) === null)
+                    return;
+                watcher.disconnect();
+                resolve((await (await fetch('/v1/time')).json()).now_ms);
+            }
+            const watcher = new MutationObserver(look);
+            watcher.observe(document.body, { subtree: true, attributes: true, childList: true });
+            look();
+            setTimeout(() => resolve(Infinity), 20_000);
+        }), liveButton);
+        const late = liveAt - startMs;
+        assert.ok(late >= 0 && late < LIVE_WITHIN_MS, `live ${late} ms after the start`);
+        await page.click(liveButton);
+        await page.waitForSelector(orderNumber);
+        assert.deepEqual(errors, []);
+    });
+});
+
+describe('buying', () => {
+    test('a purchase ends with an order that survives a reload and is listed', async () => {
+        const { page, errors } = await visitor();
+        await page.goto(itemAddress(demoItem));
+        await page.click(liveButton);
+        await page.waitForSelector(orderNumber);
+        const number = await page.textContent(orderNumber);
+        assert.match(number, /^[0-9a-f]{16}$/);
+        assert.equal(await page.textContent('.status'), 'You got it! Your order is below.');
+        assert.equal(await page.textContent(greyButton), 'Ordered');
+        await page.reload();
+        await page.waitForSelector(orderNumber);
+        assert.equal(await page.textContent(orderNumber), number);
+        await page.getByRole('link', { name: 'My orders', exact: true }).click();
+        await page.waitForSelector(`.orders ${orderNumber}`);
+        assert.equal(await page.textContent(`.orders ${orderNumber}`), number);
+        assert.deepEqual(errors, []);
+    });
+
+    test('a double click sends exactly one buy request', async () => {
+        const { page, buys } = await visitor();
+        await page.goto(itemAddress(demoItem));
+        await page.waitForSelector(liveButton);
+        await page.dblclick('.buy');
+        await page.evaluate(() => document.querySelector('.buy').click());
+        await page.waitForSelector(orderNumber);
+        assert.equal(buys().length, 1);
+    });
+
+    test('the keyboard alone can buy', async () => {
+        const { page } = await visitor();
+        await page.goto(itemAddress(demoItem));
+        await page.waitForSelector(liveButton);
+        for (let presses = 0; presses < 20; presses++) {
+            await page.keyboard.press('Tab');
+            if (await page.evaluate(() => document.activeElement.classList.contains('buy')))
+                break;
+        }
+        await page.keyboard.press('Enter');
+        await page.waitForSelector(orderNumber);
+        assert.ok(await page.evaluate(() => document.activeElement.classList.contains('buy')));
+    });
+
+    test('a lost answer is asked for again with the same key', async () => {
+        const { page, buys } = await visitor();
+        let wonTicket = null;
+        await page.route('**/buy', async (route) => {
+            if (wonTicket !== null)
+                return route.continue();
+            const answer = await route.fetch();
+            wonTicket = (await answer.json()).ticket;
+            return route.abort('connectionreset');
+        });
+        await page.goto(itemAddress(demoItem));
+        await page.click(liveButton);
+        const [response] = await Promise.all([
+            page.waitForResponse((r) => r.url().endsWith('/buy') && r.status() === 202),
+            page.waitForSelector(orderNumber),
+        ]);
+        assert.equal((await response.json()).ticket, wonTicket);
+        const keys = new Set(buys().map(({ headers }) => headers['idempotency-key']));
+        assert.equal(buys().length, 2);
+        assert.equal(keys.size, 1);
+    });
+
+    test('a reload keeps the key of an unanswered purchase', async () => {
+        const { page, buys } = await visitor();
+        let hold = true;
+        await page.route('**/buy', async (route) => {
+            if (hold)
+                await route.fetch();
+            return hold ? undefined : route.continue();
+        });
+        await page.goto(itemAddress(demoItem));
+        const reached = page.waitForRequest('**/buy');
+        await page.click(liveButton);
+        await reached;
+        await page.waitForTimeout(1_500);
+        hold = false;
+        await page.reload();
+        await page.getByRole('button', { name: 'Check my last attempt' }).click();
+        await page.waitForSelector(orderNumber);
+        const keys = new Set(buys().map(({ headers }) => headers['idempotency-key']));
+        assert.equal(keys.size, 1);
+    });
+
+    test('too-popular is waited out for at least Retry-After', async () => {
+        const { page, buys } = await visitor();
+        const times = [];
+        await page.route('**/buy', (route) => {
+            times.push(performance.now());
+            if (times.length > 1)
+                return route.continue();
+            return route.fulfill({
+                status: 503,
+                headers: { 'Retry-After': '2' },
+                contentType: 'application/problem+json',
+                body: JSON.stringify({ type: '/problems/too-popular', status: 503 }),
+            });
+        });
+        await page.goto(itemAddress(demoItem));
+        await page.click(liveButton);
+        await page.getByRole('button', { name: 'Queueing…' }).waitFor();
+        await page.waitForSelector(orderNumber);
+        assert.equal(buys().length, 2);
+        assert.ok(times[1] - times[0] >= 2_000, `asked again after ${times[1] - times[0]} ms`);
+    });
+
+    test('who comes after the last unit is told that it is sold out', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000, total: 1 });
+        const first = await visitor();
+        const second = await visitor();
+        await second.page.goto(itemAddress(item));
+        await second.page.waitForSelector(liveButton);
+        await second.context.setOffline(true);
+        await first.page.goto(itemAddress(item));
+        await first.page.click(liveButton);
+        await first.page.waitForSelector(orderNumber);
+        await second.context.setOffline(false);
+        await second.page.click('.buy');
+        await second.page.getByRole('button', { name: 'Sold out' }).waitFor();
+        assert.equal(await second.page.locator(liveButton).count(), 0);
+    });
+
+    test('every refusal is a sentence in the reader’s language', async () => {
+        const refusals = [
+            [409, 'sold-out', { free: 0 }, '已抢光，感谢参与。'],
+            [403, 'paused', {}, '活动已暂停，请等待恢复。'],
+            [410, 'ended', {}, '活动已结束。'],
+            [403, 'not-eligible', {}, '本场活动仅限受邀用户参加。'],
+            [401, 'session-required', {}, '请先在商城登录。'],
+            [418, 'never-heard-of', {}, '商城未接受该请求，请刷新页面后再试。'],
+        ];
+        for (const [status, type, extra, sentence] of refusals) {
+            const { page, context } = await visitor({ locale: 'zh-CN' });
+            await page.route('**/buy', (route) => route.fulfill({
+                status,
+                contentType: 'application/problem+json',
+                body: JSON.stringify({ type: `/problems/${type}`, status, ...extra }),
+            }));
+            await page.goto(itemAddress(demoItem));
+            await page.click(liveButton);
+            await page.getByRole('status').getByText(sentence).waitFor({ timeout: 5_000 });
+            await context.close();
+        }
+    });
+
+    test('after a refusal the button cools down for five to ten seconds', async () => {
+        const { page } = await visitor();
+        await page.route('**/buy', (route) => route.fulfill({
+            status: 403,
+            contentType: 'application/problem+json',
+            body: JSON.stringify({ type: '/problems/not-eligible', status: 403 }),
+        }));
+        await page.goto(itemAddress(demoItem));
+        await page.click(liveButton);
+        const clickedAt = performance.now();
+        await page.waitForSelector(greyButton);
+        await page.waitForSelector(liveButton);
+        const cooled = performance.now() - clickedAt;
+        assert.ok(cooled > 4_500 && cooled < 11_500, `cooled down for ${cooled} ms`);
+    });
+});
+
+describe('access', () => {
+    async function seriousIn(page) {
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate(() => window.axe.run());
+        return violations
+            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
+    }
+
+    for (const [width, size] of [['375', PHONE], ['1280', DESKTOP]]) {
+        for (const colorScheme of ['light', 'dark']) {
+            test(`axe finds nothing serious at ${width} px in ${colorScheme} mode`, async () => {
+                const { page } = await visitor({ ...size, colorScheme });
+                await page.goto(base);
+                await page.waitForSelector('.card');
+                assert.deepEqual(await seriousIn(page), []);
+                await page.goto(itemAddress(demoItem));
+                await page.waitForSelector(liveButton);
+                assert.deepEqual(await seriousIn(page), []);
+                await page.click(liveButton);
+                await page.waitForSelector(orderNumber);
+                assert.deepEqual(await seriousIn(page), []);
+                await page.goto(`${base}/?orders`);
+                await page.waitForSelector(orderNumber);
+                assert.deepEqual(await seriousIn(page), []);
+            });
+        }
+    }
+
+    test('a phone never scrolls sideways', async () => {
+        const { page } = await visitor(PHONE);
+        for (const address of [base, itemAddress(demoItem), `${base}/?orders`]) {
+            await page.goto(address);
+            await page.waitForSelector('h1');
+            await page.waitForTimeout(500);
+            const beyond = await page.evaluate(
+                () => document.documentElement.scrollWidth - innerWidth,
+            );
+            assert.ok(beyond <= 0, `${address} is ${beyond} px too wide`);
+        }
+    });
+});

@@ -1,0 +1,124 @@
+/* Every request the page makes. An answer is returned; anything else is thrown as a Refusal, whose
+ * `type` is the last part of the problem's type, or `network` when no answer came at all. */
+
+const TIMEOUT_MS = 8_000;
+const LONG_POLL_S = 20;
+const LONG_POLL_TIMEOUT_MS = (LONG_POLL_S + 12) * 1000;
+
+export class Refusal extends Error {
+    constructor(type, status, retryAfterMs, body) {
+        super(type);
+        this.type = type;
+        this.status = status;
+        this.retryAfterMs = retryAfterMs;
+        this.body = body;
+    }
+}
+
+/* Retry-After is seconds or a date; a date is measured against the answer's own Date header. */
+function retryAfterRead(headers) {
+    const text = headers.get('Retry-After');
+    if (text === null)
+        return 0;
+    if (/^\d+$/.test(text))
+        return Number(text) * 1000;
+    const wait = Date.parse(text) - Date.parse(headers.get('Date') ?? '');
+    return wait > 0 ? wait : 0;
+}
+
+function typeRead(status, body) {
+    const named = /\/problems\/([a-z0-9-]+)$/.exec(body.type ?? '');
+    if (named)
+        return named[1];
+    if (status === 429)
+        return 'too-popular';
+    return status >= 500 ? 'unavailable' : 'refused';
+}
+
+async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS, signal } = {}) {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    const stop = () => abort.abort();
+    signal?.addEventListener('abort', stop);
+    try {
+        const response = await fetch(path, {
+            method,
+            headers,
+            body,
+            signal: abort.signal,
+            cache: 'no-store',
+            credentials: 'omit',
+        });
+        const text = await response.text();
+        if (response.ok)
+            return JSON.parse(text);
+        let problem = {};
+        try {
+            problem = JSON.parse(text) ?? {};
+        } catch {
+            /* A proxy may answer in HTML; the status alone decides then. */
+        }
+        throw new Refusal(
+            typeRead(response.status, problem),
+            response.status,
+            retryAfterRead(response.headers),
+            problem,
+        );
+    } catch (error) {
+        throw error instanceof Refusal ? error : new Refusal('network', 0, 0, {});
+    } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
+    }
+}
+
+const bearer = (token) => ({ Authorization: `Bearer ${token}` });
+
+export const timeGet = async () => (await call('GET', '/v1/time')).now_ms;
+export const itemGet = (item) => call('GET', `/v1/items/${encodeURIComponent(item)}`);
+
+/* All sales, each with its items: a list that leaves the items out is completed sale by sale. */
+export async function salesGet() {
+    const { sales } = await call('GET', '/v1/sales');
+    return Promise.all(
+        sales.map((sale) => (sale.items ? sale : call('GET', `/v1/sales/${sale.id}`))),
+    );
+}
+
+export function sessionPost(token) {
+    return call('POST', '/v1/session', { headers: token ? bearer(token) : {} });
+}
+
+export function passPost(session, item) {
+    return call('POST', `/v1/items/${item}/pass`, { headers: bearer(session) });
+}
+
+export function buyPost(session, pass, item, key, quantity) {
+    return call('POST', `/v1/items/${item}/buy`, {
+        headers: {
+            ...bearer(session),
+            'Stampede-Pass': pass,
+            'Idempotency-Key': key,
+            'Content-Type': 'application/json',
+        },
+        body: JSON.stringify({ quantity, channel: 'web' }),
+    });
+}
+
+export function mineGet(session, item) {
+    return call('GET', `/v1/items/${item}/mine`, { headers: bearer(session) });
+}
+
+export function ordersGet(session) {
+    return call('GET', '/v1/orders', { headers: bearer(session) });
+}
+
+/* The order behind a ticket; with a version it answers once the order has changed from it. */
+export function ticketWait(session, ticket, version, signal) {
+    const since = version === undefined ? '' : `&version=${version}`;
+    return call('GET', `/v1/tickets/${ticket}?wait=${LONG_POLL_S}${since}`, {
+        headers: bearer(session),
+        timeoutMs: LONG_POLL_TIMEOUT_MS,
+        signal,
+    });
+}

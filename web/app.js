@@ -1,0 +1,83 @@
+/* Starts the page: the clock, the language, and the view that the address asks for. */
+
+import { timeGet } from './api.js';
+import { createClock } from './clock.js';
+import { textSet } from './dom.js';
+import { language, languageSet, onLanguage, say } from './i18n.js';
+import { mountItem } from './item_view.js';
+import { mountOrders } from './orders_view.js';
+import { mountSales } from './sales_view.js';
+import { createSession } from './session.js';
+
+const root = document.getElementById('main');
+const clock = createClock(timeGet);
+const session = createSession(clock);
+let view = null;
+
+function titleSet(words) {
+    const title = words === '' ? say('page.title') : `${words} · ${say('page.title')}`;
+    if (document.title !== title)
+        document.title = title;
+}
+
+function viewOf(address) {
+    const query = new URLSearchParams(address.search);
+    const item = Number(query.get('item'));
+    if (Number.isSafeInteger(item) && item > 0)
+        return (context) => mountItem(root, item, context);
+    if (query.has('orders'))
+        return (context) => mountOrders(root, context);
+    return (context) => mountSales(root, context);
+}
+
+function viewShow() {
+    view?.stop();
+    view = viewOf(location)({ clock, session, titleSet });
+    const here = new URLSearchParams(location.search).has('orders') ? '/?orders' : '/';
+    for (const link of document.querySelectorAll('nav a')) {
+        if (link.getAttribute('href') === here && !location.search.includes('item='))
+            link.setAttribute('aria-current', 'page');
+        else
+            link.removeAttribute('aria-current');
+    }
+}
+
+function languagePaint() {
+    document.documentElement.lang = language();
+    for (const node of document.querySelectorAll('[data-words]'))
+        textSet(node, say(node.dataset.words));
+    for (const node of document.querySelectorAll('[data-label]'))
+        node.setAttribute('aria-label', say(node.dataset.label));
+    for (const choice of document.querySelectorAll('[data-language]'))
+        choice.setAttribute('aria-pressed', String(choice.dataset.language === language()));
+}
+
+function linkClicked(event) {
+    const link = event.target.closest('a[data-route]');
+    const modified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+    const plain = event.button === 0 && !modified;
+    if (link === null || !plain)
+        return;
+    event.preventDefault();
+    if (link.href !== location.href)
+        history.pushState(null, '', link.href);
+    viewShow();
+    scrollTo(0, 0);
+    /* The heading, unless it still waits for its words. */
+    const target = view.heading.offsetParent === null ? root : view.heading;
+    target.focus({ preventScroll: true });
+}
+
+document.addEventListener('click', linkClicked);
+window.addEventListener('popstate', viewShow);
+for (const choice of document.querySelectorAll('[data-language]'))
+    choice.addEventListener('click', () => languageSet(choice.dataset.language));
+
+onLanguage(languagePaint);
+languagePaint();
+clock.sync();
+/* Arriving with the shop's token is signing in; it can't wait for the click, since tokens are
+ * short-lived. A failure is told where it matters: at the click. */
+if (session.tokenTake())
+    session.ensure().catch(() => {});
+viewShow();

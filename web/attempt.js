@@ -1,0 +1,44 @@
+/* One attempt to buy, remembered until its outcome is certain.
+ *
+ * An attempt has one Idempotency-Key. It is kept in this tab's storage from before the first
+ * request until a definite answer, so asking again after a lost answer, or after a reload,
+ * learns the outcome of the same attempt and never starts a second one. `sent` is true once a
+ * buy request of it went unanswered: no later refusal short of a definite one takes that back. */
+
+import { lasting, perTab } from './store.js';
+
+const KEY_BYTES = 16;
+
+/* Not crypto.randomUUID(), which browsers withhold from plain HTTP. */
+function keyMake() {
+    const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export const attemptRead = (item) => perTab.read(`attempt.${item}`);
+
+export function attemptOpen(item, quantity) {
+    const kept = attemptRead(item);
+    if (kept !== null && (kept.sent || kept.quantity === quantity))
+        return kept;
+    const attempt = { key: keyMake(), quantity, sent: false };
+    perTab.write(`attempt.${item}`, attempt);
+    return attempt;
+}
+
+export function attemptMark(item, attempt, sent) {
+    attempt.sent = sent;
+    perTab.write(`attempt.${item}`, attempt);
+}
+
+export const attemptClose = (item) => perTab.remove(`attempt.${item}`);
+
+/* The ticket won for an item, so that the order is found again after a reload. */
+export function ticketRead(item, user) {
+    const kept = lasting.read(`ticket.${item}`);
+    return kept !== null && kept.user === user ? kept.ticket : null;
+}
+
+export const ticketKeep = (item, user, ticket) => lasting.write(`ticket.${item}`, { user, ticket });
+
+export const ticketForget = (item) => lasting.remove(`ticket.${item}`);

@@ -1,0 +1,51 @@
+/* Amounts, moments and durations in the reader's language. */
+
+import { language } from './i18n.js';
+
+/* Money arrives in the currency's smallest unit; how many digits that is, Intl knows. */
+export function money(minor, currency) {
+    const format = new Intl.NumberFormat(language(), {
+        style: 'currency',
+        currency,
+        currencyDisplay: 'narrowSymbol',
+    });
+    return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
+}
+
+export const count = (value) => new Intl.NumberFormat(language()).format(value);
+
+/* The saving as the language says it: "80% off", "2折". Empty where nothing is saved. */
+export function saving(listPrice, flashPrice, say) {
+    if (!(listPrice > flashPrice) || flashPrice <= 0)
+        return '';
+    const percent = Math.floor((1 - flashPrice / listPrice) * 100);
+    const tenths = Math.max(0.1, Math.ceil((flashPrice / listPrice) * 100) / 10);
+    return percent >= 1 ? say('saving', { percent, tenths }) : '';
+}
+
+export function moment(ms) {
+    return new Intl.DateTimeFormat(language(), {
+        month: 'short',
+        day: 'numeric',
+        hour: '2-digit',
+        minute: '2-digit',
+        hour12: false,
+    }).format(ms);
+}
+
+/* Rounded up, so that zero is shown at the moment itself and not a second early. */
+export function durationParts(ms) {
+    const seconds = Math.max(0, Math.ceil(ms / 1000));
+    const two = (value) => String(value).padStart(2, '0');
+    return {
+        days: Math.floor(seconds / 86_400),
+        hours: two(Math.floor(seconds / 3600) % 24),
+        minutes: two(Math.floor(seconds / 60) % 60),
+        seconds: two(seconds % 60),
+    };
+}
+
+export function minutesAndSeconds(ms) {
+    const seconds = Math.max(0, Math.ceil(ms / 1000));
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,108 @@
+/* The nodes of an item's page and how they show an item. No requests and no decisions here. */
+
+import { createCountdown } from './countdown.js';
+import { element, pictureOf, routeLink, textSet } from './dom.js';
+import { say } from './i18n.js';
+import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
+import { createOrderPanel } from './order_panel.js';
+
+const QUANTITY_CHOICES_MAX = 10;
+
+export function createItemLayout() {
+    const back = routeLink('/', { class: 'back' });
+    const loading = element('p', { class: 'loading', role: 'status' });
+    const heading = element('h1', { tabIndex: -1 });
+    const description = element('p', { class: 'description' });
+    const gallery = element('div', { class: 'gallery' });
+    const badge = createPhaseBadge();
+    const prices = createPrices();
+    const countdown = createCountdown();
+    const stock = createStock();
+    const quantityName = element('label', { htmlFor: 'quantity' });
+    const quantity = element('select', { id: 'quantity' });
+    const quantityRow = element('p', { class: 'quantity' }, quantityName, quantity);
+    const button = element('button', {
+        class: 'buy',
+        type: 'button',
+        'aria-describedby': 'status',
+    });
+    const status = element('p', { class: 'status', id: 'status', role: 'status' });
+    const buyBar = element('div', { class: 'buy-bar' }, button, status);
+    const panel = createOrderPanel('h2');
+    const allOrders = routeLink('/?orders', { class: 'all-orders' });
+    const orderBox = element('div', { class: 'order-box' }, panel.node, allOrders);
+
+    const article = element(
+        'article',
+        { class: 'item' },
+        gallery,
+        element(
+            'div',
+            { class: 'details' },
+            element('p', { class: 'eyebrow' }, badge.node),
+            heading,
+            prices.node,
+            description,
+            countdown.node,
+            stock.node,
+            quantityRow,
+            buyBar,
+            orderBox,
+        ),
+    );
+    article.hidden = true;
+    orderBox.hidden = true;
+
+    function quantityPaint(item) {
+        const limit = item.limit_per_user;
+        const choices = Math.min(limit === 0 ? QUANTITY_CHOICES_MAX : limit, QUANTITY_CHOICES_MAX);
+        quantityRow.hidden = choices < 2;
+        textSet(quantityName, say('quantity.label'));
+        while (quantity.options.length < choices)
+            quantity.add(new Option(String(quantity.options.length + 1)));
+    }
+
+    /* `trouble` stands in for an item that could not be loaded. */
+    function paint(item, phase, now, trouble) {
+        textSet(back, say('item.back'));
+        textSet(loading, trouble || say('item.loading'));
+        if (item === null)
+            return;
+        article.hidden = false;
+        loading.hidden = true;
+        if (gallery.childElementCount === 0)
+            gallery.append(pictureOf(item.product, { alt: item.product.name }));
+        textSet(heading, item.product.name);
+        textSet(description, item.product.description ?? '');
+        article.dataset.phase = phase;
+        badge.paint(phase);
+        prices.paint(item);
+        countdown.paint(phase, item, now);
+        stock.paint(item);
+        quantityPaint(item);
+    }
+
+    return {
+        nodes: [back, loading, article],
+        heading,
+        button,
+        status,
+        paint,
+        quantity: () => Math.max(1, quantity.selectedIndex + 1),
+        quantityLock(locked) {
+            quantity.disabled = locked;
+        },
+        statusReveal() {
+            const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+            buyBar.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+        },
+        orderPaint(order, now) {
+            orderBox.hidden = order === null;
+            buyBar.dataset.above = order === null ? 'page' : 'order';
+            if (order === null)
+                return;
+            panel.paint(order, say('order.title'), now);
+            textSet(allOrders, say('order.all'));
+        },
+    };
+}

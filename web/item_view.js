@@ -1,0 +1,190 @@
+/* The page of one item: its status by polling, its countdown by the clock, its purchase by a
+ * click. */
+
+import { itemGet } from './api.js';
+import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
+import { buttonModel } from './buy_button.js';
+import { attributeSet, element, textSet } from './dom.js';
+import { onLanguage, say } from './i18n.js';
+import { createItemLayout } from './item_layout.js';
+import { orderFollow, orderHolds } from './order_follow.js';
+import {
+    itemAfterRefusal,
+    nextTickMs,
+    phaseOf,
+    refusalIsPast,
+    statusIntervalMs,
+} from './phase.js';
+import { createPoll } from './poll.js';
+import { sentenceFor } from './problems.js';
+import { createPurchase } from './purchase.js';
+
+const AFTER_START_MS = 2_500;
+
+export function mountItem(root, itemId, { clock, session, titleSet }) {
+    const layout = createItemLayout();
+    let item = null;
+    let failure = null; /* why the last status did not arrive */
+    let order = null;
+    let followed = null; /* { ticket, end } */
+    let wasPhase = 'unknown';
+    let openedHere = false;
+    let timer = 0;
+
+    const purchase = createPurchase(itemId, clock, session, purchaseChanged);
+    const poll = createPoll(statusAsk, () =>
+        statusIntervalMs(phaseOf(item, clock.now()), item, clock.now()));
+
+    async function statusAsk() {
+        if (purchase.state.step === 'queueing' && item !== null)
+            return;
+        try {
+            item = await itemGet(itemId);
+            failure = null;
+        } catch (refusal) {
+            failure = refusal;
+            paint();
+            throw refusal;
+        }
+        tick();
+    }
+
+    function follow(ticket) {
+        if (followed?.ticket === ticket)
+            return;
+        followed?.end();
+        const opened = session.current();
+        if (opened === null)
+            return;
+        const end = orderFollow(opened.session, ticket, orderShown, () => {
+            ticketForget(itemId);
+            followed = null;
+            paint();
+        });
+        followed = { ticket, end };
+    }
+
+    function orderShown(next) {
+        order = next;
+        if (!orderHolds(order))
+            ticketForget(itemId);
+        paint();
+    }
+
+    function purchaseChanged() {
+        const { step, refusal, ticket } = purchase.state;
+        if (ticket !== null && step !== 'queueing') {
+            /* Until the first order view arrives, the ticket itself is what there is to show. */
+            if (order?.ticket !== ticket)
+                order = { state: 'creating', ticket, quantity: purchase.state.quantity };
+            ticketKeep(itemId, session.current()?.user, ticket);
+            follow(ticket);
+        }
+        if (refusal !== null) {
+            item = itemAfterRefusal(item, refusal);
+            poll.soon(AFTER_START_MS);
+        }
+        tick();
+        if (step === 'won')
+            layout.statusReveal();
+    }
+
+    function owned() {
+        return order !== null && orderHolds(order) && item?.limit_per_user === 1;
+    }
+
+    /* The one sentence under the button. */
+    function statusMessage(phase) {
+        const { step, refusal } = purchase.state;
+        if (step === 'queueing')
+            return ['info', say('status.queueing')];
+        if (step === 'won' && order !== null && orderHolds(order))
+            return ['good', say('status.won')];
+        if (step === 'refused' && !refusalIsPast(refusal, phase))
+            return ['bad', sentenceFor(refusal)];
+        if (purchase.unresolved())
+            return ['info', say('status.unresolved')];
+        if (failure !== null)
+            return ['info', say('status.trouble')];
+        if (phase === 'full')
+            return ['info', say('status.full')];
+        return phase === 'open' && openedHere && order === null
+            ? ['info', say('status.opened')]
+            : ['info', ''];
+    }
+
+    function paintButton(phase, now) {
+        const model = buttonModel({
+            phase,
+            step: purchase.state.step,
+            owned: owned(),
+            unresolved: purchase.unresolved(),
+            coolMs: purchase.state.coolUntil - now,
+        });
+        textSet(layout.button, say(model.words, { seconds: model.seconds }));
+        attributeSet(layout.button, 'aria-disabled', String(!model.live));
+        attributeSet(layout.button, 'aria-busy', String(model.busy === true));
+        layout.quantityLock(!model.live || purchase.unresolved());
+    }
+
+    function paint() {
+        const now = clock.now();
+        const phase = phaseOf(item, now);
+        layout.paint(item, phase, now, failure === null ? '' : sentenceFor(failure));
+        if (item === null)
+            return;
+        titleSet(item.product.name);
+        paintButton(phase, now);
+        const [kind, words] = statusMessage(phase);
+        layout.status.dataset.kind = kind;
+        textSet(layout.status, words);
+        layout.orderPaint(order, now);
+    }
+
+    /* Paints now and again when the shown second or the phase changes. */
+    function tick() {
+        clearTimeout(timer);
+        const now = clock.now();
+        const phase = phaseOf(item, now);
+        if (wasPhase === 'before' && phase === 'open') {
+            openedHere = true;
+            poll.soon(AFTER_START_MS);
+        }
+        wasPhase = phase;
+        paint();
+        if (!document.hidden)
+            timer = setTimeout(tick, nextTickMs(item, now));
+    }
+
+    function visibilityChanged() {
+        if (!document.hidden)
+            tick();
+    }
+
+    layout.button.addEventListener('click', () => {
+        if (layout.button.getAttribute('aria-disabled') === 'true')
+            return;
+        purchase.start(purchase.unresolved() ? purchase.unresolvedQuantity() : layout.quantity());
+    });
+    document.addEventListener('visibilitychange', visibilityChanged);
+    const languageEnd = onLanguage(paint);
+
+    root.replaceChildren(element('div', { class: 'item-page' }, ...layout.nodes));
+    tick();
+    poll.start();
+    const opened = session.current();
+    const kept = opened === null ? null : ticketRead(itemId, opened.user);
+    if (kept !== null)
+        follow(kept);
+
+    return {
+        heading: layout.heading,
+        stop() {
+            clearTimeout(timer);
+            poll.stop();
+            followed?.end();
+            languageEnd();
+            document.removeEventListener('visibilitychange', visibilityChanged);
+        },
+    };
+}

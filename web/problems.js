@@ -1,0 +1,44 @@
+/* What a refusal means for the purchase, and how it is said. The table is the specification. */
+
+import { hasWords, say } from './i18n.js';
+import { moment } from './format.js';
+
+/* settle  the outcome is certain: say it, forget the key
+ * wait    nothing is decided: ask again with the same key, after Retry-After and a random while
+ * pass    the pass is of no use: fetch a new one, then ask again with the same key
+ * session the session is of no use: open a new one, then ask again with the same key */
+const REACTIONS = {
+    'sold-out': 'settle',
+    'already-bought': 'settle',
+    'limit-reached': 'settle',
+    'not-started': 'settle',
+    'ended': 'settle',
+    'paused': 'settle',
+    'not-eligible': 'settle',
+    'session-required': 'settle',
+    'key-reused': 'settle',
+    'bad-quantity': 'settle',
+    'unknown-item': 'settle',
+    'in-progress': 'wait',
+    'too-popular': 'wait',
+    'unavailable': 'wait',
+    'network': 'wait',
+    'pass-required': 'pass',
+    'pass-invalid': 'pass',
+    'pass-expired': 'pass',
+    'pass-foreign': 'pass',
+    'session-invalid': 'session',
+};
+
+export function reactionTo(refusal) {
+    return REACTIONS[refusal.type] ?? (refusal.status >= 500 ? 'wait' : 'settle');
+}
+
+export function sentenceFor(refusal) {
+    if (refusal.type === 'not-started' && refusal.body.start_ms > 0)
+        return say('problem.not-started.at', { time: moment(refusal.body.start_ms) });
+    if (refusal.type === 'sold-out' && refusal.body.free > 0)
+        return say('problem.sold-out.some', { free: refusal.body.free });
+    const key = `problem.${refusal.type}`;
+    return say(hasWords(key) ? key : 'problem.refused');
+}

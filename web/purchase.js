@@ -1,0 +1,143 @@
+/* The way from a click to an outcome: session, pass, buy, and asking again where that makes sense.
+ * Knows nothing of the page; `changed` is called whenever `state` has. */
+
+import { buyPost, mineGet, passPost } from './api.js';
+import {
+    attemptClose,
+    attemptMark,
+    attemptOpen,
+    attemptRead,
+    ticketKeep,
+    ticketRead,
+} from './attempt.js';
+import { reactionTo } from './problems.js';
+
+const TRIES_MAX = 6;
+const COOL_DOWN_MIN_MS = 5_000;
+const COOL_DOWN_SPREAD_MS = 5_000;
+const RETRY_BASE_MS = 700;
+const RETRY_MAX_MS = 8_000;
+const EARLY_BY_MAX_MS = 3_000; /* a start this close is waited for, further off is an answer */
+const PASS_MARGIN_MS = 1_000;
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/* At least what the server asks for, and never the same moment for everybody. */
+function retryDelayMs(refusal, tries) {
+    const backoff = Math.min(RETRY_BASE_MS * 2 ** tries, RETRY_MAX_MS);
+    return refusal.retryAfterMs + backoff * (0.5 + Math.random());
+}
+
+export function createPurchase(itemId, clock, session, changed) {
+    /* step: idle → queueing → won or refused; refused may queue again. */
+    const state = { step: 'idle', refusal: null, ticket: null, quantity: 1, coolUntil: 0 };
+    let pass = null;
+
+    function stateSet(values) {
+        Object.assign(state, values);
+        changed();
+    }
+
+    async function passEnsure(opened) {
+        if (pass === null || clock.now() > pass.expires_ms - PASS_MARGIN_MS)
+            pass = await passPost(opened.session, itemId);
+        return pass.pass;
+    }
+
+    async function tryOnce(attempt) {
+        const opened = await session.ensure();
+        const granted = await passEnsure(opened);
+        const sentBefore = attempt.sent;
+        attemptMark(itemId, attempt, true);
+        try {
+            const { key, quantity } = attempt;
+            return (await buyPost(opened.session, granted, itemId, key, quantity)).ticket;
+        } catch (refusal) {
+            if (refusal.type !== 'network')
+                attemptMark(itemId, attempt, sentBefore);
+            throw refusal;
+        }
+    }
+
+    /* A buy request went unanswered and now the gate is shut: did that request win? */
+    async function lostTicketFind() {
+        const opened = session.current();
+        if (opened === null)
+            return null;
+        const mine = await mineGet(opened.session, itemId);
+        return mine.bought && mine.ticket !== ticketRead(itemId, opened.user) ? mine.ticket : null;
+    }
+
+    function startIsNear(refusal) {
+        const wait = refusal.body.start_ms - clock.now();
+        return refusal.type === 'not-started' && wait < EARLY_BY_MAX_MS ? Math.max(0, wait) : null;
+    }
+
+    /* Waits as the refusal asks; false when there is nothing to wait for. */
+    async function anotherTry(refusal, tries) {
+        if (tries + 1 >= TRIES_MAX)
+            return false;
+        const early = startIsNear(refusal);
+        if (early !== null) {
+            await pause(early + 20 + Math.random() * 150);
+            return true;
+        }
+        const reaction = reactionTo(refusal);
+        if (reaction === 'settle')
+            return false;
+        if (reaction === 'wait') {
+            await pause(retryDelayMs(refusal, tries));
+            return true;
+        }
+        pass = null;
+        if (reaction === 'session')
+            session.forget();
+        await pause(Math.random() * RETRY_BASE_MS * (tries + 1));
+        return true;
+    }
+
+    async function run(attempt) {
+        for (let tries = 0; ; tries++) {
+            try {
+                return { ticket: await tryOnce(attempt), refusal: null };
+            } catch (refusal) {
+                if (await anotherTry(refusal, tries))
+                    continue;
+                if (reactionTo(refusal) !== 'settle')
+                    return { ticket: null, refusal };
+                const found = attempt.sent ? await lostTicketFind() : null;
+                attemptClose(itemId);
+                return found
+                    ? { ticket: found, refusal: null }
+                    : { ticket: refusal.body.ticket ?? null, refusal };
+            }
+        }
+    }
+
+    async function start(quantity) {
+        if (state.step === 'queueing' || clock.now() < state.coolUntil)
+            return;
+        const coolUntil = clock.now() + COOL_DOWN_MIN_MS + Math.random() * COOL_DOWN_SPREAD_MS;
+        const attempt = attemptOpen(itemId, quantity);
+        pass = null; /* each click fetches its own; the tries that follow share it */
+        stateSet({ step: 'queueing', refusal: null, quantity: attempt.quantity, coolUntil });
+        try {
+            const { ticket, refusal } = await run(attempt);
+            if (ticket !== null) {
+                attemptClose(itemId);
+                ticketKeep(itemId, session.current()?.user, ticket);
+            }
+            stateSet({ step: refusal === null ? 'won' : 'refused', refusal, ticket });
+        } catch (refusal) {
+            stateSet({ step: 'refused', refusal });
+        }
+    }
+
+    return {
+        state,
+        start,
+        /* An earlier request has no known outcome yet; start() would find it out. */
+        unresolved: () => attemptRead(itemId)?.sent === true,
+        unresolvedQuantity: () => attemptRead(itemId)?.quantity ?? 1,
+    };
+}
