@@ -1,6 +1,10 @@
-/* base/disk.h: the one door to the disk for everything that must survive a crash (journal, snapshots, keys).
- * Tests put a disk behind it that loses what was not synced. Paths are relative to the disk's root folder.
- * Errors: every call answers a status; on STATUS_IO errno tells. disk_write answers STATUS_FULL for ENOSPC/EDQUOT.
+/* base/disk.h: the one door to the disk for everything that must survive a crash (journal,
+ * snapshots, keys). Tests put a disk behind it that loses what was not synced. Paths are relative
+ * to the disk's root folder.
+ * Errors: every call answers a status; on STATUS_IO errno tells.
+ * STATUS_FULL for ENOSPC/EDQUOT, STATUS_NOT_FOUND, STATUS_CONFLICT (DISK_CREATE of what exists),
+ * STATUS_BAD_INPUT for a name that is empty, has a '/' or is DISK_NAME_MAX or longer. sync answers
+ * STATUS_IO for every fault: none of them may be tried again.
  * Thread: any; a file is used by one thread at a time unless said otherwise. */
 #ifndef STAMPEDE_BASE_DISK_H
 #define STAMPEDE_BASE_DISK_H
@@ -23,16 +27,21 @@ struct disk_ops {
     enum status (*open)(struct disk *, const char *name, enum disk_mode, disk_file *);
     void (*close)(struct disk *, disk_file);
     /* Reads exactly up to the end of the file: *got < bytes only there. */
-    enum status (*read)(struct disk *, disk_file, uint64_t offset, void *data, size_t bytes, size_t *got);
-    enum status (*write)(struct disk *, disk_file, uint64_t offset, const void *data, size_t bytes); /* all or fault */
-    enum status (*sync)(struct disk *, disk_file); /* data and what is needed to read it (fdatasync) */
+    enum status (*read)(struct disk *, disk_file, uint64_t offset, void *data, size_t bytes,
+                        size_t *got);
+    /* All or a fault. */
+    enum status (*write)(struct disk *, disk_file, uint64_t offset, const void *data, size_t bytes);
+    /* Data and what is needed to read it (fdatasync). */
+    enum status (*sync)(struct disk *, disk_file);
     enum status (*size)(struct disk *, disk_file, uint64_t *bytes);
     enum status (*truncate)(struct disk *, disk_file, uint64_t bytes);
-    enum status (*rename)(struct disk *, const char *from, const char *to); /* atomic, replaces; not yet durable */
+    /* Atomic, replaces; not durable before sync_folder. */
+    enum status (*rename)(struct disk *, const char *from, const char *to);
     enum status (*remove)(struct disk *, const char *name);
     enum status (*sync_folder)(struct disk *);
     /* Calls `each` with every name in the root folder that starts with `prefix`, in any order. */
-    enum status (*list)(struct disk *, const char *prefix, void (*each)(void *context, const char *name), void *context);
+    enum status (*list)(struct disk *, const char *prefix,
+                        void (*each)(void *context, const char *name), void *context);
 };
 
 /* A real folder, made (0700, with its parent synced) if it is missing. disk_folder_close frees. */

@@ -1,6 +1,7 @@
 /* base/log.h: one line per event on standard error, `time level component message key=value…`.
- * For what a person must know: starts, stops, faults, alarms. Refusals are counted (metrics.h), not logged.
- * Repeats are held back: each call site logs at most LOG_BURST lines a second and says how many it dropped.
+ * For what a person must know: starts, stops, faults, alarms. Refusals are counted (metrics.h), not
+ * logged. Repeats are held back: each call site logs at most LOG_BURST lines a second, and its next
+ * line says how many it dropped.
  * Thread: any; a line is one write. Never pass secrets. */
 #ifndef STAMPEDE_BASE_LOG_H
 #define STAMPEDE_BASE_LOG_H
@@ -11,11 +12,18 @@
 enum { LOG_BURST = 20 };
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
-struct log_site { _Atomic uint64_t second; _Atomic uint32_t count; _Atomic uint32_t dropped; };
+/* Zero at start. Only log.c looks inside. */
+struct log_site {
+    _Atomic uint64_t window;  /* second << 32 | lines logged in it */
+    _Atomic uint32_t dropped; /* since the last line; the next line tells */
+};
 
+/* Less than `least` is not logged; LOG_INFO unless set. Thread: any. */
 void log_level_set(enum log_level least);
-void log_write(struct log_site *site, enum log_level level, const char *component, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* Keeps errno. Control characters, backslashes and bytes past ASCII in the message come out
+ * escaped. */
+void log_write(struct log_site *site, enum log_level level, const char *component,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #define LOG_AT(level, component, ...) \
     do { \

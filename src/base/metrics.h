@@ -1,8 +1,9 @@
 /* base/metrics.h: counters and gauges in Prometheus text form.
- * A metric is a static struct, registered at start. Counters have one cell per thread slot, so that counting is
- * one relaxed add on a line nobody else writes; reading sums the cells.
- * Thread: metrics_thread_enter gives the calling thread its slot (METRICS_THREADS at most, later ones share the
- * last); counting from any thread; metrics_register at start only; metrics_render from any thread. */
+ * A metric is a static struct, registered at start. Counters have one cell per thread slot, so that
+ * counting is one relaxed add on a line nobody else writes; reading sums the cells.
+ * Thread: metrics_thread_enter gives the calling thread its slot (METRICS_THREADS at most, later
+ * ones share the last); counting from any thread; metrics_register at start only; metrics_render
+ * from any thread. */
 #ifndef STAMPEDE_BASE_METRICS_H
 #define STAMPEDE_BASE_METRICS_H
 
@@ -16,7 +17,7 @@ enum metric_kind { METRIC_COUNTER, METRIC_GAUGE };
 
 struct metric {
     const char *name;   /* stampede_…; counters end in _total */
-    const char *labels; /* "answer=\"won\"" or NULL; metrics of one name are registered one after another */
+    const char *labels; /* "answer=\"won\"" or NULL; differs within one name */
     const char *help;
     enum metric_kind kind;
     struct { alignas(64) _Atomic uint64_t value; } cells[METRICS_THREADS];
@@ -24,6 +25,8 @@ struct metric {
 
 extern _Thread_local uint32_t metrics_slot;
 void metrics_thread_enter(void);
+/* Again is harmless. Two metrics of one name have one kind and different labels; the first one's
+ * help counts. */
 void metrics_register(struct metric *metric);
 static inline void metric_add(struct metric *metric, uint64_t n)
 {

@@ -1,4 +1,5 @@
-/* base/random.h: secrets from the system (getrandom), and a small seeded generator for tests, jitter and sampling. */
+/* base/random.h: secrets from the system (getrandom), and a small seeded generator for tests,
+ * jitter and sampling. */
 #ifndef STAMPEDE_BASE_RANDOM_H
 #define STAMPEDE_BASE_RANDOM_H
 

@@ -1,6 +1,7 @@
-/* base/ring.h: bounded queue of fixed-size slots, one producer thread and one consumer thread, no locks.
- * Each side caches the other's index and publishes its own once per batch.
- * Memory: taken from the arena at create. Errors: a full ring refuses (false), an empty one has nothing. */
+/* base/ring.h: bounded queue of fixed-size slots, one producer thread and one consumer thread, no
+ * locks. Each side caches the other's index and publishes its own once per batch.
+ * Memory: taken from the arena at create. Errors: a full ring refuses (false), an empty one has
+ * nothing. */
 #ifndef STAMPEDE_BASE_RING_H
 #define STAMPEDE_BASE_RING_H
 
@@ -25,18 +26,59 @@ struct ring {
 
 void ring_create(struct ring *ring, struct arena *arena, uint32_t slot_count, uint32_t slot_bytes);
 
-/* Producer: a slot to fill, or NULL when full. It becomes visible with the next ring_publish. */
-void *ring_reserve(struct ring *ring);
-void ring_commit(struct ring *ring);  /* the slot from ring_reserve is filled */
-bool ring_publish(struct ring *ring); /* shows all committed slots; true if there was anything to show */
-/* reserve + copy + commit + publish */
+/* Producer: a slot to fill, or NULL when full. It becomes visible with the next ring_publish.
+ * Reserving again before ring_commit gives the same slot. */
+static inline void *ring_reserve(struct ring *ring)
+{
+    if (__builtin_expect(ring->tail_local - ring->head_seen == ring->slot_count, 0)) {
+        /* acquire: the consumer has finished reading the slots it gave back */
+        ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
+        if (ring->tail_local - ring->head_seen == ring->slot_count)
+            return NULL;
+    }
+    return ring->slots + (ring->tail_local & (ring->slot_count - 1)) * ring->slot_bytes;
+}
+/* The slot from ring_reserve is filled. */
+static inline void ring_commit(struct ring *ring)
+{
+    invariant(ring->tail_local - ring->head_seen < ring->slot_count);
+    ring->tail_local++;
+}
+/* Shows all committed slots; true if there was anything to show. */
+static inline bool ring_publish(struct ring *ring)
+{
+    if (atomic_load_explicit(&ring->tail, memory_order_relaxed) == ring->tail_local)
+        return false;
+    atomic_store_explicit(&ring->tail, ring->tail_local, memory_order_release);
+    return true;
+}
+/* reserve + copy + commit + publish; false when full */
 bool ring_push(struct ring *ring, const void *slot);
 
-/* Consumer: the oldest slot, or NULL when empty; valid until ring_pop. */
-void *ring_peek(struct ring *ring);
-void ring_pop(struct ring *ring);     /* done with the peeked slot; the producer sees it after ring_release */
-void ring_release(struct ring *ring); /* gives all popped slots back */
-/* Either side, a hint only. */
+/* Consumer: the oldest slot, or NULL when empty; valid until ring_release. */
+static inline void *ring_peek(struct ring *ring)
+{
+    if (ring->head_local == ring->tail_seen) {
+        /* acquire: the producer has finished writing the slots it shows */
+        ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
+        if (ring->head_local == ring->tail_seen)
+            return NULL;
+    }
+    return ring->slots + (ring->head_local & (ring->slot_count - 1)) * ring->slot_bytes;
+}
+/* Done with the peeked slot; the producer sees it after ring_release. */
+static inline void ring_pop(struct ring *ring)
+{
+    invariant(ring->head_local != ring->tail_seen);
+    ring->head_local++;
+}
+/* Gives all popped slots back. */
+static inline void ring_release(struct ring *ring)
+{
+    if (atomic_load_explicit(&ring->head, memory_order_relaxed) != ring->head_local)
+        atomic_store_explicit(&ring->head, ring->head_local, memory_order_release);
+}
+/* Slots published and not given back. Either side, a hint only. */
 uint64_t ring_used(const struct ring *ring);
 
 #endif

@@ -39,10 +39,12 @@ bool span_equal_constant_time(struct span a, struct span b);
 /* Whole span as a decimal number: digits only, no sign, no leading zero except "0", no overflow. */
 MUST_CHECK enum status span_to_u64(struct span text, uint64_t *value);
 MUST_CHECK enum status span_to_u32(struct span text, uint32_t *value);
-MUST_CHECK enum status span_to_i64(struct span text, int64_t *value); /* optional leading '-' ("-0" refused) */
+/* The same with an optional leading '-' ("-0" is refused). */
+MUST_CHECK enum status span_to_i64(struct span text, int64_t *value);
 /* Whole span as exactly 16 lower-case hex digits. */
 MUST_CHECK enum status span_to_hex64(struct span text, uint64_t *value);
-/* Takes up to the next `separator` (which is dropped), or everything. False when the span is empty. */
+/* Takes up to the next `separator` (which is dropped), or everything. False when the span is
+ * empty. */
 bool span_take_until(struct span *text, char separator, struct span *part);
 
 #endif

@@ -1,7 +1,7 @@
 /* base/status.h: the three kinds of trouble.
- * Answers (sold out, limit reached) are values of their own types. Faults (disk, peer, bad bytes) are an
- * `enum status` that the caller must check. Bugs stop the program through invariant(), in release builds too:
- * stopping is cheaper than overselling. */
+ * Answers (sold out, limit reached) are values of their own types. Faults (disk, peer, bad
+ * bytes) are an `enum status` that the caller must check. Bugs stop the program through
+ * invariant(), in release builds too: stopping is cheaper than overselling. */
 #ifndef STAMPEDE_BASE_STATUS_H
 #define STAMPEDE_BASE_STATUS_H
 
@@ -22,7 +22,8 @@ enum status {
 
 const char *status_name(enum status status);
 
-#define invariant(x) (__builtin_expect(!!(x), 1) ? (void)0 : invariant_failed(#x, __FILE__, __LINE__))
+#define invariant(x) \
+    (__builtin_expect(!!(x), 1) ? (void)0 : invariant_failed(#x, __FILE__, __LINE__))
 _Noreturn void invariant_failed(const char *what, const char *file, int line);
 
 #endif

@@ -13,7 +13,8 @@ struct thread {
     pthread_t handle;
     bool started;
 };
-MUST_CHECK enum status thread_start(struct thread *thread, const char *name, void (*run)(void *), void *context);
+MUST_CHECK enum status thread_start(struct thread *thread, const char *name, void (*run)(void *),
+                                    void *context);
 void thread_join(struct thread *thread); /* accepts one that was never started */
 
 /* Which thread owns a structure. Debug builds (STAMPEDE_DEBUG) stop when another thread comes. */
@@ -26,14 +27,14 @@ static inline void thread_owner_take(struct thread_owner *owner) { owner->id = t
 #define thread_owner_check(owner) ((void)sizeof(owner))
 #endif
 
-/* A wake-up: any thread signals, one thread waits (by epoll on wake_fd, or wake_wait). Signals before a wait fold
- * into one; signalling one that is pending already costs no system call. */
+/* A wake-up: any thread signals, one thread waits (by epoll on wake_fd, or wake_wait). Signals
+ * before a wait fold into one; signalling one that is pending already costs no system call. */
 struct wake {
     int fd; /* eventfd, non-blocking */
     _Atomic uint32_t pending;
 };
 MUST_CHECK enum status wake_open(struct wake *wake);
-void wake_close(struct wake *wake);
+void wake_close(struct wake *wake); /* accepts a failed wake_open and a second close */
 void wake_signal(struct wake *wake);
 void wake_clear(struct wake *wake);                  /* waiter: before it looks at its queues */
 void wake_wait(struct wake *wake, uint32_t timeout_ms); /* for threads without epoll; clears */

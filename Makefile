@@ -1,0 +1,380 @@
+# Stampede: one build file. `make help` lists what it can do.
+#
+# BUILD=release|debug|asan|tsan|cov|sim|fuzz live side by side in build/$(BUILD)/. Sources are found by
+# folder: adding a file needs no edit here. A program is a .c file with a main(); every other .c file goes
+# into a library: src/** into libstampede.a, tests/** into libtests.a, bench/** into libbench.a.
+# To build a part while the rest is broken: make unit FOLDERS='base contract inventory' ONLY=inventory
+# To stay out of somebody else's way: BUILD_ROOT=another/folder
+
+BUILD ?= release
+BUILD_ROOT ?= build
+OUT := $(BUILD_ROOT)/$(BUILD)
+JOBS ?= $(shell nproc)
+PORT ?= 8080
+PREFIX ?= /usr/local
+DESTDIR ?=
+ONLY ?=# run only tests whose name contains this
+SEEDS ?= 1000
+KILLS ?= 100
+RUNS ?= 1000000
+TARGET ?=# one fuzz target
+
+ifeq ($(filter $(BUILD),release debug asan tsan cov sim fuzz),)
+$(error BUILD=$(BUILD) is not one of release debug asan tsan cov sim fuzz)
+endif
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+# Parallel below this level, unless the caller said how many jobs already.
+SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
+
+# ---- flags -------------------------------------------------------------------------------------------
+
+LIBRARIES := libcrypto sqlite3 jansson inih libcurl libsystemd zlib libbrotlienc
+LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
+LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null)
+CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
+    -Wvla -Wformat=2 -Wnull-dereference -Wswitch-enum -Wundef -Wcast-qual
+WERROR ?= -Werror# WERROR= for a compiler that warns about more than ours
+HARDENING := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fPIE
+HARDENED_LINK := -pie -Wl,-z,relro,-z,now
+# Static analysis of uninitialized and null values is only exact without sanitizers; release does it.
+SANITIZED := -O1 -fno-omit-frame-pointer -DSTAMPEDE_DEBUG -Wno-maybe-uninitialized -Wno-null-dereference
+
+# Release objects carry machine code and LTO code: the server is linked with LTO, the many tests without.
+CFLAGS.release := -O2 $(HARDENING) -flto=auto -ffat-lto-objects
+LDFLAGS.release := $(HARDENED_LINK)
+SERVER_LDFLAGS.release := -O2 -flto=auto
+TEST_LDFLAGS.release := -fno-lto
+CFLAGS.debug := -O0 -DSTAMPEDE_DEBUG
+CFLAGS.asan := $(SANITIZED) -fsanitize=address,undefined -fno-sanitize-recover=all
+LDFLAGS.asan := -fsanitize=address,undefined
+CFLAGS.tsan := $(SANITIZED) -fsanitize=thread
+LDFLAGS.tsan := -fsanitize=thread
+CFLAGS.cov := -O0 --coverage
+LDFLAGS.cov := --coverage
+CFLAGS.sim := -O2 -DPLANTED_BUGS
+CFLAGS.fuzz := -O1 -DSTAMPEDE_DEBUG -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -w
+LDFLAGS.fuzz := -fsanitize=address,undefined
+
+CC := gcc
+AR := gcc-ar
+ifeq ($(BUILD),fuzz)
+CC := clang
+AR := ar
+endif
+
+INCLUDES := -Isrc
+ALL_CFLAGS = -std=gnu11 -g -D_GNU_SOURCE -pthread $(INCLUDES) -ffile-prefix-map=$(CURDIR)=. \
+    $(WARNINGS) $(WERROR) $(CFLAGS.$(BUILD)) $(LIBRARY_CFLAGS) $(CFLAGS)
+ALL_LDFLAGS = -pthread $(LDFLAGS.$(BUILD)) $(LDFLAGS)
+
+# ---- what there is -----------------------------------------------------------------------------------
+
+find_c = $(if $(wildcard $(1)),$(sort $(shell find $(wildcard $(1)) -name '*.c')))
+with_main = $(if $(1),$(shell grep -lw '^int main' $(1)))
+objects = $(patsubst %.c,$(OUT)/%.o,$(1))
+programs = $(patsubst %.c,$(OUT)/%,$(1))
+
+FOLDERS ?= $(notdir $(patsubst %/,%,$(wildcard src/*/)))
+SOURCES := $(filter-out src/wiring/main.c,$(call find_c,$(addprefix src/,$(FOLDERS))))
+HEADERS := $(shell find src tests bench -name '*.h' 2>/dev/null)
+
+UNIT_SOURCES := $(filter %_test.c,$(call find_c,tests/unit))
+SEAM_SOURCES := $(filter %_test.c,$(call find_c,tests/seam))
+FUZZ_SOURCES := $(filter %_fuzz.c,$(call find_c,tests/fuzz))
+SIM_SOURCES := $(call with_main,$(call find_c,tests/simulation))
+HELPER_FOLDERS := tests/support tests/unit tests/seam $(if $(filter sim,$(BUILD)),tests/simulation)
+HELPER_SOURCES := $(filter-out %_test.c $(SIM_SOURCES),$(call find_c,$(HELPER_FOLDERS)))
+BENCH_ALL := $(call find_c,bench)
+BENCH_SOURCES := $(call with_main,$(BENCH_ALL))
+BENCH_HELPERS := $(filter-out $(BENCH_SOURCES),$(BENCH_ALL))
+
+UNITS := $(call programs,$(UNIT_SOURCES))
+SEAMS := $(call programs,$(SEAM_SOURCES))
+SIMS := $(call programs,$(SIM_SOURCES))
+FUZZERS := $(call programs,$(FUZZ_SOURCES))
+BENCHES := $(call programs,$(BENCH_SOURCES))
+
+# Pages and the API document are part of the binary (tools/embed.py).
+EMBEDDED := $(if $(and $(wildcard src/edge/assets.h),$(filter edge,$(FOLDERS))),\
+    $(OUT)/gen/assets.o $(OUT)/gen/assets_table.o)
+WEB_FILES := $(shell find web -name node_modules -prune -o -print 2>/dev/null) $(wildcard docs/openapi.json)
+
+LIBRARY := $(OUT)/libstampede.a
+TEST_LIBRARY := $(OUT)/libtests.a
+BENCH_LIBRARY := $(OUT)/libbench.a
+SERVER := $(OUT)/stampede
+LIBRARY_OBJECTS := $(call objects,$(SOURCES)) $(EMBEDDED)
+
+# ---- build -------------------------------------------------------------------------------------------
+
+.PHONY: all server programs fuzzers sims benches
+all: ## build the server (BUILD=release unless said otherwise)
+	@tools/setup build
+	+@$(SUBMAKE) server
+
+server: $(SERVER)
+programs: $(UNITS) $(SEAMS)
+fuzzers: $(FUZZERS)
+sims: $(SIMS)
+benches: $(BENCHES)
+server programs fuzzers sims benches:
+	@:
+
+# Rewritten only when it differs, so that other flags or a removed source file rebuild what they must.
+write_if_changed = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ \
+    || printf '%s\n' '$(subst ','\'',$(1))' > $@
+.PHONY: FORCE
+$(OUT)/flags: FORCE
+	$(call write_if_changed,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))
+$(OUT)/%.list: FORCE
+	$(call write_if_changed,$(LIST))
+$(OUT)/libstampede.list: LIST = $(LIBRARY_OBJECTS)
+$(OUT)/libtests.list: LIST = $(call objects,$(HELPER_SOURCES))
+$(OUT)/libbench.list: LIST = $(call objects,$(BENCH_HELPERS))
+
+$(OUT)/%.o: %.c $(OUT)/flags
+	@mkdir -p $(@D)
+	@echo "  CC    $@"
+	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/gen/%.o: $(OUT)/gen/%.c $(OUT)/flags
+	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+$(OUT)/gen/assets.o: $(OUT)/gen/assets.S
+	@$(CC) -c -o $@ $<
+$(OUT)/gen/assets.S $(OUT)/gen/assets_table.c &: tools/embed.py $(WEB_FILES)
+	@echo "  EMBED $(OUT)/gen"
+	@python3 tools/embed.py $(OUT)/gen
+
+# A fuzz target has no main and gets its prototype from nobody.
+$(OUT)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes
+$(OUT)/tests/%.o $(OUT)/bench/%.o: INCLUDES += -I.
+
+archive = @rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+$(LIBRARY): $(LIBRARY_OBJECTS) $(OUT)/libstampede.list
+	$(archive)
+$(TEST_LIBRARY): $(call objects,$(HELPER_SOURCES)) $(OUT)/libtests.list
+	$(archive)
+$(BENCH_LIBRARY): $(call objects,$(BENCH_HELPERS)) $(OUT)/libbench.list
+	$(archive)
+
+link = @echo "  LINK  $@"; $(CC) $(ALL_LDFLAGS) $(1) -o $@ $^ $(LIBRARY_LIBS) $(2)
+$(SERVER): $(OUT)/src/wiring/main.o $(LIBRARY)
+	$(call link,$(SERVER_LDFLAGS.$(BUILD)))
+$(UNITS) $(SEAMS) $(SIMS): $(OUT)/%: $(OUT)/%.o $(TEST_LIBRARY) $(LIBRARY)
+	$(call link,$(TEST_LDFLAGS.$(BUILD)),$(CMOCKA_LIBS) -lm)
+$(BENCHES): $(OUT)/%: $(OUT)/%.o $(BENCH_LIBRARY) $(LIBRARY)
+	$(call link,$(SERVER_LDFLAGS.$(BUILD)),-lm)
+ifeq ($(BUILD),fuzz)
+$(FUZZERS): $(OUT)/%: $(OUT)/%.o $(TEST_LIBRARY) $(LIBRARY)
+	$(call link,-fsanitize=fuzzer)
+else
+$(FUZZERS): $(OUT)/%: $(OUT)/%.o $(OUT)/tests/fuzz/run_corpus.o $(TEST_LIBRARY) $(LIBRARY)
+	$(call link,$(TEST_LDFLAGS.$(BUILD)))
+endif
+
+.SECONDARY:
+DEPENDENCIES := $(shell find $(OUT) -name '*.d' 2>/dev/null)
+-include $(DEPENDENCIES)
+
+# ---- run ---------------------------------------------------------------------------------------------
+
+.PHONY: setup demo
+setup: ## install every Debian package that building, testing and benchmarking need
+	@tools/setup build test fuzz cov bench
+
+demo: ## a sale to play with on PORT=8080; Ctrl-C ends it and leaves nothing behind
+	@tools/setup build
+	+@$(SUBMAKE) BUILD=release server
+	@tools/demo $(BUILD_ROOT)/release/stampede $(PORT)
+
+# ---- tests -------------------------------------------------------------------------------------------
+# A list of tests for tools/run-tests: kind, seconds allowed, name, command.
+
+define newline
+
+
+endef
+built = $(patsubst %.c,$(BUILD_ROOT)/$(1)/%,$(2))
+# $(call each_program,BUILD,SOURCES,SECONDS): one line per test program of that build
+each_program = $(foreach source,$(2),parallel $(3) $(source:.c=):$(1) $(call built,$(1),$(source))$(newline))
+fuzz_name = $(patsubst %_fuzz,%,$(basename $(notdir $(1))))
+each_corpus = $(foreach source,$(FUZZ_SOURCES),parallel 120 $(source:.c=):corpus \
+    $(call built,asan,$(source)) $(wildcard tests/fuzz/corpus/$(call fuzz_name,$(source)))$(newline))
+
+E2E_SCRIPTS := $(sort $(wildcard tests/e2e/*_test.py))
+WEB_TESTS := $(sort $(wildcard web/*.test.js web/*.test.mjs web/test/*.js tests/unit/web/*.mjs tests/unit/web/*.js))
+SHELL_SCRIPTS = $(shell grep -lE '^\#!.*(ba)?sh$$' .ci/run tools/* tests/e2e/* bench/* deploy/* 2>/dev/null)
+SIMULATE := $(BUILD_ROOT)/sim/tests/simulation/simulate
+HAS_SIMULATE := $(wildcard tests/simulation/simulate.c)
+HAS_SERVER := $(wildcard src/wiring/main.c)
+
+define STATIC_TESTS
+parallel 900 clang-tidy $(MAKE) -k clang-tidy
+parallel 600 cppcheck $(MAKE) cppcheck
+parallel 60 tidy tools/tidy
+parallel 60 tidy-self-test tools/tidy --self-test
+parallel 60 run-tests-self-test tools/run-tests --self-test
+parallel 60 format $(MAKE) check-format
+parallel 60 shellcheck shellcheck $(SHELL_SCRIPTS)
+
+endef
+define SIM_TESTS
+parallel 300 simulation/model $(SIMULATE) --seeds 2000
+parallel 300 simulation/sqlite $(SIMULATE) --seeds 100 --store sqlite
+parallel 600 simulation/planted-bugs $(SIMULATE) --planted
+
+endef
+define E2E_TESTS
+$(foreach script,$(E2E_SCRIPTS),serial 300 $(basename $(script)) python3 $(script)$(newline))
+$(if $(wildcard tests/e2e/storefront/package.json),serial 300 tests/e2e/storefront tools/test-storefront)
+
+endef
+# The long ones first, so that the short ones fill the gaps.
+define TEST_LIST
+$(STATIC_TESTS)
+$(if $(HAS_SIMULATE),$(SIM_TESTS))
+$(call each_program,release,$(UNIT_SOURCES) $(SEAM_SOURCES),120)
+$(call each_program,asan,$(UNIT_SOURCES) $(SEAM_SOURCES),240)
+$(call each_program,tsan,$(UNIT_SOURCES) $(SEAM_SOURCES),300)
+$(call each_program,sim,$(filter %_test.c,$(SIM_SOURCES)),300)
+$(each_corpus)
+$(if $(WEB_TESTS),parallel 120 tests/unit/web node --test $(WEB_TESTS))
+$(if $(HAS_SERVER),$(E2E_TESTS))
+endef
+
+# Tests find the server here; the ones that want sanitizers in it use the second.
+export TEST_SERVER = $(abspath $(BUILD_ROOT)/release/stampede)
+export TEST_SERVER_ASAN = $(abspath $(BUILD_ROOT)/asan/stampede)
+export ASAN_OPTIONS ?= detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
+
+run_tests = $(shell mkdir -p $(BUILD_ROOT))$(file >$(BUILD_ROOT)/test-list,$(1))tools/run-tests --jobs $(JOBS) \
+    --logs $(BUILD_ROOT)/test-logs --only '$(ONLY)' $(BUILD_ROOT)/test-list
+
+.PHONY: test test-programs release-programs asan-programs tsan-programs sim-programs unit
+test: ## everything: units, seams, sanitizers, simulation, corpora, end to end, static analysis
+	@tools/setup build test
+	+@$(SUBMAKE) test-programs
+	@$(call run_tests,$(TEST_LIST))
+
+test-programs: release-programs asan-programs tsan-programs sim-programs
+release-programs:
+	@$(MAKE) BUILD=release programs $(if $(HAS_SERVER),server)
+asan-programs:
+	@$(MAKE) BUILD=asan programs fuzzers $(if $(HAS_SERVER),server)
+tsan-programs:
+	@$(MAKE) BUILD=tsan programs
+sim-programs:
+	@$(MAKE) BUILD=sim sims
+
+unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base …' builds only these of src
+	@tools/setup build test
+	+@$(SUBMAKE) $(or $(call built,$(BUILD),$(PICKED)),FORCE)
+	@$(call run_tests,$(call each_program,$(BUILD),$(PICKED),300))
+PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
+    $(findstring $(ONLY),$(source))),$(source)))
+
+.PHONY: sim torture fuzz check-spine bench cov
+sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or '--seed N'
+	@tools/setup build test
+	+@$(SUBMAKE) BUILD=sim sims
+	$(SIMULATE) --seeds $(SEEDS) $(SIM_ARGS)
+
+torture: ## kill -9 the real server under load KILLS=100 times and compare told with recovered
+	@$(MAKE) BUILD=release all
+	python3 tests/e2e/torture.py --kills $(KILLS) $(TORTURE_ARGS)
+
+fuzz: ## libFuzzer with ASan and UBSan: RUNS=1000000 for each target, or TARGET=name
+	@tools/setup build test fuzz
+	+@$(SUBMAKE) BUILD=fuzz $(patsubst %,fuzz-%,$(or $(TARGET),$(foreach s,$(FUZZ_SOURCES),$(call fuzz_name,$(s)))))
+	@echo "fuzz: $(words $(or $(TARGET),$(FUZZ_SOURCES))) targets, $(RUNS) runs each, no finding"
+
+# New inputs go to build/; the committed corpus is only read.
+fuzz-%: $(OUT)/tests/fuzz/%_fuzz
+	@mkdir -p $(OUT)/corpus/$* $(OUT)/findings
+	@$< -runs=$(RUNS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+	    -artifact_prefix=$(OUT)/findings/$*- $(patsubst %,-dict=%,$(wildcard tests/fuzz/$*.dict)) \
+	    $(OUT)/corpus/$* $(wildcard tests/fuzz/corpus/$*) > $(OUT)/$*.log 2>&1 \
+	    || { tail -n 60 $(OUT)/$*.log; echo "fuzz $*: FAIL, see $(OUT)/findings/"; exit 1; }
+	@echo "fuzz $*: $$(sed -n 's/^stat::number_of_executed_units: *//p' $(OUT)/$*.log) runs, no finding"
+
+check-spine: ## the bars of the spine in a quick form, one line each
+	@tools/setup build test fuzz bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	+@$(SUBMAKE) BUILD=sim sims
+	python3 tests/e2e/check_spine.py $(SPINE_ARGS)
+
+bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
+	@tools/setup build bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	python3 bench/run.py --bin $(BUILD_ROOT)/release/bench --stampede $(BUILD_ROOT)/release/stampede \
+	    --out $(BUILD_ROOT)/bench.json $(BENCH_ARGS)
+
+cov: ## which lines the units and seams reach: build/cov/report/index.html
+	@tools/setup build test cov
+	+@$(SUBMAKE) BUILD=cov programs
+	@find $(BUILD_ROOT)/cov -name '*.gcda' -delete
+	@$(call run_tests,$(call each_program,cov,$(UNIT_SOURCES) $(SEAM_SOURCES),300))
+	@mkdir -p $(BUILD_ROOT)/cov/report
+	@gcovr --root . --filter src/ --exclude '.*/gen/.*' --print-summary --txt $(BUILD_ROOT)/cov/report/lines.txt \
+	    --html-details $(BUILD_ROOT)/cov/report/index.html $(BUILD_ROOT)/cov
+
+# ---- static analysis and form ------------------------------------------------------------------------
+
+C_FILES = $(sort $(shell find src tests bench -name '*.[ch]' 2>/dev/null))
+ANALYZED = $(sort $(SOURCES) $(wildcard src/wiring/main.c) $(UNIT_SOURCES) $(SEAM_SOURCES) $(HELPER_SOURCES) \
+    $(FUZZ_SOURCES) $(wildcard tests/fuzz/run_corpus.c) $(BENCH_ALL) $(call find_c,tests/simulation))
+ANALYSIS_FLAGS = -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(LIBRARY_CFLAGS)
+
+.PHONY: analyze clang-tidy cppcheck tidy format check-format
+analyze: ## clang-tidy and cppcheck
+	@tools/setup build test
+	+@$(SUBMAKE) -k clang-tidy cppcheck
+
+# One mark per file, so that only what changed is looked at again.
+clang-tidy: $(ANALYZED:%.c=$(BUILD_ROOT)/analyze/%.ok)
+$(BUILD_ROOT)/analyze/%.ok: %.c $(HEADERS) .clang-tidy
+	@mkdir -p $(@D)
+	@clang-tidy --quiet $< -- $(ANALYSIS_FLAGS) \
+	    $(if $(findstring tests/simulation,$<),-DPLANTED_BUGS) > $@.log 2>&1 \
+	    || { grep -vE 'warnings? generated|^Suppressed|^Use -header' $@.log; exit 1; }
+	@rm -f $@.log; touch $@
+
+cppcheck:
+	@mkdir -p $(BUILD_ROOT)/cppcheck
+	@cppcheck --quiet -j $(JOBS) --enable=warning,performance,portability --std=c11 --error-exitcode=1 \
+	    --inline-suppr --suppress=missingIncludeSystem --cppcheck-build-dir=$(BUILD_ROOT)/cppcheck \
+	    -D_GNU_SOURCE -D__x86_64__ -D__ORDER_LITTLE_ENDIAN__=1234 -D__BYTE_ORDER__=1234 -Isrc src bench
+
+tidy: ## the project's own rules: includes, banned functions, sizes, a test for each file
+	@tools/tidy
+
+format: ## rewrite the C files the way .clang-format says
+	@clang-format -i $(C_FILES)
+
+check-format:
+	@out=$$(clang-format --dry-run --Werror $(C_FILES) 2>&1 </dev/null) || { \
+	    echo "$$out" | grep -o '^[^ ]*: error' | sort -u -t: -k1,1; echo "make format would change these"; exit 1; }
+
+# ---- the rest ----------------------------------------------------------------------------------------
+
+.PHONY: install clean help
+install: ## the server and its systemd unit, under DESTDIR and PREFIX
+	@$(MAKE) BUILD=release all
+	install -D -m 755 $(BUILD_ROOT)/release/stampede $(DESTDIR)$(PREFIX)/bin/stampede
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|g' deploy/stampede.service > $(DESTDIR)$(PREFIX)/lib/systemd/system/stampede.service
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD_ROOT)
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1@\2/p' Makefile | column -t -s '@'

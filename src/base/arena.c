@@ -1,0 +1,50 @@
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum { ARENA_ALIGN = 64 };
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + (ARENA_ALIGN - 1)) & ~(size_t)(ARENA_ALIGN - 1);
+}
+
+enum status arena_open(struct arena *arena, size_t bytes)
+{
+    *arena = (struct arena){ 0 };
+    if (bytes > SIZE_MAX - ARENA_ALIGN)
+        return STATUS_FULL;
+    size_t size = bytes == 0 ? ARENA_ALIGN : round_up(bytes);
+    /* NORESERVE: bounds are generous and mostly never touched, so they must not count as
+     * committed. */
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return STATUS_FULL;
+    arena->base = base;
+    arena->size = size;
+    return STATUS_OK;
+}
+
+void arena_close(struct arena *arena)
+{
+    if (arena->base != NULL) {
+        int rc = munmap(arena->base, arena->size);
+        invariant(rc == 0);
+    }
+    *arena = (struct arena){ 0 };
+}
+
+void *arena_take(struct arena *arena, size_t count, size_t bytes_each)
+{
+    size_t bytes = 0;
+    bool overflow = __builtin_mul_overflow(count, bytes_each, &bytes);
+    invariant(!overflow);
+    invariant(arena->base != NULL);
+    invariant(bytes <= arena->size - arena->used);
+    void *taken = arena->base + arena->used;
+    arena->used += round_up(bytes); /* size is a multiple of the alignment, so this stays inside */
+    return taken;
+}

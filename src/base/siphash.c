@@ -1,0 +1,135 @@
+/* SipHash-2-4 (Aumasson, Bernstein 2012) with 64 and 128 bits of result, and the keyed
+ * permutation built on it. */
+#include "base/bytes.h"
+#include "base/hash.h"
+
+enum { PERMUTE_ROUNDS = 6 };
+
+struct sip { uint64_t v0, v1, v2, v3; };
+
+static inline uint64_t rotate_left(uint64_t x, unsigned bits)
+{
+    return x << bits | x >> (64 - bits);
+}
+
+static inline void sip_round(struct sip *s)
+{
+    s->v0 += s->v1;
+    s->v2 += s->v3;
+    s->v1 = rotate_left(s->v1, 13) ^ s->v0;
+    s->v3 = rotate_left(s->v3, 16) ^ s->v2;
+    s->v0 = rotate_left(s->v0, 32);
+    s->v2 += s->v1;
+    s->v0 += s->v3;
+    s->v1 = rotate_left(s->v1, 17) ^ s->v2;
+    s->v3 = rotate_left(s->v3, 21) ^ s->v0;
+    s->v2 = rotate_left(s->v2, 32);
+}
+
+static inline struct sip sip_start(struct hash_key key)
+{
+    return (struct sip){ key.k0 ^ 0x736f6d6570736575u, key.k1 ^ 0x646f72616e646f6du,
+                         key.k0 ^ 0x6c7967656e657261u, key.k1 ^ 0x7465646279746573u };
+}
+
+static inline void sip_word(struct sip *s, uint64_t word)
+{
+    s->v3 ^= word;
+    sip_round(s);
+    sip_round(s);
+    s->v0 ^= word;
+}
+
+static inline uint64_t sip_finish(struct sip *s)
+{
+    sip_round(s);
+    sip_round(s);
+    sip_round(s);
+    sip_round(s);
+    return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
+}
+
+/* The last 0..7 bytes under the length byte. */
+static inline uint64_t sip_tail(const unsigned char *data, size_t bytes)
+{
+    unsigned rest = bytes & 7;
+    uint64_t word = 0;
+    if (rest > 0 && bytes >= 8) {
+        word = bytes_get_u64(data + bytes - 8) >> (64 - 8 * rest); /* one load, reaching back */
+    } else {
+        for (unsigned i = 0; i < rest; i++)
+            word |= (uint64_t)data[i] << 8 * i;
+    }
+    return word | (uint64_t)bytes << 56;
+}
+
+static inline void sip_data(struct sip *s, const unsigned char *data, size_t bytes)
+{
+    for (size_t at = 0; at + 8 <= bytes; at += 8)
+        sip_word(s, bytes_get_u64(data + at));
+    sip_word(s, sip_tail(data, bytes));
+}
+
+uint64_t hash_siphash(struct hash_key key, const void *data, size_t bytes)
+{
+    struct sip s = sip_start(key);
+    sip_data(&s, data, bytes);
+    s.v2 ^= 0xff;
+    return sip_finish(&s);
+}
+
+struct hash128 hash_siphash128(struct hash_key key, const void *data, size_t bytes)
+{
+    struct sip s = sip_start(key);
+    s.v1 ^= 0xee;
+    sip_data(&s, data, bytes);
+    s.v2 ^= 0xee;
+    uint64_t low = sip_finish(&s);
+    s.v1 ^= 0xdd;
+    return (struct hash128){ low, sip_finish(&s) };
+}
+
+uint64_t hash_siphash_pair(struct hash_key key, uint64_t a, uint64_t b)
+{
+    struct sip s = sip_start(key);
+    sip_word(&s, a);
+    sip_word(&s, b);
+    sip_word(&s, (uint64_t)16 << 56);
+    s.v2 ^= 0xff;
+    return sip_finish(&s);
+}
+
+/* SipHash of five bytes, (half, round): they fit in the length word, so a round costs one word. */
+static inline uint32_t permute_round(struct hash_key key, uint32_t half, unsigned round)
+{
+    struct sip s = sip_start(key);
+    sip_word(&s, half | (uint64_t)round << 32 | (uint64_t)5 << 56);
+    s.v2 ^= 0xff;
+    return (uint32_t)sip_finish(&s);
+}
+
+/* Four rounds of a Feistel network are a strong permutation for about 2^16 values seen, six for
+ * nearly 2^32. */
+uint64_t hash_permute(struct hash_key key, uint64_t value)
+{
+    uint32_t left = (uint32_t)(value >> 32);
+    uint32_t right = (uint32_t)value;
+    for (unsigned round = 0; round < PERMUTE_ROUNDS; round++) {
+        uint32_t next = left ^ permute_round(key, right, round);
+        left = right;
+        right = next;
+    }
+    return (uint64_t)left << 32 | right;
+}
+
+uint64_t hash_unpermute(struct hash_key key, uint64_t value)
+{
+    uint32_t left = (uint32_t)(value >> 32);
+    uint32_t right = (uint32_t)value;
+    for (unsigned round = PERMUTE_ROUNDS; round-- > 0;) {
+        uint32_t before = right ^ permute_round(key, left, round);
+        right = left;
+        left = before;
+    }
+    return (uint64_t)left << 32 | right;
+}
