@@ -103,7 +103,9 @@ struct order_store_ops {
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
     enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */
 
-    /* One transaction. Records at or below the stored position are skipped. */
+    /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
+     * skipped. refusal->text on entry is the reason that DISPOSE_DEAD records are kept with; on
+     * return it also tells why the store is away. */
     enum status (*apply)(struct order_store *, const struct queue_record *records, const uint8_t *dispositions,
         uint32_t count, struct refusal *refusal);
     /* Stock events that the inventory has not confirmed yet (a SETTLE record of the ticket and step confirms). */
@@ -115,6 +117,9 @@ struct order_store_ops {
         uint32_t *count);
     enum status (*dead_letters)(struct order_store *, struct dead_letter *, uint32_t max, uint32_t *count);
     enum status (*order_totals)(struct order_store *, item_id, uint64_t *orders, uint64_t *units); /* not rejected */
+    /* Σ quantity of pending and paid orders: the item's sold − what was sold before, and at rest the
+     * engine's held + sold. */
+    enum status (*live_units)(struct order_store *, item_id, uint64_t *units);
 
     /* Catalog. insert fills the id. Lists answer rows with id > after, ascending. */
     enum status (*product_insert)(struct order_store *, struct product *);

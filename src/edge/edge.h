@@ -10,7 +10,13 @@
  * when everything before them has been answered. Replies always leave in the order of the requests, coalesced into as
  * few sends as possible.
  *
- * Thread: everything here belongs to the edge's own thread, except edge_wake (any) and edge_drain (any).
+ * HEAD: handlers answer as for GET; the edge cuts the body off and leaves Content-Length as it is. A response given to
+ * edge_complete_bytes was written for the `closing` of its request; a drain that came later closes all the same.
+ *
+ * More than connections_max: the longest idle one of a sample gives way, else the new one gets a 503.
+ *
+ * Thread: everything here belongs to the edge's own thread (the one that calls edge_run), except edge_open, edge_close,
+ * edge_port before and after that, and edge_wake, edge_stop, edge_drain (any). Needs clock_start.
  * Memory: connections, buffers and reply queues are pools sized at create; an idle connection holds no buffer. */
 #ifndef STAMPEDE_EDGE_EDGE_H
 #define STAMPEDE_EDGE_EDGE_H
@@ -32,6 +38,8 @@ struct edge_reply {
     struct edge_answer answer; /* EDGE_ANSWERED */
     struct span body;          /* EDGE_REPLIED: sent after `out`; must stay valid for the life of the program */
 };
+/* The highest bits of a token are 0: room for the handler's own marks while it keeps one. */
+enum { EDGE_TOKEN_SPARE_BITS = 5 };
 enum edge_verdict { EDGE_REPLIED, EDGE_ANSWERED, EDGE_DEFERRED };
 
 struct edge_handler {
@@ -47,15 +55,22 @@ struct edge_handler {
     void (*turn)(void *self, uint64_t now_ms);
 };
 
-enum { EDGE_TICK_MS = 50, EDGE_OVERLAP_MAX = 64 /* requests in flight on one connection */ };
+enum {
+    EDGE_TICK_MS = 50,
+    EDGE_OVERLAP_MAX = 64,         /* requests in flight on one connection */
+    EDGE_REPLY_MAX = 1024 * 1024,  /* bytes of one response in `out`; longer ones become a 500 */
+    EDGE_SEND_PROGRESS = 16 * 1024,
+};
 
 struct edge_config {
     uint16_t port;
     const char *address; /* numeric: "127.0.0.1", "::", … */
     int listen_fd;       /* >= 0: already listening (socket activation); else opened here with SO_REUSEPORT */
     uint32_t connections_max;
-    uint32_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms;
-    uint32_t body_max;
+    /* 0: the default (edge.c). A request in flight that the handler does not complete in request_timeout_ms is answered
+     * 503 and its connection closed. send_timeout_ms is for each EDGE_SEND_PROGRESS bytes. */
+    uint32_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, request_timeout_ms;
+    uint32_t body_max; /* HTTP_BODY_MAX at most; 0: that */
     int cpu; /* pin to this core; -1: don't */
 };
 
@@ -70,6 +85,11 @@ struct wake *edge_wake(struct edge *edge); /* signal it from any thread to get a
 
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer);
 void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response); /* a whole response, copied */
+uint64_t edge_now_ms(const struct edge *edge); /* server time at the start of this turn */
 bool edge_token_alive(const struct edge *edge, uint64_t token);
+uint32_t edge_connections_open(const struct edge *edge);
+
+/* Counters of all edges (stampede_edge_…_total). Start-up only, once. */
+void edge_metrics_register(void);
 
 #endif

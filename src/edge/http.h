@@ -13,7 +13,14 @@ enum {
     HTTP_TARGET_MAX = 2048, /* 414 beyond */
     HTTP_HEADERS_MAX = 64,  /* 431 beyond */
     HTTP_BODY_MAX = 65536,  /* 413 beyond */
+    HTTP_METHOD_MAX = 32,   /* 400 beyond */
+    HTTP_CHUNK_LINE_MAX = 256,      /* a chunk's size and extensions: 400 beyond */
+    HTTP_CHUNK_OVERHEAD_MAX = 8192, /* bytes of a chunked body that are not its data: 413 beyond */
+    HTTP_TRAILERS_MAX = 1024,       /* 431 beyond */
 };
+/* No request is longer than this with a body of `body_max`. */
+#define HTTP_REQUEST_MAX(body_max) \
+    (HTTP_HEAD_MAX + (body_max) + HTTP_CHUNK_OVERHEAD_MAX + HTTP_CHUNK_LINE_MAX + HTTP_TRAILERS_MAX)
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PATCH, HTTP_PUT, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
 
@@ -27,6 +34,8 @@ struct http_request {
     struct span if_none_match, accept_encoding, accept_language, access_control_request_method, traceparent;
     bool keep_alive;
     bool expect_continue;
+    bool chunked;        /* `body` is still encoded: http_chunked_decode it in place before use */
+    uint32_t head_bytes; /* request line and headers with the empty line; 0 while they are not all there */
 };
 
 #endif

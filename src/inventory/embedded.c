@@ -166,6 +166,9 @@ static lsn_t answer_position(
 {
     if (outcome->answer == ANSWER_IN_PROGRESS || outcome->answer == ANSWER_UNAVAILABLE)
         return 0;
+    /* A limit over the whole sale and a key are about purchases of other items too. */
+    if (outcome->answer == ANSWER_LIMIT_REACHED || outcome->answer == ANSWER_KEY_REUSED)
+        return journal_appended(embedded->journal);
     const item_id item = engine_command_item(command, outcome);
     if (item == 0 || item >= embedded->config.engine.items_max)
         return command->type < COMMAND_LOGGED_COUNT ? journal_appended(embedded->journal) : 0;
@@ -188,6 +191,8 @@ static lsn_t change_log(struct embedded *embedded, const struct command *command
         dirty_add_sale(embedded, command->sale.sale, lsn);
     else if (command->type == COMMAND_GATE)
         dirty_add_sale(embedded, command->gate.sale, lsn);
+    else if (command->type == COMMAND_USERS)
+        embedded->sale_lsn[command->users.sale] = lsn; /* decides, but does not show on the board */
     /* Early is fine: the filter may only say "perhaps" too often, never too seldom. */
     if (outcome->ticket != 0) {
         const struct ticket_row *ticket = tickets_get(&embedded->engine.tickets, outcome->ticket);
@@ -210,6 +215,10 @@ static void request_handle(
     engine_apply(&embedded->engine, &command, may_change, &answer.outcome);
     lsn_t lsn = answer.outcome.changed ? change_log(embedded, &command, &answer.outcome)
                                        : answer_position(embedded, &command, &answer.outcome);
+    if (command.type == COMMAND_RESERVE) { /* for whoever puts it into words; the log has it in the command */
+        answer.outcome.item = command.reserve.item;
+        answer.outcome.quantity = command.reserve.quantity;
+    }
     if (planted(TOLD_BEFORE_DURABLE))
         lsn = 0;
     if (lsn > embedded->durable)
@@ -240,7 +249,10 @@ static void batch_became_durable(struct embedded *embedded)
 
 static void batch_seal(struct embedded *embedded)
 {
-    if (journal_writing(embedded->journal) || !journal_seal(embedded->journal, embedded->last_time_ms))
+    if (journal_writing(embedded->journal))
+        return;
+    batch_became_durable(embedded); /* the sync thread may have finished one since the turn began */
+    if (!journal_seal(embedded->journal, embedded->last_time_ms))
         return;
     invariant(embedded->sealed_count == 0);
     for (uint32_t i = 0; i < embedded->dirty_count; i++) {

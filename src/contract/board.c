@@ -1,0 +1,163 @@
+/* DESIGN. Each item is a seqlock whose fields are all atomics, so that no fence is needed (TSan
+ * can't see fences):
+ * - the writer makes `sequence` odd, stores every field with release, makes `sequence` even with
+ *   release;
+ * - the reader loads `sequence` and every field with acquire, then `sequence` again.
+ * A reader that saw one new field synchronized with its store, hence sees the odd (or a later)
+ * sequence and reads again. On x86 all of these are plain moves.
+ *
+ * The buyer filter is a Bloom filter in blocks of one cache line: one hash picks the line and four
+ * bits in it, so a question costs one cache miss. The hash is a keyed mixer and not SipHash, which
+ * would cost a sold-out answer a fifth of its instructions: user ids are keyed hashes already, and
+ * all that somebody could win by collisions is the right to be refused by the inventory instead of
+ * by the flag. Bits are only ever set. The inventory adds a buyer before it publishes the counts
+ * that the purchase left behind; whoever sees those counts therefore sees the buyer too.
+ * `filter_key` is for the owner to set after board_create and before the first buyer. */
+#include "contract/board.h"
+
+#include "base/status.h"
+
+#include <sched.h>
+
+enum {
+    FILTER_BITS_PER_BUYER = 12, /* at least; rounded up to a power of two in all */
+    FILTER_BLOCK_BITS = 512,    /* a cache line */
+    FILTER_BLOCK_SHIFT = 9,
+    FILTER_PROBES = 4,
+    FILTER_BLOCK_HASH_SHIFT = FILTER_PROBES * FILTER_BLOCK_SHIFT, /* the hash bits above pick the block */
+    READ_SPINS = 64, /* then let the writer run: it may share our core */
+};
+#define FILTER_BUYERS_LIMIT (UINT64_C(1) << 32)
+#define ARENA_ALIGN(bytes) (((bytes) + 63) & ~(size_t)63)
+
+static uint64_t filter_bits(uint64_t buyers_max)
+{
+    invariant(buyers_max <= FILTER_BUYERS_LIMIT);
+    uint64_t bits = FILTER_BLOCK_BITS;
+    while (bits < buyers_max * FILTER_BITS_PER_BUYER)
+        bits *= 2;
+    invariant(bits >> FILTER_BLOCK_SHIFT <= UINT64_C(1) << (64 - FILTER_BLOCK_HASH_SHIFT));
+    return bits;
+}
+
+size_t board_bytes(uint32_t item_count, uint64_t buyers_max)
+{
+    return ARENA_ALIGN((size_t)item_count * sizeof(struct board_item))
+        + ARENA_ALIGN(filter_bits(buyers_max) / 8);
+}
+
+void board_create(struct board *board, struct arena *arena, uint32_t item_count, uint64_t buyers_max)
+{
+    uint64_t bits = filter_bits(buyers_max);
+    *board = (struct board){ .item_count = item_count, .filter_mask = bits - 1 };
+    board->items = arena_take(arena, item_count, sizeof *board->items);
+    board->filter = arena_take(arena, bits / 64, sizeof *board->filter);
+}
+
+#define PUT(field, value) atomic_store_explicit(&(field), (value), memory_order_release)
+#define GET(field) atomic_load_explicit(&(field), memory_order_acquire)
+
+void board_publish(struct board *board, const struct board_update *update)
+{
+    invariant(update->item > 0 && update->item < board->item_count);
+    invariant(update->sale > 0);
+    struct board_item *item = &board->items[update->item];
+    uint32_t sequence = atomic_load_explicit(&item->sequence, memory_order_relaxed);
+    invariant((sequence & 1) == 0); /* one writer */
+    PUT(item->sequence, sequence + 1);
+    PUT(item->sale, update->sale);
+    PUT(item->start_ms, update->start_ms);
+    PUT(item->end_ms, update->end_ms);
+    PUT(item->gate, (uint32_t)update->gate);
+    PUT(item->limit_per_user, update->limit_per_user);
+    for (unsigned i = 0; i < CHANNELS_MAX; i++)
+        PUT(item->channel_free[i], update->counts.channel_free[i]);
+    PUT(item->unit_price, update->unit_price);
+    PUT(item->given, update->counts.given);
+    PUT(item->held, update->counts.held);
+    PUT(item->sold, update->counts.sold);
+    PUT(item->safety, update->counts.safety);
+    PUT(item->written_off, update->counts.written_off);
+    PUT(item->sequence, sequence + 2);
+}
+
+static void item_read(const struct board_item *item, struct board_update *copy)
+{
+    struct item_counts *counts = &copy->counts;
+    copy->sale = GET(item->sale);
+    copy->start_ms = GET(item->start_ms);
+    copy->end_ms = GET(item->end_ms);
+    copy->gate = (enum gate)GET(item->gate);
+    copy->limit_per_user = GET(item->limit_per_user);
+    counts->free = 0;
+    for (unsigned i = 0; i < CHANNELS_MAX; i++) {
+        counts->channel_free[i] = GET(item->channel_free[i]);
+        counts->free += counts->channel_free[i];
+    }
+    copy->unit_price = GET(item->unit_price);
+    counts->given = GET(item->given);
+    counts->held = GET(item->held);
+    counts->sold = GET(item->sold);
+    counts->safety = GET(item->safety);
+    counts->written_off = GET(item->written_off);
+}
+
+bool board_read(const struct board *board, item_id id, struct board_update *copy)
+{
+    if (id == 0 || id >= board->item_count)
+        return false;
+    const struct board_item *item = &board->items[id];
+    copy->item = id;
+    for (unsigned spins = 1;; spins++) { /* ends with the writer's few stores */
+        uint32_t before = GET(item->sequence);
+        item_read(item, copy);
+        if ((before & 1) == 0 && atomic_load_explicit(&item->sequence, memory_order_relaxed) == before)
+            return copy->sale != 0; /* never published: as good as not there */
+        if (spins % READ_SPINS == 0)
+            sched_yield();
+    }
+}
+
+struct filter_place {
+    _Atomic uint64_t *words; /* of the block */
+    uint64_t hash;
+};
+
+/* The finalizer of MurmurHash3: every bit of the input moves every bit of the result. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
+
+static inline struct filter_place filter_find(const struct board *board, item_id item, user_id user)
+{
+    uint64_t salt = (item ^ board->filter_key.k0) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = mix(user ^ salt ^ board->filter_key.k1);
+    uint64_t first_bit = (hash >> FILTER_BLOCK_HASH_SHIFT << FILTER_BLOCK_SHIFT) & board->filter_mask;
+    return (struct filter_place){ board->filter + first_bit / 64, hash };
+}
+
+void board_add_buyer(struct board *board, item_id item, user_id user)
+{
+    struct filter_place place = filter_find(board, item, user);
+    for (unsigned i = 0; i < FILTER_PROBES; i++) {
+        uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
+        _Atomic uint64_t *word = &place.words[bit / 64];
+        uint64_t old = atomic_load_explicit(word, memory_order_relaxed); /* one writer */
+        atomic_store_explicit(word, old | UINT64_C(1) << bit % 64, memory_order_release);
+    }
+}
+
+bool board_may_have_bought(const struct board *board, item_id item, user_id user)
+{
+    struct filter_place place = filter_find(board, item, user);
+    uint64_t all = 1;
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < FILTER_PROBES; i++) {
+        uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
+        all &= atomic_load_explicit(&place.words[bit / 64], memory_order_relaxed) >> bit % 64;
+    }
+    return all != 0;
+}

@@ -1,0 +1,413 @@
+/* contract/record.c: the byte form of a logged command with its outcome.
+ *
+ * FORMAT (little-endian, no padding; the record's type is the command's type and travels beside
+ * the payload)
+ *   every one   u64 time, then
+ *   RESERVE     u64 user, u64 key, u32 item, u32 quantity, u8 channel, u8 flags,
+ *               u64 ticket, u64 unit price, u64 pay by                                              58 bytes
+ *   others      u8 answer, u8 detail, then
+ *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 eligible only                           35
+ *   PREHEAT     u32 item, u32 sale, u64 unit price, u32 limit, u32 pay window, u32 total, u32 locked,
+ *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
+ *   GATE        u32 sale, u8 move                                                                   15
+ *   USERS       u32 sale, i32 applied, u8 count, count × u64 user                             19 + 8 × count
+ *   ADJUST      u32 item, u8 channel, i32 delta, i32 applied                                        23
+ *   MOVE        u32 item, u8 from, u8 to, u32 quantity, i32 applied                                 24
+ *   SETTLE      u64 ticket, u8 step, u8 to, u64 user, u32 item, u32 quantity, i32 applied           40
+ *               and if anything of it is not 0: u64 waiter, u64 waiter key, u32 waiter quantity,
+ *               u32 waiter window, u64 new ticket, u64 unit price, u64 pay by                       88
+ *
+ * Which outcome fields a type carries is the list above; a RESERVE is only logged when it was
+ * WON, so its answer is not written. All other outcome fields must be 0 in what is logged
+ * (encode insists, so that replay, which compares whole outcomes, can't be the first to find
+ * out), `changed` is true. command.reserve.pending_from is not logged: decode gives UINT64_MAX,
+ * nothing pending.
+ *
+ * Decode refuses what the engine would never have logged, and nothing else: a record that was
+ * written must be readable, or the server could not start again. So a value that the engine cuts
+ * down itself (a decrease beyond what is free, the quantity of a move or of a waiter) has no
+ * bound here. */
+#include "contract/record.h"
+
+#include "base/bytes.h"
+
+enum { HEAD_BYTES = 10 }; /* time, answer, detail */
+static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND <= RECORD_BYTES_MAX, "the longest USERS record fits");
+static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX <= RECORD_BYTES_MAX, "PREHEAT fits");
+static_assert(USERS_PER_COMMAND <= UINT8_MAX, "the count fits its field");
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static inline uint8_t *put_u8(uint8_t *at, uint8_t value)
+{
+    *at = value;
+    return at + 1;
+}
+static inline uint8_t *put_u32(uint8_t *at, uint32_t value)
+{
+    bytes_put_u32(at, value);
+    return at + 4;
+}
+static inline uint8_t *put_u64(uint8_t *at, uint64_t value)
+{
+    bytes_put_u64(at, value);
+    return at + 8;
+}
+static inline uint8_t *put_i32(uint8_t *at, int32_t value)
+{
+    return put_u32(at, (uint32_t)value);
+}
+
+static uint8_t *put_reserve(
+    uint8_t *at, const struct command_reserve *reserve, const struct outcome *outcome)
+{
+    invariant(outcome->answer == ANSWER_WON && outcome->detail == 0 && outcome->applied == 0);
+    invariant(outcome->user == 0 && outcome->item == 0 && outcome->quantity == 0);
+    at = put_u64(at, reserve->user);
+    at = put_u64(at, reserve->key);
+    at = put_u32(at, reserve->item);
+    at = put_u32(at, reserve->quantity);
+    at = put_u8(at, reserve->channel);
+    at = put_u8(at, reserve->flags);
+    at = put_u64(at, outcome->ticket);
+    at = put_u64(at, outcome->unit_price);
+    return put_u64(at, outcome->pay_by_ms);
+}
+
+static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
+{
+    at = put_u32(at, sale->sale);
+    at = put_u32(at, sale->limit_per_user);
+    at = put_u64(at, sale->start_ms);
+    at = put_u64(at, sale->end_ms);
+    return put_u8(at, sale->eligible_only ? 1 : 0);
+}
+
+static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
+{
+    at = put_u32(at, preheat->item);
+    at = put_u32(at, preheat->sale);
+    at = put_u64(at, preheat->unit_price);
+    at = put_u32(at, preheat->limit_per_user);
+    at = put_u32(at, preheat->pay_window_ms);
+    at = put_u32(at, preheat->total);
+    at = put_u32(at, preheat->locked);
+    at = put_u32(at, preheat->sold_before);
+    at = put_u32(at, preheat->safety);
+    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
+        at = put_u32(at, preheat->channel_units[i]);
+    return at;
+}
+
+static uint8_t *put_users(uint8_t *at, const struct command_users *users, const struct outcome *outcome)
+{
+    invariant(users->count <= USERS_PER_COMMAND);
+    at = put_u32(at, users->sale);
+    at = put_i32(at, outcome->applied);
+    at = put_u8(at, (uint8_t)users->count);
+    for (uint32_t i = 0; i < users->count; i++)
+        at = put_u64(at, users->users[i]);
+    return at;
+}
+
+static uint8_t *put_settle(uint8_t *at, const struct command_settle *settle, const struct outcome *outcome)
+{
+    at = put_u64(at, settle->ticket);
+    at = put_u8(at, settle->step);
+    at = put_u8(at, settle->to);
+    at = put_u64(at, outcome->user);
+    at = put_u32(at, outcome->item);
+    at = put_u32(at, outcome->quantity);
+    at = put_i32(at, outcome->applied);
+    if ((settle->waiter | settle->waiter_key | settle->waiter_quantity | settle->waiter_window_ms
+            | outcome->ticket | outcome->unit_price | outcome->pay_by_ms)
+        == 0)
+        return at;
+    at = put_u64(at, settle->waiter);
+    at = put_u64(at, settle->waiter_key);
+    at = put_u32(at, settle->waiter_quantity);
+    at = put_u32(at, settle->waiter_window_ms);
+    at = put_u64(at, outcome->ticket);
+    at = put_u64(at, outcome->unit_price);
+    return put_u64(at, outcome->pay_by_ms);
+}
+
+static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
+{
+    if (type == COMMAND_SETTLE)
+        return;
+    invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST
+        || type == COMMAND_MOVE);
+    invariant((outcome->ticket | outcome->unit_price | outcome->pay_by_ms | outcome->user) == 0);
+    invariant(outcome->quantity == 0 && outcome->item == 0);
+}
+
+uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
+{
+    uint8_t *at = put_u64(out, command->time_ms);
+    invariant(outcome->changed && outcome->free == 0);
+    if (command->type == COMMAND_RESERVE)
+        return (uint32_t)(put_reserve(at, &command->reserve, outcome) - out);
+    outcome_fits_type(command->type, outcome);
+    at = put_u8(at, outcome->answer);
+    at = put_u8(at, outcome->detail);
+    switch ((enum command_type)command->type) {
+    case COMMAND_SALE:
+        at = put_sale(at, &command->sale);
+        break;
+    case COMMAND_PREHEAT:
+        at = put_preheat(at, &command->preheat);
+        break;
+    case COMMAND_GATE:
+        at = put_u32(at, command->gate.sale);
+        at = put_u8(at, command->gate.move);
+        break;
+    case COMMAND_USERS:
+        at = put_users(at, &command->users, outcome);
+        break;
+    case COMMAND_ADJUST:
+        at = put_u32(at, command->adjust.item);
+        at = put_u8(at, command->adjust.channel);
+        at = put_i32(at, command->adjust.delta);
+        at = put_i32(at, outcome->applied);
+        break;
+    case COMMAND_MOVE:
+        at = put_u32(at, command->move.item);
+        at = put_u8(at, command->move.from);
+        at = put_u8(at, command->move.to);
+        at = put_u32(at, command->move.quantity);
+        at = put_i32(at, outcome->applied);
+        break;
+    case COMMAND_SETTLE:
+        at = put_settle(at, &command->settle, outcome);
+        break;
+    case COMMAND_RESERVE:
+    case COMMAND_NONE:
+    case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_MINE:
+    case COMMAND_ASK_TICKET:
+    case COMMAND_ASK_COUNTS:
+        invariant(!"a command that is not logged");
+    }
+    return (uint32_t)(at - out);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Reads from the front; a read past the end or a value out of range makes `bad`, which is
+ * checked once at the end. */
+struct input {
+    const uint8_t *at;
+    size_t left;
+    bool bad;
+};
+
+static const uint8_t *take(struct input *in, size_t bytes)
+{
+    static const uint8_t nothing[8];
+    if (in->left < bytes) {
+        in->bad = true;
+        return nothing;
+    }
+    const uint8_t *at = in->at;
+    in->at += bytes;
+    in->left -= bytes;
+    return at;
+}
+
+static void require(struct input *in, bool condition)
+{
+    in->bad |= !condition;
+}
+
+static uint8_t take_u8(struct input *in)
+{
+    return *take(in, 1);
+}
+static uint32_t take_u32(struct input *in)
+{
+    return bytes_get_u32(take(in, 4));
+}
+static uint64_t take_u64(struct input *in)
+{
+    return bytes_get_u64(take(in, 8));
+}
+
+static uint64_t take_some(struct input *in) /* an id: never 0 */
+{
+    uint64_t value = take_u64(in);
+    require(in, value != 0);
+    return value;
+}
+static uint32_t take_id(struct input *in)
+{
+    uint32_t value = take_u32(in);
+    require(in, value != 0);
+    return value;
+}
+static uint32_t take_units(struct input *in)
+{
+    uint32_t value = take_u32(in);
+    require(in, value <= UNITS_MAX);
+    return value;
+}
+static int32_t take_change(struct input *in)
+{
+    int32_t value = (int32_t)take_u32(in);
+    require(in, value >= -UNITS_MAX && value <= UNITS_MAX);
+    return value;
+}
+static uint8_t take_place(struct input *in) /* a channel or the safety stock */
+{
+    uint8_t value = take_u8(in);
+    require(in, value < CHANNELS_MAX || value == CHANNEL_SAFETY);
+    return value;
+}
+
+static void take_reserve(struct input *in, struct command_reserve *reserve, struct outcome *outcome)
+{
+    reserve->user = take_some(in);
+    reserve->key = take_u64(in);
+    reserve->item = take_id(in);
+    reserve->quantity = take_u32(in);
+    reserve->channel = take_u8(in);
+    reserve->flags = take_u8(in);
+    reserve->pending_from = UINT64_MAX;
+    require(in, reserve->quantity >= 1 && reserve->quantity <= QUANTITY_MAX);
+    require(in, reserve->channel < CHANNELS_MAX);
+    require(in, (reserve->flags & ~RESERVE_AFTER_END) == 0);
+    outcome->answer = ANSWER_WON;
+    outcome->ticket = take_some(in);
+    outcome->unit_price = take_u64(in);
+    outcome->pay_by_ms = take_u64(in);
+}
+
+static void take_sale(struct input *in, struct command_sale *sale)
+{
+    sale->sale = take_id(in);
+    sale->limit_per_user = take_u32(in);
+    sale->start_ms = take_u64(in);
+    sale->end_ms = take_u64(in);
+    uint8_t eligible_only = take_u8(in);
+    require(in, eligible_only <= 1);
+    sale->eligible_only = eligible_only == 1;
+}
+
+static void take_preheat(struct input *in, struct command_preheat *preheat)
+{
+    preheat->item = take_id(in);
+    preheat->sale = take_id(in);
+    preheat->unit_price = take_u64(in);
+    preheat->limit_per_user = take_u32(in);
+    preheat->pay_window_ms = take_u32(in);
+    preheat->total = take_units(in);
+    preheat->locked = take_units(in);
+    preheat->sold_before = take_units(in);
+    preheat->safety = take_units(in);
+    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
+        preheat->channel_units[i] = take_units(in);
+}
+
+static void take_users(struct input *in, struct command_users *users, struct outcome *outcome)
+{
+    users->sale = take_id(in);
+    outcome->applied = take_change(in);
+    uint8_t count = take_u8(in);
+    require(in, count >= 1 && count <= USERS_PER_COMMAND);
+    for (uint32_t i = 0; i < count && !in->bad; i++)
+        users->users[i] = take_u64(in);
+    users->count = count;
+}
+
+static void take_settle(struct input *in, struct command_settle *settle, struct outcome *outcome)
+{
+    settle->ticket = take_some(in);
+    settle->step = take_u8(in);
+    settle->to = take_place(in);
+    require(in, settle->step < SETTLE_STEPS);
+    outcome->user = take_u64(in);
+    outcome->item = take_u32(in);
+    outcome->quantity = take_u32(in);
+    outcome->applied = take_change(in);
+    require(in, outcome->quantity <= QUANTITY_MAX);
+    if (in->left == 0)
+        return;
+    settle->waiter = take_u64(in);
+    settle->waiter_key = take_u64(in);
+    settle->waiter_quantity = take_u32(in);
+    settle->waiter_window_ms = take_u32(in);
+    outcome->ticket = take_u64(in);
+    outcome->unit_price = take_u64(in);
+    outcome->pay_by_ms = take_u64(in);
+    require(in,
+        (settle->waiter | settle->waiter_key | settle->waiter_quantity | settle->waiter_window_ms
+            | outcome->ticket | outcome->unit_price | outcome->pay_by_ms)
+            != 0); /* else the short form */
+}
+
+static void take_by_type(struct input *in, struct command *command, struct outcome *outcome)
+{
+    if (command->type == COMMAND_RESERVE) {
+        take_reserve(in, &command->reserve, outcome);
+        return;
+    }
+    outcome->answer = take_u8(in);
+    outcome->detail = take_u8(in);
+    require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS);
+    require(in, outcome->detail <= CONFLICT_OTHER_LIMIT);
+    switch ((enum command_type)command->type) {
+    case COMMAND_SALE:
+        take_sale(in, &command->sale);
+        break;
+    case COMMAND_PREHEAT:
+        take_preheat(in, &command->preheat);
+        break;
+    case COMMAND_GATE:
+        command->gate.sale = take_id(in);
+        command->gate.move = take_u8(in);
+        require(in, command->gate.move < GATE_MOVES);
+        break;
+    case COMMAND_USERS:
+        take_users(in, &command->users, outcome);
+        break;
+    case COMMAND_ADJUST:
+        command->adjust.item = take_id(in);
+        command->adjust.channel = take_place(in);
+        command->adjust.delta = (int32_t)take_u32(in);
+        require(in, command->adjust.delta != 0 && command->adjust.delta <= UNITS_MAX);
+        outcome->applied = take_change(in);
+        break;
+    case COMMAND_MOVE:
+        command->move.item = take_id(in);
+        command->move.from = take_place(in);
+        command->move.to = take_place(in);
+        command->move.quantity = take_u32(in);
+        require(in, command->move.quantity >= 1);
+        outcome->applied = take_change(in);
+        break;
+    case COMMAND_SETTLE:
+        take_settle(in, &command->settle, outcome);
+        break;
+    case COMMAND_RESERVE:
+    case COMMAND_NONE:
+    case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_MINE:
+    case COMMAND_ASK_TICKET:
+    case COMMAND_ASK_COUNTS:
+    default:
+        in->bad = true;
+    }
+}
+
+enum status record_decode(
+    uint8_t type, struct span payload, struct command *command, struct outcome *outcome)
+{
+    struct input in = { .at = (const uint8_t *)payload.data, .left = payload.size };
+    memset(command, 0, sizeof *command);
+    memset(outcome, 0, sizeof *outcome);
+    command->type = type;
+    command->time_ms = take_u64(&in);
+    take_by_type(&in, command, outcome);
+    outcome->changed = true;
+    return in.bad || in.left != 0 ? STATUS_CORRUPT : STATUS_OK;
+}

@@ -1,0 +1,491 @@
+/* DESIGN. serve() is the only driver, called when a socket is ready and when something that a connection waited for has
+ * come. It renders the replies that are ready, starts requests from the bytes at hand, receives more, and sends once at
+ * the end. Answers collect in the edge's one out buffer, which belongs to the connection being served. Whatever can't
+ * go on is kept with the connection: half a request or one that must wait in `in`, unsent bytes in `out` and `body`.
+ * While bytes are unsent nothing new is started or rendered: a client that does not read stops being served.
+ * The last step, settle(), looks at what the connection is waiting for, and sets the one deadline that goes with it. */
+#include "edge/serve.h"
+
+#include "edge/http_chunked.h"
+#include "edge/http_parse.h"
+#include "edge/http_reply.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+void serve_mark_dirty(struct edge *edge, struct connection *connection)
+{
+    if (connection->dirty)
+        return;
+    connection->dirty = true;
+    invariant(edge->dirty_count < edge->table.count);
+    edge->dirty[edge->dirty_count++] = connection->index;
+}
+
+void serve_close(struct edge *edge, struct connection *connection)
+{
+    close(connection->fd); /* takes it out of the epoll set */
+    connection_close(&edge->table, connection);
+    edge->counts.closed++;
+}
+
+static bool has_unsent(const struct connection *connection)
+{
+    return connection->out.data != NULL || connection->body.size > 0;
+}
+
+bool serve_is_idle(const struct connection *connection)
+{
+    return connection_owes(connection) == 0 && connection->in.size == 0 && !has_unsent(connection)
+        && connection->refuse_status == 0 && !connection->finishing;
+}
+
+/* ---- sending ---- */
+
+/* What the socket took, 0 if it takes nothing now; a broken one is marked. */
+static size_t send_parts(struct connection *connection, struct span first, struct span second)
+{
+    ssize_t sent;
+    if (second.size == 0) {
+        sent = send(connection->fd, first.data, first.size, MSG_NOSIGNAL);
+    } else {
+        struct iovec parts[2];
+        size_t count = 0;
+        if (first.size > 0)
+            parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)first.data, .iov_len = first.size };
+        parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)second.data, .iov_len = second.size };
+        struct msghdr message = { .msg_iov = parts, .msg_iovlen = count };
+        sent = sendmsg(connection->fd, &message, MSG_NOSIGNAL);
+    }
+    if (sent >= 0)
+        return (size_t)sent;
+    if (errno != EAGAIN && errno != EINTR)
+        connection->failed = true;
+    return 0;
+}
+
+static struct span span_from(struct span span, size_t from)
+{
+    return from >= span.size ? SPAN_NONE : span_of(span.data + from, span.size - from);
+}
+
+/* Sends both; what is left is kept: the first by copy, the second by address. */
+static void send_or_keep(struct edge *edge, struct connection *connection, struct span first, struct span second)
+{
+    invariant(!has_unsent(connection));
+    size_t sent = send_parts(connection, first, second);
+    if (sent == first.size + second.size || connection->failed)
+        return;
+    struct span rest = span_from(first, sent);
+    connection->body = span_from(second, sent > first.size ? sent - first.size : 0);
+    connection->out_at = 0;
+    connection->sent_bytes = 0;
+    connection->send_until = edge_deadline(edge, edge->config.send_timeout_ms);
+    if (rest.size == 0)
+        return;
+    if (!buffer_take(&edge->buffers, &connection->out, rest.size)) {
+        connection->failed = true;
+        return;
+    }
+    memcpy(connection->out.data, rest.data, rest.size);
+    connection->out.size = (uint32_t)rest.size;
+}
+
+static void flush(struct edge *edge, struct connection *connection)
+{
+    if (edge->out.size + edge->body.size > 0 && !connection->failed)
+        send_or_keep(edge, connection, text_span(&edge->out), edge->body);
+    edge->out.size = 0;
+    edge->body = SPAN_NONE;
+}
+
+/* Goes on with what was kept. */
+static void send_rest(struct edge *edge, struct connection *connection)
+{
+    struct span first = SPAN_NONE;
+    if (connection->out.data != NULL)
+        first = span_of(connection->out.data + connection->out_at, connection->out.size - connection->out_at);
+    size_t sent = send_parts(connection, first, connection->body);
+    if (sent >= first.size) {
+        buffer_give(&edge->buffers, &connection->out);
+        connection->body = span_from(connection->body, sent - first.size);
+    } else {
+        connection->out_at += (uint32_t)sent;
+    }
+    connection->sent_bytes += (uint32_t)sent;
+    if (connection->sent_bytes >= EDGE_SEND_PROGRESS) {
+        connection->sent_bytes = 0;
+        connection->send_until = edge_deadline(edge, edge->config.send_timeout_ms);
+    }
+}
+
+void serve_send_now(struct edge *edge, struct connection *connection, struct span response)
+{
+    connection_paid(&edge->table, connection);
+    connection->blocked = false;
+    send_or_keep(edge, connection, response, SPAN_NONE);
+    serve_mark_dirty(edge, connection);
+}
+
+/* ---- replies ---- */
+
+static void render_refusal(struct edge *edge, struct connection *connection, int status, const char *why)
+{
+    edge->handler.refuse(edge->handler.self, status, why, &edge->out);
+    invariant(!edge->out.overflow);
+    edge->counts.refused++;
+    connection->refuse_status = 0;
+    connection->finishing = true;
+    connection->linger = true;
+}
+
+/* A response was written behind `from`: what HEAD must not have is cut; one that did not fit becomes a 500. */
+static void response_check(struct edge *edge, struct connection *connection, size_t from, bool head_only)
+{
+    if (__builtin_expect(edge->out.overflow, 0)) {
+        edge->out.overflow = false;
+        edge->out.size = from;
+        edge->body = SPAN_NONE;
+        render_refusal(edge, connection, 500, "the answer is too long");
+    }
+    if (__builtin_expect(head_only, 0)) {
+        http_reply_cut_body(&edge->out, from);
+        edge->body = SPAN_NONE;
+    }
+}
+
+static void render_answer(struct edge *edge, struct connection *connection, const struct edge_answer *answer,
+    bool head_only, bool closing)
+{
+    size_t from = edge->out.size;
+    edge->handler.render(edge->handler.self, answer, closing, &edge->out);
+    response_check(edge, connection, from, head_only);
+}
+
+/* Keeps out within its bound. False: the socket is full, or broken. */
+static bool out_has_room(struct edge *edge, struct connection *connection)
+{
+    if (edge->out.size >= EDGE_OUT_FLUSH || edge->body.size > 0)
+        flush(edge, connection);
+    return !connection->failed && !has_unsent(connection);
+}
+
+/* All replies at the front that are ready; then a refusal, if it is its turn. */
+static void render_ready(struct edge *edge, struct connection *connection)
+{
+    while (connection_owes(connection) > 0 && out_has_room(edge, connection)) {
+        struct reply *reply = connection_oldest(connection);
+        if (reply->state == REPLY_WAITING)
+            return;
+        bool last = connection->finishing && connection->refuse_status == 0 && connection_owes(connection) == 1;
+        if (reply->state == REPLY_ANSWERED) {
+            render_answer(edge, connection, &reply->answer, reply->head_only, last);
+        } else {
+            size_t from = edge->out.size;
+            text_add(&edge->out, span_of(reply->bytes.data, reply->bytes.size));
+            response_check(edge, connection, from, reply->head_only);
+        }
+        connection_paid(&edge->table, connection);
+        connection->blocked = false;
+    }
+    if (connection->refuse_status != 0 && connection_owes(connection) == 0 && out_has_room(edge, connection))
+        render_refusal(edge, connection, connection->refuse_status, connection->refuse_why);
+}
+
+void serve_refuse(struct edge *edge, struct connection *connection, int status, const char *why)
+{
+    (void)edge;
+    connection->refuse_status = (uint16_t)status;
+    connection->refuse_why = why;
+    connection->finishing = true;
+    connection->linger = true;
+    connection->phase = PHASE_NONE;
+}
+
+/* ---- requests ---- */
+
+static bool may_start(const struct connection *connection)
+{
+    return !connection->finishing && !connection->failed && !connection->blocked && !has_unsent(connection);
+}
+
+static void start_request(struct edge *edge, struct connection *connection, const struct http_request *request)
+{
+    bool alone = connection_owes(connection) == 0;
+    bool closing = !request->keep_alive || edge->draining;
+    bool head_only = request->method == HTTP_HEAD;
+    uint64_t token = connection_token(connection, connection->sequence_next);
+    struct reply *reply = connection_owe(connection, edge->now);
+    struct edge_reply given;
+    given.body = SPAN_NONE;
+    reply->head_only = head_only;
+    connection->phase = PHASE_NONE;
+    connection->continued = false;
+    if (closing)
+        connection->finishing = true;
+    edge->counts.requests++;
+    size_t from = edge->out.size;
+    enum edge_verdict verdict =
+        edge->handler.request(edge->handler.self, request, token, closing, &edge->out, &given);
+    if (verdict == EDGE_DEFERRED) {
+        invariant(edge->out.size == from);
+        return;
+    }
+    if (!alone) {
+        invariant(verdict == EDGE_ANSWERED && edge->out.size == from);
+        reply->state = REPLY_ANSWERED;
+        reply->answer = given.answer;
+        return;
+    }
+    connection_paid(&edge->table, connection);
+    if (verdict == EDGE_ANSWERED) {
+        render_answer(edge, connection, &given.answer, head_only, closing);
+        return;
+    }
+    edge->body = given.body;
+    response_check(edge, connection, from, head_only);
+}
+
+/* The request is not all there: from when on it is late, and whether its sender waits for a word. */
+static void note_partial(struct edge *edge, struct connection *connection, const struct http_request *request,
+    size_t need)
+{
+    bool head_done = request->head_bytes > 0;
+    connection->need = (uint32_t)need;
+    if (head_done && connection->phase != PHASE_BODY) {
+        connection->phase = PHASE_BODY;
+        connection->phase_until = edge_deadline(edge, edge->config.body_timeout_ms);
+    } else if (connection->phase == PHASE_NONE) {
+        connection->phase = PHASE_HEAD;
+        connection->phase_until = edge_deadline(edge, edge->config.head_timeout_ms);
+    }
+    if (!head_done || !request->expect_continue || connection->continued)
+        return;
+    if (connection_owes(connection) > 0) {
+        connection->need = 0; /* look again when it is its turn */
+        return;
+    }
+    text_literal(&edge->out, "HTTP/1.1 100 Continue\r\n\r\n");
+    connection->continued = true;
+}
+
+/* Starts what can be started; how many bytes are done with. */
+static size_t handle_bytes(struct edge *edge, struct connection *connection, char *data, size_t size)
+{
+    size_t at = 0;
+    struct http_request request;
+    struct http_refusal refusal;
+    connection->need = 0;
+    while (at < size && out_has_room(edge, connection) && may_start(connection)) {
+        size_t bytes;
+        enum http_parse_result result =
+            http_parse(span_of(data + at, size - at), edge->config.body_max, &request, &bytes, &refusal);
+        if (__builtin_expect(result == HTTP_PARSE_PARTIAL, 0)) {
+            note_partial(edge, connection, &request, bytes);
+            return at;
+        }
+        if (__builtin_expect(result == HTTP_PARSE_REFUSED, 0)) {
+            serve_refuse(edge, connection, refusal.status, refusal.why);
+            return size;
+        }
+        if (connection_owes(connection) > 0
+            && (!edge->handler.overlaps(edge->handler.self, &request)
+                || !connection_may_owe_more(&edge->table, connection))) {
+            connection->blocked = true;
+            break;
+        }
+        if (__builtin_expect(request.chunked, 0)) {
+            char *encoded = data + at + request.head_bytes;
+            request.body = span_of(encoded, http_chunked_decode(encoded, request.body.size));
+        }
+        at += bytes;
+        start_request(edge, connection, &request);
+    }
+    return at;
+}
+
+/* ---- receiving ---- */
+
+/* Bytes that were not handled stay with the connection. `data` is its own buffer or the edge's. */
+static void keep_bytes(struct edge *edge, struct connection *connection, char *data, size_t size, size_t done)
+{
+    size_t rest = size - done;
+    struct buffer *in = &connection->in;
+    if (rest == 0 || connection->finishing || connection->failed) {
+        if (rest > 0)
+            connection->linger = true;
+        buffer_give(&edge->buffers, in);
+        return;
+    }
+    size_t room = connection->need > rest ? connection->need : rest;
+    if (data == in->data) {
+        memmove(in->data, in->data + done, rest);
+        in->size = (uint32_t)rest;
+        if (!buffer_grow(&edge->buffers, in, room))
+            connection->failed = true;
+        return;
+    }
+    if (!buffer_take(&edge->buffers, in, room)) {
+        connection->failed = true;
+        return;
+    }
+    memcpy(in->data, data + done, rest);
+    in->size = (uint32_t)rest;
+}
+
+static void handle_kept(struct edge *edge, struct connection *connection)
+{
+    struct buffer *in = &connection->in;
+    if (in->size == 0 || in->size < connection->need || !may_start(connection))
+        return;
+    size_t size = in->size;
+    size_t done = handle_bytes(edge, connection, in->data, size);
+    keep_bytes(edge, connection, in->data, size, done);
+}
+
+/* One recv and what follows from it. */
+static void receive(struct edge *edge, struct connection *connection)
+{
+    struct buffer *in = &connection->in;
+    bool own = in->data != NULL;
+    size_t have = own ? in->size : 0;
+    if (own && have == buffer_capacity(&edge->buffers, in) && !buffer_grow(&edge->buffers, in, have + 1)) {
+        connection->failed = true;
+        return;
+    }
+    char *data = own ? in->data : edge->in;
+    size_t room = own ? buffer_capacity(&edge->buffers, in) - have : EDGE_IN_BYTES;
+    ssize_t got = recv(connection->fd, data + have, room, 0);
+    if (got <= 0) {
+        connection->readable = false;
+        if (got == 0)
+            connection->ended = true;
+        else if (errno == EINTR)
+            connection->readable = true;
+        else if (errno != EAGAIN)
+            connection->failed = true;
+        return;
+    }
+    if ((size_t)got < room && !connection->hung_up)
+        connection->readable = false; /* a short read: drained */
+    size_t size = have + (size_t)got;
+    if (own)
+        in->size = (uint32_t)size;
+    bool worth_it = size >= connection->need;
+    if (connection->phase == PHASE_HEAD && size < HTTP_HEAD_MAX) /* byte by byte must not cost the square */
+        worth_it = memchr(data + have, '\n', (size_t)got) != NULL;
+    size_t done = worth_it ? handle_bytes(edge, connection, data, size) : 0;
+    keep_bytes(edge, connection, data, size, done);
+}
+
+/* After the last answer: what still comes is dropped, so that the answer is not lost to a reset. */
+static void linger_on(struct edge *edge, struct connection *connection)
+{
+    while (connection->readable && !connection->failed) {
+        ssize_t got = recv(connection->fd, edge->in, EDGE_IN_BYTES, 0);
+        if (got > 0) {
+            connection->linger_bytes += (uint32_t)got;
+            if (connection->linger_bytes > EDGE_LINGER_BYTES)
+                connection->failed = true;
+        } else if (got < 0 && errno == EAGAIN) {
+            connection->readable = false;
+        } else if (got == 0 || errno != EINTR) {
+            connection->failed = true;
+        }
+    }
+    if (connection->failed)
+        serve_close(edge, connection);
+}
+
+/* ---- the whole ---- */
+
+static void finish(struct edge *edge, struct connection *connection)
+{
+    bool unread = connection->linger || connection->in.size > 0 || connection->readable;
+    if (connection->ended || !unread) {
+        serve_close(edge, connection);
+        return;
+    }
+    shutdown(connection->fd, SHUT_WR);
+    connection->lingering = true;
+    buffer_give(&edge->buffers, &connection->in);
+    edge->table.deadlines[connection->index] = edge_deadline(edge, EDGE_LINGER_MS);
+    connection->readable = true;
+    linger_on(edge, connection);
+}
+
+/* What it waits for now, and until when. */
+static void settle(struct edge *edge, struct connection *connection)
+{
+    uint32_t *deadline = &edge->table.deadlines[connection->index];
+    if (connection->failed) {
+        serve_close(edge, connection);
+    } else if (has_unsent(connection)) {
+        *deadline = connection->send_until;
+    } else if (connection_owes(connection) > 0) {
+        uint32_t until = connection_oldest(connection)->started_ms + edge->config.request_timeout_ms;
+        *deadline = until == 0 ? 1 : until;
+    } else if (connection->finishing) {
+        finish(edge, connection);
+    } else if (connection->ended) {
+        serve_close(edge, connection);
+    } else if (connection->phase != PHASE_NONE) {
+        *deadline = connection->phase_until;
+    } else if (edge->draining && !connection->readable) {
+        serve_close(edge, connection);
+    } else {
+        *deadline = edge_deadline(edge, edge->config.idle_timeout_ms);
+    }
+}
+
+void serve(struct edge *edge, struct connection *connection)
+{
+    if (connection->lingering) {
+        linger_on(edge, connection);
+        return;
+    }
+    edge->serving = connection;
+    invariant(edge->out.size == 0 && edge->body.size == 0);
+    if (__builtin_expect(has_unsent(connection), 0))
+        send_rest(edge, connection);
+    if (!has_unsent(connection) && !connection->failed) {
+        uint64_t requests_max = edge->counts.requests + EDGE_REQUESTS_PER_TURN;
+        render_ready(edge, connection);
+        handle_kept(edge, connection);
+        while (connection->readable && may_start(connection) && edge->counts.requests < requests_max)
+            receive(edge, connection);
+        render_ready(edge, connection); /* a refusal that needs no waiting */
+        flush(edge, connection);
+        if (connection->readable && may_start(connection))
+            serve_mark_dirty(edge, connection);
+    }
+    edge->serving = NULL;
+    settle(edge, connection);
+}
+
+void serve_expired(struct edge *edge, struct connection *connection)
+{
+    edge->counts.timed_out++;
+    bool waits_for_us = connection_owes(connection) > 0;
+    bool is_partial = connection->phase != PHASE_NONE;
+    if (connection->lingering || has_unsent(connection) || (!waits_for_us && !is_partial)) {
+        serve_close(edge, connection);
+        return;
+    }
+    connection_forgive(&edge->table, connection);
+    buffer_give(&edge->buffers, &connection->in);
+    if (waits_for_us)
+        serve_refuse(edge, connection, 503, "no answer in time");
+    else
+        serve_refuse(edge, connection, 408, "the request did not arrive in time");
+    serve(edge, connection);
+}
+
+void serve_drain(struct edge *edge, struct connection *connection)
+{
+    if (connection_owes(connection) > 0 || has_unsent(connection))
+        connection->finishing = true;
+    serve(edge, connection);
+}

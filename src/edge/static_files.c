@@ -1,0 +1,343 @@
+#include "edge/static_files.h"
+
+#include "base/hash.h"
+#include "edge/http_reply.h"
+
+#include <brotli/encode.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+enum encoding { ENCODING_BROTLI, ENCODING_GZIP, ENCODING_IDENTITY, ENCODINGS }; /* in the order we prefer them */
+enum {
+    ETAG_HASH_BYTES = 16,
+    ETAG_BYTES = 2 * ETAG_HASH_BYTES + 5, /* quotes and "-br" */
+    HEADERS_BYTES = 512,
+    QUALITY_ONE = 1000, /* q=1 */
+    HASH_CHARS = 8,     /* of a hashed name */
+};
+
+static const char *const encoding_name[ENCODINGS] = { "br", "gzip", "identity" };
+
+struct form { /* a file in one encoding */
+    struct span body; /* data NULL: there is none */
+    char *owned;      /* the same, if it was made here */
+    char etag_text[ETAG_BYTES];
+    struct span etag;
+    char headers_text[HEADERS_BYTES];
+    struct span headers; /* whole lines: ETag, Cache-Control, Vary, Content-Encoding and so on */
+};
+struct file {
+    struct span path;
+    struct span type;
+    struct form forms[ENCODINGS];
+};
+struct static_files {
+    size_t count;
+    struct file files[]; /* sorted by path */
+};
+
+/* ---- at start ---- */
+
+static struct span type_of(struct span path)
+{
+    static const struct {
+        struct span ending, type;
+    } types[] = {
+        { { ".html", 5 }, { "text/html; charset=utf-8", 24 } },
+        { { ".js", 3 }, { "text/javascript; charset=utf-8", 30 } },
+        { { ".mjs", 4 }, { "text/javascript; charset=utf-8", 30 } },
+        { { ".css", 4 }, { "text/css; charset=utf-8", 23 } },
+        { { ".json", 5 }, { "application/json", 16 } },
+        { { ".map", 4 }, { "application/json", 16 } },
+        { { ".webmanifest", 12 }, { "application/manifest+json", 25 } },
+        { { ".svg", 4 }, { "image/svg+xml", 13 } },
+        { { ".png", 4 }, { "image/png", 9 } },
+        { { ".jpg", 4 }, { "image/jpeg", 10 } },
+        { { ".jpeg", 5 }, { "image/jpeg", 10 } },
+        { { ".webp", 5 }, { "image/webp", 10 } },
+        { { ".avif", 5 }, { "image/avif", 10 } },
+        { { ".ico", 4 }, { "image/x-icon", 12 } },
+        { { ".woff2", 6 }, { "font/woff2", 10 } },
+        { { ".txt", 4 }, { "text/plain; charset=utf-8", 25 } },
+        { { ".wasm", 5 }, { "application/wasm", 16 } },
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (span_ends_with(path, types[i].ending))
+            return types[i].type;
+    }
+    return SPAN("application/octet-stream");
+}
+
+/* name-HASH.js or name.hash.js, the hash being eight or more hexadecimal digits, or eight of esbuild's [A-Z2-7]. */
+static bool name_has_hash(struct span path)
+{
+    size_t dot = path.size;
+    while (dot > 0 && path.data[dot - 1] != '.' && path.data[dot - 1] != '/')
+        dot--;
+    if (dot == 0 || path.data[dot - 1] != '.')
+        return false;
+    size_t end = dot - 1, at = end;
+    bool hexadecimal = true, base32 = true, digit_seen = false;
+    for (; at > 0 && path.data[at - 1] != '-' && path.data[at - 1] != '.' && path.data[at - 1] != '/'; at--) {
+        char c = path.data[at - 1];
+        bool digit = c >= '0' && c <= '9';
+        digit_seen = digit_seen || digit;
+        hexadecimal = hexadecimal && (digit || (c >= 'a' && c <= 'f'));
+        base32 = base32 && ((c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7'));
+    }
+    bool apart = at > 0 && path.data[at - 1] != '/';
+    return apart && ((hexadecimal && digit_seen && end - at >= HASH_CHARS) || (base32 && end - at == HASH_CHARS));
+}
+
+static void form_label(struct form *form, struct span content, enum encoding encoding, bool immutable, bool varies)
+{
+    uint8_t digest[HASH_SHA256_BYTES];
+    struct text etag = text_in(form->etag_text, sizeof(form->etag_text));
+    hash_sha256(content.data, content.size, digest);
+    text_literal(&etag, "\"");
+    text_hex(&etag, span_of(digest, ETAG_HASH_BYTES));
+    if (encoding != ENCODING_IDENTITY)
+        text_string(&etag, encoding == ENCODING_BROTLI ? "-br" : "-gz");
+    text_literal(&etag, "\"");
+    form->etag = text_span(&etag);
+
+    struct text headers = text_in(form->headers_text, sizeof(form->headers_text));
+    text_literal(&headers, "ETag: ");
+    text_add(&headers, form->etag);
+    if (immutable)
+        text_literal(&headers, "\r\nCache-Control: public, max-age=31536000, immutable\r\n");
+    else
+        text_literal(&headers, "\r\nCache-Control: no-cache\r\n");
+    if (varies)
+        text_literal(&headers, "Vary: Accept-Encoding\r\n");
+    if (encoding != ENCODING_IDENTITY)
+        text_format(&headers, "Content-Encoding: %s\r\n", encoding_name[encoding]);
+    text_literal(&headers, "X-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'self'\r\n");
+    invariant(!etag.overflow && !headers.overflow);
+    form->headers = text_span(&headers);
+}
+
+/* False: no memory. A result that is not smaller is left out. */
+static bool compress_with(struct span content, enum encoding encoding, struct form *form)
+{
+    if (content.size == 0)
+        return true;
+    size_t size = encoding == ENCODING_BROTLI ? BrotliEncoderMaxCompressedSize(content.size)
+                                              : compressBound((uLong)content.size) + 64;
+    char *packed = malloc(size);
+    if (packed == NULL)
+        return false;
+    bool smaller = false;
+    if (encoding == ENCODING_BROTLI) {
+        smaller = BrotliEncoderCompress(BROTLI_MAX_QUALITY, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT, content.size,
+                      (const uint8_t *)content.data, &size, (uint8_t *)packed)
+            && size < content.size;
+    } else {
+        z_stream stream = { .next_in = (Bytef *)(uintptr_t)content.data, .avail_in = (uInt)content.size,
+            .next_out = (Bytef *)packed, .avail_out = (uInt)size };
+        const int gzip_wrapper = 16;
+        if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_wrapper, 9, Z_DEFAULT_STRATEGY)
+            == Z_OK) {
+            smaller = deflate(&stream, Z_FINISH) == Z_STREAM_END && stream.total_out < content.size;
+            size = stream.total_out;
+            deflateEnd(&stream);
+        }
+    }
+    if (!smaller) {
+        free(packed);
+        return true;
+    }
+    char *fitting = realloc(packed, size);
+    form->owned = fitting == NULL ? packed : fitting;
+    form->body = span_of(form->owned, size);
+    return true;
+}
+
+static bool file_make(struct file *file, const struct asset *asset)
+{
+    struct span content = span_of(asset->data, asset->size);
+    file->path = span_from_string(asset->path);
+    file->type = type_of(file->path);
+    file->forms[ENCODING_IDENTITY].body = content;
+    if (!compress_with(content, ENCODING_BROTLI, &file->forms[ENCODING_BROTLI])
+        || !compress_with(content, ENCODING_GZIP, &file->forms[ENCODING_GZIP]))
+        return false;
+    bool varies = file->forms[ENCODING_BROTLI].body.data != NULL || file->forms[ENCODING_GZIP].body.data != NULL;
+    for (int i = 0; i < ENCODINGS; i++)
+        form_label(&file->forms[i], content, (enum encoding)i, name_has_hash(file->path), varies);
+    return true;
+}
+
+static int path_compare(struct span a, struct span b)
+{
+    size_t common = a.size < b.size ? a.size : b.size;
+    int order = memcmp(a.data, b.data, common);
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+static int asset_compare(const void *a, const void *b)
+{
+    const struct asset *const *left = a, *const *right = b;
+    return strcmp((*left)->path, (*right)->path);
+}
+
+enum status static_files_open(struct static_files **opened, const struct asset *assets, size_t count)
+{
+    *opened = NULL;
+    struct static_files *files = calloc(1, sizeof(*files) + count * sizeof(struct file));
+    const struct asset **sorted = calloc(count + 1, sizeof(const struct asset *));
+    bool made = files != NULL && sorted != NULL;
+    if (made) {
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = &assets[i];
+        qsort(sorted, count, sizeof(sorted[0]), asset_compare);
+        for (; made && files->count < count; files->count++)
+            made = file_make(&files->files[files->count], sorted[files->count]);
+    }
+    free(sorted);
+    if (!made) {
+        static_files_close(files);
+        return STATUS_FULL;
+    }
+    *opened = files;
+    return STATUS_OK;
+}
+
+void static_files_close(struct static_files *files)
+{
+    for (size_t i = 0; files != NULL && i < files->count; i++) {
+        for (int encoding = 0; encoding < ENCODINGS; encoding++)
+            free(files->files[i].forms[encoding].owned);
+    }
+    free(files);
+}
+
+/* ---- for each request ---- */
+
+static const struct file *file_find(const struct static_files *files, struct span path)
+{
+    size_t low = 0, high = files->count;
+    if (span_equal(path, SPAN("/")))
+        path = SPAN("/index.html");
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = path_compare(files->files[middle].path, path);
+        if (order == 0)
+            return &files->files[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static struct span trimmed(struct span text)
+{
+    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
+        text = span_of(text.data + 1, text.size - 1);
+    while (text.size > 0 && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
+        text.size--;
+    return text;
+}
+
+/* "0", "0.5", "1.000" as thousandths; what is no qvalue counts as 0: not wanted rather than wrongly sent. */
+static int quality_parse(struct span text)
+{
+    if (text.size == 0 || text.size > 5 || (text.data[0] != '0' && text.data[0] != '1')
+        || (text.size > 1 && text.data[1] != '.'))
+        return 0;
+    int quality = text.data[0] == '1' ? QUALITY_ONE : 0, weight = QUALITY_ONE / 10;
+    for (size_t i = 2; i < text.size; i++, weight /= 10) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return 0;
+        quality += (text.data[i] - '0') * weight;
+    }
+    return quality > QUALITY_ONE ? 0 : quality;
+}
+
+/* What the client wants of each encoding, in thousandths; 0 means never. */
+static void qualities_parse(struct span accept, int quality[ENCODINGS])
+{
+    int others = -1; /* "*" */
+    struct span element, coding, parameter;
+    bool named[ENCODINGS] = { false };
+    quality[ENCODING_BROTLI] = quality[ENCODING_GZIP] = 0;
+    quality[ENCODING_IDENTITY] = 1; /* acceptable unless refused, but the last choice */
+    while (span_take_until(&accept, ',', &element)) {
+        int value = QUALITY_ONE;
+        if (!span_take_until(&element, ';', &coding))
+            continue;
+        while (span_take_until(&element, ';', &parameter)) {
+            parameter = trimmed(parameter);
+            if (parameter.size >= 2 && (parameter.data[0] | 0x20) == 'q' && parameter.data[1] == '=')
+                value = quality_parse(span_of(parameter.data + 2, parameter.size - 2));
+        }
+        coding = trimmed(coding);
+        if (span_equal(coding, SPAN("*")))
+            others = value;
+        for (int i = 0; i < ENCODINGS; i++) {
+            if (span_equal_ignoring_case(coding, span_from_string(encoding_name[i]))) {
+                quality[i] = value;
+                named[i] = true;
+            }
+        }
+    }
+    for (int i = 0; others >= 0 && i < ENCODINGS; i++) {
+        if (!named[i])
+            quality[i] = others;
+    }
+}
+
+/* The form the client likes best, ours in case of a tie; NULL if it takes none. */
+static const struct form *form_choose(const struct file *file, struct span accept)
+{
+    int quality[ENCODINGS];
+    const struct form *best = NULL;
+    int best_quality = 0;
+    qualities_parse(accept, quality);
+    for (int i = 0; i < ENCODINGS; i++) {
+        if (file->forms[i].body.data != NULL && quality[i] > best_quality) {
+            best = &file->forms[i];
+            best_quality = quality[i];
+        }
+    }
+    return best;
+}
+
+/* Weak comparison, as RFC 9110 §13.1.2 wants it for If-None-Match. */
+static bool etag_matches(struct span list, struct span etag)
+{
+    struct span element;
+    if (span_equal(trimmed(list), SPAN("*")))
+        return true;
+    while (span_take_until(&list, ',', &element)) {
+        element = trimmed(element);
+        if (span_starts_with(element, SPAN("W/")))
+            element = span_of(element.data + 2, element.size - 2);
+        if (span_equal(element, etag))
+            return true;
+    }
+    return false;
+}
+
+enum static_answer static_files_find(const struct static_files *files, const struct http_request *request,
+    bool closing, struct text *out, struct edge_reply *reply)
+{
+    const struct file *file = file_find(files, request->path);
+    reply->body = SPAN_NONE;
+    if (file == NULL)
+        return STATIC_NOT_FOUND;
+    if (request->method != HTTP_GET && request->method != HTTP_HEAD)
+        return STATIC_WRONG_METHOD;
+    const struct form *form = form_choose(file, request->accept_encoding);
+    if (form == NULL) {
+        http_reply(out, 406, SPAN("text/plain"), SPAN("Vary: Accept-Encoding\r\n"), SPAN("no encoding is left\n"), closing);
+    } else if (etag_matches(request->if_none_match, form->etag)) {
+        http_reply(out, 304, SPAN_NONE, form->headers, SPAN_NONE, closing);
+    } else {
+        http_reply_head(out, 200, file->type, form->headers, form->body.size, closing);
+        reply->body = form->body;
+    }
+    return STATIC_REPLIED;
+}

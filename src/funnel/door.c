@@ -1,0 +1,273 @@
+/* DESIGN. Questions in the order of docs/funnel.md; each is a small function that answers DOOR_GO
+ * or a reason, and the first reason ends it. Cheap before dear: the board is a few loads, a token
+ * one MAC, the filter one hash. The pass comes before the sold-out flag on purpose: without a pass
+ * nobody learns even that much. */
+#include "funnel/door.h"
+
+#include "base/bytes.h"
+#include "base/metrics.h"
+#include "base/planted.h"
+#include "funnel/purchase_body.h"
+#include "funnel/token.h"
+
+#define REASON_LIST(X) \
+    X(GO, "go") \
+    X(UNKNOWN_ITEM, "unknown-item") \
+    X(NOT_STARTED, "not-started") \
+    X(ENDED, "ended") \
+    X(PAUSED, "paused") \
+    X(UNAVAILABLE, "unavailable") \
+    X(SESSION_INVALID, "session-invalid") \
+    X(PASS_REQUIRED, "pass-required") \
+    X(PASS_INVALID, "pass-invalid") \
+    X(PASS_EXPIRED, "pass-expired") \
+    X(PASS_FOREIGN, "pass-foreign") \
+    X(BAD_BODY, "bad-body") \
+    X(BAD_QUANTITY, "bad-quantity") \
+    X(BAD_CHANNEL, "bad-channel") \
+    X(BAD_KEY, "bad-key") \
+    X(KEY_REQUIRED, "key-required") \
+    X(SOLD_OUT, "sold-out")
+
+#define REASON_NAME(reason, text) [DOOR_##reason] = (text),
+static const char *const reason_names[DOOR_REASONS] = { REASON_LIST(REASON_NAME) };
+
+#define REASON_METRIC(reason, text) \
+    [DOOR_##reason] = { .name = "stampede_door_total", \
+        .labels = "answer=\"" text "\"", \
+        .help = "Purchases by what the door answered.", \
+        .kind = METRIC_COUNTER },
+static struct metric reason_metrics[DOOR_REASONS] = { REASON_LIST(REASON_METRIC) };
+
+const char *door_reason_name(enum door_reason reason)
+{
+    invariant((unsigned)reason < DOOR_REASONS && reason_names[reason] != NULL);
+    return reason_names[reason];
+}
+
+void door_metrics_register(void)
+{
+    for (unsigned i = 0; i < DOOR_REASONS; i++)
+        metrics_register(&reason_metrics[i]);
+}
+
+static bool channel_name_fits(struct span name)
+{
+    if (name.size == 0 || name.size > CHANNEL_NAME_MAX || span_equal(name, SPAN("safety")))
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+enum status door_channels_set(struct door_channels *channels, const struct span *names, uint32_t count)
+{
+    *channels = (struct door_channels){ .count = 0 };
+    if (count == 0 || count > CHANNELS_MAX || !span_equal(names[0], SPAN("web")))
+        return STATUS_BAD_INPUT;
+    for (uint32_t i = 0; i < count; i++) {
+        channel_index taken;
+        if (!channel_name_fits(names[i]) || door_channel_find(channels, names[i], &taken))
+            return STATUS_BAD_INPUT;
+        memcpy(channels->names[i].name, names[i].data, names[i].size);
+        channels->names[i].size = (uint8_t)names[i].size;
+        channels->count = i + 1;
+    }
+    return STATUS_OK;
+}
+
+bool door_channel_find(const struct door_channels *channels, struct span name, channel_index *index)
+{
+    for (uint32_t i = 0; i < channels->count; i++) {
+        if (span_equal(span_of(channels->names[i].name, channels->names[i].size), name)) {
+            *index = (channel_index)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Eight characters at once: is each one visible ASCII and no quote? Looks at the top bit of each
+ * byte. */
+static inline bool key_word_fits(uint64_t word)
+{
+    const uint64_t each = 0x0101010101010101;
+    uint64_t quotes = word ^ each * '"';
+    uint64_t below = (word - each * '!') & ~word; /* a space or less */
+    uint64_t quote = (quotes - each) & ~quotes;
+    return ((word | below | (word + each) /* 127 */ | quote) & each * 0x80) == 0;
+}
+
+bool door_key_read(struct span header, struct span *key)
+{
+    if (header.size >= 2 && header.data[0] == '"' && header.data[header.size - 1] == '"')
+        header = span_of(header.data + 1, header.size - 2);
+    if (header.size == 0 || header.size > KEY_BYTES_MAX)
+        return false;
+    *key = header;
+    size_t at = 0;
+    for (; at + sizeof(uint64_t) <= header.size; at += sizeof(uint64_t)) {
+        if (!key_word_fits(bytes_get_u64(header.data + at)))
+            return false;
+    }
+    uint64_t rest = 0x2121212121212121; /* the last few characters, filled up with '!' */
+    memcpy(&rest, header.data + at, header.size - at);
+    return key_word_fits(rest);
+}
+
+/* The part of board_read that every purchase needs, by the same protocol (contract/board.c). Free
+ * units are read later and alone: fresher, and they need not fit the schedule. */
+struct window {
+    uint64_t start_ms, end_ms;
+    uint32_t sale, gate, limit_per_user;
+};
+
+static bool window_read(const struct board *board, item_id id, struct window *window)
+{
+    if (id == 0 || id >= board->item_count)
+        return false;
+    const struct board_item *item = &board->items[id];
+    uint32_t before = atomic_load_explicit(&item->sequence, memory_order_acquire);
+    window->sale = atomic_load_explicit(&item->sale, memory_order_acquire);
+    window->start_ms = atomic_load_explicit(&item->start_ms, memory_order_acquire);
+    window->end_ms = atomic_load_explicit(&item->end_ms, memory_order_acquire);
+    window->gate = atomic_load_explicit(&item->gate, memory_order_acquire);
+    window->limit_per_user = atomic_load_explicit(&item->limit_per_user, memory_order_acquire);
+    uint32_t after = atomic_load_explicit(&item->sequence, memory_order_relaxed);
+    if (__builtin_expect((before & 1) != 0 || before != after, 0)) {
+        struct board_update copy; /* just being written: the patient way */
+        bool there = board_read(board, id, &copy);
+        *window = (struct window){ copy.start_ms, copy.end_ms, copy.sale, (uint32_t)copy.gate,
+            copy.limit_per_user };
+        return there;
+    }
+    return window->sale != 0;
+}
+
+static enum door_reason window_ask(const struct window *item, uint64_t now_ms, struct door_result *out)
+{
+    if (item->gate == GATE_ENDED || now_ms >= item->end_ms)
+        return DOOR_ENDED;
+    if (item->gate == GATE_PAUSED)
+        return DOOR_PAUSED;
+    if (item->gate == GATE_SCHEDULED && now_ms < item->start_ms) {
+        out->start_ms = item->start_ms;
+        return DOOR_NOT_STARTED;
+    }
+    return DOOR_GO;
+}
+
+/* Session, if there is one, and pass: who is it? */
+static enum door_reason user_ask(const struct door *door, const struct door_request *in, user_id *user)
+{
+    struct session session = { .user = 0 };
+    if (in->authorization.data != NULL) {
+        struct span token;
+        if (!token_bearer(in->authorization, &token)
+            || session_verify(door->keys, token, in->now_ms, &session) != TOKEN_OK)
+            return DOOR_SESSION_INVALID;
+    }
+    if (in->pass.data == NULL)
+        return DOOR_PASS_REQUIRED;
+    struct pass pass;
+    switch (pass_verify(door->keys, in->pass, in->now_ms, &pass)) {
+    case TOKEN_OK:
+        break;
+    case TOKEN_MALFORMED:
+    case TOKEN_FORGED:
+        return DOOR_PASS_INVALID;
+    case TOKEN_EXPIRED:
+        return DOOR_PASS_EXPIRED;
+    }
+    if (pass.item != in->item || (session.user != 0 && session.user != pass.user))
+        return DOOR_PASS_FOREIGN;
+    *user = pass.user;
+    return DOOR_GO;
+}
+
+/* Body: how much, from where? */
+static enum door_reason wish_ask(const struct door *door, struct span text, struct door_result *out)
+{
+    struct purchase_body body;
+    switch (purchase_body_read(text, &body)) {
+    case BODY_OK:
+        break;
+    case BODY_MALFORMED:
+        return DOOR_BAD_BODY;
+    case BODY_BAD_QUANTITY:
+        return DOOR_BAD_QUANTITY;
+    case BODY_BAD_CHANNEL:
+        return DOOR_BAD_CHANNEL;
+    }
+    out->quantity = body.quantity;
+    if (body.channel.data != NULL && !door_channel_find(door->channels, body.channel, &out->channel))
+        return DOOR_BAD_CHANNEL;
+    return DOOR_GO;
+}
+
+static enum door_reason key_ask(struct span header, uint32_t limit_per_user, struct span *key)
+{
+    if (header.data == NULL)
+        return limit_per_user == 1 ? DOOR_GO : DOOR_KEY_REQUIRED;
+    return door_key_read(header, key) ? DOOR_GO : DOOR_BAD_KEY;
+}
+
+/* Keys need no filter of their own: the ticket that a key repeats has the same user and item. */
+static bool may_know_a_win(const struct door *door, item_id item, user_id user)
+{
+    return !planted(FLAG_HIDES_WIN) && board_may_have_bought(door->board, item, user);
+}
+
+static bool wins_stopped(const struct board *board)
+{
+    return atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) != WINS_RUNNING;
+}
+
+static enum door_reason ask(
+    const struct door *door, const struct door_request *in, struct door_result *out)
+{
+    struct window item;
+    if (!window_read(door->board, in->item, &item))
+        return DOOR_UNKNOWN_ITEM;
+    /* Closed for purchases, but who may have won is still let through to hear of it. */
+    enum door_reason closed = window_ask(&item, in->now_ms, out);
+    if (closed == DOOR_GO && wins_stopped(door->board))
+        closed = DOOR_UNAVAILABLE;
+    if (closed == DOOR_NOT_STARTED || (closed != DOOR_GO && in->pass.data == NULL))
+        return closed;
+
+    user_id user = 0;
+    enum door_reason reason = user_ask(door, in, &user);
+    if (closed != DOOR_GO && (reason != DOOR_GO || !may_know_a_win(door, in->item, user)))
+        return closed;
+    if (reason != DOOR_GO)
+        return reason;
+    out->user = user;
+
+    if ((reason = wish_ask(door, in->body, out)) != DOOR_GO)
+        return reason;
+    struct span key = SPAN_NONE;
+    if ((reason = key_ask(in->idempotency_key, item.limit_per_user, &key)) != DOOR_GO)
+        return reason;
+
+    const struct board_item *shown = &door->board->items[in->item];
+    out->free = atomic_load_explicit(&shown->channel_free[out->channel], memory_order_acquire);
+    if (out->free < out->quantity && closed == DOOR_GO && !may_know_a_win(door, in->item, user))
+        return DOOR_SOLD_OUT;
+    if (key.data != NULL)
+        out->key = funnel_key_hash(door->keys, user, key);
+    return DOOR_GO;
+}
+
+enum door_reason funnel_door(
+    const struct door *door, const struct door_request *in, struct door_result *out)
+{
+    *out = (struct door_result){ .reason = DOOR_GO };
+    out->reason = ask(door, in, out);
+    metric_add(&reason_metrics[out->reason], 1);
+    invariant(out->reason != DOOR_GO || (out->user != 0 && out->quantity > 0));
+    return out->reason;
+}

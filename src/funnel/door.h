@@ -1,0 +1,83 @@
+/* funnel/door.h: the cheap questions that a purchase must answer before it may bother the
+ * inventory. The order is fixed (docs/funnel.md): item, window, wins stopped, session, pass, body,
+ * key, sold out. A refusal changes nothing. What goes through is asked again by the inventory,
+ * which alone decides. Who may have bought already (buyer filter) is never refused by the sold-out
+ * flag, nor by a sale that has ended or pauses: the inventory knows the ticket and must get the
+ * chance to tell it.
+ * Thread: any, with keys of its own (funnel/keys.h). Memory: none; no locks. */
+#ifndef STAMPEDE_FUNNEL_DOOR_H
+#define STAMPEDE_FUNNEL_DOOR_H
+
+#include "contract/board.h"
+#include "funnel/keys.h"
+
+enum door_reason {
+    DOOR_GO,           /* to the inventory */
+    DOOR_UNKNOWN_ITEM, /* no such item, or not preheated */
+    DOOR_NOT_STARTED,  /* with start_ms */
+    DOOR_ENDED,
+    DOOR_PAUSED,
+    DOOR_UNAVAILABLE,     /* wins are stopped, see board.wins_stopped */
+    DOOR_SESSION_INVALID, /* Authorization is there but is no valid session */
+    DOOR_PASS_REQUIRED,
+    DOOR_PASS_INVALID, /* malformed or forged */
+    DOOR_PASS_EXPIRED,
+    DOOR_PASS_FOREIGN, /* for another item, or not the session's user */
+    DOOR_BAD_BODY,
+    DOOR_BAD_QUANTITY,
+    DOOR_BAD_CHANNEL,
+    DOOR_BAD_KEY,      /* Idempotency-Key is not 1 … KEY_BYTES_MAX visible ASCII characters */
+    DOOR_KEY_REQUIRED, /* the item's limit per user is not one */
+    DOOR_SOLD_OUT,     /* with free */
+    DOOR_REASONS,
+};
+
+struct door_channels {
+    uint32_t count;
+    struct {
+        uint8_t size;
+        char name[CHANNEL_NAME_MAX];
+    } names[CHANNELS_MAX];
+};
+/* Names: 1 … CHANNEL_NAME_MAX of a–z 0–9 _ -, all different, the first is "web", none is "safety".
+ * STATUS_BAD_INPUT otherwise. */
+MUST_CHECK enum status door_channels_set(
+    struct door_channels *channels, const struct span *names, uint32_t count);
+MUST_CHECK bool door_channel_find(
+    const struct door_channels *channels, struct span name, channel_index *index);
+
+struct door {
+    const struct board *board;
+    const struct funnel_keys *keys; /* turned by this thread */
+    const struct door_channels *channels;
+};
+struct door_request {
+    uint64_t now_ms;
+    item_id item;
+    /* Header values as they came; absent ones are SPAN_NONE. */
+    struct span authorization; /* "Bearer <session>" */
+    struct span pass;          /* Stampede-Pass */
+    struct span idempotency_key;
+    struct span body;
+};
+struct door_result {
+    enum door_reason reason; /* the same as the return value */
+    channel_index channel;   /* DOOR_GO */
+    uint32_t quantity;       /* DOOR_GO */
+    user_id user;            /* DOOR_GO and everything after the pass; else 0 */
+    uint64_t key;            /* DOOR_GO: command_reserve.key, 0: none */
+    uint64_t start_ms;       /* DOOR_NOT_STARTED */
+    uint32_t free;           /* DOOR_SOLD_OUT: published free units of the channel */
+};
+
+/* Answers and counts (stampede_door_total). */
+MUST_CHECK enum door_reason funnel_door(
+    const struct door *door, const struct door_request *in, struct door_result *out);
+
+/* Strips the quotes. False: DOOR_BAD_KEY. */
+MUST_CHECK bool door_key_read(struct span header, struct span *key);
+
+const char *door_reason_name(enum door_reason reason); /* as in the metric: "sold-out" */
+void door_metrics_register(void);                      /* once, at start */
+
+#endif

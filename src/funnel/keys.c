@@ -1,0 +1,90 @@
+#include "funnel/keys.h"
+
+#include "base/bytes.h"
+
+/* Labels are part of what was told to people and of tokens in flight: never change one. */
+static struct hash_key key_from(const uint8_t root[HASH_SHA256_BYTES], struct span label, uint64_t number)
+{
+    enum { LABEL_MAX = 32 };
+    uint8_t text[LABEL_MAX + sizeof number];
+    uint8_t digest[HASH_SHA256_BYTES];
+    invariant(label.size <= LABEL_MAX);
+    memcpy(text, label.data, label.size);
+    bytes_put_u64(text + label.size, number);
+    hash_hmac_sha256(root, HASH_SHA256_BYTES, text, label.size + sizeof number, digest);
+    struct hash_key key = { bytes_get_u64(digest), bytes_get_u64(digest + 8) };
+    explicit_bzero(digest, sizeof digest);
+    return key;
+}
+
+enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, size_t bytes)
+{
+    static const char root_label[] = "stampede funnel 1";
+    *keys = (struct funnel_keys){ .pass.held = 0 };
+    if (bytes < FUNNEL_MASTER_BYTES)
+        return STATUS_BAD_INPUT;
+    hash_hmac_sha256(master, bytes, root_label, sizeof root_label - 1, keys->root);
+    keys->ticket = key_from(keys->root, SPAN("ticket id"), 0);
+    keys->order = key_from(keys->root, SPAN("order id"), 0);
+    keys->user = key_from(keys->root, SPAN("user id"), 0);
+    keys->idempotency = key_from(keys->root, SPAN("idempotency key"), 0);
+    keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
+    return STATUS_OK;
+}
+
+static void epochs_turn(struct epoch_keys *epochs, const uint8_t *root, struct span label, uint32_t current)
+{
+    if (epochs->held == FUNNEL_EPOCHS_HELD && epochs->first + 1 == current)
+        return;
+    epochs->first = current - 1; /* in epoch 0 of 1970 this wraps, and epoch_key with it */
+    epochs->held = FUNNEL_EPOCHS_HELD;
+    for (uint32_t i = 0; i < FUNNEL_EPOCHS_HELD; i++)
+        epochs->keys[i] = key_from(root, label, epochs->first + i);
+}
+
+void funnel_keys_turn(struct funnel_keys *keys, uint64_t now_ms)
+{
+    uint64_t now_s = now_ms / 1000;
+    invariant(now_s <= UINT32_MAX);
+    epochs_turn(&keys->pass, keys->root, SPAN("pass epoch"), (uint32_t)now_s / PASS_EPOCH_S);
+    epochs_turn(&keys->session, keys->root, SPAN("session epoch"), (uint32_t)now_s / SESSION_EPOCH_S);
+}
+
+static uint64_t never_zero(uint64_t hash)
+{
+    return hash != 0 ? hash : 1;
+}
+
+user_id funnel_user_id(const struct funnel_keys *keys, struct span subject)
+{
+    return never_zero(hash_siphash(keys->user, subject.data, subject.size));
+}
+
+uint64_t funnel_key_hash(const struct funnel_keys *keys, user_id user, struct span idempotency_key)
+{
+    uint8_t text[sizeof user + KEY_BYTES_MAX];
+    invariant(idempotency_key.size > 0 && idempotency_key.size <= KEY_BYTES_MAX);
+    bytes_put_u64(text, user);
+    memcpy(text + sizeof user, idempotency_key.data, idempotency_key.size);
+    return never_zero(hash_siphash(keys->idempotency, text, sizeof user + idempotency_key.size));
+}
+
+uint64_t funnel_ticket_id(const struct funnel_keys *keys, ticket_number ticket)
+{
+    return hash_permute(keys->ticket, ticket);
+}
+
+ticket_number funnel_ticket_number(const struct funnel_keys *keys, uint64_t ticket_id)
+{
+    return hash_unpermute(keys->ticket, ticket_id);
+}
+
+uint64_t funnel_order_id(const struct funnel_keys *keys, ticket_number ticket)
+{
+    return hash_permute(keys->order, ticket);
+}
+
+ticket_number funnel_order_number(const struct funnel_keys *keys, uint64_t order_id)
+{
+    return hash_unpermute(keys->order, order_id);
+}

@@ -1,0 +1,53 @@
+/* journal/segment.h: segment files: their names, their header page, and how one comes into being.
+ * Thread: the functions keep no state; a struct segment belongs to whoever opened it. */
+#ifndef STAMPEDE_JOURNAL_SEGMENT_H
+#define STAMPEDE_JOURNAL_SEGMENT_H
+
+#include "journal/journal.h"
+
+#define SEGMENT_PREFIX "segment-"
+#define SEGMENT_SPARE_NAME "next-segment"     /* prepared, not in use yet */
+#define SEGMENT_PART_NAME "next-segment.part" /* being prepared */
+
+enum { SEGMENTS_MAX = 65536 /* files in one journal */ };
+
+struct segment {
+    disk_file file;
+    bool is_open;
+    uint64_t first_lsn; /* 0: a spare */
+    uint64_t bytes;
+    uint32_t batch_bytes; /* no batch in this segment is larger, padding included */
+};
+
+void segment_name(uint64_t first_lsn, char name[JOURNAL_NAME_MAX]);
+bool segment_name_parse(const char *name, uint64_t *first_lsn);
+/* First LSNs of all segments in the folder, ascending. STATUS_FULL: more than `capacity`. */
+MUST_CHECK enum status segment_list(
+    struct disk *disk, uint64_t *first_lsns, uint32_t capacity, uint32_t *count);
+
+/* Opens and checks the header page. STATUS_NOT_FOUND: no such file; STATUS_CORRUPT,
+ * STATUS_CONFLICT: see damage. */
+MUST_CHECK enum status segment_open(struct disk *disk, uint64_t data_id, uint64_t first_lsn,
+    enum disk_mode mode, struct segment *segment, struct journal_damage *damage);
+void segment_close(struct disk *disk, struct segment *segment); /* accepts one that is not open */
+
+/* Writes a new spare (zeros, header page), synced under its name. Leaves nothing behind when it
+ * fails. */
+MUST_CHECK enum status segment_make_spare(const struct journal_config *config, struct segment *spare);
+/* The spare that an earlier run left. STATUS_NOT_FOUND: none, or of another size (then it is
+ * removed). Reads all of it through `buffer`: bytes in a spare are damage. */
+MUST_CHECK enum status segment_find_spare(const struct journal_config *config, uint8_t *buffer,
+    size_t buffer_bytes, struct segment *spare, struct journal_damage *damage);
+/* The spare becomes the segment that starts at first_lsn; durable when this returns. */
+MUST_CHECK enum status segment_place(struct disk *disk, struct segment *spare, uint64_t first_lsn);
+
+/* Zeros from `from` up to `to`, synced. */
+MUST_CHECK enum status segment_write_zeros(struct disk *disk, disk_file file, uint64_t from, uint64_t to);
+
+void segment_header_put(uint8_t page[JOURNAL_PAGE], const struct journal_config *config);
+
+/* Fills `damage`; first_lsn 0 names the spare. Answers `status`. */
+enum status damage_set(struct journal_damage *damage, enum status status, uint64_t first_lsn,
+    uint64_t offset, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

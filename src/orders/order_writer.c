@@ -1,0 +1,340 @@
+/* The batch is an array of records with what to do with each. `first` is the oldest one that is not
+ * durable yet. `suspect` counts the records from `first` on that are known to hold one which the
+ * database refuses without saying which: half of them are tried; what goes in is behind us, what
+ * does not is the new suspect. Since records go in in order and the position with them, halving
+ * loses nothing and repeats nothing. */
+#include "orders/order_writer.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/planted.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_BYTES = sizeof((struct refusal *)0)->text, PLANTED_REWIND = 64 };
+
+struct order_writer {
+    struct order_writer_config config;
+    struct queue_record records[ORDER_BATCH_MAX];
+    uint8_t dispositions[ORDER_BATCH_MAX];
+    uint8_t tries[ORDER_BATCH_MAX];
+    char reasons[ORDER_BATCH_MAX][TEXT_BYTES]; /* of dead letters */
+    uint32_t first, count;                     /* records[first … count) wait */
+    uint32_t suspect;
+    lsn_t position;
+    uint64_t applied_ms, retry_ms; /* last transaction; not before */
+    uint32_t away_ms;              /* the present pause; 0: not away */
+    bool started, stopped;
+    bool queue_away; /* the pause is about the queue, not the store */
+    char trouble[TEXT_BYTES];
+};
+
+static struct metric orders_written = { .name = "stampede_orders_written_total",
+    .help = "Orders written to the store.",
+    .kind = METRIC_COUNTER };
+static struct metric orders_rejected = { .name = "stampede_orders_rejected_total",
+    .help = "Orders that a guard of the store refused; their units go back.",
+    .kind = METRIC_COUNTER };
+static struct metric dead_letters = { .name = "stampede_dead_letters_total",
+    .help = "Records that the store refused for good; a person must decide.",
+    .kind = METRIC_COUNTER };
+static struct metric order_lag = { .name = "stampede_order_lag",
+    .help = "Durable queue records that are not in the store yet.",
+    .kind = METRIC_GAUGE };
+static struct metric store_away = { .name = "stampede_store_away",
+    .help = "1 while the store can't be written.",
+    .kind = METRIC_GAUGE };
+
+size_t order_writer_bytes(void)
+{
+    return sizeof(struct order_writer) + 64;
+}
+
+struct order_writer *order_writer_create(struct arena *arena, const struct order_writer_config *config)
+{
+    struct order_writer *writer = arena_take(arena, 1, sizeof *writer);
+    writer->config = *config;
+    metrics_register(&orders_written);
+    metrics_register(&orders_rejected);
+    metrics_register(&dead_letters);
+    metrics_register(&order_lag);
+    metrics_register(&store_away);
+    return writer;
+}
+
+enum status order_writer_start(struct order_writer *writer)
+{
+    struct ticket_queue *queue = writer->config.queue;
+    uint64_t data_id;
+    enum status status =
+        writer->config.store->ops->identity(writer->config.store, &data_id, &writer->position);
+    if (status != STATUS_OK)
+        return status;
+    if (writer->position > queue->ops->end(queue))
+        return STATUS_CONFLICT;
+    lsn_t after = writer->position;
+    if (planted(DUPLICATE_ORDERS))
+        after -= after < PLANTED_REWIND ? after : PLANTED_REWIND;
+    status = queue->ops->seek(queue, after);
+    writer->started = status == STATUS_OK;
+    return status;
+}
+
+static uint32_t writer_waiting(const struct order_writer *writer)
+{
+    return writer->count - writer->first;
+}
+
+static void writer_pause(struct order_writer *writer, uint64_t now_ms, const char *what)
+{
+    bool fresh = writer->away_ms == 0;
+    uint32_t doubled = writer->away_ms * 2;
+    writer->away_ms = fresh           ? ORDER_AWAY_MS_MIN
+        : doubled > ORDER_AWAY_MS_MAX ? ORDER_AWAY_MS_MAX
+                                      : doubled;
+    writer->retry_ms = now_ms + writer->away_ms;
+    snprintf(writer->trouble, sizeof writer->trouble, "%s", what);
+    metric_set(&store_away, 1);
+    if (fresh)
+        log_error("orders", "the store is away, orders wait reason=\"%s\" position=%llu", what,
+            (unsigned long long)writer->position);
+}
+
+static void writer_back(struct order_writer *writer)
+{
+    if (writer->away_ms == 0)
+        return;
+    writer->away_ms = 0;
+    writer->queue_away = false;
+    writer->trouble[0] = '\0';
+    metric_set(&store_away, 0);
+    log_info("orders", "the store is back position=%llu", (unsigned long long)writer->position);
+}
+
+static void writer_stop(struct order_writer *writer, enum status status, const char *what)
+{
+    writer->stopped = true;
+    snprintf(writer->trouble, sizeof writer->trouble, "%s", what);
+    metric_set(&store_away, 1);
+    log_error("orders", "stopped: %s reason=\"%s\" position=%llu", status_name(status), what,
+        (unsigned long long)writer->position);
+}
+
+/* Fills the batch from the queue; false: nothing more can be done this turn. */
+static bool writer_poll(struct order_writer *writer, uint64_t now_ms)
+{
+    struct ticket_queue *queue = writer->config.queue;
+    if (writer->first == writer->count)
+        writer->first = writer->count = 0;
+    uint32_t room = ORDER_BATCH_MAX - writer->count, count = 0;
+    if (room == 0)
+        return true;
+    enum status status = queue->ops->poll(queue, &writer->records[writer->count], room, &count);
+    if (status == STATUS_CORRUPT) {
+        writer_stop(writer, status, "the ticket queue is damaged");
+        return false;
+    }
+    if (status != STATUS_OK) {
+        writer->queue_away = true;
+        writer_pause(writer, now_ms, "the ticket queue can't be read");
+        return false;
+    }
+    if (writer->queue_away)
+        writer_back(writer);
+    invariant(count <= room);
+    memset(&writer->dispositions[writer->count], DISPOSE_APPLY, count);
+    memset(&writer->tries[writer->count], 0, count);
+    writer->count += count;
+    return true;
+}
+
+static void tell_changed(const struct order_writer *writer, ticket_number ticket)
+{
+    if (ticket != 0 && writer->config.changed != NULL)
+        writer->config.changed(writer->config.changed_context, ticket);
+}
+
+/* A record is in: count it and tell. */
+static void record_done(struct order_writer *writer, uint32_t at, struct order_writer_progress *progress)
+{
+    const struct queue_record *record = &writer->records[at];
+    const uint8_t disposition = writer->dispositions[at];
+    bool makes_order = record->outcome.ticket != 0
+        && (record->command.type == COMMAND_RESERVE || record->command.type == COMMAND_SETTLE);
+    bool fresh = record->lsn > writer->position;
+    if (fresh) {
+        writer->position = record->lsn;
+        progress->records++;
+        progress->written += makes_order && disposition == DISPOSE_APPLY;
+        progress->rejected += disposition == DISPOSE_REJECT;
+        progress->dead += disposition == DISPOSE_DEAD;
+    }
+    if (disposition == DISPOSE_DEAD)
+        return;
+    if (record->command.type == COMMAND_SETTLE)
+        tell_changed(writer, record->command.settle.ticket);
+    if (makes_order)
+        tell_changed(writer, record->outcome.ticket);
+}
+
+static void batch_done(struct order_writer *writer, uint32_t count, uint64_t now_ms,
+    struct order_writer_progress *progress)
+{
+    writer_back(writer);
+    for (uint32_t i = 0; i < count; i++)
+        record_done(writer, writer->first + i, progress);
+    writer->first += count;
+    writer->suspect -= writer->suspect < count ? writer->suspect : count;
+    writer->applied_ms = now_ms;
+    writer->retry_ms = now_ms;
+}
+
+/* How many records to try: up to the next dead letter (which goes alone, with its reason), half of
+ * the suspects. */
+static uint32_t batch_size(const struct order_writer *writer)
+{
+    uint32_t size = writer_waiting(writer);
+    if (writer->suspect > 0)
+        size = writer->suspect > 1 ? writer->suspect / 2 : 1;
+    for (uint32_t i = 0; i < size; i++) {
+        if (writer->dispositions[writer->first + i] == DISPOSE_DEAD)
+            return i == 0 ? 1 : i;
+    }
+    return size;
+}
+
+static void record_bury(struct order_writer *writer, uint32_t at, const struct refusal *refusal)
+{
+    const struct queue_record *record = &writer->records[at];
+    writer->dispositions[at] = DISPOSE_DEAD;
+    memcpy(writer->reasons[at], refusal->text, TEXT_BYTES);
+    log_error("orders",
+        "dead letter: the store refused a record lsn=%llu type=%u ticket=%llu reason=\"%s\"",
+        (unsigned long long)record->lsn, record->command.type,
+        (unsigned long long)record->outcome.ticket, refusal->text);
+}
+
+/* The record at `at` is the one that is refused. */
+static void record_refused(
+    struct order_writer *writer, uint32_t at, const struct refusal *refusal, uint64_t now_ms)
+{
+    bool guard = refusal->kind == REFUSAL_UNIQUE || refusal->kind == REFUSAL_LIMIT;
+    if (writer->dispositions[at] == DISPOSE_DEAD) {
+        writer_pause(writer, now_ms, refusal->text);
+    } else if (guard && writer->dispositions[at] == DISPOSE_APPLY) {
+        writer->dispositions[at] = DISPOSE_REJECT;
+    } else if (++writer->tries[at] >= ORDER_TRIES_MAX) {
+        record_bury(writer, at, refusal);
+    } else {
+        writer->retry_ms = now_ms + ORDER_BATCH_WAIT_MS;
+    }
+}
+
+static void batch_refused(
+    struct order_writer *writer, uint32_t size, const struct refusal *refusal, uint64_t now_ms)
+{
+    if (refusal->index < size)
+        record_refused(writer, writer->first + refusal->index, refusal, now_ms);
+    else if (size == 1)
+        record_refused(writer, writer->first, refusal, now_ms);
+    else
+        writer->suspect = size;
+}
+
+/* The planted bug of S1: a failed record is passed over. */
+static void batch_skip(struct order_writer *writer, uint32_t at)
+{
+    uint32_t after = writer->count - at - 1;
+    memmove(&writer->records[at], &writer->records[at + 1], after * sizeof writer->records[0]);
+    memmove(&writer->dispositions[at], &writer->dispositions[at + 1], after);
+    memmove(&writer->tries[at], &writer->tries[at + 1], after);
+    writer->count--;
+}
+
+static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
+{
+    struct order_store *store = writer->config.store;
+    struct refusal refusal = { .index = UINT32_MAX };
+    uint32_t size = batch_size(writer), first = writer->first;
+    if (writer->dispositions[first] == DISPOSE_DEAD)
+        memcpy(refusal.text, writer->reasons[first], TEXT_BYTES);
+    enum status status = store->ops->apply(
+        store, &writer->records[first], &writer->dispositions[first], size, &refusal);
+    if (status == STATUS_OK)
+        batch_done(writer, size, now_ms, progress);
+    else if (planted(SKIP_FAILED_RECORD))
+        batch_skip(writer, first + (refusal.index < size ? refusal.index : 0));
+    else if (status == STATUS_REFUSED)
+        batch_refused(writer, size, &refusal, now_ms);
+    else if (status == STATUS_CORRUPT)
+        writer_stop(writer, status, refusal.text);
+    else
+        writer_pause(writer, now_ms, refusal.text);
+}
+
+/* Small batches wait a little for company, but never behind a clock that went back. */
+static uint64_t writer_due_ms(const struct order_writer *writer, uint64_t now_ms)
+{
+    uint64_t due_ms = writer->retry_ms;
+    bool alone = writer_waiting(writer) < ORDER_BATCH_MAX && writer->suspect == 0 && writer->first == 0;
+    if (alone && writer->applied_ms + ORDER_BATCH_WAIT_MS > due_ms)
+        due_ms = writer->applied_ms + ORDER_BATCH_WAIT_MS;
+    uint64_t farthest_ms =
+        now_ms + (writer->away_ms > ORDER_BATCH_WAIT_MS ? writer->away_ms : ORDER_BATCH_WAIT_MS);
+    return due_ms > farthest_ms ? now_ms : due_ms;
+}
+
+static void writer_work(struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
+{
+    lsn_t before = writer->position;
+    for (uint32_t applies = 0; applies < ORDER_APPLIES_PER_TURN; applies++) {
+        if (writer->first == writer->count || writer->first == 0) {
+            if (!writer_poll(writer, now_ms))
+                break;
+        }
+        if (writer_waiting(writer) == 0 || writer_due_ms(writer, now_ms) > now_ms)
+            break;
+        batch_apply(writer, now_ms, progress);
+        if (writer->stopped)
+            break;
+    }
+    metric_add(&orders_written, progress->written);
+    metric_add(&orders_rejected, progress->rejected);
+    metric_add(&dead_letters, progress->dead);
+    if (writer->position > before) {
+        struct ticket_queue *queue = writer->config.queue;
+        if (queue->ops->commit(queue, writer->position) != STATUS_OK)
+            log_warn("orders", "the queue could not note its position, it will keep more than it must");
+    }
+}
+
+enum status order_writer_turn(
+    struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
+{
+    struct ticket_queue *queue = writer->config.queue;
+    invariant(writer->started);
+    *progress = (struct order_writer_progress){ .state = ORDER_WRITER_STOPPED };
+    if (!writer->stopped && (writer->away_ms == 0 || writer_due_ms(writer, now_ms) <= now_ms))
+        writer_work(writer, now_ms, progress);
+    progress->position = writer->position;
+    lsn_t end = queue->ops->end(queue);
+    progress->lag = end > writer->position ? end - writer->position : 0;
+    metric_set(&order_lag, progress->lag);
+    progress->trouble = writer->trouble[0] != '\0' ? writer->trouble : NULL;
+    if (writer->stopped) {
+        progress->wait_ms = ORDER_AWAY_MS_MAX;
+        return STATUS_CORRUPT;
+    }
+    uint64_t due_ms = writer_due_ms(writer, now_ms);
+    if (writer->away_ms != 0)
+        progress->state = ORDER_WRITER_AWAY;
+    else
+        progress->state = writer_waiting(writer) > 0 || progress->lag > 0 ? ORDER_WRITER_WORKING
+                                                                          : ORDER_WRITER_IDLE;
+    if (progress->state == ORDER_WRITER_IDLE)
+        progress->wait_ms = ORDER_BATCH_WAIT_MS;
+    else if (due_ms > now_ms)
+        progress->wait_ms = (uint32_t)(due_ms - now_ms);
+    return STATUS_OK;
+}

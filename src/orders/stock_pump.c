@@ -1,0 +1,187 @@
+#include "orders/stock_pump.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+
+#include <string.h>
+
+enum flight_state {
+    FLIGHT_READY,    /* to be submitted when its time has come */
+    FLIGHT_ASKED,    /* submitted, not answered */
+    FLIGHT_ANSWERED, /* done, says the engine: the record is on its way */
+};
+
+struct flight {
+    struct stock_event event;
+    enum flight_state state;
+    uint64_t again_ms;
+    bool refused;
+};
+
+struct stock_pump {
+    struct stock_pump_config config;
+    struct flight flights[STOCK_PUMP_FLIGHT_MAX]; /* ascending event ids, as the store lists them */
+    uint32_t count;
+    struct stock_event events[STOCK_PUMP_FLIGHT_MAX];
+    struct flight merged[STOCK_PUMP_FLIGHT_MAX];
+    uint64_t look_ms;
+};
+
+static struct metric events_submitted = { .name = "stampede_stock_events_submitted_total",
+    .help = "Stock events brought to the inventory, repeats included.",
+    .kind = METRIC_COUNTER };
+static struct metric events_refused = { .name = "stampede_stock_events_refused_total",
+    .help = "Stock events that the inventory refused; a person must look.",
+    .kind = METRIC_COUNTER };
+static struct metric events_open = { .name = "stampede_stock_events_open",
+    .help = "Stock events in flight or waiting for their record.",
+    .kind = METRIC_GAUGE };
+
+size_t stock_pump_bytes(void)
+{
+    return sizeof(struct stock_pump) + 64;
+}
+
+struct stock_pump *stock_pump_create(struct arena *arena, const struct stock_pump_config *config)
+{
+    struct stock_pump *pump = arena_take(arena, 1, sizeof *pump);
+    pump->config = *config;
+    if (pump->config.flight_max == 0)
+        pump->config.flight_max = STOCK_PUMP_FLIGHT_MAX;
+    invariant(pump->config.flight_max <= STOCK_PUMP_FLIGHT_MAX);
+    metrics_register(&events_submitted);
+    metrics_register(&events_refused);
+    metrics_register(&events_open);
+    return pump;
+}
+
+static struct flight *flight_find(struct stock_pump *pump, uint64_t event_id)
+{
+    for (uint32_t i = 0; i < pump->count; i++) {
+        if (pump->flights[i].event.id == event_id)
+            return &pump->flights[i];
+    }
+    return NULL;
+}
+
+static void flight_refused(struct flight *flight, const struct outcome *outcome)
+{
+    const struct command_settle *settle = &flight->event.settle;
+    if (!flight->refused)
+        metric_add(&events_refused, 1);
+    flight->refused = true;
+    log_error("orders",
+        "the inventory refuses a stock event event=%llu ticket=%llu step=%u answer=%u detail=%u",
+        (unsigned long long)flight->event.id, (unsigned long long)settle->ticket, settle->step,
+        outcome->answer, outcome->detail);
+}
+
+bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer)
+{
+    if ((answer->tag & STOCK_PUMP_TAG) == 0)
+        return false;
+    struct flight *flight = flight_find(pump, answer->tag & ~STOCK_PUMP_TAG);
+    if (flight == NULL || flight->state != FLIGHT_ASKED)
+        return true; /* its record was faster than its answer */
+    enum answer what = answer->outcome.answer;
+    if (what == ANSWER_DONE || what == ANSWER_UNCHANGED) {
+        flight->state = FLIGHT_ANSWERED;
+        flight->refused = false;
+        flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
+    } else if (what == ANSWER_TOO_POPULAR || what == ANSWER_UNAVAILABLE) {
+        flight->state = FLIGHT_READY;
+        flight->again_ms = now_ms + STOCK_PUMP_AGAIN_MS;
+    } else {
+        flight_refused(flight, &answer->outcome);
+        flight->state = FLIGHT_READY;
+        flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
+    }
+    return true;
+}
+
+static void answers_collect(struct stock_pump *pump, uint64_t now_ms)
+{
+    struct inventory_port *port = pump->config.port;
+    const struct inventory_answer *answer;
+    while ((answer = port->ops->collect(port)) != NULL) {
+        bool ours = stock_pump_answer(pump, now_ms, answer);
+        invariant(ours); /* else the port is shared, and its owner must collect */
+    }
+}
+
+/* What the store lists is open; what it does not list any more is confirmed. Both lists ascend by
+ * id, and ids only grow, so everything in flight that is still open is within the first flight_max. */
+static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
+{
+    struct order_store *store = pump->config.store;
+    uint32_t listed = 0, old = 0;
+    enum status status = store->ops->stock_events(store, pump->events, pump->config.flight_max, &listed);
+    if (status != STATUS_OK)
+        return status;
+    invariant(listed <= pump->config.flight_max);
+    for (uint32_t i = 0; i < listed; i++) {
+        while (old < pump->count && pump->flights[old].event.id < pump->events[i].id)
+            old++;
+        if (old < pump->count && pump->flights[old].event.id == pump->events[i].id)
+            pump->merged[i] = pump->flights[old];
+        else
+            pump->merged[i] = (struct flight){ .event = pump->events[i], .again_ms = now_ms };
+    }
+    memcpy(pump->flights, pump->merged, listed * sizeof pump->flights[0]);
+    pump->count = listed;
+    pump->look_ms = now_ms;
+    metric_set(&events_open, listed);
+    return STATUS_OK;
+}
+
+static bool flight_submit(struct stock_pump *pump, struct flight *flight, uint64_t now_ms)
+{
+    struct inventory_port *port = pump->config.port;
+    struct inventory_request *request = port->ops->reserve(port);
+    if (request == NULL)
+        return false; /* the queue is full: next turn */
+    *request = (struct inventory_request){
+        .tag = STOCK_PUMP_TAG | flight->event.id,
+        .command = { .time_ms = now_ms, .type = COMMAND_SETTLE, .settle = flight->event.settle },
+    };
+    port->ops->commit(port);
+    flight->state = FLIGHT_ASKED;
+    return true;
+}
+
+/* An answer that no record followed for long is asked again: the engine answers "unchanged",
+ * nothing is done twice. */
+static bool flight_is_due(const struct flight *flight, uint64_t now_ms)
+{
+    return flight->state != FLIGHT_ASKED && flight->again_ms <= now_ms;
+}
+
+enum status stock_pump_turn(struct stock_pump *pump, uint64_t now_ms, struct stock_pump_progress *progress)
+{
+    struct inventory_port *port = pump->config.port;
+    *progress = (struct stock_pump_progress){ .wait_ms = STOCK_PUMP_LOOK_MS };
+    if (!pump->config.port_is_shared)
+        answers_collect(pump, now_ms);
+    bool due = pump->look_ms == 0 || now_ms >= pump->look_ms + STOCK_PUMP_LOOK_MS
+        || now_ms < pump->look_ms;
+    if (due) {
+        enum status status = events_look(pump, now_ms);
+        if (status != STATUS_OK)
+            return status;
+    }
+    bool room = true;
+    for (uint32_t i = 0; i < pump->count; i++) {
+        struct flight *flight = &pump->flights[i];
+        progress->refused += flight->refused;
+        if (!room || !flight_is_due(flight, now_ms))
+            continue;
+        room = flight_submit(pump, flight, now_ms);
+        progress->submitted += room;
+    }
+    if (progress->submitted > 0) {
+        port->ops->flush(port);
+        metric_add(&events_submitted, progress->submitted);
+    }
+    progress->open = pump->count;
+    return STATUS_OK;
+}

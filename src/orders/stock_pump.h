@@ -1,0 +1,50 @@
+/* orders/stock_pump.h: brings stock events of the store to the inventory, each applied once.
+ * An event is written with the change of the order that causes it. The pump submits it as a SETTLE
+ * command; the engine applies a step of a ticket once, however often it is asked; the journal
+ * carries the step back to the store, which confirms the event in the same transaction as
+ * everything else. Until then the event stays open and a restarted pump submits it again. So
+ * nothing that crashes can lose a unit or return it twice.
+ *
+ * Thread: the store thread only; time comes in as now_ms.
+ * Memory: one arena, at create.
+ * Errors: a store that is away: the turn does nothing and says so. An event that the engine refuses
+ * for good stays open, raises an alarm, and is tried again slowly. */
+#ifndef STAMPEDE_ORDERS_STOCK_PUMP_H
+#define STAMPEDE_ORDERS_STOCK_PUMP_H
+
+#include "base/arena.h"
+#include "contract/inventory.h"
+#include "contract/order_store.h"
+
+enum {
+    STOCK_PUMP_FLIGHT_MAX = 256,
+    STOCK_PUMP_LOOK_MS = 20,      /* between looks into the store */
+    STOCK_PUMP_AGAIN_MS = 100,    /* after "not now" from the inventory */
+    STOCK_PUMP_REFUSED_MS = 5000, /* after a refusal, or an answer that no record followed */
+};
+/* The pump's tags have the highest bit set, so that it can share a port. */
+static const uint64_t STOCK_PUMP_TAG = (uint64_t)1 << 63;
+
+struct stock_pump_config {
+    struct order_store *store;
+    struct inventory_port *port;
+    bool port_is_shared; /* true: the port's owner collects answers and gives them to stock_pump_answer */
+    uint32_t flight_max; /* 0: STOCK_PUMP_FLIGHT_MAX */
+};
+
+struct stock_pump_progress {
+    uint32_t open;      /* events without confirmation, at most flight_max */
+    uint32_t submitted; /* in this turn */
+    uint32_t refused;   /* open events that the engine refuses: a person must look */
+    uint32_t wait_ms;
+};
+
+struct stock_pump;
+size_t stock_pump_bytes(void);
+struct stock_pump *stock_pump_create(struct arena *arena, const struct stock_pump_config *config);
+MUST_CHECK enum status stock_pump_turn(
+    struct stock_pump *pump, uint64_t now_ms, struct stock_pump_progress *progress);
+/* False: not an answer to the pump. */
+bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer);
+
+#endif

@@ -1,0 +1,171 @@
+/* Opening, closing, and the small steps that every statement takes. */
+#include "store/sqlite.h"
+
+#include "store/sqlite_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum status sqlite_status(int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_DONE:
+    case SQLITE_ROW:
+        return STATUS_OK;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_TOOBIG:
+    case SQLITE_MISMATCH:
+        return STATUS_REFUSED;
+    case SQLITE_ERROR: /* our statements are right, so the tables are not: somebody changed them */
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return STATUS_CORRUPT;
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+        invariant(!"SQLite was used against its rules");
+        return STATUS_CORRUPT;
+    default: /* BUSY, LOCKED, FULL, IOERR, CANTOPEN, READONLY, PERM, NOMEM, …: it may come back */
+        return STATUS_AWAY;
+    }
+}
+
+enum status sqlite_prepare(
+    struct sqlite_store *store, const struct sqlite_sql *sql, sqlite3_stmt **statement)
+{
+    sqlite3_stmt **kept = &store->statements[sql->id];
+    *statement = NULL;
+    if (__builtin_expect(*kept == NULL, 0)) {
+        int result =
+            sqlite3_prepare_v3(store->database, sql->text, -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+        if (result != SQLITE_OK)
+            return sqlite_status(result);
+    }
+    *statement = *kept;
+    return STATUS_OK;
+}
+
+enum status sqlite_run(sqlite3_stmt *statement)
+{
+    int result = sqlite3_step(statement);
+    invariant(result != SQLITE_ROW);
+    (void)sqlite3_reset(statement); /* repeats the step's error */
+    return sqlite_status(result);
+}
+
+enum status sqlite_next(sqlite3_stmt *statement)
+{
+    int result = sqlite3_step(statement);
+    if (result == SQLITE_DONE)
+        return STATUS_NOT_FOUND;
+    return sqlite_status(result);
+}
+
+enum status sqlite_begin(struct sqlite_store *store)
+{
+    static const struct sqlite_sql sql = { SQL_BEGIN, "BEGIN IMMEDIATE" };
+    sqlite3_stmt *statement;
+    enum status status = sqlite_prepare(store, &sql, &statement);
+    return status == STATUS_OK ? sqlite_run(statement) : status;
+}
+
+enum status sqlite_commit(struct sqlite_store *store)
+{
+    static const struct sqlite_sql sql = { SQL_COMMIT, "COMMIT" };
+    sqlite3_stmt *statement;
+    enum status status = sqlite_prepare(store, &sql, &statement);
+    return status == STATUS_OK ? sqlite_run(statement) : status;
+}
+
+void sqlite_rollback(struct sqlite_store *store)
+{
+    static const struct sqlite_sql sql = { SQL_ROLLBACK, "ROLLBACK" };
+    sqlite3_stmt *statement;
+    if (sqlite3_get_autocommit(store->database))
+        return; /* SQLite has rolled back by itself (FULL, IOERR, NOMEM may) */
+    /* A rollback only forgets what is in memory; what it answers changes nothing. */
+    if (sqlite_prepare(store, &sql, &statement) == STATUS_OK)
+        (void)!sqlite_run(statement);
+    invariant(sqlite3_get_autocommit(store->database));
+}
+
+uint32_t sqlite_changed_rows(struct sqlite_store *store)
+{
+    return (uint32_t)sqlite3_changes(store->database);
+}
+
+void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes)
+{
+    const void *text = sqlite3_column_text(statement, at);
+    size_t bytes = text == NULL ? 0 : (size_t)sqlite3_column_bytes(statement, at);
+    if (bytes >= out_bytes)
+        bytes = out_bytes - 1;
+    if (bytes > 0)
+        memcpy(out, text, bytes);
+    out[bytes] = '\0';
+}
+
+static void sqlite_close(struct order_store *handle)
+{
+    if (handle == NULL)
+        return;
+    struct sqlite_store *store = sqlite_of(handle);
+    for (uint32_t i = 0; i < SQL_STATEMENTS; i++)
+        (void)sqlite3_finalize(store->statements[i]); /* repeats the last step's error */
+    int result = sqlite3_close(store->database);
+    invariant(result == SQLITE_OK);
+    free(store);
+}
+
+static const struct order_store_ops sqlite_ops = {
+    .close = sqlite_close,
+    .identity = sqlite_identity,
+    .identity_set = sqlite_identity_set,
+    .apply = sqlite_apply,
+    .stock_events = sqlite_stock_events,
+    .order_by_ticket = sqlite_order_by_ticket,
+    .orders_list = sqlite_orders_list,
+    .dead_letters = sqlite_dead_letters,
+    .order_totals = sqlite_order_totals,
+    .live_units = sqlite_live_units,
+    .product_insert = sqlite_product_insert,
+    .product_get = sqlite_product_get,
+    .products = sqlite_products,
+    .sale_insert = sqlite_sale_insert,
+    .sale_update = sqlite_sale_update,
+    .sale_get = sqlite_sale_get,
+    .sales = sqlite_sales,
+    .item_insert = sqlite_item_insert,
+    .item_get = sqlite_item_get,
+    .items = sqlite_items,
+    .audit_append = sqlite_audit_append,
+    .audit_list = sqlite_audit_list,
+    .audit_verify = sqlite_audit_verify,
+};
+
+enum status sqlite_store_open(
+    struct order_store **handle, const char *path, const char *vfs, char *error, size_t error_bytes)
+{
+    *handle = NULL;
+    snprintf(error, error_bytes, "out of memory");
+    struct sqlite_store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return STATUS_AWAY;
+    store->store.ops = &sqlite_ops;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int result = sqlite3_open_v2(path, &store->database, flags, vfs);
+    if (result != SQLITE_OK) {
+        snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(store->database));
+        sqlite_close(&store->store);
+        return result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result);
+    }
+    enum status status = sqlite_schema_open(store, error, error_bytes);
+    if (status != STATUS_OK) {
+        sqlite_close(&store->store);
+        return status;
+    }
+    if (error_bytes > 0)
+        error[0] = '\0';
+    *handle = &store->store;
+    return STATUS_OK;
+}

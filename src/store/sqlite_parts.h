@@ -1,0 +1,188 @@
+/* store/sqlite_parts.h: what the parts of the SQLite store share. Nobody else includes it. A
+ * statement is prepared at its first use and kept until close. Every helper leaves its statement
+ * reset, so that no read transaction stays open behind an answer. */
+#ifndef STAMPEDE_STORE_SQLITE_PARTS_H
+#define STAMPEDE_STORE_SQLITE_PARTS_H
+
+#include "contract/order_store.h"
+#include "store/sqlite_stock.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+enum sqlite_statement {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_ROLLBACK,
+    SQL_IDENTITY,
+    SQL_IDENTITY_SET,
+    SQL_POSITION_SET,
+    SQL_ORDER_INSERT,
+    SQL_ORDER_REJECT,
+    SQL_ORDER_SAME,
+    SQL_ORDER_LIFE,
+    SQL_ORDER_MOVE,
+    SQL_ORDER_END,
+    SQL_COUNTER_ADD,
+    SQL_COUNTER_FREE,
+    SQL_EVENT_INSERT,
+    SQL_EVENT_CONFIRM,
+    SQL_EVENTS_OPEN,
+    SQL_DEAD_INSERT,
+    SQL_DEAD_FIND,
+    SQL_DEAD_LIST,
+    SQL_STOCK_READ,
+    SQL_STOCK_TAKE,
+    SQL_STOCK_CHANGE,
+    SQL_PREHEAT_FIRST,
+    SQL_PREHEAT_AGAIN,
+    SQL_SALE_LOGGED,
+    SQL_SALE_GATE,
+    SQL_SALE_GATE_SET,
+    SQL_ELIGIBLE_ADD,
+    SQL_ORDER_GET,
+    SQL_ORDERS_ALL,
+    SQL_ORDERS_OF_ITEM,
+    SQL_ORDERS_OF_USER,
+    SQL_ORDERS_OF_BOTH,
+    SQL_ORDER_TOTALS,
+    SQL_LIVE_UNITS,
+    SQL_PRODUCT_INSERT,
+    SQL_PRODUCTS,
+    SQL_SALE_INSERT,
+    SQL_SALE_UPDATE,
+    SQL_SALES,
+    SQL_ITEM_INSERT,
+    SQL_ITEMS_ALL,
+    SQL_ITEMS_OF_SALE,
+    SQL_AUDIT_HEAD,
+    SQL_AUDIT_INSERT,
+    SQL_AUDIT_HEAD_SET,
+    SQL_AUDIT_LIST,
+    SQL_STATEMENTS,
+};
+struct sqlite_sql {
+    enum sqlite_statement id;
+    const char *text;
+};
+
+struct sqlite_store {
+    struct order_store store; /* first: the seam's handle is this one's address */
+    sqlite3 *database;
+    sqlite3_stmt *statements[SQL_STATEMENTS];
+    struct stock stock; /* of the batch that is being applied */
+};
+
+static inline struct sqlite_store *sqlite_of(struct order_store *store)
+{
+    return (struct sqlite_store *)store;
+}
+
+/* sqlite.c */
+enum status sqlite_status(int result);
+MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const struct sqlite_sql *, sqlite3_stmt **);
+/* Runs a statement that answers no rows, and resets it. */
+MUST_CHECK enum status sqlite_run(sqlite3_stmt *statement);
+/* STATUS_OK: on a row. STATUS_NOT_FOUND: no more rows. The caller resets. */
+MUST_CHECK enum status sqlite_next(sqlite3_stmt *statement);
+MUST_CHECK enum status sqlite_begin(struct sqlite_store *);
+MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the caller rolls back */
+void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */
+uint32_t sqlite_changed_rows(struct sqlite_store *);
+
+/* 64-bit numbers of ours are unsigned, SQLite's are signed: the same bits. */
+static inline void bind_u64(sqlite3_stmt *statement, int at, uint64_t value)
+{
+    int result = sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
+    invariant(result == SQLITE_OK);
+}
+static inline void bind_i64(sqlite3_stmt *statement, int at, int64_t value)
+{
+    int result = sqlite3_bind_int64(statement, at, value);
+    invariant(result == SQLITE_OK);
+}
+static inline void bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    int result = sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+    invariant(result == SQLITE_OK);
+}
+static inline uint64_t column_u64(sqlite3_stmt *statement, int at)
+{
+    return (uint64_t)sqlite3_column_int64(statement, at);
+}
+static inline uint32_t column_u32(sqlite3_stmt *statement, int at)
+{
+    sqlite3_int64 value = sqlite3_column_int64(statement, at);
+    return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+/* Cut to fit; the insert refused what does not. */
+void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes);
+
+/* sqlite_schema.c: pragmas, tables, version. */
+MUST_CHECK enum status sqlite_schema_open(struct sqlite_store *, char *error, size_t error_bytes);
+
+/* sqlite_apply.c */
+enum status sqlite_identity(struct order_store *, uint64_t *data_id, lsn_t *position);
+enum status sqlite_identity_set(struct order_store *, uint64_t data_id);
+enum status sqlite_apply(struct order_store *, const struct queue_record *,
+    const uint8_t *dispositions, uint32_t count, struct refusal *);
+
+/* What one batch is doing. */
+struct sqlite_batch {
+    struct sqlite_store *store;
+    struct refusal *refusal;
+    uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
+    lsn_t position; /* the last record that is in */
+    char dead_reason[sizeof((struct refusal *)0)->text];
+};
+/* Fills the refusal and answers STATUS_REFUSED. */
+enum status sqlite_refuse(struct sqlite_batch *, enum refusal_kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A failed statement inside a batch: a broken rule becomes a refusal, the rest stays what it is. */
+enum status sqlite_batch_failed(struct sqlite_batch *, enum status);
+
+/* sqlite_order.c: the life of an order as the log tells it. */
+struct sqlite_ticket {
+    ticket_number ticket;
+    user_id user;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint64_t unit_price, created_ms, pay_by_ms;
+};
+MUST_CHECK enum status sqlite_order_write(
+    struct sqlite_batch *, const struct sqlite_ticket *, bool reject);
+MUST_CHECK enum status sqlite_order_settle(
+    struct sqlite_batch *, const struct queue_record *, bool reject);
+
+/* sqlite_reads.c */
+enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);
+enum status sqlite_order_by_ticket(struct order_store *, ticket_number, struct order *);
+enum status sqlite_orders_list(struct order_store *, user_id, item_id, ticket_number before,
+    struct order *, uint32_t max, uint32_t *count);
+enum status sqlite_dead_letters(struct order_store *, struct dead_letter *, uint32_t max, uint32_t *count);
+enum status sqlite_order_totals(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
+enum status sqlite_live_units(struct order_store *, item_id, uint64_t *units);
+
+/* sqlite_catalog.c */
+enum status sqlite_product_insert(struct order_store *, struct product *);
+enum status sqlite_product_get(struct order_store *, uint32_t id, struct product *);
+enum status sqlite_products(
+    struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
+enum status sqlite_sale_insert(struct order_store *, struct sale *);
+enum status sqlite_sale_update(struct order_store *, const struct sale *);
+enum status sqlite_sale_get(struct order_store *, sale_id, struct sale *);
+enum status sqlite_sales(
+    struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+enum status sqlite_item_insert(struct order_store *, struct item *);
+enum status sqlite_item_get(struct order_store *, item_id, struct item *);
+enum status sqlite_items(
+    struct order_store *, sale_id, item_id after, struct item *, uint32_t max, uint32_t *count);
+
+/* sqlite_audit.c */
+enum status sqlite_audit_append(struct order_store *, const struct audit_entry *);
+enum status sqlite_audit_list(
+    struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);
+enum status sqlite_audit_verify(struct order_store *, uint64_t *entries, uint64_t *first_bad);
+
+#endif

@@ -1,0 +1,167 @@
+/* Looking at orders, stock events and dead letters. Every answer is one statement, so it is one
+ * moment. */
+#include "store/sqlite_parts.h"
+
+#define ORDER_COLUMNS \
+    "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms, " \
+    "pay_by_ms," \
+    " orders.version"
+
+static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
+    "SELECT id, ticket, step, destination, waiter, waiter_key, waiter_quantity, waiter_window_ms"
+    " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1" };
+static const struct sqlite_sql dead_list = { SQL_DEAD_LIST,
+    "SELECT id, lsn, ticket, time_ms, reason FROM dead_letters ORDER BY id DESC LIMIT ?1" };
+static const struct sqlite_sql order_get = { SQL_ORDER_GET,
+    "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1" };
+/* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed numbers. */
+static const struct sqlite_sql orders_all = { SQL_ORDERS_ALL,
+    "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
+static const struct sqlite_sql orders_of_item = { SQL_ORDERS_OF_ITEM,
+    "SELECT " ORDER_COLUMNS
+    " FROM orders WHERE item = ?3 AND ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
+static const struct sqlite_sql orders_of_both = { SQL_ORDERS_OF_BOTH,
+    "SELECT " ORDER_COLUMNS " FROM orders WHERE item = ?3 AND user = ?4 AND ticket < ?1"
+    " ORDER BY ticket DESC LIMIT ?2" };
+/* The key starts with the item: one probe per item finds a user's orders without an index of their
+ * own, which would cost every insert a page somewhere else. */
+static const struct sqlite_sql orders_of_user = { SQL_ORDERS_OF_USER,
+    "SELECT " ORDER_COLUMNS " FROM items CROSS JOIN orders ON orders.item = items.id"
+    " WHERE orders.user = ?4 AND ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
+static const struct sqlite_sql order_totals = { SQL_ORDER_TOTALS,
+    "SELECT count(*), coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND reason <> 3" };
+static const struct sqlite_sql live_units = { SQL_LIVE_UNITS,
+    "SELECT coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND state IN (1, 2)" };
+
+static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2, "said in numbers above");
+
+static void order_from_row(sqlite3_stmt *row, struct order *order)
+{
+    *order = (struct order){
+        .ticket = column_u64(row, 0),
+        .user = column_u64(row, 1),
+        .item = column_u32(row, 2),
+        .quantity = column_u32(row, 3),
+        .channel = (channel_index)sqlite3_column_int(row, 4),
+        .state = (uint8_t)sqlite3_column_int(row, 5),
+        .reason = (uint8_t)sqlite3_column_int(row, 6),
+        .unit_price = column_u64(row, 7),
+        .amount = column_u64(row, 8),
+        .created_ms = column_u64(row, 9),
+        .pay_by_ms = column_u64(row, 10),
+        .version = column_u64(row, 11),
+    };
+}
+
+enum status sqlite_order_by_ticket(struct order_store *handle, ticket_number ticket, struct order *order)
+{
+    sqlite3_stmt *get;
+    enum status status = sqlite_prepare(sqlite_of(handle), &order_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(get, 1, ticket);
+    status = sqlite_next(get);
+    if (status == STATUS_OK)
+        order_from_row(get, order);
+    (void)sqlite3_reset(get);
+    return status;
+}
+
+enum status sqlite_orders_list(struct order_store *handle, user_id user, item_id item,
+    ticket_number before, struct order *orders, uint32_t max, uint32_t *count)
+{
+    const struct sqlite_sql *sql = user != 0 ? (item != 0 ? &orders_of_both : &orders_of_user)
+                                             : (item != 0 ? &orders_of_item : &orders_all);
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, before == 0 || before > INT64_MAX ? INT64_MAX : before);
+    bind_u64(list, 2, max);
+    if (item != 0)
+        bind_u64(list, 3, item);
+    if (user != 0)
+        bind_u64(list, 4, user);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        order_from_row(list, &orders[(*count)++]);
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_stock_events(
+    struct order_store *handle, struct stock_event *events, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &events_open, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        events[(*count)++] = (struct stock_event){
+            .id = column_u64(list, 0),
+            .settle = {
+                .ticket = column_u64(list, 1),
+                .step = (uint8_t)sqlite3_column_int(list, 2),
+                .to = (channel_index)sqlite3_column_int(list, 3),
+                .waiter = column_u64(list, 4),
+                .waiter_key = column_u64(list, 5),
+                .waiter_quantity = column_u32(list, 6),
+                .waiter_window_ms = column_u32(list, 7),
+            },
+        };
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_dead_letters(
+    struct order_store *handle, struct dead_letter *letters, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &dead_list, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK) {
+        struct dead_letter *letter = &letters[(*count)++];
+        *letter = (struct dead_letter){ .id = column_u64(list, 0),
+            .lsn = column_u64(list, 1),
+            .ticket = column_u64(list, 2),
+            .time_ms = column_u64(list, 3) };
+        column_text(list, 4, letter->reason, sizeof letter->reason);
+    }
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_order_totals(struct order_store *handle, item_id item, uint64_t *orders, uint64_t *units)
+{
+    sqlite3_stmt *sum;
+    enum status status = sqlite_prepare(sqlite_of(handle), &order_totals, &sum);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(sum, 1, item);
+    status = sqlite_next(sum);
+    if (status == STATUS_OK) {
+        *orders = column_u64(sum, 0);
+        *units = column_u64(sum, 1);
+    }
+    (void)sqlite3_reset(sum);
+    return status;
+}
+
+enum status sqlite_live_units(struct order_store *handle, item_id item, uint64_t *units)
+{
+    sqlite3_stmt *sum;
+    enum status status = sqlite_prepare(sqlite_of(handle), &live_units, &sum);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(sum, 1, item);
+    status = sqlite_next(sum);
+    if (status == STATUS_OK)
+        *units = column_u64(sum, 0);
+    (void)sqlite3_reset(sum);
+    return status;
+}

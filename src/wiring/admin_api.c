@@ -1,0 +1,150 @@
+#include "wiring/admin_api.h"
+
+#include "base/log.h"
+#include "wiring/answers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct admin_route {
+    enum http_method method;
+    enum admin_role role;
+    const char *path; /* after /admin/v1; '#' stands for a number */
+    admin_handler handler;
+};
+
+static const struct admin_route routes[] = {
+    { HTTP_GET, ADMIN_VIEWER, "/products", admin_products_list },
+    { HTTP_POST, ADMIN_ADMIN, "/products", admin_product_create },
+    { HTTP_GET, ADMIN_VIEWER, "/sales", admin_sales_list },
+    { HTTP_POST, ADMIN_ADMIN, "/sales", admin_sale_create },
+    { HTTP_GET, ADMIN_VIEWER, "/sales/#", admin_sale_show },
+    { HTTP_PATCH, ADMIN_ADMIN, "/sales/#", admin_sale_change },
+    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/preheat", admin_sale_preheat },
+    { HTTP_POST, ADMIN_ADMIN, "/sales/#/publish", admin_sale_publish },
+    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/open", admin_sale_open },
+    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/pause", admin_sale_pause },
+    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/resume", admin_sale_resume },
+    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/end", admin_sale_end },
+    { HTTP_POST, ADMIN_ADMIN, "/sales/#/users", admin_sale_users },
+    { HTTP_GET, ADMIN_VIEWER, "/items", admin_items_list },
+    { HTTP_POST, ADMIN_ADMIN, "/items", admin_item_create },
+    { HTTP_POST, ADMIN_OPERATOR, "/items/#/preheat", admin_item_preheat },
+    { HTTP_POST, ADMIN_OPERATOR, "/items/#/adjust", admin_item_adjust },
+    { HTTP_POST, ADMIN_OPERATOR, "/items/#/move", admin_item_move },
+    { HTTP_GET, ADMIN_VIEWER, "/items/#/counts", admin_item_counts },
+    { HTTP_GET, ADMIN_VIEWER, "/orders", admin_orders_list },
+    { HTTP_GET, ADMIN_VIEWER, "/dead-letters", admin_dead_letters },
+    { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
+};
+
+static bool path_matches(const char *pattern, struct span path, uint32_t *id)
+{
+    *id = 0;
+    while (*pattern != 0 && path.size > 0) {
+        if (*pattern == '#') {
+            size_t digits = 0;
+            while (digits < path.size && path.data[digits] >= '0' && path.data[digits] <= '9')
+                digits++;
+            if (span_to_u32(span_of(path.data, digits), id) != STATUS_OK)
+                return false;
+            path = span_of(path.data + digits, path.size - digits);
+        } else {
+            if (*pattern != *path.data)
+                return false;
+            path = span_of(path.data + 1, path.size - 1);
+        }
+        pattern++;
+    }
+    return *pattern == 0 && path.size == 0;
+}
+
+void desk_admin_job(struct desk *desk, struct job *job)
+{
+    bool path_known = false;
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        uint32_t id;
+        if (!path_matches(routes[i].path, job->path, &id))
+            continue;
+        path_known = true;
+        const bool same = routes[i].method == job->method ||
+            (routes[i].method == HTTP_GET && job->method == HTTP_HEAD);
+        if (!same)
+            continue;
+        if (job->role < routes[i].role) {
+            job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
+            return;
+        }
+        routes[i].handler(desk, job, id);
+        return;
+    }
+    job_reply_problem(job, path_known ? PROBLEM_METHOD : PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+}
+
+void admin_audit_write(struct desk *desk, const struct job *job, const char *action, const char *format, ...)
+{
+    struct audit_entry entry = { .time_ms = desk->now_ms };
+    va_list arguments;
+    snprintf(entry.actor, sizeof entry.actor, "%s", job->actor);
+    snprintf(entry.action, sizeof entry.action, "%s", action);
+    va_start(arguments, format);
+    vsnprintf(entry.detail, sizeof entry.detail, format, arguments);
+    va_end(arguments);
+    const enum status status = desk->config.store->ops->audit_append(desk->config.store, &entry);
+    if (status != STATUS_OK)
+        log_error("desk", "the audit entry \"%s %s\" can't be written: %s", action, entry.detail,
+            status_name(status));
+}
+
+void admin_refuse(struct job *job, const struct outcome *outcome)
+{
+    const enum problem problem = problem_from_answer(outcome->answer);
+    if (outcome->answer == ANSWER_CONFLICT)
+        job_reply_problem(job, PROBLEM_CONFLICT, conflict_text(outcome->detail), SPAN_NONE);
+    else
+        job_reply_problem(job, problem == PROBLEM_NONE ? PROBLEM_INTERNAL : problem, NULL, SPAN_NONE);
+}
+
+bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value)
+{
+    struct span query = job->query, pair;
+    const size_t size = strlen(name);
+    while (span_take_until(&query, '&', &pair)) {
+        if (pair.size <= size || memcmp(pair.data, name, size) != 0 || pair.data[size] != '=')
+            continue;
+        const struct span number = span_of(pair.data + size + 1, pair.size - size - 1);
+        if (span_to_u64(number, value) == STATUS_OK && *value <= most)
+            return true;
+        char detail[96];
+        snprintf(detail, sizeof detail, "%s must be a whole number up to %llu.", name, (unsigned long long)most);
+        job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
+        return false;
+    }
+    return true;
+}
+
+bool admin_body_read(struct job *job, const struct field *fields, size_t count)
+{
+    char error[FIELD_ERROR];
+    json_t *object = admin_body_parse(job->body, error);
+    if (object == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return false;
+    }
+    const bool good = admin_fields_read(object, fields, count, error);
+    if (!good)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+    json_decref(object);
+    return good;
+}
+
+bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale)
+{
+    const enum status status = desk->config.store->ops->sale_get(desk->config.store, id, sale);
+    if (status == STATUS_NOT_FOUND)
+        job_reply_problem(job, PROBLEM_UNKNOWN_SALE, NULL, SPAN_NONE);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}

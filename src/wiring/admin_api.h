@@ -1,0 +1,49 @@
+/* wiring/admin_api.h: the admin API's routes. Each handler runs on the desk, answers the job, and changes nothing when it
+ * refuses. What changed something is written to the audit chain. */
+#ifndef STAMPEDE_WIRING_ADMIN_API_H
+#define STAMPEDE_WIRING_ADMIN_API_H
+
+#include "wiring/admin_json.h"
+#include "wiring/desk_parts.h"
+
+/* `id`: the number in the path, or 0. */
+typedef void (*admin_handler)(struct desk *desk, struct job *job, uint32_t id);
+
+/* admin_catalog.c */
+void admin_products_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_product_create(struct desk *desk, struct job *job, uint32_t id);
+void admin_sales_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_create(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_show(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_change(struct desk *desk, struct job *job, uint32_t id);
+void admin_items_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_create(struct desk *desk, struct job *job, uint32_t id);
+/* admin_stock.c */
+void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_open(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_pause(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_end(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_users(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_move(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_counts(struct desk *desk, struct job *job, uint32_t id);
+/* admin_lists.c */
+void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id);
+void admin_audit(struct desk *desk, struct job *job, uint32_t id);
+
+/* admin_api.c: shared by the handlers. */
+void admin_audit_write(struct desk *desk, const struct job *job, const char *action, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void admin_refuse(struct job *job, const struct outcome *outcome); /* an inventory refusal as a problem */
+/* A number from the query: false and the job is answered when it is there and wrong. */
+MUST_CHECK bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value);
+
+/* Each: false and the job is answered when it can't be. */
+MUST_CHECK bool admin_body_read(struct job *job, const struct field *fields, size_t count);
+MUST_CHECK bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale);
+
+#endif

@@ -1,0 +1,384 @@
+/* wiring/admin_cli.c: from the command line to the server and back. */
+#include "wiring/admin_cli.h"
+
+#include "base/clock.h"
+#include "base/span.h"
+#include "contract/limits.h"
+#include "wiring/admin_cli_parts.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    KEY_TEXT_BYTES = 512,
+    URL_BYTES = 512,
+    ANSWER_BYTES_MAX = 64 * 1024 * 1024,
+    CONNECT_TIMEOUT_MS = 5000,
+    ANSWER_TIMEOUT_MS = 60000,
+    ARGUMENTS_MAX = 256,
+};
+
+struct session {
+    char url[URL_BYTES];
+    char authorization[KEY_TEXT_BYTES + 32];
+    bool json;
+    FILE *out, *errors;
+    CURL *curl;
+    struct curl_slist *headers;
+};
+
+struct answer {
+    char *bytes;
+    size_t size;
+    long status;
+    json_t *json; /* NULL: not JSON */
+};
+
+static size_t answer_take(char *data, size_t one, size_t bytes, void *context)
+{
+    struct answer *answer = context;
+    (void)one;
+    if (bytes > ANSWER_BYTES_MAX - answer->size)
+        return 0;
+    char *more = realloc(answer->bytes, answer->size + bytes + 1);
+    if (more == NULL)
+        return 0;
+    memcpy(more + answer->size, data, bytes);
+    answer->bytes = more;
+    answer->size += bytes;
+    more[answer->size] = 0;
+    return bytes;
+}
+
+static void answer_free(struct answer *answer)
+{
+    json_decref(answer->json);
+    free(answer->bytes);
+    *answer = (struct answer){ 0 };
+}
+
+static CURLcode exchange(struct session *session, const char *method, const char *path,
+    const char *body, struct answer *answer)
+{
+    char url[URL_BYTES + ADMIN_PATH_BYTES];
+    CURL *curl = session->curl;
+    snprintf(url, sizeof url, "%s%s", session->url, path);
+    curl_easy_reset(curl);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, session->headers);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_take);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+    if (strcmp(method, "GET") != 0) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    }
+    const CURLcode code = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    return code;
+}
+
+/* Says what went wrong; on success the answer is parsed and the caller frees it. */
+static enum admin_cli_result call(struct session *session, const char *method, const char *path,
+    const json_t *body, struct answer *answer)
+{
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    *answer = (struct answer){ 0 };
+    const CURLcode code = exchange(session, method, path, text != NULL ? text : "", answer);
+    free(text);
+    if (code != CURLE_OK) {
+        fprintf(session->errors, "stampede admin: %s: %s\n", session->url, curl_easy_strerror(code));
+        answer_free(answer);
+        return ADMIN_CLI_NO_SERVER;
+    }
+    answer->json = answer->size > 0 ? json_loadb(answer->bytes, answer->size, 0, NULL) : NULL;
+    if (answer->status >= 200 && answer->status < 300 && (answer->json != NULL || answer->size == 0))
+        return ADMIN_CLI_DONE;
+    const bool refused = answer->status >= 400 && answer->status < 600;
+    if (refused)
+        admin_print_problem(answer->status, answer->json, session->errors);
+    else
+        fprintf(session->errors, "stampede admin: %s does not answer like Stampede (%ld)\n",
+            session->url, answer->status);
+    answer_free(answer);
+    return refused ? ADMIN_CLI_REFUSED : ADMIN_CLI_NO_SERVER;
+}
+
+static void answer_print(struct session *session, const struct answer *answer, const char *columns)
+{
+    if (session->json)
+        fprintf(session->out, "%s\n", answer->size > 0 ? answer->bytes : "{}");
+    else if (answer->json == NULL)
+        fprintf(session->out, "done\n");
+    else
+        admin_print(answer->json, columns, session->out);
+}
+
+static enum admin_cli_result request_run(struct session *session, const struct admin_request *request)
+{
+    struct answer answer;
+    const enum admin_cli_result result =
+        call(session, request->verb->method, request->path, request->body, &answer);
+    if (result != ADMIN_CLI_DONE)
+        return result;
+    answer_print(session, &answer, request->verb->columns);
+    answer_free(&answer);
+    return ADMIN_CLI_DONE;
+}
+
+/* One sale out of the list (drafts have no page of their own), then its items. */
+static enum admin_cli_result sale_show(struct session *session, const struct admin_request *request)
+{
+    struct answer answer;
+    char path[64];
+    enum admin_cli_result result = call(session, "GET", request->path, NULL, &answer);
+    if (result != ADMIN_CLI_DONE)
+        return result;
+    const json_t *rows = admin_rows(answer.json), *sale = NULL;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if ((uint64_t)json_integer_value(json_object_get(json_array_get(rows, i), "id")) == request->id)
+            sale = json_array_get(rows, i);
+    if (sale == NULL)
+        fprintf(session->errors, "stampede admin: there is no sale %llu\n",
+            (unsigned long long)request->id);
+    else if (session->json)
+        json_dumpf(sale, session->out, JSON_COMPACT);
+    else
+        admin_print(sale, NULL, session->out);
+    answer_free(&answer);
+    if (sale == NULL)
+        return ADMIN_CLI_REFUSED;
+    fputs("\n", session->out);
+    snprintf(path, sizeof path, "/admin/v1/items?sale=%llu", (unsigned long long)request->id);
+    result = call(session, "GET", path, NULL, &answer);
+    if (result != ADMIN_CLI_DONE)
+        return result;
+    answer_print(session, &answer, request->verb->columns);
+    answer_free(&answer);
+    return ADMIN_CLI_DONE;
+}
+
+static enum admin_cli_result users_send(
+    struct session *session, const struct admin_request *request, json_t *users, uint64_t *sent)
+{
+    struct answer answer;
+    json_t *body = json_pack("{s:O}", "users", users);
+    if (body == NULL)
+        return ADMIN_CLI_NO_SERVER;
+    const enum admin_cli_result result = call(session, "POST", request->path, body, &answer);
+    json_decref(body);
+    if (result != ADMIN_CLI_DONE)
+        return result;
+    answer_free(&answer);
+    *sent += json_array_size(users);
+    json_array_clear(users);
+    if (isatty(fileno(session->errors)))
+        fprintf(session->errors, "\r%llu users", (unsigned long long)*sent);
+    return ADMIN_CLI_DONE;
+}
+
+static enum admin_cli_result user_lines(struct session *session,
+    const struct admin_request *request, FILE *file, json_t *users, uint64_t *sent)
+{
+    char *line = NULL;
+    size_t room = 0;
+    uint64_t number = 0;
+    enum admin_cli_result result = ADMIN_CLI_DONE;
+    for (ssize_t size; result == ADMIN_CLI_DONE && (size = getline(&line, &room, file)) >= 0;) {
+        number++;
+        while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
+            size--;
+        if (size == 0)
+            continue;
+        if (size > SUBJECT_BYTES_MAX
+            || json_array_append_new(users, json_stringn(line, (size_t)size)) != 0) {
+            fprintf(session->errors,
+                "stampede admin: line %llu is not a subject (UTF-8, at most %d bytes)\n",
+                (unsigned long long)number, SUBJECT_BYTES_MAX);
+            result = ADMIN_CLI_USAGE;
+        } else if (json_array_size(users) == ADMIN_USERS_PER_CALL) {
+            result = users_send(session, request, users, sent);
+        }
+    }
+    free(line);
+    if (result == ADMIN_CLI_DONE && json_array_size(users) > 0)
+        result = users_send(session, request, users, sent);
+    return result;
+}
+
+static enum admin_cli_result users_load(struct session *session, const struct admin_request *request)
+{
+    const bool standard = strcmp(request->file, "-") == 0;
+    FILE *file = standard ? stdin : fopen(request->file, "re");
+    json_t *users = json_array();
+    uint64_t sent = 0;
+    if (file == NULL || users == NULL) {
+        fprintf(session->errors, "stampede admin: %s can't be read\n", request->file);
+        json_decref(users);
+        return ADMIN_CLI_USAGE;
+    }
+    const enum admin_cli_result result = user_lines(session, request, file, users, &sent);
+    json_decref(users);
+    if (!standard)
+        fclose(file);
+    if (isatty(fileno(session->errors)))
+        fputs("\r", session->errors);
+    if (session->json)
+        fprintf(session->out, "{\"users\":%llu}\n", (unsigned long long)sent);
+    else
+        fprintf(session->out, "%llu users loaded into sale %llu\n", (unsigned long long)sent,
+            (unsigned long long)request->id);
+    return result;
+}
+
+/* The key from its file or the environment, as the header that carries it. */
+static bool key_read(struct session *session, const char *key_file)
+{
+    char key[KEY_TEXT_BYTES] = "";
+    const char *from_environment = getenv("STAMPEDE_ADMIN_KEY");
+    if (key_file != NULL) {
+        FILE *file = fopen(key_file, "re");
+        const bool got = file != NULL && fgets(key, sizeof key, file) != NULL;
+        if (file != NULL)
+            fclose(file);
+        if (!got) {
+            fprintf(session->errors, "stampede admin: %s can't be read, or is empty\n", key_file);
+            return false;
+        }
+    } else if (from_environment != NULL) {
+        snprintf(key, sizeof key, "%s", from_environment);
+    }
+    key[strcspn(key, " \t\r\n")] = 0;
+    if (key[0] == 0) {
+        fprintf(session->errors, "stampede admin: set STAMPEDE_ADMIN_KEY, or name a --key-file\n");
+        return false;
+    }
+    snprintf(session->authorization, sizeof session->authorization, "Authorization: Bearer %s", key);
+    explicit_bzero(key, sizeof key);
+    return true;
+}
+
+static bool session_open(struct session *session, const char *url, const char *key_file)
+{
+    if (url == NULL)
+        url = getenv("STAMPEDE_URL");
+    snprintf(session->url, sizeof session->url, "%s", url != NULL ? url : "http://127.0.0.1:8080");
+    for (size_t size = strlen(session->url); size > 0 && session->url[size - 1] == '/'; size--)
+        session->url[size - 1] = 0;
+    if (!key_read(session, key_file))
+        return false;
+    session->curl = curl_easy_init();
+    session->headers = curl_slist_append(session->headers, session->authorization);
+    session->headers = curl_slist_append(session->headers, "Content-Type: application/json");
+    session->headers = curl_slist_append(session->headers, "Expect:");
+    return session->curl != NULL && session->headers != NULL;
+}
+
+static void session_close(struct session *session)
+{
+    curl_slist_free_all(session->headers);
+    if (session->curl != NULL)
+        curl_easy_cleanup(session->curl);
+    explicit_bzero(session->authorization, sizeof session->authorization);
+}
+
+struct arguments {
+    const char *url, *key_file;
+    bool json, help;
+    int count; /* what is left for the verb */
+    char *rest[ARGUMENTS_MAX];
+};
+
+/* NULL: fine; else what is wrong. */
+static const char *arguments_split(struct arguments *arguments, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool url = strcmp(argv[i], "--url") == 0;
+        if (url || strcmp(argv[i], "--key-file") == 0) {
+            if (i + 1 == argc)
+                return "--url and --key-file want a value";
+            *(url ? &arguments->url : &arguments->key_file) = argv[i + 1];
+            i++;
+        } else if (strcmp(argv[i], "--key") == 0) {
+            return "a key as an argument could be seen by others: use STAMPEDE_ADMIN_KEY or "
+                   "--key-file";
+        } else if (strcmp(argv[i], "--json") == 0) {
+            arguments->json = true;
+        } else if (strcmp(argv[i], "--help") == 0) {
+            arguments->help = true;
+        } else if (arguments->count == ARGUMENTS_MAX) {
+            return "too many arguments";
+        } else {
+            arguments->rest[arguments->count++] = argv[i];
+        }
+    }
+    return NULL;
+}
+
+static enum admin_cli_result verb_run(
+    const struct arguments *arguments, const struct admin_request *request, FILE *out, FILE *errors)
+{
+    struct session session = { .json = arguments->json, .out = out, .errors = errors };
+    enum admin_cli_result result = ADMIN_CLI_USAGE;
+    if (session_open(&session, arguments->url, arguments->key_file)) {
+        if (request->file != NULL)
+            result = users_load(&session, request);
+        else if (strcmp(request->verb->name, "sale show") == 0)
+            result = sale_show(&session, request);
+        else
+            result = request_run(&session, request);
+    }
+    session_close(&session);
+    return result;
+}
+
+enum admin_cli_result admin_cli_run(int argc, char **argv, FILE *out, FILE *errors)
+{
+    struct arguments arguments = { 0 };
+    struct admin_request request;
+    char error[ADMIN_ERROR_BYTES];
+    int words = 0;
+    const char *wrong = arguments_split(&arguments, argc, argv);
+    const struct admin_verb *verb = admin_verb_find(arguments.count, arguments.rest, &words);
+    if (wrong != NULL) {
+        fprintf(errors, "stampede admin: %s\n", wrong);
+        return ADMIN_CLI_USAGE;
+    }
+    if (arguments.help && (verb != NULL || arguments.count == 0)) {
+        if (verb != NULL)
+            admin_verb_help(verb, out);
+        else
+            admin_verbs_help(out);
+        return ADMIN_CLI_DONE;
+    }
+    if (verb == NULL) {
+        fprintf(errors, "stampede admin: %s\n\n",
+            arguments.count == 0 ? "what?" : "there is no such verb");
+        admin_verbs_help(errors);
+        return ADMIN_CLI_USAGE;
+    }
+    if (admin_request_parse(
+            &request, verb, arguments.count - words, arguments.rest + words, clock_wall_ms(), error)
+        != STATUS_OK) {
+        fprintf(errors, "stampede admin: %s\n\n", error);
+        admin_verb_help(verb, errors);
+        return ADMIN_CLI_USAGE;
+    }
+    const enum admin_cli_result result = verb_run(&arguments, &request, out, errors);
+    admin_request_free(&request);
+    return result;
+}
+
+int admin_cli_main(int argc, char **argv)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    const enum admin_cli_result result = admin_cli_run(argc, argv, stdout, stderr);
+    curl_global_cleanup();
+    return fflush(stdout) == 0 ? (int)result : ADMIN_CLI_NO_SERVER;
+}

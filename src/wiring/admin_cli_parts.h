@@ -1,0 +1,74 @@
+/* wiring/admin_cli_parts.h: what the files of `admin` share: verbs as data, a request, and printing. */
+#ifndef STAMPEDE_WIRING_ADMIN_CLI_PARTS_H
+#define STAMPEDE_WIRING_ADMIN_CLI_PARTS_H
+
+#include "base/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    ADMIN_OPTIONS_MAX = 12,
+    ADMIN_PATH_BYTES = 1024,
+    ADMIN_ERROR_BYTES = 240,
+    ADMIN_USERS_PER_CALL = 1000
+};
+
+enum admin_option_kind {
+    OPTION_PATH, /* a number that goes into the path */
+    OPTION_FILE, /* a file of subjects, one per line */
+    OPTION_TEXT,
+    OPTION_NUMBER, /* 0 … 2^63 − 1 */
+    OPTION_SIGNED,
+    OPTION_TIME,  /* see verify_time.h */
+    OPTION_FLAG,  /* true when given */
+    OPTION_TEXTS, /* may be repeated: an array */
+    OPTION_UNITS, /* name=N, may be repeated: an object */
+};
+
+/* Named with dashes: an option. Without: a place on the line, in this order. `member`: of the body, or of the query
+ * of a GET. */
+struct admin_option {
+    const char *name, *member;
+    enum admin_option_kind kind;
+    bool required;
+    const char *help;
+};
+struct admin_verb {
+    const char *name;          /* one or two words */
+    const char *method, *path; /* '%' in the path: the OPTION_PATH number */
+    const char *columns;       /* of the table, in order; those that no row has are left out */
+    const char *help;
+    struct admin_option options[ADMIN_OPTIONS_MAX]; /* ends with name NULL */
+};
+
+struct admin_request {
+    const struct admin_verb *verb;
+    char path[ADMIN_PATH_BYTES]; /* with query */
+    json_t *body;                /* NULL: none; the request's own */
+    const char *file;
+    uint64_t id;
+};
+
+extern const struct admin_verb admin_verbs[];
+extern const uint32_t admin_verb_count;
+
+/* The verb that the words begin with; *words: how many it takes. NULL: none. */
+const struct admin_verb *admin_verb_find(int argc, char **argv, int *words);
+/* Arguments after the verb. STATUS_BAD_INPUT: `error` says what is wrong. */
+MUST_CHECK enum status admin_request_parse(struct admin_request *request, const struct admin_verb *verb,
+    int argc, char **argv, uint64_t now_ms, char error[ADMIN_ERROR_BYTES]);
+void admin_request_free(struct admin_request *request);
+void admin_verb_help(const struct admin_verb *verb, FILE *out);
+void admin_verbs_help(FILE *out);
+
+/* admin_cli_print.c: lists as a table, anything else as lines `name: value`. */
+void admin_print(const json_t *answer, const char *columns, FILE *out);
+/* The rows of an answer: itself if it is an array, else its first member that is one. NULL: neither. */
+const json_t *admin_rows(const json_t *answer);
+/* One sentence for a problem document (or whatever came instead). */
+void admin_print_problem(long status, const json_t *problem, FILE *out);
+
+#endif

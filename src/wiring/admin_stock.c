@@ -1,0 +1,337 @@
+/* wiring/admin_stock.c: what an administrator does to a sale that the inventory knows: preheat, gates, units, users. */
+#include "wiring/admin_api.h"
+#include "wiring/admin_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { READ_ROWS = 32 };
+
+static void counts_json(const struct desk *desk, item_id item, struct text *out)
+{
+    struct board_update view;
+    if (!board_read(embedded_board(desk->config.embedded), item, &view)) {
+        text_literal(out, "null");
+        return;
+    }
+    const struct item_counts *counts = &view.counts;
+    text_format(out, "{\"given\":%u,\"free\":%u,\"held\":%u,\"sold\":%u,\"safety\":%u,\"written_off\":%u,\"channels\":{",
+        counts->given, counts->free, counts->held, counts->sold, counts->safety, counts->written_off);
+    for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
+        char name[CHANNEL_NAME_MAX + 1];
+        text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
+            channel_name(desk, (channel_index)channel, name), counts->channel_free[channel]);
+    }
+    text_literal(out, "}}");
+}
+
+static void preheat_json(const struct item *item, enum preheat_result result, const struct outcome *outcome,
+    struct text *out)
+{
+    static const char *const names[] = { "preheated", "unchanged", "refused", "unavailable" };
+    text_format(out, "{\"item\":%u,\"result\":\"%s\",\"sellable\":%lld", item->id, names[result],
+        (long long)item->total - item->locked - item->sold);
+    if (result == PREHEAT_REFUSED)
+        text_format(out, ",\"detail\":\"%s\"", conflict_text(outcome->detail));
+    text_literal(out, "}");
+}
+
+/* Preheats all items of the sale into `out`; answers the worst that happened. */
+static enum preheat_result sale_preheat(
+    struct desk *desk, struct job *job, const struct sale *sale, struct text *out, enum status *status)
+{
+    struct item items[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    enum preheat_result worst = PREHEAT_DONE;
+    const char *comma = "";
+    text_literal(out, "\"items\":[");
+    for (item_id after = 0; count == READ_ROWS;) {
+        *status = desk->config.store->ops->items(desk->config.store, sale->id, after, items, READ_ROWS, &count);
+        if (*status != STATUS_OK)
+            return PREHEAT_AWAY;
+        for (uint32_t i = 0; i < count; i++) {
+            struct outcome outcome = { 0 };
+            const enum preheat_result result = desk_preheat(desk, sale, &items[i], &outcome);
+            text_string(out, comma);
+            preheat_json(&items[i], result, &outcome, out);
+            comma = ",";
+            after = items[i].id;
+            if (result > worst)
+                worst = result;
+            if (result == PREHEAT_DONE)
+                admin_audit_write(desk, job, "item.preheat", "item %u", items[i].id);
+        }
+    }
+    text_literal(out, "]");
+    return worst;
+}
+
+static int preheat_status(enum preheat_result worst)
+{
+    return worst == PREHEAT_REFUSED ? 409 : worst == PREHEAT_AWAY ? 503 : 200;
+}
+
+void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    struct text body = job_body(job);
+    enum status status = STATUS_OK;
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    text_format(&body, "{\"sale\":%u,", id);
+    const enum preheat_result worst = sale_preheat(desk, job, &sale, &body, &status);
+    text_literal(&body, "}");
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else
+        job_reply_json(job, preheat_status(worst), &body);
+}
+
+void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    struct text body = job_body(job);
+    enum status status = STATUS_OK;
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    text_format(&body, "{\"sale\":%u,\"published\":true,", id);
+    const enum preheat_result worst = sale_preheat(desk, job, &sale, &body, &status);
+    text_literal(&body, "}");
+    if (status == STATUS_OK && worst <= PREHEAT_UNCHANGED && !sale.published) {
+        sale.published = true;
+        status = desk->config.store->ops->sale_update(desk->config.store, &sale);
+        if (status == STATUS_OK)
+            admin_audit_write(desk, job, "sale.publish", "sale %u", id);
+        desk->catalog_stale = true;
+    }
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else
+        job_reply_json(job, preheat_status(worst), &body);
+}
+
+void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item item;
+    struct sale sale;
+    struct outcome outcome = { 0 };
+    struct text body = job_body(job);
+    const enum status status = desk->config.store->ops->item_get(desk->config.store, id, &item);
+    if (status != STATUS_OK) {
+        if (status == STATUS_NOT_FOUND)
+            job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+        else
+            job_reply_status(job, status);
+        return;
+    }
+    if (!admin_sale_read(desk, job, item.sale, &sale))
+        return;
+    const enum preheat_result result = desk_preheat(desk, &sale, &item, &outcome);
+    preheat_json(&item, result, &outcome, &body);
+    job_reply_json(job, preheat_status(result), &body);
+    if (result == PREHEAT_DONE)
+        admin_audit_write(desk, job, "item.preheat", "item %u", id);
+}
+
+/* Asks the inventory; false and the job is answered when it could not or would not. */
+static bool ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
+{
+    const enum status status = desk_ask(desk, command, outcome);
+    if (status != STATUS_OK) {
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
+        return false;
+    }
+    if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
+        admin_refuse(job, outcome);
+        return false;
+    }
+    return true;
+}
+
+static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_move move, const char *action)
+{
+    struct sale sale;
+    struct outcome outcome = { 0 };
+    struct text body = job_body(job);
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    const struct command command = { .type = COMMAND_GATE, .gate = { .sale = id, .move = (uint8_t)move } };
+    if (!ask(desk, job, &command, &outcome))
+        return;
+    desk->catalog_stale = true;
+    text_format(&body, "{\"sale\":%u,\"changed\":%s}", id, outcome.changed ? "true" : "false");
+    job_reply_json(job, 200, &body);
+    if (outcome.changed)
+        admin_audit_write(desk, job, action, "sale %u", id);
+}
+
+void admin_sale_open(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_OPEN, "sale.open");
+}
+
+void admin_sale_pause(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_PAUSE, "sale.pause");
+}
+
+void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_RESUME, "sale.resume");
+}
+
+void admin_sale_end(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_END, "sale.end");
+}
+
+static bool channel_read(const struct desk *desk, struct job *job, const char *name, channel_index *channel)
+{
+    if (strcmp(name, "safety") == 0) {
+        *channel = CHANNEL_SAFETY;
+        return true;
+    }
+    if (door_channel_find(desk->config.channels, span_from_string(name), channel))
+        return true;
+    job_reply_problem(job, PROBLEM_BAD_CHANNEL, NULL, SPAN_NONE);
+    return false;
+}
+
+static void applied_reply(struct desk *desk, struct job *job, item_id id, const struct outcome *outcome)
+{
+    struct text body = job_body(job);
+    text_format(&body, "{\"item\":%u,\"applied\":%d,\"counts\":", id, outcome->applied);
+    counts_json(desk, id, &body);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
+{
+    char name[CHANNEL_NAME_MAX + 1] = "web";
+    struct command command = { .type = COMMAND_ADJUST, .adjust = { .item = id } };
+    struct outcome outcome = { 0 };
+    const struct field fields[] = {
+        { "delta", FIELD_I32, &command.adjust.delta, -UNITS_MAX, UNITS_MAX, true, NULL },
+        { "channel", FIELD_TEXT, name, 1, CHANNEL_NAME_MAX, false, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields) ||
+        !channel_read(desk, job, name, &command.adjust.channel) || !ask(desk, job, &command, &outcome))
+        return;
+    applied_reply(desk, job, id, &outcome);
+    if (outcome.changed)
+        admin_audit_write(desk, job, "item.adjust", "item %u %s asked %d applied %d", id, name,
+            command.adjust.delta, outcome.applied);
+}
+
+void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
+{
+    char from[CHANNEL_NAME_MAX + 1], to[CHANNEL_NAME_MAX + 1];
+    struct command command = { .type = COMMAND_MOVE, .move = { .item = id } };
+    struct outcome outcome = { 0 };
+    const struct field fields[] = {
+        { "from", FIELD_TEXT, from, 1, CHANNEL_NAME_MAX, true, NULL },
+        { "to", FIELD_TEXT, to, 1, CHANNEL_NAME_MAX, true, NULL },
+        { "quantity", FIELD_U32, &command.move.quantity, 1, UNITS_MAX, true, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields) ||
+        !channel_read(desk, job, from, &command.move.from) || !channel_read(desk, job, to, &command.move.to) ||
+        !ask(desk, job, &command, &outcome))
+        return;
+    applied_reply(desk, job, id, &outcome);
+    if (outcome.changed)
+        admin_audit_write(desk, job, "item.move", "item %u %s to %s asked %u applied %d", id, from, to,
+            command.move.quantity, outcome.applied);
+}
+
+void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item item;
+    uint64_t orders = 0, units = 0;
+    struct text body = job_body(job);
+    struct order_store *store = desk->config.store;
+    enum status status = store->ops->item_get(store, id, &item);
+    if (status == STATUS_OK)
+        status = store->ops->order_totals(store, id, &orders, &units);
+    if (status != STATUS_OK) {
+        if (status == STATUS_NOT_FOUND)
+            job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+        else
+            job_reply_status(job, status);
+        return;
+    }
+    text_format(&body,
+        "{\"item\":%u,\"total\":%u,\"locked\":%u,\"sold\":%u,\"preheated\":%s,\"orders\":%llu,\"units_ordered\":%llu,"
+        "\"counts\":",
+        id, item.total, item.locked, item.sold, item.preheated ? "true" : "false", (unsigned long long)orders,
+        (unsigned long long)units);
+    counts_json(desk, id, &body);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+/* Loads the subjects in commands of USERS_PER_COMMAND; false and the job is answered when the inventory refuses. */
+static bool users_load(struct desk *desk, struct job *job, sale_id id, json_t *users, uint32_t *fresh)
+{
+    size_t index = 0;
+    const size_t count = json_array_size(users);
+    while (index < count) {
+        struct command command = { .type = COMMAND_USERS, .users = { .sale = id } };
+        struct outcome outcome = { 0 };
+        for (; index < count && command.users.count < USERS_PER_COMMAND; index++) {
+            const json_t *user = json_array_get(users, index);
+            command.users.users[command.users.count++] = funnel_user_id(
+                desk->config.keys, span_of(json_string_value(user), json_string_length(user)));
+        }
+        if (!ask(desk, job, &command, &outcome))
+            return false;
+        *fresh += (uint32_t)outcome.applied;
+    }
+    return true;
+}
+
+static const char *users_check(json_t *users)
+{
+    size_t index;
+    json_t *user;
+    if (!json_is_array(users))
+        return "users must be a list of the shop's user names.";
+    json_array_foreach(users, index, user) {
+        const size_t size = json_string_length(user);
+        if (!json_is_string(user) || size < 1 || size > SUBJECT_BYTES_MAX)
+            return "users must be texts of 1 to 128 bytes.";
+    }
+    return NULL;
+}
+
+void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    struct outcome outcome = { 0 };
+    char error[FIELD_ERROR];
+    json_t *users = NULL;
+    uint32_t fresh = 0;
+    const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, true, NULL } };
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    json_t *object = admin_body_parse(job->body, error);
+    if (object == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return;
+    }
+    const bool good = admin_fields_read(object, fields, 1, error);
+    const char *wrong = good ? users_check(users) : error;
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    else if (desk_sale_define(desk, &sale, &outcome) != STATUS_OK)
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, NULL, SPAN_NONE);
+    else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
+        admin_refuse(job, &outcome);
+    else if (users_load(desk, job, id, users, &fresh)) {
+        struct text body = job_body(job);
+        text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", id, json_array_size(users), fresh);
+        job_reply_json(job, 200, &body);
+        admin_audit_write(desk, job, "sale.users", "sale %u loaded %u", id, fresh);
+    }
+    json_decref(object);
+}

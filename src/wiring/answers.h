@@ -1,0 +1,23 @@
+/* wiring/answers.h: what a purchase is told, as a compact edge_answer first and as bytes when its turn comes.
+ * Refusals without numbers are rendered once at start; a reply is then one copy. */
+#ifndef STAMPEDE_WIRING_ANSWERS_H
+#define STAMPEDE_WIRING_ANSWERS_H
+
+#include "contract/command.h"
+#include "edge/edge.h"
+#include "funnel/door.h"
+#include "funnel/keys.h"
+#include "wiring/problems.h"
+
+void answers_create(void); /* once, at start */
+
+/* edge_answer.kind is an enum problem (PROBLEM_NONE: won); the numbers are the answer's own. */
+struct edge_answer answer_from_door(const struct door_result *result);
+struct edge_answer answer_from_outcome(const struct outcome *outcome);
+enum problem problem_from_answer(enum answer answer);
+
+/* `headers`: further header lines (CORS), or empty. */
+void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys, struct span headers,
+    bool closing, struct text *out);
+
+#endif

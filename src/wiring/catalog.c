@@ -1,0 +1,302 @@
+#include "wiring/catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { READ_ROWS = 32, ITEM_TEXT_MAX = 6 * (NAME_BYTES_MAX + DESCRIPTION_BYTES_MAX) + IMAGES_BYTES_MAX + 512 };
+
+/* Text grows while reading; spans are kept as offsets until the end. */
+struct builder {
+    struct catalog *catalog;
+    struct order_store *store;
+    size_t text_size, text_capacity;
+    uint32_t sale_capacity, item_capacity;
+    enum status status;
+};
+
+static void *grow(void *memory, uint32_t count, uint32_t *capacity, size_t each)
+{
+    if (count < *capacity)
+        return memory;
+    *capacity = *capacity == 0 ? 32 : *capacity * 2;
+    void *larger = realloc(memory, *capacity * each);
+    invariant(larger != NULL);
+    return larger;
+}
+
+static struct text text_room(struct builder *builder)
+{
+    if (builder->text_capacity - builder->text_size < ITEM_TEXT_MAX) {
+        builder->text_capacity = builder->text_capacity * 2 + 2 * ITEM_TEXT_MAX;
+        builder->catalog->text = realloc(builder->catalog->text, builder->text_capacity);
+        invariant(builder->catalog->text != NULL);
+    }
+    return text_in(builder->catalog->text + builder->text_size, ITEM_TEXT_MAX);
+}
+
+/* What was written since text_room, as an offset that catalog_build turns into a pointer. */
+static struct span text_keep(struct builder *builder, const struct text *text)
+{
+    invariant(!text->overflow);
+    const struct span kept = { (const char *)(uintptr_t)builder->text_size, text->size };
+    builder->text_size += text->size;
+    return kept;
+}
+
+static void item_add(struct builder *builder, const struct item *row)
+{
+    struct product *product = malloc(sizeof *product);
+    struct catalog *catalog = builder->catalog;
+    invariant(product != NULL);
+    builder->status = builder->store->ops->product_get(builder->store, row->product, product);
+    if (builder->status != STATUS_OK) {
+        free(product);
+        return;
+    }
+    catalog->items =
+        grow(catalog->items, catalog->item_count, &builder->item_capacity, sizeof *catalog->items);
+    struct catalog_item *item = &catalog->items[catalog->item_count++];
+    *item = (struct catalog_item){ .id = row->id, .sale = row->sale };
+    memcpy(item->currency, product->currency, sizeof item->currency);
+    struct text text = text_room(builder);
+    text_format(&text, "\"id\":%u,\"sale\":%u,\"product\":{\"id\":%u,\"name\":", row->id, row->sale, product->id);
+    text_json(&text, span_from_string(product->name));
+    text_literal(&text, ",\"images\":");
+    text_string(&text, product->images[0] == 0 ? "[]" : product->images);
+    text_literal(&text, "},\"currency\":");
+    text_json(&text, span_from_string(product->currency));
+    text_format(&text, ",\"list_price\":%llu,\"flash_price\":%llu,\"limit_per_user\":%u",
+        (unsigned long long)product->list_price, (unsigned long long)row->flash_price, row->limit_per_user);
+    item->json = text_keep(builder, &text);
+    text = text_room(builder);
+    text_json(&text, span_from_string(product->description));
+    item->description = text_keep(builder, &text);
+    if (row->id >= catalog->item_ids)
+        catalog->item_ids = row->id + 1;
+    free(product);
+}
+
+static void items_add(struct builder *builder, sale_id sale)
+{
+    struct item rows[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    for (item_id after = 0; builder->status == STATUS_OK && count == READ_ROWS;) {
+        builder->status = builder->store->ops->items(builder->store, sale, after, rows, READ_ROWS, &count);
+        for (uint32_t i = 0; i < count && builder->status == STATUS_OK; i++) {
+            item_add(builder, &rows[i]);
+            after = rows[i].id;
+        }
+    }
+}
+
+static void sale_add(struct builder *builder, const struct sale *row)
+{
+    struct catalog *catalog = builder->catalog;
+    catalog->sales =
+        grow(catalog->sales, catalog->sale_count, &builder->sale_capacity, sizeof *catalog->sales);
+    const uint32_t index = catalog->sale_count++;
+    const uint32_t first = catalog->item_count;
+    struct text text = text_room(builder);
+    text_json(&text, span_from_string(row->title));
+    catalog->sales[index] = (struct catalog_sale){ .id = row->id,
+        .start_ms = row->start_ms,
+        .end_ms = row->end_ms,
+        .limit_per_user = row->limit_per_user,
+        .gate = row->gate,
+        .first_item = first,
+        .title = text_keep(builder, &text) };
+    items_add(builder, row->id);
+    catalog->sales[index].item_count = catalog->item_count - first;
+}
+
+static void span_settle(const struct catalog *catalog, struct span *span)
+{
+    span->data = catalog->text + (uintptr_t)span->data;
+}
+
+static void catalog_settle(struct catalog *catalog)
+{
+    catalog->item_by_id = calloc(catalog->item_ids + 1, sizeof *catalog->item_by_id);
+    invariant(catalog->item_by_id != NULL);
+    for (uint32_t i = 0; i < catalog->sale_count; i++)
+        span_settle(catalog, &catalog->sales[i].title);
+    for (uint32_t i = 0; i < catalog->item_count; i++) {
+        span_settle(catalog, &catalog->items[i].json);
+        span_settle(catalog, &catalog->items[i].description);
+        catalog->item_by_id[catalog->items[i].id] = i + 1;
+    }
+}
+
+enum status catalog_build(struct catalog **out, struct order_store *store)
+{
+    struct builder builder = { .catalog = calloc(1, sizeof(struct catalog)), .store = store };
+    struct sale rows[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    invariant(builder.catalog != NULL);
+    *out = NULL;
+    for (sale_id after = 0; builder.status == STATUS_OK && count == READ_ROWS;) {
+        builder.status = store->ops->sales(store, after, rows, READ_ROWS, &count);
+        for (uint32_t i = 0; i < count && builder.status == STATUS_OK; i++) {
+            if (rows[i].published)
+                sale_add(&builder, &rows[i]);
+            after = rows[i].id;
+        }
+    }
+    if (builder.status != STATUS_OK) {
+        catalog_free(builder.catalog);
+        return builder.status;
+    }
+    catalog_settle(builder.catalog);
+    *out = builder.catalog;
+    return STATUS_OK;
+}
+
+void catalog_free(void *pointer)
+{
+    struct catalog *catalog = pointer;
+    if (catalog == NULL)
+        return;
+    free(catalog->sales);
+    free(catalog->items);
+    free(catalog->item_by_id);
+    free(catalog->text);
+    free(catalog);
+}
+
+const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale)
+{
+    uint32_t low = 0, high = catalog->sale_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (catalog->sales[middle].id < sale)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < catalog->sale_count && catalog->sales[low].id == sale ? &catalog->sales[low] : NULL;
+}
+
+const struct catalog_item *catalog_item_find(const struct catalog *catalog, item_id item)
+{
+    const uint32_t index = item < catalog->item_ids ? catalog->item_by_id[item] : 0;
+    return index == 0 ? NULL : &catalog->items[index - 1];
+}
+
+static const char *state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, uint64_t now_ms)
+{
+    if (gate == GATE_ENDED || now_ms >= end_ms)
+        return "ended";
+    if (gate == GATE_PAUSED)
+        return "paused";
+    return gate == GATE_OPENED || now_ms >= start_ms ? "open" : "scheduled";
+}
+
+static void bool_member(struct text *out, const char *name, bool value)
+{
+    text_format(out, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
+void catalog_render_item(const struct catalog *catalog, const struct board *board, const struct catalog_item *item,
+    bool with_description, uint64_t now_ms, struct text *out)
+{
+    struct board_update view = { 0 };
+    const bool preheated = board_read(board, item->id, &view);
+    const struct catalog_sale *sale = catalog_sale_find(catalog, item->sale);
+    if (!preheated)
+        view = (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
+    const char *state = state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms);
+    const bool open = strcmp(state, "open") == 0;
+    const struct item_counts *counts = &view.counts;
+    text_literal(out, "{");
+    text_add(out, item->json);
+    if (with_description) {
+        text_literal(out, ",\"description\":");
+        text_add(out, item->description);
+    }
+    text_format(out, ",\"state\":\"%s\",\"start_ms\":", state);
+    text_u64(out, view.start_ms);
+    text_literal(out, ",\"end_ms\":");
+    text_u64(out, view.end_ms);
+    bool_member(out, "started", open || strcmp(state, "scheduled") != 0);
+    bool_member(out, "accepting",
+        open && preheated && counts->free > 0 &&
+            atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
+    bool_member(out, "sold_out", preheated && counts->free == 0);
+    text_format(out,
+        ",\"counts\":{\"given\":%u,\"free\":%u,\"held\":%u,\"sold\":%u,\"safety\":%u,\"written_off\":%u}}",
+        counts->given, counts->free, counts->held, counts->sold, counts->safety, counts->written_off);
+}
+
+/* The gate and schedule of a sale as the board has it (through any preheated item), else as the store had it. */
+static void sale_view(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
+    struct board_update *view)
+{
+    for (uint32_t i = 0; i < sale->item_count; i++)
+        if (board_read(board, catalog->items[sale->first_item + i].id, view))
+            return;
+    *view = (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
+}
+
+static void sale_members(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
+    uint64_t now_ms, struct text *out)
+{
+    struct board_update view;
+    sale_view(catalog, board, sale, &view);
+    text_format(out, "{\"id\":%u,\"title\":", sale->id);
+    text_add(out, sale->title);
+    text_format(out, ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u",
+        state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms), (unsigned long long)view.start_ms,
+        (unsigned long long)view.end_ms, sale->limit_per_user);
+}
+
+void catalog_render_sale(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
+    item_id after, uint64_t now_ms, size_t room, struct text *out)
+{
+    sale_members(catalog, board, sale, now_ms, out);
+    text_format(out, ",\"now_ms\":%llu,\"items\":[", (unsigned long long)now_ms);
+    const char *comma = "";
+    item_id next = 0, last = 0;
+    for (uint32_t i = 0; i < sale->item_count && next == 0; i++) {
+        const struct catalog_item *item = &catalog->items[sale->first_item + i];
+        if (item->id <= after)
+            continue;
+        if (last != 0 && out->size + item->json.size + 512 > room) {
+            next = last;
+            break;
+        }
+        text_string(out, comma);
+        catalog_render_item(catalog, board, item, false, now_ms, out);
+        comma = ",";
+        last = item->id;
+    }
+    text_literal(out, "]");
+    if (next != 0)
+        text_format(out, ",\"next\":%u", next);
+    text_literal(out, "}");
+}
+
+void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after, uint64_t now_ms,
+    size_t room, struct text *out)
+{
+    text_format(out, "{\"now_ms\":%llu,\"sales\":[", (unsigned long long)now_ms);
+    const char *comma = "";
+    sale_id next = 0, last = 0;
+    for (uint32_t i = 0; i < catalog->sale_count; i++) {
+        const struct catalog_sale *sale = &catalog->sales[i];
+        if (sale->id <= after)
+            continue;
+        if (last != 0 && out->size + sale->title.size + 256 > room) {
+            next = last;
+            break;
+        }
+        text_string(out, comma);
+        sale_members(catalog, board, sale, now_ms, out);
+        text_format(out, ",\"item_count\":%u}", sale->item_count);
+        comma = ",";
+        last = sale->id;
+    }
+    text_literal(out, "]");
+    if (next != 0)
+        text_format(out, ",\"next\":%u", next);
+    text_literal(out, "}");
+}

@@ -1,0 +1,52 @@
+/* wiring/catalog.h: what the public may read about published sales, rendered as far as it does not change by itself.
+ * Built by the desk whenever a sale, item or product changes, never altered afterwards, and handed to the edges by one
+ * pointer (handover.h). Counts and gates are not in it: they come from the board at the moment of the request. */
+#ifndef STAMPEDE_WIRING_CATALOG_H
+#define STAMPEDE_WIRING_CATALOG_H
+
+#include "base/text.h"
+#include "contract/board.h"
+#include "contract/order_store.h"
+
+struct catalog_item {
+    item_id id;
+    sale_id sale;
+    char currency[4];
+    struct span json;        /* members, without braces: id … limit_per_user */
+    struct span description; /* as a JSON string */
+};
+struct catalog_sale {
+    sale_id id;
+    uint64_t start_ms, end_ms;
+    uint32_t limit_per_user;
+    uint8_t gate;
+    uint32_t first_item, item_count; /* in items */
+    struct span title;               /* as a JSON string */
+};
+struct catalog {
+    uint32_t sale_count, item_count;
+    struct catalog_sale *sales; /* by id, ascending */
+    struct catalog_item *items; /* by sale, then id */
+    uint32_t *item_by_id;       /* index + 1; 0: not public */
+    uint32_t item_ids;          /* size of item_by_id */
+    char *text;                 /* what the spans point into */
+};
+
+/* Reads the store. Thread: the desk. */
+MUST_CHECK enum status catalog_build(struct catalog **catalog, struct order_store *store);
+void catalog_free(void *catalog); /* accepts NULL */
+
+/* Any thread, while the catalog is held. NULL: not public. */
+const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale);
+const struct catalog_item *catalog_item_find(const struct catalog *catalog, item_id item);
+
+/* JSON, with the board's numbers of this moment. Lists stop before `room` bytes are used and say where to go on
+ * ("next": the last id). */
+void catalog_render_item(const struct catalog *catalog, const struct board *board, const struct catalog_item *item,
+    bool with_description, uint64_t now_ms, struct text *out);
+void catalog_render_sale(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
+    item_id after, uint64_t now_ms, size_t room, struct text *out);
+void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after, uint64_t now_ms,
+    size_t room, struct text *out);
+
+#endif

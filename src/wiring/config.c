@@ -1,0 +1,248 @@
+#include "wiring/config.h"
+
+#include "base/span.h"
+#include "contract/limits.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_NUMBER, KIND_FLAG, KIND_TEXT };
+
+struct entry {
+    const char *section, *key;
+    enum kind kind;
+    size_t offset, size; /* size: of a text */
+    uint64_t least, most;
+    const char *standard;
+};
+
+#define NUMBER(section, key, field, least, most, standard) \
+    { section, key, KIND_NUMBER, offsetof(struct config, field), 0, least, most, standard }
+#define FLAG(section, key, field, standard) \
+    { section, key, KIND_FLAG, offsetof(struct config, field), 0, 0, 1, standard }
+#define TEXT(section, key, field, standard) \
+    { section, key, KIND_TEXT, offsetof(struct config, field), sizeof((struct config *)0)->field, 0, 0, standard }
+
+static const struct entry entries[] = {
+    TEXT("server", "address", address, "127.0.0.1"),
+    NUMBER("server", "port", port, 0, 65535, "8080"),
+    NUMBER("server", "threads", threads, 0, EDGES_MAX, "0"),
+    NUMBER("server", "connections_max", connections_max, 16, 1000000, "10000"),
+    NUMBER("server", "head_timeout_ms", head_timeout_ms, 100, 600000, "10000"),
+    NUMBER("server", "body_timeout_ms", body_timeout_ms, 100, 600000, "10000"),
+    NUMBER("server", "idle_timeout_ms", idle_timeout_ms, 100, 3600000, "60000"),
+    NUMBER("server", "send_timeout_ms", send_timeout_ms, 100, 600000, "15000"),
+    NUMBER("server", "drain_ms", drain_ms, 0, 600000, "10000"),
+    FLAG("server", "pin", pin, "no"),
+    TEXT("server", "log_level", log_level, "info"),
+    TEXT("data", "folder", folder, ""),
+    NUMBER("data", "segment_bytes", segment_bytes, 1048576 + 4096, 4294967296, "67108864"),
+    NUMBER("data", "items_max", items_max, 2, ITEMS_LIMIT, "4096"),
+    NUMBER("data", "sales_max", sales_max, 2, SALES_LIMIT, "1024"),
+    NUMBER("data", "tickets_max", tickets_max, 16, 1000000000, "4000000"),
+    TEXT("session", "jwt_keys", jwt_keys, ""),
+    TEXT("session", "issuer", issuer, ""),
+    TEXT("session", "audience", audience, ""),
+    NUMBER("session", "leeway_s", leeway_s, 0, 300, "30"),
+    FLAG("session", "guests", guests, "no"),
+    NUMBER("session", "life_s", session_life_s, 60, 86400, "43200"),
+    NUMBER("pass", "life_s", pass_life_s, 1, 3600, "120"),
+    NUMBER("pass", "early_ms", pass_early_ms, 0, 3600000, "5000"),
+    TEXT("admin", "keys", admin_keys, ""),
+    TEXT("cors", "origins", origins, ""),
+    TEXT("channels", "names", channels, "web"),
+    NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+static const struct entry *entry_find(const char *section, const char *key)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (strcmp(entries[i].section, section) == 0 && strcmp(entries[i].key, key) == 0)
+            return &entries[i];
+    return NULL;
+}
+
+/* NULL: taken; else what is wrong with the value. */
+static const char *entry_store(struct config *config, const struct entry *entry, const char *value)
+{
+    char *field = (char *)config + entry->offset;
+    uint64_t number = 0;
+    switch (entry->kind) {
+    case KIND_TEXT:
+        if (strlen(value) >= entry->size)
+            return "is too long";
+        memcpy(field, value, strlen(value) + 1);
+        return NULL;
+    case KIND_FLAG:
+        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+            return "must be yes or no";
+        *(bool *)field = value[0] == 'y';
+        return NULL;
+    case KIND_NUMBER:
+        if (span_to_u64(span_from_string(value), &number) != STATUS_OK)
+            return "must be a whole number";
+        if (number < entry->least || number > entry->most)
+            return "is out of bounds";
+        memcpy(field, &number, sizeof number);
+        return NULL;
+    }
+    return "has no kind";
+}
+
+static enum status value_store(
+    struct config *config, const char *section, const char *key, const char *value, char error[CONFIG_ERROR])
+{
+    const struct entry *entry = entry_find(section, key);
+    if (entry == NULL) {
+        snprintf(error, CONFIG_ERROR, "unknown setting %.60s.%.60s", section, key);
+        return STATUS_BAD_INPUT;
+    }
+    const char *wrong = entry_store(config, entry, value);
+    if (wrong == NULL)
+        return STATUS_OK;
+    if (entry->kind == KIND_NUMBER)
+        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section, key, value, wrong,
+            entry->least, entry->most);
+    else
+        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s", section, key, value, wrong);
+    return STATUS_BAD_INPUT;
+}
+
+void config_defaults(struct config *config)
+{
+    memset(config, 0, sizeof *config);
+    for (size_t i = 0; i < ENTRIES; i++)
+        invariant(entry_store(config, &entries[i], entries[i].standard) == NULL);
+}
+
+struct file_context {
+    struct config *config;
+    char *error;
+};
+
+static int file_value(void *context, const char *section, const char *key, const char *value)
+{
+    struct file_context *file = context;
+    if (file->error[0] != 0)
+        return 0; /* the first trouble is the one to tell */
+    return value_store(file->config, section, key, value, file->error) == STATUS_OK;
+}
+
+enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR])
+{
+    struct file_context context = { config, error };
+    error[0] = 0;
+    const int line = ini_parse(path, file_value, &context);
+    if (line == 0)
+        return STATUS_OK;
+    char what[CONFIG_ERROR];
+    snprintf(what, sizeof what, "%s", error[0] != 0 ? error : line < 0 ? "can't be read" : "not a setting");
+    if (line > 0)
+        snprintf(error, CONFIG_ERROR, "%.100s line %d: %.120s", path, line, what);
+    else
+        snprintf(error, CONFIG_ERROR, "%.100s: %.120s", path, what);
+    return STATUS_BAD_INPUT;
+}
+
+static void environment_name(const struct entry *entry, char *name, size_t size)
+{
+    snprintf(name, size, "STAMPEDE_%s_%s", entry->section, entry->key);
+    for (char *at = name; *at != 0; at++)
+        if (*at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
+}
+
+static enum status value_from_file(const char *path, char *value, size_t size, char error[CONFIG_ERROR])
+{
+    FILE *file = fopen(path, "re");
+    const size_t got = file == NULL ? 0 : fread(value, 1, size - 1, file);
+    const bool bad = file == NULL || ferror(file) != 0 || fgetc(file) != EOF;
+    if (file != NULL)
+        fclose(file);
+    if (bad) {
+        snprintf(error, CONFIG_ERROR, "%.100s can't be read, or is too long", path);
+        return STATUS_BAD_INPUT;
+    }
+    value[got] = 0;
+    value[strcspn(value, "\r\n")] = 0;
+    return STATUS_OK;
+}
+
+enum status config_load_environment(struct config *config, char error[CONFIG_ERROR])
+{
+    for (size_t i = 0; i < ENTRIES; i++) {
+        char name[128], file_name[136], from_file[CONFIG_LIST];
+        environment_name(&entries[i], name, sizeof name);
+        snprintf(file_name, sizeof file_name, "%s_FILE", name);
+        const char *value = getenv(name);
+        const char *path = getenv(file_name);
+        if (value == NULL && path != NULL) {
+            if (value_from_file(path, from_file, sizeof from_file, error) != STATUS_OK)
+                return STATUS_BAD_INPUT;
+            value = from_file;
+        }
+        if (value != NULL &&
+            value_store(config, entries[i].section, entries[i].key, value, error) != STATUS_OK)
+            return STATUS_BAD_INPUT;
+    }
+    return STATUS_OK;
+}
+
+enum status config_set(struct config *config, const char *name, const char *value, char error[CONFIG_ERROR])
+{
+    char section[64];
+    const char *dot = strchr(name, '.');
+    if (dot == NULL || (size_t)(dot - name) >= sizeof section) {
+        snprintf(error, CONFIG_ERROR, "unknown setting %.100s", name);
+        return STATUS_BAD_INPUT;
+    }
+    memcpy(section, name, (size_t)(dot - name));
+    section[dot - name] = 0;
+    return value_store(config, section, dot + 1, value, error);
+}
+
+enum status config_check(const struct config *config, char error[CONFIG_ERROR])
+{
+    const char *wrong = NULL;
+    static const char *const levels[] = { "debug", "info", "warn", "error" };
+    bool level_known = false;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        level_known |= strcmp(config->log_level, levels[i]) == 0;
+    if (config->folder[0] == 0)
+        wrong = "data.folder must be set";
+    else if (config->segment_bytes % 4096 != 0)
+        wrong = "data.segment_bytes must be a multiple of 4096";
+    else if (!level_known)
+        wrong = "server.log_level must be debug, info, warn or error";
+    else if (!config->guests && config->jwt_keys[0] == 0)
+        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: nobody could enter";
+    if (wrong == NULL)
+        return STATUS_OK;
+    snprintf(error, CONFIG_ERROR, "%s", wrong);
+    return STATUS_BAD_INPUT;
+}
+
+void config_print(const struct config *config)
+{
+    const char *section = "";
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const char *field = (const char *)config + entries[i].offset;
+        if (strcmp(section, entries[i].section) != 0)
+            printf("%s[%s]\n", i == 0 ? "" : "\n", entries[i].section);
+        section = entries[i].section;
+        uint64_t number = 0;
+        if (entries[i].kind == KIND_NUMBER) {
+            memcpy(&number, field, sizeof number);
+            printf("%s = %" PRIu64 "\n", entries[i].key, number);
+        } else if (entries[i].kind == KIND_FLAG) {
+            printf("%s = %s\n", entries[i].key, *(const bool *)field ? "yes" : "no");
+        } else {
+            printf("%s = %s\n", entries[i].key, field);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/* wiring/config.h: everything that can be set, with its default and its bounds (the table in config.c is the list).
+ * Order: defaults, then the file (INI), then the environment (STAMPEDE_SECTION_KEY, or STAMPEDE_SECTION_KEY_FILE to read
+ * the value from a file), then the command line. An unknown name, a wrong type or a value out of bounds is an error that
+ * names the place; nothing is started then. */
+#ifndef STAMPEDE_WIRING_CONFIG_H
+#define STAMPEDE_WIRING_CONFIG_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CONFIG_TEXT = 256, CONFIG_LIST = 1024, CONFIG_ERROR = 256 };
+
+struct config {
+    /* [server] */
+    char address[CONFIG_TEXT];
+    uint64_t port;
+    uint64_t threads; /* edges; 0: one per core */
+    uint64_t connections_max; /* per edge */
+    uint64_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, drain_ms;
+    bool pin;
+    char log_level[CONFIG_TEXT];
+    /* [data] */
+    char folder[CONFIG_TEXT];
+    uint64_t segment_bytes;
+    uint64_t items_max, sales_max, tickets_max;
+    /* [session] */
+    char jwt_keys[CONFIG_TEXT]; /* folder; empty: no shop tokens */
+    char issuer[CONFIG_TEXT], audience[CONFIG_TEXT];
+    uint64_t leeway_s;
+    bool guests;
+    uint64_t session_life_s;
+    /* [pass] */
+    uint64_t pass_life_s, pass_early_ms;
+    /* [admin] */
+    char admin_keys[CONFIG_TEXT]; /* file: name:role:sha256 of the key, a line each */
+    /* [cors] */
+    char origins[CONFIG_LIST]; /* separated by spaces or commas */
+    /* [channels] */
+    char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
+    /* [orders] */
+    uint64_t lag_max; /* records that orders may be behind before wins stop */
+};
+
+void config_defaults(struct config *config);
+MUST_CHECK enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR]);
+MUST_CHECK enum status config_load_environment(struct config *config, char error[CONFIG_ERROR]);
+/* "section.key" and a value, as from the command line. */
+MUST_CHECK enum status config_set(
+    struct config *config, const char *name, const char *value, char error[CONFIG_ERROR]);
+MUST_CHECK enum status config_check(const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
+void config_print(const struct config *config); /* every name with its value, on standard output */
+
+#endif

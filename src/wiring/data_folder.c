@@ -1,0 +1,162 @@
+#include "wiring/data_folder.h"
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "journal/journal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char identity_name[] = "identity";
+static const char identity_temporary[] = "identity.tmp";
+#define IDENTITY_WORD "stampede-data 1 "
+enum { IDENTITY_BYTES = sizeof IDENTITY_WORD - 1 + 16 + 1 + 2 * MASTER_BYTES + 1 };
+
+static enum status identity_make(struct data_folder *folder)
+{
+    char line[IDENTITY_BYTES];
+    struct text text = text_in(line, sizeof line);
+    struct disk *disk = folder->root;
+    disk_file file = -1;
+    random_secret(&folder->data_id, sizeof folder->data_id);
+    random_secret(folder->master, sizeof folder->master);
+    text_literal(&text, IDENTITY_WORD);
+    text_hex64(&text, folder->data_id);
+    text_literal(&text, " ");
+    text_hex(&text, span_of(folder->master, sizeof folder->master));
+    text_literal(&text, "\n");
+    enum status status = disk->ops->remove(disk, identity_temporary);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = disk->ops->open(disk, identity_temporary, DISK_CREATE, &file);
+    if (status != STATUS_OK)
+        return status;
+    status = disk->ops->write(disk, file, 0, line, text.size);
+    if (status == STATUS_OK)
+        status = disk->ops->sync(disk, file);
+    disk->ops->close(disk, file);
+    if (status == STATUS_OK)
+        status = disk->ops->rename(disk, identity_temporary, identity_name);
+    if (status == STATUS_OK)
+        status = disk->ops->sync_folder(disk);
+    return status;
+}
+
+static bool hex_read(struct span text, uint8_t *out, size_t bytes)
+{
+    if (text.size != 2 * bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word;
+        if (span_to_hex64(span_of(text.data + 2 * i, 16), &word) != STATUS_OK)
+            return false;
+        for (size_t j = 0; j < 8; j++)
+            out[i + j] = (uint8_t)(word >> (56 - 8 * j));
+    }
+    return true;
+}
+
+static enum status identity_read(struct data_folder *folder)
+{
+    char line[IDENTITY_BYTES + 1];
+    size_t got = 0;
+    disk_file file = -1;
+    enum status status = folder->root->ops->open(folder->root, identity_name, DISK_READ, &file);
+    if (status != STATUS_OK)
+        return status;
+    status = folder->root->ops->read(folder->root, file, 0, line, sizeof line, &got);
+    folder->root->ops->close(folder->root, file);
+    if (status != STATUS_OK)
+        return status;
+    const size_t word = sizeof IDENTITY_WORD - 1;
+    if (got != IDENTITY_BYTES || memcmp(line, IDENTITY_WORD, word) != 0 || line[got - 1] != '\n' ||
+        span_to_hex64(span_of(line + word, 16), &folder->data_id) != STATUS_OK ||
+        !hex_read(span_of(line + word + 17, (size_t)2 * MASTER_BYTES), folder->master, MASTER_BYTES))
+        return STATUS_CORRUPT;
+    return STATUS_OK;
+}
+
+static enum status identity_open(struct data_folder *folder, enum data_folder_use use)
+{
+    const enum status status = identity_read(folder);
+    return status == STATUS_NOT_FOUND && use == DATA_SERVE ? identity_make(folder) : status;
+}
+
+enum status data_folder_open(
+    struct data_folder *folder, const char *path, enum data_folder_use use, char error[CONFIG_ERROR])
+{
+    char journal[CONFIG_TEXT + 32];
+    *folder = (struct data_folder){ 0 };
+    snprintf(journal, sizeof journal, "%s/journal", path);
+    snprintf(folder->database, sizeof folder->database, "%s/stampede.db", path);
+    const char *part = "";
+    enum status status = disk_folder_open(path, &folder->root);
+    if (status == STATUS_OK && use == DATA_SERVE) {
+        status = disk_folder_lock(folder->root, "lock");
+        if (status == STATUS_BUSY) {
+            snprintf(error, CONFIG_ERROR, "data folder %.150s is locked by another process", path);
+            goto fail;
+        }
+    }
+    if (status == STATUS_OK) {
+        part = "/identity";
+        status = identity_open(folder, use);
+    }
+    if (status == STATUS_OK) {
+        part = "/journal";
+        status = disk_folder_open(journal, &folder->journal);
+    }
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    snprintf(error, CONFIG_ERROR, "data folder %.150s%s: %s", path, part,
+        status == STATUS_IO          ? strerrordesc_np(errno)
+            : status == STATUS_CORRUPT ? "is damaged or of another version"
+                                       : status_name(status));
+fail:
+    data_folder_close(folder);
+    return status;
+}
+
+void data_folder_close(struct data_folder *folder)
+{
+    if (folder->journal != NULL)
+        disk_folder_close(folder->journal);
+    if (folder->root != NULL)
+        disk_folder_close(folder->root);
+    explicit_bzero(folder, sizeof *folder);
+}
+
+enum status data_folder_match(
+    const struct data_folder *folder, struct order_store *store, lsn_t journal_end, char error[CONFIG_ERROR])
+{
+    uint64_t data_id = 0;
+    lsn_t position = 0;
+    uint64_t before_first = 0;
+    enum status status = store->ops->identity(store, &data_id, &position);
+    if (status == STATUS_OK && data_id == 0)
+        status = store->ops->identity_set(store, folder->data_id);
+    else if (status == STATUS_OK && data_id != folder->data_id) {
+        snprintf(error, CONFIG_ERROR, "journal and database do not belong together: their data ids differ");
+        return STATUS_CONFLICT;
+    }
+    if (status == STATUS_OK)
+        status = journal_oldest(folder->journal, &before_first);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "database: %s", status_name(status));
+        return status;
+    }
+    if (position > journal_end)
+        snprintf(error, CONFIG_ERROR,
+            "the journal is older than the database: it ends at %" PRIu64 ", orders are written up to %" PRIu64,
+            journal_end, position);
+    else if (position < before_first)
+        snprintf(error, CONFIG_ERROR,
+            "the database is older than the journal: orders are written up to %" PRIu64
+            ", but the log is kept only after %" PRIu64,
+            position, before_first);
+    else
+        return STATUS_OK;
+    return STATUS_CONFLICT;
+}

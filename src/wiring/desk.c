@@ -1,0 +1,324 @@
+#include "wiring/desk.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "edge/http_date.h"
+#include "edge/http_reply.h"
+#include "wiring/catalog.h"
+#include "wiring/desk_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { NOTE_SLOTS = 1024, JOBS_PER_TURN = 64, RESPONSE_HEAD_BYTES = 512 };
+
+bool desk_hand_in(struct desk *desk, uint32_t edge, struct job *job)
+{
+    if (!ring_push(&desk->in[edge], &job))
+        return false;
+    wake_signal(&desk->wake);
+    return true;
+}
+
+bool desk_take_back(struct desk *desk, uint32_t edge, struct desk_note *note)
+{
+    struct ring *ring = &desk->notes[edge];
+    const struct desk_note *slot = ring_peek(ring);
+    if (slot != NULL) {
+        *note = *slot;
+        ring_pop(ring);
+    }
+    ring_release(ring);
+    return slot != NULL;
+}
+
+/* Jobs can't be lost: there are fewer of them than slots. Of changes, it is enough to know that there were some. */
+static void note_send(struct desk *desk, uint32_t edge, const struct desk_note *note)
+{
+    const bool room = ring_used(&desk->notes[edge]) < NOTE_SLOTS - JOB_SLOTS;
+    if (note->job == NULL && !room) {
+        desk->note_lost[edge] = true;
+        return;
+    }
+    invariant(ring_push(&desk->notes[edge], note));
+    wake_signal(desk->config.edge_wakes[edge]);
+}
+
+static void order_changed(void *context, ticket_number ticket)
+{
+    struct desk *desk = context;
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++)
+        note_send(desk, edge, &(struct desk_note){ .ticket = ticket });
+}
+
+static void lost_notes_send(struct desk *desk)
+{
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+        if (!desk->note_lost[edge] || ring_used(&desk->notes[edge]) >= NOTE_SLOTS - JOB_SLOTS)
+            continue;
+        desk->note_lost[edge] = false;
+        note_send(desk, edge, &(struct desk_note){ .ticket = 0 });
+    }
+}
+
+struct text job_body(struct job *job)
+{
+    return text_in(job->response + RESPONSE_HEAD_BYTES, JOB_RESPONSE_BYTES - RESPONSE_HEAD_BYTES);
+}
+
+/* The head is written in front of the body that is there already. */
+void job_reply_json(struct job *job, int status, const struct text *body)
+{
+    char bytes[RESPONSE_HEAD_BYTES];
+    struct text head = text_in(bytes, sizeof bytes);
+    if (body->overflow) {
+        job_reply_problem(job, PROBLEM_INTERNAL, "The answer is too long; ask for less at once.", SPAN_NONE);
+        return;
+    }
+    http_reply_head(&head, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"), body->size,
+        job->closing);
+    invariant(!head.overflow);
+    memmove(job->response + head.size, body->data, body->size);
+    memcpy(job->response, head.data, head.size);
+    job->response_size = head.size + body->size;
+    job->result = JOB_REPLY;
+}
+
+void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more)
+{
+    struct text out = text_in(job->response, JOB_RESPONSE_BYTES);
+    problem_reply(&out, problem, detail, more,
+        problem == PROBLEM_UNAVAILABLE ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, job->closing);
+    job->response_size = out.size;
+    job->result = JOB_REPLY;
+}
+
+void job_reply_status(struct job *job, enum status status)
+{
+    if (status == STATUS_AWAY)
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The database is away. Try again shortly.", SPAN_NONE);
+    else if (status == STATUS_NOT_FOUND)
+        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+    else if (status == STATUS_REFUSED || status == STATUS_CONFLICT)
+        job_reply_problem(job, PROBLEM_CONFLICT, "The database refused this.", SPAN_NONE);
+    else {
+        log_error("desk", "a request failed: %s", status_name(status));
+        job_reply_problem(job, PROBLEM_INTERNAL, NULL, SPAN_NONE);
+    }
+}
+
+enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome)
+{
+    struct inventory_port *port = desk->config.port;
+    struct inventory_request *request = port->ops->reserve(port);
+    if (request == NULL)
+        return STATUS_AWAY;
+    const uint64_t tag = ++desk->next_tag;
+    *request = (struct inventory_request){ .tag = tag, .command = *command };
+    port->ops->commit(port);
+    port->ops->flush(port);
+    const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
+    while (clock_now_ms() < give_up_ms && !embedded_failed(desk->config.embedded)) {
+        const struct inventory_answer *answer;
+        while ((answer = port->ops->collect(port)) != NULL) {
+            if (answer->tag != tag)
+                continue; /* came too late for the one who asked */
+            *outcome = answer->outcome;
+            return STATUS_OK;
+        }
+        wake_wait(&desk->wake, 20);
+    }
+    return STATUS_AWAY;
+}
+
+static void job_do(struct desk *desk, uint32_t edge, struct job *job)
+{
+    switch (job->kind) {
+    case JOB_ORDER: desk_order_job(desk, job); break;
+    case JOB_ORDERS: desk_orders_job(desk, job); break;
+    case JOB_ADMIN: desk_admin_job(desk, job); break;
+    }
+    note_send(desk, edge, &(struct desk_note){ .job = job });
+}
+
+static bool jobs_turn(struct desk *desk)
+{
+    bool more = false;
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+        uint32_t done = 0;
+        struct job **slot;
+        while (done < JOBS_PER_TURN && (slot = ring_peek(&desk->in[edge])) != NULL) {
+            struct job *job = *slot;
+            ring_pop(&desk->in[edge]);
+            ring_release(&desk->in[edge]);
+            job_do(desk, edge, job);
+            done++;
+        }
+        more |= done == JOBS_PER_TURN;
+    }
+    return more;
+}
+
+static void catalog_turn(struct desk *desk)
+{
+    struct catalog *catalog = NULL;
+    handover_collect(desk->config.catalog, desk->config.turns);
+    if (!desk->catalog_stale)
+        return;
+    const enum status status = catalog_build(&catalog, desk->config.store);
+    if (status != STATUS_OK) {
+        log_warn("desk", "the catalog can't be read now (%s); the old one stays", status_name(status));
+        return;
+    }
+    desk->catalog_stale = false;
+    handover_put(desk->config.catalog, desk->config.turns, catalog);
+}
+
+/* Orders that fall too far behind stop the wins; a tenth below the bound they go on. */
+static void lag_turn(struct desk *desk, const struct order_writer_progress *progress)
+{
+    const uint64_t bound = desk->config.config->lag_max;
+    const bool held = atomic_load(&desk->lag) > bound;
+    atomic_store(&desk->lag, progress->lag);
+    atomic_store(&desk->writer_state, progress->state);
+    if (progress->lag > bound && !held) {
+        log_error("desk", "orders are %llu records behind: no more wins until they catch up",
+            (unsigned long long)progress->lag);
+        embedded_hold_wins(desk->config.embedded, WINS_ORDERS_LAG);
+    } else if (progress->lag < bound - bound / 10) {
+        embedded_hold_wins(desk->config.embedded, WINS_RUNNING);
+    }
+}
+
+/* One round; answers how long there is nothing to do. */
+static uint32_t desk_turn(struct desk *desk)
+{
+    struct order_writer_progress progress = { 0 };
+    desk->now_ms = clock_now_ms();
+    http_date_turn(desk->now_ms);
+    const bool more = jobs_turn(desk);
+    const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
+    if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
+        log_error("desk", "orders can't be written: %s (%s)", status_name(status),
+            progress.trouble == NULL ? "no more is known" : progress.trouble);
+    lag_turn(desk, &progress);
+    struct stock_pump_progress pump;
+    if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK && pump.refused > 0)
+        log_error("desk", "%u stock events are refused by the inventory: a person must look", pump.refused);
+    if (desk->now_ms >= desk->schedule_at_ms) {
+        desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
+        desk_schedule(desk);
+    }
+    catalog_turn(desk);
+    lost_notes_send(desk);
+    if (more)
+        return 0;
+    return progress.wait_ms < ORDER_BATCH_WAIT_MS ? progress.wait_ms : ORDER_BATCH_WAIT_MS;
+}
+
+void desk_run(void *context)
+{
+    struct desk *desk = context;
+    metrics_thread_enter();
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
+        log_warn("desk", "the priority can't be lowered");
+    while (!atomic_load(&desk->stop)) {
+        const uint32_t wait_ms = desk_turn(desk);
+        if (wait_ms > 0)
+            wake_wait(&desk->wake, wait_ms);
+    }
+    /* What the log has by now is written before the end, unless the database is away. */
+    const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
+    do {
+        const uint32_t wait_ms = desk_turn(desk);
+        const uint32_t state = atomic_load(&desk->writer_state);
+        if (atomic_load(&desk->lag) == 0 || state == ORDER_WRITER_AWAY || state == ORDER_WRITER_STOPPED)
+            break;
+        wake_wait(&desk->wake, wait_ms > 0 ? wait_ms : 1);
+    } while (clock_now_ms() < give_up_ms);
+    atomic_store(&desk->ended, true);
+}
+
+bool desk_ended(const struct desk *desk)
+{
+    return atomic_load(&desk->ended);
+}
+
+void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake)
+{
+    desk->config.edge_wakes[edge] = wake;
+}
+
+void desk_stop(struct desk *desk)
+{
+    atomic_store(&desk->stop, true);
+    wake_signal(&desk->wake);
+}
+
+struct wake *desk_wake(struct desk *desk)
+{
+    return &desk->wake;
+}
+
+void desk_health(const struct desk *desk, struct desk_health *health)
+{
+    const uint32_t state = atomic_load(&desk->writer_state);
+    *health = (struct desk_health){ .away = state == ORDER_WRITER_AWAY,
+        .stopped = state == ORDER_WRITER_STOPPED,
+        .lag = atomic_load(&desk->lag) };
+}
+
+static size_t desk_bytes(uint32_t edges)
+{
+    return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() +
+        (size_t)edges * (JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256) + 8192;
+}
+
+enum status desk_open(struct desk **out, const struct desk_config *config, char error[CONFIG_ERROR])
+{
+    struct arena arena;
+    *out = NULL;
+    enum status status = arena_open(&arena, desk_bytes(config->edges));
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "no memory for the store thread");
+        return status;
+    }
+    struct desk *desk = arena_take(&arena, 1, sizeof *desk);
+    desk->config = *config;
+    desk->catalog_stale = true;
+    desk->wake.fd = -1;
+    for (uint32_t edge = 0; edge < config->edges; edge++) {
+        ring_create(&desk->in[edge], &arena, JOB_SLOTS, sizeof(struct job *));
+        ring_create(&desk->notes[edge], &arena, NOTE_SLOTS, sizeof(struct desk_note));
+    }
+    const struct order_writer_config writer = {
+        .queue = config->queue, .store = config->store, .changed = order_changed, .changed_context = desk
+    };
+    desk->writer = order_writer_create(&arena, &writer);
+    desk->pump = stock_pump_create(
+        &arena, &(struct stock_pump_config){ .store = config->store, .port = config->pump_port });
+    desk->arena = arena;
+    status = wake_open(&desk->wake);
+    if (status == STATUS_OK)
+        status = order_writer_start(desk->writer);
+    if (status == STATUS_OK) {
+        *out = desk;
+        return STATUS_OK;
+    }
+    snprintf(error, CONFIG_ERROR, "orders can't be continued from the journal: %s", status_name(status));
+    desk_close(desk);
+    return status;
+}
+
+void desk_close(struct desk *desk)
+{
+    if (desk == NULL)
+        return;
+    if (desk->wake.fd >= 0)
+        wake_close(&desk->wake);
+    struct arena arena = desk->arena;
+    arena_close(&arena);
+}

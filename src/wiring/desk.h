@@ -1,0 +1,97 @@
+/* wiring/desk.h: the store thread. Everything that touches the database happens here: orders are written, stock events
+ * pumped, order views read, admin requests carried out, sales preheated on time, the public catalog rebuilt.
+ *
+ * Edges hand in jobs by a ring each and get them back by another, together with notes that an order has changed (one ring
+ * for both, so that a note never overtakes the answer it is about). A job belongs to its edge, except between hand-in
+ * and return. The desk runs at low priority: selling goes first, orders follow, and if they fall too far behind, wins
+ * stop (orders.lag_max).
+ * Errors: a database that is away pauses the writing and is told by /readyz and metrics; damage stops the server. */
+#ifndef STAMPEDE_WIRING_DESK_H
+#define STAMPEDE_WIRING_DESK_H
+
+#include "base/text.h"
+#include "base/thread.h"
+#include "contract/order_store.h"
+#include "edge/http.h"
+#include "funnel/door.h"
+#include "funnel/keys.h"
+#include "inventory/embedded.h"
+#include "wiring/admin_keys.h"
+#include "wiring/config.h"
+#include "wiring/handover.h"
+
+enum {
+    JOB_REQUEST_BYTES = HTTP_BODY_MAX + HTTP_TARGET_MAX,
+    JOB_RESPONSE_BYTES = 256 * 1024,
+    DESK_PRIORITY = 19, /* nice */
+};
+
+enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_ADMIN };
+enum job_result { JOB_REPLY, JOB_NOT_YET /* the order has not changed: wait, if there is time left */ };
+
+struct job {
+    uint64_t token;
+    enum job_kind kind;
+    enum job_result result;
+    bool closing;
+    uint8_t cors; /* which origin the reply is for; 0: none */
+    /* JOB_ORDER, JOB_ORDERS */
+    user_id user;
+    ticket_number ticket;
+    item_id item;
+    uint32_t quantity;
+    uint64_t version_seen; /* 0: any order will do */
+    bool may_wait;
+    uint64_t wait_until_ms;
+    /* JOB_ADMIN: spans point into `request` */
+    enum http_method method;
+    struct span path, query, body;
+    char actor[ADMIN_NAME_MAX + 1];
+    enum admin_role role;
+    char *request;  /* JOB_REQUEST_BYTES */
+    char *response; /* JOB_RESPONSE_BYTES */
+    size_t response_size;
+    struct job *next; /* the edge's own list of free jobs */
+};
+
+struct desk_note { /* desk → edge */
+    struct job *job;      /* NULL: an order has changed */
+    ticket_number ticket; /* 0: many, look at all */
+};
+
+struct desk;
+struct desk_config {
+    const struct config *config;
+    const struct funnel_keys *keys;
+    const struct door_channels *channels;
+    struct embedded *embedded;
+    struct inventory_port *port;      /* admin commands */
+    struct inventory_port *pump_port; /* stock events */
+    struct order_store *store;
+    struct ticket_queue *queue;
+    uint32_t edges;
+    struct wake *edge_wakes[EDGES_MAX]; /* desk_edge_wake fills them, before the threads run */
+    struct handover *catalog;
+    struct reader_turns *turns;
+};
+
+MUST_CHECK enum status desk_open(struct desk **desk, const struct desk_config *config, char error[CONFIG_ERROR]);
+void desk_close(struct desk *desk); /* accepts NULL */
+void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
+struct wake *desk_wake(struct desk *desk); /* also the client of both ports */
+void desk_run(void *desk);                 /* the thread; until desk_stop */
+void desk_stop(struct desk *desk);         /* any thread: writes what the log has, then ends */
+
+/* Edge threads. */
+bool desk_hand_in(struct desk *desk, uint32_t edge, struct job *job); /* false: full */
+bool desk_take_back(struct desk *desk, uint32_t edge, struct desk_note *note);
+
+/* Any thread. */
+struct desk_health {
+    bool away, stopped;
+    uint64_t lag;
+};
+bool desk_ended(const struct desk *desk); /* the thread has done its last turn */
+void desk_health(const struct desk *desk, struct desk_health *health);
+
+#endif

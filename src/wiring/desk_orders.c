@@ -1,0 +1,92 @@
+/* wiring/desk_orders.c: a user's own orders, read for the public API. */
+#include "wiring/catalog.h"
+#include "wiring/desk_parts.h"
+
+enum { ORDERS_SHOWN = 100 };
+
+static const char *const state_names[ORDER_STATES] = {
+    [ORDER_NONE] = "none",
+    [ORDER_PENDING] = "pending",
+    [ORDER_PAID] = "paid",
+    [ORDER_CLOSED] = "closed",
+    [ORDER_REFUNDED] = "refunded",
+};
+static const char *const reason_names[ORDER_REASONS] = {
+    [REASON_NONE] = "null",
+    [REASON_EXPIRED] = "\"expired\"",
+    [REASON_CANCELLED] = "\"cancelled\"",
+    [REASON_REJECTED] = "\"rejected\"",
+};
+
+static void ids_json(const struct desk *desk, ticket_number ticket, struct text *out)
+{
+    text_literal(out, "{\"ticket\":\"");
+    text_hex64(out, funnel_ticket_id(desk->config.keys, ticket));
+    text_literal(out, "\",\"order\":\"");
+    text_hex64(out, funnel_order_id(desk->config.keys, ticket));
+    text_literal(out, "\"");
+}
+
+void desk_order_json(const struct desk *desk, const struct order *order, struct text *out)
+{
+    const struct catalog *catalog = handover_get(desk->config.catalog);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, order->item);
+    ids_json(desk, order->ticket, out);
+    text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u", state_names[order->state],
+        reason_names[order->reason], order->item, order->quantity);
+    text_format(out, ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
+        (unsigned long long)order->amount);
+    text_json(out, span_from_string(item == NULL ? "" : item->currency));
+    text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu}",
+        (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
+        (unsigned long long)order->version);
+}
+
+/* The edge has asked the inventory already: the ticket is this user's. Not in the store yet means: being written. */
+void desk_order_job(struct desk *desk, struct job *job)
+{
+    struct order order;
+    struct text body = job_body(job);
+    const enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        job_reply_status(job, status);
+        return;
+    }
+    const bool news = status == STATUS_OK && order.version != job->version_seen;
+    if (!news && job->may_wait) {
+        job->result = JOB_NOT_YET;
+        return;
+    }
+    if (status == STATUS_OK && order.user != job->user) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
+        return;
+    }
+    if (status == STATUS_OK) {
+        desk_order_json(desk, &order, &body);
+    } else {
+        ids_json(desk, job->ticket, &body);
+        text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item, job->quantity);
+    }
+    job_reply_json(job, 200, &body);
+}
+
+void desk_orders_job(struct desk *desk, struct job *job)
+{
+    struct order orders[ORDERS_SHOWN];
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    const enum status status = desk->config.store->ops->orders_list(
+        desk->config.store, job->user, 0, 0, orders, ORDERS_SHOWN, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"orders\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        desk_order_json(desk, &orders[i], &body);
+    }
+    text_literal(&body, "]}");
+    job_reply_json(job, 200, &body);
+}

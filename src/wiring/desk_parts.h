@@ -1,0 +1,57 @@
+/* wiring/desk_parts.h: what the parts of the desk share. Nobody else includes it. Thread: the desk's. */
+#ifndef STAMPEDE_WIRING_DESK_PARTS_H
+#define STAMPEDE_WIRING_DESK_PARTS_H
+
+#include "base/ring.h"
+#include "orders/order_writer.h"
+#include "orders/stock_pump.h"
+#include "wiring/desk.h"
+#include "wiring/problems.h"
+
+enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
+
+struct desk {
+    struct desk_config config;
+    struct arena arena;
+    struct wake wake;
+    struct ring in[EDGES_MAX];    /* struct job * */
+    struct ring notes[EDGES_MAX]; /* struct desk_note */
+    bool note_lost[EDGES_MAX];    /* a ring was full: tell "many" when there is room */
+    struct order_writer *writer;
+    struct stock_pump *pump;
+    uint64_t next_tag;
+    uint64_t now_ms;
+    uint64_t schedule_at_ms;
+    bool catalog_stale;
+    _Atomic bool stop, ended;
+    _Atomic uint64_t lag;
+    _Atomic uint32_t writer_state; /* enum order_writer_state */
+};
+
+/* desk.c: asks the inventory and waits for the durable answer. STATUS_AWAY: none within DESK_ASK_MS. */
+MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
+
+/* desk_orders.c */
+void desk_order_job(struct desk *desk, struct job *job);
+void desk_orders_job(struct desk *desk, struct job *job);
+void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
+
+/* desk_sales.c: preheat and schedule. `conflict` says why the inventory refused. */
+enum preheat_result { PREHEAT_DONE, PREHEAT_UNCHANGED, PREHEAT_REFUSED, PREHEAT_AWAY };
+enum preheat_result desk_preheat(
+    struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
+MUST_CHECK enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct outcome *outcome);
+void desk_schedule(struct desk *desk);
+const char *conflict_text(uint8_t conflict);
+const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
+
+/* admin_api.c */
+void desk_admin_job(struct desk *desk, struct job *job);
+
+/* Ends a job with a response. */
+void job_reply_json(struct job *job, int status, const struct text *body);
+void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more);
+void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
+struct text job_body(struct job *job); /* room for a JSON body, in front of which the head will go */
+
+#endif

@@ -1,0 +1,136 @@
+/* wiring/desk_sales.c: bringing sales and items from the store to the inventory: preheat, by hand and on time. */
+#include "base/log.h"
+#include "wiring/desk_parts.h"
+
+#include <string.h>
+
+enum { READ_ROWS = 32 };
+
+static const char *const conflict_texts[] = {
+    [CONFLICT_NONE] = "refused",
+    [CONFLICT_OTHER_TOTAL] = "it is preheated with another total: use adjust to add or remove units",
+    [CONFLICT_BAD_SPLIT] = "channels and safety stock do not add up to total - locked - sold",
+    [CONFLICT_ALREADY_OPEN] = "the sale has started: its start can't be moved",
+    [CONFLICT_ENDED] = "the sale is over",
+    [CONFLICT_BAD_WINDOW] = "end_ms must be after start_ms",
+    [CONFLICT_NOT_PREHEATED] = "no item of the sale is preheated",
+    [CONFLICT_BAD_MOVE] = "not possible from the present state",
+    [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
+    [CONFLICT_OTHER_LIMIT] = "limit_per_user of a sale with preheated items can't be set, removed or lowered",
+};
+
+const char *conflict_text(uint8_t conflict)
+{
+    return conflict < sizeof conflict_texts / sizeof *conflict_texts ? conflict_texts[conflict]
+                                                                     : conflict_texts[CONFLICT_NONE];
+}
+
+const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
+{
+    const struct door_channels *channels = desk->config.channels;
+    if (channel == CHANNEL_SAFETY)
+        return "safety";
+    if (channel >= channels->count)
+        return "?";
+    memcpy(out, channels->names[channel].name, channels->names[channel].size);
+    out[channels->names[channel].size] = 0;
+    return out;
+}
+
+enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct outcome *outcome)
+{
+    const struct command command = { .type = COMMAND_SALE,
+        .sale = { .sale = sale->id,
+            .start_ms = sale->start_ms,
+            .end_ms = sale->end_ms,
+            .limit_per_user = sale->limit_per_user,
+            .eligible_only = sale->eligible_only } };
+    return desk_ask(desk, &command, outcome);
+}
+
+/* sellable = total − locked − sold, of one row read at one moment. What the other channels and the safety stock do not
+ * get is the web channel's. */
+static struct command preheat_command(const struct item *item)
+{
+    struct command command = { .type = COMMAND_PREHEAT,
+        .preheat = { .item = item->id,
+            .sale = item->sale,
+            .unit_price = item->flash_price,
+            .limit_per_user = item->limit_per_user,
+            .pay_window_ms = item->pay_window_ms,
+            .total = item->total,
+            .locked = item->locked,
+            .sold_before = item->sold,
+            .safety = item->safety } };
+    int64_t web = (int64_t)item->total - item->locked - item->sold - item->safety;
+    for (uint32_t channel = 1; channel < CHANNELS_MAX; channel++) {
+        command.preheat.channel_units[channel] = item->channel_units[channel];
+        web -= item->channel_units[channel];
+    }
+    command.preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web; /* below 0: the engine refuses the split */
+    return command;
+}
+
+enum preheat_result desk_preheat(
+    struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome)
+{
+    if (desk_sale_define(desk, sale, outcome) != STATUS_OK)
+        return PREHEAT_AWAY;
+    if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
+        return PREHEAT_REFUSED;
+    const struct command command = preheat_command(item);
+    if (desk_ask(desk, &command, outcome) != STATUS_OK || outcome->answer == ANSWER_UNAVAILABLE)
+        return PREHEAT_AWAY;
+    if (outcome->answer == ANSWER_DONE)
+        return PREHEAT_DONE;
+    return outcome->answer == ANSWER_UNCHANGED ? PREHEAT_UNCHANGED : PREHEAT_REFUSED;
+}
+
+static bool sale_is_due(const struct desk *desk, const struct sale *sale)
+{
+    if (sale->gate == GATE_ENDED || desk->now_ms >= sale->end_ms)
+        return false;
+    const bool asked = sale->preheat_at_ms != 0 && desk->now_ms >= sale->preheat_at_ms;
+    const bool near = sale->published && desk->now_ms + DESK_PREHEAT_AHEAD_MS >= sale->start_ms;
+    return asked || near;
+}
+
+static void sale_preheat_due(struct desk *desk, const struct sale *sale)
+{
+    struct item items[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    struct order_store *store = desk->config.store;
+    for (item_id after = 0; count == READ_ROWS;) {
+        if (store->ops->items(store, sale->id, after, items, READ_ROWS, &count) != STATUS_OK)
+            return;
+        for (uint32_t i = 0; i < count; i++) {
+            struct outcome outcome = { 0 };
+            after = items[i].id;
+            if (items[i].preheated)
+                continue;
+            const enum preheat_result result = desk_preheat(desk, sale, &items[i], &outcome);
+            if (result == PREHEAT_DONE)
+                log_info("desk", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
+            else if (result != PREHEAT_UNCHANGED)
+                log_error("desk", "item %u of sale %u can't be preheated: %s", items[i].id, sale->id,
+                    result == PREHEAT_AWAY ? "the inventory can't write now" : conflict_text(outcome.detail));
+        }
+    }
+}
+
+/* No sale opens unpreheated: what is due, or opens within a minute, is preheated here if nobody did it by hand. */
+void desk_schedule(struct desk *desk)
+{
+    struct sale sales[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    struct order_store *store = desk->config.store;
+    for (sale_id after = 0; count == READ_ROWS;) {
+        if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
+            return; /* away: the order writer tells */
+        for (uint32_t i = 0; i < count; i++) {
+            after = sales[i].id;
+            if (sale_is_due(desk, &sales[i]))
+                sale_preheat_due(desk, &sales[i]);
+        }
+    }
+}

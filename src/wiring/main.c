@@ -1,0 +1,55 @@
+/* wiring/main.c: which command was asked for. */
+#include "wiring/admin_cli.h"
+#include "wiring/demo.h"
+#include "wiring/key_command.h"
+#include "wiring/mint.h"
+#include "wiring/serve.h"
+#include "wiring/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef STAMPEDE_VERSION
+#define STAMPEDE_VERSION "0.1.0"
+#endif
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+};
+static const struct verb verbs[] = {
+    { "serve", serve_main, "run the server" },
+    { "demo", demo_main, "run a server with a sale to play with" },
+    { "config", config_main, "print all settings as the server would see them" },
+    { "admin", admin_cli_main, "products, sales, items, stock, orders: the admin API from the command line" },
+    { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
+    { "key", key_command_main, "make and list admin keys" },
+    { "mint", mint_main, "passes and sessions for rehearsals, signed with the data folder's own secret" },
+};
+
+static int help(FILE *out)
+{
+    fprintf(out, "stampede %s: a flash-sale server\n\nusage: stampede COMMAND ...\n\n", STAMPEDE_VERSION);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].what);
+    fprintf(out, "  %-8s %s\n", "version", "print the version");
+    return out == stdout ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return help(stderr);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
+        printf("stampede %s\n", STAMPEDE_VERSION);
+        return 0;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+        return help(stdout);
+    fprintf(stderr, "stampede: there is no command %s\n\n", argv[1]);
+    return help(stderr);
+}

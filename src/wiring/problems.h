@@ -1,0 +1,71 @@
+/* wiring/problems.h: every refusal that a client can get, as an RFC 9457 problem document with a stable type. */
+#ifndef STAMPEDE_WIRING_PROBLEMS_H
+#define STAMPEDE_WIRING_PROBLEMS_H
+
+#include "base/text.h"
+
+/* name, status, title, detail */
+#define PROBLEM_LIST(X) \
+    X(SOLD_OUT, "sold-out", 409, "Sold out", "There are not enough units left.") \
+    X(ALREADY_BOUGHT, "already-bought", 409, "Already bought", "You have bought this item; see the ticket.") \
+    X(LIMIT_REACHED, "limit-reached", 409, "Limit reached", "This would be more than one user may buy.") \
+    X(IN_PROGRESS, "in-progress", 409, "In progress", "Another purchase of yours is being written.") \
+    X(KEY_REUSED, "key-reused", 422, "Key used before", \
+        "This Idempotency-Key was used for another request.") \
+    X(KEY_REQUIRED, "key-required", 400, "Key required", \
+        "An Idempotency-Key is needed for an item of which one may buy several.") \
+    X(BAD_KEY, "bad-key", 400, "Bad key", "Idempotency-Key must be 1 to 64 visible ASCII characters.") \
+    X(NOT_STARTED, "not-started", 403, "Not started", "The sale has not started.") \
+    X(ENDED, "ended", 410, "Ended", "The sale is over.") \
+    X(PAUSED, "paused", 403, "Paused", "The sale pauses. Try again shortly.") \
+    X(NOT_ELIGIBLE, "not-eligible", 403, "Not eligible", "This sale is for invited users only.") \
+    X(TOO_POPULAR, "too-popular", 503, "Too popular", "Too many people at once. Try again shortly.") \
+    X(UNAVAILABLE, "unavailable", 503, "Unavailable", "Purchases can't be taken right now. Try again shortly.") \
+    X(SESSION_REQUIRED, "session-required", 401, "Session required", \
+        "Send Authorization: Bearer with a session from POST /v1/session.") \
+    X(SESSION_INVALID, "session-invalid", 401, "Session invalid", "The session is not valid, or has expired.") \
+    X(TOKEN_INVALID, "token-invalid", 401, "Token invalid", "The shop's token was refused.") \
+    X(PASS_REQUIRED, "pass-required", 403, "Pass required", \
+        "Send Stampede-Pass with a pass from POST /v1/items/{item}/pass.") \
+    X(PASS_INVALID, "pass-invalid", 403, "Pass invalid", "The pass is not valid.") \
+    X(PASS_EXPIRED, "pass-expired", 403, "Pass expired", "The pass has expired. Get a new one.") \
+    X(PASS_FOREIGN, "pass-foreign", 403, "Foreign pass", "The pass is for another item or another user.") \
+    X(BAD_QUANTITY, "bad-quantity", 422, "Bad quantity", "quantity must be a whole number from 1 to 1000.") \
+    X(BAD_CHANNEL, "bad-channel", 422, "Bad channel", "There is no such channel.") \
+    X(BAD_BODY, "bad-body", 400, "Bad body", "The body is not what is expected here.") \
+    X(BAD_VALUE, "bad-value", 422, "Bad value", "A value is missing or not allowed.") \
+    X(BAD_QUERY, "bad-query", 400, "Bad query", "A query parameter is not allowed here, or its value is wrong.") \
+    X(UNKNOWN_ITEM, "unknown-item", 404, "Unknown item", "There is no such item on sale.") \
+    X(UNKNOWN_SALE, "unknown-sale", 404, "Unknown sale", "There is no such sale.") \
+    X(UNKNOWN_ORDER, "unknown-order", 404, "Unknown order", "You have no such order or ticket.") \
+    X(NOT_FOUND, "not-found", 404, "Not found", "There is nothing here.") \
+    X(METHOD, "method-not-allowed", 405, "Method not allowed", "This address does not take that method.") \
+    X(MEDIA_TYPE, "media-type", 415, "Unsupported media type", "Send application/json.") \
+    X(MALFORMED, "malformed-request", 400, "Malformed request", "The request is not well-formed HTTP.") \
+    X(ADMIN_REQUIRED, "admin-key-required", 401, "Admin key required", "Send Authorization: Bearer with an admin key.") \
+    X(ADMIN_ROLE, "admin-role", 403, "Not allowed", "This key's role does not allow that.") \
+    X(CONFLICT, "conflict", 409, "Conflict", "That can't be done in the present state.") \
+    X(INTERNAL, "internal", 500, "Internal error", "Something is wrong on our side; it has been logged.")
+
+enum problem {
+    PROBLEM_NONE,
+#define PROBLEM_ENUM(name, type, status, title, detail) PROBLEM_##name,
+    PROBLEM_LIST(PROBLEM_ENUM)
+#undef PROBLEM_ENUM
+        PROBLEMS,
+};
+
+struct problem_text {
+    const char *type; /* without /problems/ */
+    int status;
+    const char *title, *detail;
+};
+extern const struct problem_text problem_texts[PROBLEMS];
+
+/* The JSON body. `detail` NULL: the standard one. `more`: further members, beginning with a comma, or empty. */
+void problem_body(struct text *out, enum problem problem, const char *detail, struct span more);
+/* The whole response. */
+void problem_reply(struct text *out, enum problem problem, const char *detail, struct span more,
+    struct span headers, bool closing);
+
+#endif

@@ -1,0 +1,398 @@
+#include "wiring/routes.h"
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "edge/http_reply.h"
+#include "funnel/token.h"
+#include "wiring/routes_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_METRIC(answer, text) \
+    [answer] = { .name = "stampede_purchases_total", \
+        .labels = "answer=\"" text "\"", \
+        .help = "Purchases that reached the inventory, by its answer.", \
+        .kind = METRIC_COUNTER }
+static struct metric answer_metrics[ANSWERS] = {
+    ANSWER_METRIC(ANSWER_WON, "won"),
+    ANSWER_METRIC(ANSWER_REPEATED, "repeated"),
+    ANSWER_METRIC(ANSWER_KEY_REUSED, "key-reused"),
+    ANSWER_METRIC(ANSWER_IN_PROGRESS, "in-progress"),
+    ANSWER_METRIC(ANSWER_ALREADY_BOUGHT, "already-bought"),
+    ANSWER_METRIC(ANSWER_LIMIT_REACHED, "limit-reached"),
+    ANSWER_METRIC(ANSWER_SOLD_OUT, "sold-out"),
+    ANSWER_METRIC(ANSWER_NOT_STARTED, "not-started"),
+    ANSWER_METRIC(ANSWER_ENDED, "ended"),
+    ANSWER_METRIC(ANSWER_PAUSED, "paused"),
+    ANSWER_METRIC(ANSWER_NOT_ELIGIBLE, "not-eligible"),
+    ANSWER_METRIC(ANSWER_TOO_POPULAR, "too-popular"),
+    ANSWER_METRIC(ANSWER_UNAVAILABLE, "unavailable"),
+};
+
+void routes_metrics_register(void)
+{
+    for (int answer = 0; answer < ANSWERS; answer++)
+        if (answer_metrics[answer].name != NULL)
+            metrics_register(&answer_metrics[answer]);
+}
+
+static void answer_count(enum answer answer)
+{
+    if (answer_metrics[answer].name != NULL)
+        metric_add(&answer_metrics[answer], 1);
+}
+
+struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64])
+{
+    if (cors == 0 || cors > routes->settings->origin_count)
+        return SPAN_NONE;
+    struct text text = text_in(out, ORIGIN_BYTES_MAX + 64);
+    text_literal(&text, "Access-Control-Allow-Origin: ");
+    text_string(&text, routes->settings->origins[cors - 1]);
+    text_literal(&text, "\r\nVary: Origin\r\n");
+    return text_span(&text);
+}
+
+enum edge_verdict reply_bytes(
+    struct exchange *exchange, int status, struct span type, struct span headers, struct span body)
+{
+    char origin[ORIGIN_BYTES_MAX + 64], lines[512];
+    struct text head = text_in(lines, sizeof lines);
+    text_add(&head, headers);
+    text_add(&head, cors_headers(exchange->routes, exchange->cors, origin));
+    invariant(!head.overflow);
+    http_reply(exchange->out, status, type, text_span(&head), body, exchange->closing);
+    return EDGE_REPLIED;
+}
+
+enum edge_verdict reply_json(struct exchange *exchange, int status, const struct text *body, bool cacheable)
+{
+    if (body->overflow)
+        return reply_problem(exchange, PROBLEM_INTERNAL, NULL);
+    return reply_bytes(exchange, status, SPAN("application/json"),
+        cacheable ? SPAN("Cache-Control: no-cache\r\n") : SPAN("Cache-Control: no-store\r\n"), text_span(body));
+}
+
+enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
+{
+    char bytes[1024];
+    struct text body = text_in(bytes, sizeof bytes);
+    problem_body(&body, problem, detail, SPAN_NONE);
+    const bool wait = problem_texts[problem].status == 503;
+    return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
+        wait ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, text_span(&body));
+}
+
+user_id session_user(struct exchange *exchange)
+{
+    struct session session;
+    struct span token;
+    if (exchange->request->authorization.data == NULL) {
+        reply_problem(exchange, PROBLEM_SESSION_REQUIRED, NULL);
+        return 0;
+    }
+    if (!token_bearer(exchange->request->authorization, &token) ||
+        session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session) !=
+            TOKEN_OK) {
+        reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
+        return 0;
+    }
+    return session.user;
+}
+
+bool path_number(struct span *path, uint32_t *number)
+{
+    size_t digits = 0;
+    while (digits < path->size && path->data[digits] >= '0' && path->data[digits] <= '9')
+        digits++;
+    if (span_to_u32(span_of(path->data, digits), number) != STATUS_OK)
+        return false;
+    *path = span_of(path->data + digits, path->size - digits);
+    return true;
+}
+
+struct span query_value(struct span query, const char *name)
+{
+    struct span pair;
+    const size_t size = strlen(name);
+    while (span_take_until(&query, '&', &pair))
+        if (pair.size > size && memcmp(pair.data, name, size) == 0 && pair.data[size] == '=')
+            return span_of(pair.data + size + 1, pair.size - size - 1);
+    return SPAN_NONE;
+}
+
+/* "/v1/items/12/buy" → 12, on the hot path. */
+static bool purchase_path(struct span path, uint32_t *item)
+{
+    static const char prefix[] = "/v1/items/";
+    const size_t least = sizeof prefix - 1 + 1 + 4;
+    if (path.size < least || memcmp(path.data, prefix, sizeof prefix - 1) != 0 ||
+        memcmp(path.data + path.size - 4, "/buy", 4) != 0)
+        return false;
+    const size_t digits = path.size - 4 - (sizeof prefix - 1);
+    return span_to_u32(span_of(path.data + sizeof prefix - 1, digits), item) == STATUS_OK;
+}
+
+static bool routes_overlaps(void *self, const struct http_request *request)
+{
+    uint32_t item;
+    (void)self;
+    return request->method == HTTP_POST && purchase_path(request->path, &item);
+}
+
+static enum edge_verdict purchase(struct exchange *exchange, item_id item)
+{
+    struct routes *routes = exchange->routes;
+    const struct http_request *request = exchange->request;
+    struct door_result result;
+    const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
+        .item = item,
+        .authorization = request->authorization,
+        .pass = request->pass,
+        .idempotency_key = request->idempotency_key,
+        .body = request->body };
+    if (funnel_door(&routes->door, &asked, &result) != DOOR_GO) {
+        exchange->reply->answer = answer_from_door(&result);
+        exchange->reply->answer.flags = exchange->cors;
+        return EDGE_ANSWERED;
+    }
+    struct inventory_request *slot = routes->port->ops->reserve(routes->port);
+    if (slot == NULL) {
+        answer_count(ANSWER_TOO_POPULAR);
+        exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = exchange->cors };
+        return EDGE_ANSWERED;
+    }
+    slot->tag = exchange->token | (uint64_t)exchange->cors << TAG_CORS_SHIFT;
+    slot->command.type = COMMAND_RESERVE;
+    slot->command.reserve = (struct command_reserve){ .user = result.user,
+        .key = result.key,
+        .item = item,
+        .quantity = result.quantity,
+        .channel = result.channel };
+    routes->port->ops->commit(routes->port);
+    return EDGE_DEFERRED;
+}
+
+static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
+{
+    uint32_t item;
+    const enum http_method method = exchange->request->method;
+    if (!path_number(&rest, &item))
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
+    if (rest.size == 0)
+        return method == HTTP_GET ? public_item(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/pass")))
+        return method == HTTP_POST ? public_pass(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/mine")))
+        return method == HTTP_GET ? orders_mine(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/buy")))
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
+}
+
+static enum edge_verdict route_get(struct exchange *exchange, struct span path)
+{
+    uint32_t number;
+    if (span_equal(path, SPAN("/time")))
+        return public_time(exchange);
+    if (span_equal(path, SPAN("/sales")))
+        return public_sales(exchange);
+    if (span_equal(path, SPAN("/orders")))
+        return orders_list(exchange);
+    if (span_starts_with(path, SPAN("/sales/"))) {
+        struct span rest = span_of(path.data + 7, path.size - 7);
+        if (!path_number(&rest, &number) || rest.size > 0)
+            return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
+        return public_sale(exchange, number);
+    }
+    if (span_starts_with(path, SPAN("/tickets/")))
+        return orders_view(exchange, span_of(path.data + 9, path.size - 9), true);
+    if (span_starts_with(path, SPAN("/orders/")))
+        return orders_view(exchange, span_of(path.data + 8, path.size - 8), false);
+    return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
+}
+
+static enum edge_verdict route_public(struct exchange *exchange, struct span path)
+{
+    const enum http_method method = exchange->request->method;
+    if (span_starts_with(path, SPAN("/items/")))
+        return route_item(exchange, span_of(path.data + 7, path.size - 7));
+    if (span_equal(path, SPAN("/session")))
+        return method == HTTP_POST ? public_session(exchange) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (method != HTTP_GET)
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    return route_get(exchange, path);
+}
+
+/* A preflight: which page may ask for what. Everything else about OPTIONS is the same for every address. */
+static enum edge_verdict route_options(struct exchange *exchange)
+{
+    if (exchange->request->access_control_request_method.data == NULL || exchange->cors == 0)
+        return reply_bytes(exchange, 204, SPAN_NONE, SPAN("Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n"), SPAN_NONE);
+    return reply_bytes(exchange, 204, SPAN_NONE,
+        SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PATCH\r\n"
+             "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, Stampede-Pass\r\n"
+             "Access-Control-Max-Age: 600\r\n"),
+        SPAN_NONE);
+}
+
+static enum edge_verdict route_static(struct exchange *exchange)
+{
+    switch (static_files_find(exchange->routes->shared.files, exchange->request, exchange->closing, exchange->out,
+        exchange->reply)) {
+    case STATIC_REPLIED: return EDGE_REPLIED;
+    case STATIC_WRONG_METHOD: return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    case STATIC_NOT_FOUND: break;
+    }
+    return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
+}
+
+static enum edge_verdict route_slow(struct exchange *exchange)
+{
+    const struct span path = exchange->request->path;
+    if (exchange->request->method == HTTP_OPTIONS)
+        return route_options(exchange);
+    if (span_starts_with(path, SPAN("/v1/")))
+        return route_public(exchange, span_of(path.data + 3, path.size - 3));
+    if (span_starts_with(path, SPAN("/admin/v1/")))
+        return orders_admin(exchange, span_of(path.data + 9, path.size - 9));
+    if (exchange->request->method == HTTP_GET) {
+        if (span_equal(path, SPAN("/livez")))
+            return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN_NONE, SPAN("ok\n"));
+        if (span_equal(path, SPAN("/readyz")))
+            return public_ready(exchange);
+        if (span_equal(path, SPAN("/metrics")))
+            return public_metrics(exchange);
+    }
+    return route_static(exchange);
+}
+
+static enum edge_verdict routes_request(void *self, const struct http_request *request, uint64_t token,
+    bool closing, struct text *out, struct edge_reply *reply)
+{
+    struct routes *routes = self;
+    struct exchange exchange = { routes, request, token, closing, 0, out, reply };
+    uint32_t item;
+    if (__builtin_expect(request->origin.data != NULL, 0))
+        exchange.cors = settings_origin(routes->settings, request->origin);
+    if (__builtin_expect(request->method == HTTP_POST && purchase_path(request->path, &item), 1))
+        return purchase(&exchange, item);
+    if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
+        struct http_request as_get = *request;
+        as_get.method = HTTP_GET;
+        exchange.request = &as_get;
+        return route_slow(&exchange);
+    }
+    return route_slow(&exchange);
+}
+
+static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
+{
+    struct routes *routes = self;
+    char origin[ORIGIN_BYTES_MAX + 64];
+    const struct span headers =
+        answer->flags == 0 ? SPAN_NONE : cors_headers(routes, answer->flags, origin);
+    answer_render(answer, &routes->keys, headers, closing, out);
+}
+
+static void routes_refuse(void *self, int status, const char *why, struct text *out)
+{
+    char bytes[512];
+    struct text body = text_in(bytes, sizeof bytes);
+    (void)self;
+    text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");
+    text_json(&body, span_from_string(http_reason(status)));
+    text_format(&body, ",\"status\":%d,\"detail\":", status);
+    text_json(&body, span_from_string(why));
+    text_literal(&body, "}");
+    http_reply(out, status, SPAN("application/problem+json"),
+        status == 503 ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, text_span(&body), true);
+}
+
+static void answers_collect(struct routes *routes)
+{
+    const struct inventory_answer *answer;
+    while ((answer = routes->port->ops->collect(routes->port)) != NULL) {
+        if ((answer->tag & TAG_ASK) != 0) {
+            orders_ask_answered(routes, (uint32_t)answer->tag, &answer->outcome);
+            continue;
+        }
+        answer_count(answer->outcome.answer);
+        struct edge_answer told = answer_from_outcome(&answer->outcome);
+        told.flags = (uint8_t)(answer->tag >> TAG_CORS_SHIFT);
+        edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);
+    }
+}
+
+static void routes_turn(void *self, uint64_t now_ms)
+{
+    struct routes *routes = self;
+    /* What was loaded in the last turn is not used any more: count it before loading again. */
+    reader_turn_done(routes->shared.turns, routes->index);
+    routes->settings = handover_get(routes->shared.settings);
+    routes->catalog = handover_get(routes->shared.catalog);
+    funnel_keys_turn(&routes->keys, now_ms);
+    orders_turn(routes, now_ms);
+    routes->port->ops->flush(routes->port);
+    if (routes->host && embedded_turn(routes->shared.embedded, clock_now_ms()))
+        wake_signal(edge_wake(routes->edge));
+    answers_collect(routes);
+}
+
+struct edge_handler routes_handler(struct routes *routes)
+{
+    return (struct edge_handler){ .self = routes,
+        .overlaps = routes_overlaps,
+        .request = routes_request,
+        .render = routes_render,
+        .refuse = routes_refuse,
+        .turn = routes_turn };
+}
+
+enum status routes_open(struct routes **out, const struct routes_shared *shared, uint32_t index,
+    struct inventory_port *port, bool host)
+{
+    struct routes *routes = calloc(1, sizeof *routes);
+    *out = NULL;
+    if (routes == NULL)
+        return STATUS_FULL;
+    routes->shared = *shared;
+    routes->index = index;
+    routes->port = port;
+    routes->host = host;
+    routes->keys = *shared->keys;
+    routes->door = (struct door){
+        .board = embedded_board(shared->embedded), .keys = &routes->keys, .channels = shared->channels
+    };
+    routes->settings = handover_get(shared->settings);
+    routes->catalog = handover_get(shared->catalog);
+    funnel_keys_turn(&routes->keys, clock_now_ms());
+    uint64_t seed;
+    random_secret(&seed, sizeof seed);
+    random_seed(&routes->random, seed);
+    const size_t bytes = WAITS_MAX * sizeof(struct wait) +
+        JOBS_MAX * (sizeof(struct job) + JOB_REQUEST_BYTES + JOB_RESPONSE_BYTES + 256) + 8192;
+    const enum status status = arena_open(&routes->arena, bytes);
+    if (status != STATUS_OK) {
+        free(routes);
+        return status;
+    }
+    orders_create(routes);
+    *out = routes;
+    return STATUS_OK;
+}
+
+void routes_edge(struct routes *routes, struct edge *edge)
+{
+    routes->edge = edge;
+}
+
+void routes_close(struct routes *routes)
+{
+    if (routes == NULL)
+        return;
+    arena_close(&routes->arena);
+    explicit_bzero(&routes->keys, sizeof routes->keys);
+    free(routes);
+}

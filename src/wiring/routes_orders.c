@@ -1,0 +1,339 @@
+/* wiring/routes_orders.c: requests that go to the inventory for a look or to the desk for the database, and wait.
+ * An order view asks the inventory first whose ticket it is: only then, and only for its owner, the desk reads the order. */
+#include "edge/http_reply.h"
+#include "funnel/token.h"
+#include "wiring/routes_parts.h"
+
+#include <string.h>
+
+void orders_create(struct routes *routes)
+{
+    for (uint32_t i = 0; i < ASKS_MAX; i++)
+        routes->asks[i].next_free = (uint16_t)(i + 1 < ASKS_MAX ? i + 2 : 0);
+    routes->ask_free = 1;
+    routes->waits = arena_take(&routes->arena, WAITS_MAX, sizeof *routes->waits);
+    struct job *jobs = arena_take(&routes->arena, JOBS_MAX, sizeof *jobs);
+    for (uint32_t i = 0; i < JOBS_MAX; i++) {
+        jobs[i].request = arena_take(&routes->arena, 1, JOB_REQUEST_BYTES);
+        jobs[i].response = arena_take(&routes->arena, 1, JOB_RESPONSE_BYTES);
+        jobs[i].next = routes->job_free;
+        routes->job_free = &jobs[i];
+    }
+}
+
+static struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing, uint8_t cors)
+{
+    struct job *job = routes->job_free;
+    if (job == NULL)
+        return NULL;
+    routes->job_free = job->next;
+    char *request = job->request, *response = job->response;
+    *job = (struct job){ .token = token,
+        .kind = kind,
+        .closing = closing,
+        .cors = cors,
+        .request = request,
+        .response = response };
+    return job;
+}
+
+static void job_give(struct routes *routes, struct job *job)
+{
+    job->next = routes->job_free;
+    routes->job_free = job;
+}
+
+static void job_hand_in(struct routes *routes, struct job *job)
+{
+    /* There are fewer jobs than slots: the ring can't be full. */
+    invariant(desk_hand_in(routes->shared.desk, routes->index, job));
+}
+
+/* A refusal for a request that was deferred. */
+static void complete_problem(struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors)
+{
+    char bytes[1024], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
+    struct text out = text_in(bytes, sizeof bytes);
+    struct text head = text_in(lines, sizeof lines);
+    if (problem_texts[problem].status == 503)
+        text_literal(&head, "Retry-After: 2\r\n");
+    text_add(&head, cors_headers(routes, cors, origin));
+    problem_reply(&out, problem, NULL, SPAN_NONE, text_span(&head), closing);
+    edge_complete_bytes(routes->edge, token, text_span(&out));
+}
+
+static struct ask *ask_send(struct exchange *exchange, const struct command *command)
+{
+    struct routes *routes = exchange->routes;
+    struct inventory_request *slot = routes->ask_free == 0 ? NULL : routes->port->ops->reserve(routes->port);
+    if (slot == NULL) {
+        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+        return NULL;
+    }
+    const uint32_t index = routes->ask_free - 1u;
+    struct ask *ask = &routes->asks[index];
+    routes->ask_free = ask->next_free;
+    *ask = (struct ask){ .token = exchange->token, .closing = exchange->closing, .cors = exchange->cors };
+    *slot = (struct inventory_request){ .tag = TAG_ASK | index, .command = *command };
+    routes->port->ops->commit(routes->port);
+    return ask;
+}
+
+enum edge_verdict orders_mine(struct exchange *exchange, item_id item)
+{
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    const struct command command = { .type = COMMAND_ASK_MINE, .ask = { .user = user, .item = item } };
+    struct ask *ask = ask_send(exchange, &command);
+    if (ask == NULL)
+        return EDGE_REPLIED;
+    ask->mine = true;
+    ask->user = user;
+    ask->item = item;
+    return EDGE_DEFERRED;
+}
+
+/* ?wait=S&version=N. False: answered with what is wrong. */
+static bool wait_read(struct exchange *exchange, uint64_t *until_ms, uint64_t *version)
+{
+    const struct span wait = query_value(exchange->request->query, "wait");
+    const struct span seen = query_value(exchange->request->query, "version");
+    uint32_t seconds = 0;
+    *version = 0;
+    const bool good = (wait.data == NULL || (span_to_u32(wait, &seconds) == STATUS_OK && seconds <= WAIT_MAX_S)) &&
+        (seen.data == NULL || span_to_u64(seen, version) == STATUS_OK);
+    *until_ms = seconds == 0 ? 0 : edge_now_ms(exchange->routes->edge) + seconds * 1000ull;
+    if (!good)
+        reply_problem(exchange, PROBLEM_BAD_QUERY, "wait must be 0 to 30 seconds, version a whole number.");
+    return good;
+}
+
+enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by_ticket)
+{
+    const struct funnel_keys *keys = &exchange->routes->keys;
+    uint64_t outside, until_ms, version;
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    if (span_to_hex64(id, &outside) != STATUS_OK)
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ORDER, NULL);
+    if (!wait_read(exchange, &until_ms, &version))
+        return EDGE_REPLIED;
+    const struct command command = { .type = COMMAND_ASK_TICKET,
+        .ask = { .ticket = by_ticket ? funnel_ticket_number(keys, outside) : funnel_order_number(keys, outside) } };
+    struct ask *ask = ask_send(exchange, &command);
+    if (ask == NULL)
+        return EDGE_REPLIED;
+    ask->user = user;
+    ask->wait_until_ms = until_ms;
+    ask->version_seen = version;
+    return EDGE_DEFERRED;
+}
+
+static void mine_complete(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
+{
+    char bytes[512], body_bytes[160], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
+    struct text out = text_in(bytes, sizeof bytes);
+    struct text body = text_in(body_bytes, sizeof body_bytes);
+    struct text head = text_in(lines, sizeof lines);
+    if (outcome->answer != ANSWER_FOUND) {
+        complete_problem(routes, ask->token, PROBLEM_UNKNOWN_ITEM, ask->closing, ask->cors);
+        return;
+    }
+    text_format(&body, "{\"item\":%u,\"bought\":%s,\"quantity\":%u", ask->item,
+        outcome->quantity > 0 ? "true" : "false", outcome->quantity);
+    if (outcome->ticket != 0) {
+        text_literal(&body, ",\"ticket\":\"");
+        text_hex64(&body, funnel_ticket_id(&routes->keys, outcome->ticket));
+        text_literal(&body, "\"");
+    }
+    text_literal(&body, "}");
+    text_literal(&head, "Cache-Control: no-store\r\n");
+    text_add(&head, cors_headers(routes, ask->cors, origin));
+    http_reply(&out, 200, SPAN("application/json"), text_span(&head), text_span(&body), ask->closing);
+    edge_complete_bytes(routes->edge, ask->token, text_span(&out));
+}
+
+static void order_job_start(struct routes *routes, const struct wait *wait, bool may_wait)
+{
+    struct job *job = job_take(routes, wait->token, JOB_ORDER, wait->closing, wait->cors);
+    if (job == NULL) {
+        complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, wait->closing, wait->cors);
+        return;
+    }
+    job->user = wait->user;
+    job->ticket = wait->ticket;
+    job->item = wait->item;
+    job->quantity = wait->quantity;
+    job->version_seen = wait->version_seen;
+    job->wait_until_ms = wait->until_ms;
+    job->may_wait = may_wait;
+    job_hand_in(routes, job);
+}
+
+void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome)
+{
+    invariant(index < ASKS_MAX);
+    const struct ask ask = routes->asks[index];
+    routes->asks[index].next_free = routes->ask_free;
+    routes->ask_free = (uint16_t)(index + 1);
+    if (!edge_token_alive(routes->edge, ask.token))
+        return;
+    if (ask.mine) {
+        mine_complete(routes, &ask, outcome);
+        return;
+    }
+    if (outcome->answer != ANSWER_FOUND || outcome->user != ask.user) {
+        complete_problem(routes, ask.token, PROBLEM_UNKNOWN_ORDER, ask.closing, ask.cors);
+        return;
+    }
+    const struct wait wait = { .token = ask.token,
+        .user = ask.user,
+        .ticket = outcome->ticket,
+        .version_seen = ask.version_seen,
+        .until_ms = ask.wait_until_ms,
+        .item = outcome->item,
+        .quantity = outcome->quantity,
+        .closing = ask.closing,
+        .cors = ask.cors };
+    order_job_start(routes, &wait, ask.wait_until_ms > edge_now_ms(routes->edge));
+}
+
+enum edge_verdict orders_list(struct exchange *exchange)
+{
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    struct job *job =
+        job_take(exchange->routes, exchange->token, JOB_ORDERS, exchange->closing, exchange->cors);
+    if (job == NULL)
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    job->user = user;
+    job_hand_in(exchange->routes, job);
+    return EDGE_DEFERRED;
+}
+
+static struct span job_copy(struct job *job, size_t *used, struct span bytes)
+{
+    if (bytes.size == 0)
+        return SPAN_NONE;
+    invariant(*used + bytes.size <= JOB_REQUEST_BYTES);
+    memcpy(job->request + *used, bytes.data, bytes.size);
+    const struct span copy = span_of(job->request + *used, bytes.size);
+    *used += bytes.size;
+    return copy;
+}
+
+static bool is_json(struct span type)
+{
+    static const struct span json = SPAN("application/json");
+    if (type.size < json.size || !span_equal_ignoring_case(span_of(type.data, json.size), json))
+        return false;
+    return type.size == json.size || type.data[json.size] == ';' || type.data[json.size] == ' ';
+}
+
+/* Who may, is asked here, so that strangers never reach the desk. */
+enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
+{
+    struct routes *routes = exchange->routes;
+    const struct http_request *request = exchange->request;
+    struct span key;
+    const bool bearer = request->authorization.data != NULL && token_bearer(request->authorization, &key);
+    const struct admin_key *admin = bearer ? admin_keys_find(&routes->settings->admin, key) : NULL;
+    if (admin == NULL)
+        return reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
+    if (request->body.size > 0 && !is_json(request->content_type))
+        return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
+    struct job *job = job_take(routes, exchange->token, JOB_ADMIN, exchange->closing, exchange->cors);
+    if (job == NULL)
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    size_t used = 0;
+    job->method = request->method;
+    job->path = job_copy(job, &used, path);
+    job->query = job_copy(job, &used, request->query);
+    job->body = job_copy(job, &used, request->body);
+    job->role = admin->role;
+    memcpy(job->actor, admin->name, sizeof job->actor);
+    job_hand_in(routes, job);
+    return EDGE_DEFERRED;
+}
+
+static void wait_add(struct routes *routes, const struct job *job)
+{
+    const struct wait wait = { .token = job->token,
+        .user = job->user,
+        .ticket = job->ticket,
+        .version_seen = job->version_seen,
+        .until_ms = job->wait_until_ms,
+        .item = job->item,
+        .quantity = job->quantity,
+        .closing = job->closing,
+        .cors = job->cors };
+    if (routes->wait_count == WAITS_MAX) {
+        complete_problem(routes, wait.token, PROBLEM_TOO_POPULAR, wait.closing, wait.cors);
+        return;
+    }
+    routes->waits[routes->wait_count++] = wait;
+}
+
+/* The CORS line goes in after the status line: the desk does not know origins. */
+static void job_complete(struct routes *routes, const struct job *job)
+{
+    const struct span response = span_of(job->response, job->response_size);
+    char origin[ORIGIN_BYTES_MAX + 64];
+    const struct span cors = cors_headers(routes, job->cors, origin);
+    if (cors.size == 0) {
+        edge_complete_bytes(routes->edge, job->token, response);
+        return;
+    }
+    static _Thread_local char joined[JOB_RESPONSE_BYTES + ORIGIN_BYTES_MAX + 64];
+    struct text text = text_in(joined, sizeof joined);
+    const char *line_end = memchr(response.data, '\n', response.size);
+    invariant(line_end != NULL);
+    const size_t first = (size_t)(line_end - response.data) + 1;
+    text_add(&text, span_of(response.data, first));
+    text_add(&text, cors);
+    text_add(&text, span_of(response.data + first, response.size - first));
+    edge_complete_bytes(routes->edge, job->token, text_span(&text));
+}
+
+static void job_returned(struct routes *routes, struct job *job)
+{
+    if (job->result == JOB_NOT_YET)
+        wait_add(routes, job);
+    else
+        job_complete(routes, job);
+    job_give(routes, job);
+}
+
+/* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the others stay. */
+static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < routes->wait_count; i++) {
+        const struct wait wait = routes->waits[i];
+        const bool called = news && (ticket == 0 || wait.ticket == ticket);
+        const bool late = now_ms >= wait.until_ms;
+        if (!edge_token_alive(routes->edge, wait.token))
+            continue;
+        if ((called || late) && routes->job_free != NULL)
+            order_job_start(routes, &wait, !late);
+        else
+            routes->waits[kept++] = wait;
+    }
+    routes->wait_count = kept;
+}
+
+void orders_turn(struct routes *routes, uint64_t now_ms)
+{
+    struct desk_note note;
+    while (desk_take_back(routes->shared.desk, routes->index, &note)) {
+        if (note.job != NULL)
+            job_returned(routes, note.job);
+        else if (routes->wait_count > 0)
+            waits_sweep(routes, true, note.ticket, now_ms);
+    }
+    if (routes->wait_count > 0)
+        waits_sweep(routes, false, 0, now_ms);
+}

@@ -1,0 +1,113 @@
+/* wiring/routes_parts.h: what the parts of the edge's handler share. Nobody else includes it. */
+#ifndef STAMPEDE_WIRING_ROUTES_PARTS_H
+#define STAMPEDE_WIRING_ROUTES_PARTS_H
+
+#include "base/random.h"
+#include "edge/static_files.h"
+#include "wiring/answers.h"
+#include "wiring/catalog.h"
+#include "wiring/routes.h"
+#include "wiring/settings.h"
+
+enum {
+    ASKS_MAX = 1024,  /* questions to the inventory under way */
+    WAITS_MAX = 8192, /* requests that wait for an order to change */
+    JOBS_MAX = 128,   /* jobs at the desk */
+    WAIT_MAX_S = 30,
+};
+static_assert((int)JOBS_MAX < (int)JOB_SLOTS, "the desk's rings always have room for a job");
+
+/* Marks in the spare bits of a token while it travels as a tag. */
+static const uint64_t TAG_ASK = 1ull << 63;
+enum { TAG_CORS_SHIFT = 59 };
+static const uint64_t TAG_TOKEN = (1ull << TAG_CORS_SHIFT) - 1;
+static_assert(64 - TAG_CORS_SHIFT == EDGE_TOKEN_SPARE_BITS, "marks fit the spare bits");
+static_assert(ORIGINS_MAX < 16, "an origin fits four bits");
+
+/* One request that the handler is working on. */
+struct exchange {
+    struct routes *routes;
+    const struct http_request *request;
+    uint64_t token;
+    bool closing;
+    uint8_t cors;
+    struct text *out;
+    struct edge_reply *reply;
+};
+
+/* A question to the inventory whose answer is not the reply yet. */
+struct ask {
+    uint64_t token;
+    user_id user;
+    uint64_t version_seen, wait_until_ms;
+    item_id item;
+    bool mine; /* "have I bought this", else an order view */
+    bool closing;
+    uint8_t cors;
+    uint16_t next_free;
+};
+
+/* An order view that waits for news: the job to hand in again. */
+struct wait {
+    uint64_t token;
+    user_id user;
+    ticket_number ticket;
+    uint64_t version_seen, until_ms;
+    item_id item;
+    uint32_t quantity;
+    bool closing;
+    uint8_t cors;
+};
+
+struct routes {
+    struct routes_shared shared;
+    uint32_t index;
+    bool host;
+    struct edge *edge;
+    struct inventory_port *port;
+    struct funnel_keys keys;
+    struct door door;
+    struct random random;
+    struct arena arena;
+    struct ask asks[ASKS_MAX];
+    uint16_t ask_free; /* index + 1; 0: none */
+    struct wait *waits;
+    uint32_t wait_count;
+    struct job *job_free;
+    const struct settings *settings; /* of this turn */
+    const struct catalog *catalog;
+};
+
+/* routes.c */
+enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail);
+enum edge_verdict reply_json(struct exchange *exchange, int status, const struct text *body, bool cacheable);
+enum edge_verdict reply_bytes(
+    struct exchange *exchange, int status, struct span type, struct span headers, struct span body);
+/* The session's user, or 0 after writing the refusal to the exchange. */
+user_id session_user(struct exchange *exchange);
+/* "12" at the front of *path; the rest stays. */
+bool path_number(struct span *path, uint32_t *number);
+/* A parameter of the query; SPAN_NONE: not there. */
+struct span query_value(struct span query, const char *name);
+struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
+
+/* routes_public.c */
+enum edge_verdict public_time(struct exchange *exchange);
+enum edge_verdict public_sales(struct exchange *exchange);
+enum edge_verdict public_sale(struct exchange *exchange, sale_id sale);
+enum edge_verdict public_item(struct exchange *exchange, item_id item);
+enum edge_verdict public_session(struct exchange *exchange);
+enum edge_verdict public_pass(struct exchange *exchange, item_id item);
+enum edge_verdict public_ready(struct exchange *exchange);
+enum edge_verdict public_metrics(struct exchange *exchange);
+
+/* routes_orders.c */
+enum edge_verdict orders_mine(struct exchange *exchange, item_id item);
+enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by_ticket);
+enum edge_verdict orders_list(struct exchange *exchange);
+enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
+void orders_ask_answered(struct routes *routes, uint32_t ask, const struct outcome *outcome);
+void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
+void orders_create(struct routes *routes);
+
+#endif

@@ -1,0 +1,199 @@
+/* wiring/routes_public.c: what the public may read, and how one gets in: time, sales, items, session, pass. */
+#include "base/metrics.h"
+#include "funnel/token.h"
+#include "wiring/routes_parts.h"
+
+enum { PAGE_BYTES = 48 * 1024, BODY_BYTES = PAGE_BYTES + 32 * 1024, METRICS_BYTES = 256 * 1024 };
+
+/* One buffer per edge thread for bodies that are too long for the stack. */
+static _Thread_local char page[METRICS_BYTES];
+
+enum edge_verdict public_time(struct exchange *exchange)
+{
+    struct text body = text_in(page, BODY_BYTES);
+    text_literal(&body, "{\"now_ms\":");
+    text_u64(&body, edge_now_ms(exchange->routes->edge));
+    text_literal(&body, "}");
+    return reply_json(exchange, 200, &body, false);
+}
+
+/* ?after=N: where the page before ended. False: answered with what is wrong. */
+static bool query_after(struct exchange *exchange, uint32_t *after)
+{
+    const struct span value = query_value(exchange->request->query, "after");
+    *after = 0;
+    if (value.data == NULL || span_to_u32(value, after) == STATUS_OK)
+        return true;
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "after must be a whole number.");
+    return false;
+}
+
+enum edge_verdict public_sales(struct exchange *exchange)
+{
+    struct routes *routes = exchange->routes;
+    struct text body = text_in(page, BODY_BYTES);
+    uint32_t after;
+    if (!query_after(exchange, &after))
+        return EDGE_REPLIED;
+    if (routes->catalog == NULL)
+        return reply_problem(exchange, PROBLEM_UNAVAILABLE, "The catalog is being read. Try again shortly.");
+    catalog_render_sales(
+        routes->catalog, routes->door.board, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+    return reply_json(exchange, 200, &body, true);
+}
+
+enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
+{
+    struct routes *routes = exchange->routes;
+    struct text body = text_in(page, BODY_BYTES);
+    uint32_t after;
+    if (!query_after(exchange, &after))
+        return EDGE_REPLIED;
+    const struct catalog_sale *sale = routes->catalog == NULL ? NULL : catalog_sale_find(routes->catalog, id);
+    if (sale == NULL)
+        return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
+    catalog_render_sale(
+        routes->catalog, routes->door.board, sale, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+    return reply_json(exchange, 200, &body, true);
+}
+
+enum edge_verdict public_item(struct exchange *exchange, item_id id)
+{
+    struct routes *routes = exchange->routes;
+    struct text body = text_in(page, BODY_BYTES);
+    const struct catalog_item *item = routes->catalog == NULL ? NULL : catalog_item_find(routes->catalog, id);
+    if (item == NULL)
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
+    catalog_render_item(routes->catalog, routes->door.board, item, true, edge_now_ms(routes->edge), &body);
+    return reply_json(exchange, 200, &body, true);
+}
+
+/* The user that the shop's token names, or a new guest; 0 after writing the refusal. */
+static user_id visitor(struct exchange *exchange, bool *guest)
+{
+    const struct settings *settings = exchange->routes->settings;
+    const struct funnel_keys *keys = &exchange->routes->keys;
+    struct jwt_claims claims;
+    struct span token;
+    *guest = exchange->request->authorization.data == NULL;
+    if (*guest) {
+        uint64_t name[2];
+        if (!settings->guests) {
+            reply_problem(exchange, PROBLEM_SESSION_REQUIRED, "Send the shop's token as Authorization: Bearer.");
+            return 0;
+        }
+        random_secret(name, sizeof name);
+        return funnel_user_id(keys, span_of(name, sizeof name));
+    }
+    if (settings->jwt == NULL || !token_bearer(exchange->request->authorization, &token)) {
+        reply_problem(exchange, PROBLEM_TOKEN_INVALID, NULL);
+        return 0;
+    }
+    const enum jwt_answer answer =
+        jwt_verify(settings->jwt, &settings->rules, token, edge_now_ms(exchange->routes->edge), &claims);
+    if (answer != JWT_OK) {
+        char detail[96];
+        struct text text = text_in(detail, sizeof detail - 1);
+        text_literal(&text, "The shop's token was refused: ");
+        text_string(&text, jwt_answer_name(answer));
+        text_literal(&text, ".");
+        detail[text.size] = 0;
+        reply_problem(exchange, PROBLEM_TOKEN_INVALID, detail);
+        return 0;
+    }
+    return funnel_user_id(keys, span_of(claims.subject, claims.subject_bytes));
+}
+
+enum edge_verdict public_session(struct exchange *exchange)
+{
+    struct routes *routes = exchange->routes;
+    struct text body = text_in(page, BODY_BYTES);
+    char token[TOKEN_CHARS];
+    bool guest;
+    const user_id user = visitor(exchange, &guest);
+    if (user == 0)
+        return EDGE_REPLIED;
+    const uint32_t now_s = (uint32_t)(edge_now_ms(routes->edge) / 1000);
+    const struct session session = { .user = user,
+        .issued_s = now_s,
+        .expires_s = now_s + (uint32_t)routes->shared.config->session_life_s,
+        .guest = guest };
+    session_issue(&routes->keys, &session, token);
+    text_literal(&body, "{\"session\":\"");
+    text_add(&body, span_of(token, sizeof token));
+    text_literal(&body, "\",\"user\":\"");
+    text_hex64(&body, user);
+    text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s}", (unsigned long long)session.expires_s * 1000,
+        guest ? "true" : "false");
+    return reply_json(exchange, 201, &body, false);
+}
+
+/* Free for everybody with a session from shortly before the start on: who has bought needs one too, to hear of it again. */
+enum edge_verdict public_pass(struct exchange *exchange, item_id item)
+{
+    struct routes *routes = exchange->routes;
+    struct text body = text_in(page, BODY_BYTES);
+    struct board_update view;
+    char token[TOKEN_CHARS];
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    if (!board_read(routes->door.board, item, &view))
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
+        const struct edge_answer answer = { .kind = PROBLEM_NOT_STARTED, .b = view.start_ms };
+        char origin[ORIGIN_BYTES_MAX + 64];
+        answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin), exchange->closing,
+            exchange->out);
+        return EDGE_REPLIED;
+    }
+    const struct pass pass = { .user = user,
+        .item = item,
+        .expires_s = (uint32_t)(now_ms / 1000 + routes->shared.config->pass_life_s),
+        .nonce = (uint32_t)random_next(&routes->random) };
+    pass_issue(&routes->keys, &pass, token);
+    text_literal(&body, "{\"pass\":\"");
+    text_add(&body, span_of(token, sizeof token));
+    text_format(&body, "\",\"expires_ms\":%llu}", (unsigned long long)pass.expires_s * 1000);
+    return reply_json(exchange, 201, &body, false);
+}
+
+enum edge_verdict public_ready(struct exchange *exchange)
+{
+    static const char *const stopped[] = { [WINS_RUNNING] = NULL,
+        [WINS_NO_DISK] = "the disk is full: wins are stopped",
+        [WINS_ORDERS_LAG] = "orders lag behind: wins are stopped",
+        [WINS_FULL] = "data.tickets_max is reached: wins are stopped",
+        [WINS_FAILED] = "the journal has failed" };
+    struct routes *routes = exchange->routes;
+    struct desk_health health;
+    desk_health(routes->shared.desk, &health);
+    const char *reason =
+        stopped[atomic_load_explicit(&routes->door.board->wins_stopped, memory_order_relaxed)];
+    if (atomic_load(routes->shared.draining))
+        reason = "draining";
+    else if (embedded_failed(routes->shared.embedded))
+        reason = stopped[WINS_FAILED];
+    else if (health.stopped)
+        reason = "the database is damaged";
+    else if (health.away)
+        reason = "the database is away";
+    else if (routes->catalog == NULL)
+        reason = "starting";
+    if (reason == NULL)
+        return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));
+    struct text body = text_in(page, BODY_BYTES);
+    text_string(&body, reason);
+    text_literal(&body, "\n");
+    return reply_bytes(exchange, 503, SPAN("text/plain"),
+        SPAN("Cache-Control: no-store\r\nRetry-After: 2\r\n"), text_span(&body));
+}
+
+enum edge_verdict public_metrics(struct exchange *exchange)
+{
+    struct text body = text_in(page, METRICS_BYTES);
+    metrics_render(&body);
+    return reply_bytes(exchange, 200, SPAN("text/plain; version=0.0.4"), SPAN("Cache-Control: no-store\r\n"),
+        text_span(&body));
+}

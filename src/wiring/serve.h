@@ -1,0 +1,10 @@
+/* wiring/serve.h: `stampede serve` and `stampede config`: settings from file, environment and command line. */
+#ifndef STAMPEDE_WIRING_SERVE_H
+#define STAMPEDE_WIRING_SERVE_H
+
+#include "wiring/config.h"
+
+int serve_main(int argc, char **argv);
+int config_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,330 @@
+#include "tests/simulation/model.h"
+
+#include <stddef.h>
+#include <string.h>
+
+void model_reset(struct model *model, uint32_t tickets_max)
+{
+    memset(model, 0, offsetof(struct model, tickets));
+    model->tickets_max = tickets_max;
+    model->buyers_max = tickets_max + tickets_max / 2 + 16;
+}
+
+/* ---- the rules: reserve ---- */
+
+static enum answer window_rule(const struct model_sale *sale, uint64_t now_ms)
+{
+    if (sale->ended || now_ms >= sale->end_ms)
+        return ANSWER_ENDED;
+    if (now_ms < sale->start_ms && !sale->opened)
+        return ANSWER_NOT_STARTED;
+    return sale->paused ? ANSWER_PAUSED : ANSWER_NONE;
+}
+
+static bool over_limit(const struct model *model, user_id user, item_id item, uint32_t quantity)
+{
+    const struct model_item *its = &model->items[item];
+    const uint32_t who = user_index(user);
+    const uint32_t sale_limit = model->sales[its->sale].limit;
+    return (its->limit != 0 && (uint64_t)model->used[who][item] + quantity > its->limit) ||
+        (sale_limit != 0 && (uint64_t)model->used_sale[who][its->sale] + quantity > sale_limit);
+}
+
+static bool tables_full(const struct model *model)
+{
+    return model->ticket_count == model->tickets_max || model->buyers_max - model->buyers < 2;
+}
+
+static void expect_repeated(const struct model *model, const struct command_reserve *asked, struct outcome *out)
+{
+    const struct model_ticket *ticket = &model->tickets[model->key_ticket[key_index(asked->key)]];
+    if (ticket->user != asked->user || ticket->item != asked->item || ticket->quantity != asked->quantity ||
+        ticket->channel != asked->channel) {
+        out->answer = ANSWER_KEY_REUSED;
+        return;
+    }
+    out->answer = ANSWER_REPEATED;
+    out->ticket = model->key_ticket[key_index(asked->key)];
+    out->item = ticket->item;
+    out->quantity = ticket->quantity;
+    out->unit_price = ticket->price;
+    out->pay_by_ms = ticket->pay_by_ms;
+}
+
+static void expect_reserve(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_reserve *asked = &command->reserve;
+    if (asked->item == 0 || asked->item >= SIM_ITEMS || model->items[asked->item].sale == 0) {
+        out->answer = ANSWER_UNKNOWN_ITEM;
+        return;
+    }
+    const struct model_item *item = &model->items[asked->item];
+    const struct model_sale *sale = &model->sales[item->sale];
+    const uint32_t who = user_index(asked->user);
+    if (asked->quantity < 1 || asked->quantity > QUANTITY_MAX) {
+        out->answer = ANSWER_BAD_QUANTITY;
+        return;
+    }
+    if (asked->channel >= CHANNELS_MAX) {
+        out->answer = ANSWER_BAD_CHANNEL;
+        return;
+    }
+    if (asked->key != 0 && model->key_ticket[key_index(asked->key)] != 0) {
+        expect_repeated(model, asked, out);
+        return;
+    }
+    const bool over = over_limit(model, asked->user, asked->item, asked->quantity);
+    const bool has = model->used[who][asked->item] > 0;
+    const enum answer window =
+        (asked->flags & RESERVE_AFTER_END) != 0 ? ANSWER_NONE : window_rule(sale, command->time_ms);
+    if (over && has) { /* may have lost the answer: hears it whatever the window says */
+        out->answer = item->limit == 1 ? ANSWER_ALREADY_BOUGHT : ANSWER_LIMIT_REACHED;
+        out->ticket = model->last[who][asked->item];
+    } else if (window != ANSWER_NONE) {
+        out->answer = (uint8_t)window;
+    } else if (sale->eligible_only && !model->eligible[who][item->sale]) {
+        out->answer = ANSWER_NOT_ELIGIBLE;
+    } else if (over) {
+        out->answer = ANSWER_LIMIT_REACHED;
+    } else if (item->free[asked->channel] < asked->quantity) {
+        out->answer = ANSWER_SOLD_OUT;
+        out->free = item->free[asked->channel];
+    } else if (tables_full(model)) {
+        out->answer = ANSWER_UNAVAILABLE;
+    } else {
+        out->answer = ANSWER_WON;
+        out->changed = true;
+        out->ticket = model->ticket_count + 1;
+        out->unit_price = item->price;
+        out->pay_by_ms = command->time_ms + item->pay_window_ms;
+    }
+}
+
+/* ---- the rules: settle ---- */
+
+static bool waiter_served(const struct model *model, const struct command_settle *asked, item_id item, user_id giver,
+    uint32_t returned, sale_id sale)
+{
+    if (asked->waiter == 0 || asked->to >= CHANNELS_MAX || asked->waiter_quantity < 1 ||
+        asked->waiter_quantity > QUANTITY_MAX || tables_full(model))
+        return false;
+    if (asked->waiter_key != 0 && model->key_ticket[key_index(asked->waiter_key)] != 0)
+        return false;
+    if (asked->waiter_quantity > model->items[item].free[asked->to] + returned)
+        return false;
+    /* The giver's own units are back when the waiter is looked at. */
+    const uint32_t who = user_index(asked->waiter);
+    const uint32_t back = giver == asked->waiter ? returned : 0;
+    const uint32_t limit = model->items[item].limit, sale_limit = model->sales[sale].limit;
+    return (limit == 0 || model->used[who][item] - back + asked->waiter_quantity <= limit) &&
+        (sale_limit == 0 || model->used_sale[who][sale] - back + asked->waiter_quantity <= sale_limit);
+}
+
+static void expect_settle(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_settle *asked = &command->settle;
+    if (asked->ticket == 0 || asked->ticket > model->ticket_count) {
+        out->answer = ANSWER_UNKNOWN_TICKET;
+        return;
+    }
+    const struct model_ticket *ticket = &model->tickets[asked->ticket];
+    const struct model_item *item = &model->items[ticket->item];
+    out->item = ticket->item;
+    out->user = ticket->user;
+    out->quantity = ticket->quantity;
+    out->answer = ANSWER_CONFLICT;
+    out->detail = CONFLICT_BAD_MOVE;
+    if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY))
+        return;
+    const bool held = ticket->state == TICKET_HELD, sold = ticket->state == TICKET_SOLD;
+    const bool unchanged = (asked->step == SETTLE_SOLD && sold) ||
+        (asked->step == SETTLE_RETURN && ticket->state == TICKET_RETURNED) ||
+        (asked->step == SETTLE_WRITE_OFF && ticket->state == TICKET_WRITTEN_OFF);
+    const bool legal = (asked->step == SETTLE_SOLD && held) || (asked->step == SETTLE_RETURN && (held || sold)) ||
+        (asked->step == SETTLE_WRITE_OFF && sold);
+    if (!unchanged && !legal)
+        return;
+    out->answer = unchanged ? ANSWER_UNCHANGED : ANSWER_DONE;
+    out->detail = 0;
+    out->changed = legal;
+    if (!legal)
+        return;
+    out->applied = (int32_t)ticket->quantity;
+    if (asked->step == SETTLE_RETURN &&
+        waiter_served(model, asked, ticket->item, ticket->user, ticket->quantity, item->sale)) {
+        out->ticket = model->ticket_count + 1;
+        out->unit_price = item->price;
+        out->pay_by_ms = command->time_ms + asked->waiter_window_ms;
+    }
+}
+
+/* ---- the rules: control ---- */
+
+static void conflict(struct outcome *out, enum conflict why)
+{
+    out->answer = ANSWER_CONFLICT;
+    out->detail = (uint8_t)why;
+}
+
+static void done(struct outcome *out, int32_t applied)
+{
+    out->answer = ANSWER_DONE;
+    out->changed = true;
+    out->applied = applied;
+}
+
+static void expect_sale(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_sale *asked = &command->sale;
+    if (asked->sale == 0 || asked->sale >= SIM_SALES) {
+        conflict(out, CONFLICT_FULL);
+        return;
+    }
+    const struct model_sale *sale = &model->sales[asked->sale];
+    const uint64_t now_ms = command->time_ms;
+    if (asked->end_ms <= asked->start_ms) {
+        conflict(out, CONFLICT_BAD_WINDOW);
+    } else if (!sale->defined) {
+        done(out, 0);
+    } else if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms &&
+        sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only) {
+        out->answer = ANSWER_UNCHANGED;
+    } else if (sale->ended || now_ms >= sale->end_ms) {
+        conflict(out, CONFLICT_ENDED);
+    } else if (asked->start_ms != sale->start_ms && (sale->opened || now_ms >= sale->start_ms)) {
+        conflict(out, CONFLICT_ALREADY_OPEN);
+    } else if (sale->items > 0 &&
+        ((asked->limit_per_user == 0) != (sale->limit == 0) || asked->limit_per_user < sale->limit)) {
+        conflict(out, CONFLICT_OTHER_LIMIT);
+    } else {
+        done(out, 0);
+    }
+}
+
+static void expect_preheat(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_preheat *asked = &command->preheat;
+    if (asked->sale == 0 || asked->sale >= SIM_SALES || !model->sales[asked->sale].defined) {
+        out->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    if (asked->item == 0 || asked->item >= SIM_ITEMS) {
+        conflict(out, CONFLICT_FULL);
+        return;
+    }
+    const struct model_item *item = &model->items[asked->item];
+    const struct model_sale *sale = &model->sales[asked->sale];
+    uint64_t units = (uint64_t)asked->safety + asked->locked + asked->sold_before;
+    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
+        units += asked->channel_units[i];
+    if (item->sale == asked->sale && item->total == asked->total && item->locked == asked->locked)
+        out->answer = ANSWER_UNCHANGED;
+    else if (item->sale != 0)
+        conflict(out, CONFLICT_OTHER_TOTAL);
+    else if (units != asked->total || asked->total > UNITS_MAX)
+        conflict(out, CONFLICT_BAD_SPLIT);
+    else if (sale->ended || command->time_ms >= sale->end_ms)
+        conflict(out, CONFLICT_ENDED);
+    else
+        done(out, 0);
+}
+
+static void expect_gate(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_gate *asked = &command->gate;
+    if (asked->sale == 0 || asked->sale >= SIM_SALES || !model->sales[asked->sale].defined) {
+        out->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    const struct model_sale *sale = &model->sales[asked->sale];
+    const bool past = command->time_ms >= sale->end_ms;
+    const bool there[GATE_MOVES] = { [GATE_MOVE_OPEN] = sale->opened && !sale->paused,
+        [GATE_MOVE_PAUSE] = sale->paused,
+        [GATE_MOVE_RESUME] = !sale->paused,
+        [GATE_MOVE_END] = sale->ended };
+    if (asked->move >= GATE_MOVES)
+        conflict(out, CONFLICT_BAD_MOVE);
+    else if (there[asked->move])
+        out->answer = ANSWER_UNCHANGED;
+    else if (sale->ended || (past && asked->move != GATE_MOVE_END))
+        conflict(out, CONFLICT_ENDED);
+    else if (asked->move == GATE_MOVE_OPEN && sale->items == 0)
+        conflict(out, CONFLICT_NOT_PREHEATED);
+    else if (asked->move == GATE_MOVE_OPEN && sale->paused)
+        conflict(out, CONFLICT_BAD_MOVE);
+    else
+        done(out, 0);
+}
+
+static void expect_users(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_users *asked = &command->users;
+    int32_t fresh = 0;
+    if (asked->sale == 0 || asked->sale >= SIM_SALES || !model->sales[asked->sale].defined) {
+        out->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    for (uint32_t i = 0; i < asked->count; i++)
+        fresh += !model->eligible[user_index(asked->users[i])][asked->sale];
+    if (fresh == 0)
+        out->answer = ANSWER_UNCHANGED;
+    else if (model->buyers_max - model->buyers < (uint32_t)fresh)
+        conflict(out, CONFLICT_FULL);
+    else
+        done(out, fresh);
+}
+
+static const uint32_t *place(const struct model_item *item, channel_index channel)
+{
+    return channel == CHANNEL_SAFETY ? &item->safety : channel < CHANNELS_MAX ? &item->free[channel] : NULL;
+}
+
+static void expect_stock(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const bool moves = command->type == COMMAND_MOVE;
+    const item_id id = moves ? command->move.item : command->adjust.item;
+    if (id == 0 || id >= SIM_ITEMS || model->items[id].sale == 0) {
+        out->answer = ANSWER_UNKNOWN_ITEM;
+        return;
+    }
+    const struct model_item *item = &model->items[id];
+    const uint32_t *from = place(item, moves ? command->move.from : command->adjust.channel);
+    const uint32_t *to = moves ? place(item, command->move.to) : NULL;
+    if (from == NULL || (moves && (to == NULL || to == from))) {
+        out->answer = ANSWER_BAD_CHANNEL;
+        return;
+    }
+    int64_t units = moves ? (int64_t)command->move.quantity : command->adjust.delta;
+    if (!moves && units > 0 && (uint64_t)item->total + (uint64_t)units > UNITS_MAX) {
+        out->answer = ANSWER_BAD_QUANTITY;
+        return;
+    }
+    if (moves && units > *from)
+        units = *from; /* takes what is there */
+    if (!moves && units < -(int64_t)*from)
+        units = -(int64_t)*from;
+    if (units == 0)
+        out->answer = ANSWER_UNCHANGED;
+    else
+        done(out, (int32_t)units);
+}
+
+void model_expect(const struct model *model, const struct command *command, struct outcome *outcome)
+{
+    *outcome = (struct outcome){ 0 };
+    switch ((enum command_type)command->type) {
+    case COMMAND_SALE: expect_sale(model, command, outcome); break;
+    case COMMAND_PREHEAT: expect_preheat(model, command, outcome); break;
+    case COMMAND_GATE: expect_gate(model, command, outcome); break;
+    case COMMAND_USERS: expect_users(model, command, outcome); break;
+    case COMMAND_ADJUST:
+    case COMMAND_MOVE: expect_stock(model, command, outcome); break;
+    case COMMAND_RESERVE: expect_reserve(model, command, outcome); break;
+    case COMMAND_SETTLE: expect_settle(model, command, outcome); break;
+    case COMMAND_NONE:
+    case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_MINE:
+    case COMMAND_ASK_TICKET:
+    case COMMAND_ASK_COUNTS: break;
+    }
+}

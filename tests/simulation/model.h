@@ -1,0 +1,103 @@
+/* tests/simulation/model.h: what must be true, in plain code.
+ *
+ * The model folds the durable log by rules of its own (a second, slow and obvious engine), remembers everything that was
+ * asked and told, and stops the run at the first thing that can't be:
+ *   - every logged record is what the rules come to at that position, and somebody asked for it (I1, I2, I4, I7, I11, I12);
+ *   - every answer is one that the rules allow at some moment during its request (I3, I8);
+ *   - what is told is in the log already (I6), and the log after a crash begins with the log before it (I6, I13).
+ * Small on purpose: users, items and keys carry their index in their low bits, so that nothing has to be searched. */
+#ifndef STAMPEDE_TESTS_SIMULATION_MODEL_H
+#define STAMPEDE_TESTS_SIMULATION_MODEL_H
+
+#include "contract/inventory.h"
+#include "contract/ticket_queue.h"
+
+enum {
+    SIM_USERS = 64,
+    SIM_ITEMS = 8, /* ids below this */
+    SIM_SALES = 4,
+    SIM_KEYS = 1024,
+    SIM_PORTS = 4,
+    SIM_TICKETS = 512,
+    SIM_LOG = 1536,
+    SIM_REQUESTS = 1536,
+    SIM_OPEN = 128, /* requests that may still be logged or answered */
+};
+
+struct model_sale {
+    bool defined, eligible_only, opened, paused, ended;
+    uint64_t start_ms, end_ms;
+    uint32_t limit, items;
+};
+struct model_item {
+    sale_id sale;
+    uint32_t limit, pay_window_ms, total, locked, sold_before;
+    uint64_t price;
+    uint32_t given, held, sold, safety, written_off;
+    uint32_t free[CHANNELS_MAX];
+    lsn_t changed_at;
+};
+struct model_ticket {
+    user_id user;
+    uint64_t key, price, pay_by_ms, time_ms;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint8_t state;
+    bool told;
+    lsn_t lsn;
+};
+struct model_request {
+    struct command command;
+    uint32_t port;
+    lsn_t issued_at;  /* appended then: the decision comes at or after this position */
+    lsn_t durable_at; /* durable then */
+    uint64_t issued_ms;
+    lsn_t considered_at;
+    uint64_t considered_ms;
+    uint32_t possible; /* answers that some moment since has allowed, a bit each */
+    bool open, in_log, answered;
+};
+
+struct model {
+    lsn_t lsn;
+    uint64_t time_ms; /* of the last record */
+    struct model_sale sales[SIM_SALES];
+    struct model_item items[SIM_ITEMS];
+    uint32_t ticket_count;
+    uint32_t tickets_max, buyers_max, buyers; /* rows that the engine has for users */
+    uint32_t used[SIM_USERS][SIM_ITEMS], last[SIM_USERS][SIM_ITEMS];
+    uint32_t used_sale[SIM_USERS][SIM_SALES];
+    bool row_item[SIM_USERS][SIM_ITEMS], row_sale[SIM_USERS][SIM_SALES], eligible[SIM_USERS][SIM_SALES];
+    uint16_t key_ticket[SIM_KEYS];
+    uint32_t request_count;
+    uint32_t open_count;
+    uint32_t open[SIM_OPEN]; /* request indices, oldest first */
+    uint32_t last_logged[SIM_PORTS]; /* the latest request of the port that is in the log, + 1 */
+    uint64_t told_hash;
+    struct model_ticket tickets[SIM_TICKETS + 1];
+    struct queue_record log[SIM_LOG + 1]; /* by LSN */
+    struct model_request requests[SIM_REQUESTS];
+};
+
+static inline uint32_t user_index(user_id user) { return (uint32_t)(user % SIM_USERS); }
+static inline uint32_t key_index(uint64_t key) { return (uint32_t)(key % SIM_KEYS); }
+
+void model_reset(struct model *model, uint32_t tickets_max);
+
+/* The outcome that the rules give this command now. pending_from is not looked at: no ANSWER_IN_PROGRESS. */
+void model_expect(const struct model *model, const struct command *command, struct outcome *outcome);
+
+/* A record became durable. */
+void model_record(struct model *model, const struct queue_record *record, uint64_t now_ms);
+/* The records at `lsn` after a recovery must be the ones before it. */
+void model_record_again(const struct model *model, const struct queue_record *record);
+
+/* A request goes in; answers its tag. */
+uint64_t model_asked(
+    struct model *model, uint32_t port, const struct command *command, lsn_t appended, lsn_t durable, uint64_t now_ms);
+void model_told(struct model *model, uint32_t port, const struct inventory_answer *answer, uint64_t now_ms);
+/* The process is gone: what was open gets no answer, and after the recovered log was read, no record either. */
+void model_forget_open(struct model *model);
+
+#endif

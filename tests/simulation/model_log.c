@@ -1,0 +1,523 @@
+/* The model's memory: what was asked, what the log says, what was told. The rules are in model.c. */
+#include "tests/simulation/model.h"
+#include "tests/simulation/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- asked ---- */
+
+static bool same_wish(const struct command *a, const struct command *b)
+{
+    if (a->type != b->type)
+        return false;
+    switch ((enum command_type)a->type) {
+    case COMMAND_RESERVE:
+        return a->reserve.user == b->reserve.user && a->reserve.key == b->reserve.key &&
+            a->reserve.item == b->reserve.item && a->reserve.quantity == b->reserve.quantity &&
+            a->reserve.channel == b->reserve.channel && a->reserve.flags == b->reserve.flags;
+    case COMMAND_SETTLE:
+        return a->settle.ticket == b->settle.ticket && a->settle.step == b->settle.step &&
+            a->settle.to == b->settle.to && a->settle.waiter == b->settle.waiter &&
+            a->settle.waiter_key == b->settle.waiter_key && a->settle.waiter_quantity == b->settle.waiter_quantity &&
+            a->settle.waiter_window_ms == b->settle.waiter_window_ms;
+    case COMMAND_SALE:
+        return a->sale.sale == b->sale.sale && a->sale.limit_per_user == b->sale.limit_per_user &&
+            a->sale.start_ms == b->sale.start_ms && a->sale.end_ms == b->sale.end_ms &&
+            a->sale.eligible_only == b->sale.eligible_only;
+    case COMMAND_PREHEAT: return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
+    case COMMAND_GATE: return a->gate.sale == b->gate.sale && a->gate.move == b->gate.move;
+    case COMMAND_USERS:
+        return a->users.sale == b->users.sale && a->users.count == b->users.count &&
+            memcmp(a->users.users, b->users.users, a->users.count * sizeof a->users.users[0]) == 0;
+    case COMMAND_ADJUST:
+        return a->adjust.item == b->adjust.item && a->adjust.channel == b->adjust.channel &&
+            a->adjust.delta == b->adjust.delta;
+    case COMMAND_MOVE:
+        return a->move.item == b->move.item && a->move.from == b->move.from && a->move.to == b->move.to &&
+            a->move.quantity == b->move.quantity;
+    case COMMAND_NONE:
+    case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_MINE:
+    case COMMAND_ASK_TICKET:
+    case COMMAND_ASK_COUNTS: break;
+    }
+    return false;
+}
+
+/* Adds the answers that this moment allows. Time may have been anything since the request came. */
+static void consider(const struct model *model, struct model_request *request, uint64_t now_ms)
+{
+    struct command command = request->command;
+    struct outcome outcome;
+    uint64_t moments[3] = { request->issued_ms, now_ms, now_ms };
+    if (command.type >= COMMAND_LOGGED_COUNT)
+        return;
+    request->considered_at = model->lsn;
+    request->considered_ms = now_ms;
+    for (uint32_t i = 1; i < SIM_SALES; i++)
+        if (model->sales[i].start_ms > request->issued_ms && model->sales[i].start_ms < now_ms)
+            moments[2] = model->sales[i].start_ms;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (i > 0 && moments[i] == moments[i - 1])
+            continue;
+        command.time_ms = moments[i];
+        model_expect(model, &command, &outcome);
+        request->possible |= 1u << outcome.answer;
+    }
+}
+
+uint64_t model_asked(
+    struct model *model, uint32_t port, const struct command *command, lsn_t appended, lsn_t durable, uint64_t now_ms)
+{
+    if (model->request_count == SIM_REQUESTS || model->open_count == SIM_OPEN)
+        violation("harness", "the model's tables are too small");
+    const uint32_t index = model->request_count++;
+    struct model_request *request = &model->requests[index];
+    *request = (struct model_request){ .command = *command,
+        .port = port,
+        .issued_at = appended,
+        .durable_at = durable,
+        .issued_ms = now_ms,
+        .open = true };
+    model->open[model->open_count++] = index;
+    if (model->lsn >= appended)
+        consider(model, request, now_ms);
+    return index + 1;
+}
+
+static void open_remove(struct model *model, uint32_t index)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < model->open_count; i++)
+        if (model->open[i] != index)
+            model->open[kept++] = model->open[i];
+    model->open_count = kept;
+    model->requests[index].open = false;
+}
+
+void model_forget_open(struct model *model)
+{
+    for (uint32_t i = 0; i < model->open_count; i++)
+        model->requests[model->open[i]].open = false;
+    model->open_count = 0;
+    memset(model->last_logged, 0, sizeof model->last_logged);
+}
+
+/* ---- the log ---- */
+
+static const char *broken_rule(const struct outcome *expected, const struct outcome *found)
+{
+    switch ((enum answer)expected->answer) {
+    case ANSWER_SOLD_OUT: return "I2 never oversell";
+    case ANSWER_ALREADY_BOUGHT:
+    case ANSWER_LIMIT_REACHED: return "I4 limits per user";
+    case ANSWER_NOT_STARTED:
+    case ANSWER_ENDED:
+    case ANSWER_PAUSED:
+    case ANSWER_NOT_ELIGIBLE: return "I11 wins only in the window";
+    case ANSWER_REPEATED:
+    case ANSWER_KEY_REUSED: return "I8 one key, one outcome";
+    case ANSWER_UNCHANGED: return "I10 every step once";
+    case ANSWER_BAD_QUANTITY:
+    case ANSWER_BAD_CHANNEL:
+    case ANSWER_UNKNOWN_ITEM: return "I7 recovered is what was asked";
+    case ANSWER_NONE:
+    case ANSWER_WON:
+    case ANSWER_KEY_REQUIRED:
+    case ANSWER_IN_PROGRESS:
+    case ANSWER_TOO_POPULAR:
+    case ANSWER_UNAVAILABLE:
+    case ANSWER_DONE:
+    case ANSWER_CONFLICT:
+    case ANSWER_UNKNOWN_SALE:
+    case ANSWER_UNKNOWN_TICKET:
+    case ANSWER_FOUND:
+    case ANSWERS: break;
+    }
+    if (expected->ticket != found->ticket)
+        return "I13 ticket numbers are never reused";
+    if (expected->unit_price != found->unit_price)
+        return "price: the flash price is charged";
+    return "I1 conservation";
+}
+
+/* Of equal wishes the first that is not behind its port's last one: the earlier ones were refused. */
+static void match_request(struct model *model, const struct queue_record *record)
+{
+    bool overtook = false;
+    for (uint32_t i = 0; i < model->open_count; i++) {
+        const uint32_t index = model->open[i];
+        struct model_request *request = &model->requests[index];
+        if (request->in_log || !same_wish(&request->command, &record->command))
+            continue;
+        if (record->command.type == COMMAND_RESERVE) {
+            overtook = index + 1 <= model->last_logged[request->port];
+            if (overtook)
+                continue;
+            model->last_logged[request->port] = index + 1;
+        }
+        request->in_log = true;
+        return;
+    }
+    if (overtook)
+        violation("I12 first come first served", "record %" PRIu64 " overtook an earlier one of its port", record->lsn);
+    violation("I7 recovered is what was asked", "nobody asked for record %" PRIu64 " (type %u)", record->lsn,
+        record->command.type);
+}
+
+static void row_add(struct model *model, bool *row)
+{
+    model->buyers += !*row;
+    *row = true;
+}
+
+static void fold_ticket(struct model *model, const struct model_ticket *ticket)
+{
+    struct model_item *item = &model->items[ticket->item];
+    const uint32_t who = user_index(ticket->user);
+    const uint32_t number = ++model->ticket_count;
+    model->tickets[number] = *ticket;
+    item->free[ticket->channel] -= ticket->quantity;
+    item->held += ticket->quantity;
+    model->used[who][ticket->item] += ticket->quantity;
+    model->last[who][ticket->item] = number;
+    row_add(model, &model->row_item[who][ticket->item]);
+    if (model->sales[item->sale].limit != 0) {
+        model->used_sale[who][item->sale] += ticket->quantity;
+        row_add(model, &model->row_sale[who][item->sale]);
+    }
+    if (ticket->key != 0)
+        model->key_ticket[key_index(ticket->key)] = (uint16_t)number;
+}
+
+static void fold_reserve(struct model *model, const struct queue_record *record)
+{
+    const struct command_reserve *asked = &record->command.reserve;
+    const struct model_ticket ticket = { .user = asked->user,
+        .key = asked->key,
+        .price = model->items[asked->item].price,
+        .pay_by_ms = record->outcome.pay_by_ms,
+        .time_ms = record->command.time_ms,
+        .item = asked->item,
+        .quantity = asked->quantity,
+        .channel = asked->channel,
+        .lsn = record->lsn };
+    fold_ticket(model, &ticket);
+}
+
+static void fold_settle(struct model *model, const struct queue_record *record)
+{
+    const struct command_settle *asked = &record->command.settle;
+    struct model_ticket *ticket = &model->tickets[asked->ticket];
+    struct model_item *item = &model->items[ticket->item];
+    const uint32_t who = user_index(ticket->user), units = ticket->quantity;
+    *(ticket->state == TICKET_HELD ? &item->held : &item->sold) -= units;
+    if (asked->step == SETTLE_SOLD) {
+        item->sold += units;
+        ticket->state = TICKET_SOLD;
+    } else if (asked->step == SETTLE_WRITE_OFF) {
+        item->written_off += units;
+        ticket->state = TICKET_WRITTEN_OFF;
+    } else {
+        *(asked->to == CHANNEL_SAFETY ? &item->safety : &item->free[asked->to]) += units;
+        ticket->state = TICKET_RETURNED;
+        model->used[who][ticket->item] -= units;
+        if (model->sales[item->sale].limit != 0)
+            model->used_sale[who][item->sale] -= units;
+    }
+    if (record->outcome.ticket == 0)
+        return;
+    const struct model_ticket offered = { .user = asked->waiter,
+        .key = asked->waiter_key,
+        .price = item->price,
+        .pay_by_ms = record->outcome.pay_by_ms,
+        .time_ms = record->command.time_ms,
+        .item = ticket->item,
+        .quantity = asked->waiter_quantity,
+        .channel = asked->to,
+        .lsn = record->lsn };
+    fold_ticket(model, &offered);
+}
+
+static void fold_preheat(struct model *model, const struct command_preheat *asked)
+{
+    struct model_item *item = &model->items[asked->item];
+    *item = (struct model_item){ .sale = asked->sale,
+        .limit = asked->limit_per_user,
+        .pay_window_ms = asked->pay_window_ms,
+        .total = asked->total,
+        .locked = asked->locked,
+        .sold_before = asked->sold_before,
+        .price = asked->unit_price,
+        .given = asked->total - asked->locked - asked->sold_before,
+        .safety = asked->safety };
+    memcpy(item->free, asked->channel_units, sizeof item->free);
+    model->sales[asked->sale].items++;
+}
+
+static void fold_setup(struct model *model, const struct command *command)
+{
+    if (command->type == COMMAND_SALE) {
+        struct model_sale *sale = &model->sales[command->sale.sale];
+        sale->defined = true;
+        sale->start_ms = command->sale.start_ms;
+        sale->end_ms = command->sale.end_ms;
+        sale->limit = command->sale.limit_per_user;
+        sale->eligible_only = command->sale.eligible_only;
+    } else if (command->type == COMMAND_GATE) {
+        struct model_sale *sale = &model->sales[command->gate.sale];
+        sale->opened |= command->gate.move == GATE_MOVE_OPEN;
+        sale->ended |= command->gate.move == GATE_MOVE_END;
+        if (command->gate.move == GATE_MOVE_PAUSE || command->gate.move == GATE_MOVE_RESUME)
+            sale->paused = command->gate.move == GATE_MOVE_PAUSE;
+    } else if (command->type == COMMAND_USERS) {
+        for (uint32_t i = 0; i < command->users.count; i++)
+            row_add(model, &model->eligible[user_index(command->users.users[i])][command->users.sale]);
+    } else {
+        fold_preheat(model, &command->preheat);
+    }
+}
+
+static void fold_stock(struct model *model, const struct queue_record *record)
+{
+    const struct command *command = &record->command;
+    const int32_t units = record->outcome.applied;
+    const bool moves = command->type == COMMAND_MOVE;
+    struct model_item *item = &model->items[moves ? command->move.item : command->adjust.item];
+    const channel_index from = moves ? command->move.from : command->adjust.channel;
+    uint32_t *first = from == CHANNEL_SAFETY ? &item->safety : &item->free[from];
+    if (moves) {
+        const channel_index to = command->move.to;
+        *first -= (uint32_t)units;
+        *(to == CHANNEL_SAFETY ? &item->safety : &item->free[to]) += (uint32_t)units;
+    } else {
+        *first += (uint32_t)units;
+        item->given += (uint32_t)units;
+        item->total += (uint32_t)units;
+    }
+}
+
+static void check_conservation(const struct model *model, item_id id)
+{
+    const struct model_item *item = &model->items[id];
+    uint64_t units = (uint64_t)item->safety + item->held + item->sold + item->written_off;
+    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
+        units += item->free[i];
+    if (units != item->given)
+        violation("I1 conservation", "item %u after record %" PRIu64 ": given %u, found %" PRIu64, id, model->lsn,
+            item->given, units);
+}
+
+static item_id touched(const struct queue_record *record)
+{
+    switch ((enum command_type)record->command.type) {
+    case COMMAND_PREHEAT: return record->command.preheat.item;
+    case COMMAND_ADJUST: return record->command.adjust.item;
+    case COMMAND_MOVE: return record->command.move.item;
+    case COMMAND_RESERVE: return record->command.reserve.item;
+    case COMMAND_SETTLE: return record->outcome.item;
+    case COMMAND_NONE:
+    case COMMAND_SALE:
+    case COMMAND_GATE:
+    case COMMAND_USERS:
+    case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_MINE:
+    case COMMAND_ASK_TICKET:
+    case COMMAND_ASK_COUNTS: break;
+    }
+    return 0;
+}
+
+static void fold(struct model *model, const struct queue_record *record)
+{
+    const uint8_t type = record->command.type;
+    if (type == COMMAND_RESERVE)
+        fold_reserve(model, record);
+    else if (type == COMMAND_SETTLE)
+        fold_settle(model, record);
+    else if (type == COMMAND_ADJUST || type == COMMAND_MOVE)
+        fold_stock(model, record);
+    else
+        fold_setup(model, &record->command);
+    model->lsn = record->lsn;
+    model->time_ms = record->command.time_ms;
+    const item_id item = touched(record);
+    if (item != 0) {
+        model->items[item].changed_at = record->lsn;
+        check_conservation(model, item);
+    }
+}
+
+static bool same_outcome(const struct outcome *a, const struct outcome *b)
+{
+    return a->ticket == b->ticket && a->unit_price == b->unit_price && a->pay_by_ms == b->pay_by_ms &&
+        a->user == b->user && a->applied == b->applied && a->quantity == b->quantity && a->free == b->free &&
+        a->item == b->item && a->answer == b->answer && a->detail == b->detail && a->changed == b->changed;
+}
+
+static void consider_all(struct model *model, uint64_t now_ms)
+{
+    for (uint32_t i = 0; i < model->open_count; i++) {
+        struct model_request *request = &model->requests[model->open[i]];
+        const bool same = request->considered_at == model->lsn && request->considered_ms == now_ms;
+        if (model->lsn >= request->issued_at && !same)
+            consider(model, request, now_ms);
+    }
+}
+
+void model_record(struct model *model, const struct queue_record *record, uint64_t now_ms)
+{
+    struct outcome expected;
+    if (record->lsn != model->lsn + 1 || record->lsn > SIM_LOG)
+        violation("I6 durable before told", "record %" PRIu64 " follows %" PRIu64, record->lsn, model->lsn);
+    if (record->command.time_ms < model->time_ms)
+        violation("I11 time in the log", "record %" PRIu64 " goes back from %" PRIu64 " to %" PRIu64, record->lsn,
+            model->time_ms, record->command.time_ms);
+    model_expect(model, &record->command, &expected);
+    if (!same_outcome(&expected, &record->outcome))
+        violation(broken_rule(&expected, &record->outcome),
+            "record %" PRIu64 " type %u: answer %u ticket %" PRIu64 " applied %d, the rules say %u, %" PRIu64 ", %d",
+            record->lsn, record->command.type, record->outcome.answer, record->outcome.ticket,
+            record->outcome.applied, expected.answer, expected.ticket, expected.applied);
+    match_request(model, record);
+    model->log[record->lsn] = *record;
+    consider_all(model, record->command.time_ms); /* the moment before */
+    fold(model, record);
+    consider_all(model, now_ms);
+}
+
+void model_record_again(const struct model *model, const struct queue_record *record)
+{
+    const struct queue_record *known = &model->log[record->lsn];
+    if (record->lsn > model->lsn || record->lsn != known->lsn || record->command.time_ms != known->command.time_ms ||
+        !same_wish(&record->command, &known->command) || !same_outcome(&record->outcome, &known->outcome))
+        violation("I6 told is recovered", "record %" PRIu64 " changed", record->lsn);
+}
+
+/* ---- told ---- */
+
+/* What was told has to be in the log; two equal wishes may have changed places. */
+static void told_change(struct model *model, struct model_request *request, const struct inventory_answer *answer)
+{
+    for (uint32_t i = 0; i < model->open_count && !request->in_log; i++) {
+        struct model_request *twin = &model->requests[model->open[i]];
+        if (twin->in_log && same_wish(&twin->command, &request->command)) {
+            twin->in_log = false;
+            request->in_log = true;
+        }
+    }
+    if (!request->in_log)
+        violation("I6 durable before told", "request %" PRIu64 " (type %u) was told %u, the log does not have it",
+            answer->tag, request->command.type, answer->outcome.answer);
+    if (request->command.type != COMMAND_RESERVE)
+        return;
+    if (answer->outcome.ticket == 0 || answer->outcome.ticket > model->ticket_count)
+        violation("I6 durable before told", "ticket %" PRIu64 " is not in the log", answer->outcome.ticket);
+    struct model_ticket *ticket = &model->tickets[answer->outcome.ticket];
+    if (ticket->user != request->command.reserve.user || ticket->item != request->command.reserve.item || ticket->told)
+        violation("I13 ticket numbers are never reused", "ticket %" PRIu64 " is somebody else's", answer->outcome.ticket);
+    if (answer->outcome.unit_price != ticket->price)
+        violation("price: the flash price is charged", "ticket %" PRIu64, answer->outcome.ticket);
+    ticket->told = true;
+}
+
+/* A refusal is not in the log: the record that was taken for this request is that of an equal one. */
+static void told_refusal(struct model *model, struct model_request *request, const struct inventory_answer *answer)
+{
+    for (uint32_t i = 0; i < model->open_count && request->in_log; i++) {
+        struct model_request *twin = &model->requests[model->open[i]];
+        if (twin != request && !twin->in_log && same_wish(&twin->command, &request->command)) {
+            twin->in_log = true;
+            request->in_log = false;
+        }
+    }
+    if (request->in_log)
+        violation("I6 told is recovered", "request %" PRIu64 " (type %u) was told %u, but the log has it", answer->tag,
+            request->command.type, answer->outcome.answer);
+}
+
+/* Another purchase of this user and item must have been on its way. */
+static void told_in_progress(const struct model *model, const struct model_request *request)
+{
+    const struct command_reserve *asked = &request->command.reserve;
+    const uint32_t last = model->last[user_index(asked->user)][asked->item];
+    if (last != 0 && model->tickets[last].lsn > request->durable_at)
+        return;
+    for (uint32_t i = 0; i < model->open_count; i++) {
+        const struct model_request *other = &model->requests[model->open[i]];
+        const struct command *command = &other->command;
+        if (other != request &&
+            ((command->type == COMMAND_RESERVE && command->reserve.user == asked->user &&
+                 command->reserve.item == asked->item) ||
+                (command->type == COMMAND_SETTLE && command->settle.waiter == asked->user)))
+            return;
+    }
+    violation("I3 never undersell", "user %" PRIu64 " was told \"in progress\", but nothing was", asked->user);
+}
+
+static void told_ticket(const struct model *model, const struct model_request *request, const struct outcome *told)
+{
+    const struct command_reserve *asked = &request->command.reserve;
+    if (told->ticket == 0)
+        return;
+    if (told->ticket > model->ticket_count)
+        violation("I6 durable before told", "ticket %" PRIu64 " was shown, the log does not have it", told->ticket);
+    const struct model_ticket *ticket = &model->tickets[told->ticket];
+    const bool by_key = told->answer == ANSWER_REPEATED;
+    if (ticket->user != asked->user || ticket->item != asked->item || (by_key && ticket->key != asked->key) ||
+        (by_key && told->unit_price != ticket->price))
+        violation("I8 one key, one outcome", "ticket %" PRIu64 " is not what this request bought", told->ticket);
+}
+
+static void told_question(const struct model *model, const struct model_request *request, const struct outcome *told)
+{
+    const struct command_ask *asked = &request->command.ask;
+    const uint8_t type = request->command.type;
+    const bool known = asked->item < SIM_ITEMS && model->items[asked->item].sale != 0;
+    if (type == COMMAND_ASK_TICKET) {
+        if (told->answer == ANSWER_FOUND &&
+            (asked->ticket > model->ticket_count || model->tickets[asked->ticket].user != told->user))
+            violation("I6 durable before told", "ticket %" PRIu64 " was shown too early or wrong", asked->ticket);
+        return;
+    }
+    if (told->answer != ANSWER_FOUND || !known || request->issued_at != request->durable_at ||
+        model->items[asked->item].changed_at > request->durable_at)
+        return; /* it was changing */
+    uint32_t free_units = 0;
+    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
+        free_units += model->items[asked->item].free[i];
+    if (type == COMMAND_ASK_COUNTS ? told->free != free_units
+                                   : told->quantity != model->used[user_index(asked->user)][asked->item])
+        violation("I1 conservation", "item %u: a question was answered with other units than there are", asked->item);
+}
+
+void model_told(struct model *model, uint32_t port, const struct inventory_answer *answer, uint64_t now_ms)
+{
+    const struct outcome *told = &answer->outcome;
+    if (answer->tag == 0 || answer->tag > model->request_count)
+        violation("I17 every request is answered once", "an answer with tag %" PRIu64, answer->tag);
+    struct model_request *request = &model->requests[answer->tag - 1];
+    if (request->answered || !request->open || request->port != port)
+        violation("I17 every request is answered once", "request %" PRIu64 " is answered again", answer->tag);
+    model->told_hash = (model->told_hash ^ answer->tag ^ (uint64_t)told->answer << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    if (model->lsn >= request->durable_at)
+        consider(model, request, now_ms);
+    if (!told->changed)
+        told_refusal(model, request, answer);
+    if (request->command.type >= COMMAND_LOGGED_COUNT)
+        told_question(model, request, told);
+    else if (told->answer == ANSWER_IN_PROGRESS)
+        told_in_progress(model, request);
+    else if (told->changed)
+        told_change(model, request, answer);
+    else if (told->answer != ANSWER_UNAVAILABLE && (request->possible & 1u << told->answer) == 0)
+        violation(told->answer == ANSWER_SOLD_OUT ? "I3 never undersell" : "I8 answers follow the rules",
+            "request %" PRIu64 " (type %u) was told %u, which was never so while it waited (possible %x)", answer->tag,
+            request->command.type, told->answer, request->possible);
+    else if (request->command.type == COMMAND_RESERVE)
+        told_ticket(model, request, told);
+    request->answered = true;
+    open_remove(model, (uint32_t)answer->tag - 1);
+}

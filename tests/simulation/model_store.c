@@ -1,0 +1,343 @@
+/* Opening, crashing, catalog and reads of the model store; model_store_apply.c has the rules of a
+ * batch. */
+#include "tests/simulation/model_store.h"
+
+#include "base/planted.h"
+#include "tests/simulation/model_store_parts.h"
+
+#include <string.h>
+
+void *model_grown(void *array, uint32_t *room, uint32_t needed, size_t bytes_each)
+{
+    if (needed <= *room)
+        return array;
+    *room = needed * 2 > 16 ? needed * 2 : 16;
+    array = realloc(array, *room * bytes_each);
+    invariant(array != NULL);
+    return array;
+}
+
+static void model_close(struct order_store *store)
+{
+    struct model_store *model = model_of(store);
+    free(model->products);
+    free(model->sales);
+    free(model->items);
+    free(model->orders);
+    free(model->events);
+    free(model->dead);
+    free(model->audit);
+    free(model->tickets.entries);
+    free(model->slots.entries);
+    free(model->counters.entries);
+    free(model->eligible.entries);
+    free(model->undo);
+    free(model->undo_data);
+    free(model);
+}
+
+void model_store_crash(struct order_store *store)
+{
+    struct model_store *model = model_of(store);
+    lsn_t position = model->at.position;
+    model->fault = MODEL_FAULT_NONE;
+    /* The planted bug: the position was committed, the orders of the last batch were not. */
+    if (planted(POSITION_APART)) {
+        model_store_undo(model);
+        model->at.position = position;
+    }
+    model_store_undo_forget(model);
+}
+
+void model_store_fail(struct order_store *store, enum model_fault fault, uint32_t times)
+{
+    model_of(store)->fault = fault;
+    model_of(store)->fault_times = times;
+}
+
+static enum status model_identity(struct order_store *store, uint64_t *data_id, lsn_t *position)
+{
+    *data_id = model_of(store)->data_id;
+    *position = model_of(store)->at.position;
+    return STATUS_OK;
+}
+
+static enum status model_identity_set(struct order_store *store, uint64_t data_id)
+{
+    struct model_store *model = model_of(store);
+    if (data_id == 0)
+        return STATUS_BAD_INPUT;
+    if (model->data_id != 0)
+        return STATUS_CONFLICT;
+    model->data_id = data_id;
+    return STATUS_OK;
+}
+
+static enum status model_stock_events(
+    struct order_store *store, struct stock_event *events, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = model->at.events_open; i < model->at.events && *count < max; i++) {
+        if (!model->events[i].confirmed)
+            events[(*count)++] = model->events[i].event;
+    }
+    return STATUS_OK;
+}
+
+static enum status model_order_by_ticket(
+    struct order_store *store, ticket_number ticket, struct order *order)
+{
+    const struct model_store *model = model_of(store);
+    if (model->tickets.slots == 0)
+        return STATUS_NOT_FOUND;
+    const uint64_t there = map_at(&model->tickets, ticket, 0, 0)->value;
+    if (there == 0)
+        return STATUS_NOT_FOUND;
+    *order = model->orders[there - 1];
+    return STATUS_OK;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct order *left = a, *right = b;
+    return (left->ticket < right->ticket) - (left->ticket > right->ticket);
+}
+
+/* Orders lie in the order of the log, which is nearly that of tickets (a late one may come by a
+ * settle). */
+static enum status model_orders_list(struct order_store *store, user_id user, item_id item,
+    ticket_number before, struct order *orders, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    struct order *found = malloc((model->at.orders + 1) * sizeof *found);
+    uint32_t matches = 0;
+    invariant(found != NULL);
+    for (uint32_t i = 0; i < model->at.orders; i++) {
+        const struct order *order = &model->orders[i];
+        if ((user == 0 || order->user == user) && (item == 0 || order->item == item)
+            && (before == 0 || order->ticket < before))
+            found[matches++] = *order;
+    }
+    qsort(found, matches, sizeof *found, newest_first);
+    *count = matches < max ? matches : max;
+    memcpy(orders, found, *count * sizeof *found);
+    free(found);
+    return STATUS_OK;
+}
+
+static enum status model_dead_letters(
+    struct order_store *store, struct dead_letter *letters, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = model->at.dead; i > 0 && *count < max; i--)
+        letters[(*count)++] = model->dead[i - 1];
+    return STATUS_OK;
+}
+
+static enum status model_order_totals(
+    struct order_store *store, item_id item, uint64_t *orders, uint64_t *units)
+{
+    const struct model_store *model = model_of(store);
+    *orders = *units = 0;
+    for (uint32_t i = 0; i < model->at.orders; i++) {
+        if (model->orders[i].item == item && model->orders[i].reason != REASON_REJECTED) {
+            *units += model->orders[i].quantity;
+            ++*orders;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status model_live_units(struct order_store *store, item_id item, uint64_t *units)
+{
+    const struct model_store *model = model_of(store);
+    *units = 0;
+    for (uint32_t i = 0; i < model->at.orders; i++) {
+        const struct order *order = &model->orders[i];
+        if (order->item == item && (order->state == ORDER_PENDING || order->state == ORDER_PAID))
+            *units += order->quantity;
+    }
+    return STATUS_OK;
+}
+
+static enum status model_product_insert(struct order_store *store, struct product *product)
+{
+    struct model_store *model = model_of(store);
+    if (strlen(product->currency) != 3)
+        return STATUS_REFUSED;
+    model_store_undo_forget(model);
+    MODEL_ROOM(model, products, 1);
+    product->id = model->at.products + 1;
+    model->products[model->at.products++] = *product;
+    return STATUS_OK;
+}
+
+static enum status model_products(struct order_store *store, uint32_t after,
+    struct product *products, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = after; i < model->at.products && *count < max; i++)
+        products[(*count)++] = model->products[i];
+    return STATUS_OK;
+}
+
+static enum status model_product_get(struct order_store *store, uint32_t id, struct product *product)
+{
+    if (id == 0 || id > model_of(store)->at.products)
+        return STATUS_NOT_FOUND;
+    *product = model_of(store)->products[id - 1];
+    return STATUS_OK;
+}
+
+static enum status model_sale_insert(struct order_store *store, struct sale *sale)
+{
+    struct model_store *model = model_of(store);
+    if (sale->end_ms <= sale->start_ms || model->at.sales + 1 >= SALES_LIMIT)
+        return STATUS_REFUSED;
+    model_store_undo_forget(model);
+    MODEL_ROOM(model, sales, 1);
+    sale->id = model->at.sales + 1;
+    sale->gate = GATE_SCHEDULED;
+    model->sales[model->at.sales++] = (struct model_sale){ .sale = *sale };
+    return STATUS_OK;
+}
+
+static enum status model_sale_update(struct order_store *store, const struct sale *sale)
+{
+    struct model_store *model = model_of(store);
+    if (sale->id == 0 || sale->id > model->at.sales)
+        return STATUS_NOT_FOUND;
+    if (sale->end_ms <= sale->start_ms)
+        return STATUS_REFUSED;
+    struct sale *row = &model->sales[sale->id - 1].sale;
+    const uint8_t gate = row->gate;
+    *row = *sale;
+    row->gate = gate;
+    return STATUS_OK;
+}
+
+static enum status model_sale_get(struct order_store *store, sale_id id, struct sale *sale)
+{
+    if (id == 0 || id > model_of(store)->at.sales)
+        return STATUS_NOT_FOUND;
+    *sale = model_of(store)->sales[id - 1].sale;
+    return STATUS_OK;
+}
+
+static enum status model_sales(
+    struct order_store *store, sale_id after, struct sale *sales, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = after; i < model->at.sales && *count < max; i++)
+        sales[(*count)++] = model->sales[i].sale;
+    return STATUS_OK;
+}
+
+static enum status model_item_insert(struct order_store *store, struct item *item)
+{
+    struct model_store *model = model_of(store);
+    if (item->sale == 0 || item->sale > model->at.sales || item->product == 0
+        || item->product > model->at.products)
+        return STATUS_REFUSED;
+    if ((int64_t)item->total - item->locked - item->sold < 0 || model->at.items + 1 >= ITEMS_LIMIT)
+        return STATUS_REFUSED;
+    model_store_undo_forget(model);
+    MODEL_ROOM(model, items, 1);
+    item->id = model->at.items + 1;
+    item->version = 1;
+    item->preheated = false;
+    model->items[model->at.items++] = (struct model_item){ .item = *item, .sold_before = item->sold };
+    return STATUS_OK;
+}
+
+static enum status model_item_get(struct order_store *store, item_id id, struct item *item)
+{
+    if (id == 0 || id > model_of(store)->at.items)
+        return STATUS_NOT_FOUND;
+    *item = model_of(store)->items[id - 1].item;
+    return STATUS_OK;
+}
+
+static enum status model_items(struct order_store *store, sale_id sale, item_id after,
+    struct item *items, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = after; i < model->at.items && *count < max; i++) {
+        if (sale == 0 || model->items[i].item.sale == sale)
+            items[(*count)++] = model->items[i].item;
+    }
+    return STATUS_OK;
+}
+
+static enum status model_audit_append(struct order_store *store, const struct audit_entry *entry)
+{
+    struct model_store *model = model_of(store);
+    MODEL_ROOM(model, audit, 1);
+    model->audit[model->at.audit] = *entry;
+    model->audit[model->at.audit].id = model->at.audit + 1;
+    model->at.audit++;
+    model_store_undo_forget(model); /* the counts it noted are older */
+    return STATUS_OK;
+}
+
+static enum status model_audit_list(struct order_store *store, uint64_t after,
+    struct audit_entry *entries, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint64_t i = after; i < model->at.audit && *count < max; i++)
+        entries[(*count)++] = model->audit[i];
+    return STATUS_OK;
+}
+
+/* Nobody can reach into the model, so nothing can be bad. */
+static enum status model_audit_verify(struct order_store *store, uint64_t *entries, uint64_t *first_bad)
+{
+    *entries = model_of(store)->at.audit;
+    *first_bad = 0;
+    return STATUS_OK;
+}
+
+static const struct order_store_ops model_ops = {
+    .close = model_close,
+    .identity = model_identity,
+    .identity_set = model_identity_set,
+    .apply = model_store_apply,
+    .stock_events = model_stock_events,
+    .order_by_ticket = model_order_by_ticket,
+    .orders_list = model_orders_list,
+    .dead_letters = model_dead_letters,
+    .order_totals = model_order_totals,
+    .live_units = model_live_units,
+    .product_insert = model_product_insert,
+    .product_get = model_product_get,
+    .products = model_products,
+    .sale_insert = model_sale_insert,
+    .sale_update = model_sale_update,
+    .sale_get = model_sale_get,
+    .sales = model_sales,
+    .item_insert = model_item_insert,
+    .item_get = model_item_get,
+    .items = model_items,
+    .audit_append = model_audit_append,
+    .audit_list = model_audit_list,
+    .audit_verify = model_audit_verify,
+};
+
+enum status model_store_open(struct order_store **store, const struct model_store_config *config)
+{
+    struct model_store *model = calloc(1, sizeof *model);
+    *store = NULL;
+    if (model == NULL)
+        return STATUS_AWAY;
+    model->store.ops = &model_ops;
+    if (config != NULL && config->orders > 0)
+        MODEL_ROOM(model, orders, config->orders);
+    *store = &model->store;
+    return STATUS_OK;
+}

@@ -1,0 +1,490 @@
+/* One batch is all or nothing by an undo log: before something changes, its bytes are noted; a
+ * refusal puts them back in reverse. Arrays and maps get their room before a batch begins, so
+ * nothing moves while pointers are noted. The rules are those of docs/store.md. */
+#include "base/planted.h"
+#include "tests/simulation/model_store_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t scope_sale = (uint64_t)1 << 32;
+static const uint64_t planted_twin = (uint64_t)1 << 62;
+
+/* ---- undo
+ * -------------------------------------------------------------------------------------------------- */
+
+static void undo_note(struct model_store *model, void *where, size_t bytes)
+{
+    if (model->undo_count == model->undo_room) {
+        model->undo_room = model->undo_room == 0 ? 1024 : model->undo_room * 2;
+        model->undo = realloc(model->undo, model->undo_room * sizeof model->undo[0]);
+    }
+    if (model->undo_bytes + bytes > model->undo_data_room) {
+        model->undo_data_room = (model->undo_bytes + bytes) * 2;
+        model->undo_data = realloc(model->undo_data, model->undo_data_room);
+    }
+    invariant(model->undo != NULL && model->undo_data != NULL);
+    memcpy(model->undo_data + model->undo_bytes, where, bytes);
+    model->undo[model->undo_count++] = (struct undo){ where, (uint32_t)bytes };
+    model->undo_bytes += bytes;
+}
+#define NOTE(model, where) undo_note((model), (where), sizeof *(where))
+
+void model_store_undo_forget(struct model_store *model)
+{
+    model->undo_count = model->undo_bytes = 0;
+}
+
+void model_store_undo(struct model_store *model)
+{
+    while (model->undo_count > 0) {
+        const struct undo *undo = &model->undo[--model->undo_count];
+        model->undo_bytes -= undo->bytes;
+        memcpy(undo->where, model->undo_data + model->undo_bytes, undo->bytes);
+    }
+}
+
+static void batch_room(struct model_store *model, const struct queue_record *records, uint32_t count)
+{
+    uint64_t users = 0;
+    for (uint32_t i = 0; i < count; i++)
+        users += records[i].command.type == COMMAND_USERS ? USERS_PER_COMMAND : 0;
+    MODEL_ROOM(model, orders, 2 * count);
+    MODEL_ROOM(model, events, 2 * count);
+    MODEL_ROOM(model, dead, count);
+    map_reserve(&model->tickets, 2 * count);
+    map_reserve(&model->slots, 2 * count);
+    map_reserve(&model->counters, 4 * count);
+    map_reserve(&model->eligible, users);
+}
+
+static void map_set(struct model_store *model, struct model_map *map, uint64_t a, uint64_t b,
+    uint64_t c, uint64_t value)
+{
+    struct map_entry *entry = map_at(map, a, b, c);
+    NOTE(model, entry);
+    if (!entry->used) {
+        NOTE(model, &map->used);
+        map->used++;
+    }
+    *entry = (struct map_entry){ .a = a, .b = b, .c = c, .value = value, .used = true };
+}
+
+/* ---- one batch
+ * ------------------------------------------------------------------------------------------- */
+
+static enum status refuse(struct model_store *model, enum refusal_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static enum status refuse(struct model_store *model, enum refusal_kind kind, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    model->refusal->index = model->index;
+    model->refusal->kind = kind;
+    vsnprintf(model->refusal->text, sizeof model->refusal->text, format, arguments);
+    va_end(arguments);
+    return STATUS_REFUSED;
+}
+
+/* The item, ready to be changed; NULL: there is none. */
+static struct model_item *item_change(struct model_store *model, item_id id)
+{
+    if (id == 0 || id > model->at.items)
+        return NULL;
+    struct model_item *row = &model->items[id - 1];
+    NOTE(model, row);
+    return row;
+}
+
+static void item_version(struct model_store *model, struct model_item *row)
+{
+    row->item.version += row->batch != model->batch;
+    row->batch = model->batch;
+}
+
+static void item_allot(struct model_item *row, channel_index channel, int64_t units)
+{
+    uint32_t *place = channel < CHANNELS_MAX ? &row->item.channel_units[channel] : &row->item.safety;
+    if (channel < CHANNELS_MAX || channel == CHANNEL_SAFETY)
+        *place = (uint32_t)((int64_t)*place + units);
+}
+
+static enum status counter_take(
+    struct model_store *model, uint64_t scope, user_id user, uint32_t quantity, uint32_t limit)
+{
+    uint64_t used = map_at(&model->counters, scope, user, 0)->value;
+    if (used + quantity > limit)
+        return refuse(model, REFUSAL_LIMIT, "%u more units would pass the user's limit of %u",
+            quantity, limit);
+    map_set(model, &model->counters, scope, user, 0, used + quantity);
+    return STATUS_OK;
+}
+
+static void counter_free(struct model_store *model, uint64_t scope, user_id user, uint32_t quantity)
+{
+    uint64_t used = map_at(&model->counters, scope, user, 0)->value;
+    if (used >= quantity)
+        map_set(model, &model->counters, scope, user, 0, used - quantity);
+}
+
+static uint64_t slot_of(const struct model_item *row, const struct order *order)
+{
+    bool twin = planted(DUPLICATE_ORDERS) && (order->ticket & planted_twin) != 0;
+    return row->item.limit_per_user == 1 && !twin ? 0 : order->ticket;
+}
+
+static uint64_t slot_user(const struct order *order)
+{
+    return planted(UNIQUE_WITHOUT_USER) ? 0 : order->user;
+}
+
+static void event_put(struct model_store *model, const struct order *order)
+{
+    struct model_event *event = &model->events[model->at.events++];
+    *event = (struct model_event){
+        .event = { .id = model->at.events,
+            .settle = { .ticket = order->ticket, .step = SETTLE_RETURN, .to = order->channel } }
+    };
+}
+
+static enum status guards_take(struct model_store *model, struct model_item *row, const struct order *order)
+{
+    const uint32_t item_limit = row->item.limit_per_user;
+    const uint32_t sale_limit = model->sales[row->item.sale - 1].logged_limit;
+    const uint64_t slot = slot_of(row, order);
+    enum status status = STATUS_OK;
+    if (map_at(&model->slots, order->item, slot_user(order), slot)->value != 0)
+        return refuse(model, REFUSAL_UNIQUE, "item %u has a live order of this user", order->item);
+    map_set(model, &model->slots, order->item, slot_user(order), slot, order->ticket);
+    if ((int64_t)row->item.total - row->item.locked - row->item.sold < order->quantity)
+        return refuse(model, REFUSAL_STOCK, "item %u has not enough units left", order->item);
+    row->item.sold += order->quantity;
+    item_version(model, row);
+    if (item_limit == 1 && order->quantity > 1)
+        return refuse(model, REFUSAL_LIMIT, "%u units are more than the limit of 1", order->quantity);
+    if (item_limit > 1)
+        status = counter_take(model, order->item, order->user, order->quantity, item_limit);
+    if (status == STATUS_OK && sale_limit > 0)
+        status =
+            counter_take(model, scope_sale + row->item.sale, order->user, order->quantity, sale_limit);
+    return status;
+}
+
+static enum status order_write(struct model_store *model, struct order order, bool reject)
+{
+    struct model_item *row = item_change(model, order.item);
+    if (row == NULL)
+        return refuse(model, REFUSAL_UNKNOWN, "item %u is not in the database", order.item);
+    const uint64_t there = map_at(&model->tickets, order.ticket, 0, 0)->value;
+    if (there != 0) {
+        const struct order *old = &model->orders[there - 1];
+        if (old->item == order.item && old->user == order.user && old->quantity == order.quantity)
+            return STATUS_OK;
+        return refuse(model, REFUSAL_UNKNOWN, "ticket %llu is another order",
+            (unsigned long long)order.ticket);
+    }
+    if (planted(LIST_PRICE_CHARGED))
+        order.unit_price = model->products[row->item.product - 1].list_price;
+    order.amount = order.unit_price * order.quantity;
+    order.state = reject ? ORDER_CLOSED : ORDER_PENDING;
+    order.reason = reject ? REASON_REJECTED : REASON_NONE;
+    order.version = 1;
+    if (order.quantity == 0)
+        return refuse(model, REFUSAL_UNKNOWN, "an order of nothing");
+    if (!reject) {
+        enum status status = guards_take(model, row, &order);
+        if (status != STATUS_OK)
+            return status;
+    } else if (!planted(REJECT_KEEPS_STOCK)) {
+        event_put(model, &order);
+    }
+    model->orders[model->at.orders++] = order;
+    map_set(model, &model->tickets, order.ticket, 0, 0, model->at.orders);
+    return STATUS_OK;
+}
+
+/* What the step does to the order and its units. */
+static enum status settle_order(struct model_store *model, const struct queue_record *record,
+    struct order *order, struct model_item *row)
+{
+    const struct command_settle *settle = &record->command.settle;
+    NOTE(model, order);
+    if (settle->step == SETTLE_SOLD) {
+        order->version += order->state == ORDER_PENDING;
+        order->state = order->state == ORDER_PENDING ? ORDER_PAID : order->state;
+        return STATUS_OK;
+    }
+    if (settle->step == SETTLE_WRITE_OFF && order->state == ORDER_PENDING)
+        return refuse(model, REFUSAL_UNKNOWN, "written off but never paid");
+    item_allot(row, order->channel, -(int64_t)order->quantity);
+    if (settle->step == SETTLE_RETURN)
+        item_allot(row, settle->to, order->quantity);
+    if (order->state != ORDER_PENDING && order->state != ORDER_PAID)
+        return STATUS_OK;
+    map_set(model, &model->slots, order->item, slot_user(order), slot_of(row, order), 0);
+    row->item.sold -= order->quantity;
+    item_version(model, row);
+    if (settle->step == SETTLE_WRITE_OFF) {
+        row->item.locked += order->quantity;
+        row->written_off += order->quantity;
+    } else {
+        counter_free(model, order->item, order->user, order->quantity);
+        counter_free(model, scope_sale + row->item.sale, order->user, order->quantity);
+    }
+    bool expired = record->command.time_ms >= order->pay_by_ms;
+    order->reason = order->state == ORDER_PAID ? REASON_NONE
+        : expired                              ? REASON_EXPIRED
+                                               : REASON_CANCELLED;
+    order->state = order->state == ORDER_PAID ? ORDER_REFUNDED : ORDER_CLOSED;
+    order->version++;
+    return STATUS_OK;
+}
+
+static bool dead_has(const struct model_store *model, ticket_number ticket)
+{
+    for (uint32_t i = 0; i < model->at.dead; i++) {
+        if (model->dead[i].ticket == ticket)
+            return true;
+    }
+    return false;
+}
+
+static void event_confirm(struct model_store *model, const struct command_settle *settle)
+{
+    for (uint32_t i = model->at.events_open; i < model->at.events; i++) {
+        struct model_event *event = &model->events[i];
+        if (event->event.settle.ticket == settle->ticket && event->event.settle.step == settle->step) {
+            NOTE(model, event);
+            event->confirmed = true;
+        }
+    }
+    while (model->at.events_open < model->at.events && model->events[model->at.events_open].confirmed)
+        model->at.events_open++;
+}
+
+static enum status apply_settle(struct model_store *model, const struct queue_record *record, bool reject)
+{
+    const struct command_settle *settle = &record->command.settle;
+    const struct outcome *outcome = &record->outcome;
+    if (settle->step >= SETTLE_STEPS)
+        return refuse(model, REFUSAL_UNKNOWN, "%u is no step of a ticket", settle->step);
+    event_confirm(model, settle);
+    const uint64_t there = map_at(&model->tickets, settle->ticket, 0, 0)->value;
+    struct order *order = there == 0 ? NULL : &model->orders[there - 1];
+    if (order == NULL && !dead_has(model, settle->ticket))
+        return refuse(model, REFUSAL_UNKNOWN, "settled but has no order");
+    const item_id item = order == NULL ? outcome->item : order->item;
+    if (order != NULL) {
+        enum status status = settle_order(model, record, order, item_change(model, item));
+        if (status != STATUS_OK)
+            return status;
+    }
+    if (settle->waiter == 0 || outcome->ticket == 0 || settle->step != SETTLE_RETURN)
+        return STATUS_OK;
+    uint64_t window_end_ms = record->command.time_ms + settle->waiter_window_ms;
+    struct order waiter = {
+        .ticket = outcome->ticket,
+        .user = settle->waiter,
+        .item = item,
+        .quantity = settle->waiter_quantity,
+        .channel = settle->to < CHANNELS_MAX ? settle->to
+            : order == NULL                  ? 0
+                                             : order->channel,
+        .unit_price = outcome->unit_price,
+        .created_ms = record->command.time_ms,
+        .pay_by_ms = outcome->pay_by_ms != 0 ? outcome->pay_by_ms : window_end_ms,
+    };
+    if (waiter.unit_price == 0 && item != 0 && item <= model->at.items)
+        waiter.unit_price = model->items[item - 1].item.flash_price;
+    return order_write(model, waiter, reject);
+}
+
+static enum status apply_reserve(struct model_store *model, const struct queue_record *record, bool reject)
+{
+    const struct command_reserve *reserve = &record->command.reserve;
+    const struct order order = {
+        .ticket = record->outcome.ticket,
+        .user = reserve->user,
+        .item = reserve->item,
+        .quantity = reserve->quantity,
+        .channel = reserve->channel,
+        .unit_price = record->outcome.unit_price,
+        .created_ms = record->command.time_ms,
+        .pay_by_ms = record->outcome.pay_by_ms,
+    };
+    return order_write(model, order, reject);
+}
+
+static enum status apply_sale(struct model_store *model, const struct command_sale *sale)
+{
+    if (sale->sale == 0 || sale->sale > model->at.sales)
+        return refuse(model, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
+    struct model_sale *row = &model->sales[sale->sale - 1];
+    NOTE(model, row);
+    row->sale.start_ms = sale->start_ms;
+    row->sale.end_ms = sale->end_ms;
+    row->sale.limit_per_user = row->logged_limit = sale->limit_per_user;
+    row->sale.eligible_only = sale->eligible_only;
+    return STATUS_OK;
+}
+
+static enum status apply_preheat(struct model_store *model, const struct command_preheat *preheat)
+{
+    struct model_item *row = item_change(model, preheat->item);
+    if (row == NULL || row->item.sale != preheat->sale)
+        return refuse(model, REFUSAL_UNKNOWN, "item %u is not in the database", preheat->item);
+    struct item *item = &row->item;
+    item->flash_price = preheat->unit_price;
+    item->limit_per_user = preheat->limit_per_user;
+    item->pay_window_ms = preheat->pay_window_ms;
+    item_version(model, row);
+    if (item->preheated)
+        return STATUS_OK;
+    if ((int64_t)preheat->total - preheat->locked - preheat->sold_before < 0)
+        return refuse(model, REFUSAL_UNKNOWN, "less than nothing to sell");
+    item->total = preheat->total;
+    item->locked = preheat->locked;
+    item->sold = row->sold_before = preheat->sold_before;
+    item->safety = preheat->safety;
+    memcpy(item->channel_units, preheat->channel_units, sizeof item->channel_units);
+    item->preheated = true;
+    return STATUS_OK;
+}
+
+static enum status apply_gate(struct model_store *model, const struct command_gate *gate)
+{
+    if (gate->sale == 0 || gate->sale > model->at.sales || gate->move >= GATE_MOVES)
+        return refuse(model, REFUSAL_UNKNOWN, "no such sale or move");
+    struct model_sale *row = &model->sales[gate->sale - 1];
+    NOTE(model, row);
+    if (gate->move == GATE_MOVE_PAUSE && row->sale.gate != GATE_PAUSED)
+        row->gate_before = row->sale.gate;
+    if (gate->move == GATE_MOVE_OPEN || gate->move == GATE_MOVE_END)
+        row->gate_before = gate->move == GATE_MOVE_OPEN ? GATE_OPENED : GATE_ENDED;
+    row->sale.gate = gate->move == GATE_MOVE_PAUSE ? GATE_PAUSED : row->gate_before;
+    return STATUS_OK;
+}
+
+static enum status apply_units(struct model_store *model, const struct queue_record *record)
+{
+    const bool adjust = record->command.type == COMMAND_ADJUST;
+    const int64_t applied = record->outcome.applied;
+    const item_id id = adjust ? record->command.adjust.item : record->command.move.item;
+    struct model_item *row = item_change(model, id);
+    if (row == NULL)
+        return refuse(model, REFUSAL_UNKNOWN, "item %u is not in the database", id);
+    if (adjust) {
+        if (row->item.total + applied - row->item.locked - row->item.sold < 0)
+            return refuse(model, REFUSAL_STOCK, "item %u has fewer free units", id);
+        row->item.total = (uint32_t)(row->item.total + applied);
+        item_allot(row, record->command.adjust.channel, applied);
+    } else {
+        item_allot(row, record->command.move.from, -applied);
+        item_allot(row, record->command.move.to, applied);
+    }
+    item_version(model, row);
+    return STATUS_OK;
+}
+
+static enum status apply_users(struct model_store *model, const struct command_users *users)
+{
+    if (users->sale == 0 || users->sale > model->at.sales)
+        return refuse(model, REFUSAL_UNKNOWN, "sale %u is not in the database", users->sale);
+    for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND; i++)
+        map_set(model, &model->eligible, users->sale, users->users[i], 0, 1);
+    return STATUS_OK;
+}
+
+static enum status apply_record(
+    struct model_store *model, const struct queue_record *record, uint8_t disposition)
+{
+    const bool reject = disposition == DISPOSE_REJECT;
+    if (disposition == DISPOSE_DEAD) {
+        struct dead_letter *letter = &model->dead[model->at.dead++];
+        bool settle = record->command.type == COMMAND_SETTLE;
+        *letter = (struct dead_letter){ .id = model->at.dead,
+            .lsn = record->lsn,
+            .ticket = settle ? record->command.settle.ticket : record->outcome.ticket,
+            .time_ms = record->command.time_ms };
+        snprintf(letter->reason, sizeof letter->reason, "%s", model->dead_reason);
+        return STATUS_OK;
+    }
+    if (record->outcome.answer != ANSWER_WON && record->outcome.answer != ANSWER_DONE)
+        return STATUS_OK;
+    if (record->command.type == COMMAND_RESERVE)
+        return apply_reserve(model, record, reject);
+    if (record->command.type == COMMAND_SETTLE)
+        return apply_settle(model, record, reject);
+    if (reject)
+        return refuse(model, REFUSAL_UNKNOWN, "only a ticket can be rejected");
+    if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
+        return apply_units(model, record);
+    if (record->command.type == COMMAND_SALE)
+        return apply_sale(model, &record->command.sale);
+    if (record->command.type == COMMAND_PREHEAT)
+        return apply_preheat(model, &record->command.preheat);
+    if (record->command.type == COMMAND_GATE)
+        return apply_gate(model, &record->command.gate);
+    if (record->command.type == COMMAND_USERS)
+        return apply_users(model, &record->command.users);
+    return refuse(model, REFUSAL_UNKNOWN, "records of type %u are not known", record->command.type);
+}
+
+static enum status apply_all(struct model_store *model, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        enum status status = STATUS_OK;
+        model->index = i;
+        if (records[i].lsn > model->at.position) {
+            status = apply_record(model, &records[i], dispositions[i]);
+            model->at.position = records[i].lsn;
+        } else if (planted(DUPLICATE_ORDERS) && records[i].command.type == COMMAND_RESERVE) {
+            struct queue_record twin = records[i];
+            twin.outcome.ticket |= planted_twin;
+            status = apply_record(model, &twin, dispositions[i]);
+        }
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static bool fault_now(struct model_store *model, enum model_fault fault)
+{
+    if (model->fault != fault || model->fault_times == 0)
+        return false;
+    model->fault_times--;
+    return true;
+}
+
+enum status model_store_apply(struct order_store *store, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+{
+    struct model_store *model = model_of(store);
+    invariant(count <= ORDER_BATCH_MAX);
+    snprintf(model->dead_reason, sizeof model->dead_reason, "%s",
+        refusal->text[0] != '\0' ? refusal->text : "no reason given");
+    *refusal = (struct refusal){ .index = UINT32_MAX };
+    if (fault_now(model, MODEL_FAULT_AWAY)) {
+        snprintf(refusal->text, sizeof refusal->text, "away");
+        return STATUS_AWAY;
+    }
+    if (fault_now(model, MODEL_FAULT_REFUSED)) {
+        refusal->kind = REFUSAL_UNKNOWN;
+        snprintf(refusal->text, sizeof refusal->text, "refused");
+        return STATUS_REFUSED;
+    }
+    model_store_undo_forget(model);
+    batch_room(model, records, count);
+    model->refusal = refusal;
+    model->batch++;
+    NOTE(model, &model->at);
+    enum status status = apply_all(model, records, dispositions, count);
+    if (status != STATUS_OK)
+        model_store_undo(model);
+    else if (fault_now(model, MODEL_FAULT_ANSWER_LOST))
+        return STATUS_AWAY;
+    return status;
+}

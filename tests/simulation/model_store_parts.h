@@ -1,0 +1,76 @@
+/* tests/simulation/model_store_parts.h: what the two halves of the model store share. */
+#ifndef STAMPEDE_TESTS_MODEL_STORE_PARTS_H
+#define STAMPEDE_TESTS_MODEL_STORE_PARTS_H
+
+#include "tests/simulation/model_map.h"
+#include "tests/simulation/model_store.h"
+
+#include <stddef.h>
+
+struct model_sale {
+    struct sale sale;
+    uint32_t logged_limit;
+    uint8_t gate_before;
+};
+struct model_item {
+    struct item item;
+    uint32_t sold_before, written_off;
+    uint64_t batch; /* that changed the stock last: one version per batch */
+};
+struct model_event {
+    struct stock_event event;
+    bool confirmed;
+};
+struct model_totals {
+    uint32_t products, sales, items, orders, events, dead, audit;
+    uint32_t events_open; /* the first one that may be open */
+    lsn_t position;
+};
+struct undo {
+    void *where;
+    uint32_t bytes;
+};
+
+struct model_store {
+    struct order_store store;
+    uint64_t data_id;
+    struct model_totals at;
+    struct product *products;
+    struct model_sale *sales;
+    struct model_item *items;
+    struct order *orders;
+    struct model_event *events;
+    struct dead_letter *dead;
+    struct audit_entry *audit;
+    struct model_totals room;
+    struct model_map tickets, slots, counters, eligible;
+    struct undo *undo; /* of the last batch */
+    uint8_t *undo_data;
+    size_t undo_count, undo_room, undo_bytes, undo_data_room;
+    uint64_t batch;
+    enum model_fault fault;
+    uint32_t fault_times;
+    /* of the batch at work */
+    struct refusal *refusal;
+    uint32_t index;
+    char dead_reason[sizeof((struct refusal *)0)->text];
+};
+
+static inline struct model_store *model_of(struct order_store *store)
+{
+    return (struct model_store *)store;
+}
+
+/* Room for `more` in one of the arrays. */
+void *model_grown(void *array, uint32_t *room, uint32_t needed, size_t bytes_each);
+#define MODEL_ROOM(model, name, more) \
+    ((model)->name = model_grown( \
+         (model)->name, &(model)->room.name, (model)->at.name + (more), sizeof *(model)->name))
+
+/* model_store_apply.c */
+enum status model_store_apply(struct order_store *, const struct queue_record *,
+    const uint8_t *dispositions, uint32_t count, struct refusal *);
+void model_store_undo(struct model_store *);        /* puts back what the last batch changed */
+void model_store_undo_forget(struct model_store *); /* before anything moves in memory */
+
+#endif

@@ -1,0 +1,91 @@
+#include "tests/simulation/sim_store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct sim_store *of(struct order_store *store)
+{
+    return (struct sim_store *)store;
+}
+
+enum sim_verdict sim_store_verdict(const struct sim_store *store, const struct queue_record *record)
+{
+    uint64_t hash = (record->lsn + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ store->salt;
+    hash = (hash ^ hash >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash ^= hash >> 29;
+    if (store->refusing == 0 || hash % store->refusing != 0)
+        return SIM_TAKE;
+    const uint64_t kind = hash / store->refusing % 8;
+    if (record->command.type != COMMAND_RESERVE || kind < 3)
+        return SIM_REFUSE_SOME_TIMES;
+    return kind < 7 ? SIM_REFUSE_LIMIT : SIM_REFUSE_UNKNOWN;
+}
+
+static bool refuses(struct sim_store *store, const struct queue_record *record, uint8_t disposition,
+    struct refusal *refusal)
+{
+    const enum sim_verdict verdict = sim_store_verdict(store, record);
+    if (disposition != DISPOSE_APPLY || verdict == SIM_TAKE)
+        return false;
+    if (verdict == SIM_REFUSE_SOME_TIMES) {
+        uint8_t *times = &store->refused[record->lsn % SIM_STORE_RECORDS];
+        if (*times >= 1 + record->lsn % (ORDER_TRIES_MAX - 2))
+            return false;
+        ++*times;
+    }
+    refusal->kind = verdict == SIM_REFUSE_LIMIT ? REFUSAL_LIMIT : REFUSAL_UNKNOWN;
+    snprintf(refusal->text, sizeof refusal->text, "the simulator does not like record %llu",
+        (unsigned long long)record->lsn);
+    return true;
+}
+
+static enum status store_apply(struct order_store *base, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+{
+    struct sim_store *store = of(base);
+    uint64_t data_id;
+    lsn_t position = 0;
+    if (store->away) {
+        snprintf(refusal->text, sizeof refusal->text, "gone fishing");
+        return STATUS_AWAY;
+    }
+    enum status status = store->inner->ops->identity(store->inner, &data_id, &position);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t i = 0; i < count && store->refusing != 0; i++) {
+        if (records[i].lsn <= position || !refuses(store, &records[i], dispositions[i], refusal))
+            continue;
+        /* Some databases say which row it was, some don't. */
+        refusal->index = records[i].lsn % 3 == 0 ? UINT32_MAX : i;
+        return STATUS_REFUSED;
+    }
+    return store->inner->ops->apply(store->inner, records, dispositions, count, refusal);
+}
+
+static enum status store_identity(struct order_store *base, uint64_t *data_id, lsn_t *position)
+{
+    if (of(base)->away)
+        return STATUS_AWAY;
+    return of(base)->inner->ops->identity(of(base)->inner, data_id, position);
+}
+
+static enum status store_stock_events(struct order_store *base, struct stock_event *events, uint32_t max, uint32_t *count)
+{
+    if (of(base)->away)
+        return STATUS_AWAY;
+    return of(base)->inner->ops->stock_events(of(base)->inner, events, max, count);
+}
+
+/* What the order side calls; the harness asks the inner store for the rest. */
+static const struct order_store_ops ops = {
+    .identity = store_identity,
+    .apply = store_apply,
+    .stock_events = store_stock_events,
+};
+
+void sim_store_start(struct sim_store *store, struct order_store *inner, struct random *random, uint64_t salt,
+    uint32_t refusing)
+{
+    *store = (struct sim_store){
+        .store = { .ops = &ops }, .inner = inner, .random = random, .refusing = refusing, .salt = salt };
+}

@@ -1,0 +1,125 @@
+/* tests/simulation/simulate.c: the simulator. One seed is one sale; the same seed is the same sale, step by step.
+ *   --seeds N       so many sales (default 1000)      --from X     beginning with seed X (default 1)
+ *   --seconds T     as many as fit                    --seed X     this one only
+ *   --store model|sqlite                              --verbose    print every step
+ *   --planted       run with each bug of base/planted.h in turn and expect to catch it
+ *   --bench         print sales per second
+ * Ends with "N passed, N failed"; prints the combined state hash of all sales. */
+#include "base/clock.h"
+#include "base/planted.h"
+#include "tests/simulation/planted_run.h"
+#include "tests/simulation/world.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef PLANTED_BUGS
+enum planted_bug planted_now = PLANTED_NONE;
+#endif
+
+struct options {
+    uint64_t seeds, from, seconds;
+    enum world_store store;
+    bool planted, bench;
+};
+
+static bool number_read(const char *text, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(text, &end, 10);
+    return *text != 0 && *end == 0;
+}
+
+static bool options_read(struct options *options, int count, char **words)
+{
+    for (int i = 1; i < count; i++) {
+        const char *value = i + 1 < count ? words[i + 1] : "";
+        if (strcmp(words[i], "--planted") == 0) {
+            options->planted = true;
+            continue;
+        }
+        if (strcmp(words[i], "--bench") == 0) {
+            options->bench = true;
+            continue;
+        }
+        if (strcmp(words[i], "--verbose") == 0) {
+            trace.verbose = true;
+            continue;
+        }
+        i++;
+        if (strcmp(words[i - 1], "--seeds") == 0 && number_read(value, &options->seeds))
+            continue;
+        if (strcmp(words[i - 1], "--from") == 0 && number_read(value, &options->from))
+            continue;
+        if (strcmp(words[i - 1], "--seconds") == 0 && number_read(value, &options->seconds)) {
+            options->seeds = UINT64_MAX;
+            continue;
+        }
+        if (strcmp(words[i - 1], "--seed") == 0 && number_read(value, &options->from)) {
+            options->seeds = 1;
+            continue;
+        }
+        if (strcmp(words[i - 1], "--store") == 0 && (strcmp(value, "model") == 0 || strcmp(value, "sqlite") == 0)) {
+            options->store = strcmp(value, "model") == 0 ? WORLD_STORE_MODEL : WORLD_STORE_SQLITE;
+            continue;
+        }
+        fprintf(stderr, "simulate: can't understand \"%s %s\"\n", words[i - 1], value);
+        return false;
+    }
+    return true;
+}
+
+/* A broken invariant() in the program under test: say which sale it was. */
+static void aborted(int signal_number)
+{
+    (void)signal_number;
+    printf("VIOLATION invariant: the program stopped itself\nseed %" PRIu64 ", store %s, step %" PRIu64 "\n", trace.seed,
+        trace.store, trace.step);
+    trace_print();
+    printf("%" PRIu64 " passed, 1 failed\n", trace.passed);
+    fflush(stdout);
+    _Exit(1);
+}
+
+static void sales_run(struct world *world, const struct options *options)
+{
+    const uint64_t began_ns = clock_monotonic_ns();
+    uint64_t hash = 0, commands = 0, crashes = 0, wins = 0;
+    for (uint64_t i = 0; i < options->seeds; i++) {
+        if (options->seconds != 0 && clock_monotonic_ns() - began_ns >= options->seconds * UINT64_C(1000000000))
+            break;
+        const uint64_t one = world_run(world, options->from + i, options->store);
+        hash = (hash ^ one) * UINT64_C(0x9e3779b97f4a7c15) + i;
+        commands += world->commands;
+        crashes += world->crashes;
+        wins += world->model.ticket_count;
+        trace.passed++;
+    }
+    const double seconds = (double)(clock_monotonic_ns() - began_ns) / 1e9;
+    printf("%" PRIu64 " sales from seed %" PRIu64 ", store %s: %" PRIu64 " commands, %" PRIu64 " wins, %" PRIu64
+           " crashes, no violation\n",
+        trace.passed, options->from, trace.store, commands, wins, crashes);
+    if (options->bench)
+        printf("%.0f sales/s\n", (double)trace.passed / seconds);
+    printf("state hash %016" PRIx64 "\n%" PRIu64 " passed, 0 failed\n", hash, trace.passed);
+}
+
+int main(int count, char **words)
+{
+    struct options options = { .seeds = 1000, .from = 1 };
+    const struct sigaction on_abort = { .sa_handler = aborted };
+    if (!options_read(&options, count, words))
+        return 2;
+    if (options.planted)
+        return planted_run_all();
+    struct world *world = malloc(sizeof *world);
+    invariant(world != NULL);
+    sigaction(SIGABRT, &on_abort, NULL);
+    world_create(world);
+    sales_run(world, &options);
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* tests/simulation/world.h: one simulated machine: disk, clock, processes and their parts, all from one seed.
+ * world.c starts, stops and crashes it; clients.c asks; steps.c lets time and threads run in any order; rest.c brings it
+ * to rest and compares everything with everything. */
+#ifndef STAMPEDE_TESTS_SIMULATION_WORLD_H
+#define STAMPEDE_TESTS_SIMULATION_WORLD_H
+
+#include "funnel/door.h"
+#include "inventory/embedded.h"
+#include "orders/order_writer.h"
+#include "orders/stock_pump.h"
+#include "tests/simulation/model.h"
+#include "tests/simulation/sim_disk.h"
+#include "tests/simulation/sim_queue.h"
+#include "tests/simulation/sim_store.h"
+#include "tests/simulation/trace.h"
+
+enum {
+    CLIENT_PORTS = 3,
+    PUMP_PORT = 3, /* the fourth */
+    BUYERS = 40,   /* users below this index buy all the time; the others come for the final sweep */
+    COMMANDS_MIN = 200,
+};
+static_assert(PUMP_PORT + 1 == SIM_PORTS, "one port for the pump");
+
+enum world_store { WORLD_STORE_MODEL, WORLD_STORE_SQLITE };
+
+/* The pump's port: the model hears what the pump asks and is told. */
+struct pump_port {
+    struct inventory_port port;
+    struct inventory_port *inner;
+    struct inventory_request request;
+    struct inventory_answer answer;
+    uint64_t tags[SIM_REQUESTS + 1]; /* by the model's tag */
+};
+
+struct world {
+    uint64_t seed;
+    struct random random;
+    enum world_store store_kind;
+    struct sim_disk disk;
+    struct model model;
+
+    /* What the shop wanted. */
+    uint32_t item_count, sale_count, channel_count;
+    struct command_sale sale_wish[SIM_SALES];
+    struct command_preheat item_wish[SIM_ITEMS];
+    user_id users[SIM_USERS];
+    uint32_t key_count;
+    uint32_t refusing; /* one in so many tickets is refused by the database; 0: none */
+
+    /* Time. */
+    uint64_t now_ms;    /* what this process believes */
+    uint64_t engine_ms; /* the latest time that the engine has heard, or the floor of its log */
+    int64_t wall_jump_ms;
+
+    /* The process. */
+    bool alive;
+    uint32_t lives;
+    uint64_t data_id;
+    struct embedded_config config;
+    struct embedded *embedded;
+    struct inventory_port *ports[SIM_PORTS];
+    struct pump_port pump_port;
+    struct ticket_queue *log_queue; /* what the model follows */
+    struct arena orders_arena;
+    struct order_writer *writer;
+    struct stock_pump *pump;
+    struct order_writer_progress writer_progress;
+    struct stock_pump_progress pump_progress;
+
+    /* The database, which outlives the process. */
+    struct order_store *store;
+    struct sim_store sim_store;
+    struct sim_queue sim_queue;
+
+    /* The log applied from its beginning, never interrupted. */
+    struct engine shadow;
+
+    struct funnel_keys keys;
+    struct door_channels channels;
+
+    uint32_t commands, crashes, stops, door_refusals;
+    bool gave_up_waiting; /* disk trouble ended this life: only a restart helps */
+};
+
+/* Once for the program. */
+void world_create(struct world *world);
+/* One sale from one seed; ends the program on a violation. Answers the hash of everything that happened. */
+uint64_t world_run(struct world *world, uint64_t seed, enum world_store store);
+
+/* world.c */
+void world_open(struct world *world);  /* the process starts; repeats while the disk won't let it */
+void world_crash(struct world *world); /* at this very moment */
+void world_stop(struct world *world);  /* in good order: to rest, snapshot, gone */
+void world_follow(struct world *world); /* the model reads what has become durable */
+void world_check_state(struct world *world, const char *when); /* engine, shadow and model agree; only when idle */
+static inline uint64_t world_below(struct world *world, uint64_t bound) { return random_below(&world->random, bound); }
+static inline bool world_chance(struct world *world, uint32_t percent) { return world_below(world, 100) < percent; }
+
+/* clients.c */
+void client_act(struct world *world);  /* somebody asks for something */
+bool client_ask(struct world *world, uint32_t port, const struct command *command); /* false: the port is full */
+void client_collect(struct world *world, uint32_t port);
+void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */
+bool client_purchase(struct world *world, const struct command_reserve *wish); /* through the door */
+
+/* steps.c */
+void world_turn(struct world *world);
+void world_write(struct world *world);
+void world_step(struct world *world); /* one of everything that can happen next */
+
+/* rest.c */
+void world_rest(struct world *world);  /* troubles end, everything drains */
+void world_check_rest(struct world *world);
+void world_sweep(struct world *world); /* eager buyers take what is left */
+
+#endif

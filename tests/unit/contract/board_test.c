@@ -1,0 +1,177 @@
+#include "contract/board.h"
+
+#include "base/thread.h"
+#include "tests/unit/base/unit.h"
+
+#include <string.h>
+
+enum { ITEMS = 8, BUYERS = 20000, PUBLICATIONS = 20000 };
+
+static struct arena arena;
+static struct board board;
+
+static int open_board(void **state)
+{
+    (void)state;
+    assert_int_equal(arena_open(&arena, board_bytes(ITEMS, BUYERS)), STATUS_OK);
+    board_create(&board, &arena, ITEMS, BUYERS);
+    board.filter_key = (struct hash_key){ 11, 22 };
+    return 0;
+}
+
+static int close_board(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
+
+static struct board_update an_update(item_id item)
+{
+    return (struct board_update){
+        .item = item,
+        .sale = 3,
+        .start_ms = 100,
+        .end_ms = 200,
+        .unit_price = 99900,
+        .gate = GATE_PAUSED,
+        .limit_per_user = 2,
+        .counts = { .given = 60,
+            .free = 10,
+            .held = 20,
+            .sold = 15,
+            .safety = 9,
+            .written_off = 6,
+            .channel_free = { 1, 2, 0, 0, 0, 0, 0, 7 } },
+    };
+}
+
+static void what_is_published_is_read_back_whole(void **state)
+{
+    (void)state;
+    struct board_update update = an_update(ITEMS - 1), copy;
+    board_publish(&board, &update);
+    memset(&copy, 0xff, sizeof copy);
+    assert_true(board_read(&board, ITEMS - 1, &copy));
+    assert_int_equal(copy.item, update.item);
+    assert_int_equal(copy.sale, update.sale);
+    assert_int_equal(copy.start_ms, update.start_ms);
+    assert_int_equal(copy.end_ms, update.end_ms);
+    assert_int_equal(copy.unit_price, update.unit_price);
+    assert_int_equal(copy.gate, update.gate);
+    assert_int_equal(copy.limit_per_user, update.limit_per_user);
+    assert_memory_equal(&copy.counts, &update.counts, sizeof copy.counts);
+}
+
+static void an_item_that_is_not_there_or_never_published_is_not_read(void **state)
+{
+    (void)state;
+    struct board_update copy;
+    assert_false(board_read(&board, 0, &copy));
+    assert_false(board_read(&board, 1, &copy));
+    assert_false(board_read(&board, ITEMS, &copy));
+    assert_false(board_read(&board, UINT32_MAX, &copy));
+}
+
+static void publish_outside(void)
+{
+    struct board_update update = an_update(ITEMS);
+    board_publish(&board, &update);
+}
+
+static void publishing_an_item_outside_the_board_stops_the_program(void **state)
+{
+    (void)state;
+    assert_true(unit_stops(publish_outside));
+}
+
+static void a_new_filter_knows_nobody(void **state)
+{
+    (void)state;
+    for (user_id user = 1; user < 1000; user++)
+        assert_false(board_may_have_bought(&board, 1, user));
+}
+
+static void the_filter_never_forgets_and_rarely_errs(void **state)
+{
+    (void)state;
+    for (user_id user = 1; user <= BUYERS; user++)
+        board_add_buyer(&board, (item_id)(1 + user % 3), user);
+    unsigned wrong = 0;
+    for (user_id user = 1; user <= BUYERS; user++) {
+        assert_true(board_may_have_bought(&board, (item_id)(1 + user % 3), user));
+        /* the same user with another item, and another user */
+        wrong += board_may_have_bought(&board, (item_id)(1 + (user + 1) % 3), user);
+        wrong += board_may_have_bought(&board, 1, user << 32 | BUYERS);
+    }
+    assert_true(wrong < 2 * BUYERS / 50);
+}
+
+static void the_filter_depends_on_its_key(void **state)
+{
+    (void)state;
+    for (user_id user = 1; user <= 100; user++)
+        board_add_buyer(&board, 1, user);
+    board.filter_key.k0 ^= 1;
+    unsigned known = 0;
+    for (user_id user = 1; user <= 100; user++)
+        known += board_may_have_bought(&board, 1, user);
+    assert_true(known < 10);
+}
+
+/* Every publication has all its numbers equal to n, and its buyer was added before. */
+static void publish_on_and_on(void *context)
+{
+    (void)context;
+    for (uint32_t n = 1; n <= PUBLICATIONS; n++) {
+        struct board_update update = { .item = 1,
+            .sale = n,
+            .start_ms = n,
+            .end_ms = n,
+            .unit_price = n,
+            .limit_per_user = n,
+            .counts = { .given = n, .held = n, .sold = n, .safety = n, .written_off = n } };
+        for (unsigned i = 0; i < CHANNELS_MAX; i++)
+            update.counts.channel_free[i] = n;
+        board_add_buyer(&board, 1, n);
+        board_publish(&board, &update);
+    }
+}
+
+static void a_reader_beside_the_writer_sees_consistent_sets_and_their_buyers(void **state)
+{
+    (void)state;
+    struct thread writer = { .started = false };
+    assert_int_equal(thread_start(&writer, "writer", publish_on_and_on, NULL), STATUS_OK);
+    uint32_t last = 0;
+    while (last < PUBLICATIONS) {
+        struct board_update copy;
+        if (!board_read(&board, 1, &copy))
+            continue;
+        uint32_t n = copy.sale;
+        assert_true(n >= last);
+        assert_true(copy.start_ms == n && copy.end_ms == n && copy.unit_price == n
+            && copy.limit_per_user == n);
+        assert_true(copy.counts.given == n && copy.counts.held == n && copy.counts.sold == n);
+        assert_true(copy.counts.safety == n && copy.counts.written_off == n);
+        assert_int_equal(copy.counts.free, (uint32_t)CHANNELS_MAX * n);
+        assert_true(board_may_have_bought(&board, 1, n));
+        last = n;
+    }
+    thread_join(&writer);
+}
+
+int main(void)
+{
+#define RULE(name) cmocka_unit_test_setup_teardown(name, open_board, close_board)
+    const struct CMUnitTest rules[] = {
+        RULE(what_is_published_is_read_back_whole),
+        RULE(an_item_that_is_not_there_or_never_published_is_not_read),
+        RULE(publishing_an_item_outside_the_board_stops_the_program),
+        RULE(a_new_filter_knows_nobody),
+        RULE(the_filter_never_forgets_and_rarely_errs),
+        RULE(the_filter_depends_on_its_key),
+        RULE(a_reader_beside_the_writer_sees_consistent_sets_and_their_buyers),
+    };
+    return cmocka_run_group_tests(rules, NULL, NULL);
+}

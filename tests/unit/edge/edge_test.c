@@ -1,0 +1,289 @@
+/* Deadlines, bounds, drain: what an edge does with connections rather than with requests. */
+#include "tests/unit/edge/edge_harness.h"
+
+#include "edge/listener.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: t\r\n\r\n"
+
+static struct harness harness;
+static char text[HARNESS_REPLY_MAX];
+
+static int end(void **state)
+{
+    (void)state;
+    harness_stop(&harness);
+    return 0;
+}
+
+static void start(struct edge_config config)
+{
+    harness_start(&harness, config);
+}
+
+static void expect_now(int fd)
+{
+    client_send(fd, GET("/now"));
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 200);
+}
+
+static void a_head_that_trickles_in_is_cut_at_its_deadline(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .head_timeout_ms = 300 });
+    uint64_t begun = test_now_ms();
+    int fd = client_connect(&harness);
+    client_send(fd, "GET /now HTTP/1.1\r\nHost: t\r\n");
+    for (int i = 0; i < 10; i++) { /* every byte is progress, and none of it counts */
+        client_send(fd, "A");
+        test_sleep_ms(20);
+    }
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 408);
+    assert_true(client_is_closed(fd, 1000));
+    assert_in_range(test_now_ms() - begun, 250, 1200);
+    close(fd);
+}
+
+static void a_body_that_does_not_come_is_cut_at_its_deadline(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .body_timeout_ms = 200 });
+    int fd = client_connect(&harness);
+    client_send(fd, "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\nabc");
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 408);
+    assert_true(client_is_closed(fd, 1000));
+    close(fd);
+}
+
+static void an_idle_connection_is_closed_without_a_word(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .idle_timeout_ms = 200 });
+    int silent = client_connect(&harness);
+    int used = client_connect(&harness);
+    expect_now(used);
+    assert_int_equal(client_read(used, text, sizeof(text), false), 0);
+    assert_int_equal(client_read(silent, text, sizeof(text), false), 0);
+    close(silent);
+    close(used);
+}
+
+static void a_request_that_nobody_answers_ends_at_its_deadline(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .request_timeout_ms = 200 });
+    int fd = client_connect(&harness);
+    client_send(fd, GET("/never") GET("/now"));
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 503);
+    assert_true(client_is_closed(fd, 1000));
+    close(fd);
+}
+
+static void a_reader_that_does_not_read_is_cut(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .send_timeout_ms = 200 });
+    int fd = client_connect(&harness);
+    int small = 4096;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+    for (int i = 0; i < 3; i++)
+        client_send(fd, GET("/big"));
+    test_sleep_ms(600);
+    static char big[HARNESS_BIG_BYTES + 4096];
+    assert_int_equal(client_read(fd, big, sizeof(big), false), -1);
+    close(fd);
+    fd = client_connect(&harness);
+    expect_now(fd);
+    close(fd);
+}
+
+static void a_reader_that_is_slow_but_reads_gets_it_all(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .send_timeout_ms = 400 });
+    int fd = client_connect(&harness);
+    client_send(fd, GET("/big"));
+    static char part[256 * 1024];
+    size_t total = 0;
+    uint64_t begun = test_now_ms();
+    while (total < HARNESS_BIG_BYTES) {
+        ssize_t got = recv(fd, part, sizeof(part), 0);
+        assert_true(got > 0);
+        total += (size_t)got;
+        test_sleep_ms(20);
+    }
+    assert_true(test_now_ms() - begun > 400);
+    close(fd);
+}
+
+static void above_the_limit_an_idle_connection_gives_way_or_the_new_one_gets_503(void **state)
+{
+    (void)state;
+    enum { LIMIT = 4 };
+    int fds[LIMIT];
+    start((struct edge_config){ .connections_max = LIMIT });
+    for (int i = 0; i < LIMIT; i++) {
+        fds[i] = client_connect(&harness);
+        expect_now(fds[i]);
+    }
+    int late = client_connect(&harness); /* all were used just now */
+    client_send(late, GET("/now"));
+    assert_int_equal(client_read(late, text, sizeof(text), false), 503);
+    assert_true(client_is_closed(late, 3000));
+    close(late);
+    test_sleep_ms(1100);
+    for (int i = 1; i < LIMIT; i++)
+        expect_now(fds[i]); /* the first is the longest idle now */
+    late = client_connect(&harness);
+    expect_now(late);
+    assert_true(client_is_closed(fds[0], 1000));
+    expect_now(fds[1]);
+    close(late);
+    for (int i = 0; i < LIMIT; i++)
+        close(fds[i]);
+}
+
+static void slots_are_used_again_and_again(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .connections_max = 4 });
+    for (int i = 0; i < 300; i++) {
+        int fd = client_connect(&harness);
+        client_send(fd, "GET /defer?1 HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+        assert_int_equal(client_read(fd, text, sizeof(text), false), 200);
+        assert_int_equal(client_read(fd, text, sizeof(text), false), 0);
+        close(fd);
+    }
+}
+
+static int drain_end(void **state)
+{
+    (void)state;
+    harness_join(&harness);
+    return 0;
+}
+
+static void wait_for_waiting(uint32_t count)
+{
+    for (int i = 0; i < 1000 && atomic_load(&harness.waiting) < count; i++)
+        test_sleep_ms(2);
+    assert_int_equal(atomic_load(&harness.waiting), count);
+}
+
+static void drain_answers_what_is_in_flight_and_closes_the_idle(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .port = 0 });
+    int idle = client_connect(&harness), busy = client_connect(&harness), half = client_connect(&harness);
+    expect_now(idle);
+    client_send(half, "GET /now HTTP/1.1\r\nHo");
+    client_send(busy, GET("/hold?1") GET("/hold?2"));
+    wait_for_waiting(2);
+    edge_drain(harness.edge, 5000);
+    assert_int_equal(client_read(idle, text, sizeof(text), false), 0);
+    client_send(half, "st: t\r\n\r\n");
+    assert_int_equal(client_read(half, text, sizeof(text), false), 200);
+    assert_non_null(strstr(text, "Connection: close"));
+    assert_int_equal(client_read(half, text, sizeof(text), false), 0);
+    harness_release(&harness);
+    assert_int_equal(client_read(busy, text, sizeof(text), false), 200);
+    assert_null(strstr(text, "Connection: close"));
+    assert_int_equal(client_read(busy, text, sizeof(text), false), 200);
+    assert_non_null(strstr(text, "Connection: close"));
+    assert_int_equal(client_read(busy, text, sizeof(text), false), 0);
+    close(idle);
+    close(busy);
+    close(half);
+}
+
+static void drain_ends_at_its_deadline(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .port = 0 });
+    int fd = client_connect(&harness);
+    client_send(fd, GET("/hold"));
+    wait_for_waiting(1);
+    uint64_t begun = test_now_ms();
+    edge_drain(harness.edge, 200);
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 0);
+    assert_in_range(test_now_ms() - begun, 150, 1500);
+    close(fd);
+}
+
+static void a_given_listener_is_used_and_left_open(void **state)
+{
+    (void)state;
+    int fd = -1;
+    assert_int_equal(listener_open("127.0.0.1", 0, &fd), STATUS_OK);
+    start((struct edge_config){ .listen_fd = fd });
+    assert_int_equal(edge_port(harness.edge), listener_port(fd));
+    int client = client_connect(&harness);
+    expect_now(client);
+    close(client);
+    edge_drain(harness.edge, 1000);
+    harness_join(&harness);
+    assert_true(listener_port(fd) > 0);
+    close(fd);
+}
+
+static void two_edges_share_one_port(void **state)
+{
+    (void)state;
+    static struct harness other;
+    start((struct edge_config){ .port = 0 });
+    harness_start(&other, (struct edge_config){ .port = edge_port(harness.edge) });
+    for (int i = 0; i < 64; i++) {
+        int fd = client_connect(&harness);
+        expect_now(fd);
+        close(fd);
+    }
+    assert_int_equal(atomic_load(&harness.handled) + atomic_load(&other.handled), 64);
+    assert_true(atomic_load(&harness.handled) > 0 && atomic_load(&other.handled) > 0);
+    harness_stop(&other);
+}
+
+static void bad_configurations_are_named(void **state)
+{
+    (void)state;
+    struct edge *edge;
+    const struct edge_handler handler = { .self = NULL };
+    struct edge_config config = { .address = "not an address", .listen_fd = -1, .connections_max = 4 };
+    assert_int_equal(edge_open(&edge, &config, &handler), STATUS_BAD_INPUT);
+    assert_null(edge);
+    config.address = "127.0.0.1";
+    config.connections_max = 0;
+    assert_int_equal(edge_open(&edge, &config, &handler), STATUS_BAD_INPUT);
+    config.connections_max = 4;
+    config.address = "203.0.113.1"; /* not ours */
+    assert_int_equal(edge_open(&edge, &config, &handler), STATUS_IO);
+    edge_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_head_that_trickles_in_is_cut_at_its_deadline, end),
+        cmocka_unit_test_teardown(a_body_that_does_not_come_is_cut_at_its_deadline, end),
+        cmocka_unit_test_teardown(an_idle_connection_is_closed_without_a_word, end),
+        cmocka_unit_test_teardown(a_request_that_nobody_answers_ends_at_its_deadline, end),
+        cmocka_unit_test_teardown(a_reader_that_does_not_read_is_cut, end),
+        cmocka_unit_test_teardown(a_reader_that_is_slow_but_reads_gets_it_all, end),
+        cmocka_unit_test_teardown(above_the_limit_an_idle_connection_gives_way_or_the_new_one_gets_503, end),
+        cmocka_unit_test_teardown(slots_are_used_again_and_again, end),
+        cmocka_unit_test_teardown(drain_answers_what_is_in_flight_and_closes_the_idle, drain_end),
+        cmocka_unit_test_teardown(drain_ends_at_its_deadline, drain_end),
+        cmocka_unit_test(a_given_listener_is_used_and_left_open),
+        cmocka_unit_test_teardown(two_edges_share_one_port, end),
+        cmocka_unit_test(bad_configurations_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

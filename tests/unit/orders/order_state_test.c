@@ -1,0 +1,81 @@
+#include "orders/order_state.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void only_these_moves_exist(void **state)
+{
+    (void)state;
+    static const bool legal[ORDER_STATES][ORDER_STATES] = {
+        [ORDER_PENDING] = { [ORDER_PAID] = true, [ORDER_CLOSED] = true },
+        [ORDER_PAID] = { [ORDER_REFUNDED] = true },
+    };
+    for (enum order_state from = 0; from < ORDER_STATES; from++) {
+        for (enum order_state to = 0; to < ORDER_STATES; to++)
+            assert_int_equal(order_state_move_is_legal(from, to), legal[from][to]);
+    }
+}
+
+static void paid_beats_the_timer_and_late_money_reopens_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(order_state_next(ORDER_PENDING, ORDER_EVENT_PAY), ORDER_PAID);
+    assert_int_equal(order_state_next(ORDER_PENDING, ORDER_EVENT_EXPIRE), ORDER_CLOSED);
+    assert_int_equal(order_state_next(ORDER_PAID, ORDER_EVENT_EXPIRE), ORDER_NONE);
+    assert_int_equal(order_state_next(ORDER_PAID, ORDER_EVENT_CANCEL), ORDER_NONE);
+    assert_int_equal(order_state_next(ORDER_PAID, ORDER_EVENT_PAY), ORDER_NONE);
+    assert_int_equal(order_state_next(ORDER_CLOSED, ORDER_EVENT_PAY), ORDER_NONE);
+    assert_int_equal(order_state_next(ORDER_REFUNDED, ORDER_EVENT_REFUND), ORDER_NONE);
+    assert_int_equal(order_state_next(ORDER_PENDING, ORDER_EVENT_REFUND), ORDER_NONE);
+}
+
+static void a_closing_event_has_its_reason_and_no_other_has(void **state)
+{
+    (void)state;
+    for (enum order_event event = 0; event < ORDER_EVENTS; event++) {
+        bool closes = order_state_next(ORDER_PENDING, event) == ORDER_CLOSED;
+        assert_int_equal(order_state_reason(event) != REASON_NONE, closes);
+    }
+    assert_int_equal(order_state_reason(ORDER_EVENT_EXPIRE), REASON_EXPIRED);
+    assert_int_equal(order_state_reason(ORDER_EVENT_CANCEL), REASON_CANCELLED);
+    assert_int_equal(order_state_reason(ORDER_EVENT_REJECT), REASON_REJECTED);
+}
+
+static void a_final_state_holds_no_stock(void **state)
+{
+    (void)state;
+    assert_false(order_state_is_final(ORDER_NONE));
+    assert_false(order_state_holds_stock(ORDER_NONE));
+    for (enum order_state s = ORDER_PENDING; s < ORDER_STATES; s++)
+        assert_int_equal(order_state_is_final(s), !order_state_holds_stock(s));
+}
+
+static void states_and_reasons_have_the_names_of_the_api(void **state)
+{
+    (void)state;
+    assert_string_equal(order_state_name(ORDER_NONE), "creating");
+    assert_string_equal(order_state_name(ORDER_PENDING), "pending");
+    assert_string_equal(order_state_name(ORDER_PAID), "paid");
+    assert_string_equal(order_state_name(ORDER_CLOSED), "closed");
+    assert_string_equal(order_state_name(ORDER_REFUNDED), "refunded");
+    assert_null(order_reason_name(REASON_NONE));
+    assert_string_equal(order_reason_name(REASON_EXPIRED), "expired");
+    assert_string_equal(order_reason_name(REASON_CANCELLED), "cancelled");
+    assert_string_equal(order_reason_name(REASON_REJECTED), "rejected");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_these_moves_exist),
+        cmocka_unit_test(paid_beats_the_timer_and_late_money_reopens_nothing),
+        cmocka_unit_test(a_closing_event_has_its_reason_and_no_other_has),
+        cmocka_unit_test(a_final_state_holds_no_stock),
+        cmocka_unit_test(states_and_reasons_have_the_names_of_the_api),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

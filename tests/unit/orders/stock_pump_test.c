@@ -1,0 +1,251 @@
+#include "orders/stock_pump.h"
+
+#include "base/log.h"
+#include "tests/unit/orders/fake_store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PORT_MAX = 1024 };
+
+/* A port that keeps what was flushed and answers when the test says so. */
+struct fake_port {
+    struct inventory_port port;
+    struct inventory_request requests[PORT_MAX];
+    uint32_t committed, flushed, room, answered;
+    uint8_t answer; /* to the next requests; ANSWER_NONE: none yet */
+    struct inventory_answer out;
+};
+
+static struct inventory_request *port_reserve(struct inventory_port *handle)
+{
+    struct fake_port *port = (struct fake_port *)handle;
+    return port->committed < port->room ? &port->requests[port->committed] : NULL;
+}
+
+static void port_commit(struct inventory_port *handle)
+{
+    ((struct fake_port *)handle)->committed++;
+}
+
+static void port_flush(struct inventory_port *handle)
+{
+    struct fake_port *port = (struct fake_port *)handle;
+    port->flushed = port->committed;
+}
+
+static const struct inventory_answer *port_collect(struct inventory_port *handle)
+{
+    struct fake_port *port = (struct fake_port *)handle;
+    if (port->answer == ANSWER_NONE || port->answered == port->flushed)
+        return NULL;
+    port->out = (struct inventory_answer){ .tag = port->requests[port->answered++].tag,
+        .outcome = { .answer = port->answer } };
+    return &port->out;
+}
+
+static const struct inventory_port_ops port_ops = { port_reserve, port_commit, port_flush, port_collect };
+
+struct fixture {
+    struct fake_port port;
+    struct fake_store store;
+    struct arena arena;
+    struct stock_pump *pump;
+    struct stock_pump_progress progress;
+    uint64_t now_ms;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = test_calloc(1, sizeof *f);
+    log_level_set(LOG_ERROR + 1);
+    assert_int_equal(arena_open(&f->arena, stock_pump_bytes() + 4096), STATUS_OK);
+    fake_store_open(&f->store);
+    f->port.port.ops = &port_ops;
+    f->port.room = PORT_MAX;
+    f->now_ms = 1000;
+    f->pump = stock_pump_create(&f->arena,
+        &(struct stock_pump_config){ .store = &f->store.store, .port = &f->port.port, .flight_max = 8 });
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    arena_close(&f->arena);
+    test_free(f);
+    return 0;
+}
+
+static void add_event(struct fixture *f, uint64_t id)
+{
+    f->store.events[f->store.event_count++] = (struct stock_event){ .id = id,
+        .settle = {
+            .ticket = 100 + id, .step = SETTLE_RETURN, .to = 2, .waiter = 7, .waiter_quantity = 3 } };
+}
+
+/* The record of the oldest open event came back. */
+static void confirm_first(struct fixture *f)
+{
+    f->store.event_count--;
+    memmove(f->store.events, f->store.events + 1, f->store.event_count * sizeof f->store.events[0]);
+}
+
+static void turn_after(struct fixture *f, uint32_t ms)
+{
+    f->now_ms += ms;
+    assert_int_equal(stock_pump_turn(f->pump, f->now_ms, &f->progress), STATUS_OK);
+}
+
+static void an_event_becomes_one_settle_command(void **state)
+{
+    struct fixture *f = *state;
+    add_event(f, 5);
+    turn_after(f, 0);
+    assert_int_equal(f->port.flushed, 1);
+    const struct command *command = &f->port.requests[0].command;
+    assert_int_equal(command->type, COMMAND_SETTLE);
+    assert_int_equal(command->time_ms, f->now_ms);
+    assert_memory_equal(&command->settle, &f->store.events[0].settle, sizeof command->settle);
+    for (int i = 0; i < 10; i++)
+        turn_after(f, 1000); /* not answered: not asked again, every request gets its answer */
+    assert_int_equal(f->port.flushed, 1);
+    assert_int_equal(f->progress.open, 1);
+}
+
+static void a_confirmed_event_is_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    add_event(f, 5);
+    add_event(f, 6);
+    turn_after(f, 0);
+    f->port.answer = ANSWER_DONE;
+    turn_after(f, STOCK_PUMP_LOOK_MS);
+    confirm_first(f);
+    turn_after(f, STOCK_PUMP_LOOK_MS);
+    assert_int_equal(f->progress.open, 1);
+    confirm_first(f);
+    turn_after(f, STOCK_PUMP_REFUSED_MS);
+    assert_int_equal(f->progress.open, 0);
+    assert_int_equal(f->port.flushed, 2);
+}
+
+static void an_answer_without_a_record_is_asked_again_later(void **state)
+{
+    struct fixture *f = *state;
+    add_event(f, 5);
+    f->port.answer = ANSWER_DONE;
+    turn_after(f, 0);
+    turn_after(f, STOCK_PUMP_LOOK_MS);
+    turn_after(f, STOCK_PUMP_REFUSED_MS - 1);
+    assert_int_equal(f->port.flushed, 1);
+    turn_after(f, 1);
+    assert_int_equal(f->port.flushed, 2);
+}
+
+static void not_now_is_tried_again_soon(void **state)
+{
+    struct fixture *f = *state;
+    add_event(f, 5);
+    f->port.answer = ANSWER_UNAVAILABLE;
+    turn_after(f, 0);
+    turn_after(f, 1);
+    turn_after(f, STOCK_PUMP_AGAIN_MS - 1);
+    assert_int_equal(f->port.flushed, 1);
+    turn_after(f, 1);
+    assert_int_equal(f->port.flushed, 2);
+    assert_int_equal(f->progress.refused, 0);
+}
+
+static void a_refused_event_is_shown_and_tried_slowly(void **state)
+{
+    struct fixture *f = *state;
+    add_event(f, 5);
+    f->port.answer = ANSWER_CONFLICT;
+    turn_after(f, 0);
+    turn_after(f, 1);
+    assert_int_equal(f->progress.refused, 1);
+    turn_after(f, STOCK_PUMP_REFUSED_MS - 1);
+    assert_int_equal(f->port.flushed, 1);
+    f->port.answer = ANSWER_DONE;
+    turn_after(f, 1);
+    assert_int_equal(f->port.flushed, 2);
+    turn_after(f, 1);
+    assert_int_equal(f->progress.refused, 0);
+}
+
+static void at_most_so_many_are_in_flight(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t id = 1; id <= 20; id++)
+        add_event(f, id);
+    turn_after(f, 0);
+    assert_int_equal(f->port.flushed, 8);
+    f->port.answer = ANSWER_DONE;
+    for (int i = 0; i < 3; i++)
+        confirm_first(f);
+    turn_after(f, STOCK_PUMP_LOOK_MS);
+    assert_int_equal(f->port.flushed, 11);
+    for (uint32_t i = 0; i < 11; i++)
+        assert_int_equal(f->port.requests[i].command.settle.ticket, 101 + i);
+}
+
+static void a_full_port_is_no_loss(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t id = 1; id <= 5; id++)
+        add_event(f, id);
+    f->port.room = 2;
+    turn_after(f, 0);
+    assert_int_equal(f->port.flushed, 2);
+    f->port.room = PORT_MAX;
+    turn_after(f, 1);
+    assert_int_equal(f->port.flushed, 5);
+}
+
+static void a_store_that_is_away_is_said_and_nothing_is_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    add_event(f, 5);
+    turn_after(f, 0);
+    f->store.events_answer = STATUS_AWAY;
+    f->now_ms += STOCK_PUMP_LOOK_MS;
+    assert_int_equal(stock_pump_turn(f->pump, f->now_ms, &f->progress), STATUS_AWAY);
+    f->store.events_answer = STATUS_OK;
+    turn_after(f, STOCK_PUMP_LOOK_MS);
+    assert_int_equal(f->progress.open, 1);
+    assert_int_equal(f->port.flushed, 1);
+}
+
+static void answers_of_others_on_a_shared_port_are_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    const struct inventory_answer other = { .tag = 5, .outcome = { .answer = ANSWER_DONE } };
+    const struct inventory_answer late = { .tag = STOCK_PUMP_TAG | 99,
+        .outcome = { .answer = ANSWER_DONE } };
+    assert_false(stock_pump_answer(f->pump, f->now_ms, &other));
+    assert_true(stock_pump_answer(f->pump, f->now_ms, &late));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_event_becomes_one_settle_command),
+        TEST(a_confirmed_event_is_forgotten),
+        TEST(an_answer_without_a_record_is_asked_again_later),
+        TEST(not_now_is_tried_again_soon),
+        TEST(a_refused_event_is_shown_and_tried_slowly),
+        TEST(at_most_so_many_are_in_flight),
+        TEST(a_full_port_is_no_loss),
+        TEST(a_store_that_is_away_is_said_and_nothing_is_forgotten),
+        TEST(answers_of_others_on_a_shared_port_are_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
