@@ -1,9 +1,6 @@
-/* SipHash-2-4 (Aumasson, Bernstein 2012) with 64 and 128 bits of result, and the keyed
- * permutation built on it. */
+/* SipHash-2-4 (Aumasson, Bernstein 2012) with 64 bits of result. */
 #include "base/bytes.h"
 #include "base/hash.h"
-
-enum { PERMUTE_ROUNDS = 6 };
 
 struct sip { uint64_t v0, v1, v2, v3; };
 
@@ -78,17 +75,6 @@ uint64_t hash_siphash(struct hash_key key, const void *data, size_t bytes)
     return sip_finish(&s);
 }
 
-struct hash128 hash_siphash128(struct hash_key key, const void *data, size_t bytes)
-{
-    struct sip s = sip_start(key);
-    s.v1 ^= 0xee;
-    sip_data(&s, data, bytes);
-    s.v2 ^= 0xee;
-    uint64_t low = sip_finish(&s);
-    s.v1 ^= 0xdd;
-    return (struct hash128){ low, sip_finish(&s) };
-}
-
 uint64_t hash_siphash_pair(struct hash_key key, uint64_t a, uint64_t b)
 {
     struct sip s = sip_start(key);
@@ -100,36 +86,3 @@ uint64_t hash_siphash_pair(struct hash_key key, uint64_t a, uint64_t b)
 }
 
 /* SipHash of five bytes, (half, round): they fit in the length word, so a round costs one word. */
-static inline uint32_t permute_round(struct hash_key key, uint32_t half, unsigned round)
-{
-    struct sip s = sip_start(key);
-    sip_word(&s, half | (uint64_t)round << 32 | (uint64_t)5 << 56);
-    s.v2 ^= 0xff;
-    return (uint32_t)sip_finish(&s);
-}
-
-/* Four rounds of a Feistel network are a strong permutation for about 2^16 values seen, six for
- * nearly 2^32. */
-uint64_t hash_permute(struct hash_key key, uint64_t value)
-{
-    uint32_t left = (uint32_t)(value >> 32);
-    uint32_t right = (uint32_t)value;
-    for (unsigned round = 0; round < PERMUTE_ROUNDS; round++) {
-        uint32_t next = left ^ permute_round(key, right, round);
-        left = right;
-        right = next;
-    }
-    return (uint64_t)left << 32 | right;
-}
-
-uint64_t hash_unpermute(struct hash_key key, uint64_t value)
-{
-    uint32_t left = (uint32_t)(value >> 32);
-    uint32_t right = (uint32_t)value;
-    for (unsigned round = PERMUTE_ROUNDS; round-- > 0;) {
-        uint32_t before = right ^ permute_round(key, left, round);
-        right = left;
-        left = before;
-    }
-    return (uint64_t)left << 32 | right;
-}

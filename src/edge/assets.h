@@ -1,4 +1,5 @@
-/* edge/assets.h: the files of web/ inside the binary; the tables are generated at build time (tools/embed.py). */
+/* edge/assets.h: the files of web/ inside the binary; the tables are generated at build time
+ * (tools/embed.py). */
 #ifndef STAMPEDE_EDGE_ASSETS_H
 #define STAMPEDE_EDGE_ASSETS_H
 

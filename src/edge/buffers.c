@@ -17,8 +17,8 @@ size_t buffers_arena_bytes(const uint32_t bytes[BUFFER_CLASSES], const uint32_t 
     return total;
 }
 
-void buffers_create(struct buffers *buffers, struct arena *arena, const uint32_t bytes[BUFFER_CLASSES],
-    const uint32_t count[BUFFER_CLASSES])
+void buffers_create(struct buffers *buffers, struct arena *arena,
+    const uint32_t bytes[BUFFER_CLASSES], const uint32_t count[BUFFER_CLASSES])
 {
     for (int i = 0; i < BUFFER_CLASSES; i++) {
         invariant(bytes[i] >= sizeof(void *) && count[i] > 0);
@@ -40,7 +40,7 @@ static void *block_take(struct buffer_class *class)
     }
     if (class->fresh == class->count)
         return NULL;
-    return class->blocks + (size_t)class->bytes * class->fresh++;
+    return class->blocks + (size_t) class->bytes * class->fresh++;
 }
 
 bool buffer_take(struct buffers *buffers, struct buffer *buffer, size_t bytes)

@@ -1,6 +1,7 @@
-/* edge/buffers.h: blocks of a few sizes for what a connection can't finish at once: half a request, an answer that the
- * client does not read, the queue of a pipelining client. Blocks that were never used cost no memory.
- * Thread: one. Memory: from the arena at create. Errors: a take that finds no block answers false. */
+/* edge/buffers.h: blocks of a few sizes for what a connection can't finish at once: half a
+ * request, an answer that the client does not read, the queue of a pipelining client. Blocks
+ * that were never used cost no memory. Thread: one. Memory: from the arena at create. Errors: a
+ * take that finds no block answers false. */
 #ifndef STAMPEDE_EDGE_BUFFERS_H
 #define STAMPEDE_EDGE_BUFFERS_H
 
@@ -28,8 +29,8 @@ struct buffers {
 };
 
 /* bytes[i] are rounded up to 64; both arrays go from small to large. */
-void buffers_create(struct buffers *buffers, struct arena *arena, const uint32_t bytes[BUFFER_CLASSES],
-    const uint32_t count[BUFFER_CLASSES]);
+void buffers_create(struct buffers *buffers, struct arena *arena,
+    const uint32_t bytes[BUFFER_CLASSES], const uint32_t count[BUFFER_CLASSES]);
 size_t buffers_arena_bytes(const uint32_t bytes[BUFFER_CLASSES], const uint32_t count[BUFFER_CLASSES]);
 
 /* An empty buffer for at least that many bytes, of the smallest class that has one. */

@@ -7,7 +7,8 @@ size_t connections_arena_bytes(uint32_t count)
     return (sizeof(struct connection) + sizeof(uint32_t)) * (size_t)count + 128;
 }
 
-void connections_create(struct connections *table, struct arena *arena, struct buffers *buffers, uint32_t count)
+void connections_create(
+    struct connections *table, struct arena *arena, struct buffers *buffers, uint32_t count)
 {
     invariant(count > 0 && count <= CONNECTIONS_LIMIT);
     *table = (struct connections){
@@ -60,8 +61,8 @@ void connection_close(struct connections *table, struct connection *connection)
 
 uint64_t connection_token(const struct connection *connection, uint32_t sequence)
 {
-    return (uint64_t)connection->generation << 32 | (uint64_t)connection->index << CONNECTION_SEQUENCE_BITS
-        | (sequence & SEQUENCE_MASK);
+    return (uint64_t)connection->generation << 32
+        | (uint64_t)connection->index << CONNECTION_SEQUENCE_BITS | (sequence & SEQUENCE_MASK);
 }
 
 static struct reply *reply_at(struct connection *connection, uint32_t sequence)

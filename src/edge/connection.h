@@ -1,11 +1,12 @@
-/* edge/connection.h: the table of connections, their tokens, and the replies that each one owes, in order.
- * An idle connection is one `struct connection` and one deadline, nothing else.
+/* edge/connection.h: the table of connections, their tokens, and the replies that each one owes,
+ * in order. An idle connection is one `struct connection` and one deadline, nothing else.
  *
- * A token names a request: slot of the table (20 bits), generation of the slot (27), sequence number of the request on
- * its connection (12). A token of a connection that has gone, or of a request that was answered, is told apart.
+ * A token names a request: slot of the table (20 bits), generation of the slot (27), sequence
+ * number of the request on its connection (12). A token of a connection that has gone, or of a
+ * request that was answered, is told apart.
  *
- * Thread: the edge's. Memory: the table from the arena at create; a queue of replies comes from the buffers, and only
- * for a connection that has more than one request in flight. */
+ * Thread: the edge's. Memory: the table from the arena at create; a queue of replies comes from
+ * the buffers, and only for a connection that has more than one request in flight. */
 #ifndef STAMPEDE_EDGE_CONNECTION_H
 #define STAMPEDE_EDGE_CONNECTION_H
 
@@ -22,7 +23,8 @@ enum {
     CONNECTIONS_LIMIT = 1 << CONNECTION_INDEX_BITS,
 };
 static_assert((EDGE_OVERLAP_MAX & (EDGE_OVERLAP_MAX - 1)) == 0, "queue index uses a mask");
-static_assert(EDGE_OVERLAP_MAX < 1 << (CONNECTION_SEQUENCE_BITS - 1), "a token tells every request in flight apart");
+static_assert(EDGE_OVERLAP_MAX < 1 << (CONNECTION_SEQUENCE_BITS - 1),
+    "a token tells every request in flight apart");
 
 enum reply_state { REPLY_WAITING, REPLY_ANSWERED, REPLY_BYTES };
 struct reply { /* one request that was started and is not answered yet, or not in its turn */
@@ -35,7 +37,11 @@ struct reply { /* one request that was started and is not answered yet, or not i
     };
 };
 
-enum connection_phase { PHASE_NONE, PHASE_HEAD, PHASE_BODY }; /* of a request that is only partly there */
+enum connection_phase {
+    PHASE_NONE,
+    PHASE_HEAD,
+    PHASE_BODY
+}; /* of a request that is only partly there */
 
 struct connection {
     int fd; /* -1: the slot is free */
@@ -56,17 +62,17 @@ struct connection {
     const char *refuse_why; /* a refusal that waits for its turn */
     uint16_t refuse_status; /* 0: none */
     uint8_t phase;
-    bool readable : 1;       /* the socket may have bytes */
-    bool hung_up : 1;        /* the peer has closed its side; read until there is nothing */
-    bool ended : 1;          /* and all was read */
-    bool blocked : 1;        /* the next request in `in` must wait for replies */
-    bool continued : 1;      /* 100 Continue was sent for the partial request */
-    bool finishing : 1;      /* no request is started any more; close after the last reply */
-    bool linger : 1;         /* close gently: bytes of the peer may be unread */
+    bool readable : 1;  /* the socket may have bytes */
+    bool hung_up : 1;   /* the peer has closed its side; read until there is nothing */
+    bool ended : 1;     /* and all was read */
+    bool blocked : 1;   /* the next request in `in` must wait for replies */
+    bool continued : 1; /* 100 Continue was sent for the partial request */
+    bool finishing : 1; /* no request is started any more; close after the last reply */
+    bool linger : 1;    /* close gently: bytes of the peer may be unread */
     bool lingering : 1;
-    bool failed : 1;         /* the socket is broken, or a bound was hit: close at once */
-    bool dirty : 1;          /* in the list of connections to look at after the turn */
-    struct buffer queue;     /* EDGE_OVERLAP_MAX replies by sequence; none: `single` is the only one */
+    bool failed : 1;     /* the socket is broken, or a bound was hit: close at once */
+    bool dirty : 1;      /* in the list of connections to look at after the turn */
+    struct buffer queue; /* EDGE_OVERLAP_MAX replies by sequence; none: `single` is the only one */
     struct reply single;
 };
 static_assert(sizeof(struct connection) <= 256, "an idle connection costs about that");
@@ -83,7 +89,8 @@ struct connections {
 #define CONNECTION_NONE UINT32_MAX
 
 size_t connections_arena_bytes(uint32_t count);
-void connections_create(struct connections *table, struct arena *arena, struct buffers *buffers, uint32_t count);
+void connections_create(
+    struct connections *table, struct arena *arena, struct buffers *buffers, uint32_t count);
 /* A slot for the descriptor, or NULL when all are taken. */
 struct connection *connection_open(struct connections *table, int fd);
 /* Gives everything back, does not close the descriptor. Its tokens are stale from now on. */
@@ -101,7 +108,7 @@ static inline uint32_t connection_owes(const struct connection *connection)
 bool connection_may_owe_more(struct connections *table, struct connection *connection);
 /* The reply for the next sequence number, waiting. connection_may_owe_more said yes. */
 struct reply *connection_owe(struct connection *connection, uint32_t now_ms);
-struct reply *connection_oldest(struct connection *connection);   /* it owes at least one */
+struct reply *connection_oldest(struct connection *connection); /* it owes at least one */
 void connection_paid(struct connections *table, struct connection *connection); /* the oldest was rendered */
 void connection_forgive(struct connections *table, struct connection *connection); /* drops all it owes */
 

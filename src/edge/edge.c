@@ -1,6 +1,7 @@
-/* DESIGN. One turn of the loop: wait; accept; serve every ready connection; let the handler have its turn; serve the
- * connections that got answers from it (each once, however many); now and then look at the deadlines. Sockets are
- * registered once, edge-triggered for both directions, and never again. */
+/* DESIGN. One turn of the loop: wait; accept; serve every ready connection; let the handler have
+ * its turn; serve the connections that got answers from it (each once, however many); now and
+ * then look at the deadlines. Sockets are registered once, edge-triggered for both directions,
+ * and never again. */
 #include "edge/edge.h"
 
 #include "base/clock.h"
@@ -22,13 +23,13 @@
 #include <unistd.h>
 
 enum {
-    EVENTS_MAX = 512,          /* sockets served in one turn */
-    ACCEPTS_MAX = 256,         /* connections accepted in one turn */
-    SWEEP_MS = 100,            /* deadlines are that exact */
-    ACCEPT_PAUSE_MS = 100,     /* after the system had no descriptor left */
-    TURNED_AWAY_SLOTS = 64,    /* connections above the limit that are being told so */
-    EVICT_PROBES = 64,         /* slots looked at for an idle connection */
-    EVICT_IDLE_MS = 1000,      /* one that was used later than that is not idle */
+    EVENTS_MAX = 512,       /* sockets served in one turn */
+    ACCEPTS_MAX = 256,      /* connections accepted in one turn */
+    SWEEP_MS = 100,         /* deadlines are that exact */
+    ACCEPT_PAUSE_MS = 100,  /* after the system had no descriptor left */
+    TURNED_AWAY_SLOTS = 64, /* connections above the limit that are being told so */
+    EVICT_PROBES = 64,      /* slots looked at for an idle connection */
+    EVICT_IDLE_MS = 1000,   /* one that was used later than that is not idle */
     BUFFER_SMALL = EDGE_OVERLAP_MAX * sizeof(struct reply), /* half a head, or a queue of replies */
     BUFFER_MEDIUM = 16 * 1024,
     MEDIUM_SHARE = 16, /* one for so many connections */
@@ -49,28 +50,27 @@ enum {
 static_assert((int)BUFFER_SMALL < (int)BUFFER_MEDIUM, "buffer classes go from small to large");
 static_assert(HTTP_REQUEST_MAX(0) > (int)BUFFER_MEDIUM, "a request without limits needs the large class");
 static_assert(HTTP_REQUEST_MAX(HTTP_BODY_MAX) < (int)EDGE_OUT_BYTES, "the huge class is for answers");
-static_assert(EDGE_IN_BYTES < HTTP_REQUEST_MAX(HTTP_BODY_MAX), "what was received and must wait can be kept");
+static_assert(
+    EDGE_IN_BYTES < HTTP_REQUEST_MAX(HTTP_BODY_MAX), "what was received and must wait can be kept");
 
-static struct metric metric_accepted = {
-    .name = "stampede_edge_connections_accepted_total", .help = "Connections accepted", .kind = METRIC_COUNTER
-};
-static struct metric metric_closed = {
-    .name = "stampede_edge_connections_closed_total", .help = "Connections closed", .kind = METRIC_COUNTER
-};
-static struct metric metric_turned_away = {
-    .name = "stampede_edge_connections_refused_total",
+static struct metric metric_accepted = { .name = "stampede_edge_connections_accepted_total",
+    .help = "Connections accepted",
+    .kind = METRIC_COUNTER };
+static struct metric metric_closed = { .name = "stampede_edge_connections_closed_total",
+    .help = "Connections closed",
+    .kind = METRIC_COUNTER };
+static struct metric metric_turned_away = { .name = "stampede_edge_connections_refused_total",
     .help = "Connections refused or cut because there were too many",
-    .kind = METRIC_COUNTER
-};
+    .kind = METRIC_COUNTER };
 static struct metric metric_requests = {
     .name = "stampede_edge_requests_total", .help = "Requests started", .kind = METRIC_COUNTER
 };
-static struct metric metric_refused = {
-    .name = "stampede_edge_requests_refused_total", .help = "Malformed, late or too long requests", .kind = METRIC_COUNTER
-};
-static struct metric metric_timed_out = {
-    .name = "stampede_edge_timeouts_total", .help = "Deadlines of connections that passed", .kind = METRIC_COUNTER
-};
+static struct metric metric_refused = { .name = "stampede_edge_requests_refused_total",
+    .help = "Malformed, late or too long requests",
+    .kind = METRIC_COUNTER };
+static struct metric metric_timed_out = { .name = "stampede_edge_timeouts_total",
+    .help = "Deadlines of connections that passed",
+    .kind = METRIC_COUNTER };
 
 void edge_metrics_register(void)
 {
@@ -121,13 +121,14 @@ static uint32_t share_of(uint32_t slots, uint32_t share)
 static enum status memory_open(struct edge *edge)
 {
     uint32_t slots = edge->config.connections_max + TURNED_AWAY_SLOTS;
-    const uint32_t bytes[BUFFER_CLASSES] = { BUFFER_SMALL, BUFFER_MEDIUM, HTTP_REQUEST_MAX(HTTP_BODY_MAX),
-        EDGE_OUT_BYTES };
-    const uint32_t count[BUFFER_CLASSES] = { slots, share_of(slots, MEDIUM_SHARE), share_of(slots, LARGE_SHARE),
-        HUGE_COUNT };
+    const uint32_t bytes[BUFFER_CLASSES] = { BUFFER_SMALL, BUFFER_MEDIUM,
+        HTTP_REQUEST_MAX(HTTP_BODY_MAX), EDGE_OUT_BYTES };
+    const uint32_t count[BUFFER_CLASSES] = { slots, share_of(slots, MEDIUM_SHARE),
+        share_of(slots, LARGE_SHARE), HUGE_COUNT };
     size_t list_bytes = sizeof(uint32_t) * (size_t)slots + 64;
-    enum status status = arena_open(&edge->arena, connections_arena_bytes(slots) + buffers_arena_bytes(bytes, count)
-            + 2 * list_bytes + EDGE_IN_BYTES + EDGE_OUT_BYTES + 4096);
+    enum status status = arena_open(&edge->arena,
+        connections_arena_bytes(slots) + buffers_arena_bytes(bytes, count) + 2 * list_bytes
+            + EDGE_IN_BYTES + EDGE_OUT_BYTES + 4096);
     if (status != STATUS_OK)
         return status;
     buffers_create(&edge->buffers, &edge->arena, bytes, count);
@@ -157,7 +158,8 @@ static enum status sockets_open(struct edge *edge)
         int flags = fcntl(edge->listen_fd, F_GETFL), on = 1;
         if (flags < 0 || fcntl(edge->listen_fd, F_SETFL, flags | O_NONBLOCK) != 0)
             return STATUS_IO;
-        (void)setsockopt(edge->listen_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* a Unix socket has none */
+        /* A Unix socket has none. */
+        (void)setsockopt(edge->listen_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     }
     edge->port = listener_port(edge->listen_fd);
     edge->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -170,7 +172,8 @@ static enum status sockets_open(struct edge *edge)
     return watch(edge, edge->wake.fd, EPOLLIN, EVENT_WAKE) ? STATUS_OK : STATUS_IO;
 }
 
-enum status edge_open(struct edge **opened, const struct edge_config *config, const struct edge_handler *handler)
+enum status edge_open(
+    struct edge **opened, const struct edge_config *config, const struct edge_handler *handler)
 {
     *opened = NULL;
     if (config->connections_max == 0 || config->connections_max > CONNECTIONS_LIMIT - TURNED_AWAY_SLOTS)
@@ -474,8 +477,8 @@ void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response
     struct connection *connection = waiting_find(edge, token, &reply);
     if (connection == NULL)
         return;
-    bool is_next = reply == connection_oldest(connection) && edge->serving != connection && !reply->head_only
-        && connection->out.data == NULL && connection->body.size == 0;
+    bool is_next = reply == connection_oldest(connection) && edge->serving != connection
+        && !reply->head_only && connection->out.data == NULL && connection->body.size == 0;
     if (is_next) {
         serve_send_now(edge, connection, response);
         return;

@@ -1,23 +1,28 @@
-/* edge/edge.h: one epoll loop: sockets, connections, deadlines, replies in order. One edge per core (SO_REUSEPORT).
- * It knows HTTP but no routes: a handler (wiring/routes.c) decides.
+/* edge/edge.h: one epoll loop: sockets, connections, deadlines, replies in order. One edge per
+ * core (SO_REUSEPORT). It knows HTTP but no routes: a handler (wiring/routes.c) decides.
  *
- * Reply forms. EDGE_REPLIED: the handler wrote a whole response head (and body) to `out`; a long body that outlives
- * the connection (static files) may be left in `reply->body` and is sent without copying. EDGE_ANSWERED: a compact
- * answer that is rendered when its turn comes. EDGE_DEFERRED: the token is kept by the handler, and edge_complete or
- * edge_complete_bytes follows later (exactly once; a token whose connection has gone is accepted and dropped).
- * Requests for which handler->overlaps says true may run while earlier ones of the same connection are still deferred
- * (pipelined purchases); they must end in EDGE_ANSWERED or EDGE_DEFERRED + edge_complete. All others are started only
- * when everything before them has been answered. Replies always leave in the order of the requests, coalesced into as
- * few sends as possible.
+ * Reply forms. EDGE_REPLIED: the handler wrote a whole response head (and body) to `out`; a long
+ * body that outlives the connection (static files) may be left in `reply->body` and is sent
+ * without copying. EDGE_ANSWERED: a compact answer that is rendered when its turn comes.
+ * EDGE_DEFERRED: the token is kept by the handler, and edge_complete or edge_complete_bytes
+ * follows later (exactly once; a token whose connection has gone is accepted and dropped).
+ * Requests for which handler->overlaps says true may run while earlier ones of the same
+ * connection are still deferred (pipelined purchases); they must end in EDGE_ANSWERED or
+ * EDGE_DEFERRED + edge_complete. All others are started only when everything before them has
+ * been answered. Replies always leave in the order of the requests, coalesced into as few sends
+ * as possible.
  *
- * HEAD: handlers answer as for GET; the edge cuts the body off and leaves Content-Length as it is. A response given to
- * edge_complete_bytes was written for the `closing` of its request; a drain that came later closes all the same.
+ * HEAD: handlers answer as for GET; the edge cuts the body off and leaves Content-Length as it
+ * is. A response given to edge_complete_bytes was written for the `closing` of its request; a
+ * drain that came later closes all the same.
  *
- * More than connections_max: the longest idle one of a sample gives way, else the new one gets a 503.
+ * More than connections_max: the longest idle one of a sample gives way, else the new one gets a
+ * 503.
  *
- * Thread: everything here belongs to the edge's own thread (the one that calls edge_run), except edge_open, edge_close,
- * edge_port before and after that, and edge_wake, edge_stop, edge_drain (any). Needs clock_start.
- * Memory: connections, buffers and reply queues are pools sized at create; an idle connection holds no buffer. */
+ * Thread: everything here belongs to the edge's own thread (the one that calls edge_run), except
+ * edge_open, edge_close, edge_port before and after that, and edge_wake, edge_stop, edge_drain
+ * (any). Needs clock_start. Memory: connections, buffers and reply queues are pools sized at
+ * create; an idle connection holds no buffer. */
 #ifndef STAMPEDE_EDGE_EDGE_H
 #define STAMPEDE_EDGE_EDGE_H
 
@@ -36,7 +41,7 @@ struct edge_answer { /* 32 bytes, opaque to the edge */
 };
 struct edge_reply {
     struct edge_answer answer; /* EDGE_ANSWERED */
-    struct span body;          /* EDGE_REPLIED: sent after `out`; must stay valid for the life of the program */
+    struct span body; /* EDGE_REPLIED: sent after `out`; must stay valid for the life of the program */
 };
 /* The highest bits of a token are 0: room for the handler's own marks while it keeps one. */
 enum { EDGE_TOKEN_SPARE_BITS = 5 };
@@ -45,46 +50,52 @@ enum edge_verdict { EDGE_REPLIED, EDGE_ANSWERED, EDGE_DEFERRED };
 struct edge_handler {
     void *self;
     bool (*overlaps)(void *self, const struct http_request *request);
-    /* `closing`: the connection will close after this reply; say so (Connection: close) in what is written to out. */
-    enum edge_verdict (*request)(void *self, const struct http_request *request, uint64_t token, bool closing,
-        struct text *out, struct edge_reply *reply);
+    /* `closing`: the connection will close after this reply; say so (Connection: close) in what
+     * is written to out. */
+    enum edge_verdict (*request)(void *self, const struct http_request *request, uint64_t token,
+        bool closing, struct text *out, struct edge_reply *reply);
     void (*render)(void *self, const struct edge_answer *answer, bool closing, struct text *out);
     /* Malformed HTTP or a limit: writes the problem document; the connection is closed after it. */
     void (*refuse)(void *self, int status, const char *why, struct text *out);
-    /* Once per loop turn after all ready sockets were read, and at least every EDGE_TICK_MS. May call edge_complete. */
+    /* Once per loop turn after all ready sockets were read, and at least every EDGE_TICK_MS. May
+     * call edge_complete. */
     void (*turn)(void *self, uint64_t now_ms);
 };
 
 enum {
     EDGE_TICK_MS = 50,
-    EDGE_OVERLAP_MAX = 64,         /* requests in flight on one connection */
-    EDGE_REPLY_MAX = 1024 * 1024,  /* bytes of one response in `out`; longer ones become a 500 */
+    EDGE_OVERLAP_MAX = 64,        /* requests in flight on one connection */
+    EDGE_REPLY_MAX = 1024 * 1024, /* bytes of one response in `out`; longer ones become a 500 */
     EDGE_SEND_PROGRESS = 16 * 1024,
 };
 
 struct edge_config {
     uint16_t port;
     const char *address; /* numeric: "127.0.0.1", "::", … */
-    int listen_fd;       /* >= 0: already listening (socket activation); else opened here with SO_REUSEPORT */
+    int listen_fd; /* >= 0: already listening (socket activation); else opened here with SO_REUSEPORT */
     uint32_t connections_max;
-    /* 0: the default (edge.c). A request in flight that the handler does not complete in request_timeout_ms is answered
-     * 503 and its connection closed. send_timeout_ms is for each EDGE_SEND_PROGRESS bytes. */
+    /* 0: the default (edge.c). A request in flight that the handler does not complete in
+     * request_timeout_ms is answered 503 and its connection closed. send_timeout_ms is for each
+     * EDGE_SEND_PROGRESS bytes. */
     uint32_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, request_timeout_ms;
     uint32_t body_max; /* HTTP_BODY_MAX at most; 0: that */
-    int cpu; /* pin to this core; -1: don't */
+    int cpu;           /* pin to this core; -1: don't */
 };
 
-MUST_CHECK enum status edge_open(struct edge **edge, const struct edge_config *config, const struct edge_handler *handler);
-void edge_close(struct edge *edge); /* accepts NULL */
+MUST_CHECK enum status edge_open(
+    struct edge **edge, const struct edge_config *config, const struct edge_handler *handler);
+void edge_close(struct edge *edge);          /* accepts NULL */
 uint16_t edge_port(const struct edge *edge); /* the real port when 0 was asked for */
 void edge_run(struct edge *edge);            /* until drained, or edge_stop */
 void edge_stop(struct edge *edge);           /* any thread: end at once */
-/* Any thread: stop accepting, let requests in flight finish, close idle connections, end by the deadline. */
+/* Any thread: stop accepting, let requests in flight finish, close idle connections, end by the
+ * deadline. */
 void edge_drain(struct edge *edge, uint32_t deadline_ms);
 struct wake *edge_wake(struct edge *edge); /* signal it from any thread to get a turn */
 
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer);
-void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response); /* a whole response, copied */
+/* A whole response, copied. */
+void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response);
 uint64_t edge_now_ms(const struct edge *edge); /* server time at the start of this turn */
 bool edge_token_alive(const struct edge *edge, uint64_t token);
 uint32_t edge_connections_open(const struct edge *edge);

@@ -1,4 +1,5 @@
-/* edge/edge_state.h: what one edge consists of. Private to edge.c (the loop) and serve.c (one connection). */
+/* edge/edge_state.h: what one edge consists of. Private to edge.c (the loop) and serve.c (one
+ * connection). */
 #ifndef STAMPEDE_EDGE_EDGE_STATE_H
 #define STAMPEDE_EDGE_EDGE_STATE_H
 
@@ -11,7 +12,7 @@ enum {
     EDGE_IN_BYTES = 64 * 1024,  /* received at once */
     EDGE_OUT_FLUSH = 64 * 1024, /* answers collected before a send */
     EDGE_OUT_BYTES = EDGE_OUT_FLUSH + EDGE_REPLY_MAX,
-    EDGE_REQUESTS_PER_TURN = 1024, /* of one connection; then the others */
+    EDGE_REQUESTS_PER_TURN = 1024,  /* of one connection; then the others */
     EDGE_LINGER_BYTES = 256 * 1024, /* dropped after the last answer, then the connection is cut */
     EDGE_LINGER_MS = 2000,
 };
@@ -25,13 +26,13 @@ struct edge {
     struct edge_handler handler;
     struct connections table;
     struct buffers buffers;
-    uint32_t now;      /* low bits of now_ms: deadlines are compared by difference */
+    uint32_t now; /* low bits of now_ms: deadlines are compared by difference */
     bool draining;
-    uint64_t now_ms;   /* of this turn */
-    char *in;          /* EDGE_IN_BYTES, of the connection being served */
-    struct text out;   /* its answers */
-    struct span body;  /* and what follows them */
-    struct connection *serving; /* NULL between connections */
+    uint64_t now_ms;               /* of this turn */
+    char *in;                      /* EDGE_IN_BYTES, of the connection being served */
+    struct text out;               /* its answers */
+    struct span body;              /* and what follows them */
+    struct connection *serving;    /* NULL between connections */
     uint32_t *dirty, *dirty_spare; /* slots to look at after the turn, each once */
     uint32_t dirty_count;
     struct edge_counts counts;
@@ -40,7 +41,7 @@ struct edge {
     int epoll_fd;
     int listen_fd;
     uint16_t port;
-    bool listening;    /* the listener is in the epoll set */
+    bool listening; /* the listener is in the epoll set */
     bool own_listener;
     uint32_t listen_again; /* when, after the system refused to accept */
     uint32_t evict_hand;   /* where the search for an idle connection goes on */

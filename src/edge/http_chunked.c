@@ -24,8 +24,8 @@ static enum http_parse_result refuse(struct http_refusal *refusal, int status, c
 }
 
 /* chunk-size [";" extensions] CRLF */
-static enum http_parse_result chunk_line(const char *at, const char *end, struct chunk *chunk,
-    struct http_refusal *refusal)
+static enum http_parse_result chunk_line(
+    const char *at, const char *end, struct chunk *chunk, struct http_refusal *refusal)
 {
     const char *start = at;
     size_t data_bytes = 0;
@@ -50,8 +50,8 @@ static enum http_parse_result chunk_line(const char *at, const char *end, struct
 }
 
 /* Trailer lines and the empty line: checked like headers, then forgotten. */
-static enum http_parse_result trailers_measure(const char *at, const char *end, size_t *bytes,
-    struct http_refusal *refusal)
+static enum http_parse_result trailers_measure(
+    const char *at, const char *end, size_t *bytes, struct http_refusal *refusal)
 {
     const char *start = at;
     bool limited = end - start > HTTP_TRAILERS_MAX;
@@ -79,8 +79,8 @@ static enum http_parse_result trailers_measure(const char *at, const char *end, 
     return limited ? refuse(refusal, 431, "trailers too long") : HTTP_PARSE_PARTIAL;
 }
 
-enum http_parse_result http_chunked_measure(struct span input, size_t body_max, size_t *bytes,
-    struct http_refusal *refusal)
+enum http_parse_result http_chunked_measure(
+    struct span input, size_t body_max, size_t *bytes, struct http_refusal *refusal)
 {
     const char *end = input.data + input.size;
     size_t at = 0, data_bytes = 0;

@@ -10,8 +10,8 @@ static _Thread_local uint64_t date_second;
 void http_date_turn(uint64_t now_ms)
 {
     static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
-    static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
-        "Nov", "Dec" };
+    static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug",
+        "Sep", "Oct", "Nov", "Dec" };
     const uint64_t second = now_ms / 1000;
     if (__builtin_expect(second == date_second, 1))
         return;
@@ -21,8 +21,9 @@ void http_date_turn(uint64_t now_ms)
     char text[64];
     if (gmtime_r(&time, &parts) == NULL)
         return;
-    const int size = snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[parts.tm_wday],
-        parts.tm_mday, months[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+    const int size = snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+        days[parts.tm_wday], parts.tm_mday, months[parts.tm_mon], parts.tm_year + 1900,
+        parts.tm_hour, parts.tm_min, parts.tm_sec);
     if (size == HTTP_DATE_CHARS)
         memcpy(date, text, HTTP_DATE_CHARS);
 }

@@ -8,19 +8,47 @@ const char *http_reason(int status)
         int status;
         const char *reason;
     } reasons[] = {
-        { 100, "Continue" }, { 101, "Switching Protocols" },
-        { 200, "OK" }, { 201, "Created" }, { 202, "Accepted" }, { 204, "No Content" },
-        { 301, "Moved Permanently" }, { 302, "Found" }, { 303, "See Other" }, { 304, "Not Modified" },
-        { 307, "Temporary Redirect" }, { 308, "Permanent Redirect" },
-        { 400, "Bad Request" }, { 401, "Unauthorized" }, { 402, "Payment Required" }, { 403, "Forbidden" },
-        { 404, "Not Found" }, { 405, "Method Not Allowed" }, { 406, "Not Acceptable" }, { 408, "Request Timeout" },
-        { 409, "Conflict" }, { 410, "Gone" }, { 411, "Length Required" }, { 412, "Precondition Failed" },
-        { 413, "Content Too Large" }, { 414, "URI Too Long" }, { 415, "Unsupported Media Type" },
-        { 417, "Expectation Failed" }, { 421, "Misdirected Request" }, { 422, "Unprocessable Content" },
-        { 425, "Too Early" }, { 426, "Upgrade Required" }, { 428, "Precondition Required" },
-        { 429, "Too Many Requests" }, { 431, "Request Header Fields Too Large" },
-        { 500, "Internal Server Error" }, { 501, "Not Implemented" }, { 502, "Bad Gateway" },
-        { 503, "Service Unavailable" }, { 504, "Gateway Timeout" }, { 505, "HTTP Version Not Supported" },
+        { 100, "Continue" },
+        { 101, "Switching Protocols" },
+        { 200, "OK" },
+        { 201, "Created" },
+        { 202, "Accepted" },
+        { 204, "No Content" },
+        { 301, "Moved Permanently" },
+        { 302, "Found" },
+        { 303, "See Other" },
+        { 304, "Not Modified" },
+        { 307, "Temporary Redirect" },
+        { 308, "Permanent Redirect" },
+        { 400, "Bad Request" },
+        { 401, "Unauthorized" },
+        { 402, "Payment Required" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 406, "Not Acceptable" },
+        { 408, "Request Timeout" },
+        { 409, "Conflict" },
+        { 410, "Gone" },
+        { 411, "Length Required" },
+        { 412, "Precondition Failed" },
+        { 413, "Content Too Large" },
+        { 414, "URI Too Long" },
+        { 415, "Unsupported Media Type" },
+        { 417, "Expectation Failed" },
+        { 421, "Misdirected Request" },
+        { 422, "Unprocessable Content" },
+        { 425, "Too Early" },
+        { 426, "Upgrade Required" },
+        { 428, "Precondition Required" },
+        { 429, "Too Many Requests" },
+        { 431, "Request Header Fields Too Large" },
+        { 500, "Internal Server Error" },
+        { 501, "Not Implemented" },
+        { 502, "Bad Gateway" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
+        { 505, "HTTP Version Not Supported" },
     };
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if (reasons[i].status == status)
@@ -34,8 +62,8 @@ static bool has_no_body(int status)
     return status < 200 || status == 204 || status == 304;
 }
 
-void http_reply_head(struct text *out, int status, struct span content_type, struct span extra_headers,
-    size_t body_bytes, bool closing)
+void http_reply_head(struct text *out, int status, struct span content_type,
+    struct span extra_headers, size_t body_bytes, bool closing)
 {
     invariant(status >= 100 && status <= 599);
     text_literal(out, "HTTP/1.1 ");
@@ -60,8 +88,8 @@ void http_reply_head(struct text *out, int status, struct span content_type, str
     text_literal(out, "\r\n");
 }
 
-void http_reply(struct text *out, int status, struct span content_type, struct span extra_headers, struct span body,
-    bool closing)
+void http_reply(struct text *out, int status, struct span content_type, struct span extra_headers,
+    struct span body, bool closing)
 {
     invariant(body.size == 0 || !has_no_body(status));
     http_reply_head(out, status, content_type, extra_headers, body.size, closing);

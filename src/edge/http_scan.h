@@ -1,7 +1,10 @@
-/* edge/http_scan.h: which byte may stand where in HTTP, one at a time by table and 16 at a time with SSE2.
- * No scan reads at or past `end`. Private to the parser. */
+/* edge/http_scan.h: which byte may stand where in HTTP, one at a time by table and 16 at a time
+ * with SSE2. No scan reads at or past `end`. Words are eight bytes of a line at once. Private to
+ * the parser. */
 #ifndef STAMPEDE_EDGE_HTTP_SCAN_H
 #define STAMPEDE_EDGE_HTTP_SCAN_H
+
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,15 +25,42 @@ enum {
 #define SCAN_ALL (SCAN_PLAIN | SCAN_TOKEN | SCAN_HOST)
 
 static const uint8_t scan_class[256] = {
-    [' '] = SCAN_VALUE, ['"'] = SCAN_PLAIN, ['#'] = SCAN_VALUE | SCAN_TOKEN, ['?'] = SCAN_VALUE,
-    ['!'] = SCAN_ALL, ['$'] = SCAN_ALL, ['%'] = SCAN_ALL, ['&'] = SCAN_ALL, ['\''] = SCAN_ALL,
-    ['('] = SCAN_PLAIN | SCAN_HOST, [')'] = SCAN_PLAIN | SCAN_HOST, ['*'] = SCAN_ALL, ['+'] = SCAN_ALL,
-    [','] = SCAN_PLAIN | SCAN_HOST, ['-'] = SCAN_ALL, ['.'] = SCAN_ALL, ['/'] = SCAN_PLAIN,
-    ['0' ... '9'] = SCAN_ALL, [':'] = SCAN_PLAIN | SCAN_HOST, [';'] = SCAN_PLAIN | SCAN_HOST, ['<'] = SCAN_PLAIN,
-    ['='] = SCAN_PLAIN | SCAN_HOST, ['>'] = SCAN_PLAIN, ['@'] = SCAN_PLAIN, ['A' ... 'Z'] = SCAN_ALL,
-    ['['] = SCAN_PLAIN | SCAN_HOST, ['\\'] = SCAN_PLAIN, [']'] = SCAN_PLAIN | SCAN_HOST,
-    ['^'] = SCAN_PLAIN | SCAN_TOKEN, ['_'] = SCAN_ALL, ['`'] = SCAN_PLAIN | SCAN_TOKEN, ['a' ... 'z'] = SCAN_ALL,
-    ['{'] = SCAN_PLAIN, ['|'] = SCAN_PLAIN | SCAN_TOKEN, ['}'] = SCAN_PLAIN, ['~'] = SCAN_ALL,
+    [' '] = SCAN_VALUE,
+    ['"'] = SCAN_PLAIN,
+    ['#'] = SCAN_VALUE | SCAN_TOKEN,
+    ['?'] = SCAN_VALUE,
+    ['!'] = SCAN_ALL,
+    ['$'] = SCAN_ALL,
+    ['%'] = SCAN_ALL,
+    ['&'] = SCAN_ALL,
+    ['\''] = SCAN_ALL,
+    ['('] = SCAN_PLAIN | SCAN_HOST,
+    [')'] = SCAN_PLAIN | SCAN_HOST,
+    ['*'] = SCAN_ALL,
+    ['+'] = SCAN_ALL,
+    [','] = SCAN_PLAIN | SCAN_HOST,
+    ['-'] = SCAN_ALL,
+    ['.'] = SCAN_ALL,
+    ['/'] = SCAN_PLAIN,
+    ['0' ... '9'] = SCAN_ALL,
+    [':'] = SCAN_PLAIN | SCAN_HOST,
+    [';'] = SCAN_PLAIN | SCAN_HOST,
+    ['<'] = SCAN_PLAIN,
+    ['='] = SCAN_PLAIN | SCAN_HOST,
+    ['>'] = SCAN_PLAIN,
+    ['@'] = SCAN_PLAIN,
+    ['A' ... 'Z'] = SCAN_ALL,
+    ['['] = SCAN_PLAIN | SCAN_HOST,
+    ['\\'] = SCAN_PLAIN,
+    [']'] = SCAN_PLAIN | SCAN_HOST,
+    ['^'] = SCAN_PLAIN | SCAN_TOKEN,
+    ['_'] = SCAN_ALL,
+    ['`'] = SCAN_PLAIN | SCAN_TOKEN,
+    ['a' ... 'z'] = SCAN_ALL,
+    ['{'] = SCAN_PLAIN,
+    ['|'] = SCAN_PLAIN | SCAN_TOKEN,
+    ['}'] = SCAN_PLAIN,
+    ['~'] = SCAN_ALL,
     [0x80 ... 0xff] = SCAN_VALUE,
 };
 
@@ -52,24 +82,26 @@ static inline __m128i scan_load(const char *at)
 {
     return _mm_loadu_si128((const void *)at);
 }
-/* The first byte in [at, end) whose bit is set by `stops_of` in its piece of 16, or end. The last piece is read so that it
- * ends at `end`: SCAN_MARGIN bytes before `at` must be readable, and nothing past the end is read. */
+/* The first byte in [at, end) whose bit is set by `stops_of` in its piece of 16, or end. The
+ * last piece is read so that it ends at `end`: SCAN_MARGIN bytes before `at` must be readable,
+ * and nothing past the end is read. */
 #define SCAN_UNTIL(at, end, stops_of) \
     do { \
-        const char *last_piece = (end) - SCAN_MARGIN; \
+        const char *last_piece = (end)-SCAN_MARGIN; \
         for (; (at) <= last_piece; (at) += SCAN_MARGIN) { \
             unsigned stops = stops_of(scan_load(at)); \
             if (stops != 0) \
-                return (at) + __builtin_ctz(stops); \
+                return (at) + (unsigned)__builtin_ctz(stops); \
         } \
-        unsigned last = stops_of(scan_load(last_piece)) >> ((at) - last_piece); \
-        return last != 0 ? (at) + __builtin_ctz(last) : (end); \
+        unsigned last = stops_of(scan_load(last_piece)) >> ((at)-last_piece); \
+        return last != 0 ? (at) + (unsigned)__builtin_ctz(last) : (end); \
     } while (0)
 
 static inline unsigned scan_stops_value(__m128i bytes)
 {
     __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(control, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))));
+    return (unsigned)_mm_movemask_epi8(
+        _mm_or_si128(control, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))));
 }
 static inline unsigned scan_stops_target(__m128i bytes)
 {
@@ -140,16 +172,59 @@ static inline const char *scan_colon(const char *at, const char *end)
 static inline size_t scan_first_colon(const char *at)
 {
 #ifdef __SSE2__
-    return (size_t)__builtin_ctz(scan_stops_colon(scan_load(at)) | 1u << SCAN_MARGIN);
+    return (unsigned)__builtin_ctz(scan_stops_colon(scan_load(at)) | 1u << SCAN_MARGIN);
 #else
     return (size_t)(scan_colon(at, at + SCAN_MARGIN) - at);
 #endif
 }
 
-/* The first byte that is not a letter, a digit or one of -.: (all fine in names and hosts); the table knows the rest. */
+/* The first byte that is not a letter, a digit or one of -.: (all fine in names and hosts); the
+ * table knows the rest. */
 static inline const char *scan_plain(const char *at, const char *end)
 {
     SCAN_UNTIL(at, end, scan_stops_plain);
+}
+
+/* The same for a text of less than SCAN_MARGIN bytes with nothing readable before it; `limit` is
+ * the end of what is readable behind it. */
+static inline const char *scan_plain_short(const char *at, const char *end, const char *limit)
+{
+#ifdef __SSE2__
+    if (limit - at < SCAN_MARGIN)
+        return at;
+    unsigned stops = scan_stops_plain(scan_load(at)) & ((1u << (end - at)) - 1);
+    return stops != 0 ? at + (unsigned)__builtin_ctz(stops) : end;
+#else
+    (void)limit;
+    return scan_plain(at, end);
+#endif
+}
+
+static inline bool scan_is_space(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+static inline uint64_t word_of(const char *eight)
+{
+    return bytes_get_u64(eight);
+}
+
+/* Whether the first `bytes` of the word are those of the literal. */
+static inline __attribute__((always_inline)) bool word_starts(
+    uint64_t word, const char *eight, unsigned bytes)
+{
+    uint64_t care = UINT64_MAX >> (64 - 8 * bytes);
+    return (word & care) == (word_of(eight) & care);
+}
+
+/* The same, ignoring case; the literal is lower case. Only where it has a letter is 0x20 set:
+ * elsewhere that would turn a CR into '-'. */
+static inline __attribute__((always_inline)) bool word_names(
+    uint64_t word, const char *eight, unsigned bytes)
+{
+    uint64_t letters = (word_of(eight) & 0x4040404040404040) >> 1;
+    return word_starts(word | letters, eight, bytes);
 }
 
 #endif

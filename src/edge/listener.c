@@ -50,7 +50,8 @@ enum status listener_open(const char *address, uint16_t port, int *fd)
     int opened = socket(where.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (opened < 0)
         return STATUS_IO;
-    bool ready = option_set(opened, SOL_SOCKET, SO_REUSEADDR, 1) && option_set(opened, SOL_SOCKET, SO_REUSEPORT, 1)
+    bool ready = option_set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
+        && option_set(opened, SOL_SOCKET, SO_REUSEPORT, 1)
         && option_set(opened, IPPROTO_TCP, TCP_NODELAY, 1); /* what is accepted inherits it */
     if (ready && where.any.sa_family == AF_INET6)
         ready = option_set(opened, IPPROTO_IPV6, IPV6_V6ONLY, 0);
@@ -66,7 +67,7 @@ enum status listener_open(const char *address, uint16_t port, int *fd)
 
 uint16_t listener_port(int fd)
 {
-    union address where;
+    union address where = { .any = { .sa_family = AF_UNSPEC } };
     socklen_t bytes = sizeof(where);
     if (getsockname(fd, &where.any, &bytes) != 0)
         return 0;

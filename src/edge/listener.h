@@ -1,4 +1,5 @@
-/* edge/listener.h: the listening socket of one edge. SO_REUSEPORT lets each edge have its own on the same port. */
+/* edge/listener.h: the listening socket of one edge. SO_REUSEPORT lets each edge have its own on
+ * the same port. */
 #ifndef STAMPEDE_EDGE_LISTENER_H
 #define STAMPEDE_EDGE_LISTENER_H
 
@@ -6,8 +7,9 @@
 
 #include <stdint.h>
 
-/* `address` is numeric, IPv4 or IPv6 ("::" takes both); NULL means all of IPv4. Port 0 lets the system choose.
- * Errors: STATUS_BAD_INPUT for an address that is none, STATUS_IO with errno else; then nothing is left open. */
+/* `address` is numeric, IPv4 or IPv6 ("::" takes both); NULL means all of IPv4. Port 0 lets the
+ * system choose. Errors: STATUS_BAD_INPUT for an address that is none, STATUS_IO with errno
+ * else; then nothing is left open. */
 MUST_CHECK enum status listener_open(const char *address, uint16_t port, int *fd);
 uint16_t listener_port(int fd); /* 0 if it has none */
 

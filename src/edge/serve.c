@@ -1,18 +1,20 @@
-/* DESIGN. serve() is the only driver, called when a socket is ready and when something that a connection waited for has
- * come. It renders the replies that are ready, starts requests from the bytes at hand, receives more, and sends once at
- * the end. Answers collect in the edge's one out buffer, which belongs to the connection being served. Whatever can't
- * go on is kept with the connection: half a request or one that must wait in `in`, unsent bytes in `out` and `body`.
- * While bytes are unsent nothing new is started or rendered: a client that does not read stops being served.
- * The last step, settle(), looks at what the connection is waiting for, and sets the one deadline that goes with it. */
+/* DESIGN. serve() is the only driver, called when a socket is ready and when something that a
+ * connection waited for has come. It renders the replies that are ready, starts requests from
+ * the bytes at hand, receives more, and sends once at the end. Answers collect in the edge's one
+ * out buffer, which belongs to the connection being served. Whatever can't go on is kept with
+ * the connection: half a request or one that must wait in `in`, unsent bytes in `out` and
+ * `body`. While bytes are unsent nothing new is started or rendered: a client that does not read
+ * stops being served. The last step, settle(), looks at what the connection is waiting for, and
+ * sets the one deadline that goes with it. */
 #include "edge/serve.h"
 
 #include "edge/http_chunked.h"
 #include "edge/http_parse.h"
 #include "edge/http_reply.h"
+#include "edge/sending.h"
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 void serve_mark_dirty(struct edge *edge, struct connection *connection)
@@ -31,101 +33,27 @@ void serve_close(struct edge *edge, struct connection *connection)
     edge->counts.closed++;
 }
 
-static bool has_unsent(const struct connection *connection)
-{
-    return connection->out.data != NULL || connection->body.size > 0;
-}
-
 bool serve_is_idle(const struct connection *connection)
 {
-    return connection_owes(connection) == 0 && connection->in.size == 0 && !has_unsent(connection)
-        && connection->refuse_status == 0 && !connection->finishing;
+    return connection_owes(connection) == 0 && connection->in.size == 0
+        && !sending_pending(connection) && connection->refuse_status == 0 && !connection->finishing;
 }
 
 /* ---- sending ---- */
 
-/* What the socket took, 0 if it takes nothing now; a broken one is marked. */
-static size_t send_parts(struct connection *connection, struct span first, struct span second)
-{
-    ssize_t sent;
-    if (second.size == 0) {
-        sent = send(connection->fd, first.data, first.size, MSG_NOSIGNAL);
-    } else {
-        struct iovec parts[2];
-        size_t count = 0;
-        if (first.size > 0)
-            parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)first.data, .iov_len = first.size };
-        parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)second.data, .iov_len = second.size };
-        struct msghdr message = { .msg_iov = parts, .msg_iovlen = count };
-        sent = sendmsg(connection->fd, &message, MSG_NOSIGNAL);
-    }
-    if (sent >= 0)
-        return (size_t)sent;
-    if (errno != EAGAIN && errno != EINTR)
-        connection->failed = true;
-    return 0;
-}
-
-static struct span span_from(struct span span, size_t from)
-{
-    return from >= span.size ? SPAN_NONE : span_of(span.data + from, span.size - from);
-}
-
-/* Sends both; what is left is kept: the first by copy, the second by address. */
-static void send_or_keep(struct edge *edge, struct connection *connection, struct span first, struct span second)
-{
-    invariant(!has_unsent(connection));
-    size_t sent = send_parts(connection, first, second);
-    if (sent == first.size + second.size || connection->failed)
-        return;
-    struct span rest = span_from(first, sent);
-    connection->body = span_from(second, sent > first.size ? sent - first.size : 0);
-    connection->out_at = 0;
-    connection->sent_bytes = 0;
-    connection->send_until = edge_deadline(edge, edge->config.send_timeout_ms);
-    if (rest.size == 0)
-        return;
-    if (!buffer_take(&edge->buffers, &connection->out, rest.size)) {
-        connection->failed = true;
-        return;
-    }
-    memcpy(connection->out.data, rest.data, rest.size);
-    connection->out.size = (uint32_t)rest.size;
-}
-
 static void flush(struct edge *edge, struct connection *connection)
 {
     if (edge->out.size + edge->body.size > 0 && !connection->failed)
-        send_or_keep(edge, connection, text_span(&edge->out), edge->body);
+        sending_start(edge, connection, text_span(&edge->out), edge->body);
     edge->out.size = 0;
     edge->body = SPAN_NONE;
-}
-
-/* Goes on with what was kept. */
-static void send_rest(struct edge *edge, struct connection *connection)
-{
-    struct span first = SPAN_NONE;
-    if (connection->out.data != NULL)
-        first = span_of(connection->out.data + connection->out_at, connection->out.size - connection->out_at);
-    size_t sent = send_parts(connection, first, connection->body);
-    if (sent >= first.size) {
-        buffer_give(&edge->buffers, &connection->out);
-        connection->body = span_from(connection->body, sent - first.size);
-    } else {
-        connection->out_at += (uint32_t)sent;
-    }
-    connection->sent_bytes += (uint32_t)sent;
-    if (connection->sent_bytes >= EDGE_SEND_PROGRESS) {
-        connection->sent_bytes = 0;
-        connection->send_until = edge_deadline(edge, edge->config.send_timeout_ms);
-    }
 }
 
 void serve_send_now(struct edge *edge, struct connection *connection, struct span response)
 {
     connection_paid(&edge->table, connection);
     connection->blocked = false;
-    send_or_keep(edge, connection, response, SPAN_NONE);
+    sending_start(edge, connection, response, SPAN_NONE);
     serve_mark_dirty(edge, connection);
 }
 
@@ -141,7 +69,8 @@ static void render_refusal(struct edge *edge, struct connection *connection, int
     connection->linger = true;
 }
 
-/* A response was written behind `from`: what HEAD must not have is cut; one that did not fit becomes a 500. */
+/* A response was written behind `from`: what HEAD must not have is cut; one that did not fit
+ * becomes a 500. */
 static void response_check(struct edge *edge, struct connection *connection, size_t from, bool head_only)
 {
     if (__builtin_expect(edge->out.overflow, 0)) {
@@ -156,8 +85,8 @@ static void response_check(struct edge *edge, struct connection *connection, siz
     }
 }
 
-static void render_answer(struct edge *edge, struct connection *connection, const struct edge_answer *answer,
-    bool head_only, bool closing)
+static void render_answer(struct edge *edge, struct connection *connection,
+    const struct edge_answer *answer, bool head_only, bool closing)
 {
     size_t from = edge->out.size;
     edge->handler.render(edge->handler.self, answer, closing, &edge->out);
@@ -169,7 +98,7 @@ static bool out_has_room(struct edge *edge, struct connection *connection)
 {
     if (edge->out.size >= EDGE_OUT_FLUSH || edge->body.size > 0)
         flush(edge, connection);
-    return !connection->failed && !has_unsent(connection);
+    return !connection->failed && !sending_pending(connection);
 }
 
 /* All replies at the front that are ready; then a refusal, if it is its turn. */
@@ -179,7 +108,8 @@ static void render_ready(struct edge *edge, struct connection *connection)
         struct reply *reply = connection_oldest(connection);
         if (reply->state == REPLY_WAITING)
             return;
-        bool last = connection->finishing && connection->refuse_status == 0 && connection_owes(connection) == 1;
+        bool last = connection->finishing && connection->refuse_status == 0
+            && connection_owes(connection) == 1;
         if (reply->state == REPLY_ANSWERED) {
             render_answer(edge, connection, &reply->answer, reply->head_only, last);
         } else {
@@ -190,7 +120,8 @@ static void render_ready(struct edge *edge, struct connection *connection)
         connection_paid(&edge->table, connection);
         connection->blocked = false;
     }
-    if (connection->refuse_status != 0 && connection_owes(connection) == 0 && out_has_room(edge, connection))
+    if (connection->refuse_status != 0 && connection_owes(connection) == 0
+        && out_has_room(edge, connection))
         render_refusal(edge, connection, connection->refuse_status, connection->refuse_why);
 }
 
@@ -208,10 +139,12 @@ void serve_refuse(struct edge *edge, struct connection *connection, int status, 
 
 static bool may_start(const struct connection *connection)
 {
-    return !connection->finishing && !connection->failed && !connection->blocked && !has_unsent(connection);
+    return !connection->finishing && !connection->failed && !connection->blocked
+        && !sending_pending(connection);
 }
 
-static void start_request(struct edge *edge, struct connection *connection, const struct http_request *request)
+static void start_request(
+    struct edge *edge, struct connection *connection, const struct http_request *request)
 {
     bool alone = connection_owes(connection) == 0;
     bool closing = !request->keep_alive || edge->draining;
@@ -248,9 +181,10 @@ static void start_request(struct edge *edge, struct connection *connection, cons
     response_check(edge, connection, from, head_only);
 }
 
-/* The request is not all there: from when on it is late, and whether its sender waits for a word. */
-static void note_partial(struct edge *edge, struct connection *connection, const struct http_request *request,
-    size_t need)
+/* The request is not all there: from when on it is late, and whether its sender waits for a
+ * word. */
+static void note_partial(struct edge *edge, struct connection *connection,
+    const struct http_request *request, size_t need)
 {
     bool head_done = request->head_bytes > 0;
     connection->need = (uint32_t)need;
@@ -280,8 +214,8 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
     connection->need = 0;
     while (at < size && out_has_room(edge, connection) && may_start(connection)) {
         size_t bytes;
-        enum http_parse_result result =
-            http_parse(span_of(data + at, size - at), edge->config.body_max, &request, &bytes, &refusal);
+        enum http_parse_result result = http_parse(
+            span_of(data + at, size - at), edge->config.body_max, &request, &bytes, &refusal);
         if (__builtin_expect(result == HTTP_PARSE_PARTIAL, 0)) {
             note_partial(edge, connection, &request, bytes);
             return at;
@@ -309,7 +243,8 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
 /* ---- receiving ---- */
 
 /* Bytes that were not handled stay with the connection. `data` is its own buffer or the edge's. */
-static void keep_bytes(struct edge *edge, struct connection *connection, char *data, size_t size, size_t done)
+static void keep_bytes(
+    struct edge *edge, struct connection *connection, char *data, size_t size, size_t done)
 {
     size_t rest = size - done;
     struct buffer *in = &connection->in;
@@ -320,6 +255,7 @@ static void keep_bytes(struct edge *edge, struct connection *connection, char *d
         return;
     }
     size_t room = connection->need > rest ? connection->need : rest;
+    invariant(data != NULL);
     if (data == in->data) {
         memmove(in->data, in->data + done, rest);
         in->size = (uint32_t)rest;
@@ -345,19 +281,14 @@ static void handle_kept(struct edge *edge, struct connection *connection)
     keep_bytes(edge, connection, in->data, size, done);
 }
 
-/* One recv and what follows from it. */
-static void receive(struct edge *edge, struct connection *connection)
+/* What follows from a recv: `got` bytes came behind those that the connection had; there was
+ * room for more. */
+static void received(struct edge *edge, struct connection *connection, char *data, size_t room, ssize_t got)
 {
     struct buffer *in = &connection->in;
     bool own = in->data != NULL;
     size_t have = own ? in->size : 0;
-    if (own && have == buffer_capacity(&edge->buffers, in) && !buffer_grow(&edge->buffers, in, have + 1)) {
-        connection->failed = true;
-        return;
-    }
-    char *data = own ? in->data : edge->in;
-    size_t room = own ? buffer_capacity(&edge->buffers, in) - have : EDGE_IN_BYTES;
-    ssize_t got = recv(connection->fd, data + have, room, 0);
+    invariant(data != NULL);
     if (got <= 0) {
         connection->readable = false;
         if (got == 0)
@@ -380,11 +311,25 @@ static void receive(struct edge *edge, struct connection *connection)
     keep_bytes(edge, connection, data, size, done);
 }
 
+static void receive(struct edge *edge, struct connection *connection)
+{
+    struct buffer *in = &connection->in;
+    bool own = in->data != NULL;
+    size_t have = own ? in->size : 0;
+    if (own && have == buffer_capacity(&edge->buffers, in) && !buffer_grow(&edge->buffers, in, have + 1)) {
+        connection->failed = true;
+        return;
+    }
+    char *data = own ? in->data : edge->in;
+    size_t room = own ? buffer_capacity(&edge->buffers, in) - have : EDGE_IN_BYTES;
+    received(edge, connection, data, room, socket_receive(connection->fd, data + have, room));
+}
+
 /* After the last answer: what still comes is dropped, so that the answer is not lost to a reset. */
 static void linger_on(struct edge *edge, struct connection *connection)
 {
     while (connection->readable && !connection->failed) {
-        ssize_t got = recv(connection->fd, edge->in, EDGE_IN_BYTES, 0);
+        ssize_t got = socket_receive(connection->fd, edge->in, EDGE_IN_BYTES);
         if (got > 0) {
             connection->linger_bytes += (uint32_t)got;
             if (connection->linger_bytes > EDGE_LINGER_BYTES)
@@ -422,7 +367,7 @@ static void settle(struct edge *edge, struct connection *connection)
     uint32_t *deadline = &edge->table.deadlines[connection->index];
     if (connection->failed) {
         serve_close(edge, connection);
-    } else if (has_unsent(connection)) {
+    } else if (sending_pending(connection)) {
         *deadline = connection->send_until;
     } else if (connection_owes(connection) > 0) {
         uint32_t until = connection_oldest(connection)->started_ms + edge->config.request_timeout_ms;
@@ -440,17 +385,96 @@ static void settle(struct edge *edge, struct connection *connection)
     }
 }
 
+/* ---- the usual case ---- */
+
+/* Nothing of any kind is pending: bytes that come are the beginning of a request. */
+static inline bool is_plain(const struct connection *connection)
+{
+    return connection_owes(connection) == 0 && connection->in.data == NULL
+        && !sending_pending(connection) && connection->refuse_status == 0
+        && connection->phase == PHASE_NONE && !connection->hung_up && !connection->ended
+        && !connection->finishing && !connection->lingering && !connection->failed;
+}
+
+/* Answers one request that stands alone, and sends. */
+static inline void answer_alone(
+    struct edge *edge, struct connection *connection, const struct http_request *request)
+{
+    struct edge_reply given;
+    given.body = SPAN_NONE;
+    uint64_t token = connection_token(connection, connection->sequence_next);
+    edge->counts.requests++;
+    enum edge_verdict verdict =
+        edge->handler.request(edge->handler.self, request, token, false, &edge->out, &given);
+    if (verdict == EDGE_DEFERRED) {
+        struct reply *reply = connection_owe(connection, edge->now);
+        edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.request_timeout_ms);
+        invariant(edge->out.size == 0 && reply->state == REPLY_WAITING);
+        return;
+    }
+    connection->sequence_next++;
+    connection->sequence_done++;
+    if (verdict == EDGE_ANSWERED)
+        edge->handler.render(edge->handler.self, &given.answer, false, &edge->out);
+    else
+        edge->body = given.body;
+    response_check(edge, connection, 0, false);
+    if (__builtin_expect(edge->body.size > 0 || connection->finishing, 0)) {
+        flush(edge, connection);
+        settle(edge, connection);
+        return;
+    }
+    edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.idle_timeout_ms);
+    ssize_t sent = socket_send(connection->fd, edge->out.data, edge->out.size);
+    size_t size = edge->out.size;
+    edge->out.size = 0;
+    if (__builtin_expect(sent == (ssize_t)size, 1))
+        return;
+    if (sent < 0 && errno != EAGAIN && errno != EINTR)
+        connection->failed = true;
+    sending_keep(edge, connection, span_of(edge->out.data, size), SPAN_NONE, sent < 0 ? 0 : (size_t)sent);
+    settle(edge, connection);
+}
+
+/* Nearly every event is one whole request on a connection that has nothing else going on: one
+ * recv, one answer, one send. True: that was all. False: serve() goes on with what was received. */
+static bool serve_quick(struct edge *edge, struct connection *connection)
+{
+    struct http_request request;
+    struct http_refusal refusal;
+    size_t bytes;
+    ssize_t got = socket_receive(connection->fd, edge->in, EDGE_IN_BYTES);
+    if (__builtin_expect(got > 0 && got < EDGE_IN_BYTES, 1)) {
+        enum http_parse_result result = http_parse(
+            span_of(edge->in, (size_t)got), edge->config.body_max, &request, &bytes, &refusal);
+        if (__builtin_expect(result == HTTP_PARSE_COMPLETE && bytes == (size_t)got
+                    && request.keep_alive && !request.chunked && request.method != HTTP_HEAD,
+                1)) {
+            connection->readable = false;
+            answer_alone(edge, connection, &request);
+            return true;
+        }
+    }
+    received(edge, connection, edge->in, EDGE_IN_BYTES, got);
+    return false;
+}
+
 void serve(struct edge *edge, struct connection *connection)
 {
+    invariant(edge->out.size == 0 && edge->body.size == 0);
+    edge->serving = connection;
+    if (connection->readable && is_plain(connection) && !edge->draining && serve_quick(edge, connection)) {
+        edge->serving = NULL;
+        return;
+    }
     if (connection->lingering) {
+        edge->serving = NULL;
         linger_on(edge, connection);
         return;
     }
-    edge->serving = connection;
-    invariant(edge->out.size == 0 && edge->body.size == 0);
-    if (__builtin_expect(has_unsent(connection), 0))
-        send_rest(edge, connection);
-    if (!has_unsent(connection) && !connection->failed) {
+    if (__builtin_expect(sending_pending(connection), 0))
+        sending_continue(edge, connection);
+    if (!sending_pending(connection) && !connection->failed) {
         uint64_t requests_max = edge->counts.requests + EDGE_REQUESTS_PER_TURN;
         render_ready(edge, connection);
         handle_kept(edge, connection);
@@ -470,7 +494,13 @@ void serve_expired(struct edge *edge, struct connection *connection)
     edge->counts.timed_out++;
     bool waits_for_us = connection_owes(connection) > 0;
     bool is_partial = connection->phase != PHASE_NONE;
-    if (connection->lingering || has_unsent(connection) || (!waits_for_us && !is_partial)) {
+    if (sending_pending(connection)) { /* a reset: else the kernel keeps the unread megabytes for minutes */
+        const struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+        serve_close(edge, connection);
+        return;
+    }
+    if (connection->lingering || (!waits_for_us && !is_partial)) {
         serve_close(edge, connection);
         return;
     }
@@ -485,7 +515,7 @@ void serve_expired(struct edge *edge, struct connection *connection)
 
 void serve_drain(struct edge *edge, struct connection *connection)
 {
-    if (connection_owes(connection) > 0 || has_unsent(connection))
+    if (connection_owes(connection) > 0 || sending_pending(connection))
         connection->finishing = true;
     serve(edge, connection);
 }

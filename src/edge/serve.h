@@ -1,5 +1,6 @@
-/* edge/serve.h: what happens on one connection: receive, parse, start requests, render replies in order, send.
- * Each call goes as far as it can without waiting and may end with the connection closed. Thread: the edge's. */
+/* edge/serve.h: what happens on one connection: receive, parse, start requests, render replies
+ * in order, send. Each call goes as far as it can without waiting and may end with the
+ * connection closed. Thread: the edge's. */
 #ifndef STAMPEDE_EDGE_SERVE_H
 #define STAMPEDE_EDGE_SERVE_H
 
@@ -7,12 +8,13 @@
 
 void serve(struct edge *edge, struct connection *connection);
 void serve_mark_dirty(struct edge *edge, struct connection *connection); /* serve it after the turn */
-void serve_expired(struct edge *edge, struct connection *connection);    /* its deadline has passed */
+void serve_expired(struct edge *edge, struct connection *connection); /* its deadline has passed */
 /* Answers with a refusal when its turn comes, then closes. */
 void serve_refuse(struct edge *edge, struct connection *connection, int status, const char *why);
 void serve_drain(struct edge *edge, struct connection *connection);
 void serve_close(struct edge *edge, struct connection *connection);
-/* Sends straight from `response`, which answers the oldest request; what the socket does not take is copied. */
+/* Sends straight from `response`, which answers the oldest request; what the socket does not
+ * take is copied. */
 void serve_send_now(struct edge *edge, struct connection *connection, struct span response);
 bool serve_is_idle(const struct connection *connection);
 

@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-enum encoding { ENCODING_BROTLI, ENCODING_GZIP, ENCODING_IDENTITY, ENCODINGS }; /* in the order we prefer them */
+enum encoding {
+    ENCODING_BROTLI,
+    ENCODING_GZIP,
+    ENCODING_IDENTITY,
+    ENCODINGS
+}; /* in the order we prefer them */
 enum {
     ETAG_HASH_BYTES = 16,
     ETAG_BYTES = 2 * ETAG_HASH_BYTES + 5, /* quotes and "-br" */
@@ -18,7 +23,7 @@ enum {
 
 static const char *const encoding_name[ENCODINGS] = { "br", "gzip", "identity" };
 
-struct form { /* a file in one encoding */
+struct form {         /* a file in one encoding */
     struct span body; /* data NULL: there is none */
     char *owned;      /* the same, if it was made here */
     char etag_text[ETAG_BYTES];
@@ -68,7 +73,8 @@ static struct span type_of(struct span path)
     return SPAN("application/octet-stream");
 }
 
-/* name-HASH.js or name.hash.js, the hash being eight or more hexadecimal digits, or eight of esbuild's [A-Z2-7]. */
+/* name-HASH.js or name.hash.js, the hash being eight or more hexadecimal digits, or eight of
+ * esbuild's [A-Z2-7]. */
 static bool name_has_hash(struct span path)
 {
     size_t dot = path.size;
@@ -78,7 +84,8 @@ static bool name_has_hash(struct span path)
         return false;
     size_t end = dot - 1, at = end;
     bool hexadecimal = true, base32 = true, digit_seen = false;
-    for (; at > 0 && path.data[at - 1] != '-' && path.data[at - 1] != '.' && path.data[at - 1] != '/'; at--) {
+    for (; at > 0 && path.data[at - 1] != '-' && path.data[at - 1] != '.' && path.data[at - 1] != '/';
+         at--) {
         char c = path.data[at - 1];
         bool digit = c >= '0' && c <= '9';
         digit_seen = digit_seen || digit;
@@ -86,10 +93,12 @@ static bool name_has_hash(struct span path)
         base32 = base32 && ((c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7'));
     }
     bool apart = at > 0 && path.data[at - 1] != '/';
-    return apart && ((hexadecimal && digit_seen && end - at >= HASH_CHARS) || (base32 && end - at == HASH_CHARS));
+    return apart
+        && ((hexadecimal && digit_seen && end - at >= HASH_CHARS) || (base32 && end - at == HASH_CHARS));
 }
 
-static void form_label(struct form *form, struct span content, enum encoding encoding, bool immutable, bool varies)
+static void form_label(
+    struct form *form, struct span content, enum encoding encoding, bool immutable, bool varies)
 {
     uint8_t digest[HASH_SHA256_BYTES];
     struct text etag = text_in(form->etag_text, sizeof(form->etag_text));
@@ -112,7 +121,8 @@ static void form_label(struct form *form, struct span content, enum encoding enc
         text_literal(&headers, "Vary: Accept-Encoding\r\n");
     if (encoding != ENCODING_IDENTITY)
         text_format(&headers, "Content-Encoding: %s\r\n", encoding_name[encoding]);
-    text_literal(&headers, "X-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'self'\r\n");
+    text_literal(&headers,
+        "X-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'self'\r\n");
     invariant(!etag.overflow && !headers.overflow);
     form->headers = text_span(&headers);
 }
@@ -129,14 +139,17 @@ static bool compress_with(struct span content, enum encoding encoding, struct fo
         return false;
     bool smaller = false;
     if (encoding == ENCODING_BROTLI) {
-        smaller = BrotliEncoderCompress(BROTLI_MAX_QUALITY, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT, content.size,
-                      (const uint8_t *)content.data, &size, (uint8_t *)packed)
+        smaller = BrotliEncoderCompress(BROTLI_MAX_QUALITY, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT,
+                      content.size, (const uint8_t *)content.data, &size, (uint8_t *)packed)
             && size < content.size;
     } else {
-        z_stream stream = { .next_in = (Bytef *)(uintptr_t)content.data, .avail_in = (uInt)content.size,
-            .next_out = (Bytef *)packed, .avail_out = (uInt)size };
+        z_stream stream = { .next_in = (Bytef *)(uintptr_t)content.data,
+            .avail_in = (uInt)content.size,
+            .next_out = (Bytef *)packed,
+            .avail_out = (uInt)size };
         const int gzip_wrapper = 16;
-        if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_wrapper, 9, Z_DEFAULT_STRATEGY)
+        if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_wrapper, 9,
+                Z_DEFAULT_STRATEGY)
             == Z_OK) {
             smaller = deflate(&stream, Z_FINISH) == Z_STREAM_END && stream.total_out < content.size;
             size = stream.total_out;
@@ -162,7 +175,8 @@ static bool file_make(struct file *file, const struct asset *asset)
     if (!compress_with(content, ENCODING_BROTLI, &file->forms[ENCODING_BROTLI])
         || !compress_with(content, ENCODING_GZIP, &file->forms[ENCODING_GZIP]))
         return false;
-    bool varies = file->forms[ENCODING_BROTLI].body.data != NULL || file->forms[ENCODING_GZIP].body.data != NULL;
+    bool varies = file->forms[ENCODING_BROTLI].body.data != NULL
+        || file->forms[ENCODING_GZIP].body.data != NULL;
     for (int i = 0; i < ENCODINGS; i++)
         form_label(&file->forms[i], content, (enum encoding)i, name_has_hash(file->path), varies);
     return true;
@@ -241,7 +255,8 @@ static struct span trimmed(struct span text)
     return text;
 }
 
-/* "0", "0.5", "1.000" as thousandths; what is no qvalue counts as 0: not wanted rather than wrongly sent. */
+/* "0", "0.5", "1.000" as thousandths; what is no qvalue counts as 0: not wanted rather than
+ * wrongly sent. */
 static int quality_parse(struct span text)
 {
     if (text.size == 0 || text.size > 5 || (text.data[0] != '0' && text.data[0] != '1')
@@ -321,8 +336,8 @@ static bool etag_matches(struct span list, struct span etag)
     return false;
 }
 
-enum static_answer static_files_find(const struct static_files *files, const struct http_request *request,
-    bool closing, struct text *out, struct edge_reply *reply)
+enum static_answer static_files_find(const struct static_files *files,
+    const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply)
 {
     const struct file *file = file_find(files, request->path);
     reply->body = SPAN_NONE;
@@ -332,7 +347,8 @@ enum static_answer static_files_find(const struct static_files *files, const str
         return STATIC_WRONG_METHOD;
     const struct form *form = form_choose(file, request->accept_encoding);
     if (form == NULL) {
-        http_reply(out, 406, SPAN("text/plain"), SPAN("Vary: Accept-Encoding\r\n"), SPAN("no encoding is left\n"), closing);
+        http_reply(out, 406, SPAN("text/plain"), SPAN("Vary: Accept-Encoding\r\n"),
+            SPAN("no encoding is left\n"), closing);
     } else if (etag_matches(request->if_none_match, form->etag)) {
         http_reply(out, 304, SPAN_NONE, form->headers, SPAN_NONE, closing);
     } else {

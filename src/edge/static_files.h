@@ -1,8 +1,9 @@
-/* edge/static_files.h: the storefront's files, answered from memory.
- * Each has a strong ETag per encoding, and gzip and brotli forms made at start where they are smaller. Names that carry a
- * hash of their content (app-3f2a9c1b.js) may be kept by browsers for ever; all others are asked for again each time.
- * Thread: open and close at start and stop; find from any thread. Memory: its own, until close; bodies are left where
- * they are (edge_reply.body), so close only after the edges. */
+/* edge/static_files.h: the storefront's files, answered from memory. Each has a strong ETag per
+ * encoding, and gzip and brotli forms made at start where they are smaller. Names that carry a
+ * hash of their content (app-3f2a9c1b.js) may be kept by browsers for ever; all others are asked
+ * for again each time. Thread: open and close at start and stop; find from any thread. Memory:
+ * its own, until close; bodies are left where they are (edge_reply.body), so close only after
+ * the edges. */
 #ifndef STAMPEDE_EDGE_STATIC_FILES_H
 #define STAMPEDE_EDGE_STATIC_FILES_H
 
@@ -18,10 +19,11 @@ enum static_answer {
 };
 
 /* `assets` need not be sorted; they and their data stay where they are. */
-MUST_CHECK enum status static_files_open(struct static_files **files, const struct asset *assets, size_t count);
+MUST_CHECK enum status static_files_open(
+    struct static_files **files, const struct asset *assets, size_t count);
 void static_files_close(struct static_files *files); /* accepts NULL */
 /* "/" is /index.html. HEAD is answered like GET; the edge drops the body. */
-MUST_CHECK enum static_answer static_files_find(const struct static_files *files, const struct http_request *request,
-    bool closing, struct text *out, struct edge_reply *reply);
+MUST_CHECK enum static_answer static_files_find(const struct static_files *files,
+    const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply);
 
 #endif

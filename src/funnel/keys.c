@@ -24,8 +24,8 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     if (bytes < FUNNEL_MASTER_BYTES)
         return STATUS_BAD_INPUT;
     hash_hmac_sha256(master, bytes, root_label, sizeof root_label - 1, keys->root);
-    keys->ticket = key_from(keys->root, SPAN("ticket id"), 0);
-    keys->order = key_from(keys->root, SPAN("order id"), 0);
+    cipher_permutation_make(&keys->ticket, key_from(keys->root, SPAN("ticket id"), 0));
+    cipher_permutation_make(&keys->order, key_from(keys->root, SPAN("order id"), 0));
     keys->user = key_from(keys->root, SPAN("user id"), 0);
     keys->idempotency = key_from(keys->root, SPAN("idempotency key"), 0);
     keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
@@ -38,8 +38,14 @@ static void epochs_turn(struct epoch_keys *epochs, const uint8_t *root, struct s
         return;
     epochs->first = current - 1; /* in epoch 0 of 1970 this wraps, and epoch_key with it */
     epochs->held = FUNNEL_EPOCHS_HELD;
-    for (uint32_t i = 0; i < FUNNEL_EPOCHS_HELD; i++)
-        epochs->keys[i] = key_from(root, label, epochs->first + i);
+    for (uint32_t i = 0; i < FUNNEL_EPOCHS_HELD; i++) {
+        uint8_t secret[CIPHER_MAC_KEY_BYTES];
+        const struct hash_key key = key_from(root, label, epochs->first + i);
+        bytes_put_u64(secret, key.k0);
+        bytes_put_u64(secret + 8, key.k1);
+        cipher_mac_make(&epochs->keys[i], secret);
+        explicit_bzero(secret, sizeof secret);
+    }
 }
 
 void funnel_keys_turn(struct funnel_keys *keys, uint64_t now_ms)
@@ -71,20 +77,20 @@ uint64_t funnel_key_hash(const struct funnel_keys *keys, user_id user, struct sp
 
 uint64_t funnel_ticket_id(const struct funnel_keys *keys, ticket_number ticket)
 {
-    return hash_permute(keys->ticket, ticket);
+    return cipher_permute(&keys->ticket, ticket);
 }
 
 ticket_number funnel_ticket_number(const struct funnel_keys *keys, uint64_t ticket_id)
 {
-    return hash_unpermute(keys->ticket, ticket_id);
+    return cipher_unpermute(&keys->ticket, ticket_id);
 }
 
 uint64_t funnel_order_id(const struct funnel_keys *keys, ticket_number ticket)
 {
-    return hash_permute(keys->order, ticket);
+    return cipher_permute(&keys->order, ticket);
 }
 
 ticket_number funnel_order_number(const struct funnel_keys *keys, uint64_t order_id)
 {
-    return hash_unpermute(keys->order, order_id);
+    return cipher_unpermute(&keys->order, order_id);
 }

@@ -12,6 +12,7 @@
 #ifndef STAMPEDE_FUNNEL_KEYS_H
 #define STAMPEDE_FUNNEL_KEYS_H
 
+#include "base/cipher.h"
 #include "base/hash.h"
 #include "base/span.h"
 #include "contract/types.h"
@@ -28,12 +29,12 @@ enum {
 struct epoch_keys {
     uint32_t first; /* epoch number of keys[0] */
     uint32_t held;  /* 0 before the first funnel_keys_turn */
-    struct hash_key keys[FUNNEL_EPOCHS_HELD];
+    struct cipher_mac keys[FUNNEL_EPOCHS_HELD];
 };
 
 struct funnel_keys {
     uint8_t root[HASH_SHA256_BYTES]; /* what the rotating keys come from */
-    struct hash_key ticket, order;   /* permutations */
+    struct cipher_permutation ticket, order;
     struct hash_key user;
     struct hash_key idempotency;
     struct hash_key filter; /* for board.filter_key */
@@ -45,7 +46,7 @@ MUST_CHECK enum status funnel_keys_derive(struct funnel_keys *keys, const void *
 /* Makes the rotating keys fit the time; costs a few comparisons unless an epoch has begun. */
 void funnel_keys_turn(struct funnel_keys *keys, uint64_t now_ms);
 /* NULL: that epoch's key is not held. */
-static inline const struct hash_key *epoch_key(const struct epoch_keys *epochs, uint32_t epoch)
+static inline const struct cipher_mac *epoch_key(const struct epoch_keys *epochs, uint32_t epoch)
 {
     uint32_t index = epoch - epochs->first; /* wraps for epochs before the first */
     return index < epochs->held ? &epochs->keys[index] : NULL;

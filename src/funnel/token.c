@@ -20,6 +20,7 @@ enum {
     GROUPS = TOKEN_CHARS / 4,
 };
 static_assert(GROUPS * 3 == TOKEN_BYTES, "no padding, no stray bits");
+static_assert((int)TOKEN_SIGNED_BYTES == (int)CIPHER_MAC_MESSAGE_BYTES, "a token is one message");
 static_assert(MAC_AT + sizeof(struct hash128) == TOKEN_BYTES, "the mac ends the token");
 
 #define STRANGER UINT32_C(0x80000000)
@@ -62,9 +63,9 @@ static inline bool token_decode(struct span text, struct token *token)
     return (strangers & STRANGER) == 0;
 }
 
-static inline bool token_signed_by(const struct token *token, struct hash_key key)
+static inline bool token_signed_by(const struct token *token, const struct cipher_mac *key)
 {
-    struct hash128 mac = hash_siphash128(key, token->bytes, TOKEN_SIGNED_BYTES);
+    struct hash128 mac = cipher_mac_of(key, token->bytes);
     /* Both halves always: the time says nothing about where they differ. */
     return ((mac.low ^ bytes_get_u64(token->bytes + MAC_AT))
                | (mac.high ^ bytes_get_u64(token->bytes + MAC_AT + 8)))
@@ -75,10 +76,10 @@ static inline enum token_answer token_check(const struct token *token,
     const struct epoch_keys *epochs, uint32_t epoch_s, uint32_t expires_s, uint64_t now_ms)
 {
     bool expired = now_ms >= (uint64_t)expires_s * 1000;
-    const struct hash_key *key = epoch_key(epochs, expires_s / epoch_s);
+    const struct cipher_mac *key = epoch_key(epochs, expires_s / epoch_s);
     if (key == NULL)
         return expired ? TOKEN_EXPIRED : TOKEN_FORGED; /* too old to tell, or later than we ever sign */
-    if (!token_signed_by(token, *key))
+    if (!token_signed_by(token, key))
         return TOKEN_FORGED;
     return expired ? TOKEN_EXPIRED : TOKEN_OK;
 }
@@ -86,9 +87,9 @@ static inline enum token_answer token_check(const struct token *token,
 static void token_sign(
     struct token *token, const struct epoch_keys *epochs, uint32_t epoch, char out[TOKEN_CHARS])
 {
-    const struct hash_key *key = epoch_key(epochs, epoch);
+    const struct cipher_mac *key = epoch_key(epochs, epoch);
     invariant(key != NULL);
-    struct hash128 mac = hash_siphash128(*key, token->bytes, TOKEN_SIGNED_BYTES);
+    struct hash128 mac = cipher_mac_of(key, token->bytes);
     bytes_put_u64(token->bytes + MAC_AT, mac.low);
     bytes_put_u64(token->bytes + MAC_AT + 8, mac.high);
     size_t chars = base64_encode(token->bytes, TOKEN_BYTES, out);

@@ -166,9 +166,8 @@ static lsn_t answer_position(
 {
     if (outcome->answer == ANSWER_IN_PROGRESS || outcome->answer == ANSWER_UNAVAILABLE)
         return 0;
-    /* A limit over the whole sale and a key are about purchases of other items too. */
-    if (outcome->answer == ANSWER_LIMIT_REACHED || outcome->answer == ANSWER_KEY_REUSED)
-        return journal_appended(embedded->journal);
+    if (outcome->answer == ANSWER_KEY_REUSED)
+        return journal_appended(embedded->journal); /* perhaps for another item, in another sale */
     const item_id item = engine_command_item(command, outcome);
     if (item == 0 || item >= embedded->config.engine.items_max)
         return command->type < COMMAND_LOGGED_COUNT ? journal_appended(embedded->journal) : 0;
@@ -184,7 +183,10 @@ static lsn_t change_log(struct embedded *embedded, const struct command *command
     const lsn_t lsn = journal_append(embedded->journal, command->type, bytes, size);
     const item_id item = engine_command_item(command, outcome);
     if (item != 0) {
+        const sale_id sale = embedded->engine.items[item].sale;
         embedded->item_lsn[item] = lsn;
+        if (embedded->engine.sales[sale].limit_per_user != 0)
+            embedded->sale_lsn[sale] = lsn; /* what a user has of one item decides about the others */
         dirty_add(embedded, item);
     }
     if (command->type == COMMAND_SALE)

@@ -110,58 +110,71 @@ static enum admin_cli_result call(struct session *session, const char *method, c
     return refused ? ADMIN_CLI_REFUSED : ADMIN_CLI_NO_SERVER;
 }
 
-static void answer_print(struct session *session, const struct answer *answer, const char *columns)
+static void answer_print(struct session *session, json_t *answer, const char *columns)
 {
-    if (session->json)
-        fprintf(session->out, "%s\n", answer->size > 0 ? answer->bytes : "{}");
-    else if (answer->json == NULL)
-        fprintf(session->out, "done\n");
-    else
-        admin_print(answer->json, columns, session->out);
+    if (answer == NULL) {
+        fputs(session->json ? "{}\n" : "done\n", session->out);
+    } else if (session->json) {
+        json_dumpf(answer, session->out, JSON_COMPACT);
+        fputs("\n", session->out);
+    } else {
+        admin_print(answer, columns, session->out);
+    }
+}
+
+/* A list that goes on: the next page's rows are put behind the first's. */
+static enum admin_cli_result pages_follow(
+    struct session *session, const struct admin_request *request, struct answer *first)
+{
+    json_t *rows = admin_rows(first->json);
+    const json_t *next = json_object_get(first->json, "next");
+    json_int_t after = json_integer_value(next);
+    bool more = request->verb->pages && rows != NULL && json_is_integer(next);
+    while (more) {
+        struct answer page;
+        char path[ADMIN_PATH_BYTES + 64];
+        snprintf(path, sizeof path, "%s%cafter=%" JSON_INTEGER_FORMAT, request->path,
+            strchr(request->path, '?') != NULL ? '&' : '?', after);
+        const enum admin_cli_result result = call(session, "GET", path, NULL, &page);
+        if (result != ADMIN_CLI_DONE)
+            return result;
+        next = json_object_get(page.json, "next");
+        more = json_array_extend(rows, admin_rows(page.json)) == 0 && json_integer_value(next) > after;
+        after = json_integer_value(next);
+        answer_free(&page);
+    }
+    if (request->verb->pages)
+        json_object_del(first->json, "next");
+    return ADMIN_CLI_DONE;
 }
 
 static enum admin_cli_result request_run(struct session *session, const struct admin_request *request)
 {
     struct answer answer;
-    const enum admin_cli_result result =
+    enum admin_cli_result result =
         call(session, request->verb->method, request->path, request->body, &answer);
     if (result != ADMIN_CLI_DONE)
         return result;
-    answer_print(session, &answer, request->verb->columns);
+    result = pages_follow(session, request, &answer);
+    if (result == ADMIN_CLI_DONE)
+        answer_print(session, answer.json, request->verb->columns);
     answer_free(&answer);
-    return ADMIN_CLI_DONE;
+    return result;
 }
 
-/* One sale out of the list (drafts have no page of their own), then its items. */
+/* The sale, then its items. */
 static enum admin_cli_result sale_show(struct session *session, const struct admin_request *request)
 {
-    struct answer answer;
-    char path[64];
-    enum admin_cli_result result = call(session, "GET", request->path, NULL, &answer);
-    if (result != ADMIN_CLI_DONE)
-        return result;
-    const json_t *rows = admin_rows(answer.json), *sale = NULL;
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if ((uint64_t)json_integer_value(json_object_get(json_array_get(rows, i), "id")) == request->id)
-            sale = json_array_get(rows, i);
-    if (sale == NULL)
-        fprintf(session->errors, "stampede admin: there is no sale %llu\n",
-            (unsigned long long)request->id);
-    else if (session->json)
-        json_dumpf(sale, session->out, JSON_COMPACT);
-    else
-        admin_print(sale, NULL, session->out);
-    answer_free(&answer);
-    if (sale == NULL)
-        return ADMIN_CLI_REFUSED;
-    fputs("\n", session->out);
-    snprintf(path, sizeof path, "/admin/v1/items?sale=%llu", (unsigned long long)request->id);
-    result = call(session, "GET", path, NULL, &answer);
-    if (result != ADMIN_CLI_DONE)
-        return result;
-    answer_print(session, &answer, request->verb->columns);
-    answer_free(&answer);
-    return ADMIN_CLI_DONE;
+    char *words[] = { "item", "list" };
+    int count;
+    struct admin_request items = { .verb = admin_verb_find(2, words, &count) };
+    const enum admin_cli_result result = request_run(session, request);
+    invariant(items.verb != NULL);
+    snprintf(items.path, sizeof items.path, "%s?sale=%llu", items.verb->path,
+        (unsigned long long)request->id);
+    if (result == ADMIN_CLI_DONE && !session->json)
+        fputs("\n", session->out);
+    return result == ADMIN_CLI_DONE ? request_run(session, &items) : result;
 }
 
 static enum admin_cli_result users_send(

@@ -1,6 +1,6 @@
 /* wiring/admin_cli.h: `stampede admin …`: the admin API from the command line (docs/cli.md).
- * The key comes from STAMPEDE_ADMIN_KEY or a file, never from an argument that other users of the machine could see.
- * Thread: one. */
+ * The key comes from STAMPEDE_ADMIN_KEY or a file, never from an argument that other users of the
+ * machine could see. Thread: one. */
 #ifndef STAMPEDE_WIRING_ADMIN_CLI_H
 #define STAMPEDE_WIRING_ADMIN_CLI_H
 

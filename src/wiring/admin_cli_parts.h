@@ -1,4 +1,5 @@
-/* wiring/admin_cli_parts.h: what the files of `admin` share: verbs as data, a request, and printing. */
+/* wiring/admin_cli_parts.h: what the files of `admin` share: verbs as data, a request, and
+ * printing. */
 #ifndef STAMPEDE_WIRING_ADMIN_CLI_PARTS_H
 #define STAMPEDE_WIRING_ADMIN_CLI_PARTS_H
 
@@ -28,8 +29,8 @@ enum admin_option_kind {
     OPTION_UNITS, /* name=N, may be repeated: an object */
 };
 
-/* Named with dashes: an option. Without: a place on the line, in this order. `member`: of the body, or of the query
- * of a GET. */
+/* Named with dashes: an option. Without: a place on the line, in this order. `member`: of the body,
+ * or of the query of a GET. */
 struct admin_option {
     const char *name, *member;
     enum admin_option_kind kind;
@@ -41,6 +42,7 @@ struct admin_verb {
     const char *method, *path; /* '%' in the path: the OPTION_PATH number */
     const char *columns;       /* of the table, in order; those that no row has are left out */
     const char *help;
+    bool pages; /* a list that may come in pages, `after` the `next` of the one before */
     struct admin_option options[ADMIN_OPTIONS_MAX]; /* ends with name NULL */
 };
 
@@ -65,9 +67,10 @@ void admin_verb_help(const struct admin_verb *verb, FILE *out);
 void admin_verbs_help(FILE *out);
 
 /* admin_cli_print.c: lists as a table, anything else as lines `name: value`. */
-void admin_print(const json_t *answer, const char *columns, FILE *out);
-/* The rows of an answer: itself if it is an array, else its first member that is one. NULL: neither. */
-const json_t *admin_rows(const json_t *answer);
+void admin_print(json_t *answer, const char *columns, FILE *out);
+/* The rows of an answer: itself if it is an array, else its first member that is one. NULL:
+ * neither. */
+json_t *admin_rows(json_t *answer);
 /* One sentence for a problem document (or whatever came instead). */
 void admin_print_problem(long status, const json_t *problem, FILE *out);
 

@@ -1,4 +1,5 @@
-/* wiring/admin_cli_print.c: answers for people. Columns are as wide as what is in them; numbers stand right. */
+/* wiring/admin_cli_print.c: answers for people. Columns are as wide as what is in them; numbers
+ * stand right. */
 #include "base/span.h"
 #include "wiring/admin_cli_parts.h"
 #include "wiring/verify_time.h"
@@ -9,7 +10,7 @@
 enum { COLUMNS_MAX = 24, NAME_MAX_BYTES = 64, CELL_BYTES = 256, DEPTH_MAX = 8 };
 
 struct column {
-    char name[NAME_MAX_BYTES];
+    char name[NAME_MAX_BYTES]; /* a path; its last part is the title */
     int width;
     bool numbers;
 };
@@ -24,8 +25,7 @@ static void clean(char *text)
 
 static void scalar_text(const char *name, const json_t *value, char out[CELL_BYTES])
 {
-    const size_t size = strlen(name);
-    const bool moment = size > 3 && strcmp(name + size - 3, "_ms") == 0;
+    const bool moment = span_ends_with(span_from_string(name), SPAN("_ms"));
     out[0] = 0;
     if (json_is_string(value))
         snprintf(out, CELL_BYTES, "%s", json_string_value(value));
@@ -59,11 +59,17 @@ static int shown_width(const char *text) /* characters, not bytes; wide ones cou
     return width;
 }
 
+static const char *column_title(const struct column *column)
+{
+    const char *dot = strrchr(column->name, '.');
+    return dot == NULL ? column->name : dot + 1;
+}
+
 static bool column_measure(struct column *column, const json_t *rows)
 {
     char cell[CELL_BYTES];
     bool there = false;
-    column->width = shown_width(column->name);
+    column->width = shown_width(column_title(column));
     column->numbers = true;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *value = member_at(json_array_get(rows, i), column->name);
@@ -122,7 +128,7 @@ static void table_print(const json_t *rows, const char *wanted, FILE *out)
     }
     const uint32_t count = columns_choose(columns, wanted, rows);
     for (uint32_t i = 0; i < count; i++)
-        cell_print(&columns[i], columns[i].name, i + 1 == count, out);
+        cell_print(&columns[i], column_title(&columns[i]), i + 1 == count, out);
     for (size_t row = 0; row < json_array_size(rows); row++) {
         for (uint32_t i = 0; i < count; i++) {
             char cell[CELL_BYTES];
@@ -132,7 +138,7 @@ static void table_print(const json_t *rows, const char *wanted, FILE *out)
     }
 }
 
-static void lines_print(const char *name, const json_t *value, int depth, FILE *out)
+static void lines_print(const char *name, json_t *value, int depth, FILE *out)
 {
     char cell[CELL_BYTES];
     if (depth > DEPTH_MAX)
@@ -154,8 +160,7 @@ static void lines_print(const char *name, const json_t *value, int depth, FILE *
         fprintf(out, "%s: %s\n", name, json_is_array(value) ? "-" : cell);
         return;
     }
-    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at != NULL;
-         at = json_object_iter_next((json_t *)(uintptr_t)value, at)) {
+    for (void *at = json_object_iter(value); at != NULL; at = json_object_iter_next(value, at)) {
         char path[CELL_BYTES];
         snprintf(path, sizeof path, "%s%s%s", name, name[0] != 0 ? "." : "", json_object_iter_key(at));
         clean(path);
@@ -163,18 +168,17 @@ static void lines_print(const char *name, const json_t *value, int depth, FILE *
     }
 }
 
-const json_t *admin_rows(const json_t *answer)
+json_t *admin_rows(json_t *answer)
 {
     if (json_is_array(answer))
         return answer;
-    for (void *at = json_object_iter((json_t *)(uintptr_t)answer); at != NULL;
-         at = json_object_iter_next((json_t *)(uintptr_t)answer, at))
+    for (void *at = json_object_iter(answer); at != NULL; at = json_object_iter_next(answer, at))
         if (json_is_array(json_object_iter_value(at)))
             return json_object_iter_value(at);
     return NULL;
 }
 
-void admin_print(const json_t *answer, const char *columns, FILE *out)
+void admin_print(json_t *answer, const char *columns, FILE *out)
 {
     const json_t *rows = columns != NULL ? admin_rows(answer) : NULL;
     if (rows != NULL)

@@ -1,5 +1,5 @@
-/* wiring/admin_cli_verbs.c: the table of verbs, and how a command line becomes a request. The table is the reference:
- * parsing, help and requests all follow from it. */
+/* wiring/admin_cli_verbs.c: the table of verbs, and how a command line becomes a request. The table
+ * is the reference: parsing, help and requests all follow from it. */
 #include "base/span.h"
 #include "base/text.h"
 #include "wiring/admin_cli_parts.h"
@@ -12,16 +12,14 @@
         "N", NULL, OPTION_PATH, true, "number of the " what \
     }
 #define SALE_COLUMNS \
-    "id title state start_ms end_ms limit_per_user eligible_only published preheat_at_ms"
+    "id title gate start_ms end_ms limit_per_user eligible_only published preheat_at_ms"
 #define ITEM_COLUMNS \
-    "id sale product.id product.name product flash_price limit_per_user total locked sold safety " \
-    "preheated " \
-    "counts.given counts.free counts.held counts.sold"
+    "id sale product flash_price limit_per_user pay_window_ms total locked sold safety preheated"
 #define PREHEAT_COLUMNS "item result sellable detail"
 
 #define GATE(word, what) \
     { \
-        .name = "sale " word, .method = "POST", .path = "/admin/v1/sales/%/" word, .help = what, \
+        .name = "sale " word, .method = "POST", .path = "/admin/v1/sales/%/" word, .help = (what), \
         .options = { \
             NUMBER_OF("sale") \
         } \
@@ -38,6 +36,7 @@ const struct admin_verb admin_verbs[] = {
             { "--list-price", "list_price", OPTION_NUMBER, true, "in the currency's smallest unit" },
             { "--currency", "currency", OPTION_TEXT, true, "three letters, like CNY" } } },
     { .name = "product list",
+        .pages = true,
         .method = "GET",
         .path = "/admin/v1/products",
         .columns = "id name list_price currency",
@@ -53,14 +52,14 @@ const struct admin_verb admin_verbs[] = {
             { "--eligible-only", "eligible_only", OPTION_FLAG, false, "only users loaded by `sale users`" },
             { "--preheat-at", "preheat_at_ms", OPTION_TIME, false, "preheat by timer" } } },
     { .name = "sale list",
+        .pages = true,
         .method = "GET",
         .path = "/admin/v1/sales",
         .columns = SALE_COLUMNS,
         .help = "all sales, drafts too" },
     { .name = "sale show",
         .method = "GET",
-        .path = "/admin/v1/sales",
-        .columns = ITEM_COLUMNS,
+        .path = "/admin/v1/sales/%",
         .help = "one sale with its items",
         .options = { NUMBER_OF("sale") } },
     { .name = "sale schedule",
@@ -101,6 +100,7 @@ const struct admin_verb admin_verbs[] = {
             { "--channel", "channels", OPTION_UNITS, false,
                 "web=N; may be repeated; all to web if not given" } } },
     { .name = "item list",
+        .pages = true,
         .method = "GET",
         .path = "/admin/v1/items",
         .columns = ITEM_COLUMNS,
@@ -133,19 +133,21 @@ const struct admin_verb admin_verbs[] = {
     { .name = "orders",
         .method = "GET",
         .path = "/admin/v1/orders",
-        .columns =
-            "order ticket user item quantity unit_price amount state reason created_ms pay_by_ms",
+        .columns = "number user view.order view.ticket view.item view.quantity view.amount "
+                   "view.currency view.state view.reason "
+                   "view.created_ms view.pay_by_ms",
         .help = "orders, newest first",
         .options = { { "--item", "item", OPTION_NUMBER, false, "only of this item" },
-            { "--user", "user", OPTION_TEXT, false, "only of this user" },
-            { "--after", "after", OPTION_TEXT, false, "older than this one" },
+            { "--user", "user", OPTION_TEXT, false, "only of this user: 16 hex digits" },
+            { "--before", "before", OPTION_NUMBER, false, "only numbers below this one" },
             { "--limit", "limit", OPTION_NUMBER, false, "at most so many" } } },
     { .name = "dead-letters",
         .method = "GET",
         .path = "/admin/v1/dead-letters",
-        .columns = "id position lsn ticket time_ms reason",
+        .columns = "id position number time_ms reason",
         .help = "records that could not become orders: a person must decide" },
     { .name = "audit",
+        .pages = true,
         .method = "GET",
         .path = "/admin/v1/audit",
         .columns = "id time_ms actor action detail",

@@ -94,9 +94,8 @@ void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
     enum status status = STATUS_OK;
     if (!admin_sale_read(desk, job, id, &sale))
         return;
-    text_format(&body, "{\"sale\":%u,\"published\":true,", id);
+    text_format(&body, "{\"sale\":%u,", id);
     const enum preheat_result worst = sale_preheat(desk, job, &sale, &body, &status);
-    text_literal(&body, "}");
     if (status == STATUS_OK && worst <= PREHEAT_UNCHANGED && !sale.published) {
         sale.published = true;
         status = desk->config.store->ops->sale_update(desk->config.store, &sale);
@@ -104,6 +103,7 @@ void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
             admin_audit_write(desk, job, "sale.publish", "sale %u", id);
         desk->catalog_stale = true;
     }
+    text_format(&body, ",\"published\":%s}", sale.published ? "true" : "false");
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else

@@ -63,14 +63,16 @@ static void item_add(struct builder *builder, const struct item *row)
     text_json(&text, span_from_string(product->name));
     text_literal(&text, ",\"images\":");
     text_string(&text, product->images[0] == 0 ? "[]" : product->images);
+    item->head = text_keep(builder, &text);
+    text = text_room(builder);
+    text_json(&text, span_from_string(product->description));
+    item->description = text_keep(builder, &text);
+    text = text_room(builder);
     text_literal(&text, "},\"currency\":");
     text_json(&text, span_from_string(product->currency));
     text_format(&text, ",\"list_price\":%llu,\"flash_price\":%llu,\"limit_per_user\":%u",
         (unsigned long long)product->list_price, (unsigned long long)row->flash_price, row->limit_per_user);
-    item->json = text_keep(builder, &text);
-    text = text_room(builder);
-    text_json(&text, span_from_string(product->description));
-    item->description = text_keep(builder, &text);
+    item->tail = text_keep(builder, &text);
     if (row->id >= catalog->item_ids)
         catalog->item_ids = row->id + 1;
     free(product);
@@ -121,8 +123,9 @@ static void catalog_settle(struct catalog *catalog)
     for (uint32_t i = 0; i < catalog->sale_count; i++)
         span_settle(catalog, &catalog->sales[i].title);
     for (uint32_t i = 0; i < catalog->item_count; i++) {
-        span_settle(catalog, &catalog->items[i].json);
+        span_settle(catalog, &catalog->items[i].head);
         span_settle(catalog, &catalog->items[i].description);
+        span_settle(catalog, &catalog->items[i].tail);
         catalog->item_by_id[catalog->items[i].id] = i + 1;
     }
 }
@@ -208,11 +211,12 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
     const bool open = strcmp(state, "open") == 0;
     const struct item_counts *counts = &view.counts;
     text_literal(out, "{");
-    text_add(out, item->json);
+    text_add(out, item->head);
     if (with_description) {
         text_literal(out, ",\"description\":");
         text_add(out, item->description);
     }
+    text_add(out, item->tail);
     text_format(out, ",\"state\":\"%s\",\"start_ms\":", state);
     text_u64(out, view.start_ms);
     text_literal(out, ",\"end_ms\":");
@@ -260,7 +264,7 @@ void catalog_render_sale(const struct catalog *catalog, const struct board *boar
         const struct catalog_item *item = &catalog->items[sale->first_item + i];
         if (item->id <= after)
             continue;
-        if (last != 0 && out->size + item->json.size + 512 > room) {
+        if (last != 0 && out->size + item->head.size + item->tail.size + 512 > room) {
             next = last;
             break;
         }

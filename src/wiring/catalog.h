@@ -12,8 +12,9 @@ struct catalog_item {
     item_id id;
     sale_id sale;
     char currency[4];
-    struct span json;        /* members, without braces: id … limit_per_user */
-    struct span description; /* as a JSON string */
+    struct span head;        /* members up to the product's, which is still open */
+    struct span description; /* of the product, as a JSON string */
+    struct span tail;        /* closes the product; members up to limit_per_user */
 };
 struct catalog_sale {
     sale_id id;

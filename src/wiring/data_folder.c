@@ -135,6 +135,13 @@ enum status data_folder_match(
     lsn_t position = 0;
     uint64_t before_first = 0;
     enum status status = store->ops->identity(store, &data_id, &position);
+    /* The id is stored before the first record can be: a log without it has lost its products, sales and orders. */
+    if (status == STATUS_OK && data_id == 0 && journal_end > 0) {
+        snprintf(error, CONFIG_ERROR,
+            "the database is new, but the journal ends at %" PRIu64 ": put back the database that belongs to it",
+            journal_end);
+        return STATUS_CONFLICT;
+    }
     if (status == STATUS_OK && data_id == 0)
         status = store->ops->identity_set(store, folder->data_id);
     else if (status == STATUS_OK && data_id != folder->data_id) {

@@ -122,16 +122,23 @@ struct span query_value(struct span query, const char *name)
     return SPAN_NONE;
 }
 
-/* "/v1/items/12/buy" → 12, on the hot path. */
-static bool purchase_path(struct span path, uint32_t *item)
+/* "/v1/items/12/buy" → 12, on the hot path. Numbers that can't be an item's are left to the others to refuse. */
+static inline bool purchase_path(struct span path, uint32_t *item)
 {
-    static const char prefix[] = "/v1/items/";
-    const size_t least = sizeof prefix - 1 + 1 + 4;
-    if (path.size < least || memcmp(path.data, prefix, sizeof prefix - 1) != 0 ||
-        memcmp(path.data + path.size - 4, "/buy", 4) != 0)
+    static const char prefix[10] = "/v1/items/";
+    const size_t frame = sizeof prefix + 4, digits_max = 7;
+    if (path.size <= frame || path.size > frame + digits_max || memcmp(path.data, prefix, sizeof prefix) != 0 ||
+        memcmp(path.data + path.size - 4, "/buy", 4) != 0 || path.data[sizeof prefix] == '0')
         return false;
-    const size_t digits = path.size - 4 - (sizeof prefix - 1);
-    return span_to_u32(span_of(path.data + sizeof prefix - 1, digits), item) == STATUS_OK;
+    uint32_t number = 0;
+    for (size_t at = sizeof prefix; at < path.size - 4; at++) {
+        const unsigned digit = (unsigned)(unsigned char)path.data[at] - '0';
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    *item = number;
+    return true;
 }
 
 static bool routes_overlaps(void *self, const struct http_request *request)
@@ -141,10 +148,9 @@ static bool routes_overlaps(void *self, const struct http_request *request)
     return request->method == HTTP_POST && purchase_path(request->path, &item);
 }
 
-static enum edge_verdict purchase(struct exchange *exchange, item_id item)
+static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request, uint64_t token,
+    uint8_t cors, item_id item, struct edge_reply *reply)
 {
-    struct routes *routes = exchange->routes;
-    const struct http_request *request = exchange->request;
     struct door_result result;
     const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
         .item = item,
@@ -153,17 +159,17 @@ static enum edge_verdict purchase(struct exchange *exchange, item_id item)
         .idempotency_key = request->idempotency_key,
         .body = request->body };
     if (funnel_door(&routes->door, &asked, &result) != DOOR_GO) {
-        exchange->reply->answer = answer_from_door(&result);
-        exchange->reply->answer.flags = exchange->cors;
+        reply->answer = answer_from_door(&result);
+        reply->answer.flags = cors;
         return EDGE_ANSWERED;
     }
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
         answer_count(ANSWER_TOO_POPULAR);
-        exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = exchange->cors };
+        reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = cors };
         return EDGE_ANSWERED;
     }
-    slot->tag = exchange->token | (uint64_t)exchange->cors << TAG_CORS_SHIFT;
+    slot->tag = token | (uint64_t)cors << TAG_CORS_SHIFT;
     slot->command.type = COMMAND_RESERVE;
     slot->command.reserve = (struct command_reserve){ .user = result.user,
         .key = result.key,
@@ -187,7 +193,7 @@ static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
     if (span_equal(rest, SPAN("/mine")))
         return method == HTTP_GET ? orders_mine(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/buy")))
-        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+        return reply_problem(exchange, method == HTTP_POST ? PROBLEM_UNKNOWN_ITEM : PROBLEM_METHOD, NULL);
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
 
@@ -272,12 +278,13 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
     bool closing, struct text *out, struct edge_reply *reply)
 {
     struct routes *routes = self;
-    struct exchange exchange = { routes, request, token, closing, 0, out, reply };
     uint32_t item;
-    if (__builtin_expect(request->origin.data != NULL, 0))
-        exchange.cors = settings_origin(routes->settings, request->origin);
+    const uint8_t cors = __builtin_expect(request->origin.data == NULL, 1)
+        ? 0
+        : settings_origin(routes->settings, request->origin);
     if (__builtin_expect(request->method == HTTP_POST && purchase_path(request->path, &item), 1))
-        return purchase(&exchange, item);
+        return purchase(routes, request, token, cors, item, reply);
+    struct exchange exchange = { routes, request, token, closing, cors, out, reply };
     if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
         struct http_request as_get = *request;
         as_get.method = HTTP_GET;

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -412,6 +413,8 @@ static void settings_reload(struct server *server)
     if (status == STATUS_OK)
         status = config_load_environment(&config, error);
     if (status == STATUS_OK)
+        status = config_check(&config, error);
+    if (status == STATUS_OK)
         status = settings_make(&settings, &config, error);
     if (status == STATUS_OK) {
         handover_put(&server->settings, &server->turns, settings);
@@ -464,6 +467,7 @@ int server_run(const struct config *config, const struct server_options *options
     routes_metrics_register();
     server_metrics_register();
     signals_block(&signals);
+    umask(S_IRWXG | S_IRWXO); /* what is written here is nobody else's business */
     if (!server_open(server)) {
         log_error("server", "can't start: %s", server->error);
         server_close(server);

@@ -11,12 +11,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     FIRST_FULL_CHECK = 1 << 16, /* records */
-    LOGGED_BYTES_PER_TICKET = 14, /* less than any record takes for a ticket, or for 1.5 users of a list */
+    /* What a ticket takes in the journal: no win takes less than the first; lists of users take
+     * less than the second for each user, and tables have room for 1.5 users a ticket. Small tables
+     * are faster, so they are tried first. */
+    BYTES_PER_TICKET = 64,
+    BYTES_PER_LISTED_TICKET = 14,
     TICKETS_MOST = 1000 * 1000 * 1000,
     END_TRIES = 5,
     END_WAIT_MS = 50,
@@ -73,8 +78,9 @@ static void size_add(void *context, const char *name)
     sizes->disk->ops->close(sizes->disk, file);
 }
 
-/* Tables large enough for anything that these files can say; memory is only used where it is touched. */
-static enum status tables_open(struct verify *verify)
+/* Tables large enough for anything that these files can say; memory is only used where it is
+ * touched. */
+static enum status tables_open(struct verify *verify, uint32_t bytes_per_ticket)
 {
     struct disk *disk = verify->folder.journal;
     struct file_sizes segments = { .disk = disk }, snapshots = { .disk = disk };
@@ -85,7 +91,7 @@ static enum status tables_open(struct verify *verify)
         return status;
     verify->segments = segments.files;
     verify->segment_bytes = segments.bytes;
-    uint64_t tickets = (segments.bytes + snapshots.bytes) / LOGGED_BYTES_PER_TICKET + 1024;
+    uint64_t tickets = segments.bytes / bytes_per_ticket + snapshots.bytes / 28 + 1024;
     if (tickets > TICKETS_MOST)
         tickets = TICKETS_MOST;
     verify->config = (struct engine_config){
@@ -103,7 +109,7 @@ static enum status tables_open(struct verify *verify)
     return STATUS_OK;
 }
 
-static enum status folder_open(struct verify *verify, char error[CONFIG_ERROR])
+static enum status folder_open(struct verify *verify, uint32_t bytes_per_ticket, char error[CONFIG_ERROR])
 {
     const struct verify_options *options = verify->options;
     char path[CONFIG_TEXT + 32];
@@ -123,7 +129,7 @@ static enum status folder_open(struct verify *verify, char error[CONFIG_ERROR])
         .batch_bytes = JOURNAL_BATCH_MAX };
     status = funnel_keys_derive(&verify->keys, verify->folder.master, sizeof verify->folder.master);
     invariant(status == STATUS_OK);
-    status = tables_open(verify);
+    status = tables_open(verify, bytes_per_ticket);
     if (status == STATUS_OK)
         status = verify_snapshots_list(verify);
     if (status != STATUS_OK)
@@ -141,8 +147,8 @@ static void user_choose(struct verify *verify)
         verify->user = funnel_user_id(&verify->keys, text);
 }
 
-/* All of the log if it is kept; else the oldest snapshot from which the rest can be replayed. `from` NULL in
- * the answer: the snapshot is of the very position before the oldest record. */
+/* All of the log if it is kept; else the oldest snapshot from which the rest can be replayed.
+ * `from` NULL in the answer: the snapshot is of the very position before the oldest record. */
 static enum status start_choose(
     struct verify *verify, struct journal_position *position, const struct journal_position **from)
 {
@@ -176,8 +182,8 @@ static void tickets_recount(struct verify *verify)
         verify->items[tickets_get(&verify->engine.tickets, number)->item].tickets++;
 }
 
-/* Beside a running server: the end as it is now. What looks like damage there may be a batch on its way; it is damage
- * if the log does not grow past it. */
+/* Beside a running server: the end as it is now. What looks like damage there may be a batch on its
+ * way; it is damage if the log does not grow past it. */
 static enum status end_find(struct verify *verify, const struct journal_position *from, uint64_t *until)
 {
     struct journal_recovery look;
@@ -206,6 +212,9 @@ static enum status journal_verify(struct verify *verify)
         status = end_find(verify, from, &until);
     if (status != STATUS_OK)
         return status;
+    /* Every record asks tables that are far larger than what a processor's caches and page tables
+     * hold. */
+    (void)madvise(verify->engine.arena.base, verify->engine.arena.size, MADV_HUGEPAGE);
     tickets_recount(verify);
     verify->replay.engine = &verify->engine;
     verify->full_check_at = FIRST_FULL_CHECK;
@@ -259,14 +268,14 @@ static void position_check(struct verify *verify)
             position, verify->start + 1);
 }
 
-static void verdict_find(
-    const struct verify *verify, enum status status, struct verify_verdict *verdict)
+static void verdict_find(const struct verify *verify, enum status status, struct verify_verdict *verdict)
 {
     const struct journal_damage *damage = &verify->recovery.damage;
     const bool damaged = status != STATUS_OK && verify->replay.what[0] == 0;
     if (damaged) {
         verdict->result = VERIFY_DAMAGED;
-        snprintf(verdict->text, sizeof verdict->text, "FAILED: journal damaged: %s at byte %" PRIu64 ": %s",
+        snprintf(verdict->text, sizeof verdict->text,
+            "FAILED: journal damaged: %s at byte %" PRIu64 ": %s",
             damage->segment[0] != 0 ? damage->segment : "journal", damage->offset,
             damage->what[0] != 0 ? damage->what : status_name(status));
         return;
@@ -281,8 +290,8 @@ static void verdict_find(
     }
     verdict->result = VERIFY_HOLDS;
     snprintf(verdict->text, sizeof verdict->text,
-        "verified: %" PRIu64 " records, %" PRIu64 " tickets, all checks hold", verify->recovery.records,
-        verify->tickets);
+        "verified: %" PRIu64 " records, %" PRIu64 " tickets, all checks hold",
+        verify->recovery.records, verify->tickets);
 }
 
 static void run_close(struct verify *verify)
@@ -294,6 +303,34 @@ static void run_close(struct verify *verify)
     data_folder_close(&verify->folder);
 }
 
+/* A table that is full makes the engine refuse what the log says it did. */
+static bool tables_too_small(const struct verify *verify)
+{
+    return verify->engine.items != NULL
+        && (tickets_full(&verify->engine.tickets)
+            || buyers_room(&verify->engine.buyers) < USERS_PER_COMMAND + 2);
+}
+
+static enum status run_once(struct verify *verify, uint32_t bytes_per_ticket, char error[CONFIG_ERROR])
+{
+    enum status status = folder_open(verify, bytes_per_ticket, error);
+    if (status != STATUS_OK)
+        return status;
+    user_choose(verify);
+    verify_store_open(verify);
+    return journal_verify(verify);
+}
+
+static void verdict_tell(const struct verify *verify, const struct verify_verdict *verdict, FILE *out)
+{
+    if (verify->options->json)
+        verify_report_json(verify->folder.root != NULL ? verify : NULL, verdict, out);
+    else if (verify->options->quiet || verify->folder.root == NULL)
+        fprintf(out, "%s\n", verdict->text);
+    else
+        verify_report_text(verify, verdict, out);
+}
+
 enum verify_result verify_run(const struct verify_options *options, FILE *out)
 {
     static const struct verify nothing;
@@ -301,30 +338,27 @@ enum verify_result verify_run(const struct verify_options *options, FILE *out)
     struct verify_verdict verdict = { .result = VERIFY_DAMAGED };
     char error[CONFIG_ERROR] = "";
     verify.options = options;
-    if (folder_open(&verify, error) != STATUS_OK) {
-        snprintf(verdict.text, sizeof verdict.text, "FAILED: %s", error);
-        if (options->json)
-            verify_report_json(NULL, &verdict, out);
-        else
-            fprintf(out, "%s\n", verdict.text);
+    enum status status = run_once(&verify, BYTES_PER_TICKET, error);
+    if (status != STATUS_OK && tables_too_small(&verify)) {
         run_close(&verify);
+        verify = nothing;
+        verify.options = options;
+        status = run_once(&verify, BYTES_PER_LISTED_TICKET, error);
+    }
+    if (error[0] != 0) {
+        run_close(&verify);
+        verify.options = options;
+        snprintf(verdict.text, sizeof verdict.text, "FAILED: %s", error);
+        verdict_tell(&verify, &verdict, out);
         return verdict.result;
     }
-    user_choose(&verify);
-    verify_store_open(&verify);
-    const enum status status = journal_verify(&verify);
     if (status == STATUS_OK)
         position_check(&verify);
     checks_settle(&verify, status == STATUS_OK);
     if (status != STATUS_OK && verify.replay.what[0] == 0)
         verify_fail(&verify, CHECK_CHAIN, "%s", verify.recovery.damage.what);
     verdict_find(&verify, status, &verdict);
-    if (options->json)
-        verify_report_json(&verify, &verdict, out);
-    else if (options->quiet)
-        fprintf(out, "%s\n", verdict.text);
-    else
-        verify_report_text(&verify, &verdict, out);
+    verdict_tell(&verify, &verdict, out);
     run_close(&verify);
     return verdict.result;
 }

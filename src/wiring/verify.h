@@ -1,7 +1,8 @@
-/* wiring/verify.h: `stampede verify`: replays a data folder and proves that every unit is accounted for.
- * docs/verify.md says what is checked and how to read the report. Changes nothing in the journal; the database is
- * opened the way the server opens it and only read.
- * Thread: one. Works on the folder of a stopped server, and beside a running one up to what is durable by then. */
+/* wiring/verify.h: `stampede verify`: replays a data folder and proves that every unit is accounted
+ * for. docs/verify.md says what is checked and how to read the report. Changes nothing in the
+ * journal; the database is opened the way the server opens it and only read.
+ * Thread: one. Works on the folder of a stopped server, and beside a running one up to what is
+ * durable by then. */
 #ifndef STAMPEDE_WIRING_VERIFY_H
 #define STAMPEDE_WIRING_VERIFY_H
 

@@ -1,6 +1,7 @@
 /* wiring/verify_parts.h: what the files of `verify` share. Nobody else includes it.
- * One struct verify carries a whole run: opened by verify.c, filled record by record by verify_replay.c, compared by
- * verify_snapshots.c and verify_store.c at the positions they name, told by verify_report.c. */
+ * One struct verify carries a whole run: opened by verify.c, filled record by record by
+ * verify_replay.c, compared by verify_snapshots.c and verify_store.c at the positions they name,
+ * told by verify_report.c. */
 #ifndef STAMPEDE_WIRING_VERIFY_PARTS_H
 #define STAMPEDE_WIRING_VERIFY_PARTS_H
 
@@ -103,7 +104,7 @@ struct verify {
     bool from_snapshot;
     lsn_t start; /* replay begins after this */
     uint64_t tickets, segments, segment_bytes, first_ms, last_ms;
-    uint64_t full_check_at; /* records, doubling */
+    uint64_t full_check_at; /* records; four times as many each time */
     uint64_t progress_ns;
 
     struct verify_snapshot snapshots[VERIFY_SNAPSHOTS_MAX]; /* ascending */
@@ -130,11 +131,12 @@ struct verify {
 };
 
 /* Counts a failure; the first one's text stays. */
-void verify_fail(struct verify *verify, enum verify_check_id check, const char *format, ...)
+void verify_fail(struct verify *verify, enum verify_check_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void verify_skip(struct verify *verify, enum verify_check_id check, const char *why);
+void verify_skip(struct verify *verify, enum verify_check_id id, const char *why);
 
-/* verify_replay.c: a journal_each callback (context: struct verify), and what is left to do behind the last record. */
+/* verify_replay.c: a journal_each callback (context: struct verify), and what is left to do behind
+ * the last record. */
 enum status verify_record(void *context, const struct journal_record *record, uint64_t batch_time_ms);
 void verify_records_end(struct verify *verify);
 /* All items that there are now. */
@@ -142,7 +144,8 @@ uint32_t verify_counts_take(const struct verify *verify, struct verify_counts *c
 
 /* verify_snapshots.c */
 MUST_CHECK enum status verify_snapshots_list(struct verify *verify);
-/* Loads one snapshot into a fresh engine. STATUS_NOT_FOUND: the file has gone; STATUS_CORRUPT: it is damaged. */
+/* Loads one snapshot into a fresh engine. STATUS_NOT_FOUND: the file has gone; STATUS_CORRUPT: it
+ * is damaged. */
 MUST_CHECK enum status verify_snapshot_load(const struct verify *verify,
     const struct verify_snapshot *snapshot, struct engine *engine, struct journal_position *position);
 /* The engine stands at this snapshot's position: are they equal? */

@@ -1,10 +1,11 @@
 /* wiring/verify_replay.c: one record after the other, each one looked at from all sides.
  *
  * DESIGN
- * The record is applied by the same function that recovery uses; what is checked here on top is cheap and touches only
- * the item in hand, so that a whole journal takes about as long as hashing it. The slow check of everything runs when
- * the number of records has doubled, and at the end. Snapshots and store are compared at the very position they name:
- * before the first record behind it is applied. */
+ * The record is applied by the same function that recovery uses; what is checked here on top is
+ * cheap and touches only the item in hand, so that a whole journal takes about as long as hashing
+ * it. The slow check of everything runs when there are four times as many records as at the last
+ * one, and at the end. Snapshots and store are compared at the very position they name: before the
+ * first record behind it is applied. */
 #include "base/clock.h"
 #include "contract/record.h"
 #include "wiring/verify_parts.h"
@@ -285,7 +286,7 @@ enum status verify_record(void *context, const struct journal_record *record, ui
     record_look(verify, lsn);
     dead_look(verify, lsn);
     if (verify->recovery.records >= verify->full_check_at) {
-        verify->full_check_at *= 2;
+        verify->full_check_at *= 4;
         state_check(verify, lsn);
     }
     if (verify->recovery.records % PROGRESS_EVERY_RECORDS == 0)

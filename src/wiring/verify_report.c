@@ -231,7 +231,11 @@ static void json_event(const struct verify *verify, const struct verify_event *e
             funnel_order_id(&verify->keys, event->ticket), event->quantity, event->free_before,
             event->free_after);
     if (event->won)
-        fprintf(out, ",\"channel\":%u,\"unit_price\":%" PRIu64 ",\"pay_by_ms\":%" PRIu64 ",\"wins_before\":%" PRIu64 ",\"ahead_in_second\":%u,\"ahead_in_batch\":%u,\"item_limit\":%u,\"sale_limit\":%u,\"has_now\":%u",
+        fprintf(out,
+            ",\"channel\":%u,\"unit_price\":%" PRIu64 ",\"pay_by_ms\":%" PRIu64
+            ",\"wins_before\":%" PRIu64
+            ",\"ahead_in_second\":%u,\"ahead_in_batch\":%u,\"item_limit\":%u,"
+            "\"sale_limit\":%u,\"has_now\":%u",
             event->channel, event->unit_price, event->pay_by_ms, event->wins_before, event->second_ahead,
             event->batch_ahead, event->item_limit, event->sale_limit, event->used_after);
     fprintf(out, "}");

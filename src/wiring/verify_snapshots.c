@@ -1,5 +1,5 @@
-/* wiring/verify_snapshots.c: every snapshot in the folder against the replayed state at its position (I15).
- * Loading one particular snapshot goes through a disk that shows only that file. */
+/* wiring/verify_snapshots.c: every snapshot in the folder against the replayed state at its
+ * position (I15). Loading one particular snapshot goes through a disk that shows only that file. */
 #include "inventory/snapshot.h"
 #include "wiring/verify_parts.h"
 
@@ -96,8 +96,9 @@ static void difference_tell(
         if (!item_differs(&engine->items[id], &other->items[id]))
             continue;
         const struct engine_item *here = &engine->items[id], *there = &other->items[id];
-        verify_fail(verify,
-            CHECK_SNAPSHOTS, "%s: item %u differs from the replay (given %u/%u, held %u/%u, sold %u/%u, safety %u/%u)",
+        verify_fail(verify, CHECK_SNAPSHOTS,
+            "%s: item %u differs from the replay "
+            "(given %u/%u, held %u/%u, sold %u/%u, safety %u/%u)",
             snapshot->name, id, there->given, here->given, there->held, here->held, there->sold,
             here->sold, there->safety, here->safety);
         return;

@@ -1,12 +1,13 @@
 /* wiring/verify_store.c: the database against the log.
  *
  * DESIGN
- * Compared when the replay stands at the very position that the database has stored, so both tell of the same moment.
- * Two things may stand between an order and its ticket in good order: a dead letter (a person decides), and a stock
- * event that is still open (the order has moved, the engine will follow). Tickets with such a mark are not held to
- * their state, all others are. Beside a running server the database moves on while it is read: rows of orders never
- * change what they were written with, so they are compared all the same; states and stock only if nothing was
- * written meanwhile. */
+ * Compared when the replay stands at the very position that the database has stored, so both tell
+ * of the same moment. Two things may stand between an order and its ticket in good order: a dead
+ * letter (a person decides), and a stock event that is still open (the order has moved, the engine
+ * will follow). Tickets with such a mark are not held to their state, all others are. Beside a
+ * running server the database moves on while it is read: rows of orders never change what they were
+ * written with, so they are compared all the same; states and stock only if nothing was written
+ * meanwhile. */
 #include "store/sqlite.h"
 #include "wiring/verify_parts.h"
 
@@ -141,7 +142,8 @@ static const char *order_row_wrong(const struct verify *verify, const struct ord
     return order->pay_by_ms != ticket->pay_by_ms ? "pay-by time" : NULL;
 }
 
-/* What an order may be while its ticket is in a state; an open event lets the order be one step ahead. */
+/* What an order may be while its ticket is in a state; an open event lets the order be one step
+ * ahead. */
 static bool order_state_fits(enum order_state order, uint8_t ticket, uint8_t marks)
 {
     switch ((enum ticket_state)ticket) {
@@ -236,8 +238,9 @@ static void item_compare(struct comparison *comparison, const struct item *row)
     const uint64_t live = (uint64_t)item->held + item->sold;
     verify->checks[CHECK_STOCK].looked++;
     if (row->sold != sold_before + sums->live)
-        verify_fail(verify,
-            CHECK_STOCK, "item %u: the database says %u sold, its live orders and what was sold before make %" PRIu64,
+        verify_fail(verify, CHECK_STOCK,
+            "item %u: the database says %u sold, its live orders "
+            "and what was sold before make %" PRIu64,
             row->id, row->sold, sold_before + sums->live);
     else if (!sums->excused && sums->live != live)
         verify_fail(verify, CHECK_STOCK,

@@ -83,6 +83,25 @@ bool client_purchase(struct world *world, const struct command_reserve *wish)
     return false;
 }
 
+void client_burst(struct world *world)
+{
+    const item_id item = (item_id)(1 + world_below(world, world->item_count));
+    trace_step("burst", item, 0, 0);
+    for (uint32_t who = 0; who < BUYERS; who++) {
+        for (item_id next = 0; next < 2; next++) {
+            const struct command command = { .type = COMMAND_RESERVE,
+                .reserve = { .user = world->users[who],
+                    .item = (item + next - 1) % world->item_count + 1,
+                    .quantity = 1,
+                    .channel = (channel_index)(who % world->channel_count) } };
+            (void)client_ask(world, port_of(world->users[who]), &command);
+        }
+    }
+    for (uint32_t i = 0; i < CLIENT_PORTS; i++)
+        world->ports[i]->ops->flush(world->ports[i]);
+    world_turn(world);
+}
+
 static uint64_t key_fresh(struct world *world)
 {
     if (world->key_count + 1 >= SIM_KEYS)

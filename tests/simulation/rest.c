@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { REST_ROUNDS_MAX = 4000, SWEEP_BATCH = 6, REST_CALM_ROUNDS = 3 };
+enum { REST_ROUNDS_MAX = 4000, SWEEP_BATCH = 6, SWEEP_UNITS = 12, REST_CALM_ROUNDS = 3 };
 
 static void round_run(struct world *world, bool whole)
 {
@@ -135,7 +135,7 @@ void world_check_rest(struct world *world)
     uint32_t dead = 0, rejected = 0, letters = 0;
     uint64_t orders = 0;
     static struct dead_letter letter_rows[SIM_TICKETS];
-    world_check_state(world, "at rest");
+    world_check_state(world, "at rest", true);
     for (ticket_number number = 1; number <= world->model.ticket_count; number++) {
         check_order(world, number, &dead);
         const struct queue_record *record = &world->model.log[world->model.tickets[number].lsn];
@@ -156,7 +156,7 @@ void world_check_rest(struct world *world)
 
 static void ask_until(struct world *world, const struct command *command)
 {
-    while (!client_ask(world, 0, command))
+    for (uint32_t tries = 0; tries < 8 && !client_ask(world, 0, command); tries++)
         round_run(world, false);
     round_run(world, false);
 }
@@ -181,27 +181,27 @@ static bool sale_sells(struct world *world, sale_id id)
     return true;
 }
 
-/* Everybody takes single units of the channel until it is empty or nobody may any more. */
+/* Everybody takes what they may of the channel until it is empty or nobody may any more. */
 static void sweep_channel(struct world *world, item_id id, channel_index channel)
 {
     const struct model_item *item = &world->model.items[id];
     const struct model_sale *sale = &world->model.sales[item->sale];
-    uint32_t asked = 0;
-    for (uint32_t who = BUYERS; who < SIM_USERS && item->free[channel] > asked; who++) {
-        const uint32_t own = item->limit == 0 ? 4 : item->limit - world->model.used[who][id];
-        const uint32_t whole = sale->limit == 0 ? 4 : sale->limit - world->model.used_sale[who][item->sale];
-        uint32_t units = own < whole ? own : whole;
-        for (; units > 0 && item->free[channel] > asked; units--) {
-            const struct command command = { .type = COMMAND_RESERVE,
-                .reserve = { .user = world->users[who], .item = id, .quantity = 1, .channel = channel } };
-            if (!client_ask(world, who % CLIENT_PORTS, &command))
-                break;
-            asked++;
-            if (item->limit != 1 || asked == SWEEP_BATCH) { /* one purchase of a user and item at a time */
-                round_run(world, false);
-                round_run(world, false);
-                asked = 0;
-            }
+    uint32_t asked = 0, units = 0; /* since the last round */
+    for (uint32_t who = BUYERS; who < SIM_USERS && item->free[channel] > units; who++) {
+        const uint32_t own = item->limit == 0 ? SWEEP_UNITS : item->limit - world->model.used[who][id];
+        const uint32_t whole = sale->limit == 0 ? SWEEP_UNITS : sale->limit - world->model.used_sale[who][item->sale];
+        uint32_t quantity = own < whole ? own : whole;
+        if (quantity > item->free[channel] - units)
+            quantity = item->free[channel] - units;
+        const struct command command = { .type = COMMAND_RESERVE,
+            .reserve = { .user = world->users[who], .item = id, .quantity = quantity, .channel = channel } };
+        if (quantity == 0 || !client_ask(world, who % CLIENT_PORTS, &command))
+            continue;
+        units += quantity;
+        if (++asked == SWEEP_BATCH) {
+            round_run(world, false);
+            round_run(world, false);
+            asked = units = 0;
         }
     }
     for (uint32_t i = 0; i < 3; i++)
@@ -215,7 +215,7 @@ static bool someone_may(const struct world *world, item_id id)
     const bool all = !world->model.sales[item->sale].eligible_only;
     for (uint32_t who = BUYERS; who < SIM_USERS; who++)
         if ((all || world->model.eligible[who][item->sale]) &&
-            (item->limit == 0 ? world->model.used[who][id] < 4 : world->model.used[who][id] < item->limit) &&
+            (item->limit == 0 ? world->model.used[who][id] == 0 : world->model.used[who][id] < item->limit) &&
             (sale_limit == 0 || world->model.used_sale[who][item->sale] < sale_limit))
             return true;
     return false;
@@ -224,6 +224,8 @@ static bool someone_may(const struct world *world, item_id id)
 void world_sweep(struct world *world)
 {
     const struct model *model = &world->model;
+    if (model->request_count + SIM_REQUESTS / 4 > SIM_REQUESTS)
+        return;
     for (sale_id sale = 1; sale <= world->sale_count; sale++) {
         if (!sale_sells(world, sale))
             continue;

@@ -91,6 +91,31 @@ static bool stops_here(void)
     return machine.dead;
 }
 
+static void data_drop(struct data *data)
+{
+    const size_t most = data->size > data->durable_size ? data->size : data->durable_size;
+    if (most > 0 || data->dirty_end > 0) {
+        const size_t bytes = data->room < most + BLOCK ? data->room : (most + BLOCK) / BLOCK * BLOCK;
+        const size_t all = data->dirty_end * BLOCK > bytes ? data->dirty_end * BLOCK : bytes;
+        memset(data->now, 0, all);
+        memset(data->durable, 0, all);
+        memset(data->dirty, 0, all / BLOCK);
+    }
+    data->size = data->durable_size = data->dirty_first = data->dirty_end = 0;
+    data->used = data->there = data->durable_there = data->temporary = false;
+}
+
+/* Names become durable with the folder. The unix VFS syncs it with the first sync of a new file; so do we. */
+static void folder_sync(void)
+{
+    for (uint32_t i = 0; i < FILES_MAX; i++) {
+        struct data *data = &machine.files[i];
+        if (data->used && !data->temporary && !data->there)
+            data_drop(data);
+        data->durable_there = data->there;
+    }
+}
+
 /* ---- a file ---- */
 
 static struct data *data_of(sqlite3_file *file)
@@ -168,7 +193,8 @@ static int file_sync(sqlite3_file *file, int flags)
     }
     data_flush(data, SIM_CRASH_KILL);
     data->durable_size = data->size;
-    data->durable_there = true;
+    if (!data->durable_there)
+        folder_sync();
     return SQLITE_OK;
 }
 
@@ -332,7 +358,7 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_folder)
     data_empty(data);
     data->there = false;
     if (sync_folder)
-        data->durable_there = false;
+        folder_sync();
     return SQLITE_OK;
 }
 
@@ -401,20 +427,6 @@ void sim_vfs_register(void)
 {
     const int result = sqlite3_vfs_register(&vfs_table, 0);
     invariant(result == SQLITE_OK);
-}
-
-static void data_drop(struct data *data)
-{
-    const size_t most = data->size > data->durable_size ? data->size : data->durable_size;
-    if (most > 0 || data->dirty_end > 0) {
-        const size_t bytes = data->room < most + BLOCK ? data->room : (most + BLOCK) / BLOCK * BLOCK;
-        const size_t all = data->dirty_end * BLOCK > bytes ? data->dirty_end * BLOCK : bytes;
-        memset(data->now, 0, all);
-        memset(data->durable, 0, all);
-        memset(data->dirty, 0, all / BLOCK);
-    }
-    data->size = data->durable_size = data->dirty_first = data->dirty_end = 0;
-    data->used = data->there = data->durable_there = data->temporary = false;
 }
 
 void sim_vfs_reset(uint64_t seed)

@@ -62,9 +62,9 @@ void world_write(struct world *world)
 {
     const uint32_t faults = world->disk.faults;
     const uint64_t luck = world_below(world, 200);
-    if (luck < 8) {
-        world->disk.plan = luck < 5 ? SIM_FAULT_CRASH : luck < 6 ? SIM_FAULT_WRITE : SIM_FAULT_SYNC;
-        world->disk.plan_in = (uint32_t)world_below(world, luck < 5 ? 4 : 2);
+    if (luck < 6) {
+        world->disk.plan = luck < 4 ? SIM_FAULT_CRASH : luck < 5 ? SIM_FAULT_WRITE : SIM_FAULT_SYNC;
+        world->disk.plan_in = (uint32_t)world_below(world, luck < 4 ? 4 : 2);
     }
     if (!embedded_write(world->embedded)) {
         world->disk.plan = SIM_FAULT_NONE;
@@ -161,7 +161,9 @@ static bool setup_missing(const struct world *world)
 void world_step(struct world *world)
 {
     const uint64_t what = world_below(world, 1000);
-    if (what < 360) {
+    if (world->bursts && world_chance(world, 2)) {
+        client_burst(world);
+    } else if (what < 360) {
         client_act(world);
         if (setup_missing(world) && world_chance(world, 50))
             client_setup(world);
@@ -182,9 +184,9 @@ void world_step(struct world *world)
         step_pump(world);
     } else if (what < 980) {
         step_time(world);
-    } else if (what < 995) {
+    } else if (what < 997) {
         step_trouble(world);
-    } else if (what < 998) {
+    } else if (what < 999) {
         world_crash(world);
     } else {
         world_stop(world);

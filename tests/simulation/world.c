@@ -88,12 +88,12 @@ static void check_counts(const struct world *world, item_id id, const char *when
         violation("I1 conservation", "%s: item %u has other counts than the log gives it", when, id);
 }
 
-void world_check_state(struct world *world, const char *when)
+void world_check_state(struct world *world, const char *when, bool slowly)
 {
     const struct engine *engine = embedded_engine(world->embedded);
     for (item_id id = 1; id < SIM_ITEMS; id++)
         check_counts(world, id, when);
-    const char *wrong = engine_check(engine);
+    const char *wrong = slowly ? engine_check(engine) : NULL;
     if (wrong != NULL)
         violation("engine_check", "%s: %s", when, wrong);
     if (engine_digest(engine) != engine_digest(&world->shadow))
@@ -238,7 +238,7 @@ void world_open(struct world *world)
     /* The wall clock may have been set back; the program starts no earlier than its log, and the inventory insists. */
     if (world_chance(world, 50) && world->now_ms < floor_ms)
         world->now_ms = floor_ms;
-    world_check_state(world, "after recovery");
+    world_check_state(world, "after recovery", world_chance(world, 25));
     store_open(world);
     orders_open(world);
     world->alive = true;
@@ -290,7 +290,7 @@ void world_stop(struct world *world)
 {
     world_rest(world);
     trace_step("stop", world->model.lsn, 0, 0);
-    world_check_state(world, "before a stop");
+    world_check_state(world, "before a stop", false);
     if (world_chance(world, 20)) {
         world->disk.plan = SIM_FAULT_CRASH; /* a stop can be cut short as well */
         world->disk.plan_in = (uint32_t)world_below(world, 8);
@@ -317,9 +317,9 @@ void world_stop(struct world *world)
 
 static void journal_choose(struct world *world)
 {
-    const uint64_t pages = 3 + world_below(world, 10);
-    const uint64_t batch_pages = 1 + world_below(world, pages - 1 < 3 ? pages - 1 : 3);
-    const bool small = world_chance(world, 3);
+    const uint64_t pages = world->bursts ? 4 + world_below(world, 3) : 3 + world_below(world, 10);
+    const uint64_t batch_pages = world->bursts ? 2 : 1 + world_below(world, pages - 1 < 3 ? pages - 1 : 3);
+    const bool small = !world->bursts && world_chance(world, 3);
     world->data_id = 1 + world_below(world, UINT64_MAX - 1);
     world->config = (struct embedded_config){
         .journal = { .disk = &world->disk.disk,
@@ -329,7 +329,7 @@ static void journal_choose(struct world *world)
         .engine = { .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = small ? 24 : SIM_TICKETS },
         .filter_key = { world->seed, 7 },
         .ports = SIM_PORTS,
-        .ring_slots = 8u << world_below(world, 2),
+        .ring_slots = world->bursts ? 32 : 8u << world_below(world, 2),
     };
 }
 
@@ -345,9 +345,11 @@ static void item_choose(struct world *world, item_id id)
         .locked = (uint32_t)world_below(world, 3),
         .sold_before = (uint32_t)world_below(world, 3),
         .safety = (uint32_t)world_below(world, 4) };
+    if (world->bursts)
+        wish->limit_per_user = 0;
     wish->total = wish->locked + wish->sold_before + wish->safety;
     for (uint32_t i = 0; i < world->channel_count; i++) {
-        wish->channel_units[i] = (uint32_t)world_below(world, 14);
+        wish->channel_units[i] = (uint32_t)world_below(world, world->bursts ? 200 : 14);
         wish->total += wish->channel_units[i];
     }
 }
@@ -364,10 +366,10 @@ static void sale_choose(struct world *world)
     for (sale_id id = 1; id <= world->sale_count; id++) {
         const uint64_t start_ms = world->now_ms + world_below(world, 600);
         world->sale_wish[id] = (struct command_sale){ .sale = id,
-            .limit_per_user = world_chance(world, 40) ? 1 + (uint32_t)world_below(world, 6) : 0,
+            .limit_per_user = !world->bursts && world_chance(world, 40) ? 1 + (uint32_t)world_below(world, 6) : 0,
             .start_ms = start_ms,
             .end_ms = start_ms + 100000 + world_below(world, 1000),
-            .eligible_only = world_chance(world, 20) };
+            .eligible_only = !world->bursts && world_chance(world, 20) };
     }
     for (item_id id = 1; id <= world->item_count; id++)
         item_choose(world, id);
@@ -416,6 +418,7 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     world->now_ms = 1000000 + world_below(world, 1000);
     world->engine_ms = 0;
     world->lives = world->commands = world->crashes = world->stops = world->door_refusals = 0;
+    world->bursts = seed % BURSTS_ONE_IN == 0;
     journal_choose(world);
     model_reset(&world->model, (uint32_t)world->config.engine.tickets_max);
     shadow_reset(world);
@@ -460,8 +463,10 @@ uint64_t world_run(struct world *world, uint64_t seed, enum world_store store)
     store_open(world);
     catalog_fill(world);
     world_open(world);
-    while (world->commands < COMMANDS_MIN || world->crashes == 0)
+    while (world->commands < (world->bursts ? COMMANDS_BURSTS : COMMANDS_MIN))
         world_step(world);
+    if (world->crashes == 0)
+        world_crash(world);
     world_rest(world);
     world_check_rest(world);
     world_sweep(world);

@@ -19,6 +19,8 @@ enum {
     PUMP_PORT = 3, /* the fourth */
     BUYERS = 40,   /* users below this index buy all the time; the others come for the final sweep */
     COMMANDS_MIN = 200,
+    COMMANDS_BURSTS = 700, /* sales with bursts take longer: they are after batches of several pages */
+    BURSTS_ONE_IN = 16,
 };
 static_assert(PUMP_PORT + 1 == SIM_PORTS, "one port for the pump");
 
@@ -46,6 +48,7 @@ struct world {
     struct command_preheat item_wish[SIM_ITEMS];
     user_id users[SIM_USERS];
     uint32_t key_count;
+    bool bursts;       /* everybody at once, now and then */
     uint32_t refusing; /* one in so many tickets is refused by the database; 0: none */
 
     /* Time. */
@@ -93,13 +96,15 @@ void world_open(struct world *world);  /* the process starts; repeats while the 
 void world_crash(struct world *world); /* at this very moment */
 void world_stop(struct world *world);  /* in good order: to rest, snapshot, gone */
 void world_follow(struct world *world); /* the model reads what has become durable */
-void world_check_state(struct world *world, const char *when); /* engine, shadow and model agree; only when idle */
+/* Engine, shadow and model agree; only when idle. `slowly`: engine_check as well. */
+void world_check_state(struct world *world, const char *when, bool slowly);
 static inline uint64_t world_below(struct world *world, uint64_t bound) { return random_below(&world->random, bound); }
 static inline bool world_chance(struct world *world, uint32_t percent) { return world_below(world, 100) < percent; }
 
 /* clients.c */
 void client_act(struct world *world);  /* somebody asks for something */
 bool client_ask(struct world *world, uint32_t port, const struct command *command); /* false: the port is full */
+void client_burst(struct world *world); /* all buyers want one of everything */
 void client_collect(struct world *world, uint32_t port);
 void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */
 bool client_purchase(struct world *world, const struct command_reserve *wish); /* through the door */

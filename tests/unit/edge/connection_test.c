@@ -19,7 +19,8 @@ static int start(void **state)
     (void)state;
     const uint32_t bytes[BUFFER_CLASSES] = { EDGE_OVERLAP_MAX * sizeof(struct reply), 8192, 16384, 32768 };
     const uint32_t count[BUFFER_CLASSES] = { QUEUES, 1, 1, 1 };
-    if (arena_open(&arena, buffers_arena_bytes(bytes, count) + connections_arena_bytes(SLOTS) + 4096) != STATUS_OK)
+    if (arena_open(&arena, buffers_arena_bytes(bytes, count) + connections_arena_bytes(SLOTS) + 4096)
+        != STATUS_OK)
         return -1;
     buffers_create(&buffers, &arena, bytes, count);
     connections_create(&table, &arena, &buffers, SLOTS);

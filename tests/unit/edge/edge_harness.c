@@ -44,8 +44,8 @@ static enum edge_verdict defer(struct harness *harness, const struct http_reques
     return EDGE_DEFERRED;
 }
 
-static enum edge_verdict request_handle(void *self, const struct http_request *request, uint64_t token, bool closing,
-    struct text *out, struct edge_reply *reply)
+static enum edge_verdict request_handle(void *self, const struct http_request *request,
+    uint64_t token, bool closing, struct text *out, struct edge_reply *reply)
 {
     struct harness *harness = self;
     atomic_fetch_add(&harness->handled, 1);
@@ -136,8 +136,12 @@ void harness_start(struct harness *harness, struct edge_config config)
     if (config.listen_fd == 0)
         config.listen_fd = -1;
     config.cpu = -1;
-    const struct edge_handler handler = { .self = harness, .overlaps = overlaps, .request = request_handle,
-        .render = render, .refuse = refuse, .turn = turn };
+    const struct edge_handler handler = { .self = harness,
+        .overlaps = overlaps,
+        .request = request_handle,
+        .render = render,
+        .refuse = refuse,
+        .turn = turn };
     enum status status = edge_open(&harness->edge, &config, &handler);
     invariant(status == STATUS_OK);
     status = thread_start(&harness->thread, "edge", run, harness);
@@ -230,8 +234,8 @@ bool client_is_closed(int fd, uint32_t within_ms)
     char dropped[65536];
     for (uint64_t now = test_now_ms(); now < until; now = test_now_ms()) {
         struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-        if (poll(&poll_fd, 1, (int)(until - now)) > 0 && recv(fd, dropped, sizeof(dropped), MSG_DONTWAIT) <= 0
-            && errno != EAGAIN)
+        if (poll(&poll_fd, 1, (int)(until - now)) > 0
+            && recv(fd, dropped, sizeof(dropped), MSG_DONTWAIT) <= 0 && errno != EAGAIN)
             return true;
     }
     return false;

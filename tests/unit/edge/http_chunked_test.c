@@ -11,7 +11,8 @@
 
 enum { BODY_MAX = 20000 };
 
-static enum http_parse_result measure(const char *data, size_t size, size_t *bytes, struct http_refusal *refusal)
+static enum http_parse_result measure(
+    const char *data, size_t size, size_t *bytes, struct http_refusal *refusal)
 {
     char *copy = malloc(size == 0 ? 1 : size); /* exactly as long, for ASan */
     assert_non_null(copy);

@@ -41,8 +41,9 @@ static void extra_headers_and_closing_are_said(void **state)
     (void)state;
     struct text out = text_in(room, sizeof(room));
     http_reply(&out, 429, SPAN("a/b"), SPAN("Retry-After: 2\r\nX: y\r\n"), SPAN(""), true);
-    expect(&out, "HTTP/1.1 429 Too Many Requests" DATE "\r\nContent-Type: a/b\r\nContent-Length: 0\r\n"
-                 "Connection: close\r\nRetry-After: 2\r\nX: y\r\n\r\n");
+    expect(&out,
+        "HTTP/1.1 429 Too Many Requests" DATE "\r\nContent-Type: a/b\r\nContent-Length: 0\r\n"
+        "Connection: close\r\nRetry-After: 2\r\nX: y\r\n\r\n");
 }
 
 static void replies_without_a_body_have_no_length(void **state)
@@ -51,7 +52,9 @@ static void replies_without_a_body_have_no_length(void **state)
     struct text out = text_in(room, sizeof(room));
     http_reply(&out, 204, SPAN_NONE, SPAN_NONE, SPAN_NONE, false);
     http_reply(&out, 304, SPAN_NONE, SPAN("ETag: \"a\"\r\n"), SPAN_NONE, false);
-    expect(&out, "HTTP/1.1 204 No Content" DATE "\r\n\r\nHTTP/1.1 304 Not Modified" DATE "\r\nETag: \"a\"\r\n\r\n");
+    expect(&out,
+        "HTTP/1.1 204 No Content" DATE "\r\n\r\nHTTP/1.1 304 Not Modified" DATE
+        "\r\nETag: \"a\"\r\n\r\n");
 }
 
 static void too_little_room_is_told(void **state)

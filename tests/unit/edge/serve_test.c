@@ -52,9 +52,11 @@ static void a_connection_is_kept_for_the_next_request(void **state)
 static void connection_close_and_http_1_0_end_it_after_the_answer(void **state)
 {
     (void)state;
-    static const char *const requests[] = { "GET /now HTTP/1.1\r\nHost: t\r\nConnection: x, Close\r\n\r\n",
-        "GET /now HTTP/1.0\r\n\r\n", "GET /defer HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n",
-        "GET /answer HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n" };
+    static const char *const requests[] = {
+        "GET /now HTTP/1.1\r\nHost: t\r\nConnection: x, Close\r\n\r\n", "GET /now HTTP/1.0\r\n\r\n",
+        "GET /defer HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n",
+        "GET /answer HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"
+    };
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         int fd = client_connect(&harness);
         client_send(fd, requests[i]);
@@ -73,8 +75,8 @@ static void pipelined_answers_leave_in_the_order_of_the_requests(void **state)
     size_t size = 0;
     int fd = client_connect(&harness);
     for (int i = 0; i < REQUESTS; i++) /* deferred ones complete newest first */
-        size += (size_t)snprintf(all + size, sizeof(all) - size, "GET /%s?%d HTTP/1.1\r\nHost: t\r\n\r\n",
-            i % 3 == 0 ? "answer" : "defer", i);
+        size += (size_t)snprintf(all + size, sizeof(all) - size,
+            "GET /%s?%d HTTP/1.1\r\nHost: t\r\n\r\n", i % 3 == 0 ? "answer" : "defer", i);
     client_send_bytes(fd, all, size);
     for (int i = 0; i < REQUESTS; i++) {
         char body[32];
@@ -88,7 +90,9 @@ static void a_request_that_does_not_overlap_waits_for_those_before_it(void **sta
 {
     (void)state;
     int fd = client_connect(&harness);
-    client_send(fd, GET("/defer?1") GET("/defer?2") GET("/now") GET("/bytes") GET("/bytes") GET("/defer?3") GET("/now"));
+    client_send(fd,
+        GET("/defer?1") GET("/defer?2") GET("/now") GET("/bytes") GET("/bytes") GET("/defer?3")
+            GET("/now"));
     expect(fd, 200, "answer 1");
     expect(fd, 200, "answer 2");
     expect(fd, 200, "now");
@@ -103,8 +107,9 @@ static void a_chunked_request_that_had_to_wait_is_decoded_once(void **state)
 {
     (void)state;
     int fd = client_connect(&harness);
-    client_send(fd, GET("/defer?1") "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                    "3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTrailer: t\r\n\r\n" GET("/now"));
+    client_send(fd,
+        GET("/defer?1") "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        "3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTrailer: t\r\n\r\n" GET("/now"));
     expect(fd, 200, "answer 1");
     expect(fd, 200, "abcdefg");
     expect(fd, 200, "now");
@@ -116,7 +121,8 @@ static void bodies_come_whole_however_they_were_cut(void **state)
     (void)state;
     static const char *const requests[] = {
         "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 7\r\n\r\nabcdefg",
-        "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n5\r\ncdefg\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n2\r\nab\r\n5\r\ncdefg\r\n0\r\n\r\n",
     };
     for (size_t i = 0; i < 2; i++) {
         int fd = client_connect(&harness);
@@ -154,12 +160,15 @@ static void expect_gets_a_continue_before_the_body_is_sent(void **state)
 {
     (void)state;
     int fd = client_connect(&harness);
-    client_send(fd, GET("/defer?1") "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+    client_send(fd,
+        GET("/defer?1") "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n"
+                        "Expect: 100-continue\r\n\r\n");
     expect(fd, 200, "answer 1"); /* in its turn, not before */
     assert_int_equal(client_read(fd, text, sizeof(text), true), 100);
     client_send(fd, "abc");
     expect(fd, 200, "abc");
-    client_send(fd, "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nxyz");
+    client_send(fd,
+        "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nxyz");
     expect(fd, 200, "xyz"); /* its body was there already */
     close(fd);
 }

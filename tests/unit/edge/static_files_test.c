@@ -52,7 +52,8 @@ static enum static_answer find(const char *method, const char *path, const char 
     struct http_refusal refusal;
     size_t bytes;
     snprintf(text, sizeof(text), "%s %s HTTP/1.1\r\nHost: t\r\n%s\r\n", method, path, headers);
-    assert_int_equal(http_parse(span_from_string(text), 0, &request, &bytes, &refusal), HTTP_PARSE_COMPLETE);
+    assert_int_equal(
+        http_parse(span_from_string(text), 0, &request, &bytes, &refusal), HTTP_PARSE_COMPLETE);
     struct text out = text_in(head, sizeof(head) - 1);
     enum static_answer answer = static_files_find(files, &request, false, &out, &reply);
     assert_false(out.overflow);
@@ -82,7 +83,8 @@ static void files_are_found_by_their_path_and_the_slash_is_the_index(void **stat
     expect_found("/index.html?x=y", "", "200");
     expect_found("/empty.txt", "", "200");
     assert_int_equal(reply.body.size, 0);
-    static const char *const absent[] = { "/index", "/index.htm", "/index.html/", "/app.jsx", "/zzz", "/assets", "//" };
+    static const char *const absent[] = { "/index", "/index.htm", "/index.html/", "/app.jsx",
+        "/zzz", "/assets", "//" };
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
         assert_int_equal(find("GET", absent[i], ""), STATIC_NOT_FOUND);
 }
@@ -127,7 +129,7 @@ static void only_names_with_a_hash_are_kept_for_ever(void **state)
 
 static const char *encoding_now(void)
 {
-    return strstr(head, "Content-Encoding: br\r\n") != NULL ? "br"
+    return strstr(head, "Content-Encoding: br\r\n") != NULL  ? "br"
         : strstr(head, "Content-Encoding: gzip\r\n") != NULL ? "gzip"
                                                              : "identity";
 }
@@ -138,13 +140,21 @@ static void the_encoding_is_the_one_the_client_likes_best(void **state)
     static const struct {
         const char *accept, *encoding;
     } cases[] = {
-        { "", "identity" }, { "Accept-Encoding:\r\n", "identity" }, { "Accept-Encoding: gzip\r\n", "gzip" },
-        { "Accept-Encoding: gzip, deflate, br\r\n", "br" }, { "Accept-Encoding: br;q=0.5, gzip;q=0.8\r\n", "gzip" },
-        { "Accept-Encoding: GZIP ; Q=1\r\n", "gzip" }, { "Accept-Encoding: *\r\n", "br" },
-        { "Accept-Encoding: br;q=0, *\r\n", "gzip" }, { "Accept-Encoding: br;q=0, gzip;q=0.0\r\n", "identity" },
-        { "Accept-Encoding: br;q=0.001\r\n", "br" }, { "Accept-Encoding: gzip;q=0.2, identity\r\n", "identity" },
-        { "Accept-Encoding: identity;q=0, gzip\r\n", "gzip" }, { "Accept-Encoding: gzip;q=2, br;q=x\r\n", "identity" },
-        { "Accept-Encoding: deflate\r\n", "identity" }, { "Accept-Encoding: xbr, brr\r\n", "identity" },
+        { "", "identity" },
+        { "Accept-Encoding:\r\n", "identity" },
+        { "Accept-Encoding: gzip\r\n", "gzip" },
+        { "Accept-Encoding: gzip, deflate, br\r\n", "br" },
+        { "Accept-Encoding: br;q=0.5, gzip;q=0.8\r\n", "gzip" },
+        { "Accept-Encoding: GZIP ; Q=1\r\n", "gzip" },
+        { "Accept-Encoding: *\r\n", "br" },
+        { "Accept-Encoding: br;q=0, *\r\n", "gzip" },
+        { "Accept-Encoding: br;q=0, gzip;q=0.0\r\n", "identity" },
+        { "Accept-Encoding: br;q=0.001\r\n", "br" },
+        { "Accept-Encoding: gzip;q=0.2, identity\r\n", "identity" },
+        { "Accept-Encoding: identity;q=0, gzip\r\n", "gzip" },
+        { "Accept-Encoding: gzip;q=2, br;q=x\r\n", "identity" },
+        { "Accept-Encoding: deflate\r\n", "identity" },
+        { "Accept-Encoding: xbr, brr\r\n", "identity" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         expect_found("/", cases[i].accept, "200");
@@ -165,8 +175,10 @@ static void gzip_unpacks_to_the_file(void **state)
     static unsigned char unpacked[PAGE_BYTES + 1];
     expect_found("/", "Accept-Encoding: gzip\r\n", "200");
     assert_true(reply.body.size < PAGE_BYTES);
-    z_stream stream = { .next_in = (Bytef *)(uintptr_t)reply.body.data, .avail_in = (uInt)reply.body.size,
-        .next_out = unpacked, .avail_out = sizeof(unpacked) };
+    z_stream stream = { .next_in = (Bytef *)(uintptr_t)reply.body.data,
+        .avail_in = (uInt)reply.body.size,
+        .next_out = unpacked,
+        .avail_out = sizeof(unpacked) };
     assert_int_equal(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
     assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
     assert_int_equal(stream.total_out, PAGE_BYTES);
@@ -199,8 +211,8 @@ static void a_client_that_has_the_file_gets_304(void **state)
     for (size_t i = 0; i < sizeof(matching) / sizeof(matching[0]); i++) {
         char list[128];
         const char *percent = strstr(matching[i], "%s");
-        snprintf(list, sizeof(list), "%.*s%s%s", percent == NULL ? 9 : (int)(percent - matching[i]), matching[i],
-            percent == NULL ? "" : plain, percent == NULL ? "" : percent + 2);
+        snprintf(list, sizeof(list), "%.*s%s%s", percent == NULL ? 9 : (int)(percent - matching[i]),
+            matching[i], percent == NULL ? "" : plain, percent == NULL ? "" : percent + 2);
         snprintf(headers, sizeof(headers), "If-None-Match: %s\r\n", list);
         expect_found("/", headers, "304");
         assert_int_equal(reply.body.size, 0);

@@ -63,7 +63,7 @@ static void a_batch_cut_at_any_byte_is_cut_off(void **state)
     uint32_t last = bytes;
     while (batch[last - 1] == 0)
         last--;
-    for (uint32_t cut = 0; cut < last; cut++) {
+    for (uint32_t cut = 0; cut < last; cut += KIT_STEP) {
         memset(torn, 0, sizeof torn);
         memcpy(torn, batch, cut);
         memory_disk_poke(*state, KIT_FIRST, offset, torn, sizeof torn);
@@ -170,6 +170,35 @@ static void the_last_segment_may_be_empty_and_a_spare_is_used_again(void **state
         kit_batch(journal, 100, KIT_TIME);
     journal_close(journal);
     assert_int_equal(kit_reopen(&config, &log, &recovery), STATUS_OK);
+}
+
+static void a_segment_whose_name_was_not_durable_is_made_so_before_it_is_used(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct disk *disk = memory_disk_open(seed);
+        struct journal_config config = kit_config(disk, 4, 1);
+        struct journal_recovery recovery;
+        struct kit_log log;
+        struct journal *journal = kit_open(&config, &log, &recovery);
+        for (uint32_t i = 0; i < 3; i++)
+            kit_batch(journal, 100, KIT_TIME);
+        memory_disk_fail(disk, MEMORY_SYNC_FOLDER, 1); /* renamed, not synced */
+        kit_fill(journal, 100, KIT_TIME);
+        assert_int_equal(journal_write(journal), STATUS_IO);
+        journal_close(journal);
+        memory_disk_fail(disk, 0, 0);
+        journal = kit_open(&config, &log, &recovery); /* killed, no power cut: the name is there */
+        assert_int_equal(journal_segments_begun(journal), 2);
+        kit_fill(journal, 100, KIT_TIME);
+        assert_int_equal(journal_write(journal), STATUS_OK);
+        uint64_t durable = journal_durable(journal);
+        journal_close(journal);
+        memory_disk_power_cut(disk);
+        assert_int_equal(kit_reopen(&config, &log, &recovery), STATUS_OK);
+        assert_int_equal(log.last, durable);
+        memory_disk_close(disk);
+    }
 }
 
 static void sizes_may_change_between_runs(void **state)
@@ -360,6 +389,7 @@ int main(void)
         IN_MEMORY(after_any_power_cut_recovery_gives_a_prefix_with_everything_durable),
         IN_MEMORY(replaying_twice_gives_the_same),
         IN_MEMORY(the_last_segment_may_be_empty_and_a_spare_is_used_again),
+        IN_MEMORY(a_segment_whose_name_was_not_durable_is_made_so_before_it_is_used),
         IN_MEMORY(sizes_may_change_between_runs),
         IN_MEMORY(recovery_starts_behind_a_snapshot_and_checks_that_it_belongs),
         IN_MEMORY(a_scan_can_stop_behind_any_batch),

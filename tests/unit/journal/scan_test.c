@@ -67,7 +67,7 @@ static void expect(const struct fixture *fixture, enum status status, uint64_t o
 static void a_flipped_bit_in_a_middle_batch_is_damage_at_its_place(void **state)
 {
     const struct fixture *fixture = *state;
-    for (uint64_t at = fixture->offsets[2]; at < fixture->offsets[3]; at++) {
+    for (uint64_t at = fixture->offsets[2]; at < fixture->offsets[3]; at += KIT_STEP) {
         uint8_t mask = (uint8_t)(1 << at % 8);
         flip(fixture->disk, at, mask);
         expect(fixture, STATUS_CORRUPT, fixture->offsets[2], "");
@@ -83,14 +83,14 @@ static void a_flipped_bit_in_the_last_batch_looks_torn_unless_it_is_in_the_paddi
     uint8_t header[BATCH_HEADER_BYTES];
     memory_disk_peek(fixture->disk, KIT_FIRST, fixture->offsets[3], header, sizeof header);
     uint64_t end = fixture->offsets[3] + bytes_get_u32(header + BATCH_AT_BYTES);
-    for (uint64_t at = fixture->offsets[3]; at < end; at++) {
+    for (uint64_t at = fixture->offsets[3]; at < end; at += KIT_STEP) {
         flip(fixture->disk, at, 0x40);
         assert_int_equal(kit_scan(&fixture->config, &log, &recovery), STATUS_OK);
         assert_int_equal(log.last, fixture->ends[2]);
         assert_true(recovery.torn_bytes > 0 && recovery.torn_bytes <= JOURNAL_PAGE);
         flip(fixture->disk, at, 0x40);
     }
-    for (uint64_t at = end; at < fixture->tail; at++) {
+    for (uint64_t at = end; at < fixture->tail; at += KIT_STEP) {
         flip(fixture->disk, at, 0x40);
         expect(fixture, STATUS_CORRUPT, fixture->offsets[3], "padding");
         flip(fixture->disk, at, 0x40);
@@ -202,7 +202,7 @@ static void a_segment_with_a_bad_header_page_is_refused(void **state)
     const struct fixture *fixture = *state;
     struct journal_recovery recovery;
     struct kit_log log;
-    for (uint64_t at = 0; at < JOURNAL_PAGE; at++) {
+    for (uint64_t at = 0; at < JOURNAL_PAGE; at += KIT_STEP) {
         flip(fixture->disk, at, 2);
         assert_int_equal(kit_reopen(&fixture->config, &log, &recovery), STATUS_CORRUPT);
         assert_string_equal(recovery.damage.segment, KIT_FIRST);

@@ -129,6 +129,14 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file,
     return result;
 }
 
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_folder)
+{
+    (void)vfs;
+    fault_plan.deletes++;
+    fault_plan.deletes_unsynced += sync_folder == 0;
+    return real_vfs->xDelete(real_vfs, name, sync_folder);
+}
+
 void fault_vfs_register(void)
 {
     real_vfs = sqlite3_vfs_find(NULL);
@@ -136,5 +144,6 @@ void fault_vfs_register(void)
     fault_vfs.zName = FAULT_VFS_NAME;
     fault_vfs.szOsFile = (int)sizeof(struct fault_file) + real_vfs->szOsFile;
     fault_vfs.xOpen = vfs_open;
+    fault_vfs.xDelete = vfs_delete;
     sqlite3_vfs_register(&fault_vfs, 0);
 }

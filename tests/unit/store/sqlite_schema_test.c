@@ -1,3 +1,4 @@
+#include "tests/unit/store/fault_vfs.h"
 #include "tests/unit/store/sqlite_place.h"
 
 #include "store/sqlite.h"
@@ -101,6 +102,20 @@ static void the_log_is_written_ahead_and_types_are_strict(void **state)
     assert_int_not_equal(place_try(place, "UPDATE items SET total = 'many'"), SQLITE_OK);
 }
 
+/* A rollback journal that comes back after a power cut would empty the new database, WAL and all. */
+static void the_journal_of_the_birth_is_gone_for_good(void **state)
+{
+    struct place *place = *state;
+    fault_vfs_register();
+    fault_plan = (struct fault_plan){ 0 };
+    assert_int_equal(place_open(place, FAULT_VFS_NAME), STATUS_OK);
+    assert_true(fault_plan.deletes > 0);
+    assert_int_equal(fault_plan.deletes_unsynced, 0);
+    const uint32_t calls = fault_plan.calls;
+    assert_int_equal(place_sell(place, 1), STATUS_OK);
+    assert_true(fault_plan.calls > calls); /* and it is still through this disk */
+}
+
 static void the_tables_themselves_refuse_what_must_not_be(void **state)
 {
     struct place *place = *state;
@@ -129,6 +144,7 @@ int main(void)
         TEST(a_path_that_can_not_be_opened_is_away),
         TEST(a_database_held_by_somebody_else_at_birth_is_away),
         TEST(the_log_is_written_ahead_and_types_are_strict),
+        TEST(the_journal_of_the_birth_is_gone_for_good),
         TEST(the_tables_themselves_refuse_what_must_not_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

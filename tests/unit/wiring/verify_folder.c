@@ -6,6 +6,7 @@
 #include "tests/unit/base/unit.h"
 #include "wiring/verify.h"
 
+#include <ftw.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ void folder_start(struct verify_folder *folder)
     struct embedded_report report;
     assert_int_equal(embedded_open(&folder->embedded, &config, &report), STATUS_OK);
     folder->port = embedded_port(folder->embedded, 0, NULL);
-    assert_int_equal(sqlite_store_open(&folder->store, folder->data.database, NULL, error, sizeof error), STATUS_OK);
+    assert_int_equal(
+        sqlite_store_open(&folder->store, folder->data.database, NULL, error, sizeof error), STATUS_OK);
     const struct journal *journal = embedded_journal(folder->embedded);
     assert_int_equal(
         data_folder_match(&folder->data, folder->store, journal_durable(journal), error), STATUS_OK);
@@ -50,11 +52,49 @@ void folder_stop(struct verify_folder *folder, bool snapshot)
     data_folder_close(&folder->data);
 }
 
+static int entry_remove(const char *path, const struct stat *entry, int kind, struct FTW *place)
+{
+    (void)entry;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void tree_remove(const char *path)
+{
+    assert_int_equal(nftw(path, entry_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static uint64_t digest;
+
+static int entry_digest(const char *path, const struct stat *entry, int kind, struct FTW *place)
+{
+    const struct hash_key key = { 1, 2 };
+    (void)place;
+    if (kind != FTW_F || strstr(path, "stampede.db") != NULL)
+        return 0;
+    uint8_t *bytes = malloc((size_t)entry->st_size + 1);
+    FILE *file = fopen(path, "re");
+    assert_true(bytes != NULL && file != NULL);
+    assert_int_equal(fread(bytes, 1, (size_t)entry->st_size, file), entry->st_size);
+    fclose(file);
+    /* A sum: whatever order the files come in. */
+    digest += hash_siphash_pair(key, hash_siphash(key, path, strlen(path)),
+        hash_siphash(key, bytes, (size_t)entry->st_size));
+    free(bytes);
+    return 0;
+}
+
+uint64_t tree_digest(const char *path)
+{
+    digest = 0;
+    assert_int_equal(nftw(path, entry_digest, 8, FTW_PHYS), 0);
+    return digest;
+}
+
 void folder_remove(struct verify_folder *folder)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder->path);
-    assert_int_equal(system(command), 0);
+    tree_remove(folder->path);
 }
 
 static bool turn(struct verify_folder *folder)
@@ -97,8 +137,8 @@ ticket_number folder_buy(struct verify_folder *folder, const char *subject, item
 
 void folder_settle(struct verify_folder *folder, ticket_number ticket, enum settle_step step)
 {
-    const struct command command = {
-        .type = COMMAND_SETTLE, .settle = { .ticket = ticket, .step = (uint8_t)step } };
+    const struct command command = { .type = COMMAND_SETTLE,
+        .settle = { .ticket = ticket, .step = (uint8_t)step } };
     assert_int_equal(folder_send(folder, &command).answer, ANSWER_DONE);
 }
 
@@ -114,26 +154,38 @@ void folder_write_orders(struct verify_folder *folder)
 
 static void item_define(struct verify_folder *folder, uint32_t total, uint32_t limit, uint32_t safety)
 {
-    struct item item = { .sale = 1, .product = 1, .flash_price = 99900, .limit_per_user = limit,
-        .pay_window_ms = 900000, .total = total, .safety = safety };
+    struct item item = { .sale = 1,
+        .product = 1,
+        .flash_price = 99900,
+        .limit_per_user = limit,
+        .pay_window_ms = 900000,
+        .total = total,
+        .safety = safety };
     item.channel_units[0] = total - safety;
     assert_int_equal(folder->store->ops->item_insert(folder->store, &item), STATUS_OK);
     const struct command preheat = { .type = COMMAND_PREHEAT,
-        .preheat = { .item = item.id, .sale = 1, .unit_price = item.flash_price, .limit_per_user = limit,
-            .pay_window_ms = item.pay_window_ms, .total = total, .safety = safety,
+        .preheat = { .item = item.id,
+            .sale = 1,
+            .unit_price = item.flash_price,
+            .limit_per_user = limit,
+            .pay_window_ms = item.pay_window_ms,
+            .total = total,
+            .safety = safety,
             .channel_units = { total - safety } } };
     assert_int_equal(folder_send(folder, &preheat).answer, ANSWER_DONE);
 }
 
 void folder_make(struct verify_folder *folder)
 {
-    *folder = (struct verify_folder){ .path = "/tmp/stampede-verify-XXXXXX", .now_ms = FOLDER_START_MS - 60000 };
+    *folder = (struct verify_folder){ .path = "/tmp/stampede-verify-XXXXXX",
+        .now_ms = FOLDER_START_MS - 60000 };
     log_level_set(LOG_ERROR);
     assert_non_null(mkdtemp(folder->path));
     folder_start(folder);
     struct product product = { .name = "Phone", .images = "[]", .currency = "CNY", .list_price = 499900 };
-    struct sale sale = { .title = "Sale", .start_ms = FOLDER_START_MS, .end_ms = FOLDER_START_MS + 3600000,
-        .published = true };
+    struct sale sale = {
+        .title = "Sale", .start_ms = FOLDER_START_MS, .end_ms = FOLDER_START_MS + 3600000, .published = true
+    };
     assert_int_equal(folder->store->ops->product_insert(folder->store, &product), STATUS_OK);
     assert_int_equal(folder->store->ops->sale_insert(folder->store, &sale), STATUS_OK);
     const struct command define = { .type = COMMAND_SALE,
@@ -189,11 +241,13 @@ void folder_flip(const struct verify_folder *folder, const char *file, long offs
     assert_int_equal(fclose(bytes), 0);
 }
 
-const char *folder_verify(const char *path, const char *user, item_id item, uint64_t at_ms, bool json, int *result)
+const char *folder_verify(
+    const char *path, const char *user, item_id item, uint64_t at_ms, bool json, int *result)
 {
     static char text[65536];
     const struct verify_options options = {
-        .folder = path, .user = user, .item = item, .at_wanted = at_ms != 0, .at_ms = at_ms, .json = json };
+        .folder = path, .user = user, .item = item, .at_wanted = at_ms != 0, .at_ms = at_ms, .json = json
+    };
     memset(text, 0, sizeof text);
     FILE *out = fmemopen(text, sizeof text, "w");
     assert_non_null(out);

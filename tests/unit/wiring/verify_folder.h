@@ -1,5 +1,5 @@
-/* tests/unit/wiring/verify_folder.h: a real data folder with a small sale in it, made by the real engine, journal,
- * store and order writer, all turned by hand on one thread. */
+/* tests/unit/wiring/verify_folder.h: a real data folder with a small sale in it, made by the real
+ * engine, journal, store and order writer, all turned by hand on one thread. */
 #ifndef STAMPEDE_TESTS_UNIT_WIRING_VERIFY_FOLDER_H
 #define STAMPEDE_TESTS_UNIT_WIRING_VERIFY_FOLDER_H
 
@@ -17,6 +17,11 @@
 
 #define FOLDER_START_MS UINT64_C(1794398400000) /* 2026-11-11T12:00:00Z */
 
+/* Every file below `path` goes, and the folders. */
+void tree_remove(const char *path);
+/* One number over names and bytes of all files below `path`, the database's left out. */
+uint64_t tree_digest(const char *path);
+
 struct verify_folder {
     char path[64];
     uint64_t now_ms;
@@ -30,15 +35,17 @@ struct verify_folder {
     struct order_writer *writer;
 };
 
-/* An empty folder with one product, one sale [FOLDER_START_MS, + 1 h) and items 1 (limit 1, 10 units) and 2 (limit 5,
- * 20 units, 2 of them safety stock), preheated. The clock stands at the start. */
+/* An empty folder with one product, one sale [FOLDER_START_MS, + 1 h) and items 1 (limit 1, 10
+ * units) and 2 (limit 5, 20 units, 2 of them safety stock), preheated. The clock stands at the
+ * start. */
 void folder_make(struct verify_folder *folder);
 void folder_start(struct verify_folder *folder); /* opens what folder_stop has closed */
 void folder_stop(struct verify_folder *folder, bool snapshot);
 void folder_remove(struct verify_folder *folder); /* after folder_stop */
 struct outcome folder_send(struct verify_folder *folder, const struct command *command);
 /* The shop's subject buys; answers the ticket number, 0 if refused. */
-ticket_number folder_buy(struct verify_folder *folder, const char *subject, item_id item, uint32_t quantity);
+ticket_number folder_buy(
+    struct verify_folder *folder, const char *subject, item_id item, uint32_t quantity);
 void folder_settle(struct verify_folder *folder, ticket_number ticket, enum settle_step step);
 void folder_write_orders(struct verify_folder *folder);
 /* On the stopped folder's database. */
@@ -48,6 +55,7 @@ void folder_make_sold(struct verify_folder *folder);
 /* Turns one bit of a file of the folder. */
 void folder_flip(const struct verify_folder *folder, const char *file, long offset);
 /* verify_run into text that the next call overwrites. */
-const char *folder_verify(const char *path, const char *user, item_id item, uint64_t at_ms, bool json, int *result);
+const char *folder_verify(
+    const char *path, const char *user, item_id item, uint64_t at_ms, bool json, int *result);
 
 #endif

@@ -56,7 +56,8 @@ static void a_lost_last_batch_shows_by_the_databases_position_and_the_snapshot(v
     (void)state;
     folder_flip(&folder, "journal/" FIRST_SEGMENT, 4096 * 16 + 90); /* like a torn end: cut, not damage */
     const char *text = verified(VERIFY_FAILED);
-    assert_says(text, "the journal is older than the database: it ends at 15, orders are written up to 16");
+    assert_says(
+        text, "the journal is older than the database: it ends at 15, orders are written up to 16");
     assert_says(text, "is of a later position than the end of the log, 15");
     assert_says(text, "the last batch is torn");
 }
@@ -108,8 +109,8 @@ static void forged_append(uint64_t time_ms, const struct command *command)
 static void a_win_after_the_end_is_found_although_the_journal_is_whole(void **state)
 {
     (void)state;
-    const struct command late = {
-        .type = COMMAND_RESERVE, .reserve = { .user = 77, .key = 5, .item = 2, .quantity = 1 } };
+    const struct command late = { .type = COMMAND_RESERVE,
+        .reserve = { .user = 77, .key = 5, .item = 2, .quantity = 1 } };
     forged_append(FOLDER_START_MS + 3600000, &late);
     const char *text = verified(VERIFY_FAILED);
     assert_says(text, "record 17: replay comes to another outcome");
@@ -138,16 +139,51 @@ static void an_empty_folder_holds(void **state)
     folder_remove(&empty);
 }
 
+static void a_long_list_of_users_fits_whatever_the_tables_were_sized_for(void **state)
+{
+    (void)state;
+    folder_start(&folder);
+    struct command users = { .type = COMMAND_USERS, .users = { .sale = 1, .count = USERS_PER_COMMAND } };
+    for (uint64_t i = 0; i < 1700; i++) { /* 33 in a batch: far more users than tickets fit in these bytes */
+        for (uint32_t k = 0; k < USERS_PER_COMMAND; k++)
+            users.users.users[k] = (i * USERS_PER_COMMAND + k + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        struct inventory_request *request = folder.port->ops->reserve(folder.port);
+        assert_non_null(request);
+        *request = (struct inventory_request){ .command = users };
+        folder.port->ops->commit(folder.port);
+        folder.port->ops->flush(folder.port);
+        if (i % 33 != 32 && i != 1699)
+            continue;
+        while (!embedded_idle(folder.embedded)) {
+            (void)embedded_turn(folder.embedded, folder.now_ms);
+            (void)embedded_write(folder.embedded);
+            assert_int_equal(embedded_housekeep(folder.embedded), STATUS_OK);
+            while (folder.port->ops->collect(folder.port) != NULL)
+                continue;
+        }
+    }
+    folder_write_orders(&folder);
+    folder_stop(&folder, false);
+    assert_says(verified(VERIFY_HOLDS), "verified: 1716 records");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_flipped_byte_in_the_middle_is_named_by_segment_and_batch, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_flipped_byte_in_the_segments_header_is_named, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_lost_last_batch_shows_by_the_databases_position_and_the_snapshot, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_torn_end_that_nobody_was_told_of_is_no_failure, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_win_after_the_end_is_found_although_the_journal_is_whole, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_flipped_byte_in_the_middle_is_named_by_segment_and_batch, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_flipped_byte_in_the_segments_header_is_named, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_lost_last_batch_shows_by_the_databases_position_and_the_snapshot, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_torn_end_that_nobody_was_told_of_is_no_failure, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_win_after_the_end_is_found_although_the_journal_is_whole, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(late_money_may_win_after_the_end, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_empty_folder_holds, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_long_list_of_users_fits_whatever_the_tables_were_sized_for, sold_make, sold_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

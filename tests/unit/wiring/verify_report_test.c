@@ -101,7 +101,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_json_report_parses_and_says_the_same, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(the_json_report_of_damage_names_the_place, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_failed_check_is_marked_and_ends_the_report, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_failed_check_is_marked_and_ends_the_report, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(quiet_says_one_line, sold_make, sold_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "tests/unit/base/unit.h"
 #include "tests/unit/wiring/verify_folder.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,8 +96,8 @@ static void snapshots_made_at_rolls_equal_the_replay(void **state)
     folder_start(&folder);
     folder.now_ms = FOLDER_START_MS + 10000;
     for (uint32_t i = 0; i < 80; i++) { /* a segment holds 63 batches */
-        const struct command add = {
-            .type = COMMAND_ADJUST, .adjust = { .item = 2, .delta = i % 2 == 0 ? 1 : -1 } };
+        const struct command add = { .type = COMMAND_ADJUST,
+            .adjust = { .item = 2, .delta = i % 2 == 0 ? 1 : -1 } };
         assert_int_equal(folder_send(&folder, &add).answer, ANSWER_DONE);
     }
     folder_write_orders(&folder);
@@ -109,13 +110,17 @@ static void snapshots_made_at_rolls_equal_the_replay(void **state)
 static void without_its_oldest_segment_the_log_is_replayed_from_a_snapshot(void **state)
 {
     snapshots_made_at_rolls_equal_the_replay(state);
-    char command[160];
-    snprintf(command, sizeof command, "rm %s/journal/segment-0000000000000001", folder.path);
-    assert_int_equal(system(command), 0);
+    char path[160];
+    glob_t found;
+    snprintf(path, sizeof path, "%s/journal/segment-0000000000000001", folder.path);
+    assert_int_equal(unlink(path), 0);
     const char *text = verified(VERIFY_HOLDS);
     assert_says(text, "older segments are gone: replayed from the snapshot at position ");
-    snprintf(command, sizeof command, "rm %s/journal/snapshot-*", folder.path);
-    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/journal/snapshot-*", folder.path);
+    assert_int_equal(glob(path, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        assert_int_equal(unlink(found.gl_pathv[i]), 0);
+    globfree(&found);
     assert_says(verified(VERIFY_DAMAGED), "no snapshot to begin with is readable");
 }
 
@@ -123,12 +128,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_damaged_snapshot_is_named, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_snapshot_that_holds_other_counts_is_found_with_the_item, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_snapshot_of_another_position_than_its_name_is_found, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(a_snapshot_of_another_log_is_found_by_its_hash, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_snapshot_that_holds_other_counts_is_found_with_the_item, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_snapshot_of_another_position_than_its_name_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_snapshot_of_another_log_is_found_by_its_hash, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_snapshot_of_another_folder_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(snapshots_made_at_rolls_equal_the_replay, sold_make, sold_remove),
-        cmocka_unit_test_setup_teardown(without_its_oldest_segment_the_log_is_replayed_from_a_snapshot, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            without_its_oldest_segment_the_log_is_replayed_from_a_snapshot, sold_make, sold_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

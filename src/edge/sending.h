@@ -1,0 +1,39 @@
+/* edge/sending.h: bytes out of a connection, now or when the socket takes them. What it does not take
+ * stays with the connection: the first part by copy in a buffer, the second by address.
+ * Thread: the edge's. Errors: a broken socket or a lack of buffers sets connection->failed. */
+#ifndef STAMPEDE_EDGE_SENDING_H
+#define STAMPEDE_EDGE_SENDING_H
+
+#include "edge/edge_state.h"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As recv and send, but without being cancellation points: those cost more than all the rest of
+ * a call here. */
+static inline ssize_t socket_receive(int fd, void *data, size_t size)
+{
+    return syscall(SYS_recvfrom, fd, data, size, 0, NULL, NULL);
+}
+
+static inline ssize_t socket_send(int fd, const void *data, size_t size)
+{
+    return syscall(SYS_sendto, fd, data, size, MSG_NOSIGNAL, NULL, 0);
+}
+
+static inline bool sending_pending(const struct connection *connection)
+{
+    return connection->out.data != NULL || connection->body.size > 0;
+}
+
+/* Sends both parts. Nothing may be pending. */
+void sending_start(
+    struct edge *edge, struct connection *connection, struct span first, struct span second);
+/* Of both, `sent` bytes have gone; keeps what is left and starts its deadline. */
+void sending_keep(struct edge *edge, struct connection *connection, struct span first,
+    struct span second, size_t sent);
+/* Goes on with what was kept; every EDGE_SEND_PROGRESS bytes earn a new deadline. */
+void sending_continue(struct edge *edge, struct connection *connection);
+
+#endif

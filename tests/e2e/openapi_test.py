@@ -1,0 +1,675 @@
+#!/usr/bin/env python3
+"""The contract: docs/openapi.json against the real server, both ways.
+
+Every request goes through `call`, which knows an operation by its id and checks the answer: a status that the operation
+documents, its content type, its required headers, its body against the schema, and no member that the schema does not
+know. At the end every operation must have been seen to succeed and, where it can, to refuse.
+"""
+import json
+import os
+import re
+import time
+import urllib.parse
+
+from harness import REPOSITORY, PATIENCE_S, Failure, Server, among, equal, eventually, jwt, request_bytes, rule, run, true
+
+DOCUMENT_PATH = os.path.join(REPOSITORY, "docs", "openapi.json")
+PROBLEMS_PATH = os.path.join(REPOSITORY, "src", "wiring", "problems.h")
+ADMIN_PATH = os.path.join(REPOSITORY, "src", "wiring", "admin_api.c")
+METHODS = ("get", "post", "patch", "put", "delete")
+SECRET = "a secret of the shop that is long enough"
+
+with open(DOCUMENT_PATH, encoding="utf-8") as file:
+    document = json.load(file)
+
+# ---- a small JSON Schema validator: what the document uses, and nothing passes that it does not know -------------
+
+ANNOTATIONS = {"description", "default", "examples", "format", "title"}
+KEYWORDS = {"$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "propertyNames", "items",
+            "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "pattern", "allOf", "oneOf", "anyOf"}
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def resolve(node):
+    while isinstance(node, dict) and "$ref" in node:
+        target = document
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target[part.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def is_type(value, name):
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def same(left, right):
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def known_members(schema):
+    """Names of the members that the schema describes, over all its parts; None if it leaves them open."""
+    schema = resolve(schema)
+    if "additionalProperties" in schema and schema["additionalProperties"] is not False:
+        return None
+    names = set(schema.get("properties", ()))
+    for part in schema.get("allOf", ()):
+        more = known_members(part)
+        if more is None:
+            return None
+        names |= more
+    return names
+
+
+def is_open(schema):
+    schema = resolve(schema)
+    return not any(word in schema for word in ("properties", "allOf", "oneOf", "anyOf"))
+
+
+def errors_of(value, schema, place="", strict=False, inside=False):
+    """What is wrong, as a list of sentences. strict: members that no schema describes are wrong too."""
+    schema = resolve(schema)
+    unknown = set(schema) - KEYWORDS - ANNOTATIONS
+    if unknown:
+        return [f"{place}: the validator does not know {sorted(unknown)}"]
+    wrong = []
+
+    def say(what):
+        wrong.append(f"{place or '/'}: {what}")
+
+    types = schema.get("type", [])
+    types = types if isinstance(types, list) else [types]
+    if types and not any(is_type(value, name) for name in types):
+        say(f"{value!r} is not {' or '.join(types)}")
+        return wrong
+    if "enum" in schema and not any(same(value, one) for one in schema["enum"]):
+        say(f"{value!r} is not one of {schema['enum']}")
+    if "const" in schema and not same(value, schema["const"]):
+        say(f"{value!r} is not {schema['const']!r}")
+    if is_type(value, "number"):
+        if value < schema.get("minimum", value):
+            say(f"{value} is below {schema['minimum']}")
+        if value > schema.get("maximum", value):
+            say(f"{value} is above {schema['maximum']}")
+    if isinstance(value, str):
+        if "pattern" in schema and not re.search(schema["pattern"], value):
+            say(f"{value!r} does not match {schema['pattern']}")
+        if len(value) < schema.get("minLength", 0) or len(value) > schema.get("maxLength", len(value)):
+            say(f"{value!r} has {len(value)} characters")
+    if isinstance(value, list):
+        if len(value) < schema.get("minItems", 0) or len(value) > schema.get("maxItems", len(value)):
+            say(f"{len(value)} elements")
+        for index, element in enumerate(value):
+            wrong += errors_of(element, schema.get("items", {}), f"{place}/{index}", strict)
+    if isinstance(value, dict):
+        wrong += object_errors(value, schema, place, strict, inside)
+    for part in schema.get("allOf", ()):
+        wrong += errors_of(value, part, place, strict, inside=True)
+    for word in ("oneOf", "anyOf"):
+        if word in schema:
+            tries = [errors_of(value, part, place, strict) for part in schema[word]]
+            fitting = sum(1 for one in tries if not one)
+            if fitting == 0 or (word == "oneOf" and fitting > 1):
+                say(f"fits {fitting} of {word}: {min(tries, key=len) if tries else ''}")
+    return wrong
+
+
+def object_errors(value, schema, place, strict, inside):
+    wrong = [f"{place or '/'}: {name} is missing" for name in schema.get("required", ()) if name not in value]
+    described = schema.get("properties", {})
+    others = schema.get("additionalProperties", True)
+    for name, member in value.items():
+        where = f"{place}/{name}"
+        if "propertyNames" in schema:
+            wrong += errors_of(name, schema["propertyNames"], where)
+        if name in described:
+            wrong += errors_of(member, described[name], where, strict)
+        elif others is False:
+            wrong.append(f"{where}: there is no such member")
+        elif isinstance(others, dict):
+            wrong += errors_of(member, others, where, strict)
+    if strict and not inside and not is_open(schema) and "oneOf" not in schema and "anyOf" not in schema:
+        known = known_members(schema)
+        if known is not None:
+            wrong += [f"{place}/{name}: the document does not know it" for name in sorted(set(value) - known)]
+    return wrong
+
+
+# ---- operations ------------------------------------------------------------------------------------------------
+
+operations = {}  # id -> (method, path, operation)
+for path, path_item in document["paths"].items():
+    for method in METHODS:
+        if method in path_item:
+            operations[path_item[method]["operationId"]] = (method.upper(), path, path_item[method])
+
+seen = {}  # id -> statuses
+
+
+def address(path, operation, values):
+    query = {}
+    for parameter in map(resolve, operation.get("parameters", ())):
+        name = parameter["name"]
+        if parameter["in"] == "path":
+            path = path.replace("{%s}" % name, str(values.pop(name)))
+        elif parameter["in"] == "query" and name in values:
+            query[name] = values.pop(name)
+    true(not values, f"{operation['operationId']} has no parameter {list(values)}")
+    return path + ("?" + urllib.parse.urlencode(query) if query else "")
+
+
+def response_of(operation, reply):
+    """The documented response, and whether it is the one for requests that reach no route."""
+    responses = operation["responses"]
+    if str(reply.status) in responses:
+        return resolve(responses[str(reply.status)])
+    if b"/problems/malformed-request" in reply.body:
+        return resolve(responses["default"])
+    raise Failure(f"{operation['operationId']} does not document {reply.status}: {reply.body[:300]!r}")
+
+
+def check(operation, reply, head_only=False):
+    response = response_of(operation, reply)
+    name = f"{operation['operationId']} {reply.status}"
+    for header, described in response.get("headers", {}).items():
+        value = reply.headers.get(header.lower())
+        true(value is not None or not described.get("required"), f"{name}: no {header}")
+        if value is not None:
+            kind = resolve(described["schema"])
+            wrong = errors_of(int(value) if kind.get("type") == "integer" else value, kind, header)
+            true(not wrong, f"{name}: {wrong}")
+    content = response.get("content")
+    if content is None:
+        equal(reply.body, b"", name)
+        return None
+    media = reply.headers.get("content-type", "").split(";")[0]
+    true(media in content, f"{name}: content type {media!r}, not one of {list(content)}")
+    if head_only or not media.endswith("json"):
+        return None
+    body = reply.json()
+    wrong = errors_of(body, content[media]["schema"], strict=True)
+    true(not wrong, f"{name}: {wrong}\n{json.dumps(body)[:600]}")
+    if media == "application/problem+json":
+        equal(body["status"], reply.status, name)
+    return body
+
+
+def call(operation_id, wanted, wanted_type=None, body=None, key=None, session=None, pass_=None, headers=None, **values):
+    """One request; the answer is checked against the document, must have that status (and problem type), and is returned."""
+    method, path, operation = operations[operation_id]
+    fields = dict(headers or {})
+    token = server.keys.get(key, key) if key else session
+    if token:
+        fields["Authorization"] = f"Bearer {token}"
+    if pass_:
+        fields["Stampede-Pass"] = pass_
+    reply = server.request(method, address(path, operation, values), body, fields, timeout_s=PATIENCE_S + 30)
+    answer = check(operation, reply)
+    equal(reply.status, wanted, f"{operation_id}: {reply.body[:300]!r}")
+    if wanted_type is not None:
+        equal(answer["type"], "/problems/" + wanted_type, operation_id)
+    seen.setdefault(operation_id, set()).add(reply.status)
+    return answer
+
+
+def admin(operation_id, wanted=200, wanted_type=None, role="admin", **more):
+    return call(operation_id, wanted, wanted_type, key=role, **more)
+
+
+def shop_token(**claims):
+    return jwt({"sub": "alice", "exp": int(time.time()) + 600, **claims}, SECRET)
+
+
+# ---- the document by itself ------------------------------------------------------------------------------------
+
+
+def every_node(node, place=""):
+    yield place, node
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for name, child in children:
+        yield from every_node(child, f"{place}/{name}")
+
+
+def problem_list():
+    """type -> (status, title) from problems.h"""
+    with open(PROBLEMS_PATH, encoding="utf-8") as source:
+        text = source.read().replace("\\\n", " ")
+    found = re.findall(r'X\(\w+,\s*"([^"]+)",\s*(\d+),\s*"([^"]+)",\s*"[^"]*"\)', text)
+    return {name: (int(status), title) for name, status, title in found}
+
+
+@rule
+def the_validator_refuses_what_is_wrong():
+    thing = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer", "minimum": 1, "maximum": 9},
+             "b": {"type": ["string", "null"], "pattern": "^x"}, "c": {"type": "array", "maxItems": 1, "items": {"enum": [1, 2]}}}}
+    closed = {**thing, "additionalProperties": False}
+    either = {"oneOf": [{"type": "integer"}, {"const": "x"}]}
+    both = {"allOf": [thing, {"properties": {"a": {"const": 3}}}]}
+    units = {"type": "object", "additionalProperties": {"type": "integer"}, "propertyNames": {"pattern": "^[a-z]+$"}}
+    for schema, good in ((thing, {"a": 1}), (thing, {"a": 9, "b": None, "c": [2]}), (thing, {"a": 1, "d": 0}), (closed, {"a": 1}),
+                         (either, 4), (either, "x"), (both, {"a": 3}), (units, {"web": 1}), ({"minLength": 2}, "ab")):
+        equal(errors_of(good, schema), [], str(good))
+    for schema, bad in ((thing, {}), (thing, []), (thing, {"a": 0}), (thing, {"a": 10}), (thing, {"a": True}), (thing, {"a": 1.5}),
+                        (thing, {"a": 1, "b": "y"}), (thing, {"a": 1, "c": [1, 1]}), (thing, {"a": 1, "c": [3]}),
+                        (closed, {"a": 1, "d": 0}), (either, "y"), (either, None), (both, {"a": 4}), (units, {"web": "1"}),
+                        (units, {"W": 1}), ({"minLength": 2}, "a"), ({"enum": [1]}, True), ({"minimun": 1}, 0)):
+        true(errors_of(bad, schema), f"{bad} passes {schema}")
+    true(errors_of({"a": 1, "d": 0}, thing, strict=True), "strict lets an unknown member pass")
+    equal(errors_of({"a": 3, "b": "x"}, both, strict=True), [])
+
+
+@rule
+def the_document_is_whole():
+    equal(document["openapi"][:4], "3.1.")
+    for place, node in every_node(document):
+        if isinstance(node, dict) and isinstance(node.get("$ref"), str):
+            try:
+                resolve(node)
+            except (KeyError, TypeError):
+                raise Failure(f"{place}: {node['$ref']} leads nowhere") from None
+    ids = [item[method]["operationId"] for item in document["paths"].values() for method in METHODS if method in item]
+    equal(len(ids), len(set(ids)), "an operationId twice")
+    schemes = document["components"]["securitySchemes"]
+    for name, (_, path, operation) in operations.items():
+        parameters = [resolve(parameter) for parameter in operation.get("parameters", ())]
+        equal(sorted(re.findall(r"{(\w+)}", path)), sorted(p["name"] for p in parameters if p["in"] == "path"), name)
+        for choice in operation.get("security", ()):
+            true(set(choice) <= set(schemes), f"{name}: no security scheme {choice}")
+        true(any(status[0] == "2" for status in operation["responses"]), f"{name} never succeeds")
+
+
+@rule
+def every_example_fits_its_schema():
+    checked = 0
+    for place, node in every_node(document):
+        if not isinstance(node, dict) or "schema" not in node:
+            continue
+        examples = [node["example"]] if "example" in node else []
+        examples += [example["value"] for example in node.get("examples", {}).values()]
+        for example in examples:
+            equal(errors_of(example, node["schema"], strict=True), [], place)
+            checked += 1
+    true(checked > 60, f"only {checked} examples")
+
+
+@rule
+def every_problem_of_the_code_is_in_the_document_and_no_other():
+    problems = problem_list()
+    true(len(problems) > 30, "problems.h was not understood")
+    enum = document["components"]["schemas"]["ProblemType"]["enum"]
+    equal(sorted(enum), sorted("/problems/" + name for name in problems))
+    used = {}
+    for place, node in every_node(document):
+        if not place.endswith("/application~1problem+json") and not place.endswith("/application/problem+json"):
+            continue
+        for example in node.get("examples", {}).values():
+            value = example["value"]
+            name = value["type"].removeprefix("/problems/")
+            used[name] = True
+            if name != "malformed-request":  # many statuses
+                equal((value["status"], value["title"]), problems[name], place)
+    equal(sorted(used), sorted(problems), "problems that responses use")
+
+
+@rule
+def every_admin_route_of_the_code_is_in_the_document_and_no_other():
+    with open(ADMIN_PATH, encoding="utf-8") as source:
+        routes = re.findall(r'\{ HTTP_(\w+), ADMIN_(\w+), "([^"]+)"', source.read())
+    true(len(routes) > 20, "admin_api.c was not understood")
+    coded = {(method, "/admin/v1" + path): role.lower() for method, role, path in routes}
+    written = {(method, re.sub(r"{\w+}", "#", path)): re.match(r"Role: (\w+)\.", operation["description"]).group(1)
+               for method, path, operation in operations.values() if path.startswith("/admin/")}
+    equal(written, coded)
+
+
+# ---- the server against it -------------------------------------------------------------------------------------
+
+server = Server(settings={"channels.names": "web,app", "pass.early_ms": 60000})
+keys = os.path.join(server.folder, "jwt")
+os.mkdir(keys)
+with open(os.path.join(keys, "shop.secret"), "w") as file:
+    file.write(SECRET)
+server.write_config(session__jwt_keys=keys)
+server.start()
+ids = {}
+
+
+@rule
+def administrators_make_products_sales_and_items():
+    now = call("getTime", 200)["now_ms"]
+    product = {"name": "Kettle 水壶", "description": "Boils.", "images": ["/demo/watch.svg"], "list_price": 29900, "currency": "CNY"}
+    ids["product"] = admin("adminCreateProduct", 201, body=product)["id"]
+    admin("adminCreateProduct", 403, "admin-role", role="operator", body=product)
+    admin("adminCreateProduct", 400, "bad-body", body=b"{", headers={"Content-Type": "application/json"})
+    admin("adminCreateProduct", 415, "media-type", body=b"{}", headers={"Content-Type": "text/plain"})
+    admin("adminCreateProduct", 422, "bad-value", body={**product, "list_price": -1})
+    call("adminCreateProduct", 401, "admin-key-required", body=product)
+    sale = {"title": "Now", "start_ms": now + 3600000, "end_ms": now + 7200000, "limit_per_user": 5}
+    ids["sale"] = admin("adminCreateSale", 201, body=sale)["id"]
+    admin("adminCreateSale", 422, "bad-value", body={**sale, "end_ms": now - 1})
+    item = {"sale": ids["sale"], "product": ids["product"], "flash_price": 9900, "total": 10, "safety": 2, "channels": {"web": 5, "app": 3}}
+    ids["item"] = admin("adminCreateItem", 201, body=item)["id"]
+    ids["many"] = admin("adminCreateItem", 201, body={**item, "limit_per_user": 3})["id"]
+    ids["one"] = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 1})["id"]
+    admin("adminCreateItem", 422, "bad-value", body={**item, "channels": {"web": 1}})
+    admin("adminCreateItem", 422, "bad-value", body={**item, "product": 999})
+    admin("adminCreateItem", 404, "unknown-sale", body={**item, "sale": 999})
+    for name, listed in (("adminListProducts", "products"), ("adminListSales", "sales"), ("adminListItems", "items")):
+        true(admin(name, role="viewer")[listed], name)
+        admin(name, 400, "bad-query", after="x")
+        equal(admin(name, after=4000000000)[listed], [], name)
+        call(name, 401, "admin-key-required", key="sk_nobody")
+    equal(len(admin("adminListItems", sale=ids["sale"])["items"]), 3)
+    equal(admin("adminGetSale", sale=ids["sale"], role="viewer")["published"], False)
+    admin("adminGetSale", 404, "unknown-sale", sale=999)
+    equal(admin("adminChangeSale", sale=ids["sale"], body={"title": "Soon"})["title"], "Soon")
+    admin("adminChangeSale", 404, "unknown-sale", sale=999, body={})
+    admin("adminChangeSale", 422, "bad-value", sale=ids["sale"], body={"end_ms": 1})
+
+
+@rule
+def a_body_that_is_no_object_is_400_wherever_one_is_taken():
+    for name, (_, path, operation) in operations.items():
+        if "requestBody" in operation and path.startswith("/admin/"):
+            places = {place: ids[place] for place in re.findall(r"{(\w+)}", path)}
+            for body in (b"{", b"[]", b'{"a":1,"a":1}', b"\xff", b""):
+                admin(name, 400, "bad-body", body=body, headers={"Content-Type": "application/json"}, **places)
+
+
+@rule
+def units_are_loaded_and_the_sale_is_published():
+    equal(admin("adminItemCounts", item=ids["item"], role="viewer")["counts"], None)
+    admin("adminItemCounts", 404, "unknown-item", item=999)
+    admin("adminAdjustItem", 404, "unknown-item", item=ids["item"], body={"delta": 1})
+    admin("adminPauseSale", 404, "unknown-sale", sale=999)
+    equal(admin("adminPreheatItem", item=ids["item"], role="operator")["result"], "preheated")
+    equal(admin("adminPreheatItem", item=ids["item"])["result"], "unchanged")
+    admin("adminPreheatItem", 404, "unknown-item", item=999)
+    admin("adminPreheatItem", 403, "admin-role", item=ids["item"], role="viewer")
+    equal([one["result"] for one in admin("adminPreheatSale", sale=ids["sale"])["items"]], ["unchanged", "preheated", "preheated"])
+    admin("adminPreheatSale", 404, "unknown-sale", sale=999)
+    admin("adminPreheatSale", 403, "admin-role", sale=ids["sale"], role="viewer")
+    call("getSale", 404, "unknown-sale", sale=ids["sale"])
+    equal(admin("adminPublishSale", sale=ids["sale"])["published"], True)
+    admin("adminPublishSale", 404, "unknown-sale", sale=999)
+    admin("adminPublishSale", 403, "admin-role", sale=ids["sale"], role="operator")
+    eventually(lambda: call("listSales", 200)["sales"], "the sale is not shown")
+
+
+@rule
+def the_public_reads_sales_and_items():
+    summary = call("listSales", 200)["sales"][0]
+    equal((summary["id"], summary["state"], summary["item_count"]), (ids["sale"], "scheduled", 3))
+    equal(call("listSales", 200, after=999)["sales"], [])
+    call("listSales", 400, "bad-query", after="x")
+    sale = call("getSale", 200, sale=ids["sale"])
+    true("description" not in sale["items"][0]["product"], "a list carries descriptions")
+    equal(len(call("getSale", 200, sale=ids["sale"], after=ids["item"])["items"]), 2)
+    call("getSale", 400, "bad-query", sale=ids["sale"], after="-1")
+    call("getSale", 404, "unknown-sale", sale=999)
+    item = call("getItem", 200, item=ids["item"])
+    equal((item["product"]["description"], item["counts"]["safety"], item["accepting"]), ("Boils.", 2, False))
+    call("getItem", 404, "unknown-item", item=999)
+
+
+@rule
+def sessions_come_from_tokens_and_passes_from_sessions():
+    alice = call("openSession", 201, session=shop_token())
+    equal((alice["guest"], call("openSession", 201, session=shop_token())["user"]), (False, alice["user"]))
+    bob = call("openSession", 201)
+    equal(bob["guest"], True)
+    call("openSession", 401, "token-invalid", session=shop_token(exp=1))
+    call("openSession", 401, "token-invalid", session="nonsense")
+    ids.update(alice=alice["session"], bob=bob["session"], bob_user=bob["user"])
+    call("getPass", 401, "session-required", item=ids["item"])
+    call("getPass", 401, "session-invalid", item=ids["item"], session="x" * 48)
+    call("getPass", 404, "unknown-item", item=999, session=ids["alice"])
+    early = call("getPass", 403, "not-started", item=ids["item"], session=ids["alice"])
+    true(early["start_ms"] > 0, "no start_ms")
+
+
+@rule
+def the_gates_open_pause_and_resume():
+    for name in ("adminOpenSale", "adminPauseSale", "adminResumeSale"):
+        admin(name, 403, "admin-role", sale=ids["sale"], role="viewer")
+        equal(admin(name, sale=ids["sale"], role="operator"), {"sale": ids["sale"], "changed": True})
+        equal(admin(name, sale=ids["sale"])["changed"], False)
+        admin(name, 404, "unknown-sale", sale=999)
+        if name == "adminPauseSale":
+            call("buy", 403, "paused", item=ids["item"])
+    eventually(lambda: call("getItem", 200, item=ids["item"])["accepting"], "not accepting")
+    now = call("getTime", 200)["now_ms"]
+    admin("adminChangeSale", 409, "conflict", sale=ids["sale"], body={"start_ms": now + 1000})
+    admin("adminChangeSale", 409, "conflict", sale=ids["sale"], body={"limit_per_user": 0})
+
+
+def pass_for(item, session):
+    return call("getPass", 201, item=item, session=session)["pass"]
+
+
+@rule
+def purchases_win_and_lose_as_documented():
+    item, alice, bob = ids["item"], ids["alice"], ids["bob"]
+    mine = pass_for(item, alice)
+    won = call("buy", 202, item=item, pass_=mine, session=alice, headers={"Idempotency-Key": '"first"'})
+    ids["ticket"], ids["order"] = won["ticket"], won["order"]
+    again = call("buy", 202, item=item, pass_=mine, headers={"Idempotency-Key": "first"})
+    equal(again, won, "quoted and bare keys are the same")
+    equal(call("buy", 409, "already-bought", item=item, pass_=mine)["ticket"], won["ticket"])
+    call("buy", 422, "key-reused", item=item, pass_=mine, body={"channel": "app"}, headers={"Idempotency-Key": "first"})
+    call("buy", 403, "pass-required", item=item)
+    call("buy", 403, "pass-invalid", item=item, pass_="x" * 48)
+    call("buy", 403, "pass-foreign", item=ids["one"], pass_=mine)
+    call("buy", 403, "pass-foreign", item=item, pass_=mine, session=bob)
+    call("buy", 401, "session-invalid", item=item, pass_=mine, session="x" * 48)
+    call("buy", 404, "unknown-item", item=999, pass_=mine)
+    theirs = pass_for(item, bob)
+    for body in (b"{", b"[]", b'{"quantity":1,"quantity":1}', b'{"size":1}'):
+        call("buy", 400, "bad-body", item=item, pass_=theirs, body=body)
+    for quantity in (b"0", b"-1", b"2147483648", b"18446744073709551616", b'"1e3"', b"1001"):
+        call("buy", 422, "bad-quantity", item=item, pass_=theirs, body=b'{"quantity":%s}' % quantity)
+    call("buy", 422, "bad-channel", item=item, pass_=theirs, body={"channel": "moon"})
+    call("buy", 400, "bad-key", item=item, pass_=theirs, headers={"Idempotency-Key": "x" * 65})
+    call("buy", 409, "limit-reached", item=item, pass_=theirs, body={"quantity": 2})
+
+
+@rule
+def quantities_above_one_need_a_key_and_obey_limits():
+    item, bob = ids["many"], ids["bob"]
+    ticket = pass_for(item, bob)
+    call("buy", 400, "key-required", item=item, pass_=ticket)
+    equal(call("buy", 202, item=item, pass_=ticket, body={"quantity": 2}, headers={"Idempotency-Key": "a"})["quantity"], 2)
+    call("buy", 409, "limit-reached", item=item, pass_=ticket, body={"quantity": 2}, headers={"Idempotency-Key": "b"})
+    other, third = (call("openSession", 201)["session"] for _ in range(2))
+    call("buy", 202, item=item, pass_=pass_for(item, other), body={"quantity": 2}, headers={"Idempotency-Key": "a"})
+    few = call("buy", 409, "sold-out", item=item, pass_=pass_for(item, third), body={"quantity": 3}, headers={"Idempotency-Key": "a"})
+    equal(few["free"], 1, "5 units on the web, 4 taken")
+    call("buy", 202, item=item, pass_=pass_for(item, third), body={"quantity": 1}, headers={"Idempotency-Key": "a"})
+    one = ids["one"]
+    call("buy", 202, item=one, pass_=pass_for(one, bob))
+    equal(call("buy", 409, "sold-out", item=one, pass_=pass_for(one, third))["free"], 0)
+
+
+@rule
+def owners_see_their_orders_and_nobody_else_does():
+    ticket, order, alice, bob = ids["ticket"], ids["order"], ids["alice"], ids["bob"]
+    view = call("getTicket", 200, ticket=ticket, session=alice, wait=20)
+    equal((view["state"], view["order"]), ("pending", order))
+    equal(call("getOrder", 200, order=order, session=alice), view)
+    equal(call("getTicket", 200, ticket=ticket, session=alice, wait=1, version=view["version"]), view)
+    for name, value in (("getTicket", {"ticket": ticket}), ("getOrder", {"order": order})):
+        call(name, 404, "unknown-order", session=bob, **value)
+        call(name, 401, "session-required", **value)
+        call(name, 400, "bad-query", session=alice, wait=31, **value)
+        call(name, 404, "unknown-order", session=alice, **{next(iter(value)): "nothex"})
+    equal(call("listOrders", 200, session=alice)["orders"], [view])
+    call("listOrders", 401, "session-invalid", session="y" * 48)
+    equal(call("getMine", 200, item=ids["item"], session=alice), {"item": ids["item"], "bought": True, "quantity": 1, "ticket": ticket})
+    equal(call("getMine", 200, item=ids["item"], session=bob)["bought"], False)
+    call("getMine", 401, "session-required", item=ids["item"])
+    call("getMine", 404, "unknown-item", item=999, session=alice)
+
+
+@rule
+def administrators_move_units_and_read_lists():
+    item = ids["item"]
+    equal(admin("adminAdjustItem", item=item, body={"delta": 5}, role="operator")["applied"], 5)
+    true(-100 < admin("adminAdjustItem", item=item, body={"delta": -100, "channel": "app"})["applied"] < 0)
+    admin("adminAdjustItem", 422, "bad-channel", item=item, body={"delta": 1, "channel": "moon"})
+    admin("adminAdjustItem", 422, "bad-quantity", item=item, body={"delta": 100000000})
+    admin("adminAdjustItem", 422, "bad-value", item=item, body={"delta": "5"})
+    admin("adminAdjustItem", 400, "bad-body", item=item, body=[])
+    equal(admin("adminMoveUnits", item=item, body={"from": "safety", "to": "app", "quantity": 50})["applied"], 2)
+    admin("adminMoveUnits", 422, "bad-channel", item=item, body={"from": "app", "to": "app", "quantity": 1})
+    admin("adminMoveUnits", 404, "unknown-item", item=999, body={"from": "web", "to": "app", "quantity": 1})
+    eventually(lambda: admin("adminItemCounts", item=item)["orders"] == 1, "the order is not counted")
+    orders = admin("adminListOrders", item=item, role="viewer")["orders"]
+    equal([one["view"]["ticket"] for one in orders], [ids["ticket"]])
+    eventually(lambda: len(admin("adminListOrders", user=ids["bob_user"])["orders"]) == 2, "orders of one user")
+    page = admin("adminListOrders", limit=1)
+    true(all(one["number"] < page["next"] for one in admin("adminListOrders", before=page["next"])["orders"]), "before")
+    admin("adminListOrders", 400, "bad-query", limit=101)
+    admin("adminListOrders", 400, "bad-query", user="bob")
+    equal(admin("adminListDeadLetters", role="viewer")["dead_letters"], [])
+    call("adminListDeadLetters", 401, "admin-key-required")
+    actions = [entry["action"] for entry in admin("adminListAudit", role="viewer")["audit"]]
+    true({"sale.publish", "item.adjust", "sale.open"} <= set(actions), str(actions))
+    admin("adminListAudit", 400, "bad-query", after="x")
+
+
+@rule
+def a_sale_for_invited_users_refuses_the_others():
+    now = call("getTime", 200)["now_ms"]
+    sale = admin("adminCreateSale", 201, body={"title": "Invited", "start_ms": now, "end_ms": now + 3600000, "eligible_only": True})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 5})["id"]
+    equal(admin("adminLoadUsers", sale=sale, body={"users": ["alice", "carol"]})["loaded"], 2)
+    equal(admin("adminLoadUsers", sale=sale, body={"users": ["alice"]})["loaded"], 0)
+    admin("adminLoadUsers", 422, "bad-value", sale=sale, body={"users": [1]})
+    admin("adminLoadUsers", 404, "unknown-sale", sale=999, body={"users": []})
+    admin("adminLoadUsers", 403, "admin-role", sale=sale, body={"users": []}, role="operator")
+    admin("adminOpenSale", 409, "conflict", sale=sale)
+    admin("adminPublishSale", sale=sale)
+    call("buy", 403, "not-eligible", item=item, pass_=pass_for(item, ids["bob"]))
+    call("buy", 202, item=item, pass_=pass_for(item, ids["alice"]))
+
+
+@rule
+def before_the_start_and_after_the_end_nothing_is_sold_but_wins_are_told():
+    now = call("getTime", 200)["now_ms"]
+    sale = admin("adminCreateSale", 201, body={"title": "Later", "start_ms": now + 30000, "end_ms": now + 60000})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 5})["id"]
+    admin("adminPublishSale", sale=sale)
+    early = pass_for(item, ids["bob"])
+    equal(call("buy", 403, "not-started", item=item, pass_=early)["start_ms"], now + 30000)
+    late = pass_for(ids["item"], ids["bob"])
+    kept = pass_for(ids["item"], ids["alice"])
+    admin("adminEndSale", 403, "admin-role", sale=ids["sale"], role="viewer")
+    admin("adminPauseSale", sale=ids["sale"])
+    equal(admin("adminEndSale", sale=ids["sale"], role="operator")["changed"], True)
+    equal(admin("adminEndSale", sale=ids["sale"])["changed"], False)
+    for name in ("adminOpenSale", "adminResumeSale"):
+        admin(name, 409, "conflict", sale=ids["sale"])
+    admin("adminEndSale", 404, "unknown-sale", sale=999)
+    ended = admin("adminCreateSale", 201, body={"title": "Over", "start_ms": now, "end_ms": now + 3600000})["id"]
+    admin("adminPreheatItem", item=admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})["id"])
+    admin("adminEndSale", sale=ended)
+    admin("adminPauseSale", 409, "conflict", sale=ended)
+    eventually(lambda: call("getItem", 200, item=ids["item"])["state"] == "ended", "the end does not show")
+    call("buy", 410, "ended", item=ids["item"], pass_=late)
+    equal(call("buy", 202, item=ids["item"], pass_=kept, headers={"Idempotency-Key": "first"})["ticket"], ids["ticket"])
+    new = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 5})["id"]
+    admin("adminPreheatItem", 409, item=new)
+    admin("adminPreheatSale", 409, sale=ids["sale"])
+    admin("adminPublishSale", 409, sale=ids["sale"])
+
+
+@rule
+def health_metrics_document_and_page_are_served():
+    call("getLive", 200)
+    call("getReady", 200)
+    call("getMetrics", 200)
+    call("getPage", 200)
+    equal(call("getDocument", 200), document, "the binary carries another openapi.json: build it again")
+    etag = server.get("/openapi.json").headers["etag"]
+    call("getDocument", 304, headers={"If-None-Match": etag})
+    call("getPage", 304, headers={"If-None-Match": server.get("/").headers["etag"]})
+
+
+def documented_path(path):
+    return re.sub(r"{(sale|item)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+
+
+@rule
+def other_methods_are_405_and_other_addresses_404():
+    problems = problem_list()
+    common = document["components"]["responses"]
+    elsewhere = {"operationId": "elsewhere", "responses": {"404": common["NotFound"], "405": common["MethodNotAllowed"]}}
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                continue
+            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {server.keys['admin']}"})
+            allowed = (404, 405) if path in ("/livez", "/readyz", "/metrics") else (405,)
+            among(reply.status, allowed, f"{method} {path}: {reply.body[:200]!r}")
+            body = check(elsewhere, reply)
+            equal(body["title"], problems[body["type"].removeprefix("/problems/")][1])
+    for path in ("/v1", "/v1/", "/v1/nothing", "/v1/items/1/nothing", "/v2/time", "/admin", "/admin/v1/nothing", "/admin/v1/sales/1/nothing",
+                 "/nothing", "/v1/time/", "/openapi.yaml"):
+        reply = server.get(path, session=server.keys["admin"])
+        equal(reply.status, 404, f"{path}: {reply.body[:200]!r}")
+        check(elsewhere, reply)
+
+
+@rule
+def head_answers_like_get_and_options_everywhere():
+    for name, (method, path, operation) in operations.items():
+        options = server.request("OPTIONS", documented_path(path))
+        equal(options.status, 204, f"OPTIONS {path}")
+        if method == "GET" and "security" in operation and not operation["security"]:
+            get, head = (server.request(verb, documented_path(path)) for verb in ("GET", "HEAD"))
+            equal(head.status, get.status, f"HEAD {path}")
+            equal(head.body, b"", f"HEAD {path}")
+            check(operation, head, head_only=True)
+
+
+@rule
+def what_is_not_http_gets_the_default_response():
+    default = {"operationId": "malformed", "responses": {"default": document["components"]["responses"]["Malformed"]}}
+    for status, data in ((400, b"GET /v1/time HTTP/1.1\r\n\r\n"), (413, b"POST /v1/session HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"),
+                         (414, b"GET /" + b"a" * 3000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"), (505, b"GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
+                         (431, request_bytes("GET", "/v1/time", headers={f"X-{i}": "1" for i in range(80)})),
+                         (417, request_bytes("POST", "/v1/session", b"", {"Expect": "cake"}))):
+        with server.connect() as connection:
+            connection.send(data)
+            reply = connection.read_reply()
+            equal(reply.status, status, data[:60])
+            check(default, reply)
+            true(connection.closes(), f"{status}: the connection stays open")
+
+
+# 401, 403 and 415 are decided before the operation is known: one of each is enough. 5xx need a broken disk or database.
+DECIDED_BEFORE = {"401", "403", "415"}
+# The tables would have to be full.
+NOT_PROVOKED = {("adminCreateItem", "409"), ("adminLoadUsers", "409"), ("adminCreateProduct", "409")}
+
+
+@rule
+def every_operation_succeeded_and_gave_every_refusal():
+    missing = []
+    for name, (_, _, operation) in operations.items():
+        statuses = {str(status) for status in seen.get(name, ())}
+        refusals = {status for status in operation["responses"] if status[0] == "4"}
+        if not any(status[0] == "2" for status in statuses):
+            missing.append(f"{name} never succeeded")
+        if refusals and not refusals & statuses:
+            missing.append(f"{name} never refused")
+        missing += [f"{name} never answered {status}" for status in sorted(refusals - statuses - DECIDED_BEFORE)
+                    if (name, status) not in NOT_PROVOKED]
+    true(not missing, "; ".join(missing))
+
+
+run()

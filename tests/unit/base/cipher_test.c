@@ -1,0 +1,102 @@
+#include "base/cipher.h"
+
+#include "base/random.h"
+#include "unit.h"
+
+#include <string.h>
+
+/* The published vector of Speck64/128. */
+static void the_permutation_is_speck(void **state)
+{
+    struct cipher_permutation permutation;
+    (void)state;
+    cipher_permutation_make(
+        &permutation, (struct hash_key){ .k0 = 0x0b0a090803020100, .k1 = 0x1b1a191813121110 });
+    assert_true(cipher_permute(&permutation, 0x3b7265747475432d) == 0x8c6fa548454e028b);
+    assert_true(cipher_unpermute(&permutation, 0x8c6fa548454e028b) == 0x3b7265747475432d);
+}
+
+static void every_number_comes_back(void **state)
+{
+    struct cipher_permutation permutation;
+    struct random random;
+    (void)state;
+    random_seed(&random, 7);
+    cipher_permutation_make(&permutation, (struct hash_key){ random_next(&random), random_next(&random) });
+    for (uint64_t i = 0; i < 1000; i++) {
+        const uint64_t value = random_next(&random);
+        assert_true(cipher_unpermute(&permutation, cipher_permute(&permutation, i)) == i);
+        assert_true(cipher_unpermute(&permutation, cipher_permute(&permutation, value)) == value);
+    }
+    assert_true(cipher_unpermute(&permutation, cipher_permute(&permutation, UINT64_MAX)) == UINT64_MAX);
+}
+
+static void neighbours_and_other_keys_look_unrelated(void **state)
+{
+    struct cipher_permutation one, other;
+    unsigned by_neighbour = 0, by_key = 0;
+    (void)state;
+    cipher_permutation_make(&one, (struct hash_key){ 1, 2 });
+    cipher_permutation_make(&other, (struct hash_key){ 1, 3 });
+    for (uint64_t i = 0; i < 256; i++) {
+        const uint64_t id = cipher_permute(&one, i);
+        by_neighbour += (unsigned)__builtin_popcountll(id ^ cipher_permute(&one, i + 1));
+        by_key += (unsigned)__builtin_popcountll(id ^ cipher_permute(&other, i));
+    }
+    assert_in_range(by_neighbour / 256, 30, 34);
+    assert_in_range(by_key / 256, 30, 34);
+}
+
+/* The library is the judge of AES; both ways must agree on many messages. */
+static void the_processor_and_the_library_agree(void **state)
+{
+    struct random random;
+    (void)state;
+    random_seed(&random, 11);
+    for (int round = 0; round < 500; round++) {
+        struct cipher_mac mac;
+        uint8_t key[CIPHER_MAC_KEY_BYTES], message[CIPHER_MAC_MESSAGE_BYTES];
+        for (size_t i = 0; i < sizeof key; i++)
+            key[i] = (uint8_t)random_next(&random);
+        for (size_t i = 0; i < sizeof message; i++)
+            message[i] = (uint8_t)random_next(&random);
+        cipher_mac_make(&mac, key);
+        const struct hash128 fast = cipher_mac_of(&mac, message);
+        const struct hash128 slow = cipher_mac_by_library(&mac, message);
+        assert_memory_equal(&fast, &slow, sizeof fast);
+    }
+}
+
+static void each_bit_of_message_and_key_changes_the_tag(void **state)
+{
+    struct cipher_mac mac;
+    uint8_t key[CIPHER_MAC_KEY_BYTES] = { 1 }, message[CIPHER_MAC_MESSAGE_BYTES] = { 2 };
+    (void)state;
+    cipher_mac_make(&mac, key);
+    const struct hash128 tag = cipher_mac_of(&mac, message);
+    for (size_t bit = 0; bit < 8 * sizeof message; bit++) {
+        message[bit / 8] = (uint8_t)(message[bit / 8] ^ 1 << bit % 8);
+        const struct hash128 other = cipher_mac_of(&mac, message);
+        assert_memory_not_equal(&tag, &other, sizeof tag);
+        message[bit / 8] = (uint8_t)(message[bit / 8] ^ 1 << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * sizeof key; bit++) {
+        key[bit / 8] = (uint8_t)(key[bit / 8] ^ 1 << bit % 8);
+        cipher_mac_make(&mac, key);
+        const struct hash128 other = cipher_mac_of(&mac, message);
+        assert_memory_not_equal(&tag, &other, sizeof tag);
+        key[bit / 8] = (uint8_t)(key[bit / 8] ^ 1 << bit % 8);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_permutation_is_speck),
+        cmocka_unit_test(every_number_comes_back),
+        cmocka_unit_test(neighbours_and_other_keys_look_unrelated),
+        cmocka_unit_test(the_processor_and_the_library_agree),
+        cmocka_unit_test(each_bit_of_message_and_key_changes_the_tag),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#include "inventory/buyers.h"
+
+#include "tests/unit/base/unit.h"
+
+enum { CAPACITY = 60 };
+
+static struct arena arena;
+static struct buyers buyers;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (arena_open(&arena, buyers_bytes(CAPACITY)) != STATUS_OK)
+        return -1;
+    buyers_create(&buyers, &arena, CAPACITY);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
+
+static void scopes_of_one_user_are_apart(void **state)
+{
+    (void)state;
+    buyers_find_or_add(&buyers, buyers_scope_item(3), 9)->used = 1;
+    buyers_find_or_add(&buyers, buyers_scope_sale(3), 9)->used = 2;
+    buyers_find_or_add(&buyers, buyers_scope_eligible(3), 9)->used = 3;
+    assert_int_equal(buyers_find(&buyers, buyers_scope_item(3), 9)->used, 1);
+    assert_int_equal(buyers_find(&buyers, buyers_scope_sale(3), 9)->used, 2);
+    assert_int_equal(buyers_find(&buyers, buyers_scope_eligible(3), 9)->used, 3);
+    assert_null(buyers_find(&buyers, buyers_scope_item(2), 9));
+    assert_null(buyers_find(&buyers, buyers_scope_item(3), 8));
+    assert_int_equal(buyers.count, 3);
+}
+
+static void a_row_is_added_once_and_found_in_a_full_table(void **state)
+{
+    (void)state;
+    for (uint64_t user = 1; user <= CAPACITY; user++) {
+        assert_int_equal(buyers_room(&buyers), CAPACITY - user + 1);
+        buyers_find_or_add(&buyers, buyers_scope_item(1), user)->used = (uint32_t)user;
+    }
+    assert_int_equal(buyers_room(&buyers), 0);
+    for (uint64_t user = 1; user <= CAPACITY; user++) {
+        assert_int_equal(buyers_find(&buyers, buyers_scope_item(1), user)->used, user);
+        assert_ptr_equal(buyers_find_or_add(&buyers, buyers_scope_item(1), user),
+            buyers_find(&buyers, buyers_scope_item(1), user));
+    }
+    assert_null(buyers_find(&buyers, buyers_scope_item(1), CAPACITY + 1));
+}
+
+static void overfill(void)
+{
+    for (uint64_t user = 1; user <= CAPACITY + 1; user++)
+        (void)buyers_find_or_add(&buyers, buyers_scope_item(1), user);
+}
+
+static void adding_to_a_full_table_is_a_bug(void **state)
+{
+    (void)state;
+    assert_true(unit_stops(overfill));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(scopes_of_one_user_are_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_row_is_added_once_and_found_in_a_full_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(adding_to_a_full_table_is_a_bug, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

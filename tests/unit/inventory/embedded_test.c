@@ -1,0 +1,366 @@
+#include "inventory/embedded.h"
+
+#include "tests/unit/inventory/engine_kit.h"
+#include "tests/unit/journal/memory_disk.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { SLOTS = 16, THREAD_BUYS = 2000 };
+
+static struct disk *disk;
+static struct embedded *embedded;
+static struct embedded_report report;
+static struct inventory_port *port;
+
+static struct embedded_config config_make(uint64_t tickets_max, uint32_t slots)
+{
+    return (struct embedded_config){
+        .journal = { .disk = disk, .data_id = 5, .segment_bytes = 4 * JOURNAL_PAGE, .batch_bytes = 2 * JOURNAL_PAGE },
+        .engine = { .items_max = 4, .sales_max = 3, .tickets_max = tickets_max },
+        .filter_key = { 1, 2 },
+        .ports = 2,
+        .ring_slots = slots,
+    };
+}
+
+static void inventory_start(void)
+{
+    const struct embedded_config config = config_make(4096, SLOTS);
+    assert_int_equal(embedded_open(&embedded, &config, &report), STATUS_OK);
+    port = embedded_port(embedded, 0, NULL);
+}
+
+static void ask(uint64_t tag, struct command command)
+{
+    struct inventory_request *request = port->ops->reserve(port);
+    assert_non_null(request);
+    *request = (struct inventory_request){ .tag = tag, .command = command };
+    port->ops->commit(port);
+    port->ops->flush(port);
+}
+
+static void expect(uint64_t tag, enum answer answer)
+{
+    const struct inventory_answer *told = port->ops->collect(port);
+    assert_non_null(told);
+    assert_int_equal(told->tag, tag);
+    assert_int_equal(told->outcome.answer, answer);
+}
+
+static void cycle(uint64_t now_ms)
+{
+    embedded_turn(embedded, now_ms);
+    (void)embedded_write(embedded);
+    embedded_turn(embedded, now_ms);
+}
+
+static struct command buy(user_id user, uint32_t quantity)
+{
+    return (struct command){ .type = COMMAND_RESERVE, .reserve = { .user = user, .item = 1, .quantity = quantity } };
+}
+
+static void sale_start(uint32_t limit)
+{
+    const struct command sale = { .type = COMMAND_SALE,
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END } };
+    const struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, limit) };
+    ask(1, sale);
+    ask(2, preheat);
+    cycle(SALE_START);
+    expect(1, ANSWER_DONE);
+    expect(2, ANSWER_DONE);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    disk = memory_disk_open(3);
+    inventory_start();
+    sale_start(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    embedded_close(embedded);
+    memory_disk_close(disk);
+    return 0;
+}
+
+static void a_win_is_told_when_it_is_durable_and_not_before(void **state)
+{
+    (void)state;
+    ask(3, buy(ANNA, 1));
+    embedded_turn(embedded, SALE_NOW);
+    assert_null(port->ops->collect(port));
+    assert_false(embedded_idle(embedded));
+    embedded_turn(embedded, SALE_NOW);
+    assert_null(port->ops->collect(port));
+    assert_true(embedded_write(embedded));
+    assert_null(port->ops->collect(port));
+    embedded_turn(embedded, SALE_NOW);
+    expect(3, ANSWER_WON);
+    assert_true(embedded_idle(embedded));
+    assert_false(embedded_write(embedded));
+}
+
+static void what_saw_a_win_in_flight_waits_with_it_and_the_rest_does_not(void **state)
+{
+    (void)state;
+    ask(3, buy(ANNA, 10));
+    ask(4, buy(BERT, 1)); /* sold out, because of the one before */
+    ask(5, buy(ANNA, 1)); /* one purchase of a user and item at a time: tells nothing of the log */
+    ask(6, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 3 } });
+    ask(7, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } });
+    embedded_turn(embedded, SALE_NOW);
+    expect(5, ANSWER_IN_PROGRESS);
+    expect(6, ANSWER_UNKNOWN_ITEM);
+    assert_null(port->ops->collect(port));
+    (void)embedded_write(embedded);
+    embedded_turn(embedded, SALE_NOW);
+    expect(3, ANSWER_WON);
+    expect(4, ANSWER_SOLD_OUT);
+    expect(7, ANSWER_FOUND);
+}
+
+static void the_board_shows_what_is_durable_and_knows_the_buyers(void **state)
+{
+    (void)state;
+    const struct board *board = embedded_board(embedded);
+    struct board_update shown;
+    ask(3, buy(ANNA, 10));
+    embedded_turn(embedded, SALE_NOW);
+    assert_true(board_read(board, 1, &shown));
+    assert_int_equal(shown.counts.channel_free[0], 10);
+    (void)embedded_write(embedded);
+    embedded_turn(embedded, SALE_NOW);
+    assert_true(board_read(board, 1, &shown));
+    assert_int_equal(shown.counts.channel_free[0], 0);
+    assert_true(board_may_have_bought(board, 1, ANNA));
+    ask(4, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 2 } });
+    cycle(SALE_NOW);
+    assert_true(board_read(board, 1, &shown));
+    assert_int_equal(shown.counts.channel_free[0], 2);
+}
+
+static void a_limit_over_the_sale_waits_for_the_other_items_win(void **state)
+{
+    (void)state;
+    const struct command sale = { .type = COMMAND_SALE,
+        .sale = { .sale = 2, .start_ms = SALE_START, .end_ms = SALE_END, .limit_per_user = 1 } };
+    struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(2, 0) };
+    preheat.preheat.sale = 2;
+    ask(3, sale);
+    ask(4, preheat);
+    preheat.preheat.item = 3;
+    ask(5, preheat);
+    cycle(SALE_NOW);
+    for (uint64_t tag = 3; tag <= 5; tag++)
+        expect(tag, ANSWER_DONE);
+    struct command first = buy(ANNA, 1), second = buy(ANNA, 1);
+    first.reserve.item = 2;
+    second.reserve.item = 3;
+    ask(6, first);
+    ask(7, second);
+    embedded_turn(embedded, SALE_NOW);
+    assert_null(port->ops->collect(port)); /* "limit reached" would tell of a win that may get lost */
+    (void)embedded_write(embedded);
+    embedded_turn(embedded, SALE_NOW);
+    expect(6, ANSWER_WON);
+    expect(7, ANSWER_LIMIT_REACHED);
+}
+
+static void after_a_journal_fault_nothing_is_told_any_more(void **state)
+{
+    (void)state;
+    ask(3, buy(ANNA, 1));
+    embedded_turn(embedded, SALE_NOW);
+    memory_disk_fail(disk, MEMORY_SYNC, 1);
+    assert_true(embedded_write(embedded));
+    memory_disk_fail(disk, MEMORY_ANY, 0);
+    assert_true(embedded_failed(embedded));
+    ask(4, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } });
+    for (uint32_t i = 0; i < 3; i++) {
+        embedded_turn(embedded, SALE_NOW);
+        assert_false(embedded_write(embedded));
+        assert_null(port->ops->collect(port));
+    }
+    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_FAILED);
+    assert_int_equal(embedded_snapshot_now(embedded), STATUS_IO);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_IO);
+}
+
+static void what_was_told_is_there_after_a_restart_also_from_a_snapshot(void **state)
+{
+    (void)state;
+    uint64_t tag = 10;
+    for (user_id user = 100; user < 110; user++) {
+        ask(++tag, buy(user, 1));
+        cycle(SALE_NOW);
+        expect(tag, ANSWER_WON);
+        assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    }
+    const uint64_t digest = engine_digest(embedded_engine(embedded));
+    for (uint32_t life = 0; life < 3; life++) {
+        if (life == 1)
+            assert_int_equal(embedded_snapshot_now(embedded), STATUS_OK);
+        embedded_close(embedded);
+        memory_disk_power_cut(disk);
+        inventory_start();
+        assert_true(report.snapshot.lsn > 0); /* the roll of a segment made one */
+        assert_int_equal(engine_digest(embedded_engine(embedded)), digest);
+        assert_int_equal(embedded_time_floor(embedded), SALE_NOW);
+        assert_true(board_may_have_bought(embedded_board(embedded), 1, 105));
+    }
+    assert_int_equal(report.replay.records, 0);
+    ask(1, buy(200, 1));
+    cycle(SALE_START); /* a clock that was set back */
+    expect(1, ANSWER_SOLD_OUT);
+}
+
+static void a_full_disk_stops_wins_and_not_answers_and_ends_by_itself(void **state)
+{
+    (void)state;
+    memory_disk_capacity(disk, 1);
+    uint64_t tag = 10;
+    enum answer last = ANSWER_WON;
+    for (user_id user = 100; user < 140 && last == ANSWER_WON; user++) {
+        ask(++tag, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 1 } });
+        cycle(SALE_NOW);
+        (void)!embedded_housekeep(embedded);
+        const struct inventory_answer *told = port->ops->collect(port);
+        assert_non_null(told);
+        if (told->outcome.answer == ANSWER_DONE)
+            continue;
+        last = told->outcome.answer;
+    }
+    assert_int_equal(last, ANSWER_UNAVAILABLE);
+    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_NO_DISK);
+    ask(2, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } });
+    cycle(SALE_NOW);
+    expect(2, ANSWER_FOUND);
+    memory_disk_capacity(disk, UINT64_MAX);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    ask(3, buy(ANNA, 1));
+    cycle(SALE_NOW);
+    expect(3, ANSWER_WON);
+    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_RUNNING);
+}
+
+static void held_wins_are_refused_and_other_changes_go_on(void **state)
+{
+    (void)state;
+    embedded_hold_wins(embedded, WINS_ORDERS_LAG);
+    ask(3, buy(ANNA, 1));
+    ask(4, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 1 } });
+    cycle(SALE_NOW);
+    expect(3, ANSWER_UNAVAILABLE);
+    expect(4, ANSWER_DONE);
+    embedded_hold_wins(embedded, WINS_RUNNING);
+    ask(5, buy(ANNA, 1));
+    cycle(SALE_NOW);
+    expect(5, ANSWER_WON);
+}
+
+static void another_data_folder_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct embedded_config config = config_make(4096, SLOTS);
+    struct embedded *other;
+    assert_int_equal(embedded_snapshot_now(embedded), STATUS_OK);
+    config.journal.data_id = 6;
+    assert_int_equal(embedded_open(&other, &config, &report), STATUS_CONFLICT);
+    assert_null(other);
+    assert_string_not_equal(report.what, "");
+    embedded_close(NULL);
+}
+
+/* Host, sync and housekeeper as real threads: every request is answered once, and everybody who was told has a unit. */
+static _Atomic bool stopping;
+
+static void *sync_run(void *context)
+{
+    (void)context;
+    while (!atomic_load(&stopping)) {
+        wake_wait(embedded_sync_wake(embedded), 1);
+        (void)embedded_write(embedded);
+    }
+    return NULL;
+}
+
+static void *host_run(void *context)
+{
+    (void)context;
+    while (!atomic_load(&stopping)) {
+        if (!embedded_turn(embedded, SALE_NOW))
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void *house_run(void *context)
+{
+    (void)context;
+    while (!atomic_load(&stopping)) {
+        (void)!embedded_housekeep(embedded);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void threads_answer_every_request_once(void **state)
+{
+    (void)state;
+    pthread_t threads[3];
+    void *(*const runs[])(void *) = { sync_run, host_run, house_run };
+    uint32_t wins = 0, answers = 0, asked = 0;
+    ask(9, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 500 } });
+    cycle(SALE_NOW);
+    expect(9, ANSWER_DONE);
+    atomic_store(&stopping, false);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, runs[i], NULL), 0);
+    while (answers < THREAD_BUYS) {
+        struct inventory_request *request = asked < THREAD_BUYS ? port->ops->reserve(port) : NULL;
+        if (request != NULL) {
+            *request = (struct inventory_request){ .tag = ++asked, .command = buy(1000 + asked, 1) };
+            port->ops->commit(port);
+            port->ops->flush(port);
+        }
+        const struct inventory_answer *told = port->ops->collect(port);
+        if (told == NULL) {
+            sched_yield();
+            continue;
+        }
+        answers++;
+        wins += told->outcome.answer == ANSWER_WON;
+        assert_true(told->outcome.answer == ANSWER_WON || told->outcome.answer == ANSWER_SOLD_OUT ||
+            told->outcome.answer == ANSWER_UNAVAILABLE);
+    }
+    atomic_store(&stopping, true);
+    for (uint32_t i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(embedded_engine(embedded)->tickets.count, wins);
+    assert_null(engine_check(embedded_engine(embedded)));
+    assert_true(wins > 0 && wins <= 510);
+}
+
+#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(a_win_is_told_when_it_is_durable_and_not_before),
+        RULE(what_saw_a_win_in_flight_waits_with_it_and_the_rest_does_not),
+        RULE(the_board_shows_what_is_durable_and_knows_the_buyers),
+        RULE(a_limit_over_the_sale_waits_for_the_other_items_win),
+        RULE(after_a_journal_fault_nothing_is_told_any_more),
+        RULE(what_was_told_is_there_after_a_restart_also_from_a_snapshot),
+        RULE(a_full_disk_stops_wins_and_not_answers_and_ends_by_itself),
+        RULE(held_wins_are_refused_and_other_changes_go_on),
+        RULE(another_data_folder_is_refused_by_name),
+        RULE(threads_answer_every_request_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

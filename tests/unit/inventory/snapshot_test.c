@@ -1,0 +1,173 @@
+#include "inventory/snapshot.h"
+
+#include "tests/unit/inventory/engine_kit.h"
+#include "tests/unit/journal/memory_disk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DATA_ID = 77 };
+
+static struct kit kit;
+static struct engine loaded;
+static struct disk *disk;
+static struct journal_position where;
+
+static void fill_and_write(uint64_t lsn)
+{
+    const struct journal_position at = { .lsn = lsn, .time_ms = 5, .hash = { 1, 2, 3 } };
+    assert_int_equal(snapshot_write(disk, &kit.engine, DATA_ID, &at), STATUS_OK);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    disk = memory_disk_open(1);
+    kit_ready(&kit, 2, 3);
+    return engine_open(&loaded, &kit.engine.config) == STATUS_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    engine_close(&loaded);
+    kit_close(&kit);
+    memory_disk_close(disk);
+    return 0;
+}
+
+static enum status load(void)
+{
+    return snapshot_load_latest(disk, &loaded, &kit.engine.config, DATA_ID, &where);
+}
+
+static void name_of(char name[DISK_NAME_MAX], uint64_t lsn)
+{
+    snprintf(name, DISK_NAME_MAX, "snapshot-%016" PRIx64, lsn);
+}
+
+static void without_a_snapshot_everything_starts_at_zero(void **state)
+{
+    (void)state;
+    where.lsn = 9;
+    assert_int_equal(load(), STATUS_OK);
+    assert_int_equal(where.lsn, 0);
+}
+
+static void what_is_loaded_is_what_was_written_and_goes_on_alike(void **state)
+{
+    (void)state;
+    const struct command users = { .type = COMMAND_USERS, .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
+    const struct command pause = { .type = COMMAND_GATE, .gate = { .sale = 1, .move = GATE_MOVE_PAUSE } };
+    assert_int_equal(kit_do(&kit, users, 0), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 4, 2), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, BERT, 5, 1), ANSWER_WON);
+    assert_int_equal(kit_settle(&kit, 1, SETTLE_SOLD), ANSWER_DONE);
+    assert_int_equal(kit_settle(&kit, 2, SETTLE_RETURN), ANSWER_DONE);
+    assert_int_equal(kit_do(&kit, pause, 0), ANSWER_DONE);
+    fill_and_write(6);
+    assert_int_equal(load(), STATUS_OK);
+    assert_int_equal(where.lsn, 6);
+    assert_int_equal(where.time_ms, 5);
+    assert_int_equal(where.hash[2], 3);
+    assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
+    assert_null(engine_check(&loaded));
+    assert_int_equal(tickets_find_key(&loaded.tickets, 4), 1);
+    assert_int_equal(loaded.sales[1].items, 1);
+}
+
+static void a_damaged_snapshot_is_passed_over_for_an_older_one(void **state)
+{
+    (void)state;
+    char name[DISK_NAME_MAX];
+    fill_and_write(1);
+    const uint64_t older = engine_digest(&kit.engine);
+    assert_int_equal(kit_buy(&kit, ANNA, 4, 2), ANSWER_WON);
+    fill_and_write(2);
+    name_of(name, 2);
+    const uint64_t size = memory_disk_size(disk, name);
+    for (uint64_t at = 0; at < size; at += 7) { /* wherever it is */
+        uint8_t byte;
+        memory_disk_peek(disk, name, at, &byte, 1);
+        byte ^= 0x10;
+        memory_disk_poke(disk, name, at, &byte, 1);
+        engine_close(&loaded);
+        assert_int_equal(engine_open(&loaded, &kit.engine.config), STATUS_OK);
+        const enum status status = load();
+        if (status == STATUS_OK) { /* a count that became too large is STATUS_FULL: a person looks */
+            assert_int_equal(where.lsn, 1);
+            assert_int_equal(engine_digest(&loaded), older);
+        } else {
+            assert_int_equal(status, STATUS_FULL);
+        }
+        byte ^= 0x10;
+        memory_disk_poke(disk, name, at, &byte, 1);
+    }
+}
+
+static void two_are_kept_and_older_ones_go(void **state)
+{
+    (void)state;
+    char name[DISK_NAME_MAX];
+    for (uint64_t lsn = 1; lsn <= 5; lsn++)
+        fill_and_write(lsn);
+    for (uint64_t lsn = 1; lsn <= 5; lsn++) {
+        name_of(name, lsn);
+        assert_int_equal(memory_disk_has(disk, name), lsn > 5 - SNAPSHOTS_KEPT);
+    }
+    assert_false(memory_disk_has(disk, "snapshot.tmp"));
+}
+
+static void a_snapshot_that_fails_leaves_the_last_one_as_it_was(void **state)
+{
+    (void)state;
+    fill_and_write(1);
+    for (uint64_t k = 1;; k++) {
+        const struct journal_position at = { .lsn = 2 };
+        memory_disk_fail(disk, MEMORY_ANY, k);
+        const enum status status = snapshot_write(disk, &kit.engine, DATA_ID, &at);
+        memory_disk_fail(disk, MEMORY_ANY, 0);
+        if (status == STATUS_OK)
+            break;
+        assert_true(k < 20);
+        engine_close(&loaded);
+        assert_int_equal(engine_open(&loaded, &kit.engine.config), STATUS_OK);
+        assert_int_equal(load(), STATUS_OK);
+        assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
+    }
+    assert_int_equal(memory_disk_open_files(disk), 0);
+}
+
+static void other_data_and_smaller_tables_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(kit_buy(&kit, ANNA, 4, 1), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, BERT, 5, 1), ANSWER_WON);
+    fill_and_write(3);
+    assert_int_equal(snapshot_load_latest(disk, &loaded, &kit.engine.config, DATA_ID + 1, &where), STATUS_CONFLICT);
+    const struct engine_config smaller[] = {
+        { .items_max = 4, .sales_max = 3, .tickets_max = 1 },
+        { .items_max = 2, .sales_max = 3, .tickets_max = 64 }, /* one is there: fits */
+    };
+    for (uint32_t i = 0; i < 2; i++) {
+        engine_close(&loaded);
+        assert_int_equal(engine_open(&loaded, &smaller[i]), STATUS_OK);
+        assert_int_equal(snapshot_load_latest(disk, &loaded, &smaller[i], DATA_ID, &where),
+            i == 0 ? STATUS_FULL : STATUS_OK);
+    }
+}
+
+#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(without_a_snapshot_everything_starts_at_zero),
+        RULE(what_is_loaded_is_what_was_written_and_goes_on_alike),
+        RULE(a_damaged_snapshot_is_passed_over_for_an_older_one),
+        RULE(two_are_kept_and_older_ones_go),
+        RULE(a_snapshot_that_fails_leaves_the_last_one_as_it_was),
+        RULE(other_data_and_smaller_tables_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
