@@ -45,9 +45,9 @@ HARDENED_LINK := -pie -Wl,-z,relro,-z,now
 SANITIZED := -O1 -fno-omit-frame-pointer -DSTAMPEDE_DEBUG -Wno-maybe-uninitialized -Wno-null-dereference
 
 # Release objects carry machine code and LTO code: the server is linked with LTO, the many tests without.
-CFLAGS.release := -O2 $(HARDENING) -flto=auto -ffat-lto-objects
+CFLAGS.release := -O3 $(HARDENING) -flto=auto -ffat-lto-objects
 LDFLAGS.release := $(HARDENED_LINK)
-SERVER_LDFLAGS.release := -O2 -flto=auto
+SERVER_LDFLAGS.release := -O3 -flto=auto
 TEST_LDFLAGS.release := -fno-lto
 CFLAGS.debug := -O0 -DSTAMPEDE_DEBUG
 CFLAGS.asan := $(SANITIZED) -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -88,7 +88,8 @@ SEAM_SOURCES := $(filter %_test.c,$(call find_c,tests/seam))
 FUZZ_SOURCES := $(filter %_fuzz.c,$(call find_c,tests/fuzz))
 SIM_SOURCES := $(call with_main,$(call find_c,tests/simulation))
 HELPER_FOLDERS := tests/support tests/unit tests/seam $(if $(filter sim,$(BUILD)),tests/simulation)
-HELPER_SOURCES := $(filter-out %_test.c $(SIM_SOURCES),$(call find_c,$(HELPER_FOLDERS)))
+HELPER_SOURCES := $(filter-out %_test.c $(SIM_SOURCES),$(call find_c,$(HELPER_FOLDERS))) \
+    $(if $(filter sim,$(BUILD)),,$(wildcard tests/simulation/model_store*.c))
 BENCH_ALL := $(call find_c,bench)
 BENCH_SOURCES := $(call with_main,$(BENCH_ALL))
 BENCH_HELPERS := $(filter-out $(BENCH_SOURCES),$(BENCH_ALL))

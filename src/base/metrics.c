@@ -17,7 +17,8 @@ void metrics_thread_enter(void)
     if (inside)
         return;
     inside = true;
-    uint32_t slot = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed);
+    /* Slot 0 is for those who never entered, the last one for those who came too late: both may be shared. */
+    uint32_t slot = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed) + 1;
     metrics_slot = slot < METRICS_THREADS ? slot : METRICS_THREADS - 1;
 }
 

@@ -153,11 +153,10 @@ void board_add_buyer(struct board *board, item_id item, user_id user)
 bool board_may_have_bought(const struct board *board, item_id item, user_id user)
 {
     struct filter_place place = filter_find(board, item, user);
-    uint64_t all = 1;
-#pragma GCC unroll 4
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
-        all &= atomic_load_explicit(&place.words[bit / 64], memory_order_relaxed) >> bit % 64;
+        if ((atomic_load_explicit(&place.words[bit / 64], memory_order_acquire) >> bit % 64 & 1) == 0)
+            return false; /* mostly at the first one */
     }
-    return all != 0;
+    return true;
 }

@@ -35,7 +35,7 @@ static void *block_take(struct buffer_class *class)
 {
     if (class->free != NULL) {
         void *block = class->free;
-        memcpy(&class->free, block, sizeof(void *));
+        memcpy(&class->free, block, sizeof(class->free));
         return block;
     }
     if (class->fresh == class->count)
@@ -78,7 +78,7 @@ void buffer_give(struct buffers *buffers, struct buffer *buffer)
     struct buffer_class *class = &buffers->classes[buffer->class];
     size_t offset = (size_t)(buffer->data - class->blocks);
     invariant(offset % class->bytes == 0 && offset / class->bytes < class->fresh);
-    memcpy(buffer->data, &class->free, sizeof(void *));
+    memcpy(buffer->data, &class->free, sizeof(class->free));
     class->free = buffer->data;
     *buffer = (struct buffer){ .data = NULL };
 }

@@ -5,7 +5,8 @@
  * body that outlives the connection (static files) may be left in `reply->body` and is sent
  * without copying. EDGE_ANSWERED: a compact answer that is rendered when its turn comes.
  * EDGE_DEFERRED: the token is kept by the handler, and edge_complete or edge_complete_bytes
- * follows later (exactly once; a token whose connection has gone is accepted and dropped).
+ * follows later (exactly once, never from inside the request call; a token whose connection has
+ * gone is accepted and dropped).
  * Requests for which handler->overlaps says true may run while earlier ones of the same
  * connection are still deferred (pipelined purchases); they must end in EDGE_ANSWERED or
  * EDGE_DEFERRED + edge_complete. All others are started only when everything before them has

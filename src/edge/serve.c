@@ -418,7 +418,8 @@ static inline void answer_alone(
         edge->handler.render(edge->handler.self, &given.answer, false, &edge->out);
     else
         edge->body = given.body;
-    response_check(edge, connection, 0, false);
+    if (__builtin_expect(edge->out.overflow, 0))
+        response_check(edge, connection, 0, false);
     if (__builtin_expect(edge->body.size > 0 || connection->finishing, 0)) {
         flush(edge, connection);
         settle(edge, connection);

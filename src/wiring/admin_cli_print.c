@@ -1,6 +1,7 @@
 /* wiring/admin_cli_print.c: answers for people. Columns are as wide as what is in them; numbers
  * stand right. */
 #include "base/span.h"
+#include "base/text.h"
 #include "wiring/admin_cli_parts.h"
 #include "wiring/verify_time.h"
 
@@ -162,7 +163,11 @@ static void lines_print(const char *name, json_t *value, int depth, FILE *out)
     }
     for (void *at = json_object_iter(value); at != NULL; at = json_object_iter_next(value, at)) {
         char path[CELL_BYTES];
-        snprintf(path, sizeof path, "%s%s%s", name, name[0] != 0 ? "." : "", json_object_iter_key(at));
+        struct text text = text_in(path, sizeof path - 1);
+        text_string(&text, name);
+        text_string(&text, name[0] != 0 ? "." : "");
+        text_string(&text, json_object_iter_key(at));
+        path[text.size] = 0; /* what does not fit is left out */
         clean(path);
         lines_print(path, json_object_iter_value(at), depth + 1, out);
     }

@@ -121,21 +121,25 @@ void answers_create(void)
     }
 }
 
-static void ready_render(
-    const struct ready *ready, const struct edge_answer *answer, const struct funnel_keys *keys, struct text *out)
+static void ready_fill(const struct edge_answer *answer, const struct funnel_keys *keys, char *at)
 {
-    const size_t start = out->size;
-    text_add(out, span_of(ready->bytes, ready->size));
-    if (out->overflow)
-        return;
-    memcpy(out->data + start + ready->date, http_date(), HTTP_DATE_CHARS);
-    if (ready->number == 0)
-        return;
-    struct text gap = text_in(out->data + start + ready->number, 16);
+    struct text gap = text_in(at, 16);
     if (waits(answer->kind)) /* one to five seconds, so that nobody comes back all at once */
         text_u64(&gap, 1 + clock_monotonic_ns() / 1000 % 5);
     else
         text_hex64(&gap, funnel_ticket_id(keys, answer->b));
+}
+
+static inline void ready_render(
+    const struct ready *ready, const struct edge_answer *answer, const struct funnel_keys *keys, struct text *out)
+{
+    const size_t start = out->size;
+    text_add(out, span_of(ready->bytes, ready->size));
+    if (__builtin_expect(out->overflow, 0))
+        return;
+    memcpy(out->data + start + ready->date, http_date(), HTTP_DATE_CHARS);
+    if (ready->number != 0)
+        ready_fill(answer, keys, out->data + start + ready->number);
 }
 
 static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys, struct span headers,

@@ -294,13 +294,20 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
     return route_slow(&exchange);
 }
 
+static __attribute__((noinline)) void render_with_origin(
+    struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out)
+{
+    char origin[ORIGIN_BYTES_MAX + 64];
+    answer_render(answer, &routes->keys, cors_headers(routes, answer->flags, origin), closing, out);
+}
+
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
 {
     struct routes *routes = self;
-    char origin[ORIGIN_BYTES_MAX + 64];
-    const struct span headers =
-        answer->flags == 0 ? SPAN_NONE : cors_headers(routes, answer->flags, origin);
-    answer_render(answer, &routes->keys, headers, closing, out);
+    if (__builtin_expect(answer->flags == 0, 1))
+        answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
+    else
+        render_with_origin(routes, answer, closing, out);
 }
 
 static void routes_refuse(void *self, int status, const char *why, struct text *out)

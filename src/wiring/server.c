@@ -407,13 +407,11 @@ static void settings_reload(struct server *server)
     struct config config = server->config;
     struct settings *settings;
     char error[CONFIG_ERROR];
-    const char *path = server->options->config_path;
+    const struct server_options *options = server->options;
     sd_notify(0, "RELOADING=1");
-    enum status status = path == NULL ? STATUS_OK : config_load_file(&config, path, error);
-    if (status == STATUS_OK)
-        status = config_load_environment(&config, error);
-    if (status == STATUS_OK)
-        status = config_check(&config, error);
+    enum status status = options->settings_read == NULL
+        ? STATUS_OK
+        : options->settings_read(&config, options->context, error);
     if (status == STATUS_OK)
         status = settings_make(&settings, &config, error);
     if (status == STATUS_OK) {

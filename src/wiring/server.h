@@ -9,7 +9,8 @@
 #include "wiring/config.h"
 
 struct server_options {
-    const char *config_path; /* read again on SIGHUP; NULL: none */
+    /* On SIGHUP: the settings as a start would read them now. NULL: as they were; key files are read all the same. */
+    enum status (*settings_read)(struct config *config, void *context, char error[CONFIG_ERROR]);
     /* Before the threads run: puts rows into a new store. NULL: nothing. */
     enum status (*seed)(struct order_store *store, uint64_t now_ms);
     void (*started)(const struct config *config, uint16_t port, void *context); /* NULL: nothing */

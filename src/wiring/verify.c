@@ -256,6 +256,8 @@ static void position_check(struct verify *verify)
     if (verify->store == NULL)
         return;
     verify->checks[CHECK_POSITION].looked = 1;
+    if (verify->store_data_id == 0 && end > 0)
+        verify_fail(verify, CHECK_DATA_ID, "the database is new, but the journal ends at %" PRIu64, end);
     if (position > end)
         verify_fail(verify, CHECK_POSITION,
             "the journal is older than the database: it ends at %" PRIu64

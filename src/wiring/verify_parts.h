@@ -102,32 +102,29 @@ struct verify {
 
     bool running; /* a server holds the folder */
     bool from_snapshot;
+    bool store_compared, at_taken;
+    uint32_t snapshot_count, snapshot_next, dead_count, dead_next, event_count, at_count;
     lsn_t start; /* replay begins after this */
     uint64_t tickets, segments, segment_bytes, first_ms, last_ms;
     uint64_t full_check_at; /* records; four times as many each time */
     uint64_t progress_ns;
 
     struct verify_snapshot snapshots[VERIFY_SNAPSHOTS_MAX]; /* ascending */
-    uint32_t snapshot_count, snapshot_next;
 
     struct order_store *store; /* NULL: store_what says why */
     char store_what[VERIFY_WHAT_BYTES];
+    uint64_t store_data_id;
     lsn_t store_position;
-    bool store_compared;
     struct dead_letter *dead; /* by position, ascending */
-    uint32_t dead_count, dead_next;
     uint64_t orders;
     uint8_t *marks; /* by ticket number */
 
     user_id user; /* 0: nobody */
     struct verify_event *events;
-    uint32_t event_count;
     uint64_t event_total;
 
-    bool at_taken;
     lsn_t at_lsn;
     struct verify_counts *at_counts;
-    uint32_t at_count;
 };
 
 /* Counts a failure; the first one's text stays. */

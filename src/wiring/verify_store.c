@@ -49,7 +49,6 @@ void verify_store_open(struct verify *verify)
 {
     char error[CONFIG_ERROR] = "";
     struct stat file;
-    uint64_t data_id = 0;
     if (stat(verify->folder.database, &file) != 0 || file.st_size == 0) {
         snprintf(verify->store_what, sizeof verify->store_what, "no database");
         return;
@@ -62,7 +61,7 @@ void verify_store_open(struct verify *verify)
     }
     struct order_store *store = verify->store;
     verify->dead = calloc(DEAD_MAX, sizeof *verify->dead);
-    status = store->ops->identity(store, &data_id, &verify->store_position);
+    status = store->ops->identity(store, &verify->store_data_id, &verify->store_position);
     if (status == STATUS_OK && verify->dead != NULL)
         status = store->ops->dead_letters(store, verify->dead, DEAD_MAX, &verify->dead_count);
     if (status != STATUS_OK || verify->dead == NULL) {
@@ -71,7 +70,8 @@ void verify_store_open(struct verify *verify)
     }
     qsort(verify->dead, verify->dead_count, sizeof *verify->dead, dead_by_position);
     verify->checks[CHECK_DATA_ID].looked = 1;
-    if (data_id != verify->folder.data_id && !(data_id == 0 && verify->store_position == 0)) {
+    const uint64_t data_id = verify->store_data_id;
+    if (data_id != verify->folder.data_id && data_id != 0) { /* 0: a new one, see verify.c */
         verify_fail(verify, CHECK_DATA_ID, "journal has %016" PRIx64 ", database has %016" PRIx64,
             verify->folder.data_id, data_id);
         snprintf(verify->store_what, sizeof verify->store_what, "the database belongs to another journal");

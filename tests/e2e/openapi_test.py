@@ -578,6 +578,8 @@ def before_the_start_and_after_the_end_nothing_is_sold_but_wins_are_told():
     admin("adminPreheatItem", item=admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})["id"])
     admin("adminEndSale", sale=ended)
     admin("adminPauseSale", 409, "conflict", sale=ended)
+    admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})
+    equal(admin("adminPublishSale", 409, sale=ended)["published"], False)
     eventually(lambda: call("getItem", 200, item=ids["item"])["state"] == "ended", "the end does not show")
     call("buy", 410, "ended", item=ids["item"], pass_=late)
     equal(call("buy", 202, item=ids["item"], pass_=kept, headers={"Idempotency-Key": "first"})["ticket"], ids["ticket"])

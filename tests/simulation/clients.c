@@ -1,4 +1,5 @@
-/* Who asks what: buyers with retries, duplicates and mistakes, and a shop that can't keep its hands off. */
+/* Who asks what: buyers with retries, duplicates and mistakes, and a shop that can't keep its
+ * hands off. */
 #include "funnel/token.h"
 #include "tests/simulation/world.h"
 
@@ -9,16 +10,18 @@ bool client_ask(struct world *world, uint32_t port, const struct command *comman
 {
     struct inventory_port *seam = world->ports[port];
     const struct journal *journal = embedded_journal(world->embedded);
-    if (world->model.open_count + SIM_PORTS >= SIM_OPEN || world->model.request_count + SIM_PORTS >= SIM_REQUESTS)
+    if (world->model.open_count + SIM_PORTS >= SIM_OPEN
+        || world->model.request_count + SIM_PORTS >= SIM_REQUESTS)
         return false;
     struct inventory_request *slot = seam->ops->reserve(seam);
     if (slot == NULL)
         return false; /* too popular */
     slot->command = *command;
-    slot->tag = model_asked(&world->model, port, command, journal_appended(journal), journal_durable(journal),
-        world->engine_ms);
+    slot->tag = model_asked(&world->model, port, command, journal_appended(journal),
+        journal_durable(journal), world->engine_ms);
     trace_step("ask", slot->tag, command->type,
-        command->type == COMMAND_RESERVE ? command->reserve.item * 10000u + command->reserve.quantity : 0);
+        command->type == COMMAND_RESERVE ? command->reserve.item * 10000u + command->reserve.quantity
+                                         : 0);
     seam->ops->commit(seam);
     world->commands++;
     return true;
@@ -31,7 +34,8 @@ void client_collect(struct world *world, uint32_t port)
     while ((answer = seam->ops->collect(seam)) != NULL) {
         trace_step("told", answer->tag, answer->outcome.answer, answer->outcome.ticket);
         if (world->gave_up_waiting)
-            violation("I14 fail-stop", "request %" PRIu64 " was answered after the journal failed", answer->tag);
+            violation("I14 fail-stop", "request %" PRIu64 " was answered after the journal failed",
+                answer->tag);
         model_told(&world->model, port, answer, world->engine_ms);
     }
 }
@@ -43,9 +47,11 @@ static uint32_t port_of(user_id user)
 
 /* ---- purchases ---- */
 
-static void door_refused(const struct world *world, const struct command_reserve *wish, enum door_reason reason)
+static void door_refused(
+    const struct world *world, const struct command_reserve *wish, enum door_reason reason)
 {
-    const uint32_t last = world->model.last[user_index(wish->user)][wish->item];
+    const uint32_t last =
+        wish->item < SIM_ITEMS ? world->model.last[user_index(wish->user)][wish->item] : 0;
     const lsn_t shown = atomic_load(&embedded_board(world->embedded)->durable_lsn);
     const bool about_stock = reason == DOOR_SOLD_OUT || reason == DOOR_ENDED || reason == DOOR_PAUSED;
     if (atomic_load(&embedded_board(world->embedded)->wins_stopped) != WINS_RUNNING)
@@ -58,15 +64,20 @@ static void door_refused(const struct world *world, const struct command_reserve
 bool client_purchase(struct world *world, const struct command_reserve *wish)
 {
     static const char *const names[] = { "web", "app", "partner" };
-    const struct door door = { .board = embedded_board(world->embedded), .keys = &world->keys, .channels = &world->channels };
-    const struct pass pass = { .user = wish->user, .item = wish->item, .expires_s = (uint32_t)(world->now_ms / 1000) + 600 };
+    const struct door door = {
+        .board = embedded_board(world->embedded), .keys = &world->keys, .channels = &world->channels
+    };
+    const struct pass pass = {
+        .user = wish->user, .item = wish->item, .expires_s = (uint32_t)(world->now_ms / 1000) + 600
+    };
     const struct command command = { .type = COMMAND_RESERVE, .reserve = *wish };
     char token[TOKEN_CHARS], body[64], key[24];
     struct door_result result;
     if (wish->item == 0 || wish->channel >= 3 || (wish->flags & RESERVE_AFTER_END) != 0)
-        return client_ask(world, port_of(wish->user), &command); /* came another way, or was past the door already */
+        return client_ask(world, port_of(wish->user), &command); /* was past the door already */
     pass_issue(&world->keys, &pass, token);
-    snprintf(body, sizeof body, "{\"quantity\":%u,\"channel\":\"%s\"}", wish->quantity, names[wish->channel]);
+    snprintf(body, sizeof body, "{\"quantity\":%u,\"channel\":\"%s\"}", wish->quantity,
+        names[wish->channel]);
     snprintf(key, sizeof key, "%" PRIx64, wish->key);
     const struct door_request request = { .now_ms = world->now_ms,
         .item = wish->item,
@@ -88,12 +99,13 @@ void client_burst(struct world *world)
     const item_id item = (item_id)(1 + world_below(world, world->item_count));
     trace_step("burst", item, 0, 0);
     for (uint32_t who = 0; who < BUYERS; who++) {
-        for (item_id next = 0; next < 2; next++) {
+        for (item_id next = 0; next < 3; next++) {
             const struct command command = { .type = COMMAND_RESERVE,
                 .reserve = { .user = world->users[who],
                     .item = (item + next - 1) % world->item_count + 1,
                     .quantity = 1,
-                    .channel = (channel_index)(who % world->channel_count) } };
+                    .channel = (channel_index)(who % world->channel_count),
+                    .flags = RESERVE_AFTER_END } };
             (void)client_ask(world, port_of(world->users[who]), &command);
         }
     }
@@ -182,7 +194,8 @@ static void settle(struct world *world)
     struct command command = { .type = COMMAND_SETTLE,
         .settle = { .ticket = number,
             .step = world_chance(world, 2) ? SETTLE_STEPS : (uint8_t)world_below(world, SETTLE_STEPS),
-            .to = world_chance(world, 10) ? CHANNEL_SAFETY : (channel_index)world_below(world, world->channel_count) } };
+            .to = world_chance(world, 10) ? CHANNEL_SAFETY
+                                          : (channel_index)world_below(world, world->channel_count) } };
     if (number != 0 && number <= world->model.ticket_count) {
         /* An order that the database will reject is returned by the pump, and by nobody sold. */
         const struct queue_record *record = &world->model.log[world->model.tickets[number].lsn];
@@ -204,8 +217,8 @@ static bool is_open(const struct world *world, uint8_t type, uint32_t id)
 {
     for (uint32_t i = 0; i < world->model.open_count; i++) {
         const struct command *command = &world->model.requests[world->model.open[i]].command;
-        if (command->type == type &&
-            (type == COMMAND_SALE ? command->sale.sale == id : command->preheat.item == id))
+        if (command->type == type
+            && (type == COMMAND_SALE ? command->sale.sale == id : command->preheat.item == id))
             return true;
     }
     return false;
@@ -229,7 +242,8 @@ static channel_index place_choose(struct world *world)
 {
     if (world_chance(world, 3))
         return (channel_index)world_below(world, 256);
-    return world_chance(world, 15) ? CHANNEL_SAFETY : (channel_index)world_below(world, world->channel_count);
+    return world_chance(world, 15) ? CHANNEL_SAFETY
+                                   : (channel_index)world_below(world, world->channel_count);
 }
 
 static struct command stock_command(struct world *world)
@@ -237,12 +251,15 @@ static struct command stock_command(struct world *world)
     struct command command = { .type = world_chance(world, 50) ? COMMAND_ADJUST : COMMAND_MOVE };
     const item_id item = (item_id)(1 + world_below(world, world->item_count));
     if (command.type == COMMAND_MOVE) {
-        command.move = (struct command_move){ .item = item, .from = place_choose(world), .to = place_choose(world),
+        command.move = (struct command_move){ .item = item,
+            .from = place_choose(world),
+            .to = place_choose(world),
             .quantity = (uint32_t)world_below(world, 8) };
         return command;
     }
-    command.adjust = (struct command_adjust){ .item = item, .channel = place_choose(world),
-        .delta = (int32_t)world_below(world, 12) - 6 };
+    command.adjust = (struct command_adjust){
+        .item = item, .channel = place_choose(world), .delta = (int32_t)world_below(world, 12) - 6
+    };
     if (world_chance(world, 6))
         command.adjust.delta = world_chance(world, 50) ? INT32_MIN : INT32_MAX;
     return command;
@@ -253,8 +270,12 @@ static struct command gate_command(struct world *world, sale_id sale)
     const uint64_t what = world_below(world, 100);
     const bool paused = world->model.sales[sale].paused;
     const bool late = world->commands > COMMANDS_MIN * 3 / 4;
-    const uint8_t move = what < 2 && late ? GATE_MOVE_END : what < 20 ? GATE_MOVE_OPEN : paused ? GATE_MOVE_RESUME : GATE_MOVE_PAUSE;
-    return (struct command){ .type = COMMAND_GATE, .gate = { .sale = sale, .move = what == 99 ? GATE_MOVES : move } };
+    const uint8_t move = what < 2 && late ? GATE_MOVE_END
+        : what < 20                       ? GATE_MOVE_OPEN
+        : paused                          ? GATE_MOVE_RESUME
+                                          : GATE_MOVE_PAUSE;
+    return (struct command){ .type = COMMAND_GATE,
+        .gate = { .sale = sale, .move = what == 99 ? GATE_MOVES : move } };
 }
 
 static struct command users_command(struct world *world, sale_id sale)
@@ -285,7 +306,8 @@ static void shop_act(struct world *world)
             command.preheat.channel_units[0] += world_chance(world, 80);
         }
     } else {
-        command = (struct command){ .type = COMMAND_SALE, .sale = world->sale_wish[sale < SIM_SALES ? sale : 1] };
+        command = (struct command){ .type = COMMAND_SALE,
+            .sale = world->sale_wish[sale < SIM_SALES ? sale : 1] };
         command.sale.sale = sale;
         command.sale.end_ms += world_below(world, 3) * 500;
         if (command.sale.start_ms == 0)

@@ -26,8 +26,8 @@ static bool over_limit(const struct model *model, user_id user, item_id item, ui
     const struct model_item *its = &model->items[item];
     const uint32_t who = user_index(user);
     const uint32_t sale_limit = model->sales[its->sale].limit;
-    return (its->limit != 0 && (uint64_t)model->used[who][item] + quantity > its->limit) ||
-        (sale_limit != 0 && (uint64_t)model->used_sale[who][its->sale] + quantity > sale_limit);
+    return (its->limit != 0 && (uint64_t)model->used[who][item] + quantity > its->limit)
+        || (sale_limit != 0 && (uint64_t)model->used_sale[who][its->sale] + quantity > sale_limit);
 }
 
 static bool tables_full(const struct model *model)
@@ -35,11 +35,12 @@ static bool tables_full(const struct model *model)
     return model->ticket_count == model->tickets_max || model->buyers_max - model->buyers < 2;
 }
 
-static void expect_repeated(const struct model *model, const struct command_reserve *asked, struct outcome *out)
+static void expect_repeated(
+    const struct model *model, const struct command_reserve *asked, struct outcome *out)
 {
     const struct model_ticket *ticket = &model->tickets[model->key_ticket[key_index(asked->key)]];
-    if (ticket->user != asked->user || ticket->item != asked->item || ticket->quantity != asked->quantity ||
-        ticket->channel != asked->channel) {
+    if (ticket->user != asked->user || ticket->item != asked->item
+        || ticket->quantity != asked->quantity || ticket->channel != asked->channel) {
         out->answer = ANSWER_KEY_REUSED;
         return;
     }
@@ -102,11 +103,11 @@ static void expect_reserve(const struct model *model, const struct command *comm
 
 /* ---- the rules: settle ---- */
 
-static bool waiter_served(const struct model *model, const struct command_settle *asked, item_id item, user_id giver,
-    uint32_t returned, sale_id sale)
+static bool waiter_served(const struct model *model, const struct command_settle *asked,
+    item_id item, user_id giver, uint32_t returned, sale_id sale)
 {
-    if (asked->waiter == 0 || asked->to >= CHANNELS_MAX || asked->waiter_quantity < 1 ||
-        asked->waiter_quantity > QUANTITY_MAX || tables_full(model))
+    if (asked->waiter == 0 || asked->to >= CHANNELS_MAX || asked->waiter_quantity < 1
+        || asked->waiter_quantity > QUANTITY_MAX || tables_full(model))
         return false;
     if (asked->waiter_key != 0 && model->key_ticket[key_index(asked->waiter_key)] != 0)
         return false;
@@ -116,8 +117,8 @@ static bool waiter_served(const struct model *model, const struct command_settle
     const uint32_t who = user_index(asked->waiter);
     const uint32_t back = giver == asked->waiter ? returned : 0;
     const uint32_t limit = model->items[item].limit, sale_limit = model->sales[sale].limit;
-    return (limit == 0 || model->used[who][item] - back + asked->waiter_quantity <= limit) &&
-        (sale_limit == 0 || model->used_sale[who][sale] - back + asked->waiter_quantity <= sale_limit);
+    return (limit == 0 || model->used[who][item] - back + asked->waiter_quantity <= limit)
+        && (sale_limit == 0 || model->used_sale[who][sale] - back + asked->waiter_quantity <= sale_limit);
 }
 
 static void expect_settle(const struct model *model, const struct command *command, struct outcome *out)
@@ -137,11 +138,12 @@ static void expect_settle(const struct model *model, const struct command *comma
     if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY))
         return;
     const bool held = ticket->state == TICKET_HELD, sold = ticket->state == TICKET_SOLD;
-    const bool unchanged = (asked->step == SETTLE_SOLD && sold) ||
-        (asked->step == SETTLE_RETURN && ticket->state == TICKET_RETURNED) ||
-        (asked->step == SETTLE_WRITE_OFF && ticket->state == TICKET_WRITTEN_OFF);
-    const bool legal = (asked->step == SETTLE_SOLD && held) || (asked->step == SETTLE_RETURN && (held || sold)) ||
-        (asked->step == SETTLE_WRITE_OFF && sold);
+    const bool unchanged = (asked->step == SETTLE_SOLD && sold)
+        || (asked->step == SETTLE_RETURN && ticket->state == TICKET_RETURNED)
+        || (asked->step == SETTLE_WRITE_OFF && ticket->state == TICKET_WRITTEN_OFF);
+    const bool legal = (asked->step == SETTLE_SOLD && held)
+        || (asked->step == SETTLE_RETURN && (held || sold))
+        || (asked->step == SETTLE_WRITE_OFF && sold);
     if (!unchanged && !legal)
         return;
     out->answer = unchanged ? ANSWER_UNCHANGED : ANSWER_DONE;
@@ -150,8 +152,8 @@ static void expect_settle(const struct model *model, const struct command *comma
     if (!legal)
         return;
     out->applied = (int32_t)ticket->quantity;
-    if (asked->step == SETTLE_RETURN &&
-        waiter_served(model, asked, ticket->item, ticket->user, ticket->quantity, item->sale)) {
+    if (asked->step == SETTLE_RETURN
+        && waiter_served(model, asked, ticket->item, ticket->user, ticket->quantity, item->sale)) {
         out->ticket = model->ticket_count + 1;
         out->unit_price = item->price;
         out->pay_by_ms = command->time_ms + asked->waiter_window_ms;
@@ -186,15 +188,15 @@ static void expect_sale(const struct model *model, const struct command *command
         conflict(out, CONFLICT_BAD_WINDOW);
     } else if (!sale->defined) {
         done(out, 0);
-    } else if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms &&
-        sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only) {
+    } else if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
+        && sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only) {
         out->answer = ANSWER_UNCHANGED;
     } else if (sale->ended || now_ms >= sale->end_ms) {
         conflict(out, CONFLICT_ENDED);
     } else if (asked->start_ms != sale->start_ms && (sale->opened || now_ms >= sale->start_ms)) {
         conflict(out, CONFLICT_ALREADY_OPEN);
-    } else if (sale->items > 0 &&
-        ((asked->limit_per_user == 0) != (sale->limit == 0) || asked->limit_per_user < sale->limit)) {
+    } else if (sale->items > 0
+        && ((asked->limit_per_user == 0) != (sale->limit == 0) || asked->limit_per_user < sale->limit)) {
         conflict(out, CONFLICT_OTHER_LIMIT);
     } else {
         done(out, 0);
@@ -238,10 +240,11 @@ static void expect_gate(const struct model *model, const struct command *command
     }
     const struct model_sale *sale = &model->sales[asked->sale];
     const bool past = command->time_ms >= sale->end_ms;
-    const bool there[GATE_MOVES] = { [GATE_MOVE_OPEN] = sale->opened && !sale->paused,
-        [GATE_MOVE_PAUSE] = sale->paused,
-        [GATE_MOVE_RESUME] = !sale->paused,
-        [GATE_MOVE_END] = sale->ended };
+    bool there[GATE_MOVES];
+    there[GATE_MOVE_OPEN] = sale->opened && !sale->paused;
+    there[GATE_MOVE_PAUSE] = sale->paused;
+    there[GATE_MOVE_RESUME] = !sale->paused;
+    there[GATE_MOVE_END] = sale->ended;
     if (asked->move >= GATE_MOVES)
         conflict(out, CONFLICT_BAD_MOVE);
     else if (there[asked->move])
@@ -276,7 +279,9 @@ static void expect_users(const struct model *model, const struct command *comman
 
 static const uint32_t *place(const struct model_item *item, channel_index channel)
 {
-    return channel == CHANNEL_SAFETY ? &item->safety : channel < CHANNELS_MAX ? &item->free[channel] : NULL;
+    return channel == CHANNEL_SAFETY ? &item->safety
+        : channel < CHANNELS_MAX     ? &item->free[channel]
+                                     : NULL;
 }
 
 static void expect_stock(const struct model *model, const struct command *command, struct outcome *out)
@@ -313,18 +318,33 @@ void model_expect(const struct model *model, const struct command *command, stru
 {
     *outcome = (struct outcome){ 0 };
     switch ((enum command_type)command->type) {
-    case COMMAND_SALE: expect_sale(model, command, outcome); break;
-    case COMMAND_PREHEAT: expect_preheat(model, command, outcome); break;
-    case COMMAND_GATE: expect_gate(model, command, outcome); break;
-    case COMMAND_USERS: expect_users(model, command, outcome); break;
+    case COMMAND_SALE:
+        expect_sale(model, command, outcome);
+        break;
+    case COMMAND_PREHEAT:
+        expect_preheat(model, command, outcome);
+        break;
+    case COMMAND_GATE:
+        expect_gate(model, command, outcome);
+        break;
+    case COMMAND_USERS:
+        expect_users(model, command, outcome);
+        break;
     case COMMAND_ADJUST:
-    case COMMAND_MOVE: expect_stock(model, command, outcome); break;
-    case COMMAND_RESERVE: expect_reserve(model, command, outcome); break;
-    case COMMAND_SETTLE: expect_settle(model, command, outcome); break;
+    case COMMAND_MOVE:
+        expect_stock(model, command, outcome);
+        break;
+    case COMMAND_RESERVE:
+        expect_reserve(model, command, outcome);
+        break;
+    case COMMAND_SETTLE:
+        expect_settle(model, command, outcome);
+        break;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS: break;
+    case COMMAND_ASK_COUNTS:
+        break;
     }
 }

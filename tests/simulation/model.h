@@ -1,11 +1,15 @@
 /* tests/simulation/model.h: what must be true, in plain code.
  *
- * The model folds the durable log by rules of its own (a second, slow and obvious engine), remembers everything that was
- * asked and told, and stops the run at the first thing that can't be:
- *   - every logged record is what the rules come to at that position, and somebody asked for it (I1, I2, I4, I7, I11, I12);
+ * The model folds the durable log by rules of its own (a second, slow and obvious engine),
+ * remembers everything that was asked and told, and stops the run at the first thing that can't
+ * be:
+ *   - every logged record is what the rules come to at that position, and somebody asked for it
+ *     (I1, I2, I4, I7, I11, I12);
  *   - every answer is one that the rules allow at some moment during its request (I3, I8);
- *   - what is told is in the log already (I6), and the log after a crash begins with the log before it (I6, I13).
- * Small on purpose: users, items and keys carry their index in their low bits, so that nothing has to be searched. */
+ *   - what is told is in the log already (I6), and the log after a crash begins with the log
+ *     before it (I6, I13).
+ * Small on purpose: users, items and keys carry their index in their low bits, so that nothing
+ * has to be searched. */
 #ifndef STAMPEDE_TESTS_SIMULATION_MODEL_H
 #define STAMPEDE_TESTS_SIMULATION_MODEL_H
 
@@ -21,7 +25,7 @@ enum {
     SIM_TICKETS = 512,
     SIM_LOG = 1536,
     SIM_REQUESTS = 1536,
-    SIM_OPEN = 128, /* requests that may still be logged or answered */
+    SIM_OPEN = 256, /* requests that may still be logged or answered */
 };
 
 struct model_sale {
@@ -72,7 +76,7 @@ struct model {
     uint16_t key_ticket[SIM_KEYS];
     uint32_t request_count;
     uint32_t open_count;
-    uint32_t open[SIM_OPEN]; /* request indices, oldest first */
+    uint32_t open[SIM_OPEN];         /* request indices, oldest first */
     uint32_t last_logged[SIM_PORTS]; /* the latest request of the port that is in the log, + 1 */
     uint64_t told_hash;
     struct model_ticket tickets[SIM_TICKETS + 1];
@@ -80,12 +84,19 @@ struct model {
     struct model_request requests[SIM_REQUESTS];
 };
 
-static inline uint32_t user_index(user_id user) { return (uint32_t)(user % SIM_USERS); }
-static inline uint32_t key_index(uint64_t key) { return (uint32_t)(key % SIM_KEYS); }
+static inline uint32_t user_index(user_id user)
+{
+    return (uint32_t)(user % SIM_USERS);
+}
+static inline uint32_t key_index(uint64_t key)
+{
+    return (uint32_t)(key % SIM_KEYS);
+}
 
 void model_reset(struct model *model, uint32_t tickets_max);
 
-/* The outcome that the rules give this command now. pending_from is not looked at: no ANSWER_IN_PROGRESS. */
+/* The outcome that the rules give this command now. pending_from is not looked at: no
+ * ANSWER_IN_PROGRESS. */
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome);
 
 /* A record became durable. */
@@ -94,10 +105,12 @@ void model_record(struct model *model, const struct queue_record *record, uint64
 void model_record_again(const struct model *model, const struct queue_record *record);
 
 /* A request goes in; answers its tag. */
-uint64_t model_asked(
-    struct model *model, uint32_t port, const struct command *command, lsn_t appended, lsn_t durable, uint64_t now_ms);
-void model_told(struct model *model, uint32_t port, const struct inventory_answer *answer, uint64_t now_ms);
-/* The process is gone: what was open gets no answer, and after the recovered log was read, no record either. */
+uint64_t model_asked(struct model *model, uint32_t port, const struct command *command,
+    lsn_t appended, lsn_t durable, uint64_t now_ms);
+void model_told(
+    struct model *model, uint32_t port, const struct inventory_answer *answer, uint64_t now_ms);
+/* The process is gone: what was open gets no answer, and after the recovered log was read, no
+ * record either. */
 void model_forget_open(struct model *model);
 
 #endif

@@ -14,34 +14,38 @@ static bool same_wish(const struct command *a, const struct command *b)
         return false;
     switch ((enum command_type)a->type) {
     case COMMAND_RESERVE:
-        return a->reserve.user == b->reserve.user && a->reserve.key == b->reserve.key &&
-            a->reserve.item == b->reserve.item && a->reserve.quantity == b->reserve.quantity &&
-            a->reserve.channel == b->reserve.channel && a->reserve.flags == b->reserve.flags;
+        return a->reserve.user == b->reserve.user && a->reserve.key == b->reserve.key
+            && a->reserve.item == b->reserve.item && a->reserve.quantity == b->reserve.quantity
+            && a->reserve.channel == b->reserve.channel && a->reserve.flags == b->reserve.flags;
     case COMMAND_SETTLE:
-        return a->settle.ticket == b->settle.ticket && a->settle.step == b->settle.step &&
-            a->settle.to == b->settle.to && a->settle.waiter == b->settle.waiter &&
-            a->settle.waiter_key == b->settle.waiter_key && a->settle.waiter_quantity == b->settle.waiter_quantity &&
-            a->settle.waiter_window_ms == b->settle.waiter_window_ms;
+        return a->settle.ticket == b->settle.ticket && a->settle.step == b->settle.step
+            && a->settle.to == b->settle.to && a->settle.waiter == b->settle.waiter
+            && a->settle.waiter_key == b->settle.waiter_key
+            && a->settle.waiter_quantity == b->settle.waiter_quantity
+            && a->settle.waiter_window_ms == b->settle.waiter_window_ms;
     case COMMAND_SALE:
-        return a->sale.sale == b->sale.sale && a->sale.limit_per_user == b->sale.limit_per_user &&
-            a->sale.start_ms == b->sale.start_ms && a->sale.end_ms == b->sale.end_ms &&
-            a->sale.eligible_only == b->sale.eligible_only;
-    case COMMAND_PREHEAT: return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
-    case COMMAND_GATE: return a->gate.sale == b->gate.sale && a->gate.move == b->gate.move;
+        return a->sale.sale == b->sale.sale && a->sale.limit_per_user == b->sale.limit_per_user
+            && a->sale.start_ms == b->sale.start_ms && a->sale.end_ms == b->sale.end_ms
+            && a->sale.eligible_only == b->sale.eligible_only;
+    case COMMAND_PREHEAT:
+        return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
+    case COMMAND_GATE:
+        return a->gate.sale == b->gate.sale && a->gate.move == b->gate.move;
     case COMMAND_USERS:
-        return a->users.sale == b->users.sale && a->users.count == b->users.count &&
-            memcmp(a->users.users, b->users.users, a->users.count * sizeof a->users.users[0]) == 0;
+        return a->users.sale == b->users.sale && a->users.count == b->users.count
+            && memcmp(a->users.users, b->users.users, a->users.count * sizeof a->users.users[0]) == 0;
     case COMMAND_ADJUST:
-        return a->adjust.item == b->adjust.item && a->adjust.channel == b->adjust.channel &&
-            a->adjust.delta == b->adjust.delta;
+        return a->adjust.item == b->adjust.item && a->adjust.channel == b->adjust.channel
+            && a->adjust.delta == b->adjust.delta;
     case COMMAND_MOVE:
-        return a->move.item == b->move.item && a->move.from == b->move.from && a->move.to == b->move.to &&
-            a->move.quantity == b->move.quantity;
+        return a->move.item == b->move.item && a->move.from == b->move.from
+            && a->move.to == b->move.to && a->move.quantity == b->move.quantity;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS: break;
+    case COMMAND_ASK_COUNTS:
+        break;
     }
     return false;
 }
@@ -68,8 +72,8 @@ static void consider(const struct model *model, struct model_request *request, u
     }
 }
 
-uint64_t model_asked(
-    struct model *model, uint32_t port, const struct command *command, lsn_t appended, lsn_t durable, uint64_t now_ms)
+uint64_t model_asked(struct model *model, uint32_t port, const struct command *command,
+    lsn_t appended, lsn_t durable, uint64_t now_ms)
 {
     if (model->request_count == SIM_REQUESTS || model->open_count == SIM_OPEN)
         violation("harness", "the model's tables are too small");
@@ -110,19 +114,25 @@ void model_forget_open(struct model *model)
 static const char *broken_rule(const struct outcome *expected, const struct outcome *found)
 {
     switch ((enum answer)expected->answer) {
-    case ANSWER_SOLD_OUT: return "I2 never oversell";
+    case ANSWER_SOLD_OUT:
+        return "I2 never oversell";
     case ANSWER_ALREADY_BOUGHT:
-    case ANSWER_LIMIT_REACHED: return "I4 limits per user";
+    case ANSWER_LIMIT_REACHED:
+        return "I4 limits per user";
     case ANSWER_NOT_STARTED:
     case ANSWER_ENDED:
     case ANSWER_PAUSED:
-    case ANSWER_NOT_ELIGIBLE: return "I11 wins only in the window";
+    case ANSWER_NOT_ELIGIBLE:
+        return "I11 wins only in the window";
     case ANSWER_REPEATED:
-    case ANSWER_KEY_REUSED: return "I8 one key, one outcome";
-    case ANSWER_UNCHANGED: return "I10 every step once";
+    case ANSWER_KEY_REUSED:
+        return "I8 one key, one outcome";
+    case ANSWER_UNCHANGED:
+        return "I10 every step once";
     case ANSWER_BAD_QUANTITY:
     case ANSWER_BAD_CHANNEL:
-    case ANSWER_UNKNOWN_ITEM: return "I7 recovered is what was asked";
+    case ANSWER_UNKNOWN_ITEM:
+        return "I7 recovered is what was asked";
     case ANSWER_NONE:
     case ANSWER_WON:
     case ANSWER_KEY_REQUIRED:
@@ -134,7 +144,8 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
     case ANSWER_UNKNOWN_SALE:
     case ANSWER_UNKNOWN_TICKET:
     case ANSWER_FOUND:
-    case ANSWERS: break;
+    case ANSWERS:
+        break;
     }
     if (expected->ticket != found->ticket)
         return "I13 ticket numbers are never reused";
@@ -162,9 +173,10 @@ static void match_request(struct model *model, const struct queue_record *record
         return;
     }
     if (overtook)
-        violation("I12 first come first served", "record %" PRIu64 " overtook an earlier one of its port", record->lsn);
-    violation("I7 recovered is what was asked", "nobody asked for record %" PRIu64 " (type %u)", record->lsn,
-        record->command.type);
+        violation("I12 first come first served",
+            "record %" PRIu64 " overtook an earlier one of its port", record->lsn);
+    violation("I7 recovered is what was asked", "nobody asked for record %" PRIu64 " (type %u)",
+        record->lsn, record->command.type);
 }
 
 static void row_add(struct model *model, bool *row)
@@ -306,18 +318,23 @@ static void check_conservation(const struct model *model, item_id id)
     for (uint32_t i = 0; i < CHANNELS_MAX; i++)
         units += item->free[i];
     if (units != item->given)
-        violation("I1 conservation", "item %u after record %" PRIu64 ": given %u, found %" PRIu64, id, model->lsn,
-            item->given, units);
+        violation("I1 conservation", "item %u after record %" PRIu64 ": given %u, found %" PRIu64,
+            id, model->lsn, item->given, units);
 }
 
 static item_id touched(const struct queue_record *record)
 {
     switch ((enum command_type)record->command.type) {
-    case COMMAND_PREHEAT: return record->command.preheat.item;
-    case COMMAND_ADJUST: return record->command.adjust.item;
-    case COMMAND_MOVE: return record->command.move.item;
-    case COMMAND_RESERVE: return record->command.reserve.item;
-    case COMMAND_SETTLE: return record->outcome.item;
+    case COMMAND_PREHEAT:
+        return record->command.preheat.item;
+    case COMMAND_ADJUST:
+        return record->command.adjust.item;
+    case COMMAND_MOVE:
+        return record->command.move.item;
+    case COMMAND_RESERVE:
+        return record->command.reserve.item;
+    case COMMAND_SETTLE:
+        return record->outcome.item;
     case COMMAND_NONE:
     case COMMAND_SALE:
     case COMMAND_GATE:
@@ -325,7 +342,8 @@ static item_id touched(const struct queue_record *record)
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS: break;
+    case COMMAND_ASK_COUNTS:
+        break;
     }
     return 0;
 }
@@ -352,9 +370,10 @@ static void fold(struct model *model, const struct queue_record *record)
 
 static bool same_outcome(const struct outcome *a, const struct outcome *b)
 {
-    return a->ticket == b->ticket && a->unit_price == b->unit_price && a->pay_by_ms == b->pay_by_ms &&
-        a->user == b->user && a->applied == b->applied && a->quantity == b->quantity && a->free == b->free &&
-        a->item == b->item && a->answer == b->answer && a->detail == b->detail && a->changed == b->changed;
+    return a->ticket == b->ticket && a->unit_price == b->unit_price && a->pay_by_ms == b->pay_by_ms
+        && a->user == b->user && a->applied == b->applied && a->quantity == b->quantity
+        && a->free == b->free && a->item == b->item && a->answer == b->answer
+        && a->detail == b->detail && a->changed == b->changed;
 }
 
 static void consider_all(struct model *model, uint64_t now_ms)
@@ -371,14 +390,16 @@ void model_record(struct model *model, const struct queue_record *record, uint64
 {
     struct outcome expected;
     if (record->lsn != model->lsn + 1 || record->lsn > SIM_LOG)
-        violation("I6 durable before told", "record %" PRIu64 " follows %" PRIu64, record->lsn, model->lsn);
+        violation("I6 durable before told", "record %" PRIu64 " follows %" PRIu64, record->lsn,
+            model->lsn);
     if (record->command.time_ms < model->time_ms)
-        violation("I11 time in the log", "record %" PRIu64 " goes back from %" PRIu64 " to %" PRIu64, record->lsn,
-            model->time_ms, record->command.time_ms);
+        violation("I11 time in the log", "record %" PRIu64 " goes back from %" PRIu64 " to %" PRIu64,
+            record->lsn, model->time_ms, record->command.time_ms);
     model_expect(model, &record->command, &expected);
     if (!same_outcome(&expected, &record->outcome))
         violation(broken_rule(&expected, &record->outcome),
-            "record %" PRIu64 " type %u: answer %u ticket %" PRIu64 " applied %d, the rules say %u, %" PRIu64 ", %d",
+            "record %" PRIu64 " type %u: answer %u ticket %" PRIu64
+            " applied %d, the rules say %u, %" PRIu64 ", %d",
             record->lsn, record->command.type, record->outcome.answer, record->outcome.ticket,
             record->outcome.applied, expected.answer, expected.ticket, expected.applied);
     match_request(model, record);
@@ -391,15 +412,18 @@ void model_record(struct model *model, const struct queue_record *record, uint64
 void model_record_again(const struct model *model, const struct queue_record *record)
 {
     const struct queue_record *known = &model->log[record->lsn];
-    if (record->lsn > model->lsn || record->lsn != known->lsn || record->command.time_ms != known->command.time_ms ||
-        !same_wish(&record->command, &known->command) || !same_outcome(&record->outcome, &known->outcome))
+    if (record->lsn > model->lsn || record->lsn != known->lsn
+        || record->command.time_ms != known->command.time_ms
+        || !same_wish(&record->command, &known->command)
+        || !same_outcome(&record->outcome, &known->outcome))
         violation("I6 told is recovered", "record %" PRIu64 " changed", record->lsn);
 }
 
 /* ---- told ---- */
 
 /* What was told has to be in the log; two equal wishes may have changed places. */
-static void told_change(struct model *model, struct model_request *request, const struct inventory_answer *answer)
+static void told_change(
+    struct model *model, struct model_request *request, const struct inventory_answer *answer)
 {
     for (uint32_t i = 0; i < model->open_count && !request->in_log; i++) {
         struct model_request *twin = &model->requests[model->open[i]];
@@ -409,22 +433,27 @@ static void told_change(struct model *model, struct model_request *request, cons
         }
     }
     if (!request->in_log)
-        violation("I6 durable before told", "request %" PRIu64 " (type %u) was told %u, the log does not have it",
-            answer->tag, request->command.type, answer->outcome.answer);
+        violation("I6 durable before told",
+            "request %" PRIu64 " (type %u) was told %u, the log does not have it", answer->tag,
+            request->command.type, answer->outcome.answer);
     if (request->command.type != COMMAND_RESERVE)
         return;
     if (answer->outcome.ticket == 0 || answer->outcome.ticket > model->ticket_count)
-        violation("I6 durable before told", "ticket %" PRIu64 " is not in the log", answer->outcome.ticket);
+        violation("I6 durable before told", "ticket %" PRIu64 " is not in the log",
+            answer->outcome.ticket);
     struct model_ticket *ticket = &model->tickets[answer->outcome.ticket];
-    if (ticket->user != request->command.reserve.user || ticket->item != request->command.reserve.item || ticket->told)
-        violation("I13 ticket numbers are never reused", "ticket %" PRIu64 " is somebody else's", answer->outcome.ticket);
+    if (ticket->user != request->command.reserve.user
+        || ticket->item != request->command.reserve.item || ticket->told)
+        violation("I13 ticket numbers are never reused", "ticket %" PRIu64 " is somebody else's",
+            answer->outcome.ticket);
     if (answer->outcome.unit_price != ticket->price)
         violation("price: the flash price is charged", "ticket %" PRIu64, answer->outcome.ticket);
     ticket->told = true;
 }
 
 /* A refusal is not in the log: the record that was taken for this request is that of an equal one. */
-static void told_refusal(struct model *model, struct model_request *request, const struct inventory_answer *answer)
+static void told_refusal(
+    struct model *model, struct model_request *request, const struct inventory_answer *answer)
 {
     for (uint32_t i = 0; i < model->open_count && request->in_log; i++) {
         struct model_request *twin = &model->requests[model->open[i]];
@@ -434,8 +463,8 @@ static void told_refusal(struct model *model, struct model_request *request, con
         }
     }
     if (request->in_log)
-        violation("I6 told is recovered", "request %" PRIu64 " (type %u) was told %u, but the log has it", answer->tag,
-            request->command.type, answer->outcome.answer);
+        violation("I6 told is recovered", "request %" PRIu64 " (type %u) was told %u, but the log has it",
+            answer->tag, request->command.type, answer->outcome.answer);
 }
 
 /* Another purchase of this user and item must have been on its way. */
@@ -448,49 +477,56 @@ static void told_in_progress(const struct model *model, const struct model_reque
     for (uint32_t i = 0; i < model->open_count; i++) {
         const struct model_request *other = &model->requests[model->open[i]];
         const struct command *command = &other->command;
-        if (other != request &&
-            ((command->type == COMMAND_RESERVE && command->reserve.user == asked->user &&
-                 command->reserve.item == asked->item) ||
-                (command->type == COMMAND_SETTLE && command->settle.waiter == asked->user)))
+        if (other != request
+            && ((command->type == COMMAND_RESERVE && command->reserve.user == asked->user
+                    && command->reserve.item == asked->item)
+                || (command->type == COMMAND_SETTLE && command->settle.waiter == asked->user)))
             return;
     }
-    violation("I3 never undersell", "user %" PRIu64 " was told \"in progress\", but nothing was", asked->user);
+    violation("I3 never undersell", "user %" PRIu64 " was told \"in progress\", but nothing was",
+        asked->user);
 }
 
-static void told_ticket(const struct model *model, const struct model_request *request, const struct outcome *told)
+static void told_ticket(
+    const struct model *model, const struct model_request *request, const struct outcome *told)
 {
     const struct command_reserve *asked = &request->command.reserve;
     if (told->ticket == 0)
         return;
     if (told->ticket > model->ticket_count)
-        violation("I6 durable before told", "ticket %" PRIu64 " was shown, the log does not have it", told->ticket);
+        violation("I6 durable before told",
+            "ticket %" PRIu64 " was shown, the log does not have it", told->ticket);
     const struct model_ticket *ticket = &model->tickets[told->ticket];
     const bool by_key = told->answer == ANSWER_REPEATED;
-    if (ticket->user != asked->user || ticket->item != asked->item || (by_key && ticket->key != asked->key) ||
-        (by_key && told->unit_price != ticket->price))
-        violation("I8 one key, one outcome", "ticket %" PRIu64 " is not what this request bought", told->ticket);
+    if (ticket->user != asked->user || ticket->item != asked->item
+        || (by_key && ticket->key != asked->key) || (by_key && told->unit_price != ticket->price))
+        violation("I8 one key, one outcome", "ticket %" PRIu64 " is not what this request bought",
+            told->ticket);
 }
 
-static void told_question(const struct model *model, const struct model_request *request, const struct outcome *told)
+static void told_question(
+    const struct model *model, const struct model_request *request, const struct outcome *told)
 {
     const struct command_ask *asked = &request->command.ask;
     const uint8_t type = request->command.type;
     const bool known = asked->item < SIM_ITEMS && model->items[asked->item].sale != 0;
     if (type == COMMAND_ASK_TICKET) {
-        if (told->answer == ANSWER_FOUND &&
-            (asked->ticket > model->ticket_count || model->tickets[asked->ticket].user != told->user))
-            violation("I6 durable before told", "ticket %" PRIu64 " was shown too early or wrong", asked->ticket);
+        if (told->answer == ANSWER_FOUND
+            && (asked->ticket > model->ticket_count || model->tickets[asked->ticket].user != told->user))
+            violation("I6 durable before told", "ticket %" PRIu64 " was shown too early or wrong",
+                asked->ticket);
         return;
     }
-    if (told->answer != ANSWER_FOUND || !known || request->issued_at != request->durable_at ||
-        model->items[asked->item].changed_at > request->durable_at)
+    if (told->answer != ANSWER_FOUND || !known || request->issued_at != request->durable_at
+        || model->items[asked->item].changed_at > request->durable_at)
         return; /* it was changing */
     uint32_t free_units = 0;
     for (uint32_t i = 0; i < CHANNELS_MAX; i++)
         free_units += model->items[asked->item].free[i];
     if (type == COMMAND_ASK_COUNTS ? told->free != free_units
                                    : told->quantity != model->used[user_index(asked->user)][asked->item])
-        violation("I1 conservation", "item %u: a question was answered with other units than there are", asked->item);
+        violation("I1 conservation",
+            "item %u: a question was answered with other units than there are", asked->item);
 }
 
 void model_told(struct model *model, uint32_t port, const struct inventory_answer *answer, uint64_t now_ms)
@@ -500,8 +536,10 @@ void model_told(struct model *model, uint32_t port, const struct inventory_answe
         violation("I17 every request is answered once", "an answer with tag %" PRIu64, answer->tag);
     struct model_request *request = &model->requests[answer->tag - 1];
     if (request->answered || !request->open || request->port != port)
-        violation("I17 every request is answered once", "request %" PRIu64 " is answered again", answer->tag);
-    model->told_hash = (model->told_hash ^ answer->tag ^ (uint64_t)told->answer << 32) * UINT64_C(0x9e3779b97f4a7c15);
+        violation("I17 every request is answered once", "request %" PRIu64 " is answered again",
+            answer->tag);
+    model->told_hash = (model->told_hash ^ answer->tag ^ (uint64_t)told->answer << 32)
+        * UINT64_C(0x9e3779b97f4a7c15);
     if (model->lsn >= request->durable_at)
         consider(model, request, now_ms);
     if (!told->changed)
@@ -514,8 +552,9 @@ void model_told(struct model *model, uint32_t port, const struct inventory_answe
         told_change(model, request, answer);
     else if (told->answer != ANSWER_UNAVAILABLE && (request->possible & 1u << told->answer) == 0)
         violation(told->answer == ANSWER_SOLD_OUT ? "I3 never undersell" : "I8 answers follow the rules",
-            "request %" PRIu64 " (type %u) was told %u, which was never so while it waited (possible %x)", answer->tag,
-            request->command.type, told->answer, request->possible);
+            "request %" PRIu64
+            " (type %u) was told %u, which was never so while it waited (possible %x)",
+            answer->tag, request->command.type, told->answer, request->possible);
     else if (request->command.type == COMMAND_RESERVE)
         told_ticket(model, request, told);
     request->answered = true;

@@ -16,7 +16,10 @@
 #define PLANTED_NAME(name, what) [PLANTED_##name] = #name,
 static const char *const names[PLANTED_COUNT] = { PLANTED_LIST(PLANTED_NAME) };
 
-enum { MODEL_SALES = 50, SQLITE_SALES = 2 }; /* of each kind in turn: some bugs live in one store only */
+enum {
+    MODEL_SALES = 50,
+    SQLITE_SALES = 2
+}; /* of each kind in turn: some bugs live in one store only */
 
 /* Never comes back unless the time is over: a violation ends the process. */
 static void child_hunt(enum planted_bug bug, int told)
@@ -30,9 +33,12 @@ static void child_hunt(enum planted_bug bug, int told)
     dup2(told, STDOUT_FILENO);
     dup2(told, STDERR_FILENO);
     world_create(world);
-    for (uint64_t round = 0; clock_monotonic_ns() - began_ns < PLANTED_SECONDS_MAX * UINT64_C(1000000000); round++) {
+    for (uint64_t round = 0;
+         clock_monotonic_ns() - began_ns < PLANTED_SECONDS_MAX * UINT64_C(1000000000); round++) {
         for (uint64_t i = 0; i < MODEL_SALES + SQLITE_SALES; i++) {
-            world_run(world, 1 + round * 1000 + i, i < MODEL_SALES ? WORLD_STORE_MODEL : WORLD_STORE_SQLITE);
+            /* Every second round only sales with bursts. */
+            const uint64_t seed = (1 + round * 1000 + i) * (round % 2 == 1 ? BURSTS_ONE_IN : 1);
+            world_run(world, seed, i < MODEL_SALES ? WORLD_STORE_MODEL : WORLD_STORE_SQLITE);
             trace.passed++;
         }
     }
@@ -80,8 +86,8 @@ static bool bug_hunt(enum planted_bug bug)
     const bool found = ended && !(WIFEXITED(how) && WEXITSTATUS(how) == 0);
     const double seconds = (double)(clock_monotonic_ns() - began_ns) / 1e9;
     const char *what = strncmp(caught, "VIOLATION ", 10) == 0 ? caught + 10 : caught;
-    printf("%-26s %-6s %4" PRIu64 " sales %6.2f s  %.100s\n", names[bug], found ? "caught" : "MISSED", sales + found,
-        seconds, what);
+    printf("%-26s %-6s %4" PRIu64 " sales %6.2f s  %.100s\n", names[bug],
+        found ? "caught" : "MISSED", sales + found, seconds, what);
     return found;
 }
 

@@ -1,4 +1,5 @@
-/* tests/simulation/planted_run.h: proves that the simulator sees: each planted bug in a process of its own. */
+/* tests/simulation/planted_run.h: proves that the simulator sees: each planted bug in a process of
+ * its own. */
 #ifndef STAMPEDE_TESTS_SIMULATION_PLANTED_RUN_H
 #define STAMPEDE_TESTS_SIMULATION_PLANTED_RUN_H
 

@@ -31,15 +31,16 @@ static void round_run(struct world *world, bool whole)
         violation("orders", "the order writer stopped: %s", world->writer_progress.trouble);
     status = stock_pump_turn(world->pump, world->now_ms, &world->pump_progress);
     if (status != STATUS_OK || world->pump_progress.refused > 0)
-        violation("I10 every unit returned once", "the pump does not come through: %s", status_name(status));
+        violation("I10 every unit returned once", "the pump does not come through: %s",
+            status_name(status));
     const uint32_t wait_ms = world->writer_progress.wait_ms;
     world->now_ms += wait_ms < 20 ? 20 : wait_ms > 1000 ? 1000 : wait_ms;
 }
 
 static bool at_rest(const struct world *world)
 {
-    return embedded_idle(world->embedded) && world->model.open_count == 0 &&
-        world->writer_progress.position == world->model.lsn && world->pump_progress.open == 0;
+    return embedded_idle(world->embedded) && world->model.open_count == 0
+        && world->writer_progress.position == world->model.lsn && world->pump_progress.open == 0;
 }
 
 void world_rest(struct world *world)
@@ -53,8 +54,8 @@ void world_rest(struct world *world)
         if (rounds == REST_ROUNDS_MAX)
             violation("I17 every request is answered",
                 "no rest: idle %d, open %u, orders at %" PRIu64 " of %" PRIu64 ", stock events %u",
-                embedded_idle(world->embedded), world->model.open_count, world->writer_progress.position,
-                world->model.lsn, world->pump_progress.open);
+                embedded_idle(world->embedded), world->model.open_count,
+                world->writer_progress.position, world->model.lsn, world->pump_progress.open);
     }
     trace_step("rest", world->model.lsn, world->model.ticket_count, world->now_ms - 1000000);
 }
@@ -64,10 +65,14 @@ void world_rest(struct world *world)
 static uint8_t state_expected(const struct model_ticket *ticket, uint8_t found)
 {
     switch ((enum ticket_state)ticket->state) {
-    case TICKET_HELD: return ORDER_PENDING;
-    case TICKET_SOLD: return ORDER_PAID;
-    case TICKET_WRITTEN_OFF: return ORDER_REFUNDED;
-    case TICKET_RETURNED: break;
+    case TICKET_HELD:
+        return ORDER_PENDING;
+    case TICKET_SOLD:
+        return ORDER_PAID;
+    case TICKET_WRITTEN_OFF:
+        return ORDER_REFUNDED;
+    case TICKET_RETURNED:
+        break;
     }
     return found == ORDER_REFUNDED ? ORDER_REFUNDED : ORDER_CLOSED;
 }
@@ -75,7 +80,8 @@ static uint8_t state_expected(const struct model_ticket *ticket, uint8_t found)
 static void check_order(const struct world *world, ticket_number number, uint32_t *dead)
 {
     const struct model_ticket *ticket = &world->model.tickets[number];
-    const enum sim_verdict verdict = sim_store_verdict(&world->sim_store, &world->model.log[ticket->lsn]);
+    const enum sim_verdict verdict =
+        sim_store_verdict(&world->sim_store, &world->model.log[ticket->lsn]);
     const bool by_waiter = world->model.log[ticket->lsn].command.type == COMMAND_SETTLE;
     struct order order;
     const enum status status = world->store->ops->order_by_ticket(world->store, number, &order);
@@ -84,20 +90,23 @@ static void check_order(const struct world *world, ticket_number number, uint32_
         return;
     }
     if (status != STATUS_OK)
-        violation("I5 every win is an order", "ticket %" PRIu64 " has none (%s)", number, status_name(status));
-    if (order.user != ticket->user || order.item != ticket->item || order.quantity != ticket->quantity ||
-        order.channel != ticket->channel || order.pay_by_ms != ticket->pay_by_ms || order.created_ms != ticket->time_ms)
+        violation("I5 every win is an order", "ticket %" PRIu64 " has none (%s)", number,
+            status_name(status));
+    if (order.user != ticket->user || order.item != ticket->item
+        || order.quantity != ticket->quantity || order.channel != ticket->channel
+        || order.pay_by_ms != ticket->pay_by_ms || order.created_ms != ticket->time_ms)
         violation("I5 every win is an order", "the order of ticket %" PRIu64 " is another one", number);
     if (order.unit_price != ticket->price || order.amount != ticket->price * ticket->quantity)
-        violation("price: the flash price is charged", "ticket %" PRIu64 ": %" PRIu64 " instead of %" PRIu64, number,
-            order.unit_price, ticket->price);
+        violation("price: the flash price is charged",
+            "ticket %" PRIu64 ": %" PRIu64 " instead of %" PRIu64, number, order.unit_price,
+            ticket->price);
     const bool rejected = order.state == ORDER_CLOSED && order.reason == REASON_REJECTED;
     if (rejected != (verdict == SIM_REFUSE_LIMIT && !by_waiter))
         violation("I5 every win is an order", "ticket %" PRIu64 " %s", number,
             rejected ? "was rejected without a reason" : "should have been rejected");
     if (order.state != state_expected(ticket, order.state))
-        violation("I5 every win is an order", "ticket %" PRIu64 " is in state %u, its order in %u", number,
-            ticket->state, order.state);
+        violation("I5 every win is an order", "ticket %" PRIu64 " is in state %u, its order in %u",
+            number, ticket->state, order.state);
 }
 
 static void check_item(const struct world *world, item_id id, uint64_t *orders)
@@ -109,8 +118,8 @@ static void check_item(const struct world *world, item_id id, uint64_t *orders)
         return;
     for (ticket_number number = 1; number <= world->model.ticket_count; number++) {
         const struct model_ticket *ticket = &world->model.tickets[number];
-        const bool dead =
-            sim_store_verdict(&world->sim_store, &world->model.log[ticket->lsn]) == SIM_REFUSE_UNKNOWN;
+        const bool dead = sim_store_verdict(&world->sim_store, &world->model.log[ticket->lsn])
+            == SIM_REFUSE_UNKNOWN;
         if (ticket->item == id && !dead && (ticket->state == TICKET_HELD || ticket->state == TICKET_SOLD))
             expected_live += ticket->quantity;
     }
@@ -123,8 +132,9 @@ static void check_item(const struct world *world, item_id id, uint64_t *orders)
         violation("store", "item %u can't be read: %s", id, status_name(status));
     *orders += count;
     if (live != expected_live || item.sold - model->sold_before != expected_live)
-        violation("I16 the database is the log's fold", "item %u: %" PRIu64 " units live, %u sold, the log says %" PRIu64,
-            id, live, item.sold - model->sold_before, expected_live);
+        violation("I16 the database is the log's fold",
+            "item %u: %" PRIu64 " units live, %u sold, the log says %" PRIu64, id, live,
+            item.sold - model->sold_before, expected_live);
     if (item.flash_price != model->price)
         violation("price: the flash price is charged", "item %u", id);
 }
@@ -144,12 +154,15 @@ void world_check_rest(struct world *world)
     for (item_id id = 1; id <= world->item_count; id++)
         check_item(world, id, &orders);
     if (orders + dead + rejected != world->model.ticket_count)
-        violation("I5 every win is an order", "%u tickets, but %" PRIu64 " orders, %u rejected, %u dead letters",
+        violation("I5 every win is an order",
+            "%u tickets, but %" PRIu64 " orders, %u rejected, %u dead letters",
             world->model.ticket_count, orders, rejected, dead);
-    const enum status status = world->store->ops->dead_letters(world->store, letter_rows, SIM_TICKETS, &letters);
+    const enum status status =
+        world->store->ops->dead_letters(world->store, letter_rows, SIM_TICKETS, &letters);
     if (status != STATUS_OK || letters != dead)
-        violation("I5 every win is an order", "%u dead letters, expected %u; the last: record %" PRIu64 ": %s", letters,
-            dead, letters == 0 ? 0 : letter_rows[0].lsn, letters == 0 ? "" : letter_rows[0].reason);
+        violation("I5 every win is an order",
+            "%u dead letters, expected %u; the last: record %" PRIu64 ": %s", letters, dead,
+            letters == 0 ? 0 : letter_rows[0].lsn, letters == 0 ? "" : letter_rows[0].reason);
 }
 
 /* ---- the last buyers ---- */
@@ -189,12 +202,14 @@ static void sweep_channel(struct world *world, item_id id, channel_index channel
     uint32_t asked = 0, units = 0; /* since the last round */
     for (uint32_t who = BUYERS; who < SIM_USERS && item->free[channel] > units; who++) {
         const uint32_t own = item->limit == 0 ? SWEEP_UNITS : item->limit - world->model.used[who][id];
-        const uint32_t whole = sale->limit == 0 ? SWEEP_UNITS : sale->limit - world->model.used_sale[who][item->sale];
+        const uint32_t whole =
+            sale->limit == 0 ? SWEEP_UNITS : sale->limit - world->model.used_sale[who][item->sale];
         uint32_t quantity = own < whole ? own : whole;
         if (quantity > item->free[channel] - units)
             quantity = item->free[channel] - units;
         const struct command command = { .type = COMMAND_RESERVE,
-            .reserve = { .user = world->users[who], .item = id, .quantity = quantity, .channel = channel } };
+            .reserve = {
+                .user = world->users[who], .item = id, .quantity = quantity, .channel = channel } };
         if (quantity == 0 || !client_ask(world, who % CLIENT_PORTS, &command))
             continue;
         units += quantity;
@@ -214,9 +229,9 @@ static bool someone_may(const struct world *world, item_id id)
     const uint32_t sale_limit = world->model.sales[item->sale].limit;
     const bool all = !world->model.sales[item->sale].eligible_only;
     for (uint32_t who = BUYERS; who < SIM_USERS; who++)
-        if ((all || world->model.eligible[who][item->sale]) &&
-            (item->limit == 0 ? world->model.used[who][id] == 0 : world->model.used[who][id] < item->limit) &&
-            (sale_limit == 0 || world->model.used_sale[who][item->sale] < sale_limit))
+        if ((all || world->model.eligible[who][item->sale])
+            && (item->limit == 0 ? world->model.used[who][id] == 0 : world->model.used[who][id] < item->limit)
+            && (sale_limit == 0 || world->model.used_sale[who][item->sale] < sale_limit))
             return true;
     return false;
 }
@@ -230,13 +245,15 @@ void world_sweep(struct world *world)
         if (!sale_sells(world, sale))
             continue;
         for (item_id id = 1; id <= world->item_count; id++) {
-            for (channel_index channel = 0; channel < world->channel_count && model->items[id].sale == sale; channel++) {
+            for (channel_index channel = 0;
+                 channel < world->channel_count && model->items[id].sale == sale; channel++) {
                 sweep_channel(world, id, channel);
-                const bool full = model->ticket_count == model->tickets_max || model->buyers_max - model->buyers < 2 ||
-                    model->request_count + 64 > SIM_REQUESTS;
+                const bool full = model->ticket_count == model->tickets_max
+                    || model->buyers_max - model->buyers < 2
+                    || model->request_count + 64 > SIM_REQUESTS;
                 if (model->items[id].free[channel] > 0 && !full && someone_may(world, id))
-                    violation("I3 never undersell", "item %u: %u units are left and eager buyers too", id,
-                        model->items[id].free[channel]);
+                    violation("I3 never undersell", "item %u: %u units are left and eager buyers too",
+                        id, model->items[id].free[channel]);
             }
         }
     }

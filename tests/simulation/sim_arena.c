@@ -1,9 +1,11 @@
-/* tests/simulation/sim_arena.c: base/arena.h again, for a program that starts thousands of processes a second.
- * A closed arena is cleaned and kept for the next one of its size: no system calls, no page faults. The simulator is
- * linked with this file before libstampede.a, so that arena.c stays out of it.
+/* tests/simulation/sim_arena.c: base/arena.h again, for a program that starts thousands of
+ * processes a second. A closed arena is cleaned and kept for the next one of its size: no system
+ * calls, no page faults. The simulator is linked with this file before libstampede.a, so that
+ * arena.c stays out of it.
  *
- * Cleaning relies on one thing: a generous buffer (GENEROUS_BYTES or more: for reading segments, for listing them) is
- * touched at its front only, because no file here is longer than TOUCHED_BYTES. Sanitizer builds check it. */
+ * Cleaning relies on one thing: a generous buffer (GENEROUS_BYTES or more: for reading segments,
+ * for listing them) is touched at its front only, because no file here is longer than
+ * TOUCHED_BYTES. Sanitizer builds check it. */
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -24,7 +26,9 @@ static struct kept {
     size_t size;
     bool in_use;
     uint32_t take_count;
-    struct { size_t at, bytes; } takes[TAKES_MAX];
+    struct {
+        size_t at, bytes;
+    } takes[TAKES_MAX];
 } kept[ARENAS_MAX];
 static uint32_t kept_count;
 
@@ -39,7 +43,8 @@ static struct kept *kept_free(size_t size)
         if (!kept[i].in_use && kept[i].size == size)
             return &kept[i];
     invariant(kept_count < ARENAS_MAX);
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *base =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     kept[kept_count] = (struct kept){ .base = base, .size = size };

@@ -30,7 +30,8 @@ static const uint8_t *page_bytes(const struct sim_page *page)
     return page == NULL ? zeros.bytes : page->bytes;
 }
 
-static void page_write(struct sim_disk *disk, struct sim_file_page *page, size_t at, const uint8_t *data, size_t bytes)
+static void page_write(
+    struct sim_disk *disk, struct sim_file_page *page, size_t at, const uint8_t *data, size_t bytes)
 {
     const bool whole = at == 0 && bytes == SIM_PAGE;
     page->allocated = true;
@@ -149,8 +150,8 @@ static void files_collect(struct sim_disk *disk)
 {
     for (uint32_t i = 0; i < SIM_FILES_MAX; i++) {
         struct sim_file *file = &disk->files[i];
-        if (file->used && file->open_count == 0 && !file_named(&disk->now, i) && !file_named(&disk->durable, i) &&
-            !file_in_ops(disk, i))
+        if (file->used && file->open_count == 0 && !file_named(&disk->now, i)
+            && !file_named(&disk->durable, i) && !file_in_ops(disk, i))
             file_free(disk, file);
     }
 }
@@ -249,7 +250,8 @@ static struct sim_file *file_of(struct sim_disk *disk, disk_file handle)
     return file;
 }
 
-static enum status sim_read(struct disk *base, disk_file handle, uint64_t offset, void *data, size_t bytes, size_t *got)
+static enum status sim_read(
+    struct disk *base, disk_file handle, uint64_t offset, void *data, size_t bytes, size_t *got)
 {
     struct sim_disk *disk = of(base);
     const struct sim_file *file = file_of(disk, handle);
@@ -269,7 +271,8 @@ static enum status sim_read(struct disk *base, disk_file handle, uint64_t offset
     return STATUS_OK;
 }
 
-static enum status sim_write(struct disk *base, disk_file handle, uint64_t offset, const void *data, size_t bytes)
+static enum status sim_write(
+    struct disk *base, disk_file handle, uint64_t offset, const void *data, size_t bytes)
 {
     struct sim_disk *disk = of(base);
     struct sim_file *file = file_of(disk, handle);
@@ -333,7 +336,8 @@ static enum status sim_truncate(struct disk *base, disk_file handle, uint64_t by
     if (disk->dead || plan_fires(disk, SIM_FAULT_WRITE))
         return STATUS_IO;
     for (uint64_t at = bytes; at < file->size; at = (at / SIM_PAGE + 1) * SIM_PAGE)
-        page_write(disk, &file->pages[at / SIM_PAGE], at % SIM_PAGE, zeros.bytes, SIM_PAGE - at % SIM_PAGE);
+        page_write(disk, &file->pages[at / SIM_PAGE], at % SIM_PAGE, zeros.bytes,
+            SIM_PAGE - at % SIM_PAGE);
     file->size = bytes;
     return STATUS_OK;
 }
@@ -389,7 +393,8 @@ static enum status sim_sync_folder(struct disk *base)
     return STATUS_OK;
 }
 
-static enum status sim_list(struct disk *base, const char *prefix, void (*each)(void *, const char *), void *context)
+static enum status sim_list(
+    struct disk *base, const char *prefix, void (*each)(void *, const char *), void *context)
 {
     struct sim_disk *disk = of(base);
     if (disk->dead)

@@ -1,12 +1,14 @@
 /* tests/simulation/sim_disk.h: a disk in memory that loses what was not synced.
  *
- * Every file keeps, page by page, what it shows now and what would survive. A crash keeps an arbitrary subset of the
- * unsynced pages, and of some of them only a prefix that ends at any byte. Names are their own thing: a create, a rename
- * or a remove is not durable before sync_folder, and a crash keeps an arbitrary subset of them.
- * A failed sync leaves each page either durable or lost for good: later syncs answer "fine" without it, as real kernels
- * do. A full disk refuses pages that the file does not have yet.
+ * Every file keeps, page by page, what it shows now and what would survive. A crash keeps an
+ * arbitrary subset of the unsynced pages, and of some of them only a prefix that ends at any byte.
+ * Names are their own thing: a create, a rename or a remove is not durable before sync_folder, and
+ * a crash keeps an arbitrary subset of them. A failed sync leaves each page either durable or lost
+ * for good: later syncs answer "fine" without it, as real kernels do. A full disk refuses pages
+ * that the file does not have yet.
  *
- * Thread: one. Memory: everything is in the structure, so that thousands of disks a second cost nothing. */
+ * Thread: one. Memory: everything is in the structure, so that thousands of disks a second cost
+ * nothing. */
 #ifndef STAMPEDE_TESTS_SIMULATION_SIM_DISK_H
 #define STAMPEDE_TESTS_SIMULATION_SIM_DISK_H
 
@@ -30,7 +32,9 @@ enum sim_crash {
 
 enum sim_fault { SIM_FAULT_NONE, SIM_FAULT_READ, SIM_FAULT_WRITE, SIM_FAULT_SYNC, SIM_FAULT_CRASH };
 
-struct sim_page { uint8_t bytes[SIM_PAGE]; };
+struct sim_page {
+    uint8_t bytes[SIM_PAGE];
+};
 
 struct sim_file_page {
     struct sim_page *now, *durable; /* NULL: zeros */
@@ -64,7 +68,7 @@ struct sim_disk {
     bool dead;           /* a planned crash has happened: everything fails until sim_disk_crash */
     enum sim_fault plan; /* fires at the plan_in-th call it fits, then is forgotten */
     uint32_t plan_in;
-    uint32_t faults;     /* fired so far, crashes excepted */
+    uint32_t faults; /* fired so far, crashes excepted */
     struct sim_folder now, durable;
     uint32_t op_count;
     struct sim_folder_op ops[SIM_FOLDER_OPS_MAX];

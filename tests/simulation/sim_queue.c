@@ -7,7 +7,8 @@ static struct sim_queue *of(struct ticket_queue *queue)
     return (struct sim_queue *)queue;
 }
 
-static enum status queue_poll(struct ticket_queue *base, struct queue_record *records, uint32_t max, uint32_t *count)
+static enum status queue_poll(
+    struct ticket_queue *base, struct queue_record *records, uint32_t max, uint32_t *count)
 {
     struct sim_queue *queue = of(base);
     *count = 0;

@@ -69,7 +69,8 @@ static enum status store_identity(struct order_store *base, uint64_t *data_id, l
     return of(base)->inner->ops->identity(of(base)->inner, data_id, position);
 }
 
-static enum status store_stock_events(struct order_store *base, struct stock_event *events, uint32_t max, uint32_t *count)
+static enum status store_stock_events(
+    struct order_store *base, struct stock_event *events, uint32_t max, uint32_t *count)
 {
     if (of(base)->away)
         return STATUS_AWAY;
@@ -83,9 +84,10 @@ static const struct order_store_ops ops = {
     .stock_events = store_stock_events,
 };
 
-void sim_store_start(struct sim_store *store, struct order_store *inner, struct random *random, uint64_t salt,
-    uint32_t refusing)
+void sim_store_start(struct sim_store *store, struct order_store *inner, struct random *random,
+    uint64_t salt, uint32_t refusing)
 {
     *store = (struct sim_store){
-        .store = { .ops = &ops }, .inner = inner, .random = random, .refusing = refusing, .salt = salt };
+        .store = { .ops = &ops }, .inner = inner, .random = random, .refusing = refusing, .salt = salt
+    };
 }

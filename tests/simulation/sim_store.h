@@ -1,5 +1,6 @@
-/* tests/simulation/sim_store.h: an order store with bad days: away for a while, refusing some records for a while and
- * some tickets for good. Stands before the model store or SQLite; passes everything else through. */
+/* tests/simulation/sim_store.h: an order store with bad days: away for a while, refusing some
+ * records for a while and some tickets for good. Stands before the model store or SQLite; passes
+ * everything else through. */
 #ifndef STAMPEDE_TESTS_SIMULATION_SIM_STORE_H
 #define STAMPEDE_TESTS_SIMULATION_SIM_STORE_H
 
@@ -24,8 +25,8 @@ struct sim_store {
     uint8_t refused[SIM_STORE_RECORDS]; /* times, by LSN */
 };
 
-void sim_store_start(struct sim_store *store, struct order_store *inner, struct random *random, uint64_t salt,
-    uint32_t refusing);
+void sim_store_start(struct sim_store *store, struct order_store *inner, struct random *random,
+    uint64_t salt, uint32_t refusing);
 /* What the database thinks of this record, the same every time it is asked. */
 enum sim_verdict sim_store_verdict(const struct sim_store *store, const struct queue_record *record);
 

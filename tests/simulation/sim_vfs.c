@@ -105,7 +105,8 @@ static void data_drop(struct data *data)
     data->used = data->there = data->durable_there = data->temporary = false;
 }
 
-/* Names become durable with the folder. The unix VFS syncs it with the first sync of a new file; so do we. */
+/* Names become durable with the folder. The unix VFS syncs it with the first sync of a new file;
+ * so do we. */
 static void folder_sync(void)
 {
     for (uint32_t i = 0; i < FILES_MAX; i++) {

@@ -10,8 +10,8 @@ static void check_board(const struct world *world)
 {
     const struct board *board = embedded_board(world->embedded);
     if (atomic_load(&board->durable_lsn) != world->model.lsn)
-        violation("board", "shows position %" PRIu64 ", durable is %" PRIu64, atomic_load(&board->durable_lsn),
-            world->model.lsn);
+        violation("board", "shows position %" PRIu64 ", durable is %" PRIu64,
+            atomic_load(&board->durable_lsn), world->model.lsn);
     for (item_id id = 1; id <= world->item_count; id++) {
         const struct model_item *item = &world->model.items[id];
         struct board_update shown;
@@ -21,12 +21,17 @@ static void check_board(const struct world *world)
         if (!there)
             continue;
         const struct model_sale *sale = &world->model.sales[item->sale];
-        const enum gate gate = sale->ended ? GATE_ENDED : sale->paused ? GATE_PAUSED : sale->opened ? GATE_OPENED : GATE_SCHEDULED;
+        const enum gate gate = sale->ended ? GATE_ENDED
+            : sale->paused                 ? GATE_PAUSED
+            : sale->opened                 ? GATE_OPENED
+                                           : GATE_SCHEDULED;
         if (memcmp(shown.counts.channel_free, item->free, sizeof item->free) != 0)
-            violation("I3 the sold-out flag follows the stock", "item %u: the board shows %u free, the log has %u", id,
+            violation("I3 the sold-out flag follows the stock",
+                "item %u: the board shows %u free, the log has %u", id,
                 shown.counts.channel_free[0], item->free[0]);
-        if (shown.counts.held != item->held || shown.counts.sold != item->sold || shown.counts.given != item->given ||
-            shown.unit_price != item->price || shown.gate != gate || shown.end_ms != sale->end_ms)
+        if (shown.counts.held != item->held || shown.counts.sold != item->sold
+            || shown.counts.given != item->given || shown.unit_price != item->price
+            || shown.gate != gate || shown.end_ms != sale->end_ms)
             violation("board", "item %u is shown with other counts, price or gate than the log has", id);
     }
 }
@@ -61,7 +66,7 @@ static void after_fault(struct world *world)
 void world_write(struct world *world)
 {
     const uint32_t faults = world->disk.faults;
-    const uint64_t luck = world_below(world, 200);
+    const uint64_t luck = world_below(world, world->bursts ? 50 : 200);
     if (luck < 6) {
         world->disk.plan = luck < 4 ? SIM_FAULT_CRASH : luck < 5 ? SIM_FAULT_WRITE : SIM_FAULT_SYNC;
         world->disk.plan_in = (uint32_t)world_below(world, luck < 4 ? 4 : 2);
@@ -102,7 +107,8 @@ static void step_housekeep(struct world *world)
     if (world->disk.dead)
         world_crash(world);
     else if (status != STATUS_OK && !world->disk.full && world->disk.faults == faults)
-        violation("I15 replay", "no snapshot or segment could be made, but the disk is fine: %s", status_name(status));
+        violation("I15 replay", "no snapshot or segment could be made, but the disk is fine: %s",
+            status_name(status));
     else if (embedded_failed(world->embedded))
         violation("journal", "failed because of housekeeping");
 }
@@ -113,7 +119,8 @@ static void step_writer(struct world *world)
         sim_vfs_crash_in((uint32_t)world_below(world, 12));
     const enum status status = order_writer_turn(world->writer, world->now_ms, &world->writer_progress);
     sim_vfs_crash_not();
-    trace_step("orders", world->writer_progress.position, world->writer_progress.state, world->writer_progress.dead);
+    trace_step("orders", world->writer_progress.position, world->writer_progress.state,
+        world->writer_progress.dead);
     if (world->store_kind == WORLD_STORE_SQLITE && sim_vfs_dead())
         world_crash(world);
     else if (status == STATUS_CORRUPT)
@@ -141,11 +148,21 @@ static void step_time(struct world *world)
 static void step_trouble(struct world *world)
 {
     switch (world_below(world, 5)) {
-    case 0: world->disk.full = !world->disk.full && world_chance(world, 30); break;
-    case 1: world->sim_store.away = !world->sim_store.away && world_chance(world, 50); break;
-    case 2: world->sim_queue.late = !world->sim_queue.late; break;
-    case 3: world->sim_queue.away = !world->sim_queue.away && world_chance(world, 50); break;
-    default: embedded_hold_wins(world->embedded, world_chance(world, 20) ? WINS_ORDERS_LAG : WINS_RUNNING); break;
+    case 0:
+        world->disk.full = !world->disk.full && world_chance(world, 30);
+        break;
+    case 1:
+        world->sim_store.away = !world->sim_store.away && world_chance(world, 50);
+        break;
+    case 2:
+        world->sim_queue.late = !world->sim_queue.late;
+        break;
+    case 3:
+        world->sim_queue.away = !world->sim_queue.away && world_chance(world, 50);
+        break;
+    default:
+        embedded_hold_wins(world->embedded, world_chance(world, 20) ? WINS_ORDERS_LAG : WINS_RUNNING);
+        break;
     }
     trace_step("trouble", world->disk.full, world->sim_store.away, world->sim_queue.late);
 }
@@ -161,8 +178,10 @@ static bool setup_missing(const struct world *world)
 void world_step(struct world *world)
 {
     const uint64_t what = world_below(world, 1000);
-    if (world->bursts && world_chance(world, 2)) {
-        client_burst(world);
+    const bool first = world->just_opened;
+    world->just_opened = false;
+    if (world->bursts && world_chance(world, first ? 50 : 1)) {
+        client_burst(world); /* right after a crash too: a large batch where a small one was torn */
     } else if (what < 360) {
         client_act(world);
         if (setup_missing(world) && world_chance(world, 50))

@@ -23,8 +23,8 @@ void trace_start(uint64_t seed, const char *store)
 static void step_print(uint64_t step)
 {
     const uint64_t at = step % TRACE_STEPS;
-    printf("  %5" PRIu64 "  %-22s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", step, steps[at].name, steps[at].numbers[0],
-        steps[at].numbers[1], steps[at].numbers[2]);
+    printf("  %5" PRIu64 "  %-22s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", step, steps[at].name,
+        steps[at].numbers[0], steps[at].numbers[1], steps[at].numbers[2]);
 }
 
 void trace_step(const char *name, uint64_t a, uint64_t b, uint64_t c)
@@ -34,7 +34,8 @@ void trace_step(const char *name, uint64_t a, uint64_t b, uint64_t c)
     steps[at].numbers[0] = a;
     steps[at].numbers[1] = b;
     steps[at].numbers[2] = c;
-    trace.hash = (trace.hash ^ (a + 3 * b + 7 * c + (uint64_t)(unsigned char)name[0])) * UINT64_C(0x9e3779b97f4a7c15);
+    trace.hash = (trace.hash ^ (a + 3 * b + 7 * c + (uint64_t)(unsigned char)name[0]))
+        * UINT64_C(0x9e3779b97f4a7c15);
     trace.hash ^= trace.hash >> 29;
     if (trace.verbose)
         step_print(trace.step);
@@ -54,7 +55,8 @@ void violation(const char *invariant, const char *format, ...)
     printf("VIOLATION %s: ", invariant);
     vprintf(format, arguments);
     va_end(arguments);
-    printf("\nseed %" PRIu64 ", store %s, step %" PRIu64 "; again: simulate --store %s --seed %" PRIu64 " --verbose\n",
+    printf("\nseed %" PRIu64 ", store %s, step %" PRIu64
+           "; again: simulate --store %s --seed %" PRIu64 " --verbose\n",
         trace.seed, trace.store, trace.step, trace.store, trace.seed);
     if (!trace.verbose)
         trace_print();

@@ -10,10 +10,10 @@ enum { TRACE_STEPS = 48 };
 struct trace {
     uint64_t seed;
     const char *store;
-    bool verbose;      /* print each step as it comes */
-    uint64_t passed;   /* sales before this one */
-    uint64_t step;     /* of this sale */
-    uint64_t hash;     /* over all steps: equal for equal runs */
+    bool verbose;    /* print each step as it comes */
+    uint64_t passed; /* sales before this one */
+    uint64_t step;   /* of this sale */
+    uint64_t hash;   /* over all steps: equal for equal runs */
 };
 extern struct trace trace;
 
@@ -22,7 +22,8 @@ void trace_start(uint64_t seed, const char *store);
 void trace_step(const char *name, uint64_t a, uint64_t b, uint64_t c);
 
 /* Prints invariant, what happened, the seed and the last steps, and ends the program with 1. */
-_Noreturn void violation(const char *invariant, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void violation(const char *invariant, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void trace_print(void); /* the last steps, to standard output */
 
 #endif

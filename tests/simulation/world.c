@@ -18,7 +18,9 @@ void world_create(struct world *world)
 {
     static const char master[FUNNEL_MASTER_BYTES] = "the simulator has no secrets!!!";
     const struct span names[] = { SPAN("web"), SPAN("app"), SPAN("partner") };
-    const struct engine_config config = { .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = SIM_TICKETS };
+    const struct engine_config config = {
+        .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = SIM_TICKETS
+    };
     struct sim_page *pool = malloc(SIM_POOL_PAGES * sizeof *pool);
     invariant(pool != NULL);
     memset(world, 0, sizeof *world);
@@ -49,9 +51,10 @@ static void shadow_apply(struct world *world, const struct queue_record *record)
 {
     struct outcome outcome;
     engine_apply(&world->shadow, &record->command, true, &outcome);
-    if (outcome.answer != record->outcome.answer || outcome.ticket != record->outcome.ticket ||
-        outcome.applied != record->outcome.applied)
-        violation("I15 replay", "record %" PRIu64 " comes to another outcome from the beginning of the log", record->lsn);
+    if (outcome.answer != record->outcome.answer || outcome.ticket != record->outcome.ticket
+        || outcome.applied != record->outcome.applied)
+        violation("I15 replay",
+            "record %" PRIu64 " comes to another outcome from the beginning of the log", record->lsn);
 }
 
 void world_follow(struct world *world)
@@ -62,7 +65,8 @@ void world_follow(struct world *world)
     do {
         const enum status status = queue->ops->poll(queue, records, FOLLOW_RECORDS, &count);
         if (status != STATUS_OK)
-            violation("queue", "poll answers %s behind position %" PRIu64, status_name(status), world->model.lsn);
+            violation("queue", "poll answers %s behind position %" PRIu64, status_name(status),
+                world->model.lsn);
         for (uint32_t i = 0; i < count; i++) {
             if (records[i].lsn <= world->model.lsn) {
                 model_record_again(&world->model, &records[i]);
@@ -82,9 +86,9 @@ static void check_counts(const struct world *world, item_id id, const char *when
     if (item->sale == 0)
         return;
     engine_item_counts(embedded_engine(world->embedded), id, &counts);
-    if (counts.given != item->given || counts.held != item->held || counts.sold != item->sold ||
-        counts.safety != item->safety || counts.written_off != item->written_off ||
-        memcmp(counts.channel_free, item->free, sizeof item->free) != 0)
+    if (counts.given != item->given || counts.held != item->held || counts.sold != item->sold
+        || counts.safety != item->safety || counts.written_off != item->written_off
+        || memcmp(counts.channel_free, item->free, sizeof item->free) != 0)
         violation("I1 conservation", "%s: item %u has other counts than the log gives it", when, id);
 }
 
@@ -107,7 +111,8 @@ static enum status process_open(struct world *world, struct embedded_report *rep
     enum status status = embedded_open(&world->embedded, &world->config, report);
     if (status != STATUS_OK)
         return status;
-    status = journal_queue_open(&world->log_queue, &world->config.journal, embedded_journal(world->embedded));
+    status = journal_queue_open(
+        &world->log_queue, &world->config.journal, embedded_journal(world->embedded));
     if (status == STATUS_OK)
         return STATUS_OK;
     embedded_close(world->embedded);
@@ -134,7 +139,8 @@ static void inventory_open(struct world *world)
         else if (status == STATUS_FULL && world->disk.full)
             world->disk.full = false;
         else if (world->disk.faults == faults || tries == OPEN_TRIES_MAX)
-            violation("recovery", "the inventory does not start: %s (%s)", report.what, status_name(status));
+            violation("recovery", "the inventory does not start: %s (%s)", report.what,
+                status_name(status));
     }
 }
 
@@ -152,11 +158,12 @@ static void pump_commit(struct inventory_port *port)
     struct inventory_request *slot = pump->inner->ops->reserve(pump->inner);
     const struct journal *journal = embedded_journal(pump_world->embedded);
     *slot = pump->request;
-    slot->tag = model_asked(&pump_world->model, PUMP_PORT, &slot->command, journal_appended(journal),
-        journal_durable(journal), pump_world->engine_ms);
+    slot->tag = model_asked(&pump_world->model, PUMP_PORT, &slot->command,
+        journal_appended(journal), journal_durable(journal), pump_world->engine_ms);
     pump->tags[slot->tag] = pump->request.tag;
     pump_world->commands++;
-    trace_step("pump asks", slot->command.settle.ticket, slot->command.settle.step, slot->command.settle.to);
+    trace_step("pump asks", slot->command.settle.ticket, slot->command.settle.step,
+        slot->command.settle.to);
     pump->inner->ops->commit(pump->inner);
 }
 
@@ -200,12 +207,15 @@ static void store_open(struct world *world)
 
 static void orders_open(struct world *world)
 {
-    const struct order_writer_config writer = { .queue = &world->sim_queue.queue, .store = &world->sim_store.store };
+    const struct order_writer_config writer = { .queue = &world->sim_queue.queue,
+        .store = &world->sim_store.store };
     world->pump_port.port.ops = &pump_ops;
     world->pump_port.inner = world->ports[PUMP_PORT];
-    const struct stock_pump_config pump = { .store = &world->sim_store.store,
-        .port = &world->pump_port.port, .flight_max = 8 };
-    enum status status = arena_open(&world->orders_arena, order_writer_bytes() + stock_pump_bytes() + 4096);
+    const struct stock_pump_config pump = {
+        .store = &world->sim_store.store, .port = &world->pump_port.port, .flight_max = 8
+    };
+    enum status status =
+        arena_open(&world->orders_arena, order_writer_bytes() + stock_pump_bytes() + 4096);
     invariant(status == STATUS_OK);
     sim_queue_start(&world->sim_queue, &world->model, &world->random);
     sim_store_start(&world->sim_store, world->store, &world->random, world->seed, world->refusing);
@@ -215,7 +225,8 @@ static void orders_open(struct world *world)
     world->pump_progress = (struct stock_pump_progress){ 0 };
     status = order_writer_start(world->writer);
     if (status != STATUS_OK)
-        violation("I6 told is recovered", "the order side can't start behind this log: %s", status_name(status));
+        violation("I6 told is recovered", "the order side can't start behind this log: %s",
+            status_name(status));
 }
 
 void world_open(struct world *world)
@@ -233,15 +244,17 @@ void world_open(struct world *world)
     model_forget_open(&world->model);
     const uint64_t floor_ms = embedded_time_floor(world->embedded);
     if (floor_ms < world->model.time_ms)
-        violation("I11 time in the log", "starts at %" PRIu64 ", the log is at %" PRIu64, floor_ms, world->model.time_ms);
+        violation("I11 time in the log", "starts at %" PRIu64 ", the log is at %" PRIu64, floor_ms,
+            world->model.time_ms);
     world->engine_ms = floor_ms;
-    /* The wall clock may have been set back; the program starts no earlier than its log, and the inventory insists. */
+    /* The wall clock may have been set back; the program starts no earlier than its log, and the
+     * inventory insists. */
     if (world_chance(world, 50) && world->now_ms < floor_ms)
         world->now_ms = floor_ms;
     world_check_state(world, "after recovery", world_chance(world, 25));
     store_open(world);
     orders_open(world);
-    world->alive = true;
+    world->alive = world->just_opened = true;
     world->gave_up_waiting = false;
     trace_step("open", world->model.lsn, world->model.lsn - known, world->now_ms - 1000000);
 }
@@ -318,7 +331,8 @@ void world_stop(struct world *world)
 static void journal_choose(struct world *world)
 {
     const uint64_t pages = world->bursts ? 4 + world_below(world, 3) : 3 + world_below(world, 10);
-    const uint64_t batch_pages = world->bursts ? 2 : 1 + world_below(world, pages - 1 < 3 ? pages - 1 : 3);
+    const uint64_t batch_pages =
+        world->bursts ? 2 : 1 + world_below(world, pages - 1 < 3 ? pages - 1 : 3);
     const bool small = !world->bursts && world_chance(world, 3);
     world->data_id = 1 + world_below(world, UINT64_MAX - 1);
     world->config = (struct embedded_config){
@@ -329,7 +343,7 @@ static void journal_choose(struct world *world)
         .engine = { .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = small ? 24 : SIM_TICKETS },
         .filter_key = { world->seed, 7 },
         .ports = SIM_PORTS,
-        .ring_slots = world->bursts ? 32 : 8u << world_below(world, 2),
+        .ring_slots = world->bursts ? 64 : 8u << world_below(world, 2),
     };
 }
 
@@ -358,6 +372,8 @@ static void sale_choose(struct world *world)
 {
     world->sale_count = 1 + (uint32_t)world_below(world, 2);
     world->item_count = world->sale_count + (uint32_t)world_below(world, 3);
+    if (world->bursts)
+        world->item_count = 3;
     world->channel_count = 1 + (uint32_t)world_below(world, 3);
     world->refusing = world_chance(world, 60) ? 6 + (uint32_t)world_below(world, 30) : 0;
     world->key_count = 0;
@@ -366,7 +382,8 @@ static void sale_choose(struct world *world)
     for (sale_id id = 1; id <= world->sale_count; id++) {
         const uint64_t start_ms = world->now_ms + world_below(world, 600);
         world->sale_wish[id] = (struct command_sale){ .sale = id,
-            .limit_per_user = !world->bursts && world_chance(world, 40) ? 1 + (uint32_t)world_below(world, 6) : 0,
+            .limit_per_user =
+                !world->bursts && world_chance(world, 40) ? 1 + (uint32_t)world_below(world, 6) : 0,
             .start_ms = start_ms,
             .end_ms = start_ms + 100000 + world_below(world, 1000),
             .eligible_only = !world->bursts && world_chance(world, 20) };
@@ -388,16 +405,25 @@ static void catalog_fill(struct world *world)
         status = store->ops->product_insert(store, &product);
     for (sale_id id = 1; id <= world->sale_count && status == STATUS_OK; id++) {
         const struct command_sale *wish = &world->sale_wish[id];
-        sale = (struct sale){ .title = "sale", .start_ms = wish->start_ms, .end_ms = wish->end_ms,
-            .limit_per_user = wish->limit_per_user, .eligible_only = wish->eligible_only };
+        sale = (struct sale){ .title = "sale",
+            .start_ms = wish->start_ms,
+            .end_ms = wish->end_ms,
+            .limit_per_user = wish->limit_per_user,
+            .eligible_only = wish->eligible_only };
         status = store->ops->sale_insert(store, &sale);
         invariant(status != STATUS_OK || sale.id == id);
     }
     for (item_id id = 1; id <= world->item_count && status == STATUS_OK; id++) {
         const struct command_preheat *wish = &world->item_wish[id];
-        struct item item = { .sale = wish->sale, .product = product.id, .flash_price = wish->unit_price,
-            .limit_per_user = wish->limit_per_user, .pay_window_ms = wish->pay_window_ms, .total = wish->total,
-            .locked = wish->locked, .sold = wish->sold_before, .safety = wish->safety };
+        struct item item = { .sale = wish->sale,
+            .product = product.id,
+            .flash_price = wish->unit_price,
+            .limit_per_user = wish->limit_per_user,
+            .pay_window_ms = wish->pay_window_ms,
+            .total = wish->total,
+            .locked = wish->locked,
+            .sold = wish->sold_before,
+            .safety = wish->safety };
         memcpy(item.channel_units, wish->channel_units, sizeof item.channel_units);
         status = store->ops->item_insert(store, &item);
         invariant(status != STATUS_OK || item.id == id);

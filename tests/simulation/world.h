@@ -1,6 +1,6 @@
-/* tests/simulation/world.h: one simulated machine: disk, clock, processes and their parts, all from one seed.
- * world.c starts, stops and crashes it; clients.c asks; steps.c lets time and threads run in any order; rest.c brings it
- * to rest and compares everything with everything. */
+/* tests/simulation/world.h: one simulated machine: disk, clock, processes and their parts, all
+ * from one seed. world.c starts, stops and crashes it; clients.c asks; steps.c lets time and
+ * threads run in any order; rest.c brings it to rest and compares everything with everything. */
 #ifndef STAMPEDE_TESTS_SIMULATION_WORLD_H
 #define STAMPEDE_TESTS_SIMULATION_WORLD_H
 
@@ -17,7 +17,7 @@
 enum {
     CLIENT_PORTS = 3,
     PUMP_PORT = 3, /* the fourth */
-    BUYERS = 40,   /* users below this index buy all the time; the others come for the final sweep */
+    BUYERS = 40, /* users below this index buy all the time; the others come for the final sweep */
     COMMANDS_MIN = 200,
     COMMANDS_BURSTS = 700, /* sales with bursts take longer: they are after batches of several pages */
     BURSTS_ONE_IN = 16,
@@ -57,7 +57,7 @@ struct world {
     int64_t wall_jump_ms;
 
     /* The process. */
-    bool alive;
+    bool alive, just_opened;
     uint32_t lives;
     uint64_t data_id;
     struct embedded_config config;
@@ -88,7 +88,8 @@ struct world {
 
 /* Once for the program. */
 void world_create(struct world *world);
-/* One sale from one seed; ends the program on a violation. Answers the hash of everything that happened. */
+/* One sale from one seed; ends the program on a violation. Answers the hash of everything that
+ * happened. */
 uint64_t world_run(struct world *world, uint64_t seed, enum world_store store);
 
 /* world.c */
@@ -98,12 +99,19 @@ void world_stop(struct world *world);  /* in good order: to rest, snapshot, gone
 void world_follow(struct world *world); /* the model reads what has become durable */
 /* Engine, shadow and model agree; only when idle. `slowly`: engine_check as well. */
 void world_check_state(struct world *world, const char *when, bool slowly);
-static inline uint64_t world_below(struct world *world, uint64_t bound) { return random_below(&world->random, bound); }
-static inline bool world_chance(struct world *world, uint32_t percent) { return world_below(world, 100) < percent; }
+static inline uint64_t world_below(struct world *world, uint64_t bound)
+{
+    return random_below(&world->random, bound);
+}
+static inline bool world_chance(struct world *world, uint32_t percent)
+{
+    return world_below(world, 100) < percent;
+}
 
 /* clients.c */
-void client_act(struct world *world);  /* somebody asks for something */
-bool client_ask(struct world *world, uint32_t port, const struct command *command); /* false: the port is full */
+void client_act(struct world *world); /* somebody asks for something */
+/* False: the port is full. */
+bool client_ask(struct world *world, uint32_t port, const struct command *command);
 void client_burst(struct world *world); /* all buyers want one of everything */
 void client_collect(struct world *world, uint32_t port);
 void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */
@@ -115,7 +123,7 @@ void world_write(struct world *world);
 void world_step(struct world *world); /* one of everything that can happen next */
 
 /* rest.c */
-void world_rest(struct world *world);  /* troubles end, everything drains */
+void world_rest(struct world *world); /* troubles end, everything drains */
 void world_check_rest(struct world *world);
 void world_sweep(struct world *world); /* eager buyers take what is left */
 

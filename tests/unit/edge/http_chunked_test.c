@@ -11,6 +11,11 @@
 
 enum { BODY_MAX = 20000 };
 
+static void place(char *at, struct span bytes)
+{
+    memcpy(at, bytes.data, bytes.size);
+}
+
 static enum http_parse_result measure(
     const char *data, size_t size, size_t *bytes, struct http_refusal *refusal)
 {
@@ -47,7 +52,7 @@ static void decoded(const char *encoded, const char *body)
     expect_same_when_cut(encoded, size, HTTP_PARSE_COMPLETE, 0);
     char *copy = malloc(size);
     assert_non_null(copy);
-    memcpy(copy, encoded, size);
+    place(copy, span_of(encoded, size));
     size_t got = http_chunked_decode(copy, size);
     assert_int_equal(got, strlen(body));
     assert_memory_equal(copy, body, got);
@@ -138,26 +143,26 @@ static void everything_has_a_bound(void **state)
     static char text[HTTP_CHUNK_OVERHEAD_MAX * 2];
     /* One size line of exactly the limit, and one byte more. */
     memset(text, 'x', sizeof(text));
-    memcpy(text, "0;", 2);
-    memcpy(text + HTTP_CHUNK_LINE_MAX - 2, "\r\n\r\n", 4);
+    place(text, SPAN("0;"));
+    place(text + HTTP_CHUNK_LINE_MAX - 2, SPAN("\r\n\r\n"));
     size_t bytes = 0;
     struct http_refusal refusal;
     assert_int_equal(measure(text, HTTP_CHUNK_LINE_MAX + 2, &bytes, &refusal), HTTP_PARSE_COMPLETE);
     memset(text + 2, 'x', HTTP_CHUNK_LINE_MAX);
-    memcpy(text + HTTP_CHUNK_LINE_MAX - 1, "\r\n\r\n", 4);
+    place(text + HTTP_CHUNK_LINE_MAX - 1, SPAN("\r\n\r\n"));
     refused_bytes(400, text, HTTP_CHUNK_LINE_MAX + 3);
 
     memset(text, 'x', sizeof(text));
-    memcpy(text, "0\r\nA:", 5);
-    memcpy(text + 3 + HTTP_TRAILERS_MAX - 4, "\r\n\r\n", 4);
+    place(text, SPAN("0\r\nA:"));
+    place(text + 3 + HTTP_TRAILERS_MAX - 4, SPAN("\r\n\r\n"));
     assert_int_equal(measure(text, 3 + HTTP_TRAILERS_MAX, &bytes, &refusal), HTTP_PARSE_COMPLETE);
     memset(text + 5, 'x', HTTP_TRAILERS_MAX);
-    memcpy(text + 3 + HTTP_TRAILERS_MAX - 3, "\r\n\r\n", 4);
+    place(text + 3 + HTTP_TRAILERS_MAX - 3, SPAN("\r\n\r\n"));
     refused_bytes(431, text, 3 + HTTP_TRAILERS_MAX + 1);
 
     size_t size = 0;
     while (size + 6 <= sizeof(text)) { /* a byte a chunk */
-        memcpy(text + size, "1\r\nx\r\n", 6);
+        place(text + size, SPAN("1\r\nx\r\n"));
         size += 6;
     }
     refused_bytes(413, text, size);

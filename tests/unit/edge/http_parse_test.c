@@ -10,6 +10,11 @@
 
 #include <cmocka.h>
 
+static void place(char *at, struct span bytes)
+{
+    memcpy(at, bytes.data, bytes.size);
+}
+
 static void a_purchase_is_read_with_all_its_parts(void **state)
 {
     (void)state;
@@ -176,21 +181,21 @@ static void values_hold_no_control_characters_but_tab(void **state)
 static size_t build(char *text, size_t target, size_t value, int headers)
 {
     size_t size = 0;
-    memcpy(text, "GET /", 5);
+    place(text, SPAN("GET /"));
     size = 5;
     memset(text + size, 'a', target - 1);
     size += target - 1;
-    memcpy(text + size, " HTTP/1.1\r\nHost: t\r\nX: ", 23);
+    place(text + size, SPAN(" HTTP/1.1\r\nHost: t\r\nX: "));
     size += 23;
     memset(text + size, 'a', value);
     size += value;
-    memcpy(text + size, "\r\n", 2);
+    place(text + size, SPAN("\r\n"));
     size += 2;
     for (int i = 2; i < headers; i++) {
-        memcpy(text + size, "A: b\r\n", 6);
+        place(text + size, SPAN("A: b\r\n"));
         size += 6;
     }
-    memcpy(text + size, "\r\n", 2);
+    place(text + size, SPAN("\r\n"));
     return size + 2;
 }
 
@@ -215,7 +220,7 @@ static void everything_has_a_bound(void **state)
     size = build(text, 10, HTTP_HEAD_MAX - rest + 1, 2);
     refused_bytes(431, text, size);
     memset(text, 'a', sizeof(text));
-    memcpy(text, "GET / HTTP/1.1\r\n", 16);
+    place(text, SPAN("GET / HTTP/1.1\r\n"));
     refused_bytes(431, text, sizeof(text)); /* a name that never ends */
 }
 

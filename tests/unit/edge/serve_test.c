@@ -14,6 +14,11 @@
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: t\r\n\r\n"
 
+static void place(char *at, struct span bytes)
+{
+    memcpy(at, bytes.data, bytes.size);
+}
+
 static struct harness harness;
 static char text[HARNESS_REPLY_MAX];
 
@@ -211,8 +216,8 @@ static void a_head_that_is_too_long_is_refused(void **state)
     for (int i = 0; i < 9; i++) {
         static char line[1000];
         memset(line, 'x', sizeof(line));
-        memcpy(line, "A: ", 3);
-        memcpy(line + sizeof(line) - 2, "\r\n", 2);
+        place(line, SPAN("A: "));
+        place(line + sizeof(line) - 2, SPAN("\r\n"));
         client_send_bytes(fd, line, sizeof(line));
         test_sleep_ms(2);
     }

@@ -16,7 +16,12 @@ static struct inventory_port *port;
 static struct embedded_config config_make(uint64_t tickets_max, uint32_t slots)
 {
     return (struct embedded_config){
-        .journal = { .disk = disk, .data_id = 5, .segment_bytes = 4 * JOURNAL_PAGE, .batch_bytes = 2 * JOURNAL_PAGE },
+        .journal = {
+            .disk = disk,
+            .data_id = 5,
+            .segment_bytes = 4 * JOURNAL_PAGE,
+            .batch_bytes = 2 * JOURNAL_PAGE,
+        },
         .engine = { .items_max = 4, .sales_max = 3, .tickets_max = tickets_max },
         .filter_key = { 1, 2 },
         .ports = 2,
@@ -57,7 +62,8 @@ static void cycle(uint64_t now_ms)
 
 static struct command buy(user_id user, uint32_t quantity)
 {
-    return (struct command){ .type = COMMAND_RESERVE, .reserve = { .user = user, .item = 1, .quantity = quantity } };
+    return (struct command){ .type = COMMAND_RESERVE,
+        .reserve = { .user = user, .item = 1, .quantity = quantity } };
 }
 
 static void sale_start(uint32_t limit)
@@ -277,7 +283,8 @@ static void another_data_folder_is_refused_by_name(void **state)
     embedded_close(NULL);
 }
 
-/* Host, sync and housekeeper as real threads: every request is answered once, and everybody who was told has a unit. */
+/* Host, sync and housekeeper as real threads: every request is answered once, and everybody who
+ * was told has a unit. */
 static _Atomic bool stopping;
 
 static void *sync_run(void *context)
@@ -336,8 +343,8 @@ static void threads_answer_every_request_once(void **state)
         }
         answers++;
         wins += told->outcome.answer == ANSWER_WON;
-        assert_true(told->outcome.answer == ANSWER_WON || told->outcome.answer == ANSWER_SOLD_OUT ||
-            told->outcome.answer == ANSWER_UNAVAILABLE);
+        assert_true(told->outcome.answer == ANSWER_WON || told->outcome.answer == ANSWER_SOLD_OUT
+            || told->outcome.answer == ANSWER_UNAVAILABLE);
     }
     atomic_store(&stopping, true);
     for (uint32_t i = 0; i < 3; i++)

@@ -6,7 +6,8 @@ static struct kit kit;
 
 static enum answer ask(uint8_t type, user_id user, item_id item, ticket_number ticket)
 {
-    return kit_do(&kit, (struct command){ .type = type, .ask = { .user = user, .item = item, .ticket = ticket } }, 0);
+    return kit_do(&kit,
+        (struct command){ .type = type, .ask = { .user = user, .item = item, .ticket = ticket } }, 0);
 }
 
 static void have_i_bought_this_answers_with_the_latest_ticket(void **state)
@@ -26,7 +27,7 @@ static void have_i_bought_this_answers_with_the_latest_ticket(void **state)
     assert_int_equal(kit_settle(&kit, 2, SETTLE_RETURN), ANSWER_DONE);
     assert_int_equal(ask(COMMAND_ASK_MINE, ANNA, 1, 0), ANSWER_FOUND);
     assert_int_equal(kit.out.ticket, 0);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_ticket_tells_whose_it_is_and_its_state(void **state)
@@ -44,7 +45,7 @@ static void a_ticket_tells_whose_it_is_and_its_state(void **state)
     assert_int_equal(kit.out.unit_price, PRICE);
     assert_int_equal(kit.out.pay_by_ms, SALE_NOW + PAY_WINDOW);
     assert_int_equal(ask(COMMAND_ASK_TICKET, 0, 0, 0), ANSWER_UNKNOWN_TICKET);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void counts_are_over_all_channels_and_without_safety_stock(void **state)
@@ -55,7 +56,7 @@ static void counts_are_over_all_channels_and_without_safety_stock(void **state)
     assert_int_equal(ask(COMMAND_ASK_COUNTS, 0, 1, 0), ANSWER_FOUND);
     assert_int_equal(kit.out.free, 8);
     assert_int_equal(ask(COMMAND_ASK_COUNTS, 0, 3, 0), ANSWER_UNKNOWN_ITEM);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 int main(void)

@@ -10,13 +10,13 @@ enum answer kit_do(struct kit *kit, struct command command, uint64_t now_ms)
     return kit->out.answer;
 }
 
-void kit_open(struct kit *kit, uint64_t tickets_max)
+void kit_start(struct kit *kit, uint64_t tickets_max)
 {
     const struct engine_config config = { .items_max = 4, .sales_max = 3, .tickets_max = tickets_max };
     assert_int_equal(engine_open(&kit->engine, &config), STATUS_OK);
 }
 
-void kit_close(struct kit *kit)
+void kit_stop(struct kit *kit)
 {
     engine_close(&kit->engine);
 }
@@ -25,15 +25,25 @@ enum answer kit_sale(struct kit *kit, uint32_t limit, bool eligible_only)
 {
     return kit_do(kit,
         (struct command){ .type = COMMAND_SALE,
-            .sale = { .sale = 1, .limit_per_user = limit, .start_ms = SALE_START, .end_ms = SALE_END,
+            .sale = { .sale = 1,
+                .limit_per_user = limit,
+                .start_ms = SALE_START,
+                .end_ms = SALE_END,
                 .eligible_only = eligible_only } },
         0);
 }
 
 struct command_preheat kit_item(item_id item, uint32_t limit)
 {
-    return (struct command_preheat){ .item = item, .sale = 1, .unit_price = PRICE, .limit_per_user = limit,
-        .pay_window_ms = PAY_WINDOW, .total = 20, .locked = 4, .sold_before = 1, .safety = 3,
+    return (struct command_preheat){ .item = item,
+        .sale = 1,
+        .unit_price = PRICE,
+        .limit_per_user = limit,
+        .pay_window_ms = PAY_WINDOW,
+        .total = 20,
+        .locked = 4,
+        .sold_before = 1,
+        .safety = 3,
         .channel_units = { 10, 2 } };
 }
 
@@ -44,7 +54,7 @@ enum answer kit_preheat(struct kit *kit, item_id item, uint32_t limit)
 
 void kit_ready(struct kit *kit, uint32_t item_limit, uint32_t sale_limit)
 {
-    kit_open(kit, 64);
+    kit_start(kit, 64);
     assert_int_equal(kit_sale(kit, sale_limit, false), ANSWER_DONE);
     assert_int_equal(kit_preheat(kit, 1, item_limit), ANSWER_DONE);
 }
@@ -59,7 +69,8 @@ enum answer kit_buy(struct kit *kit, user_id user, uint64_t key, uint32_t quanti
 
 enum answer kit_settle(struct kit *kit, ticket_number ticket, enum settle_step step)
 {
-    return kit_do(kit, (struct command){ .type = COMMAND_SETTLE, .settle = { .ticket = ticket, .step = (uint8_t)step } },
+    return kit_do(kit,
+        (struct command){ .type = COMMAND_SETTLE, .settle = { .ticket = ticket, .step = (uint8_t)step } },
         SALE_NOW);
 }
 

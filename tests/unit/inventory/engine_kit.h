@@ -1,5 +1,6 @@
-/* tests/unit/inventory/engine_kit.h: a small engine and short words for what is asked of it.
- * The sale (id 1) runs in [SALE_START, SALE_END); item 1 has 10 units on channel 0, 2 on channel 1, 3 in safety stock. */
+/* tests/unit/inventory/engine_kit.h: a small engine and short words for what is asked of it. The
+ * sale (id 1) runs in [SALE_START, SALE_END); item 1 has 10 units on channel 0, 2 on channel 1, 3
+ * in safety stock. */
 #ifndef STAMPEDE_TESTS_ENGINE_KIT_H
 #define STAMPEDE_TESTS_ENGINE_KIT_H
 
@@ -23,8 +24,8 @@ struct kit {
 };
 
 enum answer kit_do(struct kit *kit, struct command command, uint64_t now_ms);
-void kit_open(struct kit *kit, uint64_t tickets_max);
-void kit_close(struct kit *kit);
+void kit_start(struct kit *kit, uint64_t tickets_max);
+void kit_stop(struct kit *kit);
 enum answer kit_sale(struct kit *kit, uint32_t limit, bool eligible_only);
 enum answer kit_preheat(struct kit *kit, item_id item, uint32_t limit);
 void kit_ready(struct kit *kit, uint32_t item_limit, uint32_t sale_limit); /* sale and item 1, running */

@@ -6,7 +6,8 @@ static struct kit kit;
 
 static struct command reserve(user_id user, uint32_t quantity)
 {
-    return (struct command){ .type = COMMAND_RESERVE, .reserve = { .user = user, .item = 1, .quantity = quantity } };
+    return (struct command){ .type = COMMAND_RESERVE,
+        .reserve = { .user = user, .item = 1, .quantity = quantity } };
 }
 
 static void a_win_moves_units_and_tells_price_and_deadline(void **state)
@@ -21,7 +22,7 @@ static void a_win_moves_units_and_tells_price_and_deadline(void **state)
     assert_int_equal(kit.engine.items[1].held, 3);
     assert_int_equal(kit_buy(&kit, BERT, 78, 1), ANSWER_WON);
     assert_int_equal(kit.out.ticket, 2);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void last_unit_sells_once_and_a_refusal_changes_nothing(void **state)
@@ -34,7 +35,7 @@ static void last_unit_sells_once_and_a_refusal_changes_nothing(void **state)
     assert_int_equal(kit_buy(&kit, BERT, 0, 1), ANSWER_WON);
     kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, CLEO, 0, 1), ANSWER_SOLD_OUT));
     assert_int_equal(kit.out.free, 0);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void quantities_items_and_channels_out_of_range_are_refused(void **state)
@@ -53,7 +54,7 @@ static void quantities_items_and_channels_out_of_range_are_refused(void **state)
         command.reserve.item = item;
         kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_UNKNOWN_ITEM));
     }
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void channels_sell_their_own_units_only(void **state)
@@ -66,21 +67,22 @@ static void channels_sell_their_own_units_only(void **state)
     command.reserve.user = BERT;
     kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_SOLD_OUT));
     assert_int_equal(kit_free(&kit, 0), 10);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void the_window_opens_at_its_start_and_closes_at_its_end(void **state)
 {
     (void)state;
     kit_ready(&kit, 0, 0);
-    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_START - 1), ANSWER_NOT_STARTED));
+    kit_expect_same(
+        &kit, assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_START - 1), ANSWER_NOT_STARTED));
     assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_START), ANSWER_WON);
     assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_END - 1), ANSWER_WON);
     kit_expect_same(&kit, assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_END), ANSWER_ENDED));
     struct command late = reserve(ANNA, 1);
     late.reserve.flags = RESERVE_AFTER_END;
     assert_int_equal(kit_do(&kit, late, SALE_END + 5), ANSWER_WON);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void gates_rule_over_the_schedule(void **state)
@@ -99,7 +101,7 @@ static void gates_rule_over_the_schedule(void **state)
     gate.gate.move = GATE_MOVE_END;
     assert_int_equal(kit_do(&kit, gate, 6), ANSWER_DONE);
     kit_expect_same(&kit, assert_int_equal(kit_do(&kit, reserve(ANNA, 1), 7), ANSWER_ENDED));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_limit_of_one_shows_the_ticket_even_after_the_end(void **state)
@@ -111,8 +113,9 @@ static void a_limit_of_one_shows_the_ticket_even_after_the_end(void **state)
     assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
     kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_ALREADY_BOUGHT));
     assert_int_equal(kit.out.ticket, 1);
-    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_END), ANSWER_ALREADY_BOUGHT));
-    kit_close(&kit);
+    kit_expect_same(
+        &kit, assert_int_equal(kit_do(&kit, reserve(ANNA, 1), SALE_END), ANSWER_ALREADY_BOUGHT));
+    kit_stop(&kit);
 }
 
 static void limits_count_units_per_item_and_over_the_sale(void **state)
@@ -131,21 +134,22 @@ static void limits_count_units_per_item_and_over_the_sale(void **state)
     assert_int_equal(kit_settle(&kit, 1, SETTLE_RETURN), ANSWER_DONE); /* frees two of four */
     other.reserve.quantity = 2;
     assert_int_equal(kit_do(&kit, other, SALE_NOW), ANSWER_WON);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void only_eligible_users_buy_where_there_is_a_list(void **state)
 {
     (void)state;
-    kit_open(&kit, 16);
+    kit_start(&kit, 16);
     assert_int_equal(kit_sale(&kit, 0, true), ANSWER_DONE);
     assert_int_equal(kit_preheat(&kit, 1, 1), ANSWER_DONE);
     kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_NOT_ELIGIBLE));
-    const struct command users = { .type = COMMAND_USERS, .users = { .sale = 1, .count = 1, .users = { ANNA } } };
+    const struct command users = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 1, .users = { ANNA } } };
     assert_int_equal(kit_do(&kit, users, 0), ANSWER_DONE);
     assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
     kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, BERT, 0, 1), ANSWER_NOT_ELIGIBLE));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_key_gives_the_same_ticket_and_refuses_another_body(void **state)
@@ -153,7 +157,7 @@ static void a_key_gives_the_same_ticket_and_refuses_another_body(void **state)
     (void)state;
     kit_ready(&kit, 0, 0);
     assert_int_equal(kit_buy(&kit, ANNA, 5, 10), ANSWER_WON);
-    kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, ANNA, 5, 10), ANSWER_REPEATED)); /* nothing is left */
+    kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, ANNA, 5, 10), ANSWER_REPEATED));
     assert_int_equal(kit.out.ticket, 1);
     assert_int_equal(kit.out.unit_price, PRICE);
     assert_int_equal(kit.out.quantity, 10);
@@ -167,7 +171,7 @@ static void a_key_gives_the_same_ticket_and_refuses_another_body(void **state)
     assert_int_equal(kit_settle(&kit, 1, SETTLE_RETURN), ANSWER_DONE);
     assert_int_equal(kit_buy(&kit, BERT, 6, 1), ANSWER_WON);
     assert_int_equal(kit_buy(&kit, ANNA, 5, 10), ANSWER_REPEATED);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void one_purchase_of_a_user_and_item_is_in_flight_at_a_time(void **state)
@@ -183,20 +187,20 @@ static void one_purchase_of_a_user_and_item_is_in_flight_at_a_time(void **state)
     command.reserve.user = ANNA;
     command.reserve.pending_from = 2;
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_WON);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void full_tables_refuse_without_a_decision(void **state)
 {
     (void)state;
-    kit_open(&kit, 2);
+    kit_start(&kit, 2);
     assert_int_equal(kit_sale(&kit, 0, false), ANSWER_DONE);
     assert_int_equal(kit_preheat(&kit, 1, 0), ANSWER_DONE);
     assert_int_equal(kit_buy(&kit, ANNA, 1, 1), ANSWER_WON);
     assert_int_equal(kit_buy(&kit, BERT, 2, 1), ANSWER_WON);
     kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, CLEO, 3, 1), ANSWER_UNAVAILABLE));
     kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, BERT, 2, 1), ANSWER_REPEATED));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 /* The table of a ticket's life, cell by cell. */
@@ -224,7 +228,7 @@ static void each_step_leads_where_the_table_says_and_only_once(void **state)
             assert_int_equal(kit.out.changed, table[from][step] == ANSWER_DONE);
             assert_int_equal(engine_digest(&kit.engine) == before, table[from][step] != ANSWER_DONE);
             assert_int_equal(kit.out.user, ANNA);
-            kit_close(&kit);
+            kit_stop(&kit);
         }
     }
 }
@@ -243,7 +247,7 @@ static void a_settle_needs_a_ticket_a_step_and_a_place(void **state)
     command.settle.to = CHANNEL_SAFETY;
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit.engine.items[1].safety, 4);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_returned_unit_goes_to_the_waiter_in_the_same_command(void **state)
@@ -252,7 +256,11 @@ static void a_returned_unit_goes_to_the_waiter_in_the_same_command(void **state)
     kit_ready(&kit, 1, 0);
     assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
     struct command command = { .type = COMMAND_SETTLE,
-        .settle = { .ticket = 1, .step = SETTLE_RETURN, .waiter = BERT, .waiter_key = 9, .waiter_quantity = 1,
+        .settle = { .ticket = 1,
+            .step = SETTLE_RETURN,
+            .waiter = BERT,
+            .waiter_key = 9,
+            .waiter_quantity = 1,
             .waiter_window_ms = 60 } };
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit.out.ticket, 2);
@@ -274,7 +282,7 @@ static void a_returned_unit_goes_to_the_waiter_in_the_same_command(void **state)
     command.settle.waiter_key = 10;
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit.out.ticket, 0);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 int main(void)

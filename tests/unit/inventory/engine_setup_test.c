@@ -12,7 +12,8 @@ static struct command sale_command(uint64_t start_ms, uint64_t end_ms, uint32_t 
 
 static enum answer gate(enum gate_move move, uint64_t now_ms)
 {
-    return kit_do(&kit, (struct command){ .type = COMMAND_GATE, .gate = { .sale = 1, .move = (uint8_t)move } }, now_ms);
+    return kit_do(&kit,
+        (struct command){ .type = COMMAND_GATE, .gate = { .sale = 1, .move = (uint8_t)move } }, now_ms);
 }
 
 static void expect_conflict(struct command command, uint64_t now_ms, enum conflict why)
@@ -24,7 +25,7 @@ static void expect_conflict(struct command command, uint64_t now_ms, enum confli
 static void a_sale_needs_a_window_and_an_id_that_fits(void **state)
 {
     (void)state;
-    kit_open(&kit, 16);
+    kit_start(&kit, 16);
     expect_conflict(sale_command(10, 10, 0), 0, CONFLICT_BAD_WINDOW);
     expect_conflict(sale_command(11, 10, 0), 0, CONFLICT_BAD_WINDOW);
     struct command command = sale_command(10, 11, 0);
@@ -35,7 +36,7 @@ static void a_sale_needs_a_window_and_an_id_that_fits(void **state)
     command.sale.sale = 2;
     assert_int_equal(kit_do(&kit, command, 0), ANSWER_DONE);
     kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, 0), ANSWER_UNCHANGED));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_schedule_moves_until_it_opened_and_its_end_until_it_ended(void **state)
@@ -44,9 +45,10 @@ static void a_schedule_moves_until_it_opened_and_its_end_until_it_ended(void **s
     kit_ready(&kit, 1, 0);
     assert_int_equal(kit_do(&kit, sale_command(SALE_START - 1, SALE_END, 0), SALE_START - 2), ANSWER_DONE);
     expect_conflict(sale_command(SALE_START, SALE_END, 0), SALE_START - 1, CONFLICT_ALREADY_OPEN);
-    assert_int_equal(kit_do(&kit, sale_command(SALE_START - 1, SALE_END + 1, 0), SALE_END - 1), ANSWER_DONE);
+    assert_int_equal(
+        kit_do(&kit, sale_command(SALE_START - 1, SALE_END + 1, 0), SALE_END - 1), ANSWER_DONE);
     expect_conflict(sale_command(SALE_START - 1, SALE_END + 9, 0), SALE_END + 1, CONFLICT_ENDED);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_limit_over_the_sale_may_only_grow(void **state)
@@ -56,7 +58,7 @@ static void a_limit_over_the_sale_may_only_grow(void **state)
     expect_conflict(sale_command(SALE_START, SALE_END, 0), 0, CONFLICT_OTHER_LIMIT);
     expect_conflict(sale_command(SALE_START, SALE_END, 1), 0, CONFLICT_OTHER_LIMIT);
     assert_int_equal(kit_do(&kit, sale_command(SALE_START, SALE_END, 3), 0), ANSWER_DONE);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void preheating_again_changes_nothing_and_another_total_is_refused(void **state)
@@ -69,13 +71,13 @@ static void preheating_again_changes_nothing_and_another_total_is_refused(void *
     command.preheat.total++;
     command.preheat.channel_units[0]++;
     expect_conflict(command, 0, CONFLICT_OTHER_TOTAL);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_preheat_must_add_up_belong_to_a_sale_and_come_in_time(void **state)
 {
     (void)state;
-    kit_open(&kit, 16);
+    kit_start(&kit, 16);
     kit_expect_same(&kit, assert_int_equal(kit_preheat(&kit, 1, 1), ANSWER_UNKNOWN_SALE));
     assert_int_equal(kit_sale(&kit, 0, false), ANSWER_DONE);
     struct command command = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, 1) };
@@ -94,13 +96,13 @@ static void a_preheat_must_add_up_belong_to_a_sale_and_come_in_time(void **state
     command.preheat = kit_item(1, 1);
     expect_conflict(command, SALE_END, CONFLICT_ENDED);
     assert_int_equal(kit_do(&kit, command, SALE_END - 1), ANSWER_DONE);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void gates_open_pause_resume_and_end_once(void **state)
 {
     (void)state;
-    kit_open(&kit, 16);
+    kit_start(&kit, 16);
     kit_expect_same(&kit, assert_int_equal(gate(GATE_MOVE_OPEN, 0), ANSWER_UNKNOWN_SALE));
     assert_int_equal(kit_sale(&kit, 0, false), ANSWER_DONE);
     assert_int_equal(gate(GATE_MOVE_OPEN, 0), ANSWER_CONFLICT);
@@ -120,14 +122,15 @@ static void gates_open_pause_resume_and_end_once(void **state)
     assert_int_equal(gate(GATE_MOVE_END, SALE_END), ANSWER_UNCHANGED);
     assert_int_equal(gate(GATE_MOVE_RESUME, 0), ANSWER_UNCHANGED);
     assert_int_equal(gate(GATE_MOVE_PAUSE, 0), ANSWER_CONFLICT);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void eligible_users_are_counted_once_and_only_while_there_is_room(void **state)
 {
     (void)state;
-    kit_open(&kit, 2); /* 2 tickets: 19 rows for users */
-    struct command command = { .type = COMMAND_USERS, .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
+    kit_start(&kit, 2); /* 2 tickets: 19 rows for users */
+    struct command command = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
     kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, 0), ANSWER_UNKNOWN_SALE));
     assert_int_equal(kit_sale(&kit, 0, true), ANSWER_DONE);
     assert_int_equal(kit_do(&kit, command, 0), ANSWER_DONE);
@@ -140,7 +143,7 @@ static void eligible_users_are_counted_once_and_only_while_there_is_room(void **
     for (uint32_t i = 0; i < USERS_PER_COMMAND; i++)
         command.users.users[i] = 200 + i;
     expect_conflict(command, 0, CONFLICT_FULL);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 int main(void)

@@ -7,13 +7,16 @@ static struct kit kit;
 static enum answer adjust(item_id item, channel_index channel, int32_t delta)
 {
     return kit_do(&kit,
-        (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = item, .channel = channel, .delta = delta } }, 0);
+        (struct command){ .type = COMMAND_ADJUST,
+            .adjust = { .item = item, .channel = channel, .delta = delta } },
+        0);
 }
 
 static enum answer move(channel_index from, channel_index to, uint32_t quantity)
 {
     return kit_do(&kit,
-        (struct command){ .type = COMMAND_MOVE, .move = { .item = 1, .from = from, .to = to, .quantity = quantity } },
+        (struct command){ .type = COMMAND_MOVE,
+            .move = { .item = 1, .from = from, .to = to, .quantity = quantity } },
         0);
 }
 
@@ -29,7 +32,7 @@ static void a_decrease_takes_what_is_free_and_says_how_much(void **state)
     kit_expect_same(&kit, assert_int_equal(adjust(1, 0, -1), ANSWER_UNCHANGED));
     assert_int_equal(kit.engine.items[1].given, 9);
     assert_int_equal(kit.engine.items[1].total, 14);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void an_increase_is_for_sale_at_once_and_has_a_bound(void **state)
@@ -43,7 +46,7 @@ static void an_increase_is_for_sale_at_once_and_has_a_bound(void **state)
     kit_expect_same(&kit, assert_int_equal(adjust(1, 0, UNITS_MAX), ANSWER_BAD_QUANTITY));
     assert_int_equal(adjust(1, 0, UNITS_MAX - 24), ANSWER_DONE);
     kit_expect_same(&kit, assert_int_equal(adjust(1, 0, 1), ANSWER_BAD_QUANTITY));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void stock_that_is_not_there_can_not_be_changed(void **state)
@@ -55,7 +58,7 @@ static void stock_that_is_not_there_can_not_be_changed(void **state)
     kit_expect_same(&kit, assert_int_equal(adjust(UINT32_MAX, 0, 1), ANSWER_UNKNOWN_ITEM));
     kit_expect_same(&kit, assert_int_equal(adjust(1, CHANNELS_MAX, 1), ANSWER_BAD_CHANNEL));
     kit_expect_same(&kit, assert_int_equal(adjust(1, 0, 0), ANSWER_UNCHANGED));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_move_takes_what_is_there_between_two_different_places(void **state)
@@ -73,7 +76,7 @@ static void a_move_takes_what_is_there_between_two_different_places(void **state
     kit_expect_same(&kit, assert_int_equal(move(0, 0, 1), ANSWER_BAD_CHANNEL));
     kit_expect_same(&kit, assert_int_equal(move(0, CHANNELS_MAX, 1), ANSWER_BAD_CHANNEL));
     kit_expect_same(&kit, assert_int_equal(move(200, 0, 1), ANSWER_BAD_CHANNEL));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 int main(void)

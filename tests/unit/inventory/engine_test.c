@@ -19,7 +19,7 @@ static void view_and_counts_agree_with_what_was_preheated(void **state)
     assert_false(engine_item_view(&kit.engine, 2, &view));
     assert_false(engine_item_view(&kit.engine, 0, &view));
     assert_false(engine_item_view(&kit.engine, UINT32_MAX, &view));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void without_permission_nothing_changes_and_refusals_stay_what_they_are(void **state)
@@ -29,7 +29,8 @@ static void without_permission_nothing_changes_and_refusals_stay_what_they_are(v
     const uint64_t before = engine_digest(&kit.engine);
     struct outcome out;
     struct command commands[] = {
-        { .type = COMMAND_RESERVE, .time_ms = SALE_NOW,
+        { .type = COMMAND_RESERVE,
+            .time_ms = SALE_NOW,
             .reserve = { .user = ANNA, .item = 1, .quantity = 1, .pending_from = UINT64_MAX } },
         { .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 1 } },
         { .type = COMMAND_MOVE, .move = { .item = 1, .from = 0, .to = 1, .quantity = 1 } },
@@ -46,7 +47,7 @@ static void without_permission_nothing_changes_and_refusals_stay_what_they_are(v
     engine_apply(&kit.engine, &commands[0], false, &out);
     assert_int_equal(out.answer, ANSWER_BAD_QUANTITY);
     assert_int_equal(engine_digest(&kit.engine), before);
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void a_digest_tells_states_apart_and_equal_histories_agree(void **state)
@@ -59,8 +60,8 @@ static void a_digest_tells_states_apart_and_equal_histories_agree(void **state)
     assert_int_not_equal(engine_digest(&kit.engine), engine_digest(&other.engine));
     assert_int_equal(kit_buy(&other, ANNA, 1, 2), ANSWER_WON);
     assert_int_equal(engine_digest(&kit.engine), engine_digest(&other.engine));
-    kit_close(&other);
-    kit_close(&kit);
+    kit_stop(&other);
+    kit_stop(&kit);
 }
 
 static void a_check_finds_units_counters_and_tickets_that_disagree(void **state)
@@ -79,7 +80,7 @@ static void a_check_finds_units_counters_and_tickets_that_disagree(void **state)
     assert_non_null(engine_check(&kit.engine));
     kit.engine.tickets.rows[0].state = TICKET_HELD;
     assert_null(engine_check(&kit.engine));
-    kit_close(&kit);
+    kit_stop(&kit);
 }
 
 static void an_unknown_command_is_a_bug(void)

@@ -12,7 +12,7 @@ static struct replay replay;
 static int setup(void **state)
 {
     (void)state;
-    kit_open(&kit, 64);
+    kit_start(&kit, 64);
     replay = (struct replay){ .engine = &again };
     return engine_open(&again, &kit.engine.config) == STATUS_OK ? 0 : -1;
 }
@@ -21,7 +21,7 @@ static int teardown(void **state)
 {
     (void)state;
     engine_close(&again);
-    kit_close(&kit);
+    kit_stop(&kit);
     return 0;
 }
 
@@ -77,7 +77,8 @@ static void a_record_that_would_change_nothing_is_damage(void **state)
     const struct outcome done = { .answer = ANSWER_DONE, .changed = true };
     struct command twice = sale;
     twice.time_ms = 1;
-    const struct journal_record record = { .lsn = 2, .type = COMMAND_SALE,
+    const struct journal_record record = { .lsn = 2,
+        .type = COMMAND_SALE,
         .payload = span_of(bytes, record_encode(&twice, &done, bytes)) };
     assert_int_equal(replay_record(&replay, &record, 1), STATUS_CORRUPT);
 }

@@ -32,7 +32,7 @@ static int teardown(void **state)
 {
     (void)state;
     engine_close(&loaded);
-    kit_close(&kit);
+    kit_stop(&kit);
     memory_disk_close(disk);
     return 0;
 }
@@ -58,7 +58,8 @@ static void without_a_snapshot_everything_starts_at_zero(void **state)
 static void what_is_loaded_is_what_was_written_and_goes_on_alike(void **state)
 {
     (void)state;
-    const struct command users = { .type = COMMAND_USERS, .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
+    const struct command users = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
     const struct command pause = { .type = COMMAND_GATE, .gate = { .sale = 1, .move = GATE_MOVE_PAUSE } };
     assert_int_equal(kit_do(&kit, users, 0), ANSWER_DONE);
     assert_int_equal(kit_buy(&kit, ANNA, 4, 2), ANSWER_WON);
@@ -145,7 +146,8 @@ static void other_data_and_smaller_tables_are_refused(void **state)
     assert_int_equal(kit_buy(&kit, ANNA, 4, 1), ANSWER_WON);
     assert_int_equal(kit_buy(&kit, BERT, 5, 1), ANSWER_WON);
     fill_and_write(3);
-    assert_int_equal(snapshot_load_latest(disk, &loaded, &kit.engine.config, DATA_ID + 1, &where), STATUS_CONFLICT);
+    assert_int_equal(snapshot_load_latest(disk, &loaded, &kit.engine.config, DATA_ID + 1, &where),
+        STATUS_CONFLICT);
     const struct engine_config smaller[] = {
         { .items_max = 4, .sales_max = 3, .tickets_max = 1 },
         { .items_max = 2, .sales_max = 3, .tickets_max = 64 }, /* one is there: fits */

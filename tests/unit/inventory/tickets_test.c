@@ -28,8 +28,9 @@ static void numbers_count_from_one_and_rows_stay_what_they_were(void **state)
     (void)state;
     for (uint64_t i = 1; i <= CAPACITY; i++) {
         assert_false(tickets_full(&tickets));
-        const struct ticket_row row = { .user = i, .key = i << 40, .item = 65535, .quantity = 1000,
-            .pay_by_ms = 0xffffffffffffu };
+        const struct ticket_row row = {
+            .user = i, .key = i << 40, .item = 65535, .quantity = 1000, .pay_by_ms = 0xffffffffffffu
+        };
         assert_int_equal(tickets_add(&tickets, &row), i);
     }
     assert_true(tickets_full(&tickets));
@@ -77,8 +78,10 @@ static void adding_to_a_full_table_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(numbers_count_from_one_and_rows_stay_what_they_were, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_are_found_in_a_full_table_also_where_they_collide, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            numbers_count_from_one_and_rows_stay_what_they_were, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            keys_are_found_in_a_full_table_also_where_they_collide, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ticket_without_a_key_is_not_in_the_index, setup, teardown),
         cmocka_unit_test_setup_teardown(adding_to_a_full_table_is_a_bug, setup, teardown),
     };

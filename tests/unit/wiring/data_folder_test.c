@@ -173,6 +173,22 @@ static void a_new_database_takes_the_folders_id_and_keeps_it(void **state)
     data_folder_close(&folder);
 }
 
+static void a_new_database_beside_a_journal_that_has_records_is_refused_and_gets_no_id(void **state)
+{
+    (void)state;
+    struct data_folder folder;
+    uint64_t data_id;
+    lsn_t position;
+    assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
+    struct order_store *store = store_open(&folder);
+    assert_int_equal(data_folder_match(&folder, store, 1, error), STATUS_CONFLICT);
+    assert_non_null(strstr(error, "the database is new, but the journal ends at 1"));
+    assert_int_equal(store->ops->identity(store, &data_id, &position), STATUS_OK);
+    assert_true(data_id == 0);
+    store->ops->close(store);
+    data_folder_close(&folder);
+}
+
 static void a_database_of_another_journal_is_refused(void **state)
 {
     (void)state;
@@ -225,8 +241,9 @@ static void a_database_older_than_what_is_kept_of_the_journal_is_named(void **st
     (void)state;
     struct data_folder folder;
     assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
-    journal_make(&folder);
     struct order_store *store = store_open(&folder);
+    assert_int_equal(data_folder_match(&folder, store, 0, error), STATUS_OK);
+    journal_make(&folder);
     assert_int_equal(data_folder_match(&folder, store, 5, error), STATUS_CONFLICT);
     assert_non_null(strstr(error, "the database is older than the journal: orders are written up to 0"));
     position_move(store, 2);
@@ -250,6 +267,7 @@ int main(void)
         each(a_damaged_identity_is_named_and_not_replaced),
         each(a_folder_that_cannot_be_is_named),
         each(a_new_database_takes_the_folders_id_and_keeps_it),
+        each(a_new_database_beside_a_journal_that_has_records_is_refused_and_gets_no_id),
         each(a_database_of_another_journal_is_refused),
         each(a_journal_older_than_its_database_is_named_and_an_equal_one_is_not),
         each(a_database_older_than_what_is_kept_of_the_journal_is_named),

@@ -126,6 +126,13 @@ static void a_changed_audit_entry_is_found(void **state)
     assert_says(verified(VERIFY_FAILED), "entry 1 is not what was written");
 }
 
+static void a_new_database_beside_a_journal_that_has_records_is_found(void **state)
+{
+    (void)state;
+    folder_sql(&folder, "DELETE FROM orders; UPDATE queue_position SET data_id = 0, position = 0");
+    assert_says(verified(VERIFY_FAILED), "the database is new, but the journal ends at 16");
+}
+
 static void a_ticket_that_is_a_dead_letter_needs_no_order(void **state)
 {
     (void)state;
@@ -194,6 +201,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_database_of_another_journal_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_database_ahead_of_the_journal_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_changed_audit_entry_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_new_database_beside_a_journal_that_has_records_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(
             a_ticket_that_is_a_dead_letter_needs_no_order, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(

@@ -1,0 +1,351 @@
+#include "tests/seam/inventory_suite.h"
+
+#include "tests/unit/base/unit.h"
+
+enum { START = 1000, NOW = 1500, END = 2000, PRICE = 250, ANNA = 11, BERT = 12, CLEO = 13 };
+
+static const struct inventory_suite_maker *maker;
+static void *made;
+static uint64_t tags;
+
+/* ---- asking ---- */
+
+static struct outcome ask_on(uint32_t index, struct command command, uint64_t now_ms)
+{
+    struct inventory_port *port = maker->port(made, index);
+    struct inventory_request *request = port->ops->reserve(port);
+    assert_non_null(request);
+    *request = (struct inventory_request){ .tag = ++tags, .command = command };
+    port->ops->commit(port);
+    port->ops->flush(port);
+    maker->run(made, now_ms);
+    const struct inventory_answer *answer = port->ops->collect(port);
+    assert_non_null(answer);
+    assert_int_equal(answer->tag, tags);
+    const struct outcome outcome = answer->outcome;
+    assert_null(port->ops->collect(port));
+    return outcome;
+}
+
+static enum answer ask(struct command command, uint64_t now_ms)
+{
+    return ask_on(0, command, now_ms).answer;
+}
+
+static struct command reserve(user_id user, uint64_t key, uint32_t quantity)
+{
+    return (struct command){ .type = COMMAND_RESERVE,
+        .reserve = { .user = user, .key = key, .item = 1, .quantity = quantity } };
+}
+
+static enum answer buy(user_id user, uint64_t key, uint32_t quantity)
+{
+    return ask(reserve(user, key, quantity), NOW);
+}
+
+static enum answer settle(ticket_number ticket, enum settle_step step)
+{
+    return ask((struct command){ .type = COMMAND_SETTLE,
+                   .settle = { .ticket = ticket, .step = (uint8_t)step } },
+        NOW);
+}
+
+static uint32_t free_units(void)
+{
+    const struct outcome out =
+        ask_on(1, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } }, NOW);
+    assert_int_equal(out.answer, ANSWER_FOUND);
+    return out.free;
+}
+
+static struct command preheat(uint32_t units, uint32_t limit)
+{
+    return (struct command){ .type = COMMAND_PREHEAT,
+        .preheat = { .item = 1,
+            .sale = 1,
+            .unit_price = PRICE,
+            .limit_per_user = limit,
+            .pay_window_ms = 100,
+            .total = units,
+            .channel_units = { units } } };
+}
+
+static void sale(uint32_t units, uint32_t limit, bool eligible_only)
+{
+    const struct command command = { .type = COMMAND_SALE,
+        .sale = { .sale = 1, .start_ms = START, .end_ms = END, .eligible_only = eligible_only } };
+    assert_int_equal(ask(command, 1), ANSWER_DONE);
+    assert_int_equal(ask(preheat(units, limit), 1), ANSWER_DONE);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    made = maker->open();
+    tags = 0;
+    return made == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    maker->close(made);
+    return 0;
+}
+
+/* ---- the rules ---- */
+
+static void the_last_unit_sells_once_whoever_asks_on_whatever_port(void **state)
+{
+    (void)state;
+    sale(3, 0, false);
+    const struct outcome won = ask_on(0, reserve(ANNA, 0, 2), NOW);
+    assert_int_equal(won.answer, ANSWER_WON);
+    assert_int_equal(won.unit_price, PRICE);
+    assert_int_equal(won.pay_by_ms, NOW + 100);
+    assert_int_equal(ask_on(1, reserve(BERT, 0, 2), NOW).answer, ANSWER_SOLD_OUT);
+    assert_int_equal(ask_on(1, reserve(BERT, 0, 1), NOW).answer, ANSWER_WON);
+    assert_int_equal(ask_on(0, reserve(CLEO, 0, 1), NOW).answer, ANSWER_SOLD_OUT);
+    assert_int_equal(free_units(), 0);
+}
+
+static void bad_wishes_are_refused_and_change_nothing(void **state)
+{
+    (void)state;
+    sale(3, 0, false);
+    assert_int_equal(buy(ANNA, 0, 0), ANSWER_BAD_QUANTITY);
+    assert_int_equal(buy(ANNA, 0, QUANTITY_MAX + 1), ANSWER_BAD_QUANTITY);
+    assert_int_equal(buy(ANNA, 0, UINT32_MAX), ANSWER_BAD_QUANTITY);
+    struct command command = reserve(ANNA, 0, 1);
+    command.reserve.channel = CHANNELS_MAX;
+    assert_int_equal(ask(command, NOW), ANSWER_BAD_CHANNEL);
+    command = reserve(ANNA, 0, 1);
+    command.reserve.item = 2;
+    assert_int_equal(ask(command, NOW), ANSWER_UNKNOWN_ITEM);
+    assert_int_equal(settle(1, SETTLE_SOLD), ANSWER_UNKNOWN_TICKET);
+    assert_int_equal(free_units(), 3);
+}
+
+static void the_window_is_from_start_up_to_but_without_end(void **state)
+{
+    (void)state;
+    sale(3, 0, false);
+    assert_int_equal(ask(reserve(ANNA, 0, 1), START - 1), ANSWER_NOT_STARTED);
+    assert_int_equal(ask(reserve(ANNA, 0, 1), START), ANSWER_WON);
+    assert_int_equal(ask(reserve(ANNA, 0, 1), END - 1), ANSWER_WON);
+    assert_int_equal(ask(reserve(ANNA, 0, 1), END), ANSWER_ENDED);
+}
+
+static void gates_pause_resume_and_end(void **state)
+{
+    (void)state;
+    struct command gate = { .type = COMMAND_GATE, .gate = { .sale = 1, .move = GATE_MOVE_PAUSE } };
+    sale(3, 0, false);
+    assert_int_equal(ask(gate, NOW), ANSWER_DONE);
+    assert_int_equal(ask(gate, NOW), ANSWER_UNCHANGED);
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_PAUSED);
+    gate.gate.move = GATE_MOVE_RESUME;
+    assert_int_equal(ask(gate, NOW), ANSWER_DONE);
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_WON);
+    gate.gate.move = GATE_MOVE_END;
+    assert_int_equal(ask(gate, NOW), ANSWER_DONE);
+    assert_int_equal(buy(BERT, 0, 1), ANSWER_ENDED);
+}
+
+static void limits_count_units_and_returned_units_leave_them(void **state)
+{
+    (void)state;
+    sale(10, 3, false);
+    assert_int_equal(buy(ANNA, 1, 2), ANSWER_WON);
+    const struct outcome over = ask_on(0, reserve(ANNA, 2, 2), NOW);
+    assert_int_equal(over.answer, ANSWER_LIMIT_REACHED);
+    assert_int_equal(over.ticket, 1);
+    assert_int_equal(settle(1, SETTLE_RETURN), ANSWER_DONE);
+    assert_int_equal(buy(ANNA, 3, 3), ANSWER_WON);
+}
+
+static void a_limit_of_one_answers_with_the_ticket(void **state)
+{
+    (void)state;
+    sale(10, 1, false);
+    const struct outcome won = ask_on(0, reserve(ANNA, 0, 1), NOW);
+    const struct outcome again = ask_on(1, reserve(ANNA, 0, 1), NOW);
+    assert_int_equal(again.answer, ANSWER_ALREADY_BOUGHT);
+    assert_int_equal(again.ticket, won.ticket);
+}
+
+static void only_listed_users_buy_where_there_is_a_list(void **state)
+{
+    (void)state;
+    sale(10, 0, true);
+    const struct command users = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 1, .users = { ANNA } } };
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_NOT_ELIGIBLE);
+    assert_int_equal(ask(users, NOW), ANSWER_DONE);
+    assert_int_equal(ask(users, NOW), ANSWER_UNCHANGED);
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_WON);
+    assert_int_equal(buy(BERT, 0, 1), ANSWER_NOT_ELIGIBLE);
+}
+
+static void a_key_has_one_outcome_also_after_a_restart_and_the_last_unit(void **state)
+{
+    (void)state;
+    sale(2, 0, false);
+    const uint64_t key = UINT64_C(0x8123456789abcdef);
+    const struct outcome won = ask_on(0, reserve(ANNA, key, 2), NOW);
+    assert_int_equal(won.answer, ANSWER_WON);
+    for (uint32_t life = 0; life < 2; life++) {
+        const struct outcome again = ask_on(1, reserve(ANNA, key, 2), NOW);
+        assert_int_equal(again.answer, ANSWER_REPEATED);
+        assert_int_equal(again.ticket, won.ticket);
+        assert_int_equal(again.unit_price, PRICE);
+        assert_int_equal(buy(ANNA, key, 1), ANSWER_KEY_REUSED);
+        maker->restart(made);
+    }
+}
+
+static void each_step_of_a_ticket_happens_once(void **state)
+{
+    (void)state;
+    sale(10, 0, false);
+    for (ticket_number ticket = 1; ticket <= 3; ticket++)
+        assert_int_equal(buy(ANNA + ticket, 0, 2), ANSWER_WON);
+    assert_int_equal(settle(1, SETTLE_RETURN), ANSWER_DONE);
+    assert_int_equal(settle(1, SETTLE_RETURN), ANSWER_UNCHANGED);
+    assert_int_equal(settle(1, SETTLE_SOLD), ANSWER_CONFLICT);
+    assert_int_equal(free_units(), 6);
+    assert_int_equal(settle(2, SETTLE_WRITE_OFF), ANSWER_CONFLICT);
+    assert_int_equal(settle(2, SETTLE_SOLD), ANSWER_DONE);
+    assert_int_equal(settle(2, SETTLE_WRITE_OFF), ANSWER_DONE);
+    assert_int_equal(settle(2, SETTLE_RETURN), ANSWER_CONFLICT);
+    assert_int_equal(settle(3, SETTLE_SOLD), ANSWER_DONE);
+    assert_int_equal(settle(3, SETTLE_SOLD), ANSWER_UNCHANGED);
+    assert_int_equal(settle(3, SETTLE_RETURN), ANSWER_DONE);
+    assert_int_equal(free_units(), 8);
+}
+
+static void a_returned_unit_goes_to_the_waiter_and_to_nobody_else(void **state)
+{
+    (void)state;
+    sale(1, 1, false);
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_WON);
+    const struct command command = { .type = COMMAND_SETTLE,
+        .settle = {
+            .ticket = 1,
+            .step = SETTLE_RETURN,
+            .waiter = BERT,
+            .waiter_quantity = 1,
+            .waiter_window_ms = 50,
+        } };
+    const struct outcome out = ask_on(0, command, NOW);
+    assert_int_equal(out.answer, ANSWER_DONE);
+    assert_int_equal(out.ticket, 2);
+    assert_int_equal(out.pay_by_ms, NOW + 50);
+    assert_int_equal(buy(CLEO, 0, 1), ANSWER_SOLD_OUT);
+    const struct outcome whose =
+        ask_on(1, (struct command){ .type = COMMAND_ASK_TICKET, .ask = { .ticket = 2 } }, NOW);
+    assert_int_equal(whose.user, BERT);
+}
+
+static void stock_is_added_removed_and_moved_as_far_as_it_is_there(void **state)
+{
+    (void)state;
+    sale(5, 0, false);
+    struct outcome out = ask_on(
+        0, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = -7 } }, NOW);
+    assert_int_equal(out.answer, ANSWER_DONE);
+    assert_int_equal(out.applied, -5);
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_SOLD_OUT);
+    out = ask_on(0, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 2 } }, NOW);
+    assert_int_equal(out.applied, 2);
+    out = ask_on(0,
+        (struct command){ .type = COMMAND_MOVE, .move = { .item = 1, .from = 0, .to = 2, .quantity = 9 } },
+        NOW);
+    assert_int_equal(out.applied, 2);
+    assert_int_equal(buy(ANNA, 0, 1), ANSWER_SOLD_OUT);
+    struct command there = reserve(ANNA, 0, 2);
+    there.reserve.channel = 2;
+    assert_int_equal(ask(there, NOW), ANSWER_WON);
+}
+
+static void preheating_again_changes_nothing(void **state)
+{
+    (void)state;
+    sale(5, 0, false);
+    assert_int_equal(buy(ANNA, 0, 2), ANSWER_WON);
+    assert_int_equal(ask(preheat(5, 0), NOW), ANSWER_UNCHANGED);
+    assert_int_equal(ask(preheat(6, 0), NOW), ANSWER_CONFLICT);
+    assert_int_equal(free_units(), 3);
+}
+
+static void a_full_port_refuses_and_every_request_gets_one_answer(void **state)
+{
+    (void)state;
+    struct inventory_port *port = maker->port(made, 1);
+    struct inventory_request *request;
+    uint64_t asked = 0, answered = 0;
+    sale(40, 0, false);
+    while ((request = port->ops->reserve(port)) != NULL) {
+        *request = (struct inventory_request){ .tag = asked, .command = reserve(100 + asked, 0, 1) };
+        port->ops->commit(port);
+        assert_true(++asked <= RING_SLOTS); /* bounded */
+    }
+    port->ops->flush(port);
+    maker->run(made, NOW);
+    static bool seen[RING_SLOTS];
+    for (uint64_t i = 0; i < asked; i++)
+        seen[i] = false;
+    const struct inventory_answer *answer;
+    while ((answer = port->ops->collect(port)) != NULL) {
+        assert_true(answer->tag < asked && !seen[answer->tag]);
+        seen[answer->tag] = true;
+        answered++;
+    }
+    assert_int_equal(answered, asked);
+    assert_non_null(port->ops->reserve(port));
+}
+
+static void what_was_told_is_still_true_after_a_restart(void **state)
+{
+    (void)state;
+    sale(4, 1, false);
+    for (user_id user = ANNA; user <= CLEO; user++)
+        assert_int_equal(buy(user, 0, 1), ANSWER_WON);
+    assert_int_equal(settle(2, SETTLE_SOLD), ANSWER_DONE);
+    assert_int_equal(settle(3, SETTLE_RETURN), ANSWER_DONE);
+    maker->restart(made);
+    const struct outcome mine = ask_on(
+        0, (struct command){ .type = COMMAND_ASK_MINE, .ask = { .user = ANNA, .item = 1 } }, NOW);
+    assert_int_equal(mine.quantity, 1);
+    assert_int_equal(mine.ticket, 1);
+    const struct outcome sold =
+        ask_on(0, (struct command){ .type = COMMAND_ASK_TICKET, .ask = { .ticket = 2 } }, NOW);
+    assert_int_equal(sold.detail, TICKET_SOLD);
+    assert_int_equal(free_units(), 2);
+    const struct outcome next = ask_on(0, reserve(CLEO, 0, 1), NOW);
+    assert_int_equal(next.answer, ANSWER_WON);
+    assert_int_equal(next.ticket, 4); /* never one that was told */
+}
+
+#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int inventory_suite_run(const struct inventory_suite_maker *implementation)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(the_last_unit_sells_once_whoever_asks_on_whatever_port),
+        RULE(bad_wishes_are_refused_and_change_nothing),
+        RULE(the_window_is_from_start_up_to_but_without_end),
+        RULE(gates_pause_resume_and_end),
+        RULE(limits_count_units_and_returned_units_leave_them),
+        RULE(a_limit_of_one_answers_with_the_ticket),
+        RULE(only_listed_users_buy_where_there_is_a_list),
+        RULE(a_key_has_one_outcome_also_after_a_restart_and_the_last_unit),
+        RULE(each_step_of_a_ticket_happens_once),
+        RULE(a_returned_unit_goes_to_the_waiter_and_to_nobody_else),
+        RULE(stock_is_added_removed_and_moved_as_far_as_it_is_there),
+        RULE(preheating_again_changes_nothing),
+        RULE(a_full_port_refuses_and_every_request_gets_one_answer),
+        RULE(what_was_told_is_still_true_after_a_restart),
+    };
+    maker = implementation;
+    return cmocka_run_group_tests_name(implementation->name, tests, NULL, NULL);
+}
