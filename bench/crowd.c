@@ -42,8 +42,9 @@ enum {
     PENDING_MAX = 200, /* requests of one purchase that wait or are in flight */
 };
 #define NS_PER_MS UINT64_C(1000000)
-static const uint64_t DEAF_NS = NS_PER_MS;         /* an answer is left unread for so long, then closed */
-static const uint64_t RETRY_NS = 20 * NS_PER_MS;   /* at most, before a request is repeated */
+static const uint64_t DEAF_NS = NS_PER_MS; /* an answer is left unread for so long, then closed */
+static const uint64_t RETRY_NS = 20 * NS_PER_MS;  /* at most, before a request is repeated */
+static const uint64_t IN_PROGRESS_NS = NS_PER_MS; /* the same while another purchase is written */
 static const uint64_t PERSIST_NS = 400 * NS_PER_MS;
 static const uint64_t LATER_NS = 2000 * NS_PER_MS;
 static const uint64_t REST_NS = 100 * NS_PER_MS; /* for requests that nobody waits for, before asking again */
@@ -129,9 +130,9 @@ static void log_write(struct crowd *crowd, const struct connection *connection, 
     uint32_t status, const char *what, const char *ticket, const char *order)
 {
     const struct purchase *purchase = &crowd->plan.purchases[connection->ask.purchase];
-    fprintf(crowd->log, "%u\t%u\t%u\t%d\t%c\t%" PRIu64 "\t%" PRIu64 "\t%u\t%s\t%s\t%s\n", purchase->user,
-        purchase->number, purchase->quantity, purchase->keyed, ask_letters[connection->ask.kind],
-        connection->start_ns, end_ns, status, what, ticket, order);
+    fprintf(crowd->log, "%u\t%u\t%u\t%d\t%c\t%" PRIu64 "\t%" PRIu64 "\t%u\t%s\t%s\t%s\n",
+        purchase->user, purchase->number, purchase->quantity, purchase->keyed,
+        ask_letters[connection->ask.kind], connection->start_ns, end_ns, status, what, ticket, order);
     crowd->requests++;
 }
 
@@ -194,7 +195,9 @@ static void answer_take(struct crowd *crowd, struct connection *connection, cons
         purchase_sold_out(crowd, number, now);
     else if (strcmp(what, "limit-reached") == 0)
         purchase_final(crowd, purchase);
-    else if (strcmp(what, "in-progress") == 0 || reply->status == 503)
+    else if (strcmp(what, "in-progress") == 0)
+        purchase_retry(crowd, number, now, IN_PROGRESS_NS);
+    else if (reply->status == 503)
         purchase_retry(crowd, number, now, RETRY_NS);
     else {
         if (crowd->unexpected++ < 5)
@@ -316,8 +319,8 @@ static size_t request_write(const struct crowd *crowd, const struct purchase *pu
     int bytes = snprintf(out, REQUEST_BYTES,
         "POST /v1/items/%u/buy HTTP/1.1\r\nHost: 127.0.0.1\r\nStampede-Pass: %.*s\r\n%s%s"
         "Content-Length: %d\r\n\r\n%s",
-        crowd->options.item, PASS_BYTES, crowd->passes + (size_t)purchase->user * (PASS_BYTES + 1), key,
-        body_bytes > 0 ? "Content-Type: application/json\r\n" : "", body_bytes, body);
+        crowd->options.item, PASS_BYTES, crowd->passes + (size_t)purchase->user * (PASS_BYTES + 1),
+        key, body_bytes > 0 ? "Content-Type: application/json\r\n" : "", body_bytes, body);
     if (bytes < 0 || bytes >= REQUEST_BYTES)
         crowd_wrong("a request does not fit");
     return (size_t)bytes;
@@ -444,7 +447,8 @@ static bool crowd_run(struct crowd *crowd)
         asks_send(crowd, now);
         if (crowd_done(crowd))
             return true;
-        const bool soon = crowd->deaf_count > 0 || crowd->plan.waiting_count > 0 || crowd->options.rate > 0;
+        const bool soon =
+            crowd->deaf_count > 0 || crowd->plan.waiting_count > 0 || crowd->options.rate > 0;
         events_handle(crowd, soon ? 1 : WAIT_MS_MAX);
     }
     return false;
@@ -456,7 +460,8 @@ static void crowd_create(struct crowd *crowd, int argc, char **argv)
     crowd_options_read(&crowd->options, argc, argv);
     const uint32_t count = crowd->options.connections;
     crowd->passes = source_map(crowd->options.passes_path, &bytes);
-    if (crowd->passes == NULL || bytes % (PASS_BYTES + 1) != 0 || bytes / (PASS_BYTES + 1) > UINT32_MAX / 32)
+    if (crowd->passes == NULL || bytes % (PASS_BYTES + 1) != 0
+        || bytes / (PASS_BYTES + 1) > UINT32_MAX / 32)
         crowd_wrong("the passes can't be read, or are not lines of 48 characters");
     crowd->users = (uint32_t)(bytes / (PASS_BYTES + 1));
     random_seed(&crowd->random, crowd->options.seed);

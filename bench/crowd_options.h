@@ -32,12 +32,14 @@ struct crowd_options {
 
 static const char crowd_usage[] =
     "usage: crowd --port P --item I --passes FILE --log FILE [options]\n"
-    "Each line of the passes is a user; each user's purchases are asked for until a final answer came.\n"
+    "Each line of the passes is a user; each user's purchases are asked for until a final answer "
+    "came.\n"
     "  --connections N   400; a request goes out on any of them\n"
     "  --purchases K     1 … K purchases per user, each with its own key (1)\n"
     "  --quantity Q      each of 1 … Q units (1)\n"
     "  --keyless PCT     so many users send no Idempotency-Key (0; only for a limit of one)\n"
-    "  --twins PCT       so many requests are sent a second time at once on another connection (20)\n"
+    "  --twins PCT       so many requests are sent a second time at once on another connection "
+    "(20)\n"
     "  --lost PCT        so many answers get lost: the connection is closed after sending (5)\n"
     "  --later PCT       so many wins are asked for again within 2 s (10)\n"
     "  --persist N       who hears \"sold out\" tries N times more, within 400 ms each (0)\n"

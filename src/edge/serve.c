@@ -460,19 +460,14 @@ static bool serve_quick(struct edge *edge, struct connection *connection)
     return false;
 }
 
-void serve(struct edge *edge, struct connection *connection)
+/* Everything that a connection can be in the middle of. */
+static __attribute__((noinline)) void serve_fully(struct edge *edge, struct connection *connection)
 {
-    invariant(edge->out.size == 0 && edge->body.size == 0);
-    edge->serving = connection;
-    if (connection->readable && is_plain(connection) && !edge->draining && serve_quick(edge, connection)) {
-        edge->serving = NULL;
-        return;
-    }
     if (connection->lingering) {
-        edge->serving = NULL;
         linger_on(edge, connection);
         return;
     }
+    edge->serving = connection;
     if (__builtin_expect(sending_pending(connection), 0))
         sending_continue(edge, connection);
     if (!sending_pending(connection) && !connection->failed) {
@@ -488,6 +483,15 @@ void serve(struct edge *edge, struct connection *connection)
     }
     edge->serving = NULL;
     settle(edge, connection);
+}
+
+void serve(struct edge *edge, struct connection *connection)
+{
+    invariant(edge->out.size == 0 && edge->body.size == 0);
+    if (__builtin_expect(connection->readable && is_plain(connection) && !edge->draining, 1)
+        && serve_quick(edge, connection))
+        return;
+    serve_fully(edge, connection);
 }
 
 void serve_expired(struct edge *edge, struct connection *connection)

@@ -20,6 +20,7 @@ struct embedded_port_state {
     struct wake *client;
     uint32_t in_flight; /* client only: committed and not collected; keeps the answer ring from overflowing */
     uint32_t in_flight_max;
+    uint32_t taken; /* client only: collected, their slots not given back yet; they count as in flight */
     bool answered; /* host only: has answers to show at the end of the turn */
 };
 
@@ -102,9 +103,19 @@ static void board_fill(struct embedded *embedded)
     }
 }
 
+/* A slot of the answer ring is free for the host only when it was given back: then the request is over. */
+static void answers_done(struct embedded_port_state *state)
+{
+    ring_release(&state->answers);
+    state->in_flight -= state->taken;
+    state->taken = 0;
+}
+
 static struct inventory_request *port_reserve(struct inventory_port *port)
 {
     struct embedded_port_state *state = (struct embedded_port_state *)port;
+    if (state->in_flight == state->in_flight_max)
+        answers_done(state);
     return state->in_flight == state->in_flight_max ? NULL : ring_reserve(&state->requests);
 }
 
@@ -128,11 +139,11 @@ static const struct inventory_answer *port_collect(struct inventory_port *port)
     struct embedded_port_state *state = (struct embedded_port_state *)port;
     const struct inventory_answer *answer = ring_peek(&state->answers);
     if (answer == NULL) {
-        ring_release(&state->answers);
+        answers_done(state);
         return NULL;
     }
     ring_pop(&state->answers);
-    state->in_flight--;
+    state->taken++;
     return answer;
 }
 

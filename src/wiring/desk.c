@@ -193,6 +193,24 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
     }
 }
 
+/* Each transaction syncs the disk that the journal is waiting for, too. So while wins come in, orders are written one full
+ * batch at a time with a pause between; when selling rests, or the orders fall behind, as fast as they can be. */
+static bool orders_are_due(struct desk *desk)
+{
+    const lsn_t durable = atomic_load_explicit(
+        &embedded_board(desk->config.embedded)->durable_lsn, memory_order_relaxed);
+    if (durable != desk->durable_seen)
+        desk->selling_until_ms = desk->now_ms + DESK_SELLING_MS;
+    desk->durable_seen = durable;
+    const bool selling = desk->now_ms < desk->selling_until_ms;
+    if (!selling || atomic_load(&desk->lag) > desk->config.config->lag_max / 4)
+        return true;
+    if (desk->now_ms < desk->orders_at_ms)
+        return false;
+    desk->orders_at_ms = desk->now_ms + ORDER_BATCH_WAIT_MS;
+    return true;
+}
+
 /* One round; answers how long there is nothing to do. */
 static uint32_t desk_turn(struct desk *desk)
 {
@@ -200,6 +218,8 @@ static uint32_t desk_turn(struct desk *desk)
     desk->now_ms = clock_now_ms();
     http_date_turn(desk->now_ms);
     const bool more = jobs_turn(desk);
+    if (!orders_are_due(desk))
+        return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
     const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("desk", "orders can't be written: %s (%s)", status_name(status),

@@ -9,6 +9,7 @@
 #include "wiring/problems.h"
 
 enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
+enum { DESK_SELLING_MS = 100 }; /* wins came in within this time: selling goes on */
 
 struct desk {
     struct desk_config config;
@@ -22,6 +23,9 @@ struct desk {
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
+    lsn_t durable_seen; /* to notice that wins come in */
+    uint64_t selling_until_ms;
+    uint64_t orders_at_ms; /* not before this */
     bool catalog_stale;
     _Atomic bool stop, ended;
     _Atomic uint64_t lag;

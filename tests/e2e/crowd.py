@@ -338,7 +338,7 @@ def one_unit_each(options):
     winners = {order.user for order in orders}
     if len(winners) != options.units or len(orders) != options.units:
         scenario.findings.say("not exact", f"{len(winners)} winners, {len(orders)} orders, {options.units} units")
-    return f"{options.units:,} units, {scenario.figures(orders)}, {refusals:,} sold-out all true", scenario.findings
+    return f"{options.units:,} units, {scenario.figures(orders)}, {refusals:,} told sold out", scenario.findings
 
 
 def limits_and_quantities(options):
@@ -354,7 +354,7 @@ def limits_and_quantities(options):
         scenario.findings.say("left over", f"{counts['free']} free, {refused} refused")
     sold = sum(order.quantity for order in orders)
     return (f"{sold:,} of {options.units:,} units sold in 1–3 each, limit {limit}: {scenario.figures(orders)}, "
-            f"{over_limit:,} refused by the limit, {refusals:,} sold-out all true"), scenario.findings
+            f"{over_limit:,} refused by the limit, {refusals:,} told sold out"), scenario.findings
 
 
 def adjust_all_the_while(server, item, units, seed, stop, adjusts, failures):
@@ -407,7 +407,7 @@ def stock_moves_meanwhile(options):
     added = sum(a.applied for a in adjusts if a.applied > 0)
     removed = -sum(a.applied for a in adjusts if a.applied < 0)
     return (f"{options.units:,} + {added:,} - {removed:,} units in {len(adjusts)} adjustments, {counts['held']:,} sold: "
-            f"{scenario.figures(orders)}, {refusals:,} sold-out all true"), scenario.findings
+            f"{scenario.figures(orders)}, {refusals:,} told sold out"), scenario.findings
 
 
 SCENARIOS = {"a": one_unit_each, "b": limits_and_quantities, "c": stock_moves_meanwhile}

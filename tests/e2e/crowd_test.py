@@ -8,7 +8,7 @@ import crowd  # noqa: E402
 from crowd import Adjust, Findings, Order, Request  # noqa: E402
 from harness import Failure, equal, rule, run, true  # noqa: E402
 
-QUICK = crowd.options_read(["--users", "5000", "--units", "100"])
+QUICK = crowd.options_read(["--users", "5000", "--units", "300"])
 USERS = [f"{user:016x}" for user in range(10)]
 
 
@@ -43,7 +43,7 @@ def played(name):
 
 
 @rule
-def a_hundred_units_have_a_hundred_winners_and_each_retry_tells_the_same():
+def three_hundred_units_have_three_hundred_winners_and_each_retry_tells_the_same():
     played("a")
 
 

@@ -21,7 +21,7 @@ class Locked:
         self.database.close()
 
 
-def shop(buyer, item, give, numbers, depth=1):
+def shop(buyer, item, give, numbers):
     told, refusal = {}, None
     with server.connect() as connection:
         for number in numbers:
@@ -47,7 +47,8 @@ def while_the_database_is_locked_purchases_win_and_orders_follow_after():
         equal(buyer.mine(item)["quantity"], 100)
         eventually(lambda: server.get("/readyz").status == 503, "it says so", 10)
         true(b"database is away" in server.get("/readyz").body)
-        true(server.metrics()["stampede_desk_lag_records"] >= 1)
+        eventually(lambda: server.metrics()["stampede_desk_lag_records"] >= 100, "the lag is shown", 5)
+        eventually(lambda: server.metrics()["stampede_ready"] == 0, "not ready in the metrics", 5)
         more, refusal = shop(buyer, item, give, range(100, 120))
         equal((len(more), refusal), (20, None), "also when it is known to be away")
         time.sleep(max(0, 2 - (time.monotonic() - began)))

@@ -121,6 +121,19 @@ def a_session_that_was_given_outlives_a_restart():
 
 
 @rule
+def a_session_that_has_expired_is_refused():
+    import subprocess
+    minted = subprocess.run([server.binary, "mint", "--data", server.data, "--session", "--users", "1:2", "--life", "1"],
+                            capture_output=True, text=True, check=True).stdout.split()
+    equal(len(minted), 2)
+    equal(server.get("/v1/orders", session=minted[0]).status, 200)
+    time.sleep(1.2)
+    item = server.open_item()
+    for path, method in (("/v1/orders", "GET"), (f"/v1/items/{item}/mine", "GET"), (f"/v1/items/{item}/pass", "POST")):
+        problem(server.request(method, path, session=minted[0]), 401, "session-invalid")
+
+
+@rule
 def a_pass_is_given_to_sessions_shortly_before_the_start_and_not_earlier():
     far, near = server.sale(start_in_ms=60000), server.sale(start_in_ms=1500)
     early, soon = server.item(far), server.item(near)

@@ -1,4 +1,5 @@
 /* The end of the story: troubles are over, everything has drained, and all accounts must agree. */
+#include "tests/simulation/sim_vfs.h"
 #include "tests/simulation/world.h"
 
 #include "inventory/engine.h"
@@ -46,6 +47,7 @@ static bool at_rest(const struct world *world)
 void world_rest(struct world *world)
 {
     world->disk.full = false;
+    sim_vfs_full(false);
     world->sim_store.away = world->sim_queue.late = world->sim_queue.away = false;
     embedded_hold_wins(world->embedded, WINS_RUNNING);
     for (uint32_t rounds = 0, calm = 0; calm < REST_CALM_ROUNDS; rounds++) {

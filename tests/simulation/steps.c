@@ -147,7 +147,7 @@ static void step_time(struct world *world)
 
 static void step_trouble(struct world *world)
 {
-    switch (world_below(world, 5)) {
+    switch (world_below(world, 6)) {
     case 0:
         world->disk.full = !world->disk.full && world_chance(world, 30);
         break;
@@ -159,6 +159,9 @@ static void step_trouble(struct world *world)
         break;
     case 3:
         world->sim_queue.away = !world->sim_queue.away && world_chance(world, 50);
+        break;
+    case 4:
+        sim_vfs_full(world_chance(world, 40)); /* SQLite's disk */
         break;
     default:
         embedded_hold_wins(world->embedded, world_chance(world, 20) ? WINS_ORDERS_LAG : WINS_RUNNING);

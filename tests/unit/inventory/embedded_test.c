@@ -283,6 +283,22 @@ static void another_data_folder_is_refused_by_name(void **state)
     embedded_close(NULL);
 }
 
+static void collecting_one_by_one_never_overflows_the_answers(void **state)
+{
+    (void)state;
+    const struct command question = { .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } };
+    for (uint64_t tag = 1; tag <= SLOTS; tag++)
+        ask(tag, question);
+    assert_null(port->ops->reserve(port));
+    cycle(SALE_NOW);
+    for (uint64_t tag = 1; tag <= 3 * SLOTS; tag++) { /* as many on their way as there can be, all the time */
+        expect(tag, ANSWER_FOUND);
+        ask(SLOTS + tag, question);
+        assert_null(port->ops->reserve(port));
+        cycle(SALE_NOW);
+    }
+}
+
 /* Host, sync and housekeeper as real threads: every request is answered once, and everybody who
  * was told has a unit. */
 static _Atomic bool stopping;
@@ -367,6 +383,7 @@ int main(void)
         RULE(a_full_disk_stops_wins_and_not_answers_and_ends_by_itself),
         RULE(held_wins_are_refused_and_other_changes_go_on),
         RULE(another_data_folder_is_refused_by_name),
+        RULE(collecting_one_by_one_never_overflows_the_answers),
         RULE(threads_answer_every_request_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
