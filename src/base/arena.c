@@ -19,8 +19,8 @@ enum status arena_open(struct arena *arena, size_t bytes)
     size_t size = bytes == 0 ? ARENA_ALIGN : round_up(bytes);
     /* NORESERVE: bounds are generous and mostly never touched, so they must not count as
      * committed. */
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *base =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return STATUS_FULL;
     arena->base = base;

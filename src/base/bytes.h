@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-              "formats are written as they lie in memory");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "formats are written as they lie in memory");
 
 #define BYTES_ACCESS(name, type) \
     static inline void bytes_put_##name(void *at, type value) \

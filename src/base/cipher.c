@@ -52,7 +52,8 @@ uint64_t cipher_unpermute(const struct cipher_permutation *permutation, uint64_t
 
 /* ---- AES-128 CBC-MAC over two blocks: 16 bytes, then 4 bytes and zeros ---- */
 
-struct hash128 cipher_mac_by_library(const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES])
+struct hash128 cipher_mac_by_library(
+    const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES])
 {
     uint8_t blocks[32] = { 0 }, out[48];
     const uint8_t start[16] = { 0 };
@@ -147,5 +148,6 @@ void cipher_mac_make(struct cipher_mac *mac, const uint8_t key[CIPHER_MAC_KEY_BY
 
 struct hash128 cipher_mac_of(const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES])
 {
-    return __builtin_expect(has_aes, 1) ? mac_by_instructions(mac, message) : cipher_mac_by_library(mac, message);
+    return __builtin_expect(has_aes, 1) ? mac_by_instructions(mac, message)
+                                        : cipher_mac_by_library(mac, message);
 }

@@ -1,9 +1,10 @@
 /* base/cipher.h: two small ciphers for what is made or checked on every request.
  *
- * A permutation of all 64-bit numbers (Speck64/128): ids that can't be counted or guessed, and back.
- * A MAC over exactly 20 bytes (AES-128 in CBC-MAC over two blocks, which is a sound MAC when all messages have one length):
- * tokens. Both keep their keys expanded. With the processor's AES instructions the MAC takes about 50 instructions,
- * SipHash-2-4-128 takes 230; without them OpenSSL computes the same.
+ * A permutation of all 64-bit numbers (Speck64/128): ids that can't be counted or guessed, and
+ * back. A MAC over exactly 20 bytes (AES-128 in CBC-MAC over two blocks, which is a sound MAC
+ * when all messages have one length): tokens. Both keep their keys expanded. With the
+ * processor's AES instructions the MAC takes about 50 instructions, SipHash-2-4-128 takes 230;
+ * without them OpenSSL computes the same.
  * Thread: any. Memory: plain data, no pointers; wipe keys with explicit_bzero when they must go. */
 #ifndef STAMPEDE_BASE_CIPHER_H
 #define STAMPEDE_BASE_CIPHER_H
@@ -25,8 +26,10 @@ struct cipher_mac {
     alignas(16) uint8_t rounds[11][16]; /* the first is the key itself */
 };
 void cipher_mac_make(struct cipher_mac *mac, const uint8_t key[CIPHER_MAC_KEY_BYTES]);
-struct hash128 cipher_mac_of(const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES]);
+struct hash128 cipher_mac_of(
+    const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES]);
 /* What cipher_mac_of does where the processor can't: here for the tests to compare. */
-struct hash128 cipher_mac_by_library(const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES]);
+struct hash128 cipher_mac_by_library(
+    const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES]);
 
 #endif

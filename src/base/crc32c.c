@@ -26,8 +26,8 @@ uint32_t hash_crc32c_by_table(uint32_t crc, const void *data, size_t bytes)
 
 #if defined(__x86_64__)
 
-__attribute__((target("sse4.2")))
-static uint32_t crc32c_by_instruction(uint32_t crc, const void *data, size_t bytes)
+__attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(
+    uint32_t crc, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
     uint64_t wide = ~crc;

@@ -29,10 +29,14 @@ static enum status status_of_errno(void)
 {
     switch (errno) {
     case ENOSPC:
-    case EDQUOT: return STATUS_FULL;
-    case ENOENT: return STATUS_NOT_FOUND;
-    case EEXIST: return STATUS_CONFLICT;
-    default: return STATUS_IO;
+    case EDQUOT:
+        return STATUS_FULL;
+    case ENOENT:
+        return STATUS_NOT_FOUND;
+    case EEXIST:
+        return STATUS_CONFLICT;
+    default:
+        return STATUS_IO;
     }
 }
 
@@ -47,12 +51,12 @@ static void close_keeping_errno(int fd)
 static bool name_is_valid(const char *name)
 {
     size_t size = strnlen(name, DISK_NAME_MAX);
-    return size > 0 && size < DISK_NAME_MAX && strchr(name, '/') == NULL &&
-           strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    return size > 0 && size < DISK_NAME_MAX && strchr(name, '/') == NULL && strcmp(name, ".") != 0
+        && strcmp(name, "..") != 0;
 }
 
-static enum status folder_file_open(struct disk *disk, const char *name, enum disk_mode mode,
-                                    disk_file *file)
+static enum status folder_file_open(
+    struct disk *disk, const char *name, enum disk_mode mode, disk_file *file)
 {
     static const int flags[] = {
         [DISK_READ] = O_RDONLY,
@@ -77,8 +81,8 @@ static void folder_file_close(struct disk *disk, disk_file file)
     close_keeping_errno(file); /* what matters was synced before */
 }
 
-static enum status folder_read(struct disk *disk, disk_file file, uint64_t offset, void *data,
-                               size_t bytes, size_t *got)
+static enum status folder_read(
+    struct disk *disk, disk_file file, uint64_t offset, void *data, size_t bytes, size_t *got)
 {
     (void)disk;
     invariant(bytes <= INT64_MAX && offset <= INT64_MAX - bytes);
@@ -97,8 +101,8 @@ static enum status folder_read(struct disk *disk, disk_file file, uint64_t offse
     return STATUS_OK;
 }
 
-static enum status folder_write(struct disk *disk, disk_file file, uint64_t offset,
-                                const void *data, size_t bytes)
+static enum status folder_write(
+    struct disk *disk, disk_file file, uint64_t offset, const void *data, size_t bytes)
 {
     (void)disk;
     invariant(bytes <= INT64_MAX && offset <= INT64_MAX - bytes);
@@ -168,7 +172,7 @@ static enum status folder_sync_folder(struct disk *disk)
 }
 
 static enum status folder_list(struct disk *disk, const char *prefix,
-                               void (*each)(void *context, const char *name), void *context)
+    void (*each)(void *context, const char *name), void *context)
 {
     /* Opened anew: the position in a folder belongs to the open file, and two listings must not
      * share one. */

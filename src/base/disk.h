@@ -27,8 +27,7 @@ struct disk_ops {
     enum status (*open)(struct disk *, const char *name, enum disk_mode, disk_file *);
     void (*close)(struct disk *, disk_file);
     /* Reads exactly up to the end of the file: *got < bytes only there. */
-    enum status (*read)(struct disk *, disk_file, uint64_t offset, void *data, size_t bytes,
-                        size_t *got);
+    enum status (*read)(struct disk *, disk_file, uint64_t offset, void *data, size_t bytes, size_t *got);
     /* All or a fault. */
     enum status (*write)(struct disk *, disk_file, uint64_t offset, const void *data, size_t bytes);
     /* Data and what is needed to read it (fdatasync). */
@@ -41,7 +40,7 @@ struct disk_ops {
     enum status (*sync_folder)(struct disk *);
     /* Calls `each` with every name in the root folder that starts with `prefix`, in any order. */
     enum status (*list)(struct disk *, const char *prefix,
-                        void (*each)(void *context, const char *name), void *context);
+        void (*each)(void *context, const char *name), void *context);
 };
 
 /* A real folder, made (0700, with its parent synced) if it is missing. disk_folder_close frees. */

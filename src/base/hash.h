@@ -1,5 +1,5 @@
-/* base/hash.h: SipHash-2-4 (keyed, for tables fed by strangers), CRC32C (torn and damaged bytes) and SHA-256 (the chain of
- * the journal, key derivation). Ids and tokens: cipher.h. */
+/* base/hash.h: SipHash-2-4 (keyed, for tables fed by strangers), CRC32C (torn and damaged bytes)
+ * and SHA-256 (the chain of the journal, key derivation). Ids and tokens: cipher.h. */
 #ifndef STAMPEDE_BASE_HASH_H
 #define STAMPEDE_BASE_HASH_H
 
@@ -8,7 +8,9 @@
 
 enum { HASH_SHA256_BYTES = 32 };
 
-struct hash_key { uint64_t k0, k1; };
+struct hash_key {
+    uint64_t k0, k1;
+};
 struct hash128 {
     uint64_t low, high;
 };
@@ -25,6 +27,6 @@ uint32_t hash_crc32c_by_table(uint32_t crc, const void *data, size_t bytes);
 void hash_sha256(const void *data, size_t bytes, uint8_t digest[HASH_SHA256_BYTES]);
 /* HMAC-SHA256, for key derivation and JWT. */
 void hash_hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes,
-                      uint8_t digest[HASH_SHA256_BYTES]);
+    uint8_t digest[HASH_SHA256_BYTES]);
 
 #endif

@@ -16,10 +16,14 @@ static _Atomic int log_least = LOG_INFO;
 static const char *level_name(enum log_level level)
 {
     switch (level) {
-    case LOG_DEBUG: return "debug";
-    case LOG_INFO: return "info";
-    case LOG_WARN: return "warn";
-    case LOG_ERROR: return "error";
+    case LOG_DEBUG:
+        return "debug";
+    case LOG_INFO:
+        return "info";
+    case LOG_WARN:
+        return "warn";
+    case LOG_ERROR:
+        return "error";
     }
     return "unknown";
 }
@@ -46,8 +50,8 @@ static bool site_admit(struct log_site *site)
             atomic_fetch_add_explicit(&site->dropped, 1, memory_order_relaxed);
             return false;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&site->window, &seen, next,
-                                                    memory_order_relaxed, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(
+        &site->window, &seen, next, memory_order_relaxed, memory_order_relaxed));
     return true;
 }
 
@@ -57,7 +61,7 @@ static void add_time(struct text *line, uint64_t wall_ms)
     struct tm utc;
     gmtime_r(&seconds, &utc);
     text_format(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", utc.tm_year + 1900, utc.tm_mon + 1,
-                utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(wall_ms % 1000));
+        utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(wall_ms % 1000));
 }
 
 /* A value from outside must not be able to start a line of its own or to steer the reader's
@@ -80,8 +84,7 @@ static void add_escaped(struct text *line, struct span message)
     }
 }
 
-void log_write(struct log_site *site, enum log_level level, const char *component,
-               const char *format, ...)
+void log_write(struct log_site *site, enum log_level level, const char *component, const char *format, ...)
 {
     if ((int)level < atomic_load_explicit(&log_least, memory_order_relaxed))
         return;

@@ -23,7 +23,7 @@ void log_level_set(enum log_level least);
 /* Keeps errno. Control characters, backslashes and bytes past ASCII in the message come out
  * escaped. */
 void log_write(struct log_site *site, enum log_level level, const char *component,
-               const char *format, ...) __attribute__((format(printf, 4, 5)));
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #define LOG_AT(level, component, ...) \
     do { \

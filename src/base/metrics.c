@@ -17,7 +17,8 @@ void metrics_thread_enter(void)
     if (inside)
         return;
     inside = true;
-    /* Slot 0 is for those who never entered, the last one for those who came too late: both may be shared. */
+    /* Slot 0 is for those who never entered, the last one for those who came too late: both may
+     * be shared. */
     uint32_t slot = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed) + 1;
     metrics_slot = slot < METRICS_THREADS ? slot : METRICS_THREADS - 1;
 }
@@ -26,8 +27,9 @@ static bool name_is_valid(const char *name)
 {
     if (name == NULL || *name == '\0' || (*name >= '0' && *name <= '9'))
         return false;
-    size_t valid = strspn(name, "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
+    size_t valid = strspn(name,
+        "abcdefghijklmnopqrstuvwxyz"
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
     return name[valid] == '\0';
 }
 
@@ -66,8 +68,7 @@ void metrics_register(struct metric *metric)
     if (!registry_has(metric)) {
         invariant(registry_count < METRICS_MAX);
         size_t place = registry_place(metric);
-        memmove(registry + place + 1, registry + place,
-                (registry_count - place) * sizeof registry[0]);
+        memmove(registry + place + 1, registry + place, (registry_count - place) * sizeof registry[0]);
         registry[place] = metric;
         registry_count++;
     }

@@ -20,7 +20,9 @@ struct metric {
     const char *labels; /* "answer=\"won\"" or NULL; differs within one name */
     const char *help;
     enum metric_kind kind;
-    struct { alignas(64) _Atomic uint64_t value; } cells[METRICS_THREADS];
+    struct {
+        alignas(64) _Atomic uint64_t value;
+    } cells[METRICS_THREADS];
 };
 
 extern _Thread_local uint32_t metrics_slot;
@@ -31,8 +33,10 @@ void metrics_register(struct metric *metric);
 static inline void metric_add(struct metric *metric, uint64_t n)
 {
     _Atomic uint64_t *cell = &metric->cells[metrics_slot].value;
-    if (__builtin_expect(metrics_slot - 1 < METRICS_THREADS - 2, 1)) /* a slot of its own: no locked instruction */
-        atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n, memory_order_relaxed);
+    /* A slot of its own: no locked instruction. */
+    if (__builtin_expect(metrics_slot - 1 < METRICS_THREADS - 2, 1))
+        atomic_store_explicit(
+            cell, atomic_load_explicit(cell, memory_order_relaxed) + n, memory_order_relaxed);
     else
         atomic_fetch_add_explicit(cell, n, memory_order_relaxed);
 }

@@ -8,7 +8,9 @@
 
 void random_secret(void *out, size_t bytes); /* stops the program if the system has none */
 
-struct random { uint64_t state[2]; }; /* xoroshiro128+; not for secrets */
+struct random {
+    uint64_t state[2];
+}; /* xoroshiro128+; not for secrets */
 void random_seed(struct random *random, uint64_t seed);
 uint64_t random_next(struct random *random);
 uint64_t random_below(struct random *random, uint64_t bound); /* [0, bound), bound > 0 */

@@ -43,7 +43,7 @@ static EVP_MD_CTX *sha256_open(void)
 }
 
 static void sha256_pair(const void *first, size_t first_bytes, const void *second,
-                        size_t second_bytes, uint8_t digest[HASH_SHA256_BYTES])
+    size_t second_bytes, uint8_t digest[HASH_SHA256_BYTES])
 {
     EVP_MD_CTX *context = sha256_open();
     int ok = EVP_DigestInit_ex2(context, sha256_method, NULL);
@@ -61,7 +61,7 @@ void hash_sha256(const void *data, size_t bytes, uint8_t digest[HASH_SHA256_BYTE
 }
 
 void hash_hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes,
-                      uint8_t digest[HASH_SHA256_BYTES])
+    uint8_t digest[HASH_SHA256_BYTES])
 {
     uint8_t inner[SHA256_BLOCK_BYTES] = { 0 };
     uint8_t outer[SHA256_BLOCK_BYTES];

@@ -2,7 +2,9 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 
-struct sip { uint64_t v0, v1, v2, v3; };
+struct sip {
+    uint64_t v0, v1, v2, v3;
+};
 
 static inline uint64_t rotate_left(uint64_t x, unsigned bits)
 {
@@ -26,7 +28,7 @@ static inline void sip_round(struct sip *s)
 static inline struct sip sip_start(struct hash_key key)
 {
     return (struct sip){ key.k0 ^ 0x736f6d6570736575u, key.k1 ^ 0x646f72616e646f6du,
-                         key.k0 ^ 0x6c7967656e657261u, key.k1 ^ 0x7465646279746573u };
+        key.k0 ^ 0x6c7967656e657261u, key.k1 ^ 0x7465646279746573u };
 }
 
 static inline void sip_word(struct sip *s, uint64_t word)

@@ -60,8 +60,8 @@ enum status span_to_u64(struct span text, uint64_t *value)
     }
     if (text.size == U64_DIGITS_MAX) {
         unsigned digit = (unsigned)(unsigned char)text.data[safe] - '0';
-        if (digit > 9 || __builtin_mul_overflow(number, (uint64_t)10, &number) ||
-            __builtin_add_overflow(number, (uint64_t)digit, &number))
+        if (digit > 9 || __builtin_mul_overflow(number, (uint64_t)10, &number)
+            || __builtin_add_overflow(number, (uint64_t)digit, &number))
             return STATUS_BAD_INPUT;
     }
     *value = number;

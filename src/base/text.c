@@ -160,12 +160,23 @@ static size_t utf8_sequence(const unsigned char *at, size_t size)
 static void text_json_escape(struct text *text, unsigned char c)
 {
     switch (c) {
-    case '"': text_literal(text, "\\\""); return;
-    case '\\': text_literal(text, "\\\\"); return;
-    case '\n': text_literal(text, "\\n"); return;
-    case '\r': text_literal(text, "\\r"); return;
-    case '\t': text_literal(text, "\\t"); return;
-    default: break;
+    case '"':
+        text_literal(text, "\\\"");
+        return;
+    case '\\':
+        text_literal(text, "\\\\");
+        return;
+    case '\n':
+        text_literal(text, "\\n");
+        return;
+    case '\r':
+        text_literal(text, "\\r");
+        return;
+    case '\t':
+        text_literal(text, "\\t");
+        return;
+    default:
+        break;
     }
     char escape[6] = { '\\', 'u', '0', '0', hex_digits[c >> 4], hex_digits[c & 15] };
     text_add(text, span_of(escape, sizeof escape));

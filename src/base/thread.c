@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pthread_setname_np */
-#endif
 #include "base/thread.h"
 
 #include <errno.h>
@@ -28,8 +25,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-enum status thread_start(struct thread *thread, const char *name, void (*run)(void *),
-                         void *context)
+enum status thread_start(struct thread *thread, const char *name, void (*run)(void *), void *context)
 {
     *thread = (struct thread){ 0 };
     struct start *start = malloc(sizeof *start);

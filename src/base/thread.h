@@ -13,14 +13,19 @@ struct thread {
     pthread_t handle;
     bool started;
 };
-MUST_CHECK enum status thread_start(struct thread *thread, const char *name, void (*run)(void *),
-                                    void *context);
+MUST_CHECK enum status thread_start(
+    struct thread *thread, const char *name, void (*run)(void *), void *context);
 void thread_join(struct thread *thread); /* accepts one that was never started */
 
 /* Which thread owns a structure. Debug builds (STAMPEDE_DEBUG) stop when another thread comes. */
-struct thread_owner { uint64_t id; };
+struct thread_owner {
+    uint64_t id;
+};
 uint64_t thread_self(void); /* never 0 */
-static inline void thread_owner_take(struct thread_owner *owner) { owner->id = thread_self(); }
+static inline void thread_owner_take(struct thread_owner *owner)
+{
+    owner->id = thread_self();
+}
 #ifdef STAMPEDE_DEBUG
 #define thread_owner_check(owner) invariant((owner).id == 0 || (owner).id == thread_self())
 #else
@@ -36,7 +41,7 @@ struct wake {
 MUST_CHECK enum status wake_open(struct wake *wake);
 void wake_close(struct wake *wake); /* accepts a failed wake_open and a second close */
 void wake_signal(struct wake *wake);
-void wake_clear(struct wake *wake);                  /* waiter: before it looks at its queues */
+void wake_clear(struct wake *wake);                     /* waiter: before it looks at its queues */
 void wake_wait(struct wake *wake, uint32_t timeout_ms); /* for threads without epoll; clears */
 
 #endif

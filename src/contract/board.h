@@ -1,7 +1,8 @@
-/* contract/board.h: what the inventory shows to the edges, readable from any thread without a lock.
- * Written by the inventory thread, and only with what is durable. The counts of one item are a consistent set
- * (sequence number, even when stable). The buyer filter has no false negatives for durable tickets: it decides who
- * is still let through to the inventory when the sold-out flag is up, so that a lost win can be learned again. */
+/* contract/board.h: what the inventory shows to the edges, readable from any thread without a
+ * lock. Written by the inventory thread, and only with what is durable. The counts of one item
+ * are a consistent set (sequence number, even when stable). The buyer filter has no false
+ * negatives for durable tickets: it decides who is still let through to the inventory when the
+ * sold-out flag is up, so that a lost win can be learned again. */
 #ifndef STAMPEDE_CONTRACT_BOARD_H
 #define STAMPEDE_CONTRACT_BOARD_H
 

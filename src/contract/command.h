@@ -1,7 +1,7 @@
-/* contract/command.h: what can be asked of the inventory, and what it answers.
- * A command carries everything that decides its outcome, time included. COMMAND_ASK_… only look. The others, when
- * they change anything (outcome.changed), are logged with their outcome; replay applies the command and asserts the
- * outcome. contract/record.h is the byte form. */
+/* contract/command.h: what can be asked of the inventory, and what it answers. A command carries
+ * everything that decides its outcome, time included. COMMAND_ASK_… only look. The others, when
+ * they change anything (outcome.changed), are logged with their outcome; replay applies the
+ * command and asserts the outcome. contract/record.h is the byte form. */
 #ifndef STAMPEDE_CONTRACT_COMMAND_H
 #define STAMPEDE_CONTRACT_COMMAND_H
 
@@ -16,7 +16,7 @@ enum command_type {
     COMMAND_ADJUST,  /* add or remove units */
     COMMAND_MOVE,    /* units between channels or safety stock */
     COMMAND_RESERVE, /* a purchase */
-    COMMAND_SETTLE,  /* one step of a ticket: sold, returned, written off; a return may go to a waiter at once */
+    COMMAND_SETTLE,  /* one step of a ticket: sold, returned (to a waiter at once), written off */
     COMMAND_LOGGED_COUNT,
 
     COMMAND_ASK_MINE = 64, /* has this user bought this item */
@@ -28,9 +28,9 @@ enum gate_move { GATE_MOVE_OPEN, GATE_MOVE_PAUSE, GATE_MOVE_RESUME, GATE_MOVE_EN
 
 enum ticket_state { TICKET_HELD, TICKET_SOLD, TICKET_RETURNED, TICKET_WRITTEN_OFF };
 enum settle_step {
-    SETTLE_SOLD,       /* held → sold */
-    SETTLE_RETURN,     /* held → returned, sold → returned */
-    SETTLE_WRITE_OFF,  /* sold → written off */
+    SETTLE_SOLD,      /* held → sold */
+    SETTLE_RETURN,    /* held → returned, sold → returned */
+    SETTLE_WRITE_OFF, /* sold → written off */
     SETTLE_STEPS,
 };
 
@@ -50,17 +50,32 @@ struct command_preheat {
     uint64_t unit_price;     /* the flash price, minor units */
     uint32_t limit_per_user; /* units; 0: none */
     uint32_t pay_window_ms;
-    uint32_t total, locked, sold_before; /* sellable = total − locked − sold_before */
-    uint32_t safety;                     /* part of sellable kept back */
+    uint32_t total, locked, sold_before;  /* sellable = total − locked − sold_before */
+    uint32_t safety;                      /* part of sellable kept back */
     uint32_t channel_units[CHANNELS_MAX]; /* Σ + safety = sellable */
 };
-struct command_gate { sale_id sale; uint8_t move; /* enum gate_move */ };
-struct command_users { sale_id sale; uint32_t count; user_id users[USERS_PER_COMMAND]; };
-struct command_adjust { item_id item; channel_index channel; /* or CHANNEL_SAFETY */ int32_t delta; };
-struct command_move { item_id item; channel_index from, to; uint32_t quantity; };
+struct command_gate {
+    sale_id sale;
+    uint8_t move; /* enum gate_move */
+};
+struct command_users {
+    sale_id sale;
+    uint32_t count;
+    user_id users[USERS_PER_COMMAND];
+};
+struct command_adjust {
+    item_id item;
+    channel_index channel; /* or CHANNEL_SAFETY */
+    int32_t delta;
+};
+struct command_move {
+    item_id item;
+    channel_index from, to;
+    uint32_t quantity;
+};
 struct command_reserve {
     user_id user;
-    uint64_t key; /* keyed hash of the Idempotency-Key and the user; 0: none */
+    uint64_t key;               /* keyed hash of the Idempotency-Key and the user; 0: none */
     ticket_number pending_from; /* not logged: tickets from this number on are not durable yet */
     item_id item;
     uint32_t quantity;
@@ -69,14 +84,18 @@ struct command_reserve {
 };
 struct command_settle {
     ticket_number ticket;
-    uint8_t step;           /* enum settle_step */
-    channel_index to;       /* returned units go here: a channel or CHANNEL_SAFETY */
-    user_id waiter;         /* 0: none; else the returned units are reserved for this user in the same command */
+    uint8_t step;     /* enum settle_step */
+    channel_index to; /* returned units go here: a channel or CHANNEL_SAFETY */
+    user_id waiter; /* 0: none; else the returned units are reserved for this user in the same command */
     uint64_t waiter_key;
     uint32_t waiter_quantity;
     uint32_t waiter_window_ms;
 };
-struct command_ask { user_id user; item_id item; ticket_number ticket; };
+struct command_ask {
+    user_id user;
+    item_id item;
+    ticket_number ticket;
+};
 
 struct command {
     uint64_t time_ms; /* server time */
@@ -98,10 +117,10 @@ enum answer {
     ANSWER_NONE,
     /* purchases */
     ANSWER_WON,
-    ANSWER_REPEATED,      /* same key, same body: the same ticket again */
-    ANSWER_KEY_REUSED,    /* same key, other body */
-    ANSWER_KEY_REQUIRED,  /* a limit above one needs an Idempotency-Key */
-    ANSWER_IN_PROGRESS,   /* another purchase of this user and item is not durable yet */
+    ANSWER_REPEATED,       /* same key, same body: the same ticket again */
+    ANSWER_KEY_REUSED,     /* same key, other body */
+    ANSWER_KEY_REQUIRED,   /* a limit above one needs an Idempotency-Key */
+    ANSWER_IN_PROGRESS,    /* another purchase of this user and item is not durable yet */
     ANSWER_ALREADY_BOUGHT, /* the limit is one unit and it is taken; with the ticket */
     ANSWER_LIMIT_REACHED, /* per item or per sale; with the user's last ticket of the item, if any */
     ANSWER_SOLD_OUT,      /* with what is free */
@@ -127,29 +146,29 @@ enum answer {
 
 enum conflict {
     CONFLICT_NONE,
-    CONFLICT_OTHER_TOTAL,   /* preheated with another total: adjust instead */
-    CONFLICT_BAD_SPLIT,     /* channels + safety ≠ sellable, or sellable below 0 */
-    CONFLICT_ALREADY_OPEN,  /* the schedule of a sale that opened can't move its start */
+    CONFLICT_OTHER_TOTAL,  /* preheated with another total: adjust instead */
+    CONFLICT_BAD_SPLIT,    /* channels + safety ≠ sellable, or sellable below 0 */
+    CONFLICT_ALREADY_OPEN, /* the schedule of a sale that opened can't move its start */
     CONFLICT_ENDED,
     CONFLICT_BAD_WINDOW,    /* end not after start */
     CONFLICT_NOT_PREHEATED, /* a sale without a preheated item can't open */
     CONFLICT_BAD_MOVE,      /* this gate or ticket can't make this move */
     CONFLICT_FULL,          /* a table is full */
-    CONFLICT_OTHER_LIMIT,   /* the limit of a sale that has items can't change between none and some */
+    CONFLICT_OTHER_LIMIT, /* the limit of a sale that has items can't change between none and some */
 };
 
 struct outcome {
-    ticket_number ticket;      /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiter: the waiter's new ticket */
-    uint64_t unit_price;       /* WON, REPEATED */
-    uint64_t pay_by_ms;        /* WON */
-    user_id user;              /* ASK_TICKET, SETTLE: whose */
-    int32_t applied;           /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved */
-    uint32_t quantity;         /* ASK_MINE, ASK_TICKET, SETTLE */
-    uint32_t free;             /* SOLD_OUT: what was free in the channel */
-    item_id item;              /* ASK_TICKET, SETTLE, REPEATED */
-    uint8_t answer;            /* enum answer */
-    uint8_t detail;            /* enum conflict; ASK_TICKET: enum ticket_state */
-    bool changed;              /* this command changed state and must be logged */
+    ticket_number ticket; /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiter: the waiter's new ticket */
+    uint64_t unit_price; /* WON, REPEATED */
+    uint64_t pay_by_ms;  /* WON */
+    user_id user;        /* ASK_TICKET, SETTLE: whose */
+    int32_t applied;     /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved */
+    uint32_t quantity;   /* ASK_MINE, ASK_TICKET, SETTLE */
+    uint32_t free;       /* SOLD_OUT: what was free in the channel */
+    item_id item;        /* ASK_TICKET, SETTLE, REPEATED */
+    uint8_t answer;      /* enum answer */
+    uint8_t detail;      /* enum conflict; ASK_TICKET: enum ticket_state */
+    bool changed;        /* this command changed state and must be logged */
 };
 
 #endif

@@ -1,8 +1,10 @@
-/* contract/inventory.h: the first seam. One port per client thread: bounded requests in, answers out.
- * Embedded, a port is two rings to the inventory thread; on many machines it is a Redis connection.
- * An answer is given when everything it tells is durable. Every request that was committed gets exactly one answer,
- * unless the inventory fails (inventory_failed): then none comes any more and the program must stop.
- * Thread: a port belongs to one thread. Order: answers may overtake each other; the tag tells which is which. */
+/* contract/inventory.h: the first seam. One port per client thread: bounded requests in, answers
+ * out. Embedded, a port is two rings to the inventory thread; on many machines it is a Redis
+ * connection. An answer is given when everything it tells is durable. Every request that was
+ * committed gets exactly one answer, unless the inventory fails (inventory_failed): then none
+ * comes any more and the program must stop.
+ * Thread: a port belongs to one thread. Order: answers may overtake each other; the tag tells
+ * which is which. */
 #ifndef STAMPEDE_CONTRACT_INVENTORY_H
 #define STAMPEDE_CONTRACT_INVENTORY_H
 

@@ -5,35 +5,36 @@
 #include <assert.h>
 
 enum {
-    CHANNELS_MAX = 8,           /* pools an item can be split in */
+    CHANNELS_MAX = 8, /* pools an item can be split in */
     CHANNEL_NAME_MAX = 16,
-    ITEMS_LIMIT = 65536,        /* configuration may ask for less */
+    ITEMS_LIMIT = 65536, /* configuration may ask for less */
     SALES_LIMIT = 16384,
-    QUANTITY_MAX = 1000,        /* units in one purchase */
+    QUANTITY_MAX = 1000,           /* units in one purchase */
     UNITS_MAX = 100 * 1000 * 1000, /* units of one item */
-    USERS_PER_COMMAND = 12,     /* eligible users loaded by one command */
+    USERS_PER_COMMAND = 12,        /* eligible users loaded by one command */
 
     EDGES_MAX = 64,
-    PORTS_MAX = EDGES_MAX + 2,  /* edges, store thread, housekeeper */
-    RING_SLOTS = 4096,          /* requests and answers between one thread and the inventory */
-    JOB_SLOTS = 256,            /* jobs between one edge and the store thread */
+    PORTS_MAX = EDGES_MAX + 2, /* edges, store thread, housekeeper */
+    RING_SLOTS = 4096,         /* requests and answers between one thread and the inventory */
+    JOB_SLOTS = 256,           /* jobs between one edge and the store thread */
 
-    RECORD_BYTES_MAX = 256,     /* one journal record with its header */
-    BATCH_RECORDS_MAX = 4096,   /* records in one journal batch */
+    RECORD_BYTES_MAX = 256,   /* one journal record with its header */
+    BATCH_RECORDS_MAX = 4096, /* records in one journal batch */
 
-    ORDER_BATCH_MAX = 512,      /* tickets in one store transaction */
+    ORDER_BATCH_MAX = 512, /* tickets in one store transaction */
     ORDER_BATCH_WAIT_MS = 20,
-    ORDER_TRIES_MAX = 5,        /* attempts for a row the database refuses */
+    ORDER_TRIES_MAX = 5, /* attempts for a row the database refuses */
 
     NAME_BYTES_MAX = 200,
     DESCRIPTION_BYTES_MAX = 4000,
-    IMAGES_BYTES_MAX = 2000,    /* a JSON array of addresses */
-    KEY_BYTES_MAX = 64,         /* Idempotency-Key */
-    SUBJECT_BYTES_MAX = 128,    /* the shop's name for a user */
+    IMAGES_BYTES_MAX = 2000, /* a JSON array of addresses */
+    KEY_BYTES_MAX = 64,      /* Idempotency-Key */
+    SUBJECT_BYTES_MAX = 128, /* the shop's name for a user */
 };
 
 static_assert((RING_SLOTS & (RING_SLOTS - 1)) == 0, "ring index uses a mask");
 static_assert((JOB_SLOTS & (JOB_SLOTS - 1)) == 0, "ring index uses a mask");
-static_assert(ORDER_BATCH_MAX <= BATCH_RECORDS_MAX, "a store batch is part of a journal batch or more of them");
+static_assert(ORDER_BATCH_MAX <= BATCH_RECORDS_MAX,
+    "a store batch is part of a journal batch or more of them");
 
 #endif

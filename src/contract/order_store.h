@@ -1,16 +1,24 @@
-/* contract/order_store.h: the third seam: the database of record.
- * Everything that one batch of queue records changes goes into one transaction together with the position: orders,
- * stock with version, user counters, stock events, dead letters. Prepared statements only.
+/* contract/order_store.h: the third seam: the database of record. Everything that one batch of
+ * queue records changes goes into one transaction together with the position: orders, stock with
+ * version, user counters, stock events, dead letters. Prepared statements only.
  * Thread: the store thread only.
- * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which and why);
- * STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again later; STATUS_CORRUPT: stop. */
+ * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which
+ * and why); STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again
+ * later; STATUS_CORRUPT: stop. */
 #ifndef STAMPEDE_CONTRACT_ORDER_STORE_H
 #define STAMPEDE_CONTRACT_ORDER_STORE_H
 
 #include "base/status.h"
 #include "contract/ticket_queue.h"
 
-enum order_state { ORDER_NONE, ORDER_PENDING, ORDER_PAID, ORDER_CLOSED, ORDER_REFUNDED, ORDER_STATES };
+enum order_state {
+    ORDER_NONE,
+    ORDER_PENDING,
+    ORDER_PAID,
+    ORDER_CLOSED,
+    ORDER_REFUNDED,
+    ORDER_STATES
+};
 enum order_reason { REASON_NONE, REASON_EXPIRED, REASON_CANCELLED, REASON_REJECTED, ORDER_REASONS };
 
 struct order {
@@ -29,8 +37,8 @@ struct order {
 /* What to do with a record of a batch; the order writer decides, the store does it. */
 enum disposition {
     DISPOSE_APPLY,
-    DISPOSE_REJECT, /* a ticket: write the order as closed (rejected) and a stock event that returns its units */
-    DISPOSE_DEAD,   /* a dead letter, for a person to decide; nothing else is changed by it */
+    DISPOSE_REJECT, /* a ticket: the order is written closed, with a stock event that returns its units */
+    DISPOSE_DEAD, /* a dead letter, for a person to decide; nothing else is changed by it */
 };
 enum refusal_kind {
     REFUSAL_NONE,
@@ -59,8 +67,8 @@ struct sale {
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
     bool eligible_only;
-    bool published; /* visible to the public */
-    uint8_t gate;   /* enum gate, as last seen in the log */
+    bool published;         /* visible to the public */
+    uint8_t gate;           /* enum gate, as last seen in the log */
     uint64_t preheat_at_ms; /* 0: by hand or on publish only */
 };
 struct item {
@@ -106,38 +114,47 @@ struct order_store_ops {
     /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
      * skipped. refusal->text on entry is the reason that DISPOSE_DEAD records are kept with; on
      * return it also tells why the store is away. */
-    enum status (*apply)(struct order_store *, const struct queue_record *records, const uint8_t *dispositions,
-        uint32_t count, struct refusal *refusal);
-    /* Stock events that the inventory has not confirmed yet (a SETTLE record of the ticket and step confirms). */
-    enum status (*stock_events)(struct order_store *, struct stock_event *events, uint32_t max, uint32_t *count);
+    enum status (*apply)(struct order_store *, const struct queue_record *records,
+        const uint8_t *dispositions, uint32_t count, struct refusal *refusal);
+    /* Stock events that the inventory has not confirmed yet (a SETTLE record of the ticket and
+     * step confirms). */
+    enum status (*stock_events)(
+        struct order_store *, struct stock_event *events, uint32_t max, uint32_t *count);
 
     enum status (*order_by_ticket)(struct order_store *, ticket_number, struct order *);
     /* Newest first, tickets below `before` (0: from the newest). user 0: any; item 0: any. */
-    enum status (*orders_list)(struct order_store *, user_id, item_id, ticket_number before, struct order *, uint32_t max,
-        uint32_t *count);
+    enum status (*orders_list)(struct order_store *, user_id, item_id, ticket_number before,
+        struct order *, uint32_t max, uint32_t *count);
     enum status (*dead_letters)(struct order_store *, struct dead_letter *, uint32_t max, uint32_t *count);
-    enum status (*order_totals)(struct order_store *, item_id, uint64_t *orders, uint64_t *units); /* not rejected */
-    /* Σ quantity of pending and paid orders: the item's sold − what was sold before, and at rest the
-     * engine's held + sold. */
+    /* Of orders that were not rejected. */
+    enum status (*order_totals)(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
+    /* Σ quantity of pending and paid orders: the item's sold − what was sold before, and at rest
+     * the engine's held + sold. */
     enum status (*live_units)(struct order_store *, item_id, uint64_t *units);
 
     /* Catalog. insert fills the id. Lists answer rows with id > after, ascending. */
     enum status (*product_insert)(struct order_store *, struct product *);
     enum status (*product_get)(struct order_store *, uint32_t id, struct product *);
-    enum status (*products)(struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
+    enum status (*products)(
+        struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
     enum status (*sale_insert)(struct order_store *, struct sale *);
-    enum status (*sale_update)(struct order_store *, const struct sale *); /* title, schedule, limits, published */
+    /* Title, schedule, limits, published. */
+    enum status (*sale_update)(struct order_store *, const struct sale *);
     enum status (*sale_get)(struct order_store *, sale_id, struct sale *);
-    enum status (*sales)(struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+    enum status (*sales)(
+        struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
     enum status (*item_insert)(struct order_store *, struct item *);
-    enum status (*item_get)(struct order_store *, item_id, struct item *); /* one row: total, locked, sold agree */
-    enum status (*items)(struct order_store *, sale_id sale /* 0: all */, item_id after, struct item *, uint32_t max,
-        uint32_t *count);
+    /* One row, so that total, locked and sold agree. */
+    enum status (*item_get)(struct order_store *, item_id, struct item *);
+    enum status (*items)(struct order_store *, sale_id sale /* 0: all */, item_id after,
+        struct item *, uint32_t max, uint32_t *count);
 
     /* The audit chain: each entry carries the SHA-256 over itself and the one before. */
     enum status (*audit_append)(struct order_store *, const struct audit_entry *);
-    enum status (*audit_list)(struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);
-    enum status (*audit_verify)(struct order_store *, uint64_t *entries, uint64_t *first_bad); /* 0: none bad */
+    enum status (*audit_list)(
+        struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);
+    /* first_bad 0: none. */
+    enum status (*audit_verify)(struct order_store *, uint64_t *entries, uint64_t *first_bad);
 };
 
 #endif

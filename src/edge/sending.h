@@ -1,5 +1,5 @@
-/* edge/sending.h: bytes out of a connection, now or when the socket takes them. What it does not take
- * stays with the connection: the first part by copy in a buffer, the second by address.
+/* edge/sending.h: bytes out of a connection, now or when the socket takes them. What it does not
+ * take stays with the connection: the first part by copy in a buffer, the second by address.
  * Thread: the edge's. Errors: a broken socket or a lack of buffers sets connection->failed. */
 #ifndef STAMPEDE_EDGE_SENDING_H
 #define STAMPEDE_EDGE_SENDING_H

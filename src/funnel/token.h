@@ -1,9 +1,9 @@
 /* funnel/token.h: sessions and passes, 36 bytes signed by us, as 48 base64url characters.
  *   session: user u64 | expires_s u32 | issued_s u32 | flags u32 | mac 16      flags: bit 0 guest, others 0
  *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16
- * Little-endian. mac: AES-128 CBC-MAC (base/cipher.h) over the 20 bytes before it, under the key of the epoch that
- * holds expires_s (funnel/keys.h); sessions and passes have keys of their own, so neither passes
- * for the other. A token is valid while now < expires_s, to the millisecond.
+ * Little-endian. mac: AES-128 CBC-MAC (base/cipher.h) over the 20 bytes before it, under the key
+ * of the epoch that holds expires_s (funnel/keys.h); sessions and passes have keys of their own,
+ * so neither passes for the other. A token is valid while now < expires_s, to the millisecond.
  * Thread: any that has its own keys. No allocation, no locks. */
 #ifndef STAMPEDE_FUNNEL_TOKEN_H
 #define STAMPEDE_FUNNEL_TOKEN_H

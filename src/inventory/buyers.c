@@ -21,7 +21,8 @@ void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity
     buyers->slots = arena_take(arena, buyers->slot_count, sizeof *buyers->slots);
 }
 
-/* User ids are keyed hashes already, so strangers can't aim at a slot; the multiplier only spreads the scopes. */
+/* User ids are keyed hashes already, so strangers can't aim at a slot; the multiplier only
+ * spreads the scopes. */
 static uint64_t slot_of(const struct buyers *buyers, uint32_t scope, user_id user)
 {
     const uint64_t hash = (user + scope) * 0x9e3779b97f4a7c15u;

@@ -1,6 +1,7 @@
-/* inventory/buyers.h: units that each user has in each scope: an item, a sale with a limit, or a sale's list of
- * eligible users. Counts unpaid and paid units; returned units leave it.
- * Thread: inventory thread only. Memory: from the arena at create; 20 bytes a row and 5.4 for its slot.
+/* inventory/buyers.h: units that each user has in each scope: an item, a sale with a limit, or a
+ * sale's list of eligible users. Counts unpaid and paid units; returned units leave it.
+ * Thread: inventory thread only. Memory: from the arena at create; 20 bytes a row and 5.4 for
+ * its slot.
  * Errors: adding to a full table is a bug; ask buyers_room first. */
 #ifndef STAMPEDE_INVENTORY_BUYERS_H
 #define STAMPEDE_INVENTORY_BUYERS_H
@@ -25,13 +26,25 @@ struct buyers {
     uint64_t capacity;
 };
 
-static inline uint32_t buyers_scope_item(item_id item) { return item; }
-static inline uint32_t buyers_scope_sale(sale_id sale) { return 1u << 16 | sale; }
-static inline uint32_t buyers_scope_eligible(sale_id sale) { return 1u << 17 | sale; }
+static inline uint32_t buyers_scope_item(item_id item)
+{
+    return item;
+}
+static inline uint32_t buyers_scope_sale(sale_id sale)
+{
+    return 1u << 16 | sale;
+}
+static inline uint32_t buyers_scope_eligible(sale_id sale)
+{
+    return 1u << 17 | sale;
+}
 
 size_t buyers_bytes(uint64_t capacity);
 void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity);
-static inline uint64_t buyers_room(const struct buyers *buyers) { return buyers->capacity - buyers->count; }
+static inline uint64_t buyers_room(const struct buyers *buyers)
+{
+    return buyers->capacity - buyers->count;
+}
 struct buyer_row *buyers_find(const struct buyers *buyers, uint32_t scope, user_id user); /* NULL: none */
 struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user_id user);
 

@@ -1,13 +1,16 @@
-/* inventory/embedded.h: the inventory seam on one machine: the engine behind rings, with the journal under it.
+/* inventory/embedded.h: the inventory seam on one machine: the engine behind rings, with the
+ * journal under it.
  *
- * One rule for answers: an answer leaves when the log position that it saw is durable. Wins wait for their group commit;
- * what was decided on top of wins in flight waits with them; everything else leaves at once. The board is published
- * with what is durable, never before.
+ * One rule for answers: an answer leaves when the log position that it saw is durable. Wins wait
+ * for their group commit; what was decided on top of wins in flight waits with them; everything
+ * else leaves at once. The board is published with what is durable, never before.
  *
- * Threads. The host (edge 0's loop on few cores, else a thread of its own) calls embedded_turn; it owns engine, board
- * and answers. The sync thread calls embedded_write. Ports belong to their client threads. One other thread calls
- * embedded_housekeep. The simulator plays all of them from one thread.
- * Errors: after a journal fault nothing is answered any more, embedded_failed is true, and the program must stop. */
+ * Threads. The host (edge 0's loop on few cores, else a thread of its own) calls embedded_turn;
+ * it owns engine, board and answers. The sync thread calls embedded_write. Ports belong to their
+ * client threads. One other thread calls embedded_housekeep. The simulator plays all of them
+ * from one thread.
+ * Errors: after a journal fault nothing is answered any more, embedded_failed is true, and the
+ * program must stop. */
 #ifndef STAMPEDE_INVENTORY_EMBEDDED_H
 #define STAMPEDE_INVENTORY_EMBEDDED_H
 
@@ -33,11 +36,12 @@ struct embedded_report {
     char what[256]; /* filled when opening fails */
 };
 
-MUST_CHECK enum status embedded_open(
-    struct embedded **embedded, const struct embedded_config *config, struct embedded_report *report);
+MUST_CHECK enum status embedded_open(struct embedded **embedded,
+    const struct embedded_config *config, struct embedded_report *report);
 void embedded_close(struct embedded *embedded); /* accepts NULL; nothing may be in flight any more */
 
-/* Before the threads run: who is to be woken when the port has answers (NULL: nobody), and who hosts the turns. */
+/* Before the threads run: who is to be woken when the port has answers (NULL: nobody), and who
+ * hosts the turns. */
 struct inventory_port *embedded_port(struct embedded *embedded, uint32_t index, struct wake *client);
 void embedded_host(struct embedded *embedded, struct wake *host);
 
@@ -51,16 +55,18 @@ MUST_CHECK enum status embedded_snapshot_now(struct embedded *embedded);
 struct wake *embedded_sync_wake(struct embedded *embedded);
 bool embedded_write(struct embedded *embedded); /* writes a sealed batch if there is one; true if there was */
 
-/* Housekeeper thread: prepares segments; after a roll, builds a snapshot from the complete segments by replaying them in
- * a second engine, so that selling never pauses for it and every snapshot proves that replay works. */
+/* Housekeeper thread: prepares segments; after a roll, builds a snapshot from the complete
+ * segments by replaying them in a second engine, so that selling never pauses for it and every
+ * snapshot proves that replay works. */
 MUST_CHECK enum status embedded_housekeep(struct embedded *embedded);
 
 /* Any thread. */
 const struct board *embedded_board(const struct embedded *embedded);
 const struct journal *embedded_journal(const struct embedded *embedded);
 bool embedded_failed(const struct embedded *embedded);
-void embedded_hold_wins(struct embedded *embedded, enum wins_stopped reason); /* WINS_RUNNING lets them go on */
-uint64_t embedded_time_floor(const struct embedded *embedded);                /* last time in the log, at open */
-const struct engine *embedded_engine(const struct embedded *embedded);        /* host thread, or before it runs */
+/* WINS_RUNNING lets them go on. */
+void embedded_hold_wins(struct embedded *embedded, enum wins_stopped reason);
+uint64_t embedded_time_floor(const struct embedded *embedded); /* last time in the log, at open */
+const struct engine *embedded_engine(const struct embedded *embedded); /* host thread, or before it runs */
 
 #endif

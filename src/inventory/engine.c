@@ -10,8 +10,9 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     invariant(config->sales_max > 1 && config->sales_max <= SALES_LIMIT);
     /* A buyer has a row per item and, where the sale has a limit or a list, up to two more. */
     const uint64_t buyers_max = config->tickets_max + config->tickets_max / 2 + 16;
-    const size_t bytes = config->items_max * sizeof *engine->items + config->sales_max * sizeof *engine->sales +
-        tickets_bytes(config->tickets_max) + buyers_bytes(buyers_max) + 4096;
+    const size_t bytes = config->items_max * sizeof *engine->items
+        + config->sales_max * sizeof *engine->sales + tickets_bytes(config->tickets_max)
+        + buyers_bytes(buyers_max) + 4096;
     const enum status status = arena_open(&engine->arena, bytes);
     if (status != STATUS_OK)
         return status;
@@ -28,7 +29,8 @@ void engine_close(struct engine *engine)
     *engine = (struct engine){ 0 };
 }
 
-typedef void (*apply_function)(struct engine *, const struct command *, bool may_change, struct outcome *);
+typedef void (*apply_function)(
+    struct engine *, const struct command *, bool may_change, struct outcome *);
 
 static const apply_function apply_table[] = {
     [COMMAND_SALE] = engine_apply_sale,
@@ -44,11 +46,13 @@ static const apply_function apply_table[] = {
     [COMMAND_ASK_COUNTS] = engine_ask_counts,
 };
 
-void engine_apply(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+void engine_apply(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
     thread_owner_check(engine->owner);
     *outcome = (struct outcome){ 0 };
-    invariant(command->type < sizeof apply_table / sizeof *apply_table && apply_table[command->type] != NULL);
+    invariant(command->type < sizeof apply_table / sizeof *apply_table
+        && apply_table[command->type] != NULL);
     apply_table[command->type](engine, command, may_change, outcome);
     invariant(outcome->answer != ANSWER_NONE);
     invariant(!outcome->changed || may_change);
@@ -89,26 +93,37 @@ void engine_item_recheck(const struct engine_item *item)
 item_id engine_command_item(const struct command *command, const struct outcome *outcome)
 {
     switch ((enum command_type)command->type) {
-    case COMMAND_PREHEAT: return command->preheat.item;
-    case COMMAND_ADJUST: return command->adjust.item;
-    case COMMAND_MOVE: return command->move.item;
-    case COMMAND_RESERVE: return command->reserve.item;
-    case COMMAND_SETTLE: return outcome->item;
+    case COMMAND_PREHEAT:
+        return command->preheat.item;
+    case COMMAND_ADJUST:
+        return command->adjust.item;
+    case COMMAND_MOVE:
+        return command->move.item;
+    case COMMAND_RESERVE:
+        return command->reserve.item;
+    case COMMAND_SETTLE:
+        return outcome->item;
     case COMMAND_ASK_MINE:
-    case COMMAND_ASK_COUNTS: return command->ask.item;
-    case COMMAND_ASK_TICKET: return outcome->item;
+    case COMMAND_ASK_COUNTS:
+        return command->ask.item;
+    case COMMAND_ASK_TICKET:
+        return outcome->item;
     case COMMAND_NONE:
     case COMMAND_SALE:
     case COMMAND_GATE:
     case COMMAND_USERS:
-    case COMMAND_LOGGED_COUNT: break;
+    case COMMAND_LOGGED_COUNT:
+        break;
     }
     return 0;
 }
 
 static enum gate sale_gate(const struct engine_sale *sale)
 {
-    return sale->ended ? GATE_ENDED : sale->paused ? GATE_PAUSED : sale->opened ? GATE_OPENED : GATE_SCHEDULED;
+    return sale->ended ? GATE_ENDED
+        : sale->paused ? GATE_PAUSED
+        : sale->opened ? GATE_OPENED
+                       : GATE_SCHEDULED;
 }
 
 void engine_item_counts(const struct engine *engine, item_id id, struct item_counts *counts)
@@ -177,8 +192,8 @@ static const char *check_tickets(const struct engine *engine, struct engine_item
     }
     for (item_id id = 1; id < engine->config.items_max; id++) {
         const struct engine_item *item = &engine->items[id];
-        if (item->held != recount[id].held || item->sold != recount[id].sold ||
-            item->written_off != recount[id].written_off)
+        if (item->held != recount[id].held || item->sold != recount[id].sold
+            || item->written_off != recount[id].written_off)
             return "I1: tickets and counts of an item differ";
     }
     return NULL;
@@ -197,7 +212,8 @@ static const char *check_buyers(const struct engine *engine)
         const struct ticket_row *ticket = tickets_get(&engine->tickets, number);
         if (ticket->state == TICKET_RETURNED)
             continue;
-        buyers_find_or_add(&recount, buyers_scope_item(ticket->item), ticket->user)->used += ticket->quantity;
+        buyers_find_or_add(&recount, buyers_scope_item(ticket->item), ticket->user)->used +=
+            ticket->quantity;
         const sale_id sale = engine->items[ticket->item].sale;
         if (engine->sales[sale].limit_per_user != 0)
             buyers_find_or_add(&recount, buyers_scope_sale(sale), ticket->user)->used += ticket->quantity;
@@ -205,8 +221,9 @@ static const char *check_buyers(const struct engine *engine)
     for (uint64_t i = 0; i < recount.count && wrong == NULL; i++) {
         const struct buyer_row *counted = &recount.rows[i];
         const struct buyer_row *row = buyers_find(&engine->buyers, counted->scope, counted->user);
-        const uint32_t limit = counted->scope < 1u << 16 ? engine->items[counted->scope].limit_per_user
-                                                         : engine->sales[counted->scope & 0xffff].limit_per_user;
+        const uint32_t limit = counted->scope < 1u << 16
+            ? engine->items[counted->scope].limit_per_user
+            : engine->sales[counted->scope & 0xffff].limit_per_user;
         if (row == NULL || row->used != counted->used)
             wrong = "I4: a user's counter and tickets differ";
         else if (limit != 0 && counted->used > limit)
@@ -231,7 +248,8 @@ const char *engine_check(const struct engine *engine)
         return wrong;
     if (arena_open(&arena, engine->config.items_max * sizeof(struct engine_item) + 4096) != STATUS_OK)
         return "no memory to check";
-    wrong = check_tickets(engine, arena_take(&arena, engine->config.items_max, sizeof(struct engine_item)));
+    wrong = check_tickets(
+        engine, arena_take(&arena, engine->config.items_max, sizeof(struct engine_item)));
     arena_close(&arena);
     return wrong != NULL ? wrong : check_buyers(engine);
 }

@@ -1,15 +1,18 @@
-/* inventory/engine.h: the deterministic state machine that decides.
- * engine_apply(state, command) → outcome: no clock, no disk, no randomness, no settings inside; all of that comes in with
- * the command. The running server, recovery, the simulator and `stampede verify` call this same function.
+/* inventory/engine.h: the deterministic state machine that decides. engine_apply(state, command)
+ * → outcome: no clock, no disk, no randomness, no settings inside; all of that comes in with the
+ * command. The running server, recovery, the simulator and `stampede verify` call this same
+ * function.
  *
- * Model. A sale has a window, gates and an optional limit per user over all its items. An item belongs to a sale and has
- * units in channel pools and in safety stock. A win moves units from a pool to held; a settle step moves them on:
- * held → sold, held or sold → back to a pool or to safety, sold → written off. At every moment
+ * Model. A sale has a window, gates and an optional limit per user over all its items. An item
+ * belongs to a sale and has units in channel pools and in safety stock. A win moves units from a
+ * pool to held; a settle step moves them on: held → sold, held or sold → back to a pool or to
+ * safety, sold → written off. At every moment
  *     given = Σ pools + safety + held + sold + written off          (I1)
  * and every change re-checks it for the item it touched.
  *
  * Thread: one owner. Memory: one arena, sized at create, nothing to free piece by piece.
- * Errors: refusals are outcomes and change nothing; a full table is an outcome (ANSWER_UNAVAILABLE, CONFLICT_FULL). */
+ * Errors: refusals are outcomes and change nothing; a full table is an outcome
+ * (ANSWER_UNAVAILABLE, CONFLICT_FULL). */
 #ifndef STAMPEDE_INVENTORY_ENGINE_H
 #define STAMPEDE_INVENTORY_ENGINE_H
 
@@ -56,15 +59,19 @@ struct engine {
 MUST_CHECK enum status engine_open(struct engine *engine, const struct engine_config *config);
 void engine_close(struct engine *engine);
 
-/* may_change false: a command that would change state is answered ANSWER_UNAVAILABLE and changes nothing. */
-void engine_apply(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome);
+/* may_change false: a command that would change state is answered ANSWER_UNAVAILABLE and changes
+ * nothing. */
+void engine_apply(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome);
 
 /* The item a command is about, for publishing: 0 if it is a whole sale or none. */
 item_id engine_command_item(const struct command *command, const struct outcome *outcome);
-bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view); /* false: unknown */
+/* False: unknown. */
+bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view);
 void engine_item_counts(const struct engine *engine, item_id item, struct item_counts *counts);
 
-/* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL: fine, else what is wrong. */
+/* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL:
+ * fine, else what is wrong. */
 const char *engine_check(const struct engine *engine);
 /* A digest of the whole state; equal states have equal digests whatever their history of tables. */
 uint64_t engine_digest(const struct engine *engine);

@@ -1,4 +1,5 @@
-/* inventory/engine_apply.h: one function per command; engine.c has the table. Inside the inventory only. */
+/* inventory/engine_apply.h: one function per command; engine.c has the table. Inside the
+ * inventory only. */
 #ifndef STAMPEDE_INVENTORY_ENGINE_APPLY_H
 #define STAMPEDE_INVENTORY_ENGINE_APPLY_H
 
@@ -9,20 +10,22 @@ struct engine_sale *engine_sale_find(const struct engine *engine, sale_id sale);
 void engine_item_recheck(const struct engine_item *item);
 
 #define ENGINE_APPLY(name) \
-    void name(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
-ENGINE_APPLY(engine_apply_sale);     /* engine_setup.c */
-ENGINE_APPLY(engine_apply_preheat);  /* engine_setup.c */
-ENGINE_APPLY(engine_apply_gate);     /* engine_setup.c */
-ENGINE_APPLY(engine_apply_users);    /* engine_setup.c */
-ENGINE_APPLY(engine_apply_adjust);   /* engine_stock.c */
-ENGINE_APPLY(engine_apply_move);     /* engine_stock.c */
-ENGINE_APPLY(engine_apply_reserve);  /* engine_purchase.c */
-ENGINE_APPLY(engine_apply_settle);   /* engine_purchase.c */
-ENGINE_APPLY(engine_ask_mine);       /* engine_ask.c */
-ENGINE_APPLY(engine_ask_ticket);     /* engine_ask.c */
-ENGINE_APPLY(engine_ask_counts);     /* engine_ask.c */
+    void name(struct engine *engine, const struct command *command, bool may_change, \
+        struct outcome *outcome)
+ENGINE_APPLY(engine_apply_sale);    /* engine_setup.c */
+ENGINE_APPLY(engine_apply_preheat); /* engine_setup.c */
+ENGINE_APPLY(engine_apply_gate);    /* engine_setup.c */
+ENGINE_APPLY(engine_apply_users);   /* engine_setup.c */
+ENGINE_APPLY(engine_apply_adjust);  /* engine_stock.c */
+ENGINE_APPLY(engine_apply_move);    /* engine_stock.c */
+ENGINE_APPLY(engine_apply_reserve); /* engine_purchase.c */
+ENGINE_APPLY(engine_apply_settle);  /* engine_purchase.c */
+ENGINE_APPLY(engine_ask_mine);      /* engine_ask.c */
+ENGINE_APPLY(engine_ask_ticket);    /* engine_ask.c */
+ENGINE_APPLY(engine_ask_counts);    /* engine_ask.c */
 
-/* The last step of every change: with may_change false nothing has been touched yet and nothing will be. */
+/* The last step of every change: with may_change false nothing has been touched yet and nothing
+ * will be. */
 static inline bool engine_may(bool may_change, struct outcome *outcome)
 {
     if (!may_change)

@@ -1,7 +1,8 @@
 /* inventory/engine_ask.c: questions that change nothing. */
 #include "inventory/engine_apply.h"
 
-void engine_ask_mine(struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+void engine_ask_mine(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
     (void)may_change;
     if (engine_item_find(engine, command->ask.item) == NULL) {

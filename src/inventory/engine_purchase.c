@@ -2,7 +2,8 @@
 #include "base/planted.h"
 #include "inventory/engine_apply.h"
 
-/* What a user may still take of an item: rows of both scopes, found once and used for check and change. */
+/* What a user may still take of an item: rows of both scopes, found once and used for check and
+ * change. */
 struct allowance {
     struct buyer_row *item_row; /* NULL: nothing bought yet */
     struct buyer_row *sale_row; /* NULL: nothing bought yet, or the sale has no limit */
@@ -19,19 +20,20 @@ static bool limit_allows(uint32_t limit, const struct buyer_row *row, uint32_t q
 static struct allowance allowance_find(
     const struct engine *engine, const struct engine_item *item, item_id id, user_id user)
 {
-    struct allowance allowance = { .item_row = buyers_find(&engine->buyers, buyers_scope_item(id), user) };
+    struct allowance allowance = { .item_row =
+                                       buyers_find(&engine->buyers, buyers_scope_item(id), user) };
     if (engine->sales[item->sale].limit_per_user != 0)
         allowance.sale_row = buyers_find(&engine->buyers, buyers_scope_sale(item->sale), user);
     return allowance;
 }
 
 /* The same key: the same ticket again, if it asks for the same. */
-static void answer_repeated(const struct engine *engine, const struct command_reserve *asked, ticket_number number,
-    struct outcome *outcome)
+static void answer_repeated(const struct engine *engine, const struct command_reserve *asked,
+    ticket_number number, struct outcome *outcome)
 {
     const struct ticket_row *ticket = tickets_get(&engine->tickets, number);
-    const bool same = ticket->user == asked->user && ticket->item == asked->item &&
-        ticket->quantity == asked->quantity && ticket->channel == asked->channel;
+    const bool same = ticket->user == asked->user && ticket->item == asked->item
+        && ticket->quantity == asked->quantity && ticket->channel == asked->channel;
     if (!same && !planted(KEY_OTHER_BODY)) {
         outcome->answer = ANSWER_KEY_REUSED;
         return;
@@ -59,8 +61,8 @@ static enum answer window_answer(const struct engine_sale *sale, uint64_t now_ms
 static bool limit_refuses(const struct engine_item *item, const struct engine_sale *sale,
     const struct allowance *allowance, uint32_t quantity, struct outcome *outcome)
 {
-    if (limit_allows(item->limit_per_user, allowance->item_row, quantity) &&
-        limit_allows(sale->limit_per_user, allowance->sale_row, quantity))
+    if (limit_allows(item->limit_per_user, allowance->item_row, quantity)
+        && limit_allows(sale->limit_per_user, allowance->sale_row, quantity))
         return false;
     const bool has = allowance->item_row != NULL && allowance->item_row->used > 0;
     outcome->answer = has && item->limit_per_user == 1 ? ANSWER_ALREADY_BOUGHT : ANSWER_LIMIT_REACHED;
@@ -88,7 +90,8 @@ static bool purchase_refused(const struct engine *engine, const struct command *
         outcome->answer = ANSWER_IN_PROGRESS;
         return true;
     }
-    /* Who has the unit already hears of it even after the end: the first answer may have been lost. */
+    /* Who has the unit already hears of it even after the end: the first answer may have been
+     * lost. */
     if (limit_refuses(item, sale, allowance, asked->quantity, outcome) && outcome->ticket != 0)
         return true;
     const enum answer window = window_answer(sale, command->time_ms);
@@ -97,8 +100,8 @@ static bool purchase_refused(const struct engine *engine, const struct command *
         outcome->answer = window;
         return true;
     }
-    if (sale->eligible_only &&
-        buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), asked->user) == NULL) {
+    if (sale->eligible_only
+        && buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), asked->user) == NULL) {
         outcome->answer = ANSWER_NOT_ELIGIBLE;
         return true;
     }
@@ -139,7 +142,8 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
     const ticket_number number = tickets_add(&engine->tickets, &row);
     item->free[win->channel] -= win->quantity;
     item->held += win->quantity;
-    struct buyer_row *buyer = buyers_find_or_add(&engine->buyers, buyers_scope_item(win->item), win->user);
+    struct buyer_row *buyer =
+        buyers_find_or_add(&engine->buyers, buyers_scope_item(win->item), win->user);
     buyer->used += win->quantity;
     buyer->last = (uint32_t)number;
     if (engine->sales[sale].limit_per_user != 0) {
@@ -211,10 +215,13 @@ static const uint8_t settle_next[4][SETTLE_STEPS] = {
     [TICKET_SOLD] = { [SETTLE_RETURN] = TICKET_RETURNED, [SETTLE_WRITE_OFF] = TICKET_WRITTEN_OFF },
 };
 static const uint8_t settle_goal[SETTLE_STEPS] = {
-    [SETTLE_SOLD] = TICKET_SOLD, [SETTLE_RETURN] = TICKET_RETURNED, [SETTLE_WRITE_OFF] = TICKET_WRITTEN_OFF,
+    [SETTLE_SOLD] = TICKET_SOLD,
+    [SETTLE_RETURN] = TICKET_RETURNED,
+    [SETTLE_WRITE_OFF] = TICKET_WRITTEN_OFF,
 };
 
-static void units_move(struct engine_item *item, const struct ticket_row *ticket, uint8_t next, channel_index to)
+static void units_move(
+    struct engine_item *item, const struct ticket_row *ticket, uint8_t next, channel_index to)
 {
     uint32_t *from = ticket->state == TICKET_HELD ? &item->held : &item->sold;
     invariant(*from >= ticket->quantity || planted(RETURN_TWICE));
@@ -241,15 +248,17 @@ static void allowance_give_back(struct engine *engine, const struct ticket_row *
         row->used -= ticket->quantity;
 }
 
-/* The returned units go to the waiter in the same command, so that no walk-in can take them between. */
+/* The returned units go to the waiter in the same command, so that no walk-in can take them
+ * between. */
 static ticket_number waiter_serve(struct engine *engine, const struct command *command, item_id id)
 {
     const struct command_settle *asked = &command->settle;
     const struct engine_item *item = &engine->items[id];
-    const bool possible = asked->waiter != 0 && asked->to < CHANNELS_MAX && asked->waiter_quantity > 0 &&
-        asked->waiter_quantity <= QUANTITY_MAX && asked->waiter_quantity <= item->free[asked->to] &&
-        !tickets_full(&engine->tickets) && buyers_room(&engine->buyers) >= 2;
-    if (!possible || (asked->waiter_key != 0 && tickets_find_key(&engine->tickets, asked->waiter_key) != 0))
+    const bool possible = asked->waiter != 0 && asked->to < CHANNELS_MAX && asked->waiter_quantity > 0
+        && asked->waiter_quantity <= QUANTITY_MAX && asked->waiter_quantity <= item->free[asked->to]
+        && !tickets_full(&engine->tickets) && buyers_room(&engine->buyers) >= 2;
+    if (!possible
+        || (asked->waiter_key != 0 && tickets_find_key(&engine->tickets, asked->waiter_key) != 0))
         return 0;
     const struct allowance allowance = allowance_find(engine, item, id, asked->waiter);
     struct outcome limit = { 0 };

@@ -1,4 +1,5 @@
-/* inventory/engine_setup.c: sales, items and gates: everything that happens before and around the selling. */
+/* inventory/engine_setup.c: sales, items and gates: everything that happens before and around
+ * the selling. */
 #include "base/planted.h"
 #include "inventory/engine_apply.h"
 
@@ -36,8 +37,9 @@ void engine_apply_sale(
         return;
     }
     if (sale->defined) {
-        if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms &&
-            sale->limit_per_user == asked->limit_per_user && sale->eligible_only == asked->eligible_only) {
+        if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
+            && sale->limit_per_user == asked->limit_per_user
+            && sale->eligible_only == asked->eligible_only) {
             outcome->answer = ANSWER_UNCHANGED;
             return;
         }
@@ -82,7 +84,8 @@ static void item_fill(struct engine_item *item, const struct command_preheat *as
     engine_item_recheck(item);
 }
 
-/* Idempotent: the same total again changes nothing, also while selling. Another total is refused: adjust instead. */
+/* Idempotent: the same total again changes nothing, also while selling. Another total is
+ * refused: adjust instead. */
 void engine_apply_preheat(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
@@ -99,7 +102,8 @@ void engine_apply_preheat(
     struct engine_item *item = &engine->items[asked->item];
     const bool known = item->sale != 0;
     if (known && !planted(PREHEAT_OVERWRITES)) {
-        const bool same = item->sale == asked->sale && item->total == asked->total && item->locked == asked->locked;
+        const bool same = item->sale == asked->sale && item->total == asked->total
+            && item->locked == asked->locked;
         if (same)
             outcome->answer = ANSWER_UNCHANGED;
         else
@@ -122,7 +126,8 @@ void engine_apply_preheat(
     engine_done(outcome);
 }
 
-/* What a gate move makes of the sale's flags. Ending is final; resuming goes back to what was before the pause. */
+/* What a gate move makes of the sale's flags. Ending is final; resuming goes back to what was
+ * before the pause. */
 static enum conflict gate_conflict(const struct engine_sale *sale, enum gate_move move, uint64_t now_ms)
 {
     if (sale->ended || (now_ms >= sale->end_ms && move != GATE_MOVE_END))
@@ -137,11 +142,16 @@ static enum conflict gate_conflict(const struct engine_sale *sale, enum gate_mov
 static bool gate_is_there(const struct engine_sale *sale, enum gate_move move)
 {
     switch (move) {
-    case GATE_MOVE_OPEN: return sale->opened && !sale->paused;
-    case GATE_MOVE_PAUSE: return sale->paused;
-    case GATE_MOVE_RESUME: return !sale->paused;
-    case GATE_MOVE_END: return sale->ended;
-    case GATE_MOVES: break;
+    case GATE_MOVE_OPEN:
+        return sale->opened && !sale->paused;
+    case GATE_MOVE_PAUSE:
+        return sale->paused;
+    case GATE_MOVE_RESUME:
+        return !sale->paused;
+    case GATE_MOVE_END:
+        return sale->ended;
+    case GATE_MOVES:
+        break;
     }
     return false;
 }

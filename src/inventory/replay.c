@@ -16,7 +16,8 @@ enum status replay_record(void *context, const struct journal_record *record, ui
         return STATUS_CORRUPT;
     }
     if (replay->command.time_ms < replay->last_time_ms) {
-        snprintf(replay->what, sizeof replay->what, "record %" PRIu64 ": time runs backwards", record->lsn);
+        snprintf(replay->what, sizeof replay->what, "record %" PRIu64 ": time runs backwards",
+            record->lsn);
         return STATUS_CORRUPT;
     }
     replay->last_time_ms = replay->command.time_ms;
@@ -24,8 +25,8 @@ enum status replay_record(void *context, const struct journal_record *record, ui
     /* The byte form is the whole outcome: if the bytes agree, the outcomes do. */
     const uint32_t size = outcome.changed ? record_encode(&replay->command, &outcome, bytes) : 0;
     if (!span_equal(span_of(bytes, size), record->payload)) {
-        snprintf(replay->what, sizeof replay->what, "record %" PRIu64 ": replay comes to another outcome",
-            record->lsn);
+        snprintf(replay->what, sizeof replay->what,
+            "record %" PRIu64 ": replay comes to another outcome", record->lsn);
         return STATUS_CORRUPT;
     }
     return STATUS_OK;

@@ -1,4 +1,5 @@
-/* inventory/replay.h: applies logged records to an engine and asserts that it comes to the same outcome. */
+/* inventory/replay.h: applies logged records to an engine and asserts that it comes to the same
+ * outcome. */
 #ifndef STAMPEDE_INVENTORY_REPLAY_H
 #define STAMPEDE_INVENTORY_REPLAY_H
 
@@ -13,8 +14,8 @@ struct replay {
     char what[160]; /* filled when replay_record refuses */
 };
 
-/* A journal_each callback; context is a struct replay. STATUS_CORRUPT: the record does not decode, or the engine comes
- * to another outcome. */
+/* A journal_each callback; context is a struct replay. STATUS_CORRUPT: the record does not
+ * decode, or the engine comes to another outcome. */
 enum status replay_record(void *context, const struct journal_record *record, uint64_t batch_time_ms);
 
 #endif

@@ -13,8 +13,8 @@ enum { HEADER_BYTES = 104, SALE_BYTES = 29, ITEM_BYTES = 84, BUFFER_BYTES = 64 *
 static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
 static const char temporary[] = "snapshot.tmp";
 
-/* Header: magic 8, version u32, sales u32, items u32, zero u32, data id u64, lsn u64, time u64, batch hash 32,
- * tickets u64, buyers u64, zero u64. */
+/* Header: magic 8, version u32, sales u32, items u32, zero u32, data id u64, lsn u64, time u64,
+ * batch hash 32, tickets u64, buyers u64, zero u64. */
 
 /* A file written or read front to back through one buffer, with its checksum running along. */
 struct stream {
@@ -179,8 +179,8 @@ static enum status remove_old(struct disk *disk)
     return status;
 }
 
-enum status snapshot_write(
-    struct disk *disk, const struct engine *engine, uint64_t data_id, const struct journal_position *position)
+enum status snapshot_write(struct disk *disk, const struct engine *engine, uint64_t data_id,
+    const struct journal_position *position)
 {
     struct stream stream = { .disk = disk, .file = -1, .buffer = malloc(BUFFER_BYTES) };
     char name[DISK_NAME_MAX];
@@ -340,8 +340,8 @@ static enum status load_one(struct disk *disk, struct engine *engine, uint64_t l
     return status;
 }
 
-enum status snapshot_load_latest(struct disk *disk, struct engine *engine, const struct engine_config *config,
-    uint64_t data_id, struct journal_position *position)
+enum status snapshot_load_latest(struct disk *disk, struct engine *engine,
+    const struct engine_config *config, uint64_t data_id, struct journal_position *position)
 {
     struct snapshot_list list;
     *position = (struct journal_position){ 0 };
@@ -357,7 +357,8 @@ enum status snapshot_load_latest(struct disk *disk, struct engine *engine, const
         }
         if (loaded != STATUS_CORRUPT)
             return loaded;
-        log_warn("inventory", "snapshot at position %" PRIu64 " is damaged: using an older one and more of the log",
+        log_warn("inventory",
+            "snapshot at position %" PRIu64 " is damaged: using an older one and more of the log",
             list.lsns[i]);
         engine_close(engine);
         status = engine_open(engine, config);

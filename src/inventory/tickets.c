@@ -22,7 +22,8 @@ void tickets_create(struct tickets *tickets, struct arena *arena, uint64_t capac
     tickets->key_slots = arena_take(arena, tickets->key_slot_count, sizeof *tickets->key_slots);
 }
 
-/* Keys are keyed hashes already: their high bits are as good as random, nobody outside can choose them. */
+/* Keys are keyed hashes already: their high bits are as good as random, nobody outside can
+ * choose them. */
 static uint64_t key_slot(const struct tickets *tickets, uint64_t key)
 {
     return (uint64_t)(((unsigned __int128)key * tickets->key_slot_count) >> 64);

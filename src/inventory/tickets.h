@@ -1,6 +1,7 @@
-/* inventory/tickets.h: every win, in order, and the index from idempotency key to win.
- * A ticket number is its place in the table plus one: nothing to store, nothing to reuse.
- * Thread: inventory thread only. Memory: from the arena at create; 28 bytes a ticket and 5.4 for its key.
+/* inventory/tickets.h: every win, in order, and the index from idempotency key to win. A ticket
+ * number is its place in the table plus one: nothing to store, nothing to reuse.
+ * Thread: inventory thread only. Memory: from the arena at create; 28 bytes a ticket and 5.4 for
+ * its key.
  * Errors: adding to a full table is a bug; ask tickets_full first. */
 #ifndef STAMPEDE_INVENTORY_TICKETS_H
 #define STAMPEDE_INVENTORY_TICKETS_H
@@ -35,7 +36,8 @@ static inline bool tickets_full(const struct tickets *tickets)
     return tickets->count == tickets->capacity;
 }
 ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row);
-struct ticket_row *tickets_get(const struct tickets *tickets, ticket_number number); /* NULL: no such ticket */
-ticket_number tickets_find_key(const struct tickets *tickets, uint64_t key);         /* 0: none */
+/* NULL: no such ticket. */
+struct ticket_row *tickets_get(const struct tickets *tickets, ticket_number number);
+ticket_number tickets_find_key(const struct tickets *tickets, uint64_t key); /* 0: none */
 
 #endif

@@ -1,9 +1,8 @@
 /* journal/recover.c: from a folder after a crash to a journal that can be written, or a refusal
  * that says where.
  *
- * DESIGN
- * One write is in flight at a time, and a roll waits for the batch before it. So a crash leaves,
- * in the last segment only, at most one batch that is not whole. From that:
+ * DESIGN One write is in flight at a time, and a roll waits for the batch before it. So a crash
+ * leaves, in the last segment only, at most one batch that is not whole. From that:
  *   - every segment but the last ends in zeros behind its last batch, and the next one is named
  *     after the next LSN;
  *   - the last one may end in the remains of one torn batch: they are overwritten with zeros and synced;

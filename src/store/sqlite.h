@@ -20,7 +20,8 @@ enum {
     SQLITE_CACHE_KIB = 64 * 1024,
 };
 
-/* Opens or makes the database at `path`; `vfs` names a registered SQLite VFS (NULL: the default). */
+/* Opens or makes the database at `path`; `vfs` names a registered SQLite VFS (NULL: the
+ * default). */
 MUST_CHECK enum status sqlite_store_open(
     struct order_store **store, const char *path, const char *vfs, char *error, size_t error_bytes);
 

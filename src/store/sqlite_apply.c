@@ -264,7 +264,8 @@ static enum status apply_dead(struct sqlite_batch *batch, const struct queue_rec
 
 static enum status apply_control(struct sqlite_batch *batch, const struct queue_record *record)
 {
-    /* Limits and prices of items that were read before may change: write them out, read them again. */
+    /* Limits and prices of items that were read before may change: write them out, read them
+     * again. */
     enum status status = sqlite_stock_flush(batch);
     if (status != STATUS_OK)
         return status;

@@ -14,7 +14,8 @@ static const struct sqlite_sql dead_list = { SQL_DEAD_LIST,
     "SELECT id, lsn, ticket, time_ms, reason FROM dead_letters ORDER BY id DESC LIMIT ?1" };
 static const struct sqlite_sql order_get = { SQL_ORDER_GET,
     "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1" };
-/* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed numbers. */
+/* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
+ * numbers. */
 static const struct sqlite_sql orders_all = { SQL_ORDERS_ALL,
     "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
 static const struct sqlite_sql orders_of_item = { SQL_ORDERS_OF_ITEM,

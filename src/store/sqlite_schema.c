@@ -1,19 +1,18 @@
 /* The tables, as docs/store.md explains them, and the settings of the connection.
  *
- * users, tickets, keys and data ids are unsigned 64-bit numbers, kept as the signed number of the
- * same bits.
- * orders.slot is what makes "one live order per user" a unique key: 0 where the item's limit is one
- * unit, the ticket itself elsewhere, NULL (which is never equal to anything) once the order is over.
- * The item leads the key, because then the orders of a sale that runs now lie side by side, and a
- * batch of strangers touches few pages.
- * user_counters.scope: an item's id, or 2^32 + a sale's id.
- * user_version names the schema; another one is refused, never guessed. New tables (payments,
- * waitlist, …) come with a new version and a migration from the one before.
+ * users, tickets, keys and data ids are unsigned 64-bit numbers, kept as the signed number of
+ * the same bits. orders.slot is what makes "one live order per user" a unique key: 0 where the
+ * item's limit is one unit, the ticket itself elsewhere, NULL (which is never equal to anything)
+ * once the order is over. The item leads the key, because then the orders of a sale that runs
+ * now lie side by side, and a batch of strangers touches few pages. user_counters.scope: an
+ * item's id, or 2^32 + a sale's id. user_version names the schema; another one is refused, never
+ * guessed. New tables (payments, waitlist, …) come with a new version and a migration from the
+ * one before.
  *
  * Turning a new file into WAL mode goes through a rollback journal, once. If the removal of that
- * journal is not durable it may come back after a power cut, empty the file, and take the WAL with
- * it. So synchronous is EXTRA (the folder is synced after the removal) until the tables are there,
- * and FULL from then on; for a WAL both mean a sync per commit. */
+ * journal is not durable it may come back after a power cut, empty the file, and take the WAL
+ * with it. So synchronous is EXTRA (the folder is synced after the removal) until the tables are
+ * there, and FULL from then on; for a WAL both mean a sync per commit. */
 #include "store/sqlite.h"
 #include "store/sqlite_parts.h"
 

@@ -68,8 +68,8 @@ void desk_admin_job(struct desk *desk, struct job *job)
         if (!path_matches(routes[i].path, job->path, &id))
             continue;
         path_known = true;
-        const bool same = routes[i].method == job->method ||
-            (routes[i].method == HTTP_GET && job->method == HTTP_HEAD);
+        const bool same = routes[i].method == job->method
+            || (routes[i].method == HTTP_GET && job->method == HTTP_HEAD);
         if (!same)
             continue;
         if (job->role < routes[i].role) {
@@ -82,7 +82,8 @@ void desk_admin_job(struct desk *desk, struct job *job)
     job_reply_problem(job, path_known ? PROBLEM_METHOD : PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
 }
 
-void admin_audit_write(struct desk *desk, const struct job *job, const char *action, const char *format, ...)
+void admin_audit_write(
+    struct desk *desk, const struct job *job, const char *action, const char *format, ...)
 {
     struct audit_entry entry = { .time_ms = desk->now_ms };
     va_list arguments;
@@ -117,7 +118,8 @@ bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t 
         if (span_to_u64(number, value) == STATUS_OK && *value <= most)
             return true;
         char detail[96];
-        snprintf(detail, sizeof detail, "%s must be a whole number up to %llu.", name, (unsigned long long)most);
+        snprintf(detail, sizeof detail, "%s must be a whole number up to %llu.", name,
+            (unsigned long long)most);
         job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
         return false;
     }

@@ -1,5 +1,5 @@
-/* wiring/admin_api.h: the admin API's routes. Each handler runs on the desk, answers the job, and changes nothing when it
- * refuses. What changed something is written to the audit chain. */
+/* wiring/admin_api.h: the admin API's routes. Each handler runs on the desk, answers the job,
+ * and changes nothing when it refuses. What changed something is written to the audit chain. */
 #ifndef STAMPEDE_WIRING_ADMIN_API_H
 #define STAMPEDE_WIRING_ADMIN_API_H
 
@@ -36,8 +36,8 @@ void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id);
 void admin_audit(struct desk *desk, struct job *job, uint32_t id);
 
 /* admin_api.c: shared by the handlers. */
-void admin_audit_write(struct desk *desk, const struct job *job, const char *action, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void admin_audit_write(struct desk *desk, const struct job *job, const char *action,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void admin_refuse(struct job *job, const struct outcome *outcome); /* an inventory refusal as a problem */
 /* A number from the query: false and the job is answered when it is there and wrong. */
 MUST_CHECK bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value);

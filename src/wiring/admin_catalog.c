@@ -29,21 +29,24 @@ static void sale_json(const struct sale *sale, struct text *out)
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_json(out, span_from_string(sale->title));
     text_format(out,
-        ",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,\"eligible_only\":%s,\"published\":%s,"
+        ",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,\"eligible_only\":%s,"
+        "\"published\":%s,"
         "\"gate\":\"%s\",\"preheat_at_ms\":%llu}",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
-        sale->eligible_only ? "true" : "false", sale->published ? "true" : "false", gates[sale->gate & 3],
-        (unsigned long long)sale->preheat_at_ms);
+        sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
+        gates[sale->gate & 3], (unsigned long long)sale->preheat_at_ms);
 }
 
 static void item_json(const struct desk *desk, const struct item *item, struct text *out)
 {
     text_format(out,
-        "{\"id\":%u,\"sale\":%u,\"product\":%u,\"flash_price\":%llu,\"limit_per_user\":%u,\"pay_window_ms\":%u,"
-        "\"total\":%u,\"locked\":%u,\"sold\":%u,\"safety\":%u,\"preheated\":%s,\"version\":%llu,\"channels\":{",
-        item->id, item->sale, item->product, (unsigned long long)item->flash_price, item->limit_per_user,
-        item->pay_window_ms, item->total, item->locked, item->sold, item->safety,
-        item->preheated ? "true" : "false", (unsigned long long)item->version);
+        "{\"id\":%u,\"sale\":%u,\"product\":%u,\"flash_price\":%llu,\"limit_per_user\":%u,\"pay_"
+        "window_ms\":%u,"
+        "\"total\":%u,\"locked\":%u,\"sold\":%u,\"safety\":%u,\"preheated\":%s,\"version\":%llu,"
+        "\"channels\":{",
+        item->id, item->sale, item->product, (unsigned long long)item->flash_price,
+        item->limit_per_user, item->pay_window_ms, item->total, item->locked, item->sold,
+        item->safety, item->preheated ? "true" : "false", (unsigned long long)item->version);
     for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
         char name[CHANNEL_NAME_MAX + 1];
         text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
@@ -62,8 +65,8 @@ void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
         return;
     struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
     invariant(rows != NULL);
-    const enum status status =
-        desk->config.store->ops->products(desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count);
+    const enum status status = desk->config.store->ops->products(
+        desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count);
     text_literal(&body, "{\"products\":[");
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         text_string(&body, i == 0 ? "" : ",");
@@ -89,10 +92,12 @@ static const char *images_take(json_t *images, char out[IMAGES_BYTES_MAX + 1])
         return NULL;
     if (!json_is_array(images))
         return "images must be a list of addresses.";
-    json_array_foreach(images, index, image) {
+    json_array_foreach(images, index, image)
+    {
         const char *address = json_string_value(image);
-        const bool good = address != NULL &&
-            (address[0] == '/' || strncmp(address, "https://", 8) == 0 || strncmp(address, "http://", 7) == 0);
+        const bool good = address != NULL
+            && (address[0] == '/' || strncmp(address, "https://", 8) == 0
+                || strncmp(address, "http://", 7) == 0);
         if (!good)
             return "images must be addresses that begin with /, https:// or http://.";
     }
@@ -219,7 +224,8 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
     job_reply_json(job, 200, &body);
 }
 
-/* A sale that the inventory knows changes there first: if it refuses, nothing has changed anywhere. */
+/* A sale that the inventory knows changes there first: if it refuses, nothing has changed
+ * anywhere. */
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale;
@@ -260,7 +266,8 @@ void admin_items_list(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", UINT32_MAX, &after) || !admin_query_u64(job, "sale", UINT32_MAX, &sale))
+    if (!admin_query_u64(job, "after", UINT32_MAX, &after)
+        || !admin_query_u64(job, "sale", UINT32_MAX, &sale))
         return;
     const enum status status = desk->config.store->ops->items(
         desk->config.store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);
@@ -295,7 +302,8 @@ static const char *channels_take(const struct desk *desk, json_t *channels, stru
     if (!json_is_object(channels))
         return "channels must be an object of channel names and units.";
     int64_t sum = 0;
-    json_object_foreach(channels, name, units) {
+    json_object_foreach(channels, name, units)
+    {
         channel_index channel;
         if (!door_channel_find(desk->config.channels, span_from_string(name), &channel))
             return "channels names a channel that is not configured.";
@@ -353,6 +361,6 @@ void admin_item_create(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     item_json(desk, &item, &body);
     job_reply_json(job, 201, &body);
-    admin_audit_write(desk, job, "item.create", "item %u sale %u product %u total %u price %llu", item.id, item.sale,
-        item.product, item.total, (unsigned long long)item.flash_price);
+    admin_audit_write(desk, job, "item.create", "item %u sale %u product %u total %u price %llu",
+        item.id, item.sale, item.product, item.total, (unsigned long long)item.flash_price);
 }

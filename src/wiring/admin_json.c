@@ -9,7 +9,8 @@ json_t *admin_body_parse(struct span body, char error[FIELD_ERROR])
     json_error_t trouble;
     json_t *object = json_loadb(body.data, body.size, JSON_REJECT_DUPLICATES, &trouble);
     if (object == NULL) {
-        snprintf(error, FIELD_ERROR, "The body is not JSON: %.100s (at byte %d).", trouble.text, trouble.position);
+        snprintf(error, FIELD_ERROR, "The body is not JSON: %.100s (at byte %d).", trouble.text,
+            trouble.position);
         return NULL;
     }
     if (!json_is_object(object)) {
@@ -24,8 +25,8 @@ static bool number_read(const struct field *field, const json_t *value, char err
 {
     const json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < field->least || number > field->most) {
-        snprintf(error, FIELD_ERROR, "%s must be a whole number from %" PRId64 " to %" PRId64 ".", field->name,
-            field->least, field->most);
+        snprintf(error, FIELD_ERROR, "%s must be a whole number from %" PRId64 " to %" PRId64 ".",
+            field->name, field->least, field->most);
         return false;
     }
     if (field->kind == FIELD_U32)
@@ -41,10 +42,11 @@ static bool text_read(const struct field *field, const json_t *value, char error
 {
     const size_t size = json_string_length(value);
     const char *text = json_string_value(value);
-    const bool fits = json_is_string(value) && (int64_t)size >= field->least && (int64_t)size <= field->most;
+    const bool fits =
+        json_is_string(value) && (int64_t)size >= field->least && (int64_t)size <= field->most;
     if (!fits || memchr(text, 0, size) != NULL) {
-        snprintf(error, FIELD_ERROR, "%s must be a text of %" PRId64 " to %" PRId64 " bytes.", field->name,
-            field->least, field->most);
+        snprintf(error, FIELD_ERROR, "%s must be a text of %" PRId64 " to %" PRId64 " bytes.",
+            field->name, field->least, field->most);
         return false;
     }
     memcpy(field->into, text, size + 1);
@@ -56,10 +58,12 @@ static bool field_read(const struct field *field, json_t *value, char error[FIEL
     if (field->given != NULL)
         *field->given = true;
     switch (field->kind) {
-    case FIELD_TEXT: return text_read(field, value, error);
+    case FIELD_TEXT:
+        return text_read(field, value, error);
     case FIELD_U32:
     case FIELD_U64:
-    case FIELD_I32: return number_read(field, value, error);
+    case FIELD_I32:
+        return number_read(field, value, error);
     case FIELD_FLAG:
         if (!json_is_boolean(value)) {
             snprintf(error, FIELD_ERROR, "%s must be true or false.", field->name);
@@ -67,7 +71,9 @@ static bool field_read(const struct field *field, json_t *value, char error[FIEL
         }
         *(bool *)field->into = json_is_true(value);
         return true;
-    case FIELD_JSON: *(json_t **)field->into = value; return true;
+    case FIELD_JSON:
+        *(json_t **)field->into = value;
+        return true;
     }
     return false;
 }
@@ -76,7 +82,8 @@ bool admin_fields_read(json_t *object, const struct field *fields, size_t count,
 {
     const char *name;
     json_t *value;
-    json_object_foreach(object, name, value) {
+    json_object_foreach(object, name, value)
+    {
         size_t at = 0;
         while (at < count && strcmp(fields[at].name, name) != 0)
             at++;

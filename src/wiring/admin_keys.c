@@ -61,8 +61,8 @@ enum status admin_keys_load(struct admin_keys *keys, const char *path, char erro
         if (text.size == 0 || text.data[0] == '#')
             continue;
         if (keys->count == ADMIN_KEYS_MAX || !line_read(text, &keys->keys[keys->count])) {
-            snprintf(error, ADMIN_ERROR, "admin keys %.100s line %u: not name:role:sha256, or too many", path,
-                number);
+            snprintf(error, ADMIN_ERROR,
+                "admin keys %.100s line %u: not name:role:sha256, or too many", path, number);
             status = STATUS_BAD_INPUT;
         }
         keys->count++;

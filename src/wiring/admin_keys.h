@@ -1,5 +1,6 @@
-/* wiring/admin_keys.h: who may use the admin API. The file has a line per key, `name:role:sha256 of the key in hex`; the
- * keys themselves are nowhere. Thread: immutable after loading. Comparison in constant time. */
+/* wiring/admin_keys.h: who may use the admin API. The file has a line per key, `name:role:sha256
+ * of the key in hex`; the keys themselves are nowhere. Thread: immutable after loading.
+ * Comparison in constant time. */
 #ifndef STAMPEDE_WIRING_ADMIN_KEYS_H
 #define STAMPEDE_WIRING_ADMIN_KEYS_H
 
@@ -19,7 +20,8 @@ struct admin_keys {
     struct admin_key keys[ADMIN_KEYS_MAX];
 };
 
-MUST_CHECK enum status admin_keys_load(struct admin_keys *keys, const char *path, char error[ADMIN_ERROR]);
+MUST_CHECK enum status admin_keys_load(
+    struct admin_keys *keys, const char *path, char error[ADMIN_ERROR]);
 /* NULL: no such key. */
 const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key);
 const char *admin_role_name(enum admin_role role);

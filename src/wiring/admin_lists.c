@@ -26,8 +26,9 @@ void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "item", UINT32_MAX, &item) || !admin_query_u64(job, "before", UINT64_MAX, &before) ||
-        !admin_query_u64(job, "limit", PAGE_ROWS, &limit) || !query_user(job, &user))
+    if (!admin_query_u64(job, "item", UINT32_MAX, &item)
+        || !admin_query_u64(job, "before", UINT64_MAX, &before)
+        || !admin_query_u64(job, "limit", PAGE_ROWS, &limit) || !query_user(job, &user))
         return;
     const enum status status = desk->config.store->ops->orders_list(
         desk->config.store, user, (item_id)item, before, rows, (uint32_t)limit, &count);
@@ -37,7 +38,8 @@ void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
     }
     text_literal(&body, "{\"orders\":[");
     for (uint32_t i = 0; i < count; i++) {
-        text_format(&body, "%s{\"number\":%llu,\"user\":\"", i == 0 ? "" : ",", (unsigned long long)rows[i].ticket);
+        text_format(&body, "%s{\"number\":%llu,\"user\":\"", i == 0 ? "" : ",",
+            (unsigned long long)rows[i].ticket);
         text_hex64(&body, rows[i].user);
         text_literal(&body, "\",\"view\":");
         desk_order_json(desk, &rows[i], &body);

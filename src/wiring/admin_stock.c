@@ -1,6 +1,8 @@
-/* wiring/admin_stock.c: what an administrator does to a sale that the inventory knows: preheat, gates, units, users. */
+/* wiring/admin_stock.c: what an administrator does to a sale that the inventory knows: preheat,
+ * gates, units, users. */
 #include "wiring/admin_api.h"
 #include "wiring/admin_json.h"
+#include "wiring/catalog.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +17,9 @@ static void counts_json(const struct desk *desk, item_id item, struct text *out)
         return;
     }
     const struct item_counts *counts = &view.counts;
-    text_format(out, "{\"given\":%u,\"free\":%u,\"held\":%u,\"sold\":%u,\"safety\":%u,\"written_off\":%u,\"channels\":{",
-        counts->given, counts->free, counts->held, counts->sold, counts->safety, counts->written_off);
+    text_literal(out, "{");
+    counts_members(counts, out);
+    text_literal(out, ",\"channels\":{");
     for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
         char name[CHANNEL_NAME_MAX + 1];
         text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
@@ -25,8 +28,8 @@ static void counts_json(const struct desk *desk, item_id item, struct text *out)
     text_literal(out, "}}");
 }
 
-static void preheat_json(const struct item *item, enum preheat_result result, const struct outcome *outcome,
-    struct text *out)
+static void preheat_json(const struct item *item, enum preheat_result result,
+    const struct outcome *outcome, struct text *out)
 {
     static const char *const names[] = { "preheated", "unchanged", "refused", "unavailable" };
     text_format(out, "{\"item\":%u,\"result\":\"%s\",\"sellable\":%lld", item->id, names[result],
@@ -37,8 +40,8 @@ static void preheat_json(const struct item *item, enum preheat_result result, co
 }
 
 /* Preheats all items of the sale into `out`; answers the worst that happened. */
-static enum preheat_result sale_preheat(
-    struct desk *desk, struct job *job, const struct sale *sale, struct text *out, enum status *status)
+static enum preheat_result sale_preheat(struct desk *desk, struct job *job, const struct sale *sale,
+    struct text *out, enum status *status)
 {
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS;
@@ -46,7 +49,8 @@ static enum preheat_result sale_preheat(
     const char *comma = "";
     text_literal(out, "\"items\":[");
     for (item_id after = 0; count == READ_ROWS;) {
-        *status = desk->config.store->ops->items(desk->config.store, sale->id, after, items, READ_ROWS, &count);
+        *status = desk->config.store->ops->items(
+            desk->config.store, sale->id, after, items, READ_ROWS, &count);
         if (*status != STATUS_OK)
             return PREHEAT_AWAY;
         for (uint32_t i = 0; i < count; i++) {
@@ -148,14 +152,16 @@ static bool ask(struct desk *desk, struct job *job, const struct command *comman
     return true;
 }
 
-static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_move move, const char *action)
+static void gate_move(
+    struct desk *desk, struct job *job, sale_id id, enum gate_move move, const char *action)
 {
     struct sale sale;
     struct outcome outcome = { 0 };
     struct text body = job_body(job);
     if (!admin_sale_read(desk, job, id, &sale))
         return;
-    const struct command command = { .type = COMMAND_GATE, .gate = { .sale = id, .move = (uint8_t)move } };
+    const struct command command = { .type = COMMAND_GATE,
+        .gate = { .sale = id, .move = (uint8_t)move } };
     if (!ask(desk, job, &command, &outcome))
         return;
     desk->catalog_stale = true;
@@ -215,8 +221,9 @@ void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
         { "delta", FIELD_I32, &command.adjust.delta, -UNITS_MAX, UNITS_MAX, true, NULL },
         { "channel", FIELD_TEXT, name, 1, CHANNEL_NAME_MAX, false, NULL },
     };
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields) ||
-        !channel_read(desk, job, name, &command.adjust.channel) || !ask(desk, job, &command, &outcome))
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
+        || !channel_read(desk, job, name, &command.adjust.channel)
+        || !ask(desk, job, &command, &outcome))
         return;
     applied_reply(desk, job, id, &outcome);
     if (outcome.changed)
@@ -234,14 +241,14 @@ void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
         { "to", FIELD_TEXT, to, 1, CHANNEL_NAME_MAX, true, NULL },
         { "quantity", FIELD_U32, &command.move.quantity, 1, UNITS_MAX, true, NULL },
     };
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields) ||
-        !channel_read(desk, job, from, &command.move.from) || !channel_read(desk, job, to, &command.move.to) ||
-        !ask(desk, job, &command, &outcome))
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
+        || !channel_read(desk, job, from, &command.move.from)
+        || !channel_read(desk, job, to, &command.move.to) || !ask(desk, job, &command, &outcome))
         return;
     applied_reply(desk, job, id, &outcome);
     if (outcome.changed)
-        admin_audit_write(desk, job, "item.move", "item %u %s to %s asked %u applied %d", id, from, to,
-            command.move.quantity, outcome.applied);
+        admin_audit_write(desk, job, "item.move", "item %u %s to %s asked %u applied %d", id, from,
+            to, command.move.quantity, outcome.applied);
 }
 
 void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
@@ -261,16 +268,18 @@ void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     text_format(&body,
-        "{\"item\":%u,\"total\":%u,\"locked\":%u,\"sold\":%u,\"preheated\":%s,\"orders\":%llu,\"units_ordered\":%llu,"
+        "{\"item\":%u,\"total\":%u,\"locked\":%u,\"sold\":%u,\"preheated\":%s,\"orders\":%llu,"
+        "\"units_ordered\":%llu,"
         "\"counts\":",
-        id, item.total, item.locked, item.sold, item.preheated ? "true" : "false", (unsigned long long)orders,
-        (unsigned long long)units);
+        id, item.total, item.locked, item.sold, item.preheated ? "true" : "false",
+        (unsigned long long)orders, (unsigned long long)units);
     counts_json(desk, id, &body);
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);
 }
 
-/* Loads the subjects in commands of USERS_PER_COMMAND; false and the job is answered when the inventory refuses. */
+/* Loads the subjects in commands of USERS_PER_COMMAND; false and the job is answered when the
+ * inventory refuses. */
 static bool users_load(struct desk *desk, struct job *job, sale_id id, json_t *users, uint32_t *fresh)
 {
     size_t index = 0;
@@ -296,7 +305,8 @@ static const char *users_check(json_t *users)
     json_t *user;
     if (!json_is_array(users))
         return "users must be a list of the shop's user names.";
-    json_array_foreach(users, index, user) {
+    json_array_foreach(users, index, user)
+    {
         const size_t size = json_string_length(user);
         if (!json_is_string(user) || size < 1 || size > SUBJECT_BYTES_MAX)
             return "users must be texts of 1 to 128 bytes.";

@@ -80,7 +80,8 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome)
     return answer;
 }
 
-/* A refusal rendered at start: the bytes, where the date stands, and where a ticket id or the seconds to wait go. */
+/* A refusal rendered at start: the bytes, where the date stands, and where a ticket id or the
+ * seconds to wait go. */
 struct ready {
     char bytes[640];
     uint32_t size;
@@ -100,7 +101,8 @@ static bool waits(enum problem problem)
 static void ready_make(struct ready *ready, enum problem problem, struct span more)
 {
     struct text out = text_in(ready->bytes, sizeof ready->bytes);
-    problem_reply(&out, problem, NULL, more, waits(problem) ? SPAN("Retry-After: 1\r\n") : SPAN_NONE, false);
+    problem_reply(
+        &out, problem, NULL, more, waits(problem) ? SPAN("Retry-After: 1\r\n") : SPAN_NONE, false);
     invariant(!out.overflow);
     ready->size = (uint32_t)out.size;
     const char *date = memmem(out.data, out.size, "\r\nDate: ", 8);
@@ -116,8 +118,10 @@ void answers_create(void)
 {
     for (int problem = PROBLEM_NONE + 1; problem < PROBLEMS; problem++) {
         const bool sold_out = problem == PROBLEM_SOLD_OUT;
-        ready_make(&ready_plain[problem], (enum problem)problem, sold_out ? SPAN(",\"free\":0") : SPAN_NONE);
-        ready_make(&ready_ticket[problem], (enum problem)problem, SPAN(",\"ticket\":\"0000000000000000\""));
+        ready_make(&ready_plain[problem], (enum problem)problem,
+            sold_out ? SPAN(",\"free\":0") : SPAN_NONE);
+        ready_make(&ready_ticket[problem], (enum problem)problem,
+            SPAN(",\"ticket\":\"0000000000000000\""));
     }
 }
 
@@ -130,8 +134,8 @@ static void ready_fill(const struct edge_answer *answer, const struct funnel_key
         text_hex64(&gap, funnel_ticket_id(keys, answer->b));
 }
 
-static inline void ready_render(
-    const struct ready *ready, const struct edge_answer *answer, const struct funnel_keys *keys, struct text *out)
+static inline void ready_render(const struct ready *ready, const struct edge_answer *answer,
+    const struct funnel_keys *keys, struct text *out)
 {
     const size_t start = out->size;
     text_add(out, span_of(ready->bytes, ready->size));
@@ -142,8 +146,8 @@ static inline void ready_render(
         ready_fill(answer, keys, out->data + start + ready->number);
 }
 
-static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys, struct span headers,
-    bool closing, struct text *out)
+static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
 {
     char body_bytes[256], header_bytes[512];
     struct text body = text_in(body_bytes, sizeof body_bytes);
@@ -170,8 +174,8 @@ static void won_render(const struct edge_answer *answer, const struct funnel_key
     http_reply(out, 202, SPAN("application/json"), text_span(&head), text_span(&body), closing);
 }
 
-static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys, struct span headers,
-    bool closing, struct text *out)
+static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
 {
     char more_bytes[64], header_bytes[512];
     struct text more = text_in(more_bytes, sizeof more_bytes);
@@ -197,15 +201,16 @@ static void refusal_render(const struct edge_answer *answer, const struct funnel
     problem_reply(out, problem, NULL, text_span(&more), text_span(&head), closing);
 }
 
-void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys, struct span headers,
-    bool closing, struct text *out)
+void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
 {
     const enum problem problem = answer->kind;
     if (problem == PROBLEM_NONE) {
         won_render(answer, keys, headers, closing, out);
         return;
     }
-    const bool simple = problem != PROBLEM_NOT_STARTED && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
+    const bool simple =
+        problem != PROBLEM_NOT_STARTED && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
     if (simple && headers.size == 0 && !closing)
         ready_render(answer->b != 0 ? &ready_ticket[problem] : &ready_plain[problem], answer, keys, out);
     else

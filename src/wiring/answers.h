@@ -1,5 +1,5 @@
-/* wiring/answers.h: what a purchase is told, as a compact edge_answer first and as bytes when its turn comes.
- * Refusals without numbers are rendered once at start; a reply is then one copy. */
+/* wiring/answers.h: what a purchase is told, as a compact edge_answer first and as bytes when
+ * its turn comes. Refusals without numbers are rendered once at start; a reply is then one copy. */
 #ifndef STAMPEDE_WIRING_ANSWERS_H
 #define STAMPEDE_WIRING_ANSWERS_H
 
@@ -17,7 +17,7 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome);
 enum problem problem_from_answer(enum answer answer);
 
 /* `headers`: further header lines (CORS), or empty. */
-void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys, struct span headers,
-    bool closing, struct text *out);
+void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out);
 
 #endif

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_ROWS = 32, ITEM_TEXT_MAX = 6 * (NAME_BYTES_MAX + DESCRIPTION_BYTES_MAX) + IMAGES_BYTES_MAX + 512 };
+enum {
+    READ_ROWS = 32,
+    ITEM_TEXT_MAX = 6 * (NAME_BYTES_MAX + DESCRIPTION_BYTES_MAX) + IMAGES_BYTES_MAX + 512
+};
 
 /* Text grows while reading; spans are kept as offsets until the end. */
 struct builder {
@@ -59,7 +62,8 @@ static void item_add(struct builder *builder, const struct item *row)
     *item = (struct catalog_item){ .id = row->id, .sale = row->sale };
     memcpy(item->currency, product->currency, sizeof item->currency);
     struct text text = text_room(builder);
-    text_format(&text, "\"id\":%u,\"sale\":%u,\"product\":{\"id\":%u,\"name\":", row->id, row->sale, product->id);
+    text_format(&text, "\"id\":%u,\"sale\":%u,\"product\":{\"id\":%u,\"name\":", row->id, row->sale,
+        product->id);
     text_json(&text, span_from_string(product->name));
     text_literal(&text, ",\"images\":");
     text_string(&text, product->images[0] == 0 ? "[]" : product->images);
@@ -71,7 +75,8 @@ static void item_add(struct builder *builder, const struct item *row)
     text_literal(&text, "},\"currency\":");
     text_json(&text, span_from_string(product->currency));
     text_format(&text, ",\"list_price\":%llu,\"flash_price\":%llu,\"limit_per_user\":%u",
-        (unsigned long long)product->list_price, (unsigned long long)row->flash_price, row->limit_per_user);
+        (unsigned long long)product->list_price, (unsigned long long)row->flash_price,
+        row->limit_per_user);
     item->tail = text_keep(builder, &text);
     if (row->id >= catalog->item_ids)
         catalog->item_ids = row->id + 1;
@@ -83,7 +88,8 @@ static void items_add(struct builder *builder, sale_id sale)
     struct item rows[READ_ROWS];
     uint32_t count = READ_ROWS;
     for (item_id after = 0; builder->status == STATUS_OK && count == READ_ROWS;) {
-        builder->status = builder->store->ops->items(builder->store, sale, after, rows, READ_ROWS, &count);
+        builder->status =
+            builder->store->ops->items(builder->store, sale, after, rows, READ_ROWS, &count);
         for (uint32_t i = 0; i < count && builder->status == STATUS_OK; i++) {
             item_add(builder, &rows[i]);
             after = rows[i].id;
@@ -199,14 +205,27 @@ static void bool_member(struct text *out, const char *name, bool value)
     text_format(out, ",\"%s\":%s", name, value ? "true" : "false");
 }
 
-void catalog_render_item(const struct catalog *catalog, const struct board *board, const struct catalog_item *item,
-    bool with_description, uint64_t now_ms, struct text *out)
+void counts_members(const struct item_counts *counts, struct text *out)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } members[] = { { "given", counts->given }, { "free", counts->free }, { "held", counts->held },
+        { "sold", counts->sold }, { "safety", counts->safety }, { "written_off", counts->written_off } };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        text_format(out, "%s\"%s\":%u", i == 0 ? "" : ",", members[i].name, members[i].value);
+}
+
+void catalog_render_item(const struct catalog *catalog, const struct board *board,
+    const struct catalog_item *item, bool with_description, uint64_t now_ms, struct text *out)
 {
     struct board_update view = { 0 };
     const bool preheated = board_read(board, item->id, &view);
     const struct catalog_sale *sale = catalog_sale_find(catalog, item->sale);
     if (!preheated)
-        view = (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
+        view = (struct board_update){
+            .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate
+        };
     const char *state = state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms);
     const bool open = strcmp(state, "open") == 0;
     const struct item_counts *counts = &view.counts;
@@ -223,38 +242,40 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
     text_u64(out, view.end_ms);
     bool_member(out, "started", open || strcmp(state, "scheduled") != 0);
     bool_member(out, "accepting",
-        open && preheated && counts->free > 0 &&
-            atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
+        open && preheated && counts->free > 0
+            && atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
     bool_member(out, "sold_out", preheated && counts->free == 0);
-    text_format(out,
-        ",\"counts\":{\"given\":%u,\"free\":%u,\"held\":%u,\"sold\":%u,\"safety\":%u,\"written_off\":%u}}",
-        counts->given, counts->free, counts->held, counts->sold, counts->safety, counts->written_off);
+    text_literal(out, ",\"counts\":{");
+    counts_members(counts, out);
+    text_literal(out, "}}");
 }
 
-/* The gate and schedule of a sale as the board has it (through any preheated item), else as the store had it. */
-static void sale_view(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
-    struct board_update *view)
+/* The gate and schedule of a sale as the board has it (through any preheated item), else as the
+ * store had it. */
+static void sale_view(const struct catalog *catalog, const struct board *board,
+    const struct catalog_sale *sale, struct board_update *view)
 {
     for (uint32_t i = 0; i < sale->item_count; i++)
         if (board_read(board, catalog->items[sale->first_item + i].id, view))
             return;
-    *view = (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
+    *view =
+        (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
 }
 
-static void sale_members(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
-    uint64_t now_ms, struct text *out)
+static void sale_members(const struct catalog *catalog, const struct board *board,
+    const struct catalog_sale *sale, uint64_t now_ms, struct text *out)
 {
     struct board_update view;
     sale_view(catalog, board, sale, &view);
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_add(out, sale->title);
     text_format(out, ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u",
-        state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms), (unsigned long long)view.start_ms,
-        (unsigned long long)view.end_ms, sale->limit_per_user);
+        state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms),
+        (unsigned long long)view.start_ms, (unsigned long long)view.end_ms, sale->limit_per_user);
 }
 
-void catalog_render_sale(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
-    item_id after, uint64_t now_ms, size_t room, struct text *out)
+void catalog_render_sale(const struct catalog *catalog, const struct board *board,
+    const struct catalog_sale *sale, item_id after, uint64_t now_ms, size_t room, struct text *out)
 {
     sale_members(catalog, board, sale, now_ms, out);
     text_format(out, ",\"now_ms\":%llu,\"items\":[", (unsigned long long)now_ms);
@@ -279,8 +300,8 @@ void catalog_render_sale(const struct catalog *catalog, const struct board *boar
     text_literal(out, "}");
 }
 
-void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after, uint64_t now_ms,
-    size_t room, struct text *out)
+void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after,
+    uint64_t now_ms, size_t room, struct text *out)
 {
     text_format(out, "{\"now_ms\":%llu,\"sales\":[", (unsigned long long)now_ms);
     const char *comma = "";

@@ -1,6 +1,7 @@
-/* wiring/catalog.h: what the public may read about published sales, rendered as far as it does not change by itself.
- * Built by the desk whenever a sale, item or product changes, never altered afterwards, and handed to the edges by one
- * pointer (handover.h). Counts and gates are not in it: they come from the board at the moment of the request. */
+/* wiring/catalog.h: what the public may read about published sales, rendered as far as it does
+ * not change by itself. Built by the desk whenever a sale, item or product changes, never
+ * altered afterwards, and handed to the edges by one pointer (handover.h). Counts and gates are
+ * not in it: they come from the board at the moment of the request. */
 #ifndef STAMPEDE_WIRING_CATALOG_H
 #define STAMPEDE_WIRING_CATALOG_H
 
@@ -41,13 +42,15 @@ void catalog_free(void *catalog); /* accepts NULL */
 const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale);
 const struct catalog_item *catalog_item_find(const struct catalog *catalog, item_id item);
 
-/* JSON, with the board's numbers of this moment. Lists stop before `room` bytes are used and say where to go on
- * ("next": the last id). */
-void catalog_render_item(const struct catalog *catalog, const struct board *board, const struct catalog_item *item,
-    bool with_description, uint64_t now_ms, struct text *out);
-void catalog_render_sale(const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale,
-    item_id after, uint64_t now_ms, size_t room, struct text *out);
-void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after, uint64_t now_ms,
-    size_t room, struct text *out);
+/* "given":…,"free":… without braces. */
+void counts_members(const struct item_counts *counts, struct text *out);
+/* JSON, with the board's numbers of this moment. Lists stop before `room` bytes are used and say
+ * where to go on ("next": the last id). */
+void catalog_render_item(const struct catalog *catalog, const struct board *board,
+    const struct catalog_item *item, bool with_description, uint64_t now_ms, struct text *out);
+void catalog_render_sale(const struct catalog *catalog, const struct board *board,
+    const struct catalog_sale *sale, item_id after, uint64_t now_ms, size_t room, struct text *out);
+void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after,
+    uint64_t now_ms, size_t room, struct text *out);
 
 #endif

@@ -21,11 +21,18 @@ struct entry {
 };
 
 #define NUMBER(section, key, field, least, most, standard) \
-    { section, key, KIND_NUMBER, offsetof(struct config, field), 0, least, most, standard }
+    { \
+        section, key, KIND_NUMBER, offsetof(struct config, field), 0, least, most, standard \
+    }
 #define FLAG(section, key, field, standard) \
-    { section, key, KIND_FLAG, offsetof(struct config, field), 0, 0, 1, standard }
+    { \
+        section, key, KIND_FLAG, offsetof(struct config, field), 0, 0, 1, standard \
+    }
 #define TEXT(section, key, field, standard) \
-    { section, key, KIND_TEXT, offsetof(struct config, field), sizeof((struct config *)0)->field, 0, 0, standard }
+    { \
+        section, key, KIND_TEXT, offsetof(struct config, field), \
+            sizeof((struct config *)0)->field, 0, 0, standard \
+    }
 
 static const struct entry entries[] = {
     TEXT("server", "address", address, "127.0.0.1"),
@@ -94,8 +101,8 @@ static const char *entry_store(struct config *config, const struct entry *entry,
     return "has no kind";
 }
 
-static enum status value_store(
-    struct config *config, const char *section, const char *key, const char *value, char error[CONFIG_ERROR])
+static enum status value_store(struct config *config, const char *section, const char *key,
+    const char *value, char error[CONFIG_ERROR])
 {
     const struct entry *entry = entry_find(section, key);
     if (entry == NULL) {
@@ -106,8 +113,8 @@ static enum status value_store(
     if (wrong == NULL)
         return STATUS_OK;
     if (entry->kind == KIND_NUMBER)
-        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section, key, value, wrong,
-            entry->least, entry->most);
+        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section, key,
+            value, wrong, entry->least, entry->most);
     else
         snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s", section, key, value, wrong);
     return STATUS_BAD_INPUT;
@@ -141,7 +148,10 @@ enum status config_load_file(struct config *config, const char *path, char error
     if (line == 0)
         return STATUS_OK;
     char what[CONFIG_ERROR];
-    snprintf(what, sizeof what, "%s", error[0] != 0 ? error : line < 0 ? "can't be read" : "not a setting");
+    snprintf(what, sizeof what, "%s",
+        error[0] != 0  ? error
+            : line < 0 ? "can't be read"
+                       : "not a setting");
     if (line > 0)
         snprintf(error, CONFIG_ERROR, "%.100s line %d: %.120s", path, line, what);
     else
@@ -186,14 +196,15 @@ enum status config_load_environment(struct config *config, char error[CONFIG_ERR
                 return STATUS_BAD_INPUT;
             value = from_file;
         }
-        if (value != NULL &&
-            value_store(config, entries[i].section, entries[i].key, value, error) != STATUS_OK)
+        if (value != NULL
+            && value_store(config, entries[i].section, entries[i].key, value, error) != STATUS_OK)
             return STATUS_BAD_INPUT;
     }
     return STATUS_OK;
 }
 
-enum status config_set(struct config *config, const char *name, const char *value, char error[CONFIG_ERROR])
+enum status config_set(
+    struct config *config, const char *name, const char *value, char error[CONFIG_ERROR])
 {
     char section[64];
     const char *dot = strchr(name, '.');
@@ -220,7 +231,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
     else if (!level_known)
         wrong = "server.log_level must be debug, info, warn or error";
     else if (!config->guests && config->jwt_keys[0] == 0)
-        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: nobody could enter";
+        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: "
+                "nobody could enter";
     if (wrong == NULL)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "%s", wrong);

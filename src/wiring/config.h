@@ -1,7 +1,9 @@
-/* wiring/config.h: everything that can be set, with its default and its bounds (the table in config.c is the list).
- * Order: defaults, then the file (INI), then the environment (STAMPEDE_SECTION_KEY, or STAMPEDE_SECTION_KEY_FILE to read
- * the value from a file), then the command line. An unknown name, a wrong type or a value out of bounds is an error that
- * names the place; nothing is started then. */
+/* wiring/config.h: everything that can be set, with its default and its bounds (the table in
+ * config.c is the list).
+ * Order: defaults, then the file (INI), then the environment (STAMPEDE_SECTION_KEY, or
+ * STAMPEDE_SECTION_KEY_FILE to read the value from a file), then the command line. An unknown
+ * name, a wrong type or a value out of bounds is an error that names the place; nothing is
+ * started then. */
 #ifndef STAMPEDE_WIRING_CONFIG_H
 #define STAMPEDE_WIRING_CONFIG_H
 
@@ -17,7 +19,7 @@ struct config {
     /* [server] */
     char address[CONFIG_TEXT];
     uint64_t port;
-    uint64_t threads; /* edges; 0: one per core */
+    uint64_t threads;         /* edges; 0: one per core */
     uint64_t connections_max; /* per edge */
     uint64_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, drain_ms;
     bool pin;
@@ -45,12 +47,14 @@ struct config {
 };
 
 void config_defaults(struct config *config);
-MUST_CHECK enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR]);
+MUST_CHECK enum status config_load_file(
+    struct config *config, const char *path, char error[CONFIG_ERROR]);
 MUST_CHECK enum status config_load_environment(struct config *config, char error[CONFIG_ERROR]);
 /* "section.key" and a value, as from the command line. */
 MUST_CHECK enum status config_set(
     struct config *config, const char *name, const char *value, char error[CONFIG_ERROR]);
-MUST_CHECK enum status config_check(const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
+MUST_CHECK enum status config_check(
+    const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
 void config_print(const struct config *config); /* every name with its value, on standard output */
 
 #endif

@@ -71,9 +71,9 @@ static enum status identity_read(struct data_folder *folder)
     if (status != STATUS_OK)
         return status;
     const size_t word = sizeof IDENTITY_WORD - 1;
-    if (got != IDENTITY_BYTES || memcmp(line, IDENTITY_WORD, word) != 0 || line[got - 1] != '\n' ||
-        span_to_hex64(span_of(line + word, 16), &folder->data_id) != STATUS_OK ||
-        !hex_read(span_of(line + word + 17, (size_t)2 * MASTER_BYTES), folder->master, MASTER_BYTES))
+    if (got != IDENTITY_BYTES || memcmp(line, IDENTITY_WORD, word) != 0 || line[got - 1] != '\n'
+        || span_to_hex64(span_of(line + word, 16), &folder->data_id) != STATUS_OK
+        || !hex_read(span_of(line + word + 17, (size_t)2 * MASTER_BYTES), folder->master, MASTER_BYTES))
         return STATUS_CORRUPT;
     return STATUS_OK;
 }
@@ -84,8 +84,8 @@ static enum status identity_open(struct data_folder *folder, enum data_folder_us
     return status == STATUS_NOT_FOUND && use == DATA_SERVE ? identity_make(folder) : status;
 }
 
-enum status data_folder_open(
-    struct data_folder *folder, const char *path, enum data_folder_use use, char error[CONFIG_ERROR])
+enum status data_folder_open(struct data_folder *folder, const char *path, enum data_folder_use use,
+    char error[CONFIG_ERROR])
 {
     char journal[CONFIG_TEXT + 32];
     *folder = (struct data_folder){ 0 };
@@ -111,7 +111,7 @@ enum status data_folder_open(
     if (status == STATUS_OK)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "data folder %.150s%s: %s", path, part,
-        status == STATUS_IO          ? strerrordesc_np(errno)
+        status == STATUS_IO            ? strerrordesc_np(errno)
             : status == STATUS_CORRUPT ? "is damaged or of another version"
                                        : status_name(status));
 fail:
@@ -128,24 +128,27 @@ void data_folder_close(struct data_folder *folder)
     explicit_bzero(folder, sizeof *folder);
 }
 
-enum status data_folder_match(
-    const struct data_folder *folder, struct order_store *store, lsn_t journal_end, char error[CONFIG_ERROR])
+enum status data_folder_match(const struct data_folder *folder, struct order_store *store,
+    lsn_t journal_end, char error[CONFIG_ERROR])
 {
     uint64_t data_id = 0;
     lsn_t position = 0;
     uint64_t before_first = 0;
     enum status status = store->ops->identity(store, &data_id, &position);
-    /* The id is stored before the first record can be: a log without it has lost its products, sales and orders. */
+    /* The id is stored before the first record can be: a log without it has lost its products,
+     * sales and orders. */
     if (status == STATUS_OK && data_id == 0 && journal_end > 0) {
         snprintf(error, CONFIG_ERROR,
-            "the database is new, but the journal ends at %" PRIu64 ": put back the database that belongs to it",
+            "the database is new, but the journal ends at %" PRIu64
+            ": put back the database that belongs to it",
             journal_end);
         return STATUS_CONFLICT;
     }
     if (status == STATUS_OK && data_id == 0)
         status = store->ops->identity_set(store, folder->data_id);
     else if (status == STATUS_OK && data_id != folder->data_id) {
-        snprintf(error, CONFIG_ERROR, "journal and database do not belong together: their data ids differ");
+        snprintf(error, CONFIG_ERROR,
+            "journal and database do not belong together: their data ids differ");
         return STATUS_CONFLICT;
     }
     if (status == STATUS_OK)
@@ -156,7 +159,8 @@ enum status data_folder_match(
     }
     if (position > journal_end)
         snprintf(error, CONFIG_ERROR,
-            "the journal is older than the database: it ends at %" PRIu64 ", orders are written up to %" PRIu64,
+            "the journal is older than the database: it ends at %" PRIu64
+            ", orders are written up to %" PRIu64,
             journal_end, position);
     else if (position < before_first)
         snprintf(error, CONFIG_ERROR,

@@ -3,7 +3,8 @@
  *   identity      "stampede-data 1 <data id> <master secret>", 0600, made at the first start
  *   journal/      segments and snapshots
  *   stampede.db   orders
- * The data id ties journal and database together; the master secret is what all ids and tokens follow from.
+ * The data id ties journal and database together; the master secret is what all ids and tokens
+ * follow from.
  * Thread: start-up only. Errors: each is told in `error` by name and place. */
 #ifndef STAMPEDE_WIRING_DATA_FOLDER_H
 #define STAMPEDE_WIRING_DATA_FOLDER_H
@@ -26,12 +27,12 @@ enum data_folder_use {
     DATA_SERVE, /* makes what is missing, takes the lock */
     DATA_LOOK,  /* must exist; no lock, nothing is changed */
 };
-MUST_CHECK enum status data_folder_open(
-    struct data_folder *folder, const char *path, enum data_folder_use use, char error[CONFIG_ERROR]);
+MUST_CHECK enum status data_folder_open(struct data_folder *folder, const char *path,
+    enum data_folder_use use, char error[CONFIG_ERROR]);
 void data_folder_close(struct data_folder *folder); /* accepts a zeroed one */
 
 /* Same data id, and oldest kept log ≤ store position ≤ durable end; a new database takes the id. */
-MUST_CHECK enum status data_folder_match(const struct data_folder *folder, struct order_store *store,
-    lsn_t journal_end, char error[CONFIG_ERROR]);
+MUST_CHECK enum status data_folder_match(const struct data_folder *folder,
+    struct order_store *store, lsn_t journal_end, char error[CONFIG_ERROR]);
 
 #endif

@@ -1,9 +1,9 @@
 #include "wiring/demo.h"
 
-#include "base/log.h"
-#include "base/random.h"
 #include "base/base64.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "wiring/server.h"
 
@@ -22,11 +22,12 @@ struct demo_thing {
     uint32_t total, limit_per_user;
 };
 static const struct demo_thing things[] = {
-    { "Aurora phone 极光手机", "A calm phone with a bright screen. 屏幕明亮，设计安静。", "/demo/phone.svg", 499900, 99900,
-        100, 1 },
-    { "Quiet headphones 静音耳机", "They keep the noise outside. 把噪音留在外面。", "/demo/headphones.svg", 129900,
-        19900, 20, 2 },
-    { "First-light watch 晨光手表", "There is exactly one. 只有一块。", "/demo/watch.svg", 899900, 9900, 1, 1 },
+    { "Aurora phone 极光手机", "A calm phone with a bright screen. 屏幕明亮，设计安静。",
+        "/demo/phone.svg", 499900, 99900, 100, 1 },
+    { "Quiet headphones 静音耳机", "They keep the noise outside. 把噪音留在外面。",
+        "/demo/headphones.svg", 129900, 19900, 20, 2 },
+    { "First-light watch 晨光手表", "There is exactly one. 只有一块。", "/demo/watch.svg", 899900,
+        9900, 1, 1 },
 };
 
 static enum status demo_seed(struct order_store *store, uint64_t now_ms)
@@ -98,8 +99,8 @@ static bool admin_key_make(struct demo *demo, struct config *config, const char 
     text_literal(&text, "\n");
     if (mkdir(data, 0700) != 0 && errno != EEXIST)
         return false;
-    if (snprintf(config->admin_keys, sizeof config->admin_keys, "%s/admin.keys", data) >=
-        (int)sizeof config->admin_keys)
+    if (snprintf(config->admin_keys, sizeof config->admin_keys, "%s/admin.keys", data)
+        >= (int)sizeof config->admin_keys)
         return false;
     const int fd = open(config->admin_keys, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const bool good = fd >= 0 && write(fd, text.data, text.size) == (ssize_t)text.size;

@@ -35,7 +35,8 @@ bool desk_take_back(struct desk *desk, uint32_t edge, struct desk_note *note)
     return slot != NULL;
 }
 
-/* Jobs can't be lost: there are fewer of them than slots. Of changes, it is enough to know that there were some. */
+/* Jobs can't be lost: there are fewer of them than slots. Of changes, it is enough to know that
+ * there were some. */
 static void note_send(struct desk *desk, uint32_t edge, const struct desk_note *note)
 {
     const bool room = ring_used(&desk->notes[edge]) < NOTE_SLOTS - JOB_SLOTS;
@@ -75,11 +76,12 @@ void job_reply_json(struct job *job, int status, const struct text *body)
     char bytes[RESPONSE_HEAD_BYTES];
     struct text head = text_in(bytes, sizeof bytes);
     if (body->overflow) {
-        job_reply_problem(job, PROBLEM_INTERNAL, "The answer is too long; ask for less at once.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_INTERNAL, "The answer is too long; ask for less at once.", SPAN_NONE);
         return;
     }
-    http_reply_head(&head, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"), body->size,
-        job->closing);
+    http_reply_head(&head, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"),
+        body->size, job->closing);
     invariant(!head.overflow);
     memmove(job->response + head.size, body->data, body->size);
     memcpy(job->response, head.data, head.size);
@@ -137,9 +139,15 @@ enum status desk_ask(struct desk *desk, const struct command *command, struct ou
 static void job_do(struct desk *desk, uint32_t edge, struct job *job)
 {
     switch (job->kind) {
-    case JOB_ORDER: desk_order_job(desk, job); break;
-    case JOB_ORDERS: desk_orders_job(desk, job); break;
-    case JOB_ADMIN: desk_admin_job(desk, job); break;
+    case JOB_ORDER:
+        desk_order_job(desk, job);
+        break;
+    case JOB_ORDERS:
+        desk_orders_job(desk, job);
+        break;
+    case JOB_ADMIN:
+        desk_admin_job(desk, job);
+        break;
     }
     note_send(desk, edge, &(struct desk_note){ .job = job });
 }
@@ -193,8 +201,9 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
     }
 }
 
-/* Each transaction syncs the disk that the journal is waiting for, too. So while wins come in, orders are written one full
- * batch at a time with a pause between; when selling rests, or the orders fall behind, as fast as they can be. */
+/* Each transaction syncs the disk that the journal is waiting for, too. So while wins come in,
+ * orders are written one full batch at a time with a pause between; when selling rests, or the
+ * orders fall behind, as fast as they can be. */
 static bool orders_are_due(struct desk *desk)
 {
     const lsn_t durable = atomic_load_explicit(
@@ -227,7 +236,8 @@ static uint32_t desk_turn(struct desk *desk)
     lag_turn(desk, &progress);
     struct stock_pump_progress pump;
     if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK && pump.refused > 0)
-        log_error("desk", "%u stock events are refused by the inventory: a person must look", pump.refused);
+        log_error("desk", "%u stock events are refused by the inventory: a person must look",
+            pump.refused);
     if (desk->now_ms >= desk->schedule_at_ms) {
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);
@@ -293,8 +303,9 @@ void desk_health(const struct desk *desk, struct desk_health *health)
 
 static size_t desk_bytes(uint32_t edges)
 {
-    return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() +
-        (size_t)edges * (JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256) + 8192;
+    return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes()
+        + (size_t)edges * (JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
+        + 8192;
 }
 
 enum status desk_open(struct desk **out, const struct desk_config *config, char error[CONFIG_ERROR])

@@ -1,11 +1,14 @@
-/* wiring/desk.h: the store thread. Everything that touches the database happens here: orders are written, stock events
- * pumped, order views read, admin requests carried out, sales preheated on time, the public catalog rebuilt.
+/* wiring/desk.h: the store thread. Everything that touches the database happens here: orders are
+ * written, stock events pumped, order views read, admin requests carried out, sales preheated on
+ * time, the public catalog rebuilt.
  *
- * Edges hand in jobs by a ring each and get them back by another, together with notes that an order has changed (one ring
- * for both, so that a note never overtakes the answer it is about). A job belongs to its edge, except between hand-in
- * and return. The desk runs at low priority: selling goes first, orders follow, and if they fall too far behind, wins
- * stop (orders.lag_max).
- * Errors: a database that is away pauses the writing and is told by /readyz and metrics; damage stops the server. */
+ * Edges hand in jobs by a ring each and get them back by another, together with notes that an
+ * order has changed (one ring for both, so that a note never overtakes the answer it is about).
+ * A job belongs to its edge, except between hand-in and return. The desk runs at low priority:
+ * selling goes first, orders follow, and if they fall too far behind, wins stop
+ * (orders.lag_max).
+ * Errors: a database that is away pauses the writing and is told by /readyz and metrics; damage
+ * stops the server. */
 #ifndef STAMPEDE_WIRING_DESK_H
 #define STAMPEDE_WIRING_DESK_H
 
@@ -27,7 +30,10 @@ enum {
 };
 
 enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_ADMIN };
-enum job_result { JOB_REPLY, JOB_NOT_YET /* the order has not changed: wait, if there is time left */ };
+enum job_result {
+    JOB_REPLY,
+    JOB_NOT_YET /* the order has not changed: wait, if there is time left */
+};
 
 struct job {
     uint64_t token;
@@ -54,7 +60,7 @@ struct job {
     struct job *next; /* the edge's own list of free jobs */
 };
 
-struct desk_note { /* desk → edge */
+struct desk_note {        /* desk → edge */
     struct job *job;      /* NULL: an order has changed */
     ticket_number ticket; /* 0: many, look at all */
 };
@@ -75,7 +81,8 @@ struct desk_config {
     struct reader_turns *turns;
 };
 
-MUST_CHECK enum status desk_open(struct desk **desk, const struct desk_config *config, char error[CONFIG_ERROR]);
+MUST_CHECK enum status desk_open(
+    struct desk **desk, const struct desk_config *config, char error[CONFIG_ERROR]);
 void desk_close(struct desk *desk); /* accepts NULL */
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
 struct wake *desk_wake(struct desk *desk); /* also the client of both ports */

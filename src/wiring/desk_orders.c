@@ -32,9 +32,10 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
     const struct catalog *catalog = handover_get(desk->config.catalog);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, order->item);
     ids_json(desk, order->ticket, out);
-    text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u", state_names[order->state],
-        reason_names[order->reason], order->item, order->quantity);
-    text_format(out, ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
+    text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
+        state_names[order->state], reason_names[order->reason], order->item, order->quantity);
+    text_format(out,
+        ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
         (unsigned long long)order->amount);
     text_json(out, span_from_string(item == NULL ? "" : item->currency));
     text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu}",
@@ -42,7 +43,8 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
         (unsigned long long)order->version);
 }
 
-/* The edge has asked the inventory already: the ticket is this user's. Not in the store yet means: being written. */
+/* The edge has asked the inventory already: the ticket is this user's. Not in the store yet
+ * means: being written. */
 void desk_order_job(struct desk *desk, struct job *job)
 {
     struct order order;
@@ -66,7 +68,8 @@ void desk_order_job(struct desk *desk, struct job *job)
         desk_order_json(desk, &order, &body);
     } else {
         ids_json(desk, job->ticket, &body);
-        text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item, job->quantity);
+        text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item,
+            job->quantity);
     }
     job_reply_json(job, 200, &body);
 }

@@ -1,4 +1,5 @@
-/* wiring/desk_parts.h: what the parts of the desk share. Nobody else includes it. Thread: the desk's. */
+/* wiring/desk_parts.h: what the parts of the desk share. Nobody else includes it. Thread: the
+ * desk's. */
 #ifndef STAMPEDE_WIRING_DESK_PARTS_H
 #define STAMPEDE_WIRING_DESK_PARTS_H
 
@@ -32,7 +33,8 @@ struct desk {
     _Atomic uint32_t writer_state; /* enum order_writer_state */
 };
 
-/* desk.c: asks the inventory and waits for the durable answer. STATUS_AWAY: none within DESK_ASK_MS. */
+/* desk.c: asks the inventory and waits for the durable answer. STATUS_AWAY: none within
+ * DESK_ASK_MS. */
 MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
 
 /* desk_orders.c */
@@ -44,7 +46,8 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
 enum preheat_result { PREHEAT_DONE, PREHEAT_UNCHANGED, PREHEAT_REFUSED, PREHEAT_AWAY };
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
-MUST_CHECK enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct outcome *outcome);
+MUST_CHECK enum status desk_sale_define(
+    struct desk *desk, const struct sale *sale, struct outcome *outcome);
 void desk_schedule(struct desk *desk);
 const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);

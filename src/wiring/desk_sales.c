@@ -1,4 +1,5 @@
-/* wiring/desk_sales.c: bringing sales and items from the store to the inventory: preheat, by hand and on time. */
+/* wiring/desk_sales.c: bringing sales and items from the store to the inventory: preheat, by
+ * hand and on time. */
 #include "base/log.h"
 #include "wiring/desk_parts.h"
 
@@ -8,7 +9,8 @@ enum { READ_ROWS = 32 };
 
 static const char *const conflict_texts[] = {
     [CONFLICT_NONE] = "refused",
-    [CONFLICT_OTHER_TOTAL] = "it is preheated with another total: use adjust to add or remove units",
+    [CONFLICT_OTHER_TOTAL] =
+        "it is preheated with another total: use adjust to add or remove units",
     [CONFLICT_BAD_SPLIT] = "channels and safety stock do not add up to total - locked - sold",
     [CONFLICT_ALREADY_OPEN] = "the sale has started: its start can't be moved",
     [CONFLICT_ENDED] = "the sale is over",
@@ -16,7 +18,8 @@ static const char *const conflict_texts[] = {
     [CONFLICT_NOT_PREHEATED] = "no item of the sale is preheated",
     [CONFLICT_BAD_MOVE] = "not possible from the present state",
     [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
-    [CONFLICT_OTHER_LIMIT] = "limit_per_user of a sale with preheated items can't be set, removed or lowered",
+    [CONFLICT_OTHER_LIMIT] =
+        "limit_per_user of a sale with preheated items can't be set, removed or lowered",
 };
 
 const char *conflict_text(uint8_t conflict)
@@ -48,8 +51,8 @@ enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct 
     return desk_ask(desk, &command, outcome);
 }
 
-/* sellable = total − locked − sold, of one row read at one moment. What the other channels and the safety stock do not
- * get is the web channel's. */
+/* sellable = total − locked − sold, of one row read at one moment. What the other channels and
+ * the safety stock do not get is the web channel's. */
 static struct command preheat_command(const struct item *item)
 {
     struct command command = { .type = COMMAND_PREHEAT,
@@ -67,7 +70,8 @@ static struct command preheat_command(const struct item *item)
         command.preheat.channel_units[channel] = item->channel_units[channel];
         web -= item->channel_units[channel];
     }
-    command.preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web; /* below 0: the engine refuses the split */
+    /* Below 0: the engine refuses the split. */
+    command.preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web;
     return command;
 }
 
@@ -113,12 +117,14 @@ static void sale_preheat_due(struct desk *desk, const struct sale *sale)
                 log_info("desk", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
             else if (result != PREHEAT_UNCHANGED)
                 log_error("desk", "item %u of sale %u can't be preheated: %s", items[i].id, sale->id,
-                    result == PREHEAT_AWAY ? "the inventory can't write now" : conflict_text(outcome.detail));
+                    result == PREHEAT_AWAY ? "the inventory can't write now"
+                                           : conflict_text(outcome.detail));
         }
     }
 }
 
-/* No sale opens unpreheated: what is due, or opens within a minute, is preheated here if nobody did it by hand. */
+/* No sale opens unpreheated: what is due, or opens within a minute, is preheated here if nobody
+ * did it by hand. */
 void desk_schedule(struct desk *desk)
 {
     struct sale sales[READ_ROWS];

@@ -1,6 +1,7 @@
-/* wiring/handover.h: one pointer that a thread replaces and the edges read, without locks.
- * A reader may use what it loaded until the end of its loop turn; it then counts the turn. The writer frees a replaced
- * value when every reader has counted a turn since. Turns come at least every EDGE_TICK_MS, so little waits.
+/* wiring/handover.h: one pointer that a thread replaces and the edges read, without locks. A
+ * reader may use what it loaded until the end of its loop turn; it then counts the turn. The
+ * writer frees a replaced value when every reader has counted a turn since. Turns come at least
+ * every EDGE_TICK_MS, so little waits.
  * Thread: handover_put and handover_collect: one writer; the rest: readers. */
 #ifndef STAMPEDE_WIRING_HANDOVER_H
 #define STAMPEDE_WIRING_HANDOVER_H
@@ -21,7 +22,8 @@ struct reader_turns {
 static inline void reader_turn_done(struct reader_turns *turns, uint32_t reader)
 {
     _Atomic uint64_t *count = &turns->turns[reader].count;
-    /* Sequentially consistent with the exchange in handover_put: who counts a turn after it sees the new value. */
+    /* Sequentially consistent with the exchange in handover_put: who counts a turn after it sees
+     * the new value. */
     atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + 1);
 }
 

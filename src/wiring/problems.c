@@ -3,7 +3,8 @@
 #include "edge/http_reply.h"
 
 const struct problem_text problem_texts[PROBLEMS] = {
-#define PROBLEM_TEXT(name, type, status, title, detail) [PROBLEM_##name] = { type, status, title, detail },
+#define PROBLEM_TEXT(name, type, status, title, detail) \
+    [PROBLEM_##name] = { type, status, title, detail },
     PROBLEM_LIST(PROBLEM_TEXT)
 #undef PROBLEM_TEXT
 };
@@ -32,6 +33,6 @@ void problem_reply(struct text *out, enum problem problem, const char *detail, s
     struct text body = text_in(bytes, sizeof bytes);
     problem_body(&body, problem, detail, more);
     invariant(!body.overflow);
-    http_reply(out, problem_texts[problem].status, SPAN("application/problem+json"), headers, text_span(&body),
-        closing);
+    http_reply(out, problem_texts[problem].status, SPAN("application/problem+json"), headers,
+        text_span(&body), closing);
 }

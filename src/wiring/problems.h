@@ -1,4 +1,5 @@
-/* wiring/problems.h: every refusal that a client can get, as an RFC 9457 problem document with a stable type. */
+/* wiring/problems.h: every refusal that a client can get, as an RFC 9457 problem document with a
+ * stable type. */
 #ifndef STAMPEDE_WIRING_PROBLEMS_H
 #define STAMPEDE_WIRING_PROBLEMS_H
 
@@ -7,7 +8,8 @@
 /* name, status, title, detail */
 #define PROBLEM_LIST(X) \
     X(SOLD_OUT, "sold-out", 409, "Sold out", "There are not enough units left.") \
-    X(ALREADY_BOUGHT, "already-bought", 409, "Already bought", "You have bought this item; see the ticket.") \
+    X(ALREADY_BOUGHT, "already-bought", 409, "Already bought", \
+        "You have bought this item; see the ticket.") \
     X(LIMIT_REACHED, "limit-reached", 409, "Limit reached", "This would be more than one user may buy.") \
     X(IN_PROGRESS, "in-progress", 409, "In progress", "Another purchase of yours is being written.") \
     X(KEY_REUSED, "key-reused", 422, "Key used before", \
@@ -20,10 +22,12 @@
     X(PAUSED, "paused", 403, "Paused", "The sale pauses. Try again shortly.") \
     X(NOT_ELIGIBLE, "not-eligible", 403, "Not eligible", "This sale is for invited users only.") \
     X(TOO_POPULAR, "too-popular", 503, "Too popular", "Too many people at once. Try again shortly.") \
-    X(UNAVAILABLE, "unavailable", 503, "Unavailable", "Purchases can't be taken right now. Try again shortly.") \
+    X(UNAVAILABLE, "unavailable", 503, "Unavailable", \
+        "Purchases can't be taken right now. Try again shortly.") \
     X(SESSION_REQUIRED, "session-required", 401, "Session required", \
         "Send Authorization: Bearer with a session from POST /v1/session.") \
-    X(SESSION_INVALID, "session-invalid", 401, "Session invalid", "The session is not valid, or has expired.") \
+    X(SESSION_INVALID, "session-invalid", 401, "Session invalid", \
+        "The session is not valid, or has expired.") \
     X(TOKEN_INVALID, "token-invalid", 401, "Token invalid", "The shop's token was refused.") \
     X(PASS_REQUIRED, "pass-required", 403, "Pass required", \
         "Send Stampede-Pass with a pass from POST /v1/items/{item}/pass.") \
@@ -34,7 +38,8 @@
     X(BAD_CHANNEL, "bad-channel", 422, "Bad channel", "There is no such channel.") \
     X(BAD_BODY, "bad-body", 400, "Bad body", "The body is not what is expected here.") \
     X(BAD_VALUE, "bad-value", 422, "Bad value", "A value is missing or not allowed.") \
-    X(BAD_QUERY, "bad-query", 400, "Bad query", "A query parameter is not allowed here, or its value is wrong.") \
+    X(BAD_QUERY, "bad-query", 400, "Bad query", \
+        "A query parameter is not allowed here, or its value is wrong.") \
     X(UNKNOWN_ITEM, "unknown-item", 404, "Unknown item", "There is no such item on sale.") \
     X(UNKNOWN_SALE, "unknown-sale", 404, "Unknown sale", "There is no such sale.") \
     X(UNKNOWN_ORDER, "unknown-order", 404, "Unknown order", "You have no such order or ticket.") \
@@ -42,7 +47,8 @@
     X(METHOD, "method-not-allowed", 405, "Method not allowed", "This address does not take that method.") \
     X(MEDIA_TYPE, "media-type", 415, "Unsupported media type", "Send application/json.") \
     X(MALFORMED, "malformed-request", 400, "Malformed request", "The request is not well-formed HTTP.") \
-    X(ADMIN_REQUIRED, "admin-key-required", 401, "Admin key required", "Send Authorization: Bearer with an admin key.") \
+    X(ADMIN_REQUIRED, "admin-key-required", 401, "Admin key required", \
+        "Send Authorization: Bearer with an admin key.") \
     X(ADMIN_ROLE, "admin-role", 403, "Not allowed", "This key's role does not allow that.") \
     X(CONFLICT, "conflict", 409, "Conflict", "That can't be done in the present state.") \
     X(INTERNAL, "internal", 500, "Internal error", "Something is wrong on our side; it has been logged.")
@@ -62,7 +68,8 @@ struct problem_text {
 };
 extern const struct problem_text problem_texts[PROBLEMS];
 
-/* The JSON body. `detail` NULL: the standard one. `more`: further members, beginning with a comma, or empty. */
+/* The JSON body. `detail` NULL: the standard one. `more`: further members, beginning with a
+ * comma, or empty. */
 void problem_body(struct text *out, enum problem problem, const char *detail, struct span more);
 /* The whole response. */
 void problem_reply(struct text *out, enum problem problem, const char *detail, struct span more,

@@ -71,7 +71,8 @@ enum edge_verdict reply_json(struct exchange *exchange, int status, const struct
     if (body->overflow)
         return reply_problem(exchange, PROBLEM_INTERNAL, NULL);
     return reply_bytes(exchange, status, SPAN("application/json"),
-        cacheable ? SPAN("Cache-Control: no-cache\r\n") : SPAN("Cache-Control: no-store\r\n"), text_span(body));
+        cacheable ? SPAN("Cache-Control: no-cache\r\n") : SPAN("Cache-Control: no-store\r\n"),
+        text_span(body));
 }
 
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
@@ -92,9 +93,9 @@ user_id session_user(struct exchange *exchange)
         reply_problem(exchange, PROBLEM_SESSION_REQUIRED, NULL);
         return 0;
     }
-    if (!token_bearer(exchange->request->authorization, &token) ||
-        session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session) !=
-            TOKEN_OK) {
+    if (!token_bearer(exchange->request->authorization, &token)
+        || session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session)
+            != TOKEN_OK) {
         reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
         return 0;
     }
@@ -122,13 +123,15 @@ struct span query_value(struct span query, const char *name)
     return SPAN_NONE;
 }
 
-/* "/v1/items/12/buy" → 12, on the hot path. Numbers that can't be an item's are left to the others to refuse. */
+/* "/v1/items/12/buy" → 12, on the hot path. Numbers that can't be an item's are left to the
+ * others to refuse. */
 static inline bool purchase_path(struct span path, uint32_t *item)
 {
     static const char prefix[10] = "/v1/items/";
     const size_t frame = sizeof prefix + 4, digits_max = 7;
-    if (path.size <= frame || path.size > frame + digits_max || memcmp(path.data, prefix, sizeof prefix) != 0 ||
-        memcmp(path.data + path.size - 4, "/buy", 4) != 0 || path.data[sizeof prefix] == '0')
+    if (path.size <= frame || path.size > frame + digits_max
+        || memcmp(path.data, prefix, sizeof prefix) != 0
+        || memcmp(path.data + path.size - 4, "/buy", 4) != 0 || path.data[sizeof prefix] == '0')
         return false;
     uint32_t number = 0;
     for (size_t at = sizeof prefix; at < path.size - 4; at++) {
@@ -148,8 +151,8 @@ static bool routes_overlaps(void *self, const struct http_request *request)
     return request->method == HTTP_POST && purchase_path(request->path, &item);
 }
 
-static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request, uint64_t token,
-    uint8_t cors, item_id item, struct edge_reply *reply)
+static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request,
+    uint64_t token, uint8_t cors, item_id item, struct edge_reply *reply)
 {
     struct door_result result;
     const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
@@ -187,11 +190,14 @@ static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
     if (!path_number(&rest, &item))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     if (rest.size == 0)
-        return method == HTTP_GET ? public_item(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+        return method == HTTP_GET ? public_item(exchange, item)
+                                  : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/pass")))
-        return method == HTTP_POST ? public_pass(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+        return method == HTTP_POST ? public_pass(exchange, item)
+                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/mine")))
-        return method == HTTP_GET ? orders_mine(exchange, item) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+        return method == HTTP_GET ? orders_mine(exchange, item)
+                                  : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/buy")))
         return reply_problem(exchange, method == HTTP_POST ? PROBLEM_UNKNOWN_ITEM : PROBLEM_METHOD, NULL);
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
@@ -225,31 +231,38 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
     if (span_starts_with(path, SPAN("/items/")))
         return route_item(exchange, span_of(path.data + 7, path.size - 7));
     if (span_equal(path, SPAN("/session")))
-        return method == HTTP_POST ? public_session(exchange) : reply_problem(exchange, PROBLEM_METHOD, NULL);
+        return method == HTTP_POST ? public_session(exchange)
+                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
     return route_get(exchange, path);
 }
 
-/* A preflight: which page may ask for what. Everything else about OPTIONS is the same for every address. */
+/* A preflight: which page may ask for what. Everything else about OPTIONS is the same for every
+ * address. */
 static enum edge_verdict route_options(struct exchange *exchange)
 {
     if (exchange->request->access_control_request_method.data == NULL || exchange->cors == 0)
-        return reply_bytes(exchange, 204, SPAN_NONE, SPAN("Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n"), SPAN_NONE);
+        return reply_bytes(exchange, 204, SPAN_NONE,
+            SPAN("Allow: GET, HEAD, POST, PATCH, OPTIONS\r\n"), SPAN_NONE);
     return reply_bytes(exchange, 204, SPAN_NONE,
         SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PATCH\r\n"
-             "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, Stampede-Pass\r\n"
+             "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
+             "Stampede-Pass\r\n"
              "Access-Control-Max-Age: 600\r\n"),
         SPAN_NONE);
 }
 
 static enum edge_verdict route_static(struct exchange *exchange)
 {
-    switch (static_files_find(exchange->routes->shared.files, exchange->request, exchange->closing, exchange->out,
-        exchange->reply)) {
-    case STATIC_REPLIED: return EDGE_REPLIED;
-    case STATIC_WRONG_METHOD: return reply_problem(exchange, PROBLEM_METHOD, NULL);
-    case STATIC_NOT_FOUND: break;
+    switch (static_files_find(exchange->routes->shared.files, exchange->request, exchange->closing,
+        exchange->out, exchange->reply)) {
+    case STATIC_REPLIED:
+        return EDGE_REPLIED;
+    case STATIC_WRONG_METHOD:
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    case STATIC_NOT_FOUND:
+        break;
     }
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
@@ -274,8 +287,8 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     return route_static(exchange);
 }
 
-static enum edge_verdict routes_request(void *self, const struct http_request *request, uint64_t token,
-    bool closing, struct text *out, struct edge_reply *reply)
+static enum edge_verdict routes_request(void *self, const struct http_request *request,
+    uint64_t token, bool closing, struct text *out, struct edge_reply *reply)
 {
     struct routes *routes = self;
     uint32_t item;
@@ -376,17 +389,17 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->port = port;
     routes->host = host;
     routes->keys = *shared->keys;
-    routes->door = (struct door){
-        .board = embedded_board(shared->embedded), .keys = &routes->keys, .channels = shared->channels
-    };
+    routes->door = (struct door){ .board = embedded_board(shared->embedded),
+        .keys = &routes->keys,
+        .channels = shared->channels };
     routes->settings = handover_get(shared->settings);
     routes->catalog = handover_get(shared->catalog);
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
-    const size_t bytes = WAITS_MAX * sizeof(struct wait) +
-        JOBS_MAX * (sizeof(struct job) + JOB_REQUEST_BYTES + JOB_RESPONSE_BYTES + 256) + 8192;
+    const size_t bytes = WAITS_MAX * sizeof(struct wait)
+        + JOBS_MAX * (sizeof(struct job) + JOB_REQUEST_BYTES + JOB_RESPONSE_BYTES + 256) + 8192;
     const enum status status = arena_open(&routes->arena, bytes);
     if (status != STATUS_OK) {
         free(routes);

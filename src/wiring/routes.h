@@ -1,6 +1,7 @@
-/* wiring/routes.h: the edge's handler: which request goes where.
- * One per edge; it owns its copy of the keys, its port to the inventory, its jobs at the desk, and the requests that wait
- * for an order to change. The purchase path (funnel → inventory → answer) allocates nothing and makes no system call.
+/* wiring/routes.h: the edge's handler: which request goes where. One per edge; it owns its copy
+ * of the keys, its port to the inventory, its jobs at the desk, and the requests that wait for
+ * an order to change. The purchase path (funnel → inventory → answer) allocates nothing and
+ * makes no system call.
  * Thread: the edge's own. */
 #ifndef STAMPEDE_WIRING_ROUTES_H
 #define STAMPEDE_WIRING_ROUTES_H
@@ -24,8 +25,8 @@ struct routes_shared { /* the same for all edges */
 };
 
 struct routes;
-MUST_CHECK enum status routes_open(
-    struct routes **routes, const struct routes_shared *shared, uint32_t index, struct inventory_port *port, bool host);
+MUST_CHECK enum status routes_open(struct routes **routes, const struct routes_shared *shared,
+    uint32_t index, struct inventory_port *port, bool host);
 void routes_close(struct routes *routes); /* accepts NULL */
 struct edge_handler routes_handler(struct routes *routes);
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */

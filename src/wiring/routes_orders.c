@@ -1,5 +1,6 @@
-/* wiring/routes_orders.c: requests that go to the inventory for a look or to the desk for the database, and wait.
- * An order view asks the inventory first whose ticket it is: only then, and only for its owner, the desk reads the order. */
+/* wiring/routes_orders.c: requests that go to the inventory for a look or to the desk for the
+ * database, and wait. An order view asks the inventory first whose ticket it is: only then, and
+ * only for its owner, the desk reads the order. */
 #include "edge/http_reply.h"
 #include "funnel/token.h"
 #include "wiring/routes_parts.h"
@@ -21,19 +22,17 @@ void orders_create(struct routes *routes)
     }
 }
 
-static struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing, uint8_t cors)
+static struct job *job_take(
+    struct routes *routes, uint64_t token, enum job_kind kind, bool closing, uint8_t cors)
 {
     struct job *job = routes->job_free;
     if (job == NULL)
         return NULL;
     routes->job_free = job->next;
     char *request = job->request, *response = job->response;
-    *job = (struct job){ .token = token,
-        .kind = kind,
-        .closing = closing,
-        .cors = cors,
-        .request = request,
-        .response = response };
+    *job = (struct job){ .token = token, .kind = kind, .closing = closing, .cors = cors };
+    job->request = request;
+    job->response = response;
     return job;
 }
 
@@ -50,7 +49,8 @@ static void job_hand_in(struct routes *routes, struct job *job)
 }
 
 /* A refusal for a request that was deferred. */
-static void complete_problem(struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors)
+static void complete_problem(
+    struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors)
 {
     char bytes[1024], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes);
@@ -65,7 +65,8 @@ static void complete_problem(struct routes *routes, uint64_t token, enum problem
 static struct ask *ask_send(struct exchange *exchange, const struct command *command)
 {
     struct routes *routes = exchange->routes;
-    struct inventory_request *slot = routes->ask_free == 0 ? NULL : routes->port->ops->reserve(routes->port);
+    struct inventory_request *slot =
+        routes->ask_free == 0 ? NULL : routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
         reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
         return NULL;
@@ -101,11 +102,13 @@ static bool wait_read(struct exchange *exchange, uint64_t *until_ms, uint64_t *v
     const struct span seen = query_value(exchange->request->query, "version");
     uint32_t seconds = 0;
     *version = 0;
-    const bool good = (wait.data == NULL || (span_to_u32(wait, &seconds) == STATUS_OK && seconds <= WAIT_MAX_S)) &&
-        (seen.data == NULL || span_to_u64(seen, version) == STATUS_OK);
+    const bool good =
+        (wait.data == NULL || (span_to_u32(wait, &seconds) == STATUS_OK && seconds <= WAIT_MAX_S))
+        && (seen.data == NULL || span_to_u64(seen, version) == STATUS_OK);
     *until_ms = seconds == 0 ? 0 : edge_now_ms(exchange->routes->edge) + seconds * 1000ull;
     if (!good)
-        reply_problem(exchange, PROBLEM_BAD_QUERY, "wait must be 0 to 30 seconds, version a whole number.");
+        reply_problem(
+            exchange, PROBLEM_BAD_QUERY, "wait must be 0 to 30 seconds, version a whole number.");
     return good;
 }
 
@@ -121,7 +124,8 @@ enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by
     if (!wait_read(exchange, &until_ms, &version))
         return EDGE_REPLIED;
     const struct command command = { .type = COMMAND_ASK_TICKET,
-        .ask = { .ticket = by_ticket ? funnel_ticket_number(keys, outside) : funnel_order_number(keys, outside) } };
+        .ask = { .ticket = by_ticket ? funnel_ticket_number(keys, outside)
+                                     : funnel_order_number(keys, outside) } };
     struct ask *ask = ask_send(exchange, &command);
     if (ask == NULL)
         return EDGE_REPLIED;
@@ -239,7 +243,8 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
     struct span key;
-    const bool bearer = request->authorization.data != NULL && token_bearer(request->authorization, &key);
+    const bool bearer =
+        request->authorization.data != NULL && token_bearer(request->authorization, &key);
     const struct admin_key *admin = bearer ? admin_keys_find(&routes->settings->admin, key) : NULL;
     if (admin == NULL)
         return reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
@@ -307,7 +312,8 @@ static void job_returned(struct routes *routes, struct job *job)
     job_give(routes, job);
 }
 
-/* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the others stay. */
+/* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the
+ * others stay. */
 static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
 {
     uint32_t kept = 0;

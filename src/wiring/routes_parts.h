@@ -80,7 +80,8 @@ struct routes {
 
 /* routes.c */
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail);
-enum edge_verdict reply_json(struct exchange *exchange, int status, const struct text *body, bool cacheable);
+enum edge_verdict reply_json(
+    struct exchange *exchange, int status, const struct text *body, bool cacheable);
 enum edge_verdict reply_bytes(
     struct exchange *exchange, int status, struct span type, struct span headers, struct span body);
 /* The session's user, or 0 after writing the refusal to the exchange. */

@@ -1,4 +1,5 @@
-/* wiring/routes_public.c: what the public may read, and how one gets in: time, sales, items, session, pass. */
+/* wiring/routes_public.c: what the public may read, and how one gets in: time, sales, items,
+ * session, pass. */
 #include "base/metrics.h"
 #include "funnel/token.h"
 #include "wiring/routes_parts.h"
@@ -36,7 +37,8 @@ enum edge_verdict public_sales(struct exchange *exchange)
     if (!query_after(exchange, &after))
         return EDGE_REPLIED;
     if (routes->catalog == NULL)
-        return reply_problem(exchange, PROBLEM_UNAVAILABLE, "The catalog is being read. Try again shortly.");
+        return reply_problem(
+            exchange, PROBLEM_UNAVAILABLE, "The catalog is being read. Try again shortly.");
     catalog_render_sales(
         routes->catalog, routes->door.board, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
@@ -49,11 +51,12 @@ enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
     uint32_t after;
     if (!query_after(exchange, &after))
         return EDGE_REPLIED;
-    const struct catalog_sale *sale = routes->catalog == NULL ? NULL : catalog_sale_find(routes->catalog, id);
+    const struct catalog_sale *sale =
+        routes->catalog == NULL ? NULL : catalog_sale_find(routes->catalog, id);
     if (sale == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
-    catalog_render_sale(
-        routes->catalog, routes->door.board, sale, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+    catalog_render_sale(routes->catalog, routes->door.board, sale, after, edge_now_ms(routes->edge),
+        PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
 }
 
@@ -61,10 +64,12 @@ enum edge_verdict public_item(struct exchange *exchange, item_id id)
 {
     struct routes *routes = exchange->routes;
     struct text body = text_in(page, BODY_BYTES);
-    const struct catalog_item *item = routes->catalog == NULL ? NULL : catalog_item_find(routes->catalog, id);
+    const struct catalog_item *item =
+        routes->catalog == NULL ? NULL : catalog_item_find(routes->catalog, id);
     if (item == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
-    catalog_render_item(routes->catalog, routes->door.board, item, true, edge_now_ms(routes->edge), &body);
+    catalog_render_item(
+        routes->catalog, routes->door.board, item, true, edge_now_ms(routes->edge), &body);
     return reply_json(exchange, 200, &body, true);
 }
 
@@ -79,7 +84,8 @@ static user_id visitor(struct exchange *exchange, bool *guest)
     if (*guest) {
         uint64_t name[2];
         if (!settings->guests) {
-            reply_problem(exchange, PROBLEM_SESSION_REQUIRED, "Send the shop's token as Authorization: Bearer.");
+            reply_problem(exchange, PROBLEM_SESSION_REQUIRED,
+                "Send the shop's token as Authorization: Bearer.");
             return 0;
         }
         random_secret(name, sizeof name);
@@ -89,8 +95,8 @@ static user_id visitor(struct exchange *exchange, bool *guest)
         reply_problem(exchange, PROBLEM_TOKEN_INVALID, NULL);
         return 0;
     }
-    const enum jwt_answer answer =
-        jwt_verify(settings->jwt, &settings->rules, token, edge_now_ms(exchange->routes->edge), &claims);
+    const enum jwt_answer answer = jwt_verify(
+        settings->jwt, &settings->rules, token, edge_now_ms(exchange->routes->edge), &claims);
     if (answer != JWT_OK) {
         char detail[96];
         struct text text = text_in(detail, sizeof detail - 1);
@@ -123,12 +129,13 @@ enum edge_verdict public_session(struct exchange *exchange)
     text_add(&body, span_of(token, sizeof token));
     text_literal(&body, "\",\"user\":\"");
     text_hex64(&body, user);
-    text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s}", (unsigned long long)session.expires_s * 1000,
-        guest ? "true" : "false");
+    text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s}",
+        (unsigned long long)session.expires_s * 1000, guest ? "true" : "false");
     return reply_json(exchange, 201, &body, false);
 }
 
-/* Free for everybody with a session from shortly before the start on: who has bought needs one too, to hear of it again. */
+/* Free for everybody with a session from shortly before the start on: who has bought needs one
+ * too, to hear of it again. */
 enum edge_verdict public_pass(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;
@@ -144,8 +151,8 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
         const struct edge_answer answer = { .kind = PROBLEM_NOT_STARTED, .b = view.start_ms };
         char origin[ORIGIN_BYTES_MAX + 64];
-        answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin), exchange->closing,
-            exchange->out);
+        answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
+            exchange->closing, exchange->out);
         return EDGE_REPLIED;
     }
     const struct pass pass = { .user = user,
@@ -182,7 +189,8 @@ enum edge_verdict public_ready(struct exchange *exchange)
     else if (routes->catalog == NULL)
         reason = "starting";
     if (reason == NULL)
-        return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));
+        return reply_bytes(
+            exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));
     struct text body = text_in(page, BODY_BYTES);
     text_string(&body, reason);
     text_literal(&body, "\n");
@@ -194,6 +202,6 @@ enum edge_verdict public_metrics(struct exchange *exchange)
 {
     struct text body = text_in(page, METRICS_BYTES);
     metrics_render(&body);
-    return reply_bytes(exchange, 200, SPAN("text/plain; version=0.0.4"), SPAN("Cache-Control: no-store\r\n"),
-        text_span(&body));
+    return reply_bytes(exchange, 200, SPAN("text/plain; version=0.0.4"),
+        SPAN("Cache-Control: no-store\r\n"), text_span(&body));
 }

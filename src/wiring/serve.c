@@ -34,8 +34,8 @@ static enum status option_take(
     return config_set(config, name, equals + 1, error);
 }
 
-/* Standards, the file, the environment, the command line, in this order; at the start and again on SIGHUP.
- * An empty error: the command line is not understood. */
+/* Standards, the file, the environment, the command line, in this order; at the start and again
+ * on SIGHUP. An empty error: the command line is not understood. */
 static enum status settings_read(struct config *config, void *context, char error[CONFIG_ERROR])
 {
     const struct command_line *line = context;

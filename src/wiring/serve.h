@@ -1,4 +1,5 @@
-/* wiring/serve.h: `stampede serve` and `stampede config`: settings from file, environment and command line. */
+/* wiring/serve.h: `stampede serve` and `stampede config`: settings from file, environment and
+ * command line. */
 #ifndef STAMPEDE_WIRING_SERVE_H
 #define STAMPEDE_WIRING_SERVE_H
 

@@ -27,8 +27,8 @@
 
 enum {
     HOUSEKEEPER_MS = 100,
-    WATCH_MS = 100,           /* how often the main thread looks after the others */
-    FEW_CORES = 2,            /* up to here the inventory runs on edge 0's loop */
+    WATCH_MS = 100,             /* how often the main thread looks after the others */
+    FEW_CORES = 2,              /* up to here the inventory runs on edge 0's loop */
     REQUEST_TIMEOUT_MS = 40000, /* above the longest long-poll */
     BATCH_BYTES = 1024 * 1024,
     WALL_DRIFT_MS = 1000,
@@ -57,7 +57,8 @@ struct server {
     char error[CONFIG_ERROR];
 };
 
-/* ---- threads ------------------------------------------------------------------------------------------------- */
+/* ---- threads
+ * ------------------------------------------------------------------------------------------------- */
 
 static void edge_thread(void *context)
 {
@@ -90,7 +91,8 @@ static void clock_watch(bool *warned)
     const uint64_t wall = clock_wall_ms(), ours = clock_now_ms();
     const uint64_t apart = wall > ours ? wall - ours : ours - wall;
     if (apart > WALL_DRIFT_MS && !*warned)
-        log_warn("server", "the wall clock is %" PRIu64 " ms from the server's clock, which goes on as it was", apart);
+        log_warn("server",
+            "the wall clock is %" PRIu64 " ms from the server's clock, which goes on as it was", apart);
     *warned = apart > WALL_DRIFT_MS;
 }
 
@@ -110,7 +112,8 @@ static void housekeeper_thread(void *context)
     }
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * ------------------------------------------------------------------------------------------------- */
 
 static bool failed(struct server *server, const char *what)
 {
@@ -126,7 +129,8 @@ static bool channels_open(struct server *server)
     while (count < CHANNELS_MAX && span_take_until(&list, ',', &names[count]))
         count++;
     if (list.size > 0 || door_channels_set(&server->channels, names, count) != STATUS_OK)
-        return failed(server, "channels.names must be up to 8 different names of a-z 0-9 _ -, the first one web");
+        return failed(server,
+            "channels.names must be up to 8 different names of a-z 0-9 _ -, the first one web");
     return true;
 }
 
@@ -162,12 +166,13 @@ static bool inventory_open(struct server *server)
     }
     clock_start(embedded_time_floor(server->embedded));
     log_info("inventory",
-        "ready: position %" PRIu64 ", %" PRIu64 " records replayed after the snapshot at %" PRIu64 ", in %" PRIu64
-        " ms",
+        "ready: position %" PRIu64 ", %" PRIu64 " records replayed after the snapshot at %" PRIu64
+        ", in %" PRIu64 " ms",
         report.replay.end.lsn, report.replay.records, report.snapshot.lsn,
         (clock_monotonic_ns() - began) / 1000000);
     if (report.replay.torn_bytes > 0)
-        log_warn("inventory", "cut %" PRIu64 " bytes of a torn last batch: nobody was told of what was in it",
+        log_warn("inventory",
+            "cut %" PRIu64 " bytes of a torn last batch: nobody was told of what was in it",
             report.replay.torn_bytes);
     return true;
 }
@@ -180,7 +185,8 @@ static bool store_open(struct server *server)
         snprintf(server->error, sizeof server->error, "database: %s", what);
         return false;
     }
-    if (data_folder_match(&server->folder, server->store, journal_durable(journal), server->error) != STATUS_OK)
+    if (data_folder_match(&server->folder, server->store, journal_durable(journal), server->error)
+        != STATUS_OK)
         return failed(server, "database");
     const struct journal_config config = { .disk = server->folder.journal,
         .data_id = server->folder.data_id,
@@ -188,8 +194,7 @@ static bool store_open(struct server *server)
         .batch_bytes = BATCH_BYTES };
     if (journal_queue_open(&server->queue, &config, journal) != STATUS_OK)
         return failed(server, "the journal can't be read for orders");
-    if (server->options->seed != NULL &&
-        server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
+    if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
         return failed(server, "the database does not take the first rows");
     return true;
 }
@@ -227,7 +232,8 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .turns = &server->turns,
         .draining = &server->draining };
     struct inventory_port *port = embedded_port(server->embedded, index, NULL);
-    if (routes_open(&server->routes[index], &shared, index, port, server->host_on_edge && index == 0) != STATUS_OK)
+    if (routes_open(&server->routes[index], &shared, index, port, server->host_on_edge && index == 0)
+        != STATUS_OK)
         return failed(server, "no memory for an edge");
     const struct edge_handler handler = routes_handler(server->routes[index]);
     const struct edge_config config = { .port = (uint16_t)server->config.port,
@@ -268,9 +274,10 @@ static bool threads_start(struct server *server)
 {
     struct wake *host = server->host_on_edge ? edge_wake(server->edges[0]) : &server->inventory_wake;
     embedded_host(server->embedded, host);
-    bool good = thread_start(&server->sync_thread, "journal", sync_thread, server) == STATUS_OK &&
-        thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK &&
-        thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server) == STATUS_OK;
+    bool good = thread_start(&server->sync_thread, "journal", sync_thread, server) == STATUS_OK
+        && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
+        && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server)
+            == STATUS_OK;
     if (good && !server->host_on_edge)
         good = thread_start(&server->inventory_thread, "inventory", inventory_thread, server) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
@@ -290,7 +297,8 @@ static void limits_raise(const struct server *server)
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         log_warn("server", "the limit of open files can't be raised");
     if (limit.rlim_cur < server->edge_count * server->config.connections_max)
-        log_warn("server", "only %llu files may be open: fewer connections than server.connections_max allows",
+        log_warn("server",
+            "only %llu files may be open: fewer connections than server.connections_max allows",
             (unsigned long long)limit.rlim_cur);
 }
 
@@ -321,9 +329,11 @@ static bool server_open(struct server *server)
     return desk_start(server) && edges_start(server) && threads_start(server);
 }
 
-/* ---- stopping ------------------------------------------------------------------------------------------------ */
+/* ---- stopping
+ * ------------------------------------------------------------------------------------------------ */
 
-/* The edges end one after another, the one that hosts the inventory last: the others still need its answers. */
+/* The edges end one after another, the one that hosts the inventory last: the others still need
+ * its answers. */
 static void edges_stop(struct server *server)
 {
     const uint32_t deadline_ms = (uint32_t)server->config.drain_ms;
@@ -337,7 +347,8 @@ static void edges_stop(struct server *server)
     thread_join(&server->edge_threads[0]);
 }
 
-/* With edge 0 gone, this thread hosts the inventory until the desk is done and nothing is in flight. */
+/* With edge 0 gone, this thread hosts the inventory until the desk is done and nothing is in
+ * flight. */
 static void inventory_finish(struct server *server)
 {
     const uint64_t give_up_ms = clock_now_ms() + server->config.drain_ms + 5000;
@@ -369,8 +380,8 @@ static void threads_stop(struct server *server)
     atomic_store(&server->stop_sync, true);
     wake_signal(embedded_sync_wake(server->embedded));
     thread_join(&server->sync_thread);
-    if (!embedded_failed(server->embedded) && embedded_idle(server->embedded) &&
-        embedded_snapshot_now(server->embedded) != STATUS_OK)
+    if (!embedded_failed(server->embedded) && embedded_idle(server->embedded)
+        && embedded_snapshot_now(server->embedded) != STATUS_OK)
         log_warn("server", "no snapshot at the end: the next start replays more of the log");
 }
 
@@ -400,7 +411,8 @@ static void server_close(struct server *server)
     explicit_bzero(&server->keys, sizeof server->keys);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------- */
+/* ---- running
+ * ------------------------------------------------------------------------------------------------- */
 
 static void settings_reload(struct server *server)
 {

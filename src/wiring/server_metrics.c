@@ -5,7 +5,8 @@
 #define GAUGE(variable, text, description) \
     static struct metric variable = { .name = text, .help = description, .kind = METRIC_GAUGE }
 GAUGE(durable, "stampede_journal_durable_position", "Last log position that is durable.");
-GAUGE(stopped, "stampede_wins_stopped", "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
+GAUGE(stopped, "stampede_wins_stopped",
+    "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
 GAUGE(ready, "stampede_ready", "1 when wins are taken and the database is there.");
 GAUGE(lag, "stampede_desk_lag_records", "Log records that are not in the database yet.");
 

@@ -1,4 +1,5 @@
-/* wiring/server_metrics.h: gauges that nobody counts as they happen; the housekeeper looks at them ten times a second. */
+/* wiring/server_metrics.h: gauges that nobody counts as they happen; the housekeeper looks at
+ * them ten times a second. */
 #ifndef STAMPEDE_WIRING_SERVER_METRICS_H
 #define STAMPEDE_WIRING_SERVER_METRICS_H
 

@@ -9,7 +9,8 @@
 
 static bool origin_fits(struct span origin)
 {
-    const bool scheme = span_starts_with(origin, SPAN("https://")) || span_starts_with(origin, SPAN("http://"));
+    const bool scheme =
+        span_starts_with(origin, SPAN("https://")) || span_starts_with(origin, SPAN("http://"));
     return scheme && origin.size <= ORIGIN_BYTES_MAX && origin.data[origin.size - 1] != '/';
 }
 
@@ -22,7 +23,8 @@ static enum status origins_read(struct settings *settings, const char *list, cha
         if (size == 0)
             continue;
         if (settings->origin_count == ORIGINS_MAX || !origin_fits(origin)) {
-            snprintf(error, CONFIG_ERROR, "cors.origins: %.*s is not like https://shop.example, or too many",
+            snprintf(error, CONFIG_ERROR,
+                "cors.origins: %.*s is not like https://shop.example, or too many",
                 (int)(size < 100 ? size : 100), origin.data);
             return STATUS_BAD_INPUT;
         }
@@ -43,7 +45,8 @@ enum status settings_make(struct settings **out, const struct config *config, ch
 {
     struct settings *settings = calloc(1, sizeof *settings);
     char what[CONFIG_ERROR];
-    static_assert((int)JWT_ERROR_BYTES <= (int)CONFIG_ERROR && (int)ADMIN_ERROR <= (int)CONFIG_ERROR, "fits");
+    static_assert(
+        (int)JWT_ERROR_BYTES <= (int)CONFIG_ERROR && (int)ADMIN_ERROR <= (int)CONFIG_ERROR, "fits");
     enum status status = STATUS_OK;
     *out = NULL;
     if (settings == NULL)

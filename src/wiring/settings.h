@@ -1,5 +1,6 @@
-/* wiring/settings.h: what can change while the server runs (SIGHUP): the shop's token keys, admin keys, CORS origins, log
- * level. A set is made whole or not at all, never altered, and handed to the edges by one pointer. */
+/* wiring/settings.h: what can change while the server runs (SIGHUP): the shop's token keys,
+ * admin keys, CORS origins, log level. A set is made whole or not at all, never altered, and
+ * handed to the edges by one pointer. */
 #ifndef STAMPEDE_WIRING_SETTINGS_H
 #define STAMPEDE_WIRING_SETTINGS_H
 
@@ -20,7 +21,8 @@ struct settings {
     char origins[ORIGINS_MAX][ORIGIN_BYTES_MAX + 1];
 };
 
-MUST_CHECK enum status settings_make(struct settings **settings, const struct config *config, char error[CONFIG_ERROR]);
+MUST_CHECK enum status settings_make(
+    struct settings **settings, const struct config *config, char error[CONFIG_ERROR]);
 void settings_free(void *settings); /* accepts NULL */
 /* 1 … ORIGINS_MAX; 0: not allowed. */
 uint8_t settings_origin(const struct settings *settings, struct span origin);

@@ -17,7 +17,7 @@ A test file:
     run()                                            # runs the rules in order, prints `N passed, N failed`, exits
 
 Parts:
-  Server      start, stop (SIGTERM), kill (SIGKILL), restart, reload (SIGHUP), log(), request(), admin(), counts();
+  Server      start, stop (SIGTERM), kill (SIGKILL), restart, reload (SIGHUP), verify(), request(), admin(), counts();
               product/sale/item/publish/open_item make things to sell. data: the folder, config: the settings file.
   Connection  one socket: send raw bytes, read replies one by one, request() with keep-alive.
   Reply       status, headers (names in lower case; a repeated one keeps all values in `all`), body, json().
@@ -359,6 +359,11 @@ class Server:
             self.process.kill()
             self.process.wait()
 
+    def verify(self):
+        """`stampede verify` finds every unit accounted for; not while the server runs."""
+        done = subprocess.run([self.binary, "verify", self.data], capture_output=True, text=True, timeout=120)
+        equal(done.returncode, 0, f"verify says:\n{done.stdout[-2000:]}{done.stderr[-2000:]}\n")
+
     def restart(self, kill=False):
         if kill:
             self.kill()
@@ -585,9 +590,10 @@ def run(stop=True):
     if stop:
         for server in running:
             if server.alive():
-                def the_server_stops_cleanly(server=server):
+                def the_server_stops_cleanly_and_its_data_verifies(server=server):
                     server.stop()
-                verdicts.append(_run_one(the_server_stops_cleanly))
+                    server.verify()
+                verdicts.append(_run_one(the_server_stops_cleanly_and_its_data_verifies))
     for server in running:
         for word in ("ERROR: AddressSanitizer", "runtime error:", "ERROR: LeakSanitizer", "invariant"):
             if word in server.log():

@@ -86,6 +86,7 @@ def full_disk_rule(server, disk, words):
     equal(server.counts(item)["held"], len(told) + 1)
     equal(buyer.win(item, key="new")["ticket"], more["ticket"])
     server.stop()
+    server.verify()
 
 
 @rule
@@ -155,6 +156,7 @@ def broken_sync(call, number, error="EIO"):
     true(len(told) <= held <= len(told) + 1, f"{held} held, {len(told)} told")
     eventually(lambda: server.item_orders(item)[0] == held)
     server.stop()
+    server.verify()
     return told
 
 

@@ -178,6 +178,7 @@ def a_torn_last_batch_is_cut_with_a_word_and_nothing_told_is_lost():
     server.restart(kill=True)
     equal(server.counts(item)["held"], 7)
     server.stop()
+    server.verify()
 
 
 @rule
@@ -246,6 +247,7 @@ def an_older_database_catches_up_from_the_journal():
         equal(server.buyer.order(ticket)["state"], "pending")
     equal(server.item_orders(item), (3, 3))
     server.stop()
+    server.verify()
 
 
 @rule
@@ -396,6 +398,7 @@ def purchases_in_flight_at_a_stop_are_answered_or_not_but_never_told_and_lost():
         equal(database.execute("select count(*) from orders").fetchone()[0], held)
     database.close()
     server.stop()
+    server.verify()
 
 
 @rule

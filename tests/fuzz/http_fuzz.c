@@ -1,5 +1,5 @@
-/* The HTTP parser: what comes in pieces is read like what comes whole, and spans lie inside the input.
- * The first byte chooses where the input is cut. */
+/* The HTTP parser: what comes in pieces is read like what comes whole, and spans lie inside the
+ * input. The first byte chooses where the input is cut. */
 #include "edge/http_chunked.h"
 #include "edge/http_parse.h"
 

@@ -1,6 +1,6 @@
-/* tests/fuzz/run_corpus.c: runs a fuzz target over committed corpora without libFuzzer, so that every input
- * that was ever interesting stays a test. Usage: x_fuzz FOLDER|FILE…; prints `N passed, 0 failed`; a finding
- * stops the program the way the sanitizer or the invariant wants. */
+/* tests/fuzz/run_corpus.c: runs a fuzz target over committed corpora without libFuzzer, so that
+ * every input that was ever interesting stays a test. Usage: x_fuzz FOLDER|FILE…; prints `N
+ * passed, 0 failed`; a finding stops the program the way the sanitizer or the invariant wants. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

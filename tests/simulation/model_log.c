@@ -1,4 +1,5 @@
-/* The model's memory: what was asked, what the log says, what was told. The rules are in model.c. */
+/* The model's memory: what was asked, what the log says, what was told. The rules are in
+ * model.c. */
 #include "tests/simulation/model.h"
 #include "tests/simulation/trace.h"
 
@@ -154,7 +155,8 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
     return "I1 conservation";
 }
 
-/* Of equal wishes the first that is not behind its port's last one: the earlier ones were refused. */
+/* Of equal wishes the first that is not behind its port's last one: the earlier ones were
+ * refused. */
 static void match_request(struct model *model, const struct queue_record *record)
 {
     bool overtook = false;
@@ -451,7 +453,8 @@ static void told_change(
     ticket->told = true;
 }
 
-/* A refusal is not in the log: the record that was taken for this request is that of an equal one. */
+/* A refusal is not in the log: the record that was taken for this request is that of an equal
+ * one. */
 static void told_refusal(
     struct model *model, struct model_request *request, const struct inventory_answer *answer)
 {

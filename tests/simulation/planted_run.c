@@ -47,7 +47,8 @@ static void child_hunt(enum planted_bug bug, int told)
     _exit(0);
 }
 
-/* The first line is what caught it; some later line starts with the number of sales that had passed. */
+/* The first line is what caught it; some later line starts with the number of sales that had
+ * passed. */
 static void report_read(FILE *report, char *caught, size_t caught_bytes, uint64_t *sales)
 {
     char line[512];

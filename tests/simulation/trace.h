@@ -1,4 +1,5 @@
-/* tests/simulation/trace.h: the last steps of a run, and the way it ends when something can't be. */
+/* tests/simulation/trace.h: the last steps of a run, and the way it ends when something can't
+ * be. */
 #ifndef STAMPEDE_TESTS_SIMULATION_TRACE_H
 #define STAMPEDE_TESTS_SIMULATION_TRACE_H
 

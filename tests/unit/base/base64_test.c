@@ -68,7 +68,7 @@ static void only_the_sixty_four_characters_are_taken_in_any_place(void **state)
             text[place] = (char)c;
             bool known = c != 0 && strchr(alphabet, c) != NULL;
             assert_int_equal(base64_decode(span_of(text, sizeof text), bytes, &size),
-                             known ? STATUS_OK : STATUS_BAD_INPUT);
+                known ? STATUS_OK : STATUS_BAD_INPUT);
         }
     }
     unsigned char bytes[8];

@@ -22,7 +22,8 @@ static void every_number_comes_back(void **state)
     struct random random;
     (void)state;
     random_seed(&random, 7);
-    cipher_permutation_make(&permutation, (struct hash_key){ random_next(&random), random_next(&random) });
+    cipher_permutation_make(
+        &permutation, (struct hash_key){ random_next(&random), random_next(&random) });
     for (uint64_t i = 0; i < 1000; i++) {
         const uint64_t value = random_next(&random);
         assert_true(cipher_unpermute(&permutation, cipher_permute(&permutation, i)) == i);

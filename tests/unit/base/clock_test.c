@@ -4,7 +4,10 @@
 
 #include <time.h>
 
-static void ask_before_start(void) { clock_now_ms(); }
+static void ask_before_start(void)
+{
+    clock_now_ms();
+}
 
 static void asking_before_the_start_stops_the_program(void **state)
 {

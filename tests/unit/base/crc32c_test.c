@@ -41,8 +41,8 @@ static void the_instruction_and_the_table_agree_at_every_size_and_place(void **s
     for (size_t at = 0; at < 9; at++) {
         for (size_t size = 0; size < sizeof data - at; size++) {
             uint32_t start = (uint32_t)random_next(&random);
-            assert_true(hash_crc32c(start, data + at, size) ==
-                        hash_crc32c_by_table(start, data + at, size));
+            assert_true(
+                hash_crc32c(start, data + at, size) == hash_crc32c_by_table(start, data + at, size));
         }
     }
 }
@@ -54,8 +54,7 @@ static void a_sum_can_be_continued_at_any_cut(void **state)
     for (size_t f = 0; f < 2; f++) {
         for (size_t cut = 0; cut <= sizeof text; cut++) {
             uint32_t first = both[f](0, text, cut);
-            assert_true(both[f](first, text + cut, sizeof text - cut) ==
-                        both[f](0, text, sizeof text));
+            assert_true(both[f](first, text + cut, sizeof text - cut) == both[f](0, text, sizeof text));
         }
     }
 }

@@ -14,7 +14,8 @@ static struct disk *disk;
 static int disk_setup(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/stampede_disk_test_XXXXXX");
+    static const char pattern[] = "/tmp/stampede_disk_test_XXXXXX";
+    memcpy(folder, pattern, sizeof pattern);
     if (mkdtemp(folder) == NULL)
         return -1;
     snprintf(path, sizeof path, "%s/data", folder);
@@ -188,9 +189,9 @@ static void a_write_that_only_half_fits_is_a_fault(void **state)
         signal(SIGXFSZ, SIG_IGN);
         struct rlimit limit = { 1000, 1000 };
         char data[2000] = { 0 };
-        bool right = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-                     disk->ops->write(disk, file, 0, data, 1000) == STATUS_OK &&
-                     disk->ops->write(disk, file, 0, data, 1001) == STATUS_IO && errno == EFBIG;
+        bool right = setrlimit(RLIMIT_FSIZE, &limit) == 0
+            && disk->ops->write(disk, file, 0, data, 1000) == STATUS_OK
+            && disk->ops->write(disk, file, 0, data, 1001) == STATUS_IO && errno == EFBIG;
         _exit(right ? 0 : 1);
     }
     int how = -1;
@@ -232,7 +233,9 @@ static void rename_replaces_and_remove_removes(void **state)
 
 static void collect(void *context, const char *name)
 {
-    strcat(strcat(context, name), ";");
+    char *end = (char *)context + strlen(context);
+    memcpy(end, name, strlen(name));
+    memcpy(end + strlen(name), ";", 2);
 }
 
 static void listing_names_what_starts_with_the_prefix_each_time_again(void **state)

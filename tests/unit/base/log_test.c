@@ -56,12 +56,17 @@ static void a_line_is_time_level_component_message_in_one_write(void **state)
     const char *line = next_line();
     assert_non_null(line);
     int year, month, day, hour, minute, second, ms, rest = 0;
-    assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &year, &month, &day,
-                            &hour, &minute, &second, &ms, &rest), 7);
+    assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &year, &month, &day, &hour,
+                         &minute, &second, &ms, &rest),
+        7);
     assert_int_equal(rest, 24);
     assert_string_equal(line + 24, " warn journal sync is slow took_ms=250\n");
-    struct tm utc = { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour,
-                      .tm_min = minute, .tm_sec = second };
+    struct tm utc = { .tm_year = year - 1900,
+        .tm_mon = month - 1,
+        .tm_mday = day,
+        .tm_hour = hour,
+        .tm_min = minute,
+        .tm_sec = second };
     assert_in_range((uint64_t)timegm(&utc) * 1000 + (uint64_t)ms, before_ms, after_ms);
     assert_null(next_line());
 }
@@ -118,7 +123,10 @@ static void errno_survives_logging(void **state)
     assert_int_equal(errno, ENOSPC);
 }
 
-static void site_that_repeats(int i) { log_info("x", "again i=%d", i); }
+static void site_that_repeats(int i)
+{
+    log_info("x", "again i=%d", i);
+}
 
 static void a_site_logs_twenty_lines_a_second_and_then_says_how_many_it_dropped(void **state)
 {

@@ -6,12 +6,18 @@
 
 enum { COUNTERS = METRICS_THREADS + 8, COUNTS = 2000 };
 
-static struct metric won = { .name = "stampede_answers_total", .labels = "answer=\"won\"",
-                             .help = "Answers given.", .kind = METRIC_COUNTER };
-static struct metric lost = { .name = "stampede_answers_total", .labels = "answer=\"sold_out\"",
-                              .kind = METRIC_COUNTER };
-static struct metric depth = { .name = "stampede_depth", .help = "Back\\slash\nand line.",
-                               .kind = METRIC_GAUGE };
+static struct metric won = {
+    .name = "stampede_answers_total",
+    .labels = "answer=\"won\"",
+    .help = "Answers given.",
+    .kind = METRIC_COUNTER,
+};
+static struct metric lost = {
+    .name = "stampede_answers_total", .labels = "answer=\"sold_out\"", .kind = METRIC_COUNTER
+};
+static struct metric depth = {
+    .name = "stampede_depth", .help = "Back\\slash\nand line.", .kind = METRIC_GAUGE
+};
 static struct metric silent = { .name = "stampede_silent_total", .kind = METRIC_COUNTER };
 
 static char page[65536];
@@ -36,15 +42,16 @@ static void each_name_has_one_heading_and_its_series_stand_together(void **state
     metrics_register(&silent);
     metric_add(&won, 3);
     metric_set(&depth, 12);
-    assert_string_equal(render(), "# HELP stampede_answers_total Answers given.\n"
-                                  "# TYPE stampede_answers_total counter\n"
-                                  "stampede_answers_total{answer=\"won\"} 3\n"
-                                  "stampede_answers_total{answer=\"sold_out\"} 0\n"
-                                  "# HELP stampede_depth Back\\\\slash\\nand line.\n"
-                                  "# TYPE stampede_depth gauge\n"
-                                  "stampede_depth 12\n"
-                                  "# TYPE stampede_silent_total counter\n"
-                                  "stampede_silent_total 0\n");
+    assert_string_equal(render(),
+        "# HELP stampede_answers_total Answers given.\n"
+        "# TYPE stampede_answers_total counter\n"
+        "stampede_answers_total{answer=\"won\"} 3\n"
+        "stampede_answers_total{answer=\"sold_out\"} 0\n"
+        "# HELP stampede_depth Back\\\\slash\\nand line.\n"
+        "# TYPE stampede_depth gauge\n"
+        "stampede_depth 12\n"
+        "# TYPE stampede_silent_total counter\n"
+        "stampede_silent_total 0\n");
 }
 
 static void a_page_that_does_not_fit_says_so(void **state)
@@ -103,8 +110,11 @@ static void counts_of_all_threads_add_up_even_when_slots_run_out(void **state)
 
 static void register_two_kinds(void)
 {
-    static struct metric gauge = { .name = "stampede_silent_total", .labels = "a=\"b\"",
-                                   .kind = METRIC_GAUGE };
+    static struct metric gauge = {
+        .name = "stampede_silent_total",
+        .labels = "a=\"b\"",
+        .kind = METRIC_GAUGE,
+    };
     metrics_register(&gauge);
 }
 static void register_twin(void)
@@ -133,8 +143,14 @@ static void register_up_to(int most)
         metrics_register(&many[i]);
     }
 }
-static void register_all_there_is_room_for(void) { register_up_to(METRICS_MAX - 4); }
-static void register_one_too_many(void) { register_up_to(METRICS_MAX - 3); }
+static void register_all_there_is_room_for(void)
+{
+    register_up_to(METRICS_MAX - 4);
+}
+static void register_one_too_many(void)
+{
+    register_up_to(METRICS_MAX - 3);
+}
 
 static void what_prometheus_would_refuse_or_does_not_fit_stops_the_program(void **state)
 {

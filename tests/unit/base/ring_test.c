@@ -8,7 +8,9 @@
 
 enum { SLOTS = 8, CROSSING = 200000 };
 
-struct slot { uint64_t number, twice, filler; }; /* 24 bytes: not a power of two */
+struct slot {
+    uint64_t number, twice, filler;
+}; /* 24 bytes: not a power of two */
 
 static struct arena arena;
 static struct ring ring;
@@ -125,10 +127,22 @@ static void commit_without_room(void)
     for (int i = 0; i <= SLOTS; i++)
         ring_commit(&ring);
 }
-static void pop_from_empty(void) { ring_pop(&ring); }
-static void create_with_odd_count(void) { ring_create(&ring, &arena, 6, 8); }
-static void create_with_no_slots(void) { ring_create(&ring, &arena, 0, 8); }
-static void create_with_no_bytes(void) { ring_create(&ring, &arena, 8, 0); }
+static void pop_from_empty(void)
+{
+    ring_pop(&ring);
+}
+static void create_with_odd_count(void)
+{
+    ring_create(&ring, &arena, 6, 8);
+}
+static void create_with_no_slots(void)
+{
+    ring_create(&ring, &arena, 0, 8);
+}
+static void create_with_no_bytes(void)
+{
+    ring_create(&ring, &arena, 8, 0);
+}
 
 static void misuse_stops_the_program(void **state)
 {

@@ -38,13 +38,12 @@ static void hmac_gives_the_rfc_4231_vectors(void **state)
     (void)state;
     char key[131];
     memset(key, 0x0b, 20);
-    hmac(key, 20, SPAN("Hi There"),
-         "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    hmac(key, 20, SPAN("Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
     hmac("Jefe", 4, SPAN("what do ya want for nothing?"),
-         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     memset(key, 0xaa, sizeof key);
     hmac(key, sizeof key, SPAN("Test Using Larger Than Block-Size Key - Hash Key First"),
-         "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
     hmac(NULL, 0, SPAN_NONE, "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 

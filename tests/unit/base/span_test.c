@@ -75,7 +75,7 @@ static void u64_has_one_spelling_per_number(void **state)
 {
     (void)state;
     static const char *const refused[] = { "", "00", "01", "+1", "-1", " 1", "1 ", "1a", "/", ":",
-                                           "0x1", "1.0", "1844674407370955161a", "\xb1" };
+        "0x1", "1.0", "1844674407370955161a", "\xb1" };
     uint64_t value = 7;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         assert_int_equal(span_to_u64(span_from_string(refused[i]), &value), STATUS_BAD_INPUT);
@@ -127,7 +127,10 @@ static void hex64_takes_sixteen_lower_case_digits_and_nothing_else(void **state)
     assert_int_equal(span_to_hex64(SPAN("/123456789abcdef"), &value), STATUS_BAD_INPUT);
     assert_int_equal(span_to_hex64(SPAN(":123456789abcdef"), &value), STATUS_BAD_INPUT);
     assert_int_equal(span_to_hex64(SPAN("`123456789abcdef"), &value), STATUS_BAD_INPUT);
-    assert_int_equal(span_to_hex64(SPAN("\xe1""123456789abcdef"), &value), STATUS_BAD_INPUT);
+    assert_int_equal(span_to_hex64(SPAN("\xe1"
+                                        "123456789abcdef"),
+                         &value),
+        STATUS_BAD_INPUT);
     assert_true(value == 7);
     assert_int_equal(span_to_hex64(SPAN("0123456789abcdef"), &value), STATUS_OK);
     assert_true(value == 0x0123456789abcdefu);

@@ -15,8 +15,14 @@ static void every_status_has_a_name_of_its_own(void **state)
     assert_string_equal(status_name((enum status)(STATUS_REFUSED + 1)), "unknown");
 }
 
-static void break_invariant(void) { invariant(1 + 1 == 3); }
-static void keep_invariant(void) { invariant(1 + 1 == 2); }
+static void break_invariant(void)
+{
+    invariant(1 + 1 == 3);
+}
+static void keep_invariant(void)
+{
+    invariant(1 + 1 == 2);
+}
 
 static void a_broken_invariant_stops_the_program_and_a_kept_one_does_not(void **state)
 {

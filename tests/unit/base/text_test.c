@@ -154,7 +154,7 @@ static void json_keeps_well_formed_utf8(void **state)
 {
     (void)state;
     check_json(SPAN("\xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf"),
-               "\"\xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf\"");
+        "\"\xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf\"");
     check_json(SPAN("\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"), "\"\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf\"");
 }
 
@@ -162,17 +162,17 @@ static void json_keeps_well_formed_utf8(void **state)
 static void json_replaces_every_byte_that_is_not_utf8(void **state)
 {
     (void)state;
-    check_json(SPAN("a\x80z"), "\"a" BAD "z\"");                  /* continuation without a lead */
-    check_json(SPAN("\xc1\xbf"), "\"" BAD BAD "\"");              /* overlong */
-    check_json(SPAN("\xe0\x9f\xbf"), "\"" BAD BAD BAD "\"");      /* overlong */
+    check_json(SPAN("a\x80z"), "\"a" BAD "z\"");             /* continuation without a lead */
+    check_json(SPAN("\xc1\xbf"), "\"" BAD BAD "\"");         /* overlong */
+    check_json(SPAN("\xe0\x9f\xbf"), "\"" BAD BAD BAD "\""); /* overlong */
     check_json(SPAN("\xf0\x8f\xbf\xbf"), "\"" BAD BAD BAD BAD "\"");
-    check_json(SPAN("\xed\xa0\x80"), "\"" BAD BAD BAD "\"");      /* surrogate */
+    check_json(SPAN("\xed\xa0\x80"), "\"" BAD BAD BAD "\"");         /* surrogate */
     check_json(SPAN("\xf4\x90\x80\x80"), "\"" BAD BAD BAD BAD "\""); /* past U+10FFFF */
     check_json(SPAN("\xf5\xff"), "\"" BAD BAD "\"");
     check_json(SPAN("\xc3(\xe2\x82("), "\"" BAD "(" BAD BAD "(\"");
-    check_json(SPAN("\xf0\x9f\x98"), "\"" BAD BAD BAD "\"");      /* cut off */
-    check_json(span_of("\xc3\xa9", 1), "\"" BAD "\"");            /* must not look past the end */
-    check_json(SPAN("\xc3\""), "\"" BAD "\\\"\"");                /* must not eat the quote */
+    check_json(SPAN("\xf0\x9f\x98"), "\"" BAD BAD BAD "\""); /* cut off */
+    check_json(span_of("\xc3\xa9", 1), "\"" BAD "\"");       /* must not look past the end */
+    check_json(SPAN("\xc3\""), "\"" BAD "\\\"\"");           /* must not eat the quote */
 }
 
 static void format_may_fill_the_room_to_the_last_byte(void **state)

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pthread_getname_np */
-#endif
 #ifndef STAMPEDE_DEBUG
 #define STAMPEDE_DEBUG /* thread_owner_check is a check only then */
 #endif
@@ -44,7 +41,10 @@ static void joining_twice_or_a_thread_never_started_is_harmless(void **state)
     thread_join(&thread);
 }
 
-static void copy_self(void *context) { *(uint64_t *)context = thread_self(); }
+static void copy_self(void *context)
+{
+    *(uint64_t *)context = thread_self();
+}
 
 static void every_thread_has_an_id_of_its_own_that_stays(void **state)
 {
@@ -61,7 +61,10 @@ static void every_thread_has_an_id_of_its_own_that_stays(void **state)
 }
 
 static struct thread_owner owner;
-static void check_owner(void) { thread_owner_check(owner); }
+static void check_owner(void)
+{
+    thread_owner_check(owner);
+}
 
 static void a_structure_is_for_its_owner_or_for_anyone_before_it_has_one(void **state)
 {
@@ -157,8 +160,8 @@ static void no_wake_up_is_lost_between_two_signallers_and_a_waiter(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(thread_start(&threads[i], "signaller", signal_many, &crossing), STATUS_OK);
     uint64_t longest_ns = 0;
-    while (atomic_load_explicit(&crossing.made[0], memory_order_acquire) < SIGNALS ||
-           atomic_load_explicit(&crossing.made[1], memory_order_acquire) < SIGNALS) {
+    while (atomic_load_explicit(&crossing.made[0], memory_order_acquire) < SIGNALS
+        || atomic_load_explicit(&crossing.made[1], memory_order_acquire) < SIGNALS) {
         uint64_t start_ns = clock_monotonic_ns();
         wake_wait(&crossing.wake, 30000);
         uint64_t took_ns = clock_monotonic_ns() - start_ns;

@@ -31,8 +31,7 @@ static inline bool unit_stops(void (*act)(void))
         _exit(0);
     }
     int how = 0;
-    return child > 0 && waitpid(child, &how, 0) == child && WIFSIGNALED(how) &&
-           WTERMSIG(how) == SIGABRT;
+    return child > 0 && waitpid(child, &how, 0) == child && WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT;
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Every rule of the request parser, each at its edge and one past it, whole and cut at every byte. */
+/* Every rule of the request parser, each at its edge and one past it, whole and cut at every
+ * byte. */
 #include "tests/unit/edge/parse_check.h"
 
 #include <setjmp.h>

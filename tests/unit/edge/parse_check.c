@@ -38,7 +38,8 @@ void expect_span(struct span span, const char *text)
     assert_memory_equal(span.data, text, span.size);
 }
 
-/* However it is cut, the prefix is partial, and a refusal comes only once and is always the same. */
+/* However it is cut, the prefix is partial, and a refusal comes only once and is always the
+ * same. */
 static void expect_same_when_cut(const char *data, size_t size)
 {
     struct outcome whole = parse_bytes(data, size);

@@ -213,7 +213,8 @@ static void of_a_million_forgeries_none_is_accepted(void **state)
     size_t size = sizeof bytes;
     assert_int_equal(base64_decode(span_of(good, sizeof good), bytes, &size), STATUS_OK);
     for (unsigned i = 0; i < FORGERIES; i++) {
-        /* Half: right fields, a made-up signature. Half: made-up fields, a right signature of others. */
+        /* Half: right fields, a made-up signature. Half: made-up fields, a right signature of
+         * others. */
         uint8_t forged[sizeof bytes];
         memcpy(forged, bytes, sizeof forged);
         uint64_t noise[2] = { random_next(&random), random_next(&random) };

@@ -269,7 +269,8 @@ static void a_returned_unit_goes_to_the_waiter_in_the_same_command(void **state)
     assert_int_equal(kit_free(&kit, 0), 9);
     assert_int_equal(kit.engine.items[1].held, 1);
     kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_UNCHANGED));
-    /* A waiter at the limit, without units, or whose key was used gets nothing; the units are free. */
+    /* A waiter at the limit, without units, or whose key was used gets nothing; the units are
+     * free. */
     command.settle.ticket = 2;
     command.settle.waiter_key = 9;
     command.settle.waiter = CLEO;

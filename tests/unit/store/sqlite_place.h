@@ -26,7 +26,8 @@ void place_remove(struct place *place); /* closes too */
 struct queue_record place_win(struct place *place, user_id user);
 enum status place_apply(struct place *place, const struct queue_record *records, uint32_t count);
 enum status place_sell(struct place *place, user_id user); /* win + apply */
-/* Through a connection of its own; fails the test on an error. place_number answers the first column. */
+/* Through a connection of its own; fails the test on an error. place_number answers the first
+ * column. */
 void place_execute(const struct place *place, const char *sql);
 int place_try(const struct place *place, const char *sql); /* the result code */
 int64_t place_number(const struct place *place, const char *sql);

@@ -102,7 +102,8 @@ static void the_log_is_written_ahead_and_types_are_strict(void **state)
     assert_int_not_equal(place_try(place, "UPDATE items SET total = 'many'"), SQLITE_OK);
 }
 
-/* A rollback journal that comes back after a power cut would empty the new database, WAL and all. */
+/* A rollback journal that comes back after a power cut would empty the new database, WAL and
+ * all. */
 static void the_journal_of_the_birth_is_gone_for_good(void **state)
 {
     struct place *place = *state;

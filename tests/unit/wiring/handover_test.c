@@ -127,7 +127,8 @@ static void closing_frees_what_is_left(void **state)
     assert_null(handover_get(&left));
 }
 
-/* As an edge does it: a turn begins by counting the one before; what was loaded is used until the next. */
+/* As an edge does it: a turn begins by counting the one before; what was loaded is used until
+ * the next. */
 static void *read_on(void *context)
 {
     const uint32_t reader = *(const uint32_t *)context;

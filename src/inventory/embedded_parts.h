@@ -1,0 +1,62 @@
+/* inventory/embedded_parts.h: what the embedded inventory consists of. Private to embedded.c (the turns)
+ * and embedded_open.c (opening, recovery, snapshots). */
+#ifndef STAMPEDE_INVENTORY_EMBEDDED_PARTS_H
+#define STAMPEDE_INVENTORY_EMBEDDED_PARTS_H
+
+#include "base/ring.h"
+#include "inventory/embedded.h"
+
+struct embedded_port_state {
+    struct inventory_port port; /* first: a port is this */
+    struct embedded *embedded;
+    struct ring requests; /* client → host */
+    struct ring answers;  /* host → client */
+    struct wake *client;
+    uint32_t in_flight; /* client only: committed and not collected; keeps the answer ring from overflowing */
+    uint32_t in_flight_max;
+    uint32_t taken; /* client only: collected, their slots not given back yet; they count as in flight */
+    bool answered; /* host only: has answers to show at the end of the turn */
+};
+
+/* An answer that waits until its log position is durable. */
+struct parked {
+    lsn_t lsn;
+    uint32_t port;
+    struct inventory_answer answer;
+};
+
+struct embedded {
+    struct embedded_config config;
+    struct arena arena;
+    struct engine engine;
+    struct journal *journal;
+    struct board board;
+    struct wake *host;
+    struct wake sync;
+    struct thread_owner owner;
+
+    struct embedded_port_state *ports;
+    struct parked *parked; /* a ring, first come first out */
+    uint64_t parked_head, parked_tail, parked_mask;
+
+    /* Items changed since the last seal, and their views as of that seal: published when the
+     * batch is durable. */
+    item_id *dirty;
+    uint32_t dirty_count;
+    bool *is_dirty;
+    struct board_update *sealed;
+    uint32_t sealed_count;
+
+    lsn_t *item_lsn; /* last change of the item */
+    lsn_t *sale_lsn;
+    lsn_t durable;
+    uint64_t tickets_sealed, tickets_durable;
+    uint64_t last_time_ms;
+    uint64_t time_floor_ms;
+    uint64_t segments_seen; /* housekeeper only */
+    _Atomic uint32_t held;  /* enum wins_stopped, asked for from outside */
+};
+
+extern const struct inventory_port_ops embedded_port_ops; /* embedded.c */
+
+#endif

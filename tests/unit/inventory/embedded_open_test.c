@@ -1,0 +1,145 @@
+#include "inventory/embedded.h"
+
+#include "tests/unit/inventory/engine_kit.h"
+#include "tests/unit/journal/memory_disk.h"
+
+#include <string.h>
+
+static struct disk *disk;
+static struct embedded *embedded;
+static struct embedded_report report;
+
+static enum status inventory_open(uint64_t tickets_max)
+{
+    const struct embedded_config config = {
+        .journal = { .disk = disk, .data_id = 5, .segment_bytes = 4 * JOURNAL_PAGE, .batch_bytes = 2 * JOURNAL_PAGE },
+        .engine = { .items_max = 4, .sales_max = 3, .tickets_max = tickets_max },
+        .ports = 1,
+        .ring_slots = 64,
+    };
+    return embedded_open(&embedded, &config, &report);
+}
+
+static enum answer ask(struct command command, uint64_t now_ms)
+{
+    struct inventory_port *port = embedded_port(embedded, 0, NULL);
+    if (journal_wants_segment(embedded_journal(embedded)))
+        assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    struct inventory_request *request = port->ops->reserve(port);
+    assert_non_null(request);
+    request->tag = 0;
+    request->command = command;
+    port->ops->commit(port);
+    port->ops->flush(port);
+    embedded_turn(embedded, now_ms);
+    (void)embedded_write(embedded);
+    embedded_turn(embedded, now_ms);
+    const struct inventory_answer *told = port->ops->collect(port);
+    assert_non_null(told);
+    const enum answer answer = told->outcome.answer;
+    assert_null(port->ops->collect(port));
+    return answer;
+}
+
+static void sale_start(void)
+{
+    struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, 0) };
+    preheat.preheat.total = preheat.preheat.channel_units[0] = 1000;
+    preheat.preheat.safety = 0;
+    for (uint32_t channel = 1; channel < CHANNELS_MAX; channel++)
+        preheat.preheat.channel_units[channel] = 0;
+    preheat.preheat.locked = preheat.preheat.sold_before = 0;
+    assert_int_equal(ask((struct command){ .type = COMMAND_SALE,
+                             .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END } },
+                         SALE_START),
+        ANSWER_DONE);
+    assert_int_equal(ask(preheat, SALE_START), ANSWER_DONE);
+}
+
+static enum answer buy(user_id user, uint64_t now_ms)
+{
+    return ask((struct command){ .type = COMMAND_RESERVE,
+                   .reserve = { .user = user, .item = 1, .quantity = 1 } },
+        now_ms);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    disk = memory_disk_open(9);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    sale_start();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    embedded_close(embedded);
+    embedded = NULL;
+    memory_disk_close(disk);
+    return 0;
+}
+
+/* Each purchase is a batch and a page: a few of them fill a segment. */
+static void buy_until_the_log_rolls(user_id *user)
+{
+    const uint64_t begun = journal_segments_begun(embedded_journal(embedded));
+    while (journal_segments_begun(embedded_journal(embedded)) == begun)
+        assert_int_equal(buy((*user)++, SALE_NOW), ANSWER_WON);
+}
+
+static void a_roll_makes_a_snapshot_and_the_next_start_replays_only_what_follows(void **state)
+{
+    user_id user = 100;
+    (void)state;
+    buy_until_the_log_rolls(&user);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    assert_int_equal(buy(user++, SALE_NOW), ANSWER_WON);
+    const uint64_t digest = engine_digest(embedded_engine(embedded));
+    const uint64_t end = journal_durable(embedded_journal(embedded));
+    embedded_close(embedded);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    assert_true(report.snapshot.lsn > 0 && report.snapshot.lsn < end);
+    assert_int_equal(report.replay.records, end - report.snapshot.lsn);
+    assert_true(engine_digest(embedded_engine(embedded)) == digest);
+}
+
+static void time_never_starts_behind_the_log(void **state)
+{
+    (void)state;
+    assert_int_equal(buy(7, SALE_NOW + 1), ANSWER_WON);
+    embedded_close(embedded);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    assert_true(embedded_time_floor(embedded) == SALE_NOW + 1);
+    /* A wall clock that was set back does not open yesterday's window again. */
+    assert_int_equal(buy(8, SALE_START - 1), ANSWER_WON);
+    embedded_close(embedded);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    assert_true(embedded_time_floor(embedded) == SALE_NOW + 1);
+}
+
+static void a_snapshot_that_does_not_fit_the_settings_is_named(void **state)
+{
+    (void)state;
+    for (user_id user = 1; user <= 40; user++)
+        assert_int_equal(buy(user, SALE_NOW), ANSWER_WON);
+    assert_int_equal(embedded_snapshot_now(embedded), STATUS_OK);
+    embedded_close(embedded);
+    embedded = NULL;
+    assert_int_equal(inventory_open(16), STATUS_FULL);
+    assert_null(embedded);
+    assert_non_null(strstr(report.what, "tickets_max"));
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_roll_makes_a_snapshot_and_the_next_start_replays_only_what_follows, setup, teardown),
+        cmocka_unit_test_setup_teardown(time_never_starts_behind_the_log, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_snapshot_that_does_not_fit_the_settings_is_named, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
