@@ -78,11 +78,20 @@ export const timeGet = async () => (await call('GET', '/v1/time')).now_ms;
 export const itemGet = (item) => call('GET', `/v1/items/${encodeURIComponent(item)}`);
 
 /* All sales, each with its items: a list that leaves the items out is completed sale by sale. */
+/* Long lists come in pages: `next` is where the following one begins. */
+async function pagesGet(path, list) {
+    const first = await call('GET', path);
+    for (let { next } = first; next !== undefined; ) {
+        const page = await call('GET', `${path}?after=${next}`);
+        first[list].push(...page[list]);
+        ({ next } = page);
+    }
+    return first;
+}
+
 export async function salesGet() {
-    const { sales } = await call('GET', '/v1/sales');
-    return Promise.all(
-        sales.map((sale) => (sale.items ? sale : call('GET', `/v1/sales/${sale.id}`))),
-    );
+    const { sales } = await pagesGet('/v1/sales', 'sales');
+    return Promise.all(sales.map((sale) => pagesGet(`/v1/sales/${sale.id}`, 'items')));
 }
 
 export function sessionPost(token) {

@@ -23,7 +23,7 @@ enum admin_option_kind {
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
     OPTION_SIGNED,
-    OPTION_TIME,  /* see verify_time.h */
+    OPTION_TIME,  /* see time_text.h */
     OPTION_FLAG,  /* true when given */
     OPTION_TEXTS, /* may be repeated: an array */
     OPTION_UNITS, /* name=N, may be repeated: an object */

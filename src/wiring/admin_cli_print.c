@@ -3,7 +3,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "wiring/admin_cli_parts.h"
-#include "wiring/verify_time.h"
+#include "wiring/time_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void scalar_text(const char *name, const json_t *value, char out[CELL_BYT
     if (json_is_string(value))
         snprintf(out, CELL_BYTES, "%s", json_string_value(value));
     else if (json_is_integer(value) && moment && json_integer_value(value) > INT64_C(100000000000))
-        verify_time_format((uint64_t)json_integer_value(value), out); /* smaller ones are durations */
+        time_text_format((uint64_t)json_integer_value(value), out); /* smaller ones are durations */
     else if (json_is_integer(value))
         snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))

@@ -3,7 +3,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "wiring/admin_cli_parts.h"
-#include "wiring/verify_time.h"
+#include "wiring/time_text.h"
 
 #include <string.h>
 
@@ -215,7 +215,7 @@ static bool value_take(struct admin_request *request, const struct admin_option 
             json = json_integer(with_sign);
         break;
     case OPTION_TIME:
-        if (verify_time_parse(text, now_ms, &number) == STATUS_OK)
+        if (time_text_parse(text, now_ms, &number) == STATUS_OK)
             json = json_integer((json_int_t)number);
         break;
     case OPTION_FLAG:

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char identity_name[] = "identity";
 static const char identity_temporary[] = "identity.tmp";
@@ -92,7 +93,9 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     snprintf(journal, sizeof journal, "%s/journal", path);
     snprintf(folder->database, sizeof folder->database, "%s/stampede.db", path);
     const char *part = "";
-    enum status status = disk_folder_open(path, &folder->root);
+    /* Looking must not make what is not there. */
+    const bool missing = use == DATA_LOOK && (access(path, F_OK) != 0 || access(journal, F_OK) != 0);
+    enum status status = missing ? STATUS_NOT_FOUND : disk_folder_open(path, &folder->root);
     if (status == STATUS_OK && use == DATA_SERVE) {
         status = disk_folder_lock(folder->root, "lock");
         if (status == STATUS_BUSY) {

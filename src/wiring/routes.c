@@ -276,15 +276,15 @@ static enum edge_verdict route_slow(struct exchange *exchange)
         return route_public(exchange, span_of(path.data + 3, path.size - 3));
     if (span_starts_with(path, SPAN("/admin/v1/")))
         return orders_admin(exchange, span_of(path.data + 9, path.size - 9));
-    if (exchange->request->method == HTTP_GET) {
-        if (span_equal(path, SPAN("/livez")))
-            return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN_NONE, SPAN("ok\n"));
-        if (span_equal(path, SPAN("/readyz")))
-            return public_ready(exchange);
-        if (span_equal(path, SPAN("/metrics")))
-            return public_metrics(exchange);
-    }
-    return route_static(exchange);
+    const bool live = span_equal(path, SPAN("/livez"));
+    const bool ready = span_equal(path, SPAN("/readyz"));
+    if (!live && !ready && !span_equal(path, SPAN("/metrics")))
+        return route_static(exchange);
+    if (exchange->request->method != HTTP_GET)
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (live)
+        return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN_NONE, SPAN("ok\n"));
+    return ready ? public_ready(exchange) : public_metrics(exchange);
 }
 
 static enum edge_verdict routes_request(void *self, const struct http_request *request,

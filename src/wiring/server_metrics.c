@@ -8,14 +8,12 @@ GAUGE(durable, "stampede_journal_durable_position", "Last log position that is d
 GAUGE(stopped, "stampede_wins_stopped",
     "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
 GAUGE(ready, "stampede_ready", "1 when wins are taken and the database is there.");
-GAUGE(lag, "stampede_desk_lag_records", "Log records that are not in the database yet.");
 
 void server_metrics_register(void)
 {
     metrics_register(&durable);
     metrics_register(&stopped);
     metrics_register(&ready);
-    metrics_register(&lag);
 }
 
 void server_metrics_update(struct embedded *embedded, struct desk *desk)
@@ -27,5 +25,4 @@ void server_metrics_update(struct embedded *embedded, struct desk *desk)
     metric_set(&durable, atomic_load_explicit(&board->durable_lsn, memory_order_relaxed));
     metric_set(&stopped, reason);
     metric_set(&ready, reason == WINS_RUNNING && !health.away && !health.stopped);
-    metric_set(&lag, health.lag);
 }

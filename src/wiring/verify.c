@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "journal/segment.h"
-#include "wiring/verify_time.h"
+#include "wiring/time_text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -405,7 +405,7 @@ static const char *argument_take(struct verify_options *options, char **argv, in
             return span_to_u32(span_from_string(value), &options->item) == STATUS_OK && options->item > 0
                 ? NULL
                 : "--item must be a number from 1";
-        else if (verify_time_parse(span_from_string(value), 0, &options->at_ms) != STATUS_OK)
+        else if (time_text_parse(span_from_string(value), 0, &options->at_ms) != STATUS_OK)
             return "--at must be ms since 1970, or like 2026-11-11T12:00:00.250Z";
         else
             options->at_wanted = true;

@@ -1,7 +1,7 @@
 /* wiring/verify_report.c: the report, for people and as JSON. */
 #include "base/text.h"
+#include "wiring/time_text.h"
 #include "wiring/verify_parts.h"
-#include "wiring/verify_time.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,8 +49,8 @@ static void head_tell(const struct verify *verify, FILE *out)
 {
     char first[TIME_TEXT_BYTES], last[TIME_TEXT_BYTES];
     const struct journal_recovery *read = &verify->recovery;
-    verify_time_format(verify->first_ms, first);
-    verify_time_format(verify->last_ms, last);
+    time_text_format(verify->first_ms, first);
+    time_text_format(verify->last_ms, last);
     fprintf(out, "data folder %s\n", verify->options->folder);
     if (verify->running)
         fprintf(out, "a server is running on it: read up to position %" PRIu64 ", durable by then\n",
@@ -104,7 +104,7 @@ static void limit_tell(FILE *out, const char *of, uint32_t limit)
 static void event_tell(const struct verify *verify, const struct verify_event *event, FILE *out)
 {
     char time[TIME_TEXT_BYTES], pay_by[TIME_TEXT_BYTES];
-    verify_time_format(event->time_ms, time);
+    time_text_format(event->time_ms, time);
     fprintf(out, "  %s  position %" PRIu64 "  ", time, event->lsn);
     if (event->type == COMMAND_USERS) {
         fprintf(out, "put on the list of sale %u\n", event->sale);
@@ -119,7 +119,7 @@ static void event_tell(const struct verify *verify, const struct verify_event *e
             fprintf(out, "      free before %u, after %u\n", event->free_before, event->free_after);
         return;
     }
-    verify_time_format(event->pay_by_ms, pay_by);
+    time_text_format(event->pay_by_ms, pay_by);
     fprintf(out, "won %u of item %u on channel %u%s\n", event->quantity, event->item,
         event->channel, event->type == COMMAND_SETTLE ? ", as the next in the waiting list" : "");
     fprintf(out, "      ticket %016" PRIx64 ", order %016" PRIx64 ", unit price %" PRIu64 ", pay by %s\n",
@@ -165,7 +165,7 @@ static void user_tell(const struct verify *verify, FILE *out)
         char time[TIME_TEXT_BYTES];
         if (item->gone_lsn == 0 || (verify->options->item != 0 && verify->options->item != id))
             continue;
-        verify_time_format(item->gone_ms, time);
+        time_text_format(item->gone_ms, time);
         fprintf(out,
             "  item %u: the last free unit went at %s, position %" PRIu64 ", with win %" PRIu64 "\n",
             id, time, item->gone_lsn, item->gone_tickets);
@@ -183,7 +183,7 @@ void verify_report_text(const struct verify *verify, const struct verify_verdict
     free(counts);
     if (verify->at_taken) {
         char time[TIME_TEXT_BYTES];
-        verify_time_format(verify->options->at_ms, time);
+        time_text_format(verify->options->at_ms, time);
         fprintf(out, "\nat %s, position %" PRIu64 "\n", time, verify->at_lsn);
         counts_table(verify->at_counts, verify->at_count, out);
     }

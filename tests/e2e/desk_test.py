@@ -47,7 +47,7 @@ def while_the_database_is_locked_purchases_win_and_orders_follow_after():
         equal(buyer.mine(item)["quantity"], 100)
         eventually(lambda: server.get("/readyz").status == 503, "it says so", 10)
         true(b"database is away" in server.get("/readyz").body)
-        eventually(lambda: server.metrics()["stampede_desk_lag_records"] >= 100, "the lag is shown", 5)
+        eventually(lambda: server.metrics()["stampede_order_lag"] >= 100, "the lag is shown", 5)
         eventually(lambda: server.metrics()["stampede_ready"] == 0, "not ready in the metrics", 5)
         more, refusal = shop(buyer, item, give, range(100, 120))
         equal((len(more), refusal), (20, None), "also when it is known to be away")

@@ -88,7 +88,7 @@ def the_state_of_the_server_is_shown():
     position = server.metrics()["stampede_journal_durable_position"]
     buyer.order(buyer.win(item)["ticket"])
     eventually(lambda: server.metrics()["stampede_journal_durable_position"] >= position + 1)
-    eventually(lambda: server.metrics()["stampede_desk_lag_records"] == 0)
+    eventually(lambda: server.metrics()["stampede_order_lag"] == 0)
 
 
 @rule

@@ -53,9 +53,8 @@ static void door_refused(
     const uint32_t last =
         wish->item < SIM_ITEMS ? world->model.last[user_index(wish->user)][wish->item] : 0;
     const lsn_t shown = atomic_load(&embedded_board(world->embedded)->durable_lsn);
-    const bool about_stock = reason == DOOR_SOLD_OUT || reason == DOOR_ENDED || reason == DOOR_PAUSED;
-    if (atomic_load(&embedded_board(world->embedded)->wins_stopped) != WINS_RUNNING)
-        return; /* the inventory has other worries: nobody is let in, "later" is the word */
+    const bool about_stock = reason == DOOR_SOLD_OUT || reason == DOOR_ENDED
+        || reason == DOOR_PAUSED || reason == DOOR_UNAVAILABLE;
     if (about_stock && last != 0 && world->model.tickets[last].lsn <= shown)
         violation("I8 a flag never hides a win", "user %u has ticket %u of item %u, the door says %s",
             user_index(wish->user), last, wish->item, door_reason_name(reason));

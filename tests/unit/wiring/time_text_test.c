@@ -1,11 +1,11 @@
-#include "wiring/verify_time.h"
+#include "wiring/time_text.h"
 
 #include "tests/unit/base/unit.h"
 
 static uint64_t parsed(const char *text, uint64_t now_ms)
 {
     uint64_t ms = 0;
-    assert_int_equal(verify_time_parse(span_from_string(text), now_ms, &ms), STATUS_OK);
+    assert_int_equal(time_text_parse(span_from_string(text), now_ms, &ms), STATUS_OK);
     return ms;
 }
 
@@ -42,25 +42,25 @@ static void everything_else_is_refused(void **state)
         "18446744073709551615", "+99999999999999999d", "+18446744073709551616s" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t ms = 7;
-        if (verify_time_parse(span_from_string(bad[i]), 1000, &ms) == STATUS_OK)
+        if (time_text_parse(span_from_string(bad[i]), 1000, &ms) == STATUS_OK)
             fail_msg("%s was taken", bad[i]);
         assert_int_equal(ms, 7);
     }
     uint64_t ms;
-    assert_int_equal(verify_time_parse(SPAN("+30s"), 0, &ms), STATUS_BAD_INPUT); /* from when? */
+    assert_int_equal(time_text_parse(SPAN("+30s"), 0, &ms), STATUS_BAD_INPUT); /* from when? */
 }
 
 static void a_moment_reads_back_as_it_was_written(void **state)
 {
     (void)state;
     char text[TIME_TEXT_BYTES];
-    verify_time_format(UINT64_C(1794398400250), text);
+    time_text_format(UINT64_C(1794398400250), text);
     assert_string_equal(text, "2026-11-11T12:00:00.250Z");
     for (uint64_t ms = 1; ms < UINT64_C(253402300799999); ms = ms * 3 + 86400007) {
-        verify_time_format(ms, text);
+        time_text_format(ms, text);
         assert_int_equal(parsed(text, 0), ms);
     }
-    verify_time_format(UINT64_MAX, text);
+    time_text_format(UINT64_MAX, text);
     assert_string_equal(text, "18446744073709551615");
 }
 

@@ -1,4 +1,4 @@
-#include "wiring/verify_time.h"
+#include "wiring/time_text.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -96,7 +96,7 @@ static enum status relative_parse(struct span text, uint64_t now_ms, uint64_t *m
     return STATUS_BAD_INPUT;
 }
 
-enum status verify_time_parse(struct span text, uint64_t now_ms, uint64_t *ms)
+enum status time_text_parse(struct span text, uint64_t now_ms, uint64_t *ms)
 {
     uint64_t number;
     if (text.size > 1 && text.data[0] == '+' && now_ms != 0)
@@ -109,7 +109,7 @@ enum status verify_time_parse(struct span text, uint64_t now_ms, uint64_t *ms)
     return STATUS_OK;
 }
 
-void verify_time_format(uint64_t ms, char out[TIME_TEXT_BYTES])
+void time_text_format(uint64_t ms, char out[TIME_TEXT_BYTES])
 {
     const time_t seconds = (time_t)(ms / 1000);
     struct tm parts;

@@ -1,6 +1,6 @@
-/* wiring/verify_time.h: moments as people write them, for `verify` and `admin`. */
-#ifndef STAMPEDE_WIRING_VERIFY_TIME_H
-#define STAMPEDE_WIRING_VERIFY_TIME_H
+/* wiring/time_text.h: moments as people write them, for `verify` and `admin`. */
+#ifndef STAMPEDE_WIRING_TIME_TEXT_H
+#define STAMPEDE_WIRING_TIME_TEXT_H
 
 #include "base/span.h"
 
@@ -9,8 +9,8 @@ enum { TIME_TEXT_BYTES = 32 };
 /* Milliseconds since 1970, or ISO 8601 in UTC (2026-11-11T12:00:00Z, with up to three digits of a
  * second), or, where now_ms is not 0, from now on: +250ms, +30s, +10m, +2h, +1d.
  * STATUS_BAD_INPUT: none of these; *ms is then unchanged. */
-MUST_CHECK enum status verify_time_parse(struct span text, uint64_t now_ms, uint64_t *ms);
+MUST_CHECK enum status time_text_parse(struct span text, uint64_t now_ms, uint64_t *ms);
 /* ISO 8601 with milliseconds. */
-void verify_time_format(uint64_t ms, char out[TIME_TEXT_BYTES]);
+void time_text_format(uint64_t ms, char out[TIME_TEXT_BYTES]);
 
 #endif
