@@ -21,7 +21,7 @@ enum {
     RECORD_BYTES_MAX = 256,   /* one journal record with its header */
     BATCH_RECORDS_MAX = 4096, /* records in one journal batch */
 
-    ORDER_BATCH_MAX = 512, /* tickets in one store transaction */
+    ORDER_BATCH_MAX = 2048, /* tickets in one store transaction */
     ORDER_BATCH_WAIT_MS = 20,
     ORDER_TRIES_MAX = 5, /* attempts for a row the database refuses */
 

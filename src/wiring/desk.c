@@ -201,9 +201,9 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
     }
 }
 
-/* Each transaction syncs the disk that the journal is waiting for, too. So while wins come in,
- * orders are written one full batch at a time with a pause between; when selling rests, or the
- * orders fall behind, as fast as they can be. */
+/* Each transaction syncs the disk that the journal is waiting for, too. So while wins come in, orders
+ * are written one batch at a time with a pause between, longer when the batches are well filled; when
+ * selling rests, or the orders fall behind, as fast as they can be. */
 static bool orders_are_due(struct desk *desk)
 {
     const lsn_t durable = atomic_load_explicit(
@@ -216,7 +216,8 @@ static bool orders_are_due(struct desk *desk)
         return true;
     if (desk->now_ms < desk->orders_at_ms)
         return false;
-    desk->orders_at_ms = desk->now_ms + ORDER_BATCH_WAIT_MS;
+    const bool busy = desk->orders_last > ORDER_BATCH_MAX / 4;
+    desk->orders_at_ms = desk->now_ms + (busy ? DESK_FULL_PAUSE_MS : ORDER_BATCH_WAIT_MS);
     return true;
 }
 
@@ -233,6 +234,7 @@ static uint32_t desk_turn(struct desk *desk)
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("desk", "orders can't be written: %s (%s)", status_name(status),
             progress.trouble == NULL ? "no more is known" : progress.trouble);
+    desk->orders_last = progress.records;
     lag_turn(desk, &progress);
     struct stock_pump_progress pump;
     if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK && pump.refused > 0)

@@ -10,7 +10,10 @@
 #include "wiring/problems.h"
 
 enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
-enum { DESK_SELLING_MS = 100 }; /* wins came in within this time: selling goes on */
+enum {
+    DESK_SELLING_MS = 200,    /* wins came in within this time: selling goes on */
+    DESK_FULL_PAUSE_MS = 100, /* between transactions while selling, when they are well filled */
+};
 
 struct desk {
     struct desk_config config;
@@ -27,6 +30,7 @@ struct desk {
     lsn_t durable_seen; /* to notice that wins come in */
     uint64_t selling_until_ms;
     uint64_t orders_at_ms; /* not before this */
+    uint32_t orders_last;  /* records of the last transaction */
     bool catalog_stale;
     _Atomic bool stop, ended;
     _Atomic uint64_t lag;
