@@ -114,8 +114,11 @@ static void ready_make(struct ready *ready, enum problem problem, struct span mo
     ready->number = gap == NULL ? 0 : (uint32_t)(gap - out.data) + (waits(problem) ? 13 : 0);
 }
 
+static void ready_won_make(void);
+
 void answers_create(void)
 {
+    ready_won_make();
     for (int problem = PROBLEM_NONE + 1; problem < PROBLEMS; problem++) {
         const bool sold_out = problem == PROBLEM_SOLD_OUT;
         ready_make(&ready_plain[problem], (enum problem)problem,
@@ -146,7 +149,20 @@ static inline void ready_render(const struct ready *ready, const struct edge_ans
         ready_fill(answer, keys, out->data + start + ready->number);
 }
 
-static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+/* The numbers of a win, from where the fixed part of the body ends. */
+static void won_numbers(const struct edge_answer *answer, struct text *out)
+{
+    text_u64(out, answer->extra);
+    text_literal(out, ",\"quantity\":");
+    text_u64(out, answer->a);
+    text_literal(out, ",\"unit_price\":");
+    text_u64(out, answer->c);
+    text_literal(out, ",\"pay_by_ms\":");
+    text_u64(out, answer->d);
+    text_literal(out, "}");
+}
+
+static void won_render_slowly(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out)
 {
     char body_bytes[256], header_bytes[512];
@@ -158,20 +174,65 @@ static void won_render(const struct edge_answer *answer, const struct funnel_key
     text_literal(&body, "\",\"order\":\"");
     text_hex64(&body, funnel_order_id(keys, answer->b));
     text_literal(&body, "\",\"item\":");
-    text_u64(&body, answer->extra);
-    text_literal(&body, ",\"quantity\":");
-    text_u64(&body, answer->a);
-    text_literal(&body, ",\"unit_price\":");
-    text_u64(&body, answer->c);
-    text_literal(&body, ",\"pay_by_ms\":");
-    text_u64(&body, answer->d);
-    text_literal(&body, "}");
+    won_numbers(answer, &body);
     text_literal(&head, "Location: /v1/tickets/");
     text_hex64(&head, ticket);
     text_literal(&head, "\r\n");
     text_add(&head, headers);
     invariant(!body.overflow && !head.overflow);
     http_reply(out, 202, SPAN("application/json"), text_span(&head), text_span(&body), closing);
+}
+
+/* A win rendered at start up to its numbers, and where the rest goes. */
+static struct {
+    char bytes[512];
+    uint32_t size, body; /* the head's size is `body` */
+    uint32_t date, length, location, ticket, order;
+} ready_won;
+
+static uint32_t offset_after(const char *text, size_t size, const char *mark)
+{
+    const char *found = memmem(text, size, mark, strlen(mark));
+    invariant(found != NULL);
+    return (uint32_t)((size_t)(found - text) + strlen(mark));
+}
+
+static void ready_won_make(void)
+{
+    const struct funnel_keys keys = { 0 }; /* any will do: what they make is filled in later */
+    struct text out = text_in(ready_won.bytes, sizeof ready_won.bytes);
+    won_render_slowly(&(struct edge_answer){ .b = 1 }, &keys, SPAN_NONE, false, &out);
+    invariant(!out.overflow);
+    ready_won.date = offset_after(out.data, out.size, "\r\nDate: ");
+    ready_won.length = offset_after(out.data, out.size, "\r\nContent-Length: ");
+    ready_won.location = offset_after(out.data, out.size, "/v1/tickets/");
+    ready_won.body = offset_after(out.data, out.size, "\r\n\r\n");
+    ready_won.ticket = offset_after(out.data, out.size, "\"ticket\":\"");
+    ready_won.order = offset_after(out.data, out.size, "\"order\":\"");
+    ready_won.size = offset_after(out.data, out.size, "\"item\":");
+}
+
+static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
+{
+    char *start = out->data + out->size;
+    if (headers.size > 0 || closing || out->capacity - out->size < 2 * sizeof ready_won.bytes) {
+        won_render_slowly(answer, keys, headers, closing, out);
+        return;
+    }
+    text_add(out, span_of(ready_won.bytes, ready_won.size));
+    won_numbers(answer, out);
+    memcpy(start + ready_won.date, http_date(), HTTP_DATE_CHARS);
+    struct text hex = text_in(start + ready_won.ticket, 16);
+    text_hex64(&hex, funnel_ticket_id(keys, answer->b));
+    memcpy(start + ready_won.location, start + ready_won.ticket, 16);
+    hex = text_in(start + ready_won.order, 16);
+    text_hex64(&hex, funnel_order_id(keys, answer->b));
+    /* The body has three digits of length whatever its numbers are. */
+    const size_t length = (size_t)(out->data + out->size - start) - ready_won.body;
+    invariant(length >= 100 && length <= 999);
+    struct text digits = text_in(start + ready_won.length, 3);
+    text_u64(&digits, length);
 }
 
 static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys,

@@ -52,6 +52,18 @@ def comments_empty_lines_and_several_keys_of_one_role_are_fine():
 
 
 @rule
+def each_key_has_its_own_name_and_role():
+    write(line("ann", "admin", "one") + line("bob", "viewer", "two") + line("cid", "admin", "three"))
+    server.reload()
+    product = {"name": "P", "list_price": 1}
+    replies = [server.request("POST", "/admin/v1/products", product, {"Authorization": f"Bearer {key}"})
+               for key in ("one", "two", "three")]
+    equal([reply.status for reply in replies], [201, 403, 201])
+    audit = server.request("GET", "/admin/v1/audit", headers={"Authorization": "Bearer two"}).json()["audit"]
+    equal([entry["actor"] for entry in audit[-2:]], ["ann", "cid"])
+
+
+@rule
 def without_keys_nobody_is_an_administrator():
     write("")
     server.reload()

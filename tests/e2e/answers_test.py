@@ -39,6 +39,16 @@ def sold_out_says_how_many_are_left_when_too_many_were_asked_for():
 
 
 @rule
+def sold_out_is_as_exact_for_who_has_bought_before():
+    item, buyer = server.open_item(total=5, limit_per_user=10), Buyer(server)
+    won = buyer.win(item, quantity=2, key="a")
+    problem(buyer.buy(item, quantity=4, key="b"), 409, "sold-out", free=3)
+    buyer.win(item, quantity=3, key="b")
+    problem(buyer.buy(item, quantity=1, key="c"), 409, "sold-out", free=0)
+    equal(buyer.win(item, quantity=2, key="a"), won)
+
+
+@rule
 def a_limit_of_one_is_one_and_the_second_purchase_shows_the_ticket():
     item, buyer = server.open_item(total=5), Buyer(server)
     problem(buyer.buy(item, quantity=2), 409, "limit-reached")

@@ -78,6 +78,18 @@ def a_long_poll_hears_of_its_order_when_the_database_is_back():
 
 
 @rule
+def an_order_that_is_being_written_is_shown_to_its_owner_only():
+    item, buyer, other = server.open_item(), Buyer(server), Buyer(server)
+    with Locked():
+        won = buyer.win(item)
+        wanted = {"ticket": won["ticket"], "order": won["order"], "state": "creating", "item": item, "quantity": 1}
+        for path in (f"/v1/tickets/{won['ticket']}", f"/v1/orders/{won['order']}", f"/v1/tickets/{won['ticket']}?wait=1"):
+            equal(buyer.get(path).json(), wanted)
+            problem(other.get(path), 404, "unknown-order")
+    equal(buyer.order(won["ticket"])["state"], "pending")
+
+
+@rule
 def admin_requests_are_told_that_the_database_is_away():
     sale = server.sale()
     with Locked():

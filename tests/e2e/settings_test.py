@@ -77,6 +77,7 @@ def a_broken_settings_file_keeps_the_old_settings_and_says_where():
         good = file.read()
     for text, said in ((good + "[session]\nguest = yes\n", "session.guest"), (good + "[server]\nport = x\n", "server.port"),
                        ("nonsense", "line 1"), (good + "[cors]\norigins = shop.example\n", "cors.origins"),
+                       (good + "[cors]\norigins = https://shop.example/\n", "cors.origins"),
                        (good + "[server]\nlog_level = loud\n", "log_level"),
                        (good + "[admin]\nkeys = /nowhere/keys\n", "admin keys"),
                        (good.replace("guests = yes", "guests = no").replace(f"jwt_keys = {keys}", "jwt_keys ="), "nobody could enter")):

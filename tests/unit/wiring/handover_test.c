@@ -1,13 +1,10 @@
 #include "wiring/handover.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit/base/unit.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { READERS = 2, VALUES = 2000 };
 
