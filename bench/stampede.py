@@ -52,7 +52,7 @@ class Stampede(Server):
             "data.folder": self.data,
             "data.tickets_max": str(tickets_max),
             "session.guests": "yes",
-            "pass.life_s": "3600",
+            "pass.life_s": "3599",
             "admin.keys": self.write("admin_keys", key_line),
             "orders.lag_max": str(max(1000, tickets_max)),
         }

@@ -421,14 +421,17 @@ void edge_run(struct edge *edge)
         pin(edge->config.cpu);
     time_read(edge);
     while (wish_obey(edge)) {
-        int timeout_ms = edge->dirty_count > 0 ? 0 : EDGE_TICK_MS;
+        /* A request that was started after the handler's turn waits for the next one: at once. */
+        int timeout_ms = edge->dirty_count > 0 || edge->started_late ? 0 : EDGE_TICK_MS;
         int count = epoll_wait(edge->epoll_fd, events, EVENTS_MAX, timeout_ms);
         invariant(count >= 0 || errno == EINTR);
         time_read(edge);
         for (int i = 0; i < count; i++)
             event_handle(edge, &events[i]);
         edge->handler.turn(edge->handler.self, edge->now_ms);
+        uint64_t requests = edge->counts.requests;
         serve_dirty(edge);
+        edge->started_late = edge->counts.requests != requests;
         sweep(edge);
     }
     connections_close(edge);

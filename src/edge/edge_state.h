@@ -35,6 +35,7 @@ struct edge {
     struct connection *serving;    /* NULL between connections */
     uint32_t *dirty, *dirty_spare; /* slots to look at after the turn, each once */
     uint32_t dirty_count;
+    bool started_late; /* requests were started after the handler's turn */
     struct edge_counts counts;
     struct thread_owner owner;
 

@@ -65,6 +65,21 @@ enum status listener_open(const char *address, uint16_t port, int *fd)
     return STATUS_OK;
 }
 
+bool listener_taken(const char *address, uint16_t port)
+{
+    union address where;
+    socklen_t bytes = 0;
+    if (port == 0 || !address_parse(address, port, &where, &bytes))
+        return false;
+    int probe = socket(where.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (probe < 0)
+        return false;
+    bool taken = option_set(probe, SOL_SOCKET, SO_REUSEADDR, 1)
+        && bind(probe, &where.any, bytes) != 0 && errno == EADDRINUSE;
+    close(probe);
+    return taken;
+}
+
 uint16_t listener_port(int fd)
 {
     union address where = { .any = { .sa_family = AF_UNSPEC } };

@@ -22,6 +22,7 @@ struct config {
     uint64_t threads;         /* edges; 0: one per core */
     uint64_t connections_max; /* per edge */
     uint64_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, drain_ms;
+    uint64_t drain_notice_ms; /* between /readyz failing and the drain, for load balancers to see it */
     bool pin;
     char log_level[CONFIG_TEXT];
     /* [data] */

@@ -94,8 +94,9 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     snprintf(folder->database, sizeof folder->database, "%s/stampede.db", path);
     const char *part = "";
     /* Looking must not make what is not there. */
-    const bool missing = use == DATA_LOOK && (access(path, F_OK) != 0 || access(journal, F_OK) != 0);
-    enum status status = missing ? STATUS_NOT_FOUND : disk_folder_open(path, &folder->root);
+    const bool look = use == DATA_LOOK;
+    enum status status =
+        look && access(path, F_OK) != 0 ? STATUS_NOT_FOUND : disk_folder_open(path, &folder->root);
     if (status == STATUS_OK && use == DATA_SERVE) {
         status = disk_folder_lock(folder->root, "lock");
         if (status == STATUS_BUSY) {
@@ -109,7 +110,8 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     }
     if (status == STATUS_OK) {
         part = "/journal";
-        status = disk_folder_open(journal, &folder->journal);
+        status = look && access(journal, F_OK) != 0 ? STATUS_NOT_FOUND
+                                                    : disk_folder_open(journal, &folder->journal);
     }
     if (status == STATUS_OK)
         return STATUS_OK;

@@ -110,6 +110,12 @@ static user_id visitor(struct exchange *exchange, bool *guest)
     return funnel_user_id(keys, span_of(claims.subject, claims.subject_bytes));
 }
 
+/* Rounded up: nothing lives shorter than it was set to. */
+static uint32_t expiry_s(uint64_t now_ms, uint64_t life_s)
+{
+    return (uint32_t)((now_ms + life_s * 1000 + 999) / 1000);
+}
+
 enum edge_verdict public_session(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
@@ -119,10 +125,10 @@ enum edge_verdict public_session(struct exchange *exchange)
     const user_id user = visitor(exchange, &guest);
     if (user == 0)
         return EDGE_REPLIED;
-    const uint32_t now_s = (uint32_t)(edge_now_ms(routes->edge) / 1000);
+    const uint64_t now_ms = edge_now_ms(routes->edge);
     const struct session session = { .user = user,
-        .issued_s = now_s,
-        .expires_s = now_s + (uint32_t)routes->shared.config->session_life_s,
+        .issued_s = (uint32_t)(now_ms / 1000),
+        .expires_s = expiry_s(now_ms, routes->shared.config->session_life_s),
         .guest = guest };
     session_issue(&routes->keys, &session, token);
     text_literal(&body, "{\"session\":\"");
@@ -145,7 +151,10 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     const user_id user = session_user(exchange);
     if (user == 0)
         return EDGE_REPLIED;
-    if (!board_read(routes->door.board, item, &view))
+    if (routes->catalog == NULL)
+        return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
+    /* A draft may be preheated, but it is not for sale. */
+    if (catalog_item_find(routes->catalog, item) == NULL || !board_read(routes->door.board, item, &view))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     const uint64_t now_ms = edge_now_ms(routes->edge);
     if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
@@ -157,7 +166,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     }
     const struct pass pass = { .user = user,
         .item = item,
-        .expires_s = (uint32_t)(now_ms / 1000 + routes->shared.config->pass_life_s),
+        .expires_s = expiry_s(now_ms, routes->shared.config->pass_life_s),
         .nonce = (uint32_t)random_next(&routes->random) };
     pass_issue(&routes->keys, &pass, token);
     text_literal(&body, "{\"pass\":\"");

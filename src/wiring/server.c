@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "edge/listener.h"
 #include "edge/static_files.h"
 #include "queue/journal_queue.h"
 #include "store/sqlite.h"
@@ -262,6 +263,12 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
 static bool edges_start(struct server *server)
 {
     const int activated = sd_listen_fds(1);
+    if (activated <= 0 && listener_taken(server->config.address, (uint16_t)server->config.port)) {
+        snprintf(server->error, sizeof server->error,
+            "can't listen on %.100s port %" PRIu64 ": something else does", server->config.address,
+            server->config.port);
+        return false;
+    }
     for (uint32_t i = 0; i < server->edge_count; i++) {
         const int fd = activated > 0 ? dup(SD_LISTEN_FDS_START + (int)i % activated) : -1;
         if (!edge_start(server, i, fd))
@@ -495,6 +502,7 @@ int server_run(const struct config *config, const struct server_options *options
     log_info("server", "draining");
     sd_notify(0, "STOPPING=1");
     atomic_store(&server->draining, true);
+    poll(NULL, 0, (int)server->config.drain_notice_ms);
     server_close(server);
     free(server);
     log_info("server", "stopped");

@@ -60,7 +60,9 @@ def command_run(command, seconds, folder=REPOSITORY, may_fail=False):
     finally:
         group_end(process)
     if process.returncode != 0 and not may_fail:
-        raise Ended(f"exit code {process.returncode}: {' | '.join(output.strip().splitlines()[-4:])[-500:]}")
+        lines = output.strip().splitlines()
+        telling = [line for line in lines if re.search(r"VIOLATION|^seed |: error|FAIL", line)]
+        raise Ended(f"exit code {process.returncode}: {' | '.join((telling or lines)[-4:])[-500:]}")
     return output
 
 
@@ -86,7 +88,8 @@ class Spine:
 
     def tell(self, bar, figure, goal, ok, seconds):
         word = "ok" if ok else "FAIL"
-        print(f"bar {bar:<3} {figure}; goal {goal}; {word} ({seconds:.0f} s)", flush=True)
+        took = f" ({seconds:.0f} s)" if seconds else ""
+        print(f"bar {bar:<3} {figure}; goal {goal}; {word}{took}", flush=True)
         if not ok:
             self.failed.append(bar)
 
@@ -295,7 +298,9 @@ def row_judged(row):
     goal = row["goal"] or "–"
     if "median" not in row:
         return row.get("note", "not measured"), goal, False
-    figure = f"{row['median']:.3g} ({row['q1']:.3g}–{row['q3']:.3g}, {row['rounds']} rounds)"
+    median, low, high = (f"{row[name]:,.0f}" if row[name] >= 100 else f"{row[name]:.2f}"
+                         for name in ("median", "q1", "q3"))
+    figure = f"{median} ({low}–{high}, {row['rounds']} rounds)"
     ok = row["met"] is not False
     floor = PROTOTYPE.get(row["name"])
     if floor is not None:
@@ -325,7 +330,7 @@ def bar_5(spine):
     for row in rows:
         figure, goal, ok = row_judged(row)
         if row["goal"] or not ok:
-            spine.tell("5", f"{row['name']} {figure}", goal, ok, 0)
+            spine.tell(f"5 {row['name']}", figure, goal, ok, 0)
     print(f"         bar 5 took {time.monotonic() - began:.0f} s; all rows in {os.path.relpath(results, REPOSITORY)}")
 
 

@@ -123,11 +123,11 @@ def a_session_that_was_given_outlives_a_restart():
 @rule
 def a_session_that_has_expired_is_refused():
     import subprocess
-    minted = subprocess.run([server.binary, "mint", "--data", server.data, "--session", "--users", "1:2", "--life", "1"],
+    minted = subprocess.run([server.binary, "mint", "--data", server.data, "--session", "--users", "1:2", "--life", "2"],
                             capture_output=True, text=True, check=True).stdout.split()
     equal(len(minted), 2)
     equal(server.get("/v1/orders", session=minted[0]).status, 200)
-    time.sleep(1.2)
+    time.sleep(2.1)
     item = server.open_item()
     for path, method in (("/v1/orders", "GET"), (f"/v1/items/{item}/mine", "GET"), (f"/v1/items/{item}/pass", "POST")):
         problem(server.request(method, path, session=minted[0]), 401, "session-invalid")

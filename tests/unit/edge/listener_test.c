@@ -51,12 +51,25 @@ static void addresses_that_are_none_are_refused(void **state)
     assert_int_equal(listener_port(-1), 0);
 }
 
+static void a_port_that_somebody_listens_on_is_taken(void **state)
+{
+    int fd;
+    (void)state;
+    assert_int_equal(listener_open("127.0.0.1", 0, &fd), STATUS_OK);
+    uint16_t port = listener_port(fd);
+    assert_true(listener_taken("127.0.0.1", port));
+    close(fd);
+    assert_false(listener_taken("127.0.0.1", port));
+    assert_false(listener_taken("127.0.0.1", 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(port_zero_gets_a_real_port_that_others_can_share),
         cmocka_unit_test(it_does_not_block_and_passes_no_delay_on),
         cmocka_unit_test(addresses_that_are_none_are_refused),
+        cmocka_unit_test(a_port_that_somebody_listens_on_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
