@@ -266,7 +266,7 @@ test: ## everything: units, seams, sanitizers, simulation, corpora, end to end, 
 
 test-programs: release-programs asan-programs tsan-programs sim-programs
 release-programs:
-	@$(MAKE) BUILD=release programs $(if $(HAS_SERVER),server)
+	@$(MAKE) BUILD=release programs benches $(if $(HAS_SERVER),server)
 asan-programs:
 	@$(MAKE) BUILD=asan programs fuzzers $(if $(HAS_SERVER),server)
 tsan-programs:
@@ -289,6 +289,7 @@ sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or
 
 torture: ## kill -9 the real server under load KILLS=100 times and compare told with recovered
 	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
 	python3 tests/e2e/torture.py --kills $(KILLS) $(TORTURE_ARGS)
 
 fuzz: ## libFuzzer with ASan and UBSan: RUNS=1000000 for each target, or TARGET=name
@@ -310,7 +311,7 @@ check-spine: ## the bars of the spine in a quick form, one line each
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
 	+@$(SUBMAKE) BUILD=sim sims
-	python3 tests/e2e/check_spine.py $(SPINE_ARGS)
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_spine.py $(SPINE_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

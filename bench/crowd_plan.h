@@ -70,7 +70,7 @@ static inline void plan_create(
         crowd_wrong("out of memory");
     uint32_t *order = plan_users_shuffled(users, random);
     for (uint32_t i = 0; i < users; i++) {
-        uint64_t own = 1 + random_below(random, options->purchases_max);
+        uint8_t own = (uint8_t)(1 + random_below(random, options->purchases_max));
         bool keyed = random_below(random, 100) >= options->keyless_percent;
         for (uint8_t number = 0; number < own; number++) {
             uint16_t quantity = (uint16_t)(1 + random_below(random, options->quantity_max));

@@ -1,9 +1,10 @@
 /* base/metrics.h: counters and gauges in Prometheus text form.
  * A metric is a static struct, registered at start. Counters have one cell per thread slot, so that
  * counting is one relaxed add on a line nobody else writes; reading sums the cells.
- * Thread: metrics_thread_enter gives the calling thread its slot (METRICS_THREADS at most, later
- * ones share the last); counting from any thread; metrics_register at start only; metrics_render
- * from any thread. */
+ * Slots: 0 is shared by the threads that never entered, 1 … METRICS_THREADS − 2 have one thread each
+ * in the order of entering, and the last is shared by all who entered later.
+ * Thread: metrics_thread_enter gives the calling thread its slot, again is harmless; counting from
+ * any thread; metrics_register at start only; metrics_render from any thread. */
 #ifndef STAMPEDE_BASE_METRICS_H
 #define STAMPEDE_BASE_METRICS_H
 

@@ -32,15 +32,17 @@ const char *parse_wait(struct parse *parse)
 static inline __attribute__((always_inline)) bool name_is(const char *name, const char *known, size_t bytes)
 {
     if (bytes < 8) {
-        uint32_t first = bytes_get_u32(known), last = bytes_get_u32(known + bytes - 4);
+        const size_t last_at = bytes - 4;
+        uint32_t first = bytes_get_u32(known), last = bytes_get_u32(known + last_at);
         return (bytes_get_u32(name) | ((first & 0x40404040) >> 1)) == first
-            && (bytes_get_u32(name + bytes - 4) | ((last & 0x40404040) >> 1)) == last;
+            && (bytes_get_u32(name + last_at) | ((last & 0x40404040) >> 1)) == last;
     }
-    for (size_t at = 0; at + 8 < bytes; at += 8) {
+    const size_t last_at = bytes - 8;
+    for (size_t at = 0; at < last_at; at += 8) {
         if (!word_names(word_of(name + at), known + at, 8))
             return false;
     }
-    return word_names(word_of(name + bytes - 8), known + bytes - 8, 8);
+    return word_names(word_of(name + last_at), known + last_at, 8);
 }
 #define NAME_IS(name, literal) name_is((name), (literal), sizeof(literal) - 1)
 

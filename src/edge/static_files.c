@@ -19,6 +19,7 @@ enum {
     HEADERS_BYTES = 512,
     QUALITY_ONE = 1000, /* q=1 */
     HASH_CHARS = 8,     /* of a hashed name */
+    PACK_QUALITY = 6,   /* of brotli: the highest takes a quarter of a second at every start */
 };
 
 static const char *const encoding_name[ENCODINGS] = { "br", "gzip", "identity" };
@@ -139,7 +140,7 @@ static bool compress_with(struct span content, enum encoding encoding, struct fo
         return false;
     bool smaller = false;
     if (encoding == ENCODING_BROTLI) {
-        smaller = BrotliEncoderCompress(BROTLI_MAX_QUALITY, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT,
+        smaller = BrotliEncoderCompress(PACK_QUALITY, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT,
                       content.size, (const uint8_t *)content.data, &size, (uint8_t *)packed)
             && size < content.size;
     } else {
@@ -160,8 +161,9 @@ static bool compress_with(struct span content, enum encoding encoding, struct fo
         free(packed);
         return true;
     }
-    char *fitting = realloc(packed, size);
-    form->owned = fitting == NULL ? packed : fitting;
+    form->owned = realloc(packed, size);
+    if (form->owned == NULL)
+        form->owned = packed; /* it keeps the room that it does not need */
     form->body = span_of(form->owned, size);
     return true;
 }

@@ -68,7 +68,7 @@ void engine_apply(
 item_id engine_command_item(const struct command *command, const struct outcome *outcome);
 /* False: unknown. */
 bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view);
-void engine_item_counts(const struct engine *engine, item_id item, struct item_counts *counts);
+void engine_item_counts(const struct engine *engine, item_id id, struct item_counts *counts);
 
 /* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL:
  * fine, else what is wrong. */

@@ -97,11 +97,13 @@ uint32_t sqlite_changed_rows(struct sqlite_store *store)
 void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes)
 {
     const void *text = sqlite3_column_text(statement, at);
-    size_t bytes = text == NULL ? 0 : (size_t)sqlite3_column_bytes(statement, at);
-    if (bytes >= out_bytes)
-        bytes = out_bytes - 1;
-    if (bytes > 0)
+    size_t bytes = 0;
+    if (text != NULL) {
+        bytes = (size_t)sqlite3_column_bytes(statement, at);
+        if (bytes >= out_bytes)
+            bytes = out_bytes - 1;
         memcpy(out, text, bytes);
+    }
     out[bytes] = '\0';
 }
 

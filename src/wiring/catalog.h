@@ -36,7 +36,7 @@ struct catalog {
 
 /* Reads the store. Thread: the desk. */
 MUST_CHECK enum status catalog_build(struct catalog **catalog, struct order_store *store);
-void catalog_free(void *catalog); /* accepts NULL */
+void catalog_free(void *pointer); /* to a catalog; accepts NULL */
 
 /* Any thread, while the catalog is held. NULL: not public. */
 const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale);

@@ -86,7 +86,7 @@ MUST_CHECK enum status desk_open(
 void desk_close(struct desk *desk); /* accepts NULL */
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
 struct wake *desk_wake(struct desk *desk); /* also the client of both ports */
-void desk_run(void *desk);                 /* the thread; until desk_stop */
+void desk_run(void *context);              /* the desk; the thread, until desk_stop */
 void desk_stop(struct desk *desk);         /* any thread: writes what the log has, then ends */
 
 /* Edge threads. */

@@ -95,8 +95,8 @@ struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORI
 /* routes_public.c */
 enum edge_verdict public_time(struct exchange *exchange);
 enum edge_verdict public_sales(struct exchange *exchange);
-enum edge_verdict public_sale(struct exchange *exchange, sale_id sale);
-enum edge_verdict public_item(struct exchange *exchange, item_id item);
+enum edge_verdict public_sale(struct exchange *exchange, sale_id id);
+enum edge_verdict public_item(struct exchange *exchange, item_id id);
 enum edge_verdict public_session(struct exchange *exchange);
 enum edge_verdict public_pass(struct exchange *exchange, item_id item);
 enum edge_verdict public_ready(struct exchange *exchange);
@@ -107,7 +107,7 @@ enum edge_verdict orders_mine(struct exchange *exchange, item_id item);
 enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by_ticket);
 enum edge_verdict orders_list(struct exchange *exchange);
 enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
-void orders_ask_answered(struct routes *routes, uint32_t ask, const struct outcome *outcome);
+void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
 

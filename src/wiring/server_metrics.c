@@ -3,7 +3,7 @@
 #include "base/metrics.h"
 
 #define GAUGE(variable, text, description) \
-    static struct metric variable = { .name = text, .help = description, .kind = METRIC_GAUGE }
+    static struct metric variable = { .name = (text), .help = (description), .kind = METRIC_GAUGE }
 GAUGE(durable, "stampede_journal_durable_position", "Last log position that is durable.");
 GAUGE(stopped, "stampede_wins_stopped",
     "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");

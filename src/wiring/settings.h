@@ -23,7 +23,7 @@ struct settings {
 
 MUST_CHECK enum status settings_make(
     struct settings **settings, const struct config *config, char error[CONFIG_ERROR]);
-void settings_free(void *settings); /* accepts NULL */
+void settings_free(void *pointer); /* to settings; accepts NULL */
 /* 1 … ORIGINS_MAX; 0: not allowed. */
 uint8_t settings_origin(const struct settings *settings, struct span origin);
 

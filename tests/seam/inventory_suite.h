@@ -20,6 +20,6 @@ struct inventory_suite_maker {
     void (*restart)(void *made);
 };
 
-int inventory_suite_run(const struct inventory_suite_maker *maker); /* what main returns */
+int inventory_suite_run(const struct inventory_suite_maker *implementation); /* what main returns */
 
 #endif

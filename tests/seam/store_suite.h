@@ -14,6 +14,6 @@ struct store_maker {
 };
 
 /* Answers the number of failed rules. */
-int store_suite_run(const struct store_maker *maker);
+int store_suite_run(const struct store_maker *chosen);
 
 #endif

@@ -124,15 +124,17 @@ static void a_full_batch_over_many_items_is_one_step(void **state)
     struct fixture *f = *state;
     struct product product;
     uint32_t count;
-    item_id items[100];
+    enum { STRIDE = 37, ITEMS = ORDER_BATCH_MAX / (UNITS / 2) }; /* half of each is sold */
+    static_assert(ITEMS % STRIDE != 0, "the stride reaches every item");
+    item_id items[ITEMS];
     assert_int_equal(ops(f)->products(f->store, 0, &product, 1, &count), STATUS_OK);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < ITEMS; i++)
         items[i] = suite_add_item(f, 0, product.id);
     for (uint32_t i = 0; i < ORDER_BATCH_MAX; i++)
-        suite_add_win(f, items[(i * 37) % 100], 1 + i, 1);
+        suite_add_win(f, items[(i * STRIDE) % ITEMS], 1 + i, 1);
     suite_must_send(f);
     assert_int_equal(suite_position_of(f), ORDER_BATCH_MAX);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < ITEMS; i++)
         suite_check_accounting(f, items[i], 0);
     for (uint32_t i = 0; i < ORDER_BATCH_MAX; i++)
         suite_add_win(f, items[0], 1 + i, 1); /* more than it has */

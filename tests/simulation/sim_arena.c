@@ -17,7 +17,7 @@ enum {
     ARENA_ALIGN = 64,
     ARENAS_MAX = 256,
     TAKES_MAX = 64,
-    GENEROUS_BYTES = 256 * 1024,
+    GENEROUS_BYTES = 1024 * 1024,
     TOUCHED_BYTES = 64 * 1024,
 };
 

@@ -402,8 +402,8 @@ static int vfs_time(sqlite3_vfs *vfs, double *days)
 static int vfs_last_error(sqlite3_vfs *vfs, int bytes, char *out)
 {
     (void)vfs;
-    (void)bytes;
-    (void)out;
+    if (bytes > 0)
+        out[0] = '\0';
     return 0;
 }
 

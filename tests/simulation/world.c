@@ -351,6 +351,7 @@ static void item_choose(struct world *world, item_id id)
 {
     static const uint32_t limits[] = { 1, 1, 1, 0, 2, 3, 4, 5 };
     struct command_preheat *wish = &world->item_wish[id];
+    invariant(world->sale_count > 0);
     *wish = (struct command_preheat){ .item = id,
         .sale = (sale_id)(1 + (id - 1) % world->sale_count),
         .unit_price = 100 + world_below(world, 900),

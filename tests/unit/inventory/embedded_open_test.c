@@ -12,7 +12,11 @@ static struct embedded_report report;
 static enum status inventory_open(uint64_t tickets_max)
 {
     const struct embedded_config config = {
-        .journal = { .disk = disk, .data_id = 5, .segment_bytes = 4 * JOURNAL_PAGE, .batch_bytes = 2 * JOURNAL_PAGE },
+        .journal = { .disk = disk,
+            .data_id = 5,
+            .segment_bytes = 4 * JOURNAL_PAGE,
+            .batch_bytes = 2 * JOURNAL_PAGE,
+        },
         .engine = { .items_max = 4, .sales_max = 3, .tickets_max = tickets_max },
         .ports = 1,
         .ring_slots = 64,

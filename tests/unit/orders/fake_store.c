@@ -10,6 +10,7 @@ static enum status queue_poll(
     *count = 0;
     if (queue->poll_answer != STATUS_OK)
         return queue->poll_answer;
+    invariant(queue->end < FAKE_RECORDS_MAX);
     while (*count < max && queue->at < queue->end) {
         const lsn_t lsn = ++queue->at;
         records[(*count)++] = (struct queue_record){ .lsn = lsn,

@@ -5,11 +5,12 @@
 
 #include "contract/order_store.h"
 
-enum { FAKE_RECORDS_MAX = 4096, FAKE_EVENTS_MAX = 512 };
+enum { FAKE_BATCHES = 9, FAKE_RECORDS_MAX = FAKE_BATCHES * ORDER_BATCH_MAX, FAKE_EVENTS_MAX = 512 };
 
 struct fake_queue {
     struct ticket_queue queue;
-    lsn_t at, end, committed, kept_after; /* records 1 … end; those up to kept_after are gone */
+    lsn_t at, end;               /* records 1 … end, fewer than FAKE_RECORDS_MAX */
+    lsn_t committed, kept_after; /* those up to kept_after are gone */
     enum status poll_answer, commit_answer;
 };
 void fake_queue_open(struct fake_queue *queue, lsn_t end);

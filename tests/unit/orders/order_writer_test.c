@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 enum { WRITTEN = 1 + DISPOSE_APPLY, REJECTED = 1 + DISPOSE_REJECT, DEAD = 1 + DISPOSE_DEAD };
+enum { HALF = ORDER_BATCH_MAX / 2, THREE_QUARTERS = HALF + HALF / 2 };
 
 struct fixture {
     struct fake_queue queue;
@@ -199,16 +200,17 @@ static void a_refusal_that_passes_is_no_dead_letter(void **state)
     assert_int_equal(f->dead, 0);
 }
 
-static void halving_finds_the_one_bad_record_among_512(void **state)
+static void halving_finds_the_one_bad_record_of_a_full_batch(void **state)
 {
     struct fixture *f = *state;
     start(f, 0);
-    static const lsn_t places[] = { 1, 2, 255, 256, 257, 300, 511, 512 };
+    static const lsn_t places[] = { 1, 2, HALF - 1, HALF, HALF + 1, THREE_QUARTERS,
+        ORDER_BATCH_MAX - 1, ORDER_BATCH_MAX };
+    static_assert(sizeof places / sizeof places[0] < FAKE_BATCHES, "each place gets a batch of its own");
+    const uint32_t halvings = 32 - (uint32_t)__builtin_clz(ORDER_BATCH_MAX - 1); /* log2, rounded up */
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const lsn_t base = f->queue.end;
         const uint32_t before = f->store.applies;
-        if (base + ORDER_BATCH_MAX >= FAKE_RECORDS_MAX)
-            break;
         f->queue.end += ORDER_BATCH_MAX;
         f->store.bad = base + places[i];
         f->store.bad_kind = REFUSAL_UNKNOWN;
@@ -218,7 +220,8 @@ static void halving_finds_the_one_bad_record_among_512(void **state)
         assert_int_equal(f->store.fate[base + places[i]], DEAD);
         assert_int_equal(f->dead, i + 1);
         assert_int_equal(count_fate(f, WRITTEN), f->queue.end - i - 1);
-        assert_in_range(f->store.applies - before, 1, 1 + 9 + ORDER_TRIES_MAX + 2);
+        /* The whole, the halves, the tries, then itself and the rest. */
+        assert_in_range(f->store.applies - before, 1, 1 + halvings + ORDER_TRIES_MAX + 2);
     }
 }
 
@@ -226,11 +229,11 @@ static void halving_also_finds_what_must_be_rejected(void **state)
 {
     struct fixture *f = *state;
     start(f, ORDER_BATCH_MAX);
-    f->store.bad = 400;
+    f->store.bad = THREE_QUARTERS;
     f->store.bad_kind = REFUSAL_LIMIT;
     f->store.bad_is_silent = true;
     assert_true(run(f, 100));
-    assert_int_equal(f->store.fate[400], REJECTED);
+    assert_int_equal(f->store.fate[THREE_QUARTERS], REJECTED);
     assert_int_equal(count_fate(f, WRITTEN), ORDER_BATCH_MAX - 1);
 }
 
@@ -392,7 +395,7 @@ int main(void)
         TEST(a_refused_guard_rejects_the_one_record_and_writes_the_others),
         TEST(a_record_refused_for_good_is_tried_a_bounded_number_of_times_then_buried),
         TEST(a_refusal_that_passes_is_no_dead_letter),
-        TEST(halving_finds_the_one_bad_record_among_512),
+        TEST(halving_finds_the_one_bad_record_of_a_full_batch),
         TEST(halving_also_finds_what_must_be_rejected),
         TEST(a_store_that_is_away_pauses_longer_and_longer_and_loses_nothing),
         TEST(a_clock_that_goes_back_does_not_stretch_a_pause),

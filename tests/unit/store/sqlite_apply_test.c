@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { BATCH = 40 };
+enum { BATCH = 40, FOLD_BATCHES = PLACE_UNITS / ORDER_BATCH_MAX };
 
 static int setup(void **state)
 {
@@ -166,7 +166,7 @@ static void the_log_is_folded_back_by_itself(void **state)
     char name[128], *log;
     static struct queue_record records[ORDER_BATCH_MAX];
     assert_int_equal(place_open(place, NULL), STATUS_OK);
-    for (int batch = 0; batch < 150; batch++) {
+    for (int batch = 0; batch < FOLD_BATCHES; batch++) {
         for (uint32_t i = 0; i < ORDER_BATCH_MAX; i++)
             records[i] = place_win(place, (place->lsn + 1) * 0x9e3779b97f4a7c15u);
         assert_int_equal(place_apply(place, records, ORDER_BATCH_MAX), STATUS_OK);
@@ -177,7 +177,7 @@ static void the_log_is_folded_back_by_itself(void **state)
     assert_true(bytes < (size_t)SQLITE_CHECKPOINT_PAGES * 4096 * 2);
     assert_true(file_read_all(place->path, &log) > 1000000); /* it is in the database itself */
     free(log);
-    check_whole(place, 150 * ORDER_BATCH_MAX);
+    check_whole(place, FOLD_BATCHES * ORDER_BATCH_MAX);
 }
 
 static void a_damaged_database_is_corrupt_not_away(void **state)

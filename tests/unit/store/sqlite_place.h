@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { PLACE_UNITS = 100000 };
+enum { PLACE_UNITS = 64 * ORDER_BATCH_MAX };
 
 struct place {
     char folder[64], path[96], error[200];
