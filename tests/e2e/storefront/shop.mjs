@@ -7,6 +7,8 @@ import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+const SHOWN_LOOKS_MAX = 100;
+const SHOWN_LOOK_MS = 20;
 const FLAGS = [
     '--no-sandbox',
     '--disable-gpu',
@@ -58,6 +60,18 @@ export async function serverNow() {
     return (await (await fetch(`${base}/v1/time`)).json()).now_ms;
 }
 
+/* The edges take a new catalog up in their own time. */
+async function itemShown(id) {
+    for (let looks = 0; looks < SHOWN_LOOKS_MAX; looks++) {
+        const response = await fetch(`${base}/v1/items/${id}`);
+        await response.arrayBuffer();
+        if (response.ok)
+            return;
+        await new Promise((resolve) => setTimeout(resolve, SHOWN_LOOK_MS));
+    }
+    throw new Error(`item ${id} is published but not shown`);
+}
+
 /* Publishes a sale with one item; `startsInMs` may be negative for a sale that is open already. */
 export async function saleMake({ startsInMs, total = 10, limit = 1 }) {
     const product = await admin('/products', {
@@ -83,6 +97,7 @@ export async function saleMake({ startsInMs, total = 10, limit = 1 }) {
         channels: { web: total },
     });
     await admin(`/sales/${sale.id}/publish`);
+    await itemShown(item.id);
     return { sale: sale.id, item: item.id, startMs: start };
 }
 

@@ -71,7 +71,8 @@ static void every_kind_of_bad_value_is_refused_by_name(void **state)
         set_refused("server.port", no_numbers[i], "server.port = ");
     set_refused("server.port", "65536", "is out of bounds (0 to 65535)");
     set_refused("data.tickets_max", "15", "data.tickets_max = 15 is out of bounds");
-    set_refused("pass.life_s", "0", "is out of bounds (1 to 3600)");
+    set_refused("pass.life_s", "0", "is out of bounds (1 to 3599)");
+    set_refused("pass.life_s", "3600", "is out of bounds (1 to 3599)");
     set_refused("session.guests", "true", "session.guests = true must be yes or no");
     set_refused("session.guests", "", "must be yes or no");
     char long_text[CONFIG_TEXT + 1];
@@ -91,7 +92,7 @@ static void the_edge_of_each_bound_is_taken(void **state)
     assert_int_equal(config_set(&config, "server.port", "65535", error), STATUS_OK);
     assert_int_equal(config.port, 65535);
     assert_int_equal(config_set(&config, "server.port", "0", error), STATUS_OK);
-    assert_int_equal(config_set(&config, "pass.life_s", "3600", error), STATUS_OK);
+    assert_int_equal(config_set(&config, "pass.life_s", "3599", error), STATUS_OK);
     char text[CONFIG_TEXT];
     memset(text, 'x', CONFIG_TEXT - 1);
     text[CONFIG_TEXT - 1] = 0;
