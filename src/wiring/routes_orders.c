@@ -316,11 +316,12 @@ static void job_returned(struct routes *routes, struct job *job)
  * others stay. */
 static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
 {
+    const bool stopping = atomic_load(routes->shared.draining); /* nobody is kept waiting any more */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < routes->wait_count; i++) {
         const struct wait wait = routes->waits[i];
         const bool called = news && (ticket == 0 || wait.ticket == ticket);
-        const bool late = now_ms >= wait.until_ms;
+        const bool late = now_ms >= wait.until_ms || stopping;
         if (!edge_token_alive(routes->edge, wait.token))
             continue;
         if ((called || late) && routes->job_free != NULL)

@@ -339,18 +339,19 @@ static bool server_open(struct server *server)
 /* ---- stopping
  * ------------------------------------------------------------------------------------------------ */
 
-/* The edges end one after another, the one that hosts the inventory last: the others still need
- * its answers. */
+/* The edges end one after another, the one that hosts the inventory last: the others still need its
+ * answers. All have one deadline. */
 static void edges_stop(struct server *server)
 {
-    const uint32_t deadline_ms = (uint32_t)server->config.drain_ms;
+    const uint64_t end_ms = clock_now_ms() + server->config.drain_ms;
     for (uint32_t i = server->edge_count; i-- > 1;)
         if (server->edges[i] != NULL)
-            edge_drain(server->edges[i], deadline_ms);
+            edge_drain(server->edges[i], (uint32_t)server->config.drain_ms);
     for (uint32_t i = server->edge_count; i-- > 1;)
         thread_join(&server->edge_threads[i]);
+    const uint64_t now_ms = clock_now_ms();
     if (server->edges[0] != NULL)
-        edge_drain(server->edges[0], deadline_ms);
+        edge_drain(server->edges[0], now_ms < end_ms ? (uint32_t)(end_ms - now_ms) : 0);
     thread_join(&server->edge_threads[0]);
 }
 
