@@ -35,7 +35,13 @@
     X(RESET_ALL_ITEMS, "stock of all items is reset when one runs out (public peers)") \
     X(ADJUST_BELOW_ZERO, "removing stock takes more than is free") \
     X(TICKET_REUSED, "ticket numbers start again after a restart") \
-    X(CLOCK_BACKWARDS, "time in the log may run backwards after a restart")
+    X(CLOCK_BACKWARDS, "time in the log may run backwards after a restart") \
+    X(PAID_ORDER_CLOSED, "the timer closes a paid order (public peers)") \
+    X(CLOSE_WITHOUT_RETURN, "a closed order keeps its units") \
+    X(RETURN_WITHOUT_CLOSE, "units come back while the order can still be paid") \
+    X(EXPIRE_EARLY, "an order is closed before its time to pay is over") \
+    X(PAY_WITHOUT_AMOUNT_CHECK, "any amount pays an order (public peers)") \
+    X(MARK_NOT_FREED, "the unit comes back, but its buyer may not buy again")
 
 #define PLANTED_ENUM(name, what) PLANTED_##name,
 enum planted_bug { PLANTED_LIST(PLANTED_ENUM) PLANTED_COUNT };

@@ -23,13 +23,15 @@ enum {
 
     ORDER_BATCH_MAX = 2048, /* tickets in one store transaction */
     ORDER_BATCH_WAIT_MS = 20,
-    ORDER_TRIES_MAX = 5, /* attempts for a row the database refuses */
+    ORDER_TRIES_MAX = 5,   /* attempts for a row the database refuses */
+    ORDER_MOVES_MAX = 256, /* orders that one transaction pays, closes or refunds */
 
     NAME_BYTES_MAX = 200,
     DESCRIPTION_BYTES_MAX = 4000,
-    IMAGES_BYTES_MAX = 2000, /* a JSON array of addresses */
-    KEY_BYTES_MAX = 64,      /* Idempotency-Key */
-    SUBJECT_BYTES_MAX = 128, /* the shop's name for a user */
+    IMAGES_BYTES_MAX = 2000,  /* a JSON array of addresses */
+    KEY_BYTES_MAX = 64,       /* Idempotency-Key */
+    REFERENCE_BYTES_MAX = 64, /* the shop's name for a payment */
+    SUBJECT_BYTES_MAX = 128,  /* the shop's name for a user */
 };
 
 static_assert((RING_SLOTS & (RING_SLOTS - 1)) == 0, "ring index uses a mask");

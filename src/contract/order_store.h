@@ -34,6 +34,37 @@ struct order {
     uint64_t version; /* grows with every change */
 };
 
+/* What happens to an order; contract/order_state.c has the table of legal moves. */
+enum order_event {
+    ORDER_EVENT_PAY,
+    ORDER_EVENT_EXPIRE,
+    ORDER_EVENT_CANCEL,
+    ORDER_EVENT_REJECT, /* the database refused the order itself; never asked for as a move */
+    ORDER_EVENT_REFUND,
+    ORDER_EVENTS,
+};
+enum refund_to { REFUND_TO_STOCK, REFUND_TO_SAFETY, REFUND_TO_WRITE_OFF };
+struct order_move {
+    ticket_number ticket;
+    uint64_t now_ms;
+    uint8_t event;     /* enum order_event */
+    uint8_t refund_to; /* enum refund_to; a refund */
+    /* a payment */
+    char currency[4];
+    uint64_t amount;
+    char reference[REFERENCE_BYTES_MAX + 1];
+};
+enum move_answer {
+    MOVE_DONE,
+    MOVE_REPEATED,       /* it was so already, by the same move: nothing changed */
+    MOVE_REFUSED,        /* not from the state that the order is in: somebody else was first */
+    MOVE_UNKNOWN,        /* there is no such order (yet) */
+    MOVE_EARLY,          /* it may still be paid */
+    MOVE_AMOUNT,         /* amount or currency are not the order's */
+    MOVE_REFERENCE_USED, /* this payment has paid another order */
+    MOVE_ANSWERS,
+};
+
 /* What to do with a record of a batch; the order writer decides, the store does it. */
 enum disposition {
     DISPOSE_APPLY,
@@ -120,6 +151,18 @@ struct order_store_ops {
      * step confirms). */
     enum status (*stock_events)(
         struct order_store *, struct stock_event *events, uint32_t max, uint32_t *count);
+
+    /* One transaction, at most ORDER_MOVES_MAX moves, one after the other. A move that is done
+     * changes state, stock, counters and slot, keeps the payment, and writes the stock event of
+     * its step; any other answer has changed nothing. after[i]: the order as it is then (not for
+     * MOVE_UNKNOWN). A SETTLE record that comes later only confirms. */
+    enum status (*orders_move)(struct order_store *, const struct order_move *moves, uint32_t count,
+        struct order *after, uint8_t *answers);
+    /* Pending orders whose time to pay is over at now_ms, those first that were due first; only
+     * such as were created at created_from_ms or later. *next_ms: when the next one after them is
+     * due; UINT64_MAX: none. */
+    enum status (*orders_due)(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
+        ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
     enum status (*order_by_ticket)(struct order_store *, ticket_number, struct order *);
     /* Newest first, tickets below `before` (0: from the newest). user 0: any; item 0: any. */

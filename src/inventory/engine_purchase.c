@@ -303,7 +303,7 @@ void engine_apply_settle(
         return;
     const item_id id = ticket->item;
     units_move(&engine->items[id], ticket, again ? TICKET_RETURNED : next, asked->to);
-    if (asked->step == SETTLE_RETURN)
+    if (asked->step == SETTLE_RETURN && !planted(MARK_NOT_FREED))
         allowance_give_back(engine, ticket);
     ticket->state = again ? TICKET_RETURNED : next;
     outcome->applied = ticket->quantity;

@@ -76,6 +76,19 @@ static void flight_refused(struct flight *flight, const struct outcome *outcome)
         outcome->answer, outcome->detail);
 }
 
+/* After a crash both steps of an order that was paid and refunded may be in the log already, but
+ * not in the store: then the first one can't be made again, and its record is on its way. */
+static bool flight_is_overtaken(const struct stock_pump *pump, const struct flight *flight)
+{
+    const struct command_settle *settle = &flight->event.settle;
+    for (uint32_t i = 0; i < pump->count && settle->step == SETTLE_SOLD; i++) {
+        if (pump->flights[i].event.settle.ticket == settle->ticket
+            && pump->flights[i].event.id > flight->event.id)
+            return true;
+    }
+    return false;
+}
+
 bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer)
 {
     if ((answer->tag & STOCK_PUMP_TAG) == 0)
@@ -84,7 +97,8 @@ bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct in
     if (flight == NULL || flight->state != FLIGHT_ASKED)
         return true; /* its record was faster than its answer */
     enum answer what = answer->outcome.answer;
-    if (what == ANSWER_DONE || what == ANSWER_UNCHANGED) {
+    if (what == ANSWER_DONE || what == ANSWER_UNCHANGED
+        || (what == ANSWER_CONFLICT && flight_is_overtaken(pump, flight))) {
         flight->state = FLIGHT_ANSWERED;
         flight->refused = false;
         flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
@@ -150,6 +164,23 @@ static bool flight_submit(struct stock_pump *pump, struct flight *flight, uint64
     return true;
 }
 
+/* Steps of one ticket go one after the other: what was paid and refunded at once is sold first. */
+static bool flight_must_wait(const struct stock_pump *pump, uint32_t index)
+{
+    const struct command_settle *settle = &pump->flights[index].event.settle;
+    for (uint32_t i = 0; i < index && settle->step != SETTLE_SOLD; i++) {
+        if (pump->flights[i].event.settle.ticket == settle->ticket
+            && pump->flights[i].state != FLIGHT_ANSWERED)
+            return true;
+    }
+    return false;
+}
+
+void stock_pump_look(struct stock_pump *pump)
+{
+    pump->look_ms = 0;
+}
+
 /* An answer that no record followed for long is asked again: the engine answers "unchanged",
  * nothing is done twice. */
 static bool flight_is_due(const struct flight *flight, uint64_t now_ms)
@@ -174,7 +205,7 @@ enum status stock_pump_turn(struct stock_pump *pump, uint64_t now_ms, struct sto
     for (uint32_t i = 0; i < pump->count; i++) {
         struct flight *flight = &pump->flights[i];
         progress->refused += flight->refused;
-        if (!room || !flight_is_due(flight, now_ms))
+        if (!room || !flight_is_due(flight, now_ms) || flight_must_wait(pump, i))
             continue;
         room = flight_submit(pump, flight, now_ms);
         progress->submitted += room;

@@ -44,6 +44,8 @@ size_t stock_pump_bytes(void);
 struct stock_pump *stock_pump_create(struct arena *arena, const struct stock_pump_config *config);
 MUST_CHECK enum status stock_pump_turn(
     struct stock_pump *pump, uint64_t now_ms, struct stock_pump_progress *progress);
+/* An order has moved: the next turn looks into the store at once. */
+void stock_pump_look(struct stock_pump *pump);
 /* False: not an answer to the pump. */
 bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer);
 

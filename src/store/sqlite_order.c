@@ -1,4 +1,5 @@
-/* An order from its ticket to its end, as far as the log tells.
+/* An order from its ticket to its end, as far as the log tells (sqlite_move.c: as the order side
+ * decides).
  *
  * Accounting. An order is live while pending or paid. items.sold − items.sold_before = Σ quantity
  * of live orders, at every commit; with nothing under way it equals the engine's held + sold (dead
@@ -6,15 +7,16 @@
  *   written          sold += quantity, counters += quantity, slot taken
  *   rejected         closed from the start: no sold, no counter, no slot; a stock event returns the
  *                    engine's units
- *   settled: sold    pending → paid; nothing moves
+ *   settled: sold    pending → paid; nothing moves. Paid already: the record only confirms.
  *   settled: return  live → closed or refunded: sold −= quantity, counters −= quantity, slot NULL;
- *                    an order that is over already (rejected) has given back everything: the
- *                    record only confirms its event
+ *                    an order that is over already (rejected, closed by a move) has given back
+ *                    everything: the record only confirms its event
  *   settled: off     paid → refunded: sold −= quantity, and locked and written_off += quantity:
  *                    the units don't come back for sale; counters stay, as in the engine
  * The guards here are never stricter than the engine: they count against the limits that the log
  * has told. */
 #include "base/planted.h"
+#include "contract/order_state.h"
 #include "store/sqlite_parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
@@ -48,7 +50,8 @@ static const struct sqlite_sql event_insert = { SQL_EVENT_INSERT,
     " VALUES(?1, ?2, ?3, 0, 0, 0, 0) ON CONFLICT(ticket, step) DO NOTHING" };
 static const struct sqlite_sql event_confirm = { SQL_EVENT_CONFIRM,
     "UPDATE stock_events SET confirmed_lsn = ?3"
-    " WHERE ticket = ?1 AND step = ?2 AND confirmed_lsn IS NULL" };
+    " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL" };
+static_assert(SETTLE_SOLD == 0, "a unit that is back can't be sold any more: that event is over too");
 static const struct sqlite_sql dead_find = { SQL_DEAD_FIND,
     "SELECT 1 FROM dead_letters WHERE ticket = ?1" };
 
@@ -161,7 +164,7 @@ static enum insert_result order_put(struct sqlite_batch *batch, const struct sql
     return INSERT_FAILED;
 }
 
-static enum status event_put(struct sqlite_batch *batch, ticket_number ticket,
+enum status sqlite_event_put(struct sqlite_batch *batch, ticket_number ticket,
     enum settle_step step, channel_index destination)
 {
     sqlite3_stmt *insert;
@@ -192,7 +195,7 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     if (reject) {
         if (planted(REJECT_KEEPS_STOCK))
             return STATUS_OK;
-        return event_put(batch, ticket->ticket, SETTLE_RETURN, ticket->channel);
+        return sqlite_event_put(batch, ticket->ticket, SETTLE_RETURN, ticket->channel);
     }
     status = sqlite_stock_take(batch, row, ticket->quantity);
     if (status == STATUS_OK)
@@ -200,16 +203,7 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     return status;
 }
 
-struct order_row {
-    item_id item;
-    user_id user;
-    uint32_t quantity;
-    channel_index channel;
-    enum order_state state;
-    uint64_t pay_by_ms;
-};
-
-static enum status order_read(struct sqlite_batch *batch, ticket_number ticket, struct order_row *order)
+static enum status order_read(struct sqlite_batch *batch, ticket_number ticket, struct order *order)
 {
     sqlite3_stmt *life;
     enum status status = sqlite_prepare(batch->store, &order_life, &life);
@@ -218,11 +212,12 @@ static enum status order_read(struct sqlite_batch *batch, ticket_number ticket, 
     bind_u64(life, 1, ticket);
     status = sqlite_next(life);
     if (status == STATUS_OK)
-        *order = (struct order_row){ .item = column_u32(life, 0),
+        *order = (struct order){ .ticket = ticket,
+            .item = column_u32(life, 0),
             .user = column_u64(life, 1),
             .quantity = column_u32(life, 2),
             .channel = (channel_index)sqlite3_column_int(life, 3),
-            .state = (enum order_state)sqlite3_column_int(life, 4),
+            .state = (uint8_t)sqlite3_column_int(life, 4),
             .pay_by_ms = column_u64(life, 5) };
     (void)sqlite3_reset(life);
     return status;
@@ -264,19 +259,33 @@ static enum status order_change(struct sqlite_batch *batch, ticket_number ticket
     return STATUS_OK;
 }
 
-static bool order_is_live(enum order_state state)
+enum status sqlite_order_paid(struct sqlite_batch *batch, ticket_number ticket)
 {
-    return state == ORDER_PENDING || state == ORDER_PAID;
+    return order_change(batch, ticket, ORDER_PENDING, ORDER_PAID, REASON_NONE);
+}
+
+enum status sqlite_order_end(struct sqlite_batch *batch, struct stock_row *row,
+    const struct order *order, enum order_state to, enum order_reason reason, enum settle_step step)
+{
+    row->now.sold -= order->quantity;
+    if (step == SETTLE_WRITE_OFF) {
+        row->now.locked += order->quantity;
+        row->now.written_off += order->quantity;
+    }
+    enum status status = order_change(batch, order->ticket, (enum order_state)order->state, to, reason);
+    if (status == STATUS_OK && step == SETTLE_RETURN)
+        status = counters_free(batch, row, order->user, order->quantity);
+    return status;
 }
 
 static enum status settle_order(struct sqlite_batch *batch, const struct queue_record *record,
-    const struct order_row *order, struct stock_row *row)
+    const struct order *order, struct stock_row *row)
 {
     const struct command_settle *settle = &record->command.settle;
     if (settle->step == SETTLE_SOLD) {
         if (order->state != ORDER_PENDING)
             return STATUS_OK;
-        return order_change(batch, settle->ticket, ORDER_PENDING, ORDER_PAID, REASON_NONE);
+        return sqlite_order_paid(batch, settle->ticket);
     }
     if (settle->step == SETTLE_WRITE_OFF && order->state == ORDER_PENDING)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN,
@@ -286,21 +295,13 @@ static enum status settle_order(struct sqlite_batch *batch, const struct queue_r
         sqlite_stock_allot(row,
             settle->to == CHANNEL_SAFETY || settle->to < CHANNELS_MAX ? settle->to : order->channel,
             order->quantity);
-    if (!order_is_live(order->state))
+    if (!order_state_holds_stock((enum order_state)order->state))
         return STATUS_OK;
-    row->now.sold -= order->quantity;
-    if (settle->step == SETTLE_WRITE_OFF) {
-        row->now.locked += order->quantity;
-        row->now.written_off += order->quantity;
-    }
     enum order_state to = order->state == ORDER_PAID ? ORDER_REFUNDED : ORDER_CLOSED;
     enum order_reason reason = to == ORDER_REFUNDED   ? REASON_NONE
         : record->command.time_ms >= order->pay_by_ms ? REASON_EXPIRED
                                                       : REASON_CANCELLED;
-    enum status status = order_change(batch, settle->ticket, order->state, to, reason);
-    if (status == STATUS_OK && settle->step == SETTLE_RETURN)
-        status = counters_free(batch, row, order->user, order->quantity);
-    return status;
+    return sqlite_order_end(batch, row, order, to, reason, (enum settle_step)settle->step);
 }
 
 static enum status settle_waiter(struct sqlite_batch *batch, const struct queue_record *record,
@@ -339,12 +340,12 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
 
-    struct order_row order;
+    struct order order;
     struct stock_row *row;
     status = order_read(batch, settle->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
         status = settle_without_order(batch, settle->ticket);
-        order = (struct order_row){ .item = record->outcome.item, .state = ORDER_NONE };
+        order = (struct order){ .item = record->outcome.item, .state = ORDER_NONE };
         if (status != STATUS_OK || !has_waiter)
             return status;
     }

@@ -25,6 +25,11 @@ enum sqlite_statement {
     SQL_ORDER_END,
     SQL_COUNTER_ADD,
     SQL_COUNTER_FREE,
+    SQL_PAYMENT_INSERT,
+    SQL_PAYMENT_FIND,
+    SQL_CURRENCY,
+    SQL_ORDERS_DUE,
+    SQL_ORDERS_NEXT,
     SQL_EVENT_INSERT,
     SQL_EVENT_CONFIRM,
     SQL_EVENTS_OPEN,
@@ -154,6 +159,19 @@ MUST_CHECK enum status sqlite_order_write(
     struct sqlite_batch *, const struct sqlite_ticket *, bool reject);
 MUST_CHECK enum status sqlite_order_settle(
     struct sqlite_batch *, const struct queue_record *, bool reject);
+
+/* A live order is over: state, slot, stock; and the user's counters, unless it is written off. */
+MUST_CHECK enum status sqlite_order_end(struct sqlite_batch *, struct stock_row *,
+    const struct order *, enum order_state to, enum order_reason, enum settle_step);
+MUST_CHECK enum status sqlite_order_paid(struct sqlite_batch *, ticket_number);
+MUST_CHECK enum status sqlite_event_put(
+    struct sqlite_batch *, ticket_number, enum settle_step, channel_index destination);
+
+/* sqlite_move.c: the life of an order as the order side decides it. */
+enum status sqlite_orders_move(struct order_store *, const struct order_move *, uint32_t count,
+    struct order *after, uint8_t *answers);
+enum status sqlite_orders_due(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
+    ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);

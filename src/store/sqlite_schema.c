@@ -6,8 +6,8 @@
  * once the order is over. The item leads the key, because then the orders of a sale that runs
  * now lie side by side, and a batch of strangers touches few pages. user_counters.scope: an
  * item's id, or 2^32 + a sale's id. user_version names the schema; another one is refused, never
- * guessed. New tables (payments, waitlist, …) come with a new version and a migration from the
- * one before.
+ * guessed. New tables (waitlist, …) come with a new version and a migration from the one before.
+ * orders_pending holds only orders that wait for money, so it stays as small as they are few.
  *
  * Turning a new file into WAL mode goes through a rollback journal, once. If the removal of that
  * journal is not durable it may come back after a power cut, empty the file, and take the WAL
@@ -94,6 +94,12 @@ static const char schema_tables[] =
     "  time_ms INTEGER NOT NULL, reason TEXT NOT NULL"
     ") STRICT;"
     "CREATE INDEX dead_letters_by_ticket ON dead_letters(ticket);"
+    "CREATE TABLE payments("
+    "  ticket INTEGER PRIMARY KEY REFERENCES orders(ticket),"
+    "  reference TEXT NOT NULL UNIQUE CHECK(length(reference) > 0),"
+    "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3),"
+    "  time_ms INTEGER NOT NULL"
+    ") STRICT;"
     "CREATE TABLE audit("
     "  id INTEGER PRIMARY KEY,"
     "  time_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL,"
@@ -122,7 +128,8 @@ static const char schema_tables[] =
     "  version INTEGER NOT NULL," \
     "  CHECK((slot IS NULL) = (state > 2))," \
     "  UNIQUE(" key ")" \
-    ") STRICT;"
+    ") STRICT;" \
+    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;"
 
 static enum status schema_failed(
     struct sqlite_store *store, int result, const char *what, char *error, size_t error_bytes)

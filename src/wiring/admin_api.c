@@ -10,7 +10,7 @@
 struct admin_route {
     enum http_method method;
     enum admin_role role;
-    const char *path; /* after /admin/v1; '#' stands for a number */
+    const char *path; /* after /admin/v1; '#' stands for a number, '@' for an order's 16 hex digits */
     admin_handler handler;
 };
 
@@ -35,13 +35,19 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/items/#/move", admin_item_move },
     { HTTP_GET, ADMIN_VIEWER, "/items/#/counts", admin_item_counts },
     { HTTP_GET, ADMIN_VIEWER, "/orders", admin_orders_list },
+    { HTTP_POST, ADMIN_OPERATOR, "/orders/@/paid", admin_order_paid },
+    { HTTP_POST, ADMIN_OPERATOR, "/orders/@/cancel", admin_order_cancel },
+    { HTTP_POST, ADMIN_ADMIN, "/orders/@/refund", admin_order_refund },
     { HTTP_GET, ADMIN_VIEWER, "/dead-letters", admin_dead_letters },
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
 };
 
-static bool path_matches(const char *pattern, struct span path, uint32_t *id)
+enum { ORDER_ID_DIGITS = 16 };
+
+static bool path_matches(const char *pattern, struct span path, uint32_t *id, uint64_t *order)
 {
     *id = 0;
+    *order = 0;
     while (*pattern != 0 && path.size > 0) {
         if (*pattern == '#') {
             size_t digits = 0;
@@ -50,6 +56,11 @@ static bool path_matches(const char *pattern, struct span path, uint32_t *id)
             if (span_to_u32(span_of(path.data, digits), id) != STATUS_OK)
                 return false;
             path = span_of(path.data + digits, path.size - digits);
+        } else if (*pattern == '@') {
+            if (path.size < ORDER_ID_DIGITS
+                || span_to_hex64(span_of(path.data, ORDER_ID_DIGITS), order) != STATUS_OK)
+                return false;
+            path = span_of(path.data + ORDER_ID_DIGITS, path.size - ORDER_ID_DIGITS);
         } else {
             if (*pattern != *path.data)
                 return false;
@@ -65,7 +76,8 @@ void desk_admin_job(struct desk *desk, struct job *job)
     bool path_known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         uint32_t id;
-        if (!path_matches(routes[i].path, job->path, &id))
+        uint64_t order;
+        if (!path_matches(routes[i].path, job->path, &id, &order))
             continue;
         path_known = true;
         const bool same = routes[i].method == job->method
@@ -76,6 +88,7 @@ void desk_admin_job(struct desk *desk, struct job *job)
             job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
             return;
         }
+        job->ticket = order == 0 ? 0 : funnel_order_number(desk->config.keys, order);
         routes[i].handler(desk, job, id);
         return;
     }

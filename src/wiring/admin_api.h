@@ -30,6 +30,10 @@ void admin_sale_users(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_move(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_counts(struct desk *desk, struct job *job, uint32_t id);
+/* admin_orders.c: job->ticket says which order. */
+void admin_order_paid(struct desk *desk, struct job *job, uint32_t id);
+void admin_order_cancel(struct desk *desk, struct job *job, uint32_t id);
+void admin_order_refund(struct desk *desk, struct job *job, uint32_t id);
 /* admin_lists.c */
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id);

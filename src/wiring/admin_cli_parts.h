@@ -19,6 +19,7 @@ enum {
 
 enum admin_option_kind {
     OPTION_PATH, /* a number that goes into the path */
+    OPTION_ID,   /* an order's 16 hex digits, for the path */
     OPTION_FILE, /* a file of subjects, one per line */
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
@@ -39,7 +40,7 @@ struct admin_option {
 };
 struct admin_verb {
     const char *name;          /* one or two words */
-    const char *method, *path; /* '%' in the path: the OPTION_PATH number */
+    const char *method, *path; /* '%' in the path: the OPTION_PATH number; '@': the OPTION_ID */
     const char *columns;       /* of the table, in order; those that no row has are left out */
     const char *help;
     bool pages; /* a list that may come in pages, `after` the `next` of the one before */
@@ -52,6 +53,7 @@ struct admin_request {
     json_t *body;                /* NULL: none; the request's own */
     const char *file;
     uint64_t id;
+    const char *order; /* OPTION_ID */
 };
 
 extern const struct admin_verb admin_verbs[];

@@ -11,6 +11,10 @@
     { \
         "N", NULL, OPTION_PATH, true, "number of the " what \
     }
+#define ORDER_ID \
+    { \
+        "ORDER", NULL, OPTION_ID, true, "the order's id" \
+    }
 #define SALE_COLUMNS \
     "id title gate start_ms end_ms limit_per_user eligible_only published preheat_at_ms"
 #define ITEM_COLUMNS \
@@ -141,6 +145,24 @@ const struct admin_verb admin_verbs[] = {
             { "--user", "user", OPTION_TEXT, false, "only of this user: 16 hex digits" },
             { "--before", "before", OPTION_NUMBER, false, "only numbers below this one" },
             { "--limit", "limit", OPTION_NUMBER, false, "at most so many" } } },
+    { .name = "order paid",
+        .method = "POST",
+        .path = "/admin/v1/orders/@/paid",
+        .help = "money has come; again with the same reference changes nothing",
+        .options = { ORDER_ID,
+            { "--amount", "amount", OPTION_NUMBER, true, "exactly the order's, in the smallest unit" },
+            { "--currency", "currency", OPTION_TEXT, true, "exactly the order's, like CNY" },
+            { "--reference", "reference", OPTION_TEXT, true, "the payment's name, 1 to 64 bytes" } } },
+    { .name = "order cancel",
+        .method = "POST",
+        .path = "/admin/v1/orders/@/cancel",
+        .help = "close an order that is not paid; its units return",
+        .options = { ORDER_ID } },
+    { .name = "order refund",
+        .method = "POST",
+        .path = "/admin/v1/orders/@/refund",
+        .help = "give a paid order back",
+        .options = { ORDER_ID, { "--to", "to", OPTION_TEXT, true, "stock, safety or write-off" } } },
     { .name = "dead-letters",
         .method = "GET",
         .path = "/admin/v1/dead-letters",
@@ -200,6 +222,9 @@ static bool value_take(struct admin_request *request, const struct admin_option 
     switch (option->kind) {
     case OPTION_PATH:
         return span_to_u64(text, &request->id) == STATUS_OK && request->id > 0;
+    case OPTION_ID:
+        request->order = value;
+        return text.size == 16 && span_to_hex64(text, &number) == STATUS_OK;
     case OPTION_FILE:
         request->file = value;
         return true;
@@ -252,6 +277,7 @@ static const char *kind_wants(enum admin_option_kind kind)
 {
     static const char *const wants[] = {
         [OPTION_PATH] = "a number from 1",
+        [OPTION_ID] = "16 hex digits",
         [OPTION_FILE] = "a file",
         [OPTION_TEXT] = "UTF-8 text",
         [OPTION_NUMBER] = "a whole number",
@@ -291,6 +317,8 @@ static bool path_make(struct admin_request *request)
     for (const char *at = request->verb->path; *at != 0; at++) {
         if (*at == '%')
             text_u64(&path, request->id);
+        else if (*at == '@')
+            text_string(&path, request->order);
         else
             text_add(&path, span_of(at, 1));
     }

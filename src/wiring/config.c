@@ -64,6 +64,7 @@ static const struct entry entries[] = {
     TEXT("cors", "origins", origins, ""),
     TEXT("channels", "names", channels, "web"),
     NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
+    NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

@@ -44,7 +44,8 @@ struct config {
     /* [channels] */
     char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
     /* [orders] */
-    uint64_t lag_max; /* records that orders may be behind before wins stop */
+    uint64_t lag_max;  /* records that orders may be behind before wins stop */
+    uint64_t grace_ms; /* from a start on, older orders are not closed for so long */
 };
 
 void config_defaults(struct config *config);

@@ -48,7 +48,7 @@ static void note_send(struct desk *desk, uint32_t edge, const struct desk_note *
     wake_signal(desk->config.edge_wakes[edge]);
 }
 
-static void order_changed(void *context, ticket_number ticket)
+void desk_order_changed(void *context, ticket_number ticket)
 {
     struct desk *desk = context;
     for (uint32_t edge = 0; edge < desk->config.edges; edge++)
@@ -145,6 +145,9 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
     case JOB_ORDERS:
         desk_orders_job(desk, job);
         break;
+    case JOB_CANCEL:
+        desk_cancel_job(desk, job);
+        break;
     case JOB_ADMIN:
         desk_admin_job(desk, job);
         break;
@@ -221,6 +224,18 @@ static bool orders_are_due(struct desk *desk)
     return true;
 }
 
+static void expiry_run(struct desk *desk, uint32_t written)
+{
+    uint32_t closed = 0;
+    if (written > 0)
+        expiry_look(&desk->expiry);
+    const enum status status = expiry_turn(&desk->expiry, desk->now_ms, &closed);
+    if (status != STATUS_OK && status != STATUS_AWAY)
+        log_error("desk", "orders can't be closed: %s", status_name(status));
+    if (closed > 0)
+        stock_pump_look(desk->pump);
+}
+
 /* One round; answers how long there is nothing to do. */
 static uint32_t desk_turn(struct desk *desk)
 {
@@ -236,6 +251,7 @@ static uint32_t desk_turn(struct desk *desk)
             progress.trouble == NULL ? "no more is known" : progress.trouble);
     desk->orders_last = progress.records;
     lag_turn(desk, &progress);
+    expiry_run(desk, progress.records);
     struct stock_pump_progress pump;
     if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK && pump.refused > 0)
         log_error("desk", "%u stock events are refused by the inventory: a person must look",
@@ -327,12 +343,19 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
         ring_create(&desk->in[edge], &arena, JOB_SLOTS, sizeof(struct job *));
         ring_create(&desk->notes[edge], &arena, NOTE_SLOTS, sizeof(struct desk_note));
     }
-    const struct order_writer_config writer = {
-        .queue = config->queue, .store = config->store, .changed = order_changed, .changed_context = desk
-    };
+    const struct order_writer_config writer = { .queue = config->queue,
+        .store = config->store,
+        .changed = desk_order_changed,
+        .changed_context = desk };
     desk->writer = order_writer_create(&arena, &writer);
     desk->pump = stock_pump_create(
         &arena, &(struct stock_pump_config){ .store = config->store, .port = config->pump_port });
+    expiry_start(&desk->expiry,
+        &(struct expiry_config){ .store = config->store,
+            .started_ms = clock_now_ms(),
+            .grace_ms = config->config->grace_ms,
+            .changed = desk_order_changed,
+            .changed_context = desk });
     desk->arena = arena;
     status = wake_open(&desk->wake);
     if (status == STATUS_OK)

@@ -1,5 +1,5 @@
 /* wiring/desk.h: the store thread. Everything that touches the database happens here: orders are
- * written, stock events pumped, order views read, admin requests carried out, sales preheated on
+ * written and closed, stock events pumped, order views read, admin requests carried out, sales preheated on
  * time, the public catalog rebuilt.
  *
  * Edges hand in jobs by a ring each and get them back by another, together with notes that an
@@ -29,7 +29,7 @@ enum {
     DESK_PRIORITY = 19, /* nice */
 };
 
-enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_ADMIN };
+enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_CANCEL, JOB_ADMIN };
 enum job_result {
     JOB_REPLY,
     JOB_NOT_YET /* the order has not changed: wait, if there is time left */
@@ -41,7 +41,7 @@ struct job {
     enum job_result result;
     bool closing;
     uint8_t cors; /* which origin the reply is for; 0: none */
-    /* JOB_ORDER, JOB_ORDERS */
+    /* JOB_ORDER, JOB_ORDERS, JOB_CANCEL; the ticket: admin requests about an order too */
     user_id user;
     ticket_number ticket;
     item_id item;

@@ -1,4 +1,6 @@
-/* wiring/desk_orders.c: a user's own orders, read for the public API. */
+/* wiring/desk_orders.c: orders shown and moved: a user's own for the public API, any for the
+ * admin's. */
+#include "base/log.h"
 #include "wiring/catalog.h"
 #include "wiring/desk_parts.h"
 
@@ -91,5 +93,84 @@ void desk_orders_job(struct desk *desk, struct job *job)
         desk_order_json(desk, &orders[i], &body);
     }
     text_literal(&body, "]}");
+    job_reply_json(job, 200, &body);
+}
+
+/* ,"state":"closed","reason":"expired" */
+static void move_refuse(struct job *job, const struct order_move *move, const struct order *order)
+{
+    char bytes[96];
+    struct text more = text_in(bytes, sizeof bytes);
+    text_format(&more, ",\"state\":\"%s\",\"reason\":%s", state_names[order->state],
+        reason_names[order->reason]);
+    const bool refund = move->event == ORDER_EVENT_REFUND && order->state == ORDER_PENDING;
+    job_reply_problem(job,
+        refund                           ? PROBLEM_NOT_PAID
+            : order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID
+                                         : PROBLEM_ORDER_CLOSED,
+        NULL, text_span(&more));
+}
+
+bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
+    struct order *after, bool *done)
+{
+    static const char *const events[ORDER_EVENTS] = { "pay", "expire", "cancel", "reject", "refund" };
+    struct order_store *store = desk->config.store;
+    uint8_t answer = MOVE_UNKNOWN;
+    const enum status status = store->ops->orders_move(store, move, 1, after, &answer);
+    *done = false;
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return false;
+    }
+    if (answer == MOVE_DONE) {
+        *done = true;
+        desk_order_changed(desk, move->ticket);
+        stock_pump_look(desk->pump);
+    }
+    if (answer == MOVE_DONE || answer == MOVE_REPEATED)
+        return true;
+    if (answer != MOVE_UNKNOWN)
+        log_info("desk", "order %016llx is %s: %s comes too late or does not fit",
+            (unsigned long long)funnel_order_id(desk->config.keys, move->ticket),
+            state_names[after->state], events[move->event]);
+    if (answer == MOVE_UNKNOWN)
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
+    else if (answer == MOVE_AMOUNT)
+        job_reply_problem(job, PROBLEM_AMOUNT_MISMATCH, NULL, SPAN_NONE);
+    else if (answer == MOVE_REFERENCE_USED)
+        job_reply_problem(job, PROBLEM_REFERENCE_USED, NULL, SPAN_NONE);
+    else
+        move_refuse(job, move, after);
+    return false;
+}
+
+/* The edge has asked the inventory already whose ticket it is. */
+void desk_cancel_job(struct desk *desk, struct job *job)
+{
+    const struct order_move move = {
+        .ticket = job->ticket, .event = ORDER_EVENT_CANCEL, .now_ms = desk->now_ms
+    };
+    struct order order;
+    struct text body = job_body(job);
+    bool done = false;
+    const enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        job_reply_problem(
+            job, PROBLEM_IN_PROGRESS, "The order is being written. Try again shortly.", SPAN_NONE);
+        return;
+    }
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (order.user != job->user) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
+        return;
+    }
+    if (!desk_order_move(desk, job, &move, &order, &done))
+        return;
+    desk_order_json(desk, &order, &body);
     job_reply_json(job, 200, &body);
 }

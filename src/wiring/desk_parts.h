@@ -4,6 +4,7 @@
 #define STAMPEDE_WIRING_DESK_PARTS_H
 
 #include "base/ring.h"
+#include "orders/expiry.h"
 #include "orders/order_writer.h"
 #include "orders/stock_pump.h"
 #include "wiring/desk.h"
@@ -24,6 +25,7 @@ struct desk {
     bool note_lost[EDGES_MAX];    /* a ring was full: tell "many" when there is room */
     struct order_writer *writer;
     struct stock_pump *pump;
+    struct expiry expiry;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -41,9 +43,16 @@ struct desk {
  * DESK_ASK_MS. */
 MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
 
+/* Tells edges that wait for it. */
+void desk_order_changed(void *desk, ticket_number ticket);
+
 /* desk_orders.c */
 void desk_order_job(struct desk *desk, struct job *job);
 void desk_orders_job(struct desk *desk, struct job *job);
+/* Makes the move; answers the job unless it is done or repeated (then: true). */
+MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
+    struct order *after, bool *done);
+void desk_cancel_job(struct desk *desk, struct job *job);
 void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
 
 /* desk_sales.c: preheat and schedule. `conflict` says why the inventory refused. */

@@ -43,6 +43,13 @@
     X(UNKNOWN_ITEM, "unknown-item", 404, "Unknown item", "There is no such item on sale.") \
     X(UNKNOWN_SALE, "unknown-sale", 404, "Unknown sale", "There is no such sale.") \
     X(UNKNOWN_ORDER, "unknown-order", 404, "Unknown order", "You have no such order or ticket.") \
+    X(ORDER_CLOSED, "order-closed", 409, "Order closed", "The order is over; see its state and reason.") \
+    X(ALREADY_PAID, "already-paid", 409, "Already paid", "The order is paid.") \
+    X(NOT_PAID, "not-paid", 409, "Not paid", "Only a paid order can be refunded.") \
+    X(AMOUNT_MISMATCH, "amount-mismatch", 409, "Amount mismatch", \
+        "Amount or currency are not the order's; nothing was changed.") \
+    X(REFERENCE_USED, "reference-used", 409, "Reference used", \
+        "This payment reference has paid another order.") \
     X(NOT_FOUND, "not-found", 404, "Not found", "There is nothing here.") \
     X(METHOD, "method-not-allowed", 405, "Method not allowed", "This address does not take that method.") \
     X(MEDIA_TYPE, "media-type", 415, "Unsupported media type", "Send application/json.") \

@@ -233,6 +233,10 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
     if (span_equal(path, SPAN("/session")))
         return method == HTTP_POST ? public_session(exchange)
                                    : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_starts_with(path, SPAN("/orders/")) && path.size > 8 + 7
+        && span_equal(span_of(path.data + path.size - 7, 7), SPAN("/cancel")))
+        return method == HTTP_POST ? orders_cancel(exchange, span_of(path.data + 8, path.size - 8 - 7))
+                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
     return route_get(exchange, path);

@@ -135,6 +135,24 @@ enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by
     return EDGE_DEFERRED;
 }
 
+enum edge_verdict orders_cancel(struct exchange *exchange, struct span id)
+{
+    uint64_t outside;
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    if (span_to_hex64(id, &outside) != STATUS_OK)
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ORDER, NULL);
+    const struct command command = { .type = COMMAND_ASK_TICKET,
+        .ask = { .ticket = funnel_order_number(&exchange->routes->keys, outside) } };
+    struct ask *ask = ask_send(exchange, &command);
+    if (ask == NULL)
+        return EDGE_REPLIED;
+    ask->user = user;
+    ask->cancel = true;
+    return EDGE_DEFERRED;
+}
+
 static void mine_complete(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
     char bytes[512], body_bytes[160], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
@@ -159,9 +177,10 @@ static void mine_complete(struct routes *routes, const struct ask *ask, const st
     edge_complete_bytes(routes->edge, ask->token, text_span(&out));
 }
 
-static void order_job_start(struct routes *routes, const struct wait *wait, bool may_wait)
+static void order_job_start(
+    struct routes *routes, const struct wait *wait, enum job_kind kind, bool may_wait)
 {
-    struct job *job = job_take(routes, wait->token, JOB_ORDER, wait->closing, wait->cors);
+    struct job *job = job_take(routes, wait->token, kind, wait->closing, wait->cors);
     if (job == NULL) {
         complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, wait->closing, wait->cors);
         return;
@@ -201,7 +220,8 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         .quantity = outcome->quantity,
         .closing = ask.closing,
         .cors = ask.cors };
-    order_job_start(routes, &wait, ask.wait_until_ms > edge_now_ms(routes->edge));
+    order_job_start(routes, &wait, ask.cancel ? JOB_CANCEL : JOB_ORDER,
+        ask.wait_until_ms > edge_now_ms(routes->edge));
 }
 
 enum edge_verdict orders_list(struct exchange *exchange)
@@ -325,7 +345,7 @@ static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, 
         if (!edge_token_alive(routes->edge, wait.token))
             continue;
         if ((called || late) && routes->job_free != NULL)
-            order_job_start(routes, &wait, !late);
+            order_job_start(routes, &wait, JOB_ORDER, !late);
         else
             routes->waits[kept++] = wait;
     }

@@ -29,6 +29,8 @@ struct comparison {
     struct order *orders;
     struct item *items;
     struct stock_event *events;
+    uint32_t event_count; /* open when we began, and the last of them */
+    uint64_t event_last;
     ticket_number expected; /* the next one downwards */
 };
 
@@ -106,6 +108,8 @@ static enum status open_events_mark(struct comparison *comparison)
         if (settle->ticket <= verify->engine.tickets.count && settle->step < SETTLE_STEPS)
             verify->marks[settle->ticket] |= marks[settle->step];
     }
+    comparison->event_count = count;
+    comparison->event_last = count == 0 ? 0 : comparison->events[count - 1].id;
     return status;
 }
 
@@ -286,13 +290,23 @@ static enum status audit_check(struct verify *verify)
     return status;
 }
 
-/* Did the server write while we read? Then states and stock are of another moment. */
-static void moved_look(struct verify *verify)
+/* Did the server write while we read? Then states and stock are of another moment. A move of an
+ * order leaves an open event, or, once that is confirmed, another position. */
+static void moved_look(struct comparison *comparison)
 {
+    struct verify *verify = comparison->verify;
+    struct order_store *store = verify->store;
     uint64_t data_id;
     lsn_t position = 0;
-    const enum status status = verify->store->ops->identity(verify->store, &data_id, &position);
-    if (!verify->running || (status == STATUS_OK && position == verify->store_position))
+    uint32_t count = 0;
+    if (!verify->running)
+        return;
+    enum status status = store->ops->stock_events(store, comparison->events, OPEN_EVENTS_MAX, &count);
+    if (status == STATUS_OK)
+        status = store->ops->identity(store, &data_id, &position);
+    const uint64_t last = count == 0 ? 0 : comparison->events[count - 1].id;
+    if (status == STATUS_OK && position == verify->store_position
+        && count == comparison->event_count && last == comparison->event_last)
         return;
     verify_skip(verify, CHECK_ORDER_STATES, "the server is writing");
     verify_skip(verify, CHECK_STOCK, "the server is writing");
@@ -317,7 +331,7 @@ void verify_store_compare(struct verify *verify)
     if (status == STATUS_OK)
         status = audit_check(verify);
     if (status == STATUS_OK)
-        moved_look(verify);
+        moved_look(&comparison);
     else
         verify_fail(verify, CHECK_ORDERS, "the database can't be read: %s", status_name(status));
     free(comparison.sums);

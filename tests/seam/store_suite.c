@@ -7,6 +7,12 @@
 
 static const struct store_maker *maker;
 
+void suite_restart(struct fixture *f)
+{
+    f->store = maker->again(maker->context, f->store);
+    assert_non_null(f->store);
+}
+
 item_id suite_add_item(struct fixture *f, uint32_t limit, uint32_t product)
 {
     struct item item = { .sale = f->sale,
@@ -367,5 +373,5 @@ int store_suite_run(const struct store_maker *chosen)
     maker = chosen;
     print_message("store: %s\n", maker->name);
     int failed = cmocka_run_group_tests_name("order store: the rest", rules, NULL, NULL);
-    return failed + suite_run_orders() + suite_run_stock();
+    return failed + suite_run_orders() + suite_run_stock() + suite_run_moves();
 }

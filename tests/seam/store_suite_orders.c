@@ -1,5 +1,5 @@
 /* Orders: written once, guarded, rejected, settled. */
-#include "orders/order_state.h"
+#include "contract/order_state.h"
 #include "tests/seam/store_suite_parts.h"
 
 static void a_ticket_becomes_one_pending_order_at_the_flash_price(void **state)

@@ -38,6 +38,7 @@ struct fixture {
 
 int suite_setup(void **state);
 int suite_teardown(void **state);
+void suite_restart(struct fixture *f);
 item_id suite_add_item(struct fixture *f, uint32_t limit, uint32_t product);
 struct queue_record *suite_add(struct fixture *f, enum command_type type);
 ticket_number suite_add_win(struct fixture *f, item_id item, user_id user, uint32_t quantity);
@@ -55,6 +56,7 @@ void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before)
 /* Runs the rules, each on a store of its own; answers how many failed. */
 int suite_run_orders(void);
 int suite_run_stock(void);
+int suite_run_moves(void);
 
 #define SUITE_RULE(name) cmocka_unit_test_setup_teardown(name, suite_setup, suite_teardown)
 

@@ -188,6 +188,7 @@ static void question(struct world *world)
 static void settle(struct world *world)
 {
     ticket_number number = world_below(world, world->model.ticket_count + 1);
+    number -= number % 2; /* the others are moved by the order side */
     if (number == 0)
         number = world_chance(world, 50) ? 0 : SIM_TICKETS + 1; /* nobody's */
     struct command command = { .type = COMMAND_SETTLE,

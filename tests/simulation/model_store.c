@@ -25,6 +25,7 @@ static void model_close(struct order_store *store)
     free(model->items);
     free(model->orders);
     free(model->events);
+    free(model->payments);
     free(model->dead);
     free(model->audit);
     free(model->tickets.entries);
@@ -309,6 +310,8 @@ static const struct order_store_ops model_ops = {
     .identity_set = model_identity_set,
     .apply = model_store_apply,
     .stock_events = model_stock_events,
+    .orders_move = model_orders_move,
+    .orders_due = model_orders_due,
     .order_by_ticket = model_order_by_ticket,
     .orders_list = model_orders_list,
     .dead_letters = model_dead_letters,

@@ -14,7 +14,7 @@ static const uint64_t planted_twin = (uint64_t)1 << 62;
 /* ---- undo
  * -------------------------------------------------------------------------------------------------- */
 
-static void undo_note(struct model_store *model, void *where, size_t bytes)
+void model_store_note(struct model_store *model, void *where, size_t bytes)
 {
     if (model->undo_count == model->undo_room) {
         model->undo_room = model->undo_room == 0 ? 1024 : model->undo_room * 2;
@@ -29,7 +29,7 @@ static void undo_note(struct model_store *model, void *where, size_t bytes)
     model->undo[model->undo_count++] = (struct undo){ where, (uint32_t)bytes };
     model->undo_bytes += bytes;
 }
-#define NOTE(model, where) undo_note((model), (where), sizeof *(where))
+#define NOTE(model, where) model_store_note((model), (where), sizeof *(where))
 
 void model_store_undo_forget(struct model_store *model)
 {
@@ -139,12 +139,13 @@ static uint64_t slot_user(const struct order *order)
     return planted(UNIQUE_WITHOUT_USER) ? 0 : order->user;
 }
 
-static void event_put(struct model_store *model, const struct order *order)
+void model_store_event(struct model_store *model, ticket_number ticket, enum settle_step step,
+    channel_index destination)
 {
     struct model_event *event = &model->events[model->at.events++];
     *event = (struct model_event){
         .event = { .id = model->at.events,
-            .settle = { .ticket = order->ticket, .step = SETTLE_RETURN, .to = order->channel } }
+            .settle = { .ticket = ticket, .step = (uint8_t)step, .to = destination } }
     };
 }
 
@@ -197,11 +198,32 @@ static enum status order_write(struct model_store *model, struct order order, bo
         if (status != STATUS_OK)
             return status;
     } else if (!planted(REJECT_KEEPS_STOCK)) {
-        event_put(model, &order);
+        model_store_event(model, order.ticket, SETTLE_RETURN, order.channel);
     }
     model->orders[model->at.orders++] = order;
     map_set(model, &model->tickets, order.ticket, 0, 0, model->at.orders);
     return STATUS_OK;
+}
+
+void model_store_end(struct model_store *model, struct order *order, enum order_state to,
+    enum order_reason reason, enum settle_step step)
+{
+    struct model_item *row = item_change(model, order->item);
+    invariant(row != NULL);
+    NOTE(model, order);
+    map_set(model, &model->slots, order->item, slot_user(order), slot_of(row, order), 0);
+    row->item.sold -= order->quantity;
+    item_version(model, row);
+    if (step == SETTLE_WRITE_OFF) {
+        row->item.locked += order->quantity;
+        row->written_off += order->quantity;
+    } else {
+        counter_free(model, order->item, order->user, order->quantity);
+        counter_free(model, scope_sale + row->item.sale, order->user, order->quantity);
+    }
+    order->state = (uint8_t)to;
+    order->reason = (uint8_t)reason;
+    order->version++;
 }
 
 /* What the step does to the order and its units. */
@@ -222,22 +244,12 @@ static enum status settle_order(struct model_store *model, const struct queue_re
         item_allot(row, settle->to, order->quantity);
     if (order->state != ORDER_PENDING && order->state != ORDER_PAID)
         return STATUS_OK;
-    map_set(model, &model->slots, order->item, slot_user(order), slot_of(row, order), 0);
-    row->item.sold -= order->quantity;
-    item_version(model, row);
-    if (settle->step == SETTLE_WRITE_OFF) {
-        row->item.locked += order->quantity;
-        row->written_off += order->quantity;
-    } else {
-        counter_free(model, order->item, order->user, order->quantity);
-        counter_free(model, scope_sale + row->item.sale, order->user, order->quantity);
-    }
-    bool expired = record->command.time_ms >= order->pay_by_ms;
-    order->reason = order->state == ORDER_PAID ? REASON_NONE
-        : expired                              ? REASON_EXPIRED
-                                               : REASON_CANCELLED;
-    order->state = order->state == ORDER_PAID ? ORDER_REFUNDED : ORDER_CLOSED;
-    order->version++;
+    const bool expired = record->command.time_ms >= order->pay_by_ms;
+    if (order->state == ORDER_PAID)
+        model_store_end(model, order, ORDER_REFUNDED, REASON_NONE, (enum settle_step)settle->step);
+    else
+        model_store_end(model, order, ORDER_CLOSED, expired ? REASON_EXPIRED : REASON_CANCELLED,
+            (enum settle_step)settle->step);
     return STATUS_OK;
 }
 
@@ -254,7 +266,10 @@ static void event_confirm(struct model_store *model, const struct command_settle
 {
     for (uint32_t i = model->at.events_open; i < model->at.events; i++) {
         struct model_event *event = &model->events[i];
-        if (event->event.settle.ticket == settle->ticket && event->event.settle.step == settle->step) {
+        const uint8_t step = event->event.settle.step;
+        /* A unit that is back can't be sold any more: that event is over too. */
+        if (event->event.settle.ticket == settle->ticket
+            && (step == settle->step || step == SETTLE_SOLD)) {
             NOTE(model, event);
             event->confirmed = true;
         }

@@ -21,8 +21,12 @@ struct model_event {
     struct stock_event event;
     bool confirmed;
 };
+struct model_payment {
+    ticket_number ticket;
+    char reference[REFERENCE_BYTES_MAX + 1];
+};
 struct model_totals {
-    uint32_t products, sales, items, orders, events, dead, audit;
+    uint32_t products, sales, items, orders, events, payments, dead, audit;
     uint32_t events_open; /* the first one that may be open */
     lsn_t position;
 };
@@ -40,6 +44,7 @@ struct model_store {
     struct model_item *items;
     struct order *orders;
     struct model_event *events;
+    struct model_payment *payments;
     struct dead_letter *dead;
     struct audit_entry *audit;
     struct model_totals room;
@@ -72,5 +77,16 @@ enum status model_store_apply(struct order_store *, const struct queue_record *,
     const uint8_t *dispositions, uint32_t count, struct refusal *);
 void model_store_undo(struct model_store *);        /* puts back what the last batch changed */
 void model_store_undo_forget(struct model_store *); /* before anything moves in memory */
+void model_store_note(struct model_store *, void *where, size_t bytes); /* before it changes */
+void model_store_event(struct model_store *, ticket_number, enum settle_step, channel_index destination);
+/* A live order is over. */
+void model_store_end(
+    struct model_store *, struct order *, enum order_state to, enum order_reason, enum settle_step);
+
+/* model_store_move.c */
+enum status model_orders_move(struct order_store *, const struct order_move *, uint32_t count,
+    struct order *after, uint8_t *answers);
+enum status model_orders_due(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
+    ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
 #endif

@@ -106,6 +106,7 @@ static void check_order(const struct world *world, ticket_number number, uint32_
     if (rejected != (verdict == SIM_REFUSE_LIMIT && !by_waiter))
         violation("I5 every win is an order", "ticket %" PRIu64 " %s", number,
             rejected ? "was rejected without a reason" : "should have been rejected");
+    world_check_moved(world, &order);
     if (order.state != state_expected(ticket, order.state))
         violation("I5 every win is an order", "ticket %" PRIu64 " is in state %u, its order in %u",
             number, ticket->state, order.state);

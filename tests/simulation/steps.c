@@ -198,11 +198,13 @@ void world_step(struct world *world)
         world_write(world);
     } else if (what < 820) {
         client_collect(world, (uint32_t)world_below(world, CLIENT_PORTS));
-    } else if (what < 860) {
+    } else if (what < 855) {
         step_housekeep(world);
-    } else if (what < 910) {
+    } else if (what < 885) {
+        world_move(world);
+    } else if (what < 920) {
         step_writer(world);
-    } else if (what < 935) {
+    } else if (what < 940) {
         step_pump(world);
     } else if (what < 980) {
         step_time(world);

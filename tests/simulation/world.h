@@ -76,6 +76,10 @@ struct world {
     struct sim_store sim_store;
     struct sim_queue sim_queue;
 
+    /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
+    uint8_t moved[SIM_TICKETS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
+    uint32_t payments;
+
     /* The log applied from its beginning, never interrupted. */
     struct engine shadow;
 
@@ -121,6 +125,10 @@ bool client_purchase(struct world *world, const struct command_reserve *wish); /
 void world_turn(struct world *world);
 void world_write(struct world *world);
 void world_step(struct world *world); /* one of everything that can happen next */
+
+/* moves.c */
+void world_move(struct world *world); /* somebody pays, cancels, gives back, or time runs out */
+void world_check_moved(const struct world *world, const struct order *order); /* at rest */
 
 /* rest.c */
 void world_rest(struct world *world); /* troubles end, everything drains */

@@ -1,6 +1,9 @@
-#include "orders/order_state.h"
+#include "contract/order_state.h"
+
+#include "base/planted.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* The table is the specification; an empty cell is a refusal. */
 static const enum order_state order_next[ORDER_STATES][ORDER_EVENTS] = {
@@ -29,7 +32,59 @@ static const char *const reason_names[ORDER_REASONS] = { NULL, "expired", "cance
 enum order_state order_state_next(enum order_state state, enum order_event event)
 {
     invariant(state < ORDER_STATES && event < ORDER_EVENTS);
+    if (planted(PAID_ORDER_CLOSED) && state == ORDER_PAID && event == ORDER_EVENT_EXPIRE)
+        return ORDER_CLOSED;
     return order_next[state][event];
+}
+
+/* A move that was made already is no trouble; any other that the table does not have is. */
+static bool move_is_repeated(const struct order_move *move, const struct order *order, bool paid_by_this)
+{
+    switch ((enum order_event)move->event) {
+    case ORDER_EVENT_PAY:
+        return order->state == ORDER_PAID && paid_by_this;
+    case ORDER_EVENT_REFUND:
+        return order->state == ORDER_REFUNDED;
+    case ORDER_EVENT_EXPIRE:
+    case ORDER_EVENT_CANCEL:
+    case ORDER_EVENT_REJECT:
+        return order->state == ORDER_CLOSED && order->reason == event_reason[move->event];
+    case ORDER_EVENTS:
+        break;
+    }
+    return false;
+}
+
+enum move_answer order_move_decide(const struct order_move *move, const struct order *order,
+    const char *currency, bool paid_by_this, enum order_state *to)
+{
+    const bool pays = move->event == ORDER_EVENT_PAY;
+    const bool repeated = move_is_repeated(move, order, paid_by_this);
+    *to = order_state_next((enum order_state)order->state, (enum order_event)move->event);
+    if (*to == ORDER_NONE && !repeated)
+        return MOVE_REFUSED;
+    if (pays && (move->amount != order->amount || strcmp(move->currency, currency) != 0)
+        && !planted(PAY_WITHOUT_AMOUNT_CHECK))
+        return MOVE_AMOUNT;
+    if (repeated)
+        return MOVE_REPEATED;
+    if (move->event == ORDER_EVENT_EXPIRE && move->now_ms < order->pay_by_ms && !planted(EXPIRE_EARLY))
+        return MOVE_EARLY;
+    return MOVE_DONE;
+}
+
+enum settle_step order_move_step(const struct order_move *move)
+{
+    if (move->event == ORDER_EVENT_PAY)
+        return SETTLE_SOLD;
+    const bool off = move->event == ORDER_EVENT_REFUND && move->refund_to == REFUND_TO_WRITE_OFF;
+    return off ? SETTLE_WRITE_OFF : SETTLE_RETURN;
+}
+
+channel_index order_move_destination(const struct order_move *move, const struct order *order)
+{
+    const bool safety = move->event == ORDER_EVENT_REFUND && move->refund_to == REFUND_TO_SAFETY;
+    return safety ? CHANNEL_SAFETY : order->channel;
 }
 
 enum order_reason order_state_reason(enum order_event event)

@@ -1,4 +1,4 @@
-#include "orders/order_state.h"
+#include "contract/order_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,27 @@
+/* contract/order_state.h: the legal moves of an order, as data, and what a store answers to one.
+ * Every store asks here, so that no two of them can disagree. Pure functions, any thread. */
+#ifndef STAMPEDE_CONTRACT_ORDER_STATE_H
+#define STAMPEDE_CONTRACT_ORDER_STATE_H
+
+#include "contract/order_store.h"
+
+/* Where the event leads; ORDER_NONE: refused, the order stays as it is. */
+enum order_state order_state_next(enum order_state state, enum order_event event);
+/* Why an order that the event closed is closed. */
+enum order_reason order_state_reason(enum order_event event);
+/* What becomes of the move of this order. `currency`: the order's. `paid_by_this`: the move's
+ * payment reference is the one that the order was paid with. MOVE_DONE: *to is where it goes. */
+enum move_answer order_move_decide(const struct order_move *move, const struct order *order,
+    const char *currency, bool paid_by_this, enum order_state *to);
+/* The step that the inventory must take for a move that was done. */
+enum settle_step order_move_step(const struct order_move *move);
+/* Where a returned unit goes. */
+channel_index order_move_destination(const struct order_move *move, const struct order *order);
+bool order_state_move_is_legal(enum order_state from, enum order_state to);
+bool order_state_holds_stock(enum order_state state); /* its units are not for anybody else */
+bool order_state_is_final(enum order_state state);
+/* As the API spells them; NULL for REASON_NONE. */
+const char *order_state_name(enum order_state state);
+const char *order_reason_name(enum order_reason reason);
+
+#endif

@@ -1,0 +1,117 @@
+/* The order side: payments, cancellations, refunds and the timer, at any moment, in any order, for
+ * any order, right or wrong. Tickets with odd numbers live this way; the others are settled by
+ * clients.c through the inventory. */
+#include "tests/simulation/sim_vfs.h"
+#include "tests/simulation/world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct order_move move_choose(struct world *world, ticket_number ticket)
+{
+    static const uint8_t events[] = { ORDER_EVENT_PAY, ORDER_EVENT_PAY, ORDER_EVENT_EXPIRE,
+        ORDER_EVENT_CANCEL, ORDER_EVENT_REFUND };
+    struct order_move move = { .ticket = ticket,
+        .event = events[world_below(world, sizeof events)],
+        .now_ms = world->now_ms,
+        .refund_to = (uint8_t)world_below(world, 3),
+        .currency = "CNY" };
+    const struct model_ticket *row = &world->model.tickets[ticket];
+    move.amount = row->price * row->quantity;
+    if (world_chance(world, 10))
+        move.amount += world_chance(world, 50) ? 1 : UINT64_MAX;
+    if (world_chance(world, 5))
+        move.currency[0] = 'X';
+    snprintf(move.reference, sizeof move.reference, "%" PRIu64 "-%" PRIu64, ticket,
+        world_below(world, 10) / 9);
+    return move;
+}
+
+/* What the rules say, in plain words. */
+static void check_done(struct world *world, const struct order_move *move, const struct order *after)
+{
+    const struct model_ticket *ticket = &world->model.tickets[move->ticket];
+    const uint8_t before = world->moved[move->ticket];
+    const bool known = before != ORDER_NONE;
+    uint8_t expected = ORDER_CLOSED;
+    if (move->event == ORDER_EVENT_PAY) {
+        expected = ORDER_PAID;
+        world->payments++;
+        if (move->amount != ticket->price * ticket->quantity || move->currency[0] != 'C')
+            violation("I18 amount and currency are checked", "ticket %" PRIu64, move->ticket);
+    }
+    if (move->event == ORDER_EVENT_REFUND)
+        expected = ORDER_REFUNDED;
+    if (move->event == ORDER_EVENT_REFUND ? before != ORDER_PAID : known)
+        violation("I9 states only move forward", "ticket %" PRIu64 " was %u, event %u is done",
+            move->ticket, before, move->event);
+    if (move->event == ORDER_EVENT_EXPIRE && world->now_ms < ticket->pay_by_ms)
+        violation("I11 no early expiry", "ticket %" PRIu64 " is closed %" PRIu64 " ms early",
+            move->ticket, ticket->pay_by_ms - world->now_ms);
+    if (after->state != expected)
+        violation("I9 states only move forward", "ticket %" PRIu64 " is %u after event %u",
+            move->ticket, after->state, move->event);
+    world->moved[move->ticket] = expected;
+}
+
+static bool move_send(struct world *world, const struct order_move *move)
+{
+    struct order after = { 0 };
+    uint8_t answer = MOVE_ANSWERS;
+    struct order_store *store = world->store;
+    if (world->sim_store.away)
+        return true;
+    if (world->store_kind == WORLD_STORE_SQLITE && world_chance(world, 3))
+        sim_vfs_crash_in((uint32_t)world_below(world, 12));
+    const enum status status = store->ops->orders_move(store, move, 1, &after, &answer);
+    sim_vfs_crash_not();
+    trace_step("move", move->ticket, move->event, status == STATUS_OK ? answer : 100u);
+    if (status == STATUS_OK && answer == MOVE_DONE)
+        check_done(world, move, &after);
+    if (status == STATUS_OK && answer == MOVE_REFUSED && world->moved[move->ticket] == ORDER_NONE
+        && after.state == ORDER_PENDING && move->event != ORDER_EVENT_REFUND)
+        violation("I9 states only move forward", "a pending order refuses event %u", move->event);
+    if (status == STATUS_CORRUPT || status == STATUS_REFUSED)
+        violation("orders", "the store fails a move: %s", status_name(status));
+    return !(world->store_kind == WORLD_STORE_SQLITE && sim_vfs_dead());
+}
+
+/* A commit whose answer a crash took is found by looking. */
+static void moved_look(struct world *world, ticket_number ticket)
+{
+    struct order order;
+    if (world->store->ops->order_by_ticket(world->store, ticket, &order) != STATUS_OK)
+        return;
+    const uint8_t before = world->moved[ticket];
+    const bool rejected = order.reason == REASON_REJECTED;
+    if (before == order.state || rejected)
+        return;
+    if (before == ORDER_NONE || (before == ORDER_PAID && order.state == ORDER_REFUNDED))
+        world->moved[ticket] = order.state == ORDER_PENDING ? ORDER_NONE : order.state;
+    else
+        violation("I9 states only move forward", "ticket %" PRIu64 " was %u and is %u", ticket,
+            before, order.state);
+}
+
+void world_move(struct world *world)
+{
+    const uint64_t count = world->model.ticket_count;
+    if (count == 0)
+        return;
+    const ticket_number ticket = world_below(world, (count + 1) / 2) * 2 + 1;
+    const struct order_move move = move_choose(world, ticket);
+    if (!world->sim_store.away)
+        moved_look(world, ticket);
+    if (!move_send(world, &move))
+        world_crash(world);
+}
+
+void world_check_moved(const struct world *world, const struct order *order)
+{
+    const uint8_t told = world->moved[order->ticket];
+    const bool ok = told == ORDER_NONE || told == order->state
+        || (told == ORDER_PAID && order->state == ORDER_REFUNDED);
+    if (!ok)
+        violation("I9 never paid and closed", "ticket %" PRIu64 " was told to be %u and is %u",
+            order->ticket, told, order->state);
+}
