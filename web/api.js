@@ -122,6 +122,10 @@ export function ordersGet(session) {
     return call('GET', '/v1/orders', { headers: bearer(session) });
 }
 
+export function cancelPost(session, order) {
+    return call('POST', `/v1/orders/${order}/cancel`, { headers: bearer(session) });
+}
+
 /* The order behind a ticket; with a version it answers once the order has changed from it. */
 export function ticketWait(session, ticket, version, signal) {
     const since = version === undefined ? '' : `&version=${version}`;

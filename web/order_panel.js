@@ -21,7 +21,8 @@ function stateWords(order) {
     return order.reason ? `${state} · ${say(`order.reason.${order.reason}`)}` : state;
 }
 
-export function createOrderPanel(headingTag) {
+/* `cancel` is called with the order once the user has confirmed; without it there is no button. */
+export function createOrderPanel(headingTag, cancel = null) {
     const heading = element(headingTag, { class: 'order-heading' });
     const badge = element('span', { class: 'badge' });
     const list = element('dl', { class: 'facts' });
@@ -33,16 +34,30 @@ export function createOrderPanel(headingTag) {
         payBy: factRow(list),
     };
     const hint = element('p', { class: 'order-hint' });
+    const button = element('button', { class: 'order-cancel', type: 'button' });
+    let shown = null;
+    button.hidden = true;
+    button.addEventListener('click', async () => {
+        if (!window.confirm(say('order.cancelSure')))
+            return;
+        button.disabled = true;
+        await cancel(shown);
+        button.disabled = false;
+    });
     const node = element(
         'section',
         { class: 'order' },
         element('div', { class: 'order-top' }, heading, badge),
         list,
         hint,
+        button,
     );
 
     function paint(order, title, now) {
         const payable = order.state === 'pending' && now < order.pay_by_ms;
+        shown = order;
+        button.hidden = cancel === null || order.state !== 'pending';
+        textSet(button, say('order.cancel'));
         textSet(heading, title);
         textSet(badge, stateWords(order));
         badge.dataset.state = order.state;

@@ -1,6 +1,6 @@
 /* My orders, newest first. Without a session there are none, and nothing is asked. */
 
-import { itemGet, ordersGet } from './api.js';
+import { cancelPost, itemGet, ordersGet } from './api.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { onLanguage, say } from './i18n.js';
 import { createOrderPanel } from './order_panel.js';
@@ -58,9 +58,19 @@ export function mountOrders(root, { clock, session, titleSet }) {
         }
     }
 
+    /* Whatever the answer (somebody may have paid meanwhile), the list then shows what is true. */
+    async function orderCancel(order) {
+        try {
+            await cancelPost(session.current().session, order.order);
+        } catch {
+            /* The list tells. */
+        }
+        await ordersAsk().catch(() => {});
+    }
+
     function rowMake() {
         const picture = element('div', { class: 'order-picture' });
-        const panel = createOrderPanel('h2');
+        const panel = createOrderPanel('h2', orderCancel);
         return { picture, panel, node: element('li', { class: 'order-row' }, picture, panel.node) };
     }
 

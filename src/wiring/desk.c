@@ -243,8 +243,10 @@ static uint32_t desk_turn(struct desk *desk)
     desk->now_ms = clock_now_ms();
     http_date_turn(desk->now_ms);
     const bool more = jobs_turn(desk);
-    if (!orders_are_due(desk))
+    if (!orders_are_due(desk)) {
+        catalog_turn(desk);
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
+    }
     const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("desk", "orders can't be written: %s (%s)", status_name(status),

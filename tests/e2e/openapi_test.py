@@ -320,7 +320,7 @@ def every_admin_route_of_the_code_is_in_the_document_and_no_other():
     with open(ADMIN_PATH, encoding="utf-8") as source:
         routes = re.findall(r'\{ HTTP_(\w+), ADMIN_(\w+), "([^"]+)"', source.read())
     true(len(routes) > 20, "admin_api.c was not understood")
-    coded = {(method, "/admin/v1" + path): role.lower() for method, role, path in routes}
+    coded = {(method, "/admin/v1" + path.replace("@", "#")): role.lower() for method, role, path in routes}
     written = {(method, re.sub(r"{\w+}", "#", path)): re.match(r"Role: (\w+)\.", operation["description"]).group(1)
                for method, path, operation in operations.values() if path.startswith("/admin/")}
     equal(written, coded)
@@ -375,7 +375,7 @@ def administrators_make_products_sales_and_items():
 def a_body_that_is_no_object_is_400_wherever_one_is_taken():
     for name, (_, path, operation) in operations.items():
         if "requestBody" in operation and path.startswith("/admin/"):
-            places = {place: ids[place] for place in re.findall(r"{(\w+)}", path)}
+            places = {place: ids.get(place, "0" * 16) for place in re.findall(r"{(\w+)}", path)}
             for body in (b"{", b"[]", b'{"a":1,"a":1}', b"\xff", b""):
                 admin(name, 400, "bad-body", body=body, headers={"Content-Type": "application/json"}, **places)
 
@@ -539,6 +539,35 @@ def administrators_move_units_and_read_lists():
     actions = [entry["action"] for entry in admin("adminListAudit", role="viewer")["audit"]]
     true({"sale.publish", "item.adjust", "sale.open"} <= set(actions), str(actions))
     admin("adminListAudit", 400, "bad-query", after="x")
+
+
+@rule
+def orders_are_paid_cancelled_and_refunded():
+    order, alice, bob, nobody = ids["order"], ids["alice"], ids["bob"], "0" * 15 + "1"
+    view = call("getOrder", 200, order=order, session=alice)
+    money = {"amount": view["amount"], "currency": view["currency"], "reference": "r1"}
+    admin("adminRefundOrder", 409, "not-paid", order=order, body={"to": "stock"})
+    admin("adminPayOrder", 409, "amount-mismatch", order=order, body={**money, "amount": 1})
+    admin("adminPayOrder", 422, "bad-value", order=order, body={**money, "reference": ""})
+    admin("adminPayOrder", 404, "unknown-order", order=nobody, body=money)
+    equal(admin("adminPayOrder", order=order, body=money, role="operator")["state"], "paid")
+    admin("adminPayOrder", 409, "already-paid", order=order, body={**money, "reference": "r2"})
+    call("cancelOrder", 409, "already-paid", order=order, session=alice)
+    call("cancelOrder", 404, "unknown-order", order=order, session=bob)
+    call("cancelOrder", 401, "session-required", order=order)
+    admin("adminCancelOrder", 409, "already-paid", order=order)
+    admin("adminCancelOrder", 404, "unknown-order", order=nobody)
+    admin("adminRefundOrder", 422, "bad-value", order=order, body={"to": "moon"})
+    admin("adminRefundOrder", 404, "unknown-order", order=nobody, body={"to": "stock"})
+    admin("adminRefundOrder", 403, "admin-role", role="operator", order=order, body={"to": "stock"})
+    equal(admin("adminRefundOrder", order=order, body={"to": "safety"})["state"], "refunded")
+    admin("adminPayOrder", 409, "order-closed", order=order, body={**money, "reference": "r3"})
+    first, second = [one["order"] for one in call("listOrders", 200, session=bob)["orders"]][:2]
+    mine = call("getOrder", 200, order=first, session=bob)
+    admin("adminPayOrder", 409, "reference-used", order=first, body={**money, "amount": mine["amount"]})
+    equal(call("cancelOrder", 200, order=first, session=bob)["reason"], "cancelled")
+    equal(admin("adminCancelOrder", order=second, role="operator")["state"], "closed")
+    call("getOrder", 200, order=second, session=bob)
 
 
 @rule

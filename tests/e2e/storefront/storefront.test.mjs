@@ -177,6 +177,24 @@ describe('buying', () => {
         assert.deepEqual(errors, []);
     });
 
+    test('a pending order can be cancelled, once the user is sure', async () => {
+        const { page, errors } = await visitor();
+        await page.goto(itemAddress(demoItem));
+        await page.click(liveButton);
+        await page.waitForSelector(orderNumber);
+        await page.getByRole('link', { name: 'My orders', exact: true }).click();
+        await page.waitForSelector('.order-cancel:not([hidden])');
+        page.once('dialog', (dialog) => dialog.dismiss());
+        await page.click('.order-cancel');
+        assert.equal(await page.textContent('.orders .badge'), 'Waiting for payment');
+        page.once('dialog', (dialog) => dialog.accept());
+        await page.click('.order-cancel');
+        await page.waitForSelector('.orders .badge[data-state="closed"]');
+        assert.equal(await page.textContent('.orders .badge'), 'Closed · Cancelled');
+        assert.equal(await page.isVisible('.order-cancel'), false);
+        assert.deepEqual(errors, []);
+    });
+
     test('a double click sends exactly one buy request', async () => {
         const { page, buys } = await visitor();
         await page.goto(itemAddress(demoItem));

@@ -68,6 +68,39 @@ static void states_and_reasons_have_the_names_of_the_api(void **state)
     assert_string_equal(order_reason_name(REASON_REJECTED), "rejected");
 }
 
+static void a_move_is_decided_by_state_time_and_money(void **state)
+{
+    (void)state;
+    struct order order = { .state = ORDER_PENDING, .amount = 10, .pay_by_ms = 100, .channel = 3 };
+    struct order_move move = { .event = ORDER_EVENT_PAY, .amount = 10, .currency = "CNY", .now_ms = 500 };
+    enum order_state to;
+    assert_int_equal(order_move_decide(&move, &order, "CNY", false, &to), MOVE_DONE); /* late, but first */
+    assert_int_equal(to, ORDER_PAID);
+    assert_int_equal(order_move_decide(&move, &order, "USD", false, &to), MOVE_AMOUNT);
+    assert_int_equal(order_move_step(&move), SETTLE_SOLD);
+    order.state = ORDER_PAID;
+    assert_int_equal(order_move_decide(&move, &order, "CNY", true, &to), MOVE_REPEATED);
+    assert_int_equal(order_move_decide(&move, &order, "CNY", false, &to), MOVE_REFUSED);
+    move = (struct order_move){ .event = ORDER_EVENT_EXPIRE, .now_ms = 99 };
+    assert_int_equal(order_move_decide(&move, &order, "", false, &to), MOVE_REFUSED);
+    order.state = ORDER_PENDING;
+    assert_int_equal(order_move_decide(&move, &order, "", false, &to), MOVE_EARLY);
+    move.now_ms = 100;
+    assert_int_equal(order_move_decide(&move, &order, "", false, &to), MOVE_DONE);
+    assert_int_equal(order_move_step(&move), SETTLE_RETURN);
+    assert_int_equal(order_move_destination(&move, &order), 3);
+    order.state = ORDER_CLOSED;
+    order.reason = REASON_CANCELLED;
+    assert_int_equal(order_move_decide(&move, &order, "", false, &to), MOVE_REFUSED);
+    move.event = ORDER_EVENT_CANCEL;
+    assert_int_equal(order_move_decide(&move, &order, "", false, &to), MOVE_REPEATED);
+    move = (struct order_move){ .event = ORDER_EVENT_REFUND, .refund_to = REFUND_TO_WRITE_OFF };
+    assert_int_equal(order_move_step(&move), SETTLE_WRITE_OFF);
+    move.refund_to = REFUND_TO_SAFETY;
+    assert_int_equal(order_move_step(&move), SETTLE_RETURN);
+    assert_int_equal(order_move_destination(&move, &order), CHANNEL_SAFETY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +108,7 @@ int main(void)
         cmocka_unit_test(paid_beats_the_timer_and_late_money_reopens_nothing),
         cmocka_unit_test(a_closing_event_has_its_reason_and_no_other_has),
         cmocka_unit_test(a_final_state_holds_no_stock),
+        cmocka_unit_test(a_move_is_decided_by_state_time_and_money),
         cmocka_unit_test(states_and_reasons_have_the_names_of_the_api),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

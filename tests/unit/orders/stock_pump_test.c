@@ -232,6 +232,39 @@ static void answers_of_others_on_a_shared_port_are_left_alone(void **state)
     assert_true(stock_pump_answer(f->pump, f->now_ms, &late));
 }
 
+/* Paid and refunded at once: two open events of one ticket. */
+static void add_pair(struct fixture *f)
+{
+    f->store.event_count = 2;
+    f->store.events[0] = (struct stock_event){ .id = 1, .settle = { .ticket = 9, .step = SETTLE_SOLD } };
+    f->store.events[1] =
+        (struct stock_event){ .id = 2, .settle = { .ticket = 9, .step = SETTLE_RETURN } };
+}
+
+static void steps_of_a_ticket_go_one_after_the_other(void **state)
+{
+    struct fixture *f = *state;
+    add_pair(f);
+    assert_int_equal(stock_pump_turn(f->pump, f->now_ms, &f->progress), STATUS_OK);
+    assert_int_equal(f->port.flushed, 1);
+    assert_int_equal(f->port.requests[0].command.settle.step, SETTLE_SOLD);
+    f->port.answer = ANSWER_DONE;
+    assert_int_equal(stock_pump_turn(f->pump, ++f->now_ms, &f->progress), STATUS_OK);
+    assert_int_equal(f->port.flushed, 2);
+    assert_int_equal(f->port.requests[1].command.settle.step, SETTLE_RETURN);
+}
+
+static void a_step_that_its_successor_has_overtaken_is_not_refused(void **state)
+{
+    struct fixture *f = *state;
+    add_pair(f);
+    assert_int_equal(stock_pump_turn(f->pump, f->now_ms, &f->progress), STATUS_OK);
+    f->port.answer = ANSWER_CONFLICT;
+    assert_int_equal(stock_pump_turn(f->pump, ++f->now_ms, &f->progress), STATUS_OK);
+    assert_int_equal(f->progress.refused, 0);
+    assert_int_equal(f->port.flushed, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -245,6 +278,8 @@ int main(void)
         TEST(at_most_so_many_are_in_flight),
         TEST(a_full_port_is_no_loss),
         TEST(a_store_that_is_away_is_said_and_nothing_is_forgotten),
+        TEST(steps_of_a_ticket_go_one_after_the_other),
+        TEST(a_step_that_its_successor_has_overtaken_is_not_refused),
         TEST(answers_of_others_on_a_shared_port_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,11 +58,12 @@ static void every_verb_has_help_method_path_and_bounded_options(void **state)
         assert_memory_equal(verb->path, "/admin/v1/", 10);
         assert_null(verb->options[ADMIN_OPTIONS_MAX - 1].name);
         for (const struct admin_option *option = verb->options; option->name != NULL; option++) {
-            takes_id |= option->kind == OPTION_PATH;
+            const bool in_path = option->kind == OPTION_PATH || option->kind == OPTION_ID;
+            takes_id |= in_path;
             assert_non_null(option->help);
-            assert_true(option->kind == OPTION_PATH || option->member != NULL);
+            assert_true(in_path || option->member != NULL);
         }
-        assert_true(takes_id == (strchr(verb->path, '%') != NULL));
+        assert_true(takes_id == (strpbrk(verb->path, "%@") != NULL));
     }
 }
 
@@ -94,6 +95,12 @@ static void lines_become_the_requests_of_the_api(void **state)
     parsed("orders --item 2 --user 0123456789abcdef", "GET",
         "/admin/v1/orders?item=2&user=0123456789abcdef", NULL);
     parsed("sale preheat 8", "POST", "/admin/v1/sales/8/preheat", NULL);
+    parsed("order paid 0123456789abcdef --amount 5 --currency CNY --reference r-1", "POST",
+        "/admin/v1/orders/0123456789abcdef/paid",
+        "{\"amount\":5,\"currency\":\"CNY\",\"reference\":\"r-1\"}");
+    parsed("order cancel 0123456789abcdef", "POST", "/admin/v1/orders/0123456789abcdef/cancel", NULL);
+    parsed("order refund 0123456789abcdef --to stock", "POST",
+        "/admin/v1/orders/0123456789abcdef/refund", "{\"to\":\"stock\"}");
     parsed("dead-letters", "GET", "/admin/v1/dead-letters", NULL);
 }
 
@@ -108,6 +115,9 @@ static void wrong_values_are_refused_by_the_options_name(void **state)
 {
     (void)state;
     refused("sale open", "sale open needs N");
+    refused("order cancel 12", "ORDER wants 16 hex digits");
+    refused("order cancel 0123456789abcdeg", "ORDER wants 16 hex digits");
+    refused("order refund 0123456789abcdef", "order refund needs --to");
     refused("sale open x", "N wants a number from 1");
     refused("sale open 0", "N wants");
     refused("sale open 1 2", "sale open takes no 2");
