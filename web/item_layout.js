@@ -8,7 +8,7 @@ import { createOrderPanel } from './order_panel.js';
 
 const QUANTITY_CHOICES_MAX = 10;
 
-export function createItemLayout() {
+export function createItemLayout(orderCancel) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
     const heading = element('h1', { tabIndex: -1 });
@@ -28,7 +28,7 @@ export function createItemLayout() {
     });
     const status = element('p', { class: 'status', id: 'status', role: 'status' });
     const buyBar = element('div', { class: 'buy-bar' }, button, status);
-    const panel = createOrderPanel('h2');
+    const panel = createOrderPanel('h2', orderCancel);
     const allOrders = routeLink('/?orders', { class: 'all-orders' });
     const orderBox = element('div', { class: 'order-box' }, panel.node, allOrders);
 

@@ -1,7 +1,7 @@
 /* The page of one item: its status by polling, its countdown by the clock, its purchase by a
  * click. */
 
-import { itemGet } from './api.js';
+import { cancelPost, itemGet } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
 import { attributeSet, element, textSet } from './dom.js';
@@ -22,7 +22,7 @@ import { createPurchase } from './purchase.js';
 const AFTER_START_MS = 2_500;
 
 export function mountItem(root, itemId, { clock, session, titleSet }) {
-    const layout = createItemLayout();
+    const layout = createItemLayout(orderCancel);
     let item = null;
     let failure = null; /* why the last status did not arrive */
     let order = null;
@@ -69,6 +69,15 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         if (!orderHolds(order))
             ticketForget(itemId);
         paint();
+    }
+
+    /* Whatever the answer (somebody may have paid meanwhile), the long poll tells what is true. */
+    async function orderCancel(shown) {
+        try {
+            await cancelPost(session.current().session, shown.order);
+        } catch {
+            /* Nothing was changed. */
+        }
     }
 
     function purchaseChanged() {

@@ -44,7 +44,7 @@ struct desk {
 MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
 
 /* Tells edges that wait for it. */
-void desk_order_changed(void *desk, ticket_number ticket);
+void desk_order_changed(void *context, ticket_number ticket); /* context: the desk */
 
 /* desk_orders.c */
 void desk_order_job(struct desk *desk, struct job *job);

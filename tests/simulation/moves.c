@@ -1,6 +1,7 @@
 /* The order side: payments, cancellations, refunds and the timer, at any moment, in any order, for
  * any order, right or wrong. Tickets with odd numbers live this way; the others are settled by
  * clients.c through the inventory. */
+#include "orders/expiry.h"
 #include "tests/simulation/sim_vfs.h"
 #include "tests/simulation/world.h"
 
@@ -36,7 +37,6 @@ static void check_done(struct world *world, const struct order_move *move, const
     uint8_t expected = ORDER_CLOSED;
     if (move->event == ORDER_EVENT_PAY) {
         expected = ORDER_PAID;
-        world->payments++;
         if (move->amount != ticket->price * ticket->quantity || move->currency[0] != 'C')
             violation("I18 amount and currency are checked", "ticket %" PRIu64, move->ticket);
     }
@@ -114,4 +114,58 @@ void world_check_moved(const struct world *world, const struct order *order)
     if (!ok)
         violation("I9 never paid and closed", "ticket %" PRIu64 " was told to be %u and is %u",
             order->ticket, told, order->state);
+}
+
+enum { GRACE_MS = 500, LONG_MS = 400000, ROOM = 64 };
+
+static void expired(void *context, ticket_number ticket)
+{
+    struct world *world = context;
+    if (world->now_ms < world->model.tickets[ticket].pay_by_ms)
+        violation("I11 no early expiry", "ticket %" PRIu64, ticket);
+    if (world->moved[ticket] != ORDER_NONE)
+        violation("I9 states only move forward", "ticket %" PRIu64 " was %u and expires", ticket,
+            world->moved[ticket]);
+    world->moved[ticket] = ORDER_CLOSED;
+}
+
+static uint32_t expiry_run(struct world *world, struct expiry *expiry)
+{
+    uint32_t closed = 0;
+    const enum status status = expiry_turn(expiry, world->now_ms, &closed);
+    if (status != STATUS_OK)
+        violation("orders", "the timer can't close orders: %s", status_name(status));
+    trace_step("expiry", closed, 0, 0);
+    return closed;
+}
+
+void world_expire(struct world *world)
+{
+    static struct expiry expiry; /* large */
+    struct model *model = &world->model;
+    for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket += 2)
+        moved_look(world, ticket);
+    if (model->request_count + model->ticket_count + ROOM > SIM_REQUESTS
+        || model->lsn + model->ticket_count + ROOM > SIM_LOG)
+        return; /* the model's tables are nearly full */
+    world->now_ms += LONG_MS;
+    expiry_start(&expiry,
+        &(struct expiry_config){ .store = world->store,
+            .started_ms = world->now_ms,
+            .grace_ms = GRACE_MS,
+            .changed = expired,
+            .changed_context = world });
+    if (expiry_run(world, &expiry) != 0)
+        violation("I11 no early expiry", "an order is closed within the grace");
+    world->now_ms += GRACE_MS;
+    while (expiry_run(world, &expiry) > 0)
+        continue;
+    world_rest(world);
+    world_check_rest(world);
+    for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket++) {
+        struct order order;
+        if (world->store->ops->order_by_ticket(world->store, ticket, &order) == STATUS_OK
+            && (order.state == ORDER_PENDING || model->tickets[ticket].state == TICKET_HELD))
+            violation("I5 every order ends", "ticket %" PRIu64 " is never paid and stays", ticket);
+    }
 }

@@ -445,7 +445,6 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     world->now_ms = 1000000 + world_below(world, 1000);
     world->engine_ms = 0;
     memset(world->moved, 0, sizeof world->moved);
-    world->payments = 0;
     world->lives = world->commands = world->crashes = world->stops = world->door_refusals = 0;
     world->bursts = seed % BURSTS_ONE_IN == 0;
     journal_choose(world);
@@ -506,6 +505,7 @@ uint64_t world_run(struct world *world, uint64_t seed, enum world_store store)
         world_stop(world);
     world_rest(world);
     world_check_rest(world);
+    world_expire(world);
     const uint64_t hash = world_hash(world);
     process_close(world);
     world->store->ops->close(world->store);

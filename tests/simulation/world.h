@@ -78,7 +78,6 @@ struct world {
 
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_TICKETS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
-    uint32_t payments;
 
     /* The log applied from its beginning, never interrupted. */
     struct engine shadow;
@@ -128,6 +127,8 @@ void world_step(struct world *world); /* one of everything that can happen next 
 
 /* moves.c */
 void world_move(struct world *world); /* somebody pays, cancels, gives back, or time runs out */
+/* Time goes by and nobody pays any more: the timer closes what is pending, and all units return. */
+void world_expire(struct world *world);
 void world_check_moved(const struct world *world, const struct order *order); /* at rest */
 
 /* rest.c */
