@@ -3,8 +3,6 @@
 #include "base/planted.h"
 #include "inventory/engine_apply.h"
 
-enum { LARGE_TABLES_BYTES = 16 * 1024 * 1024 };
-
 enum status engine_open(struct engine *engine, const struct engine_config *config)
 {
     *engine = (struct engine){ .config = *config };
@@ -18,8 +16,6 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     const enum status status = arena_open(&engine->arena, bytes);
     if (status != STATUS_OK)
         return status;
-    if (bytes >= LARGE_TABLES_BYTES)
-        arena_prefer_large_pages(&engine->arena);
     engine->sales = arena_take(&engine->arena, config->sales_max, sizeof *engine->sales);
     engine->items = arena_take(&engine->arena, config->items_max, sizeof *engine->items);
     tickets_create(&engine->tickets, &engine->arena, config->tickets_max);
