@@ -39,7 +39,7 @@ CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
     -Wvla -Wformat=2 -Wnull-dereference -Wswitch-enum -Wundef -Wcast-qual
 WERROR ?= -Werror# WERROR= for a compiler that warns about more than ours
-HARDENING := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fPIE
+HARDENING := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fPIE -fno-plt
 HARDENED_LINK := -pie -Wl,-z,relro,-z,now
 # Static analysis of uninitialized and null values is only exact without sanitizers; release does it.
 SANITIZED := -O1 -fno-omit-frame-pointer -DSTAMPEDE_DEBUG -Wno-maybe-uninitialized -Wno-null-dereference
@@ -47,7 +47,7 @@ SANITIZED := -O1 -fno-omit-frame-pointer -DSTAMPEDE_DEBUG -Wno-maybe-uninitializ
 # Release objects carry machine code and LTO code: the server is linked with LTO, the many tests without.
 CFLAGS.release := -O3 $(HARDENING) -flto=auto -ffat-lto-objects
 LDFLAGS.release := $(HARDENED_LINK)
-SERVER_LDFLAGS.release := -O3 -flto=auto
+SERVER_LDFLAGS.release := -O3 -flto=auto -fno-plt
 TEST_LDFLAGS.release := -fno-lto
 CFLAGS.debug := -O0 -DSTAMPEDE_DEBUG
 CFLAGS.asan := $(SANITIZED) -fsanitize=address,undefined -fno-sanitize-recover=all

@@ -28,6 +28,11 @@ enum status arena_open(struct arena *arena, size_t bytes)
     return STATUS_OK;
 }
 
+void arena_prefer_large_pages(struct arena *arena)
+{
+    (void)madvise(arena->base, arena->size, MADV_HUGEPAGE); /* where it is refused, small pages do */
+}
+
 void arena_close(struct arena *arena)
 {
     if (arena->base != NULL) {

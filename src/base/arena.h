@@ -15,6 +15,9 @@ struct arena {
 };
 
 MUST_CHECK enum status arena_open(struct arena *arena, size_t bytes);
+/* For big tables that are read here and there: asks for large pages, so that a look-up costs no walk
+ * through page tables. A wish; memory is then touched in larger pieces. */
+void arena_prefer_large_pages(struct arena *arena);
 void arena_close(struct arena *arena); /* accepts a zeroed or closed arena */
 /* Zeroed memory aligned to 64 bytes. */
 void *arena_take(struct arena *arena, size_t count, size_t bytes_each);

@@ -487,7 +487,6 @@ static __attribute__((noinline)) void serve_fully(struct edge *edge, struct conn
 
 void serve(struct edge *edge, struct connection *connection)
 {
-    invariant(edge->out.size == 0 && edge->body.size == 0);
     if (__builtin_expect(connection->readable && is_plain(connection) && !edge->draining, 1)
         && serve_quick(edge, connection))
         return;

@@ -136,6 +136,21 @@ enum status desk_ask(struct desk *desk, const struct command *command, struct ou
     return STATUS_AWAY;
 }
 
+static void catalog_turn(struct desk *desk)
+{
+    struct catalog *catalog = NULL;
+    handover_collect(desk->config.catalog, desk->config.turns);
+    if (!desk->catalog_stale)
+        return;
+    const enum status status = catalog_build(&catalog, desk->config.store);
+    if (status != STATUS_OK) {
+        log_warn("desk", "the catalog can't be read now (%s); the old one stays", status_name(status));
+        return;
+    }
+    desk->catalog_stale = false;
+    handover_put(desk->config.catalog, desk->config.turns, catalog);
+}
+
 static void job_do(struct desk *desk, uint32_t edge, struct job *job)
 {
     switch (job->kind) {
@@ -152,6 +167,9 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         desk_admin_job(desk, job);
         break;
     }
+    /* Who is told that something is published finds it published. */
+    if (desk->catalog_stale)
+        catalog_turn(desk);
     note_send(desk, edge, &(struct desk_note){ .job = job });
 }
 
@@ -171,21 +189,6 @@ static bool jobs_turn(struct desk *desk)
         more |= done == JOBS_PER_TURN;
     }
     return more;
-}
-
-static void catalog_turn(struct desk *desk)
-{
-    struct catalog *catalog = NULL;
-    handover_collect(desk->config.catalog, desk->config.turns);
-    if (!desk->catalog_stale)
-        return;
-    const enum status status = catalog_build(&catalog, desk->config.store);
-    if (status != STATUS_OK) {
-        log_warn("desk", "the catalog can't be read now (%s); the old one stays", status_name(status));
-        return;
-    }
-    desk->catalog_stale = false;
-    handover_put(desk->config.catalog, desk->config.turns, catalog);
 }
 
 /* Orders that fall too far behind stop the wins; a tenth below the bound they go on. */
@@ -243,10 +246,8 @@ static uint32_t desk_turn(struct desk *desk)
     desk->now_ms = clock_now_ms();
     http_date_turn(desk->now_ms);
     const bool more = jobs_turn(desk);
-    if (!orders_are_due(desk)) {
-        catalog_turn(desk);
+    if (!orders_are_due(desk))
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
-    }
     const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("desk", "orders can't be written: %s (%s)", status_name(status),

@@ -26,7 +26,7 @@
 enum {
     JOB_REQUEST_BYTES = HTTP_BODY_MAX + HTTP_TARGET_MAX,
     JOB_RESPONSE_BYTES = 256 * 1024,
-    DESK_PRIORITY = 19, /* nice */
+    DESK_PRIORITY = 10, /* nice */
 };
 
 enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_CANCEL, JOB_ADMIN };

@@ -12,7 +12,7 @@
 
 enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
 enum {
-    DESK_SELLING_MS = 200,    /* wins came in within this time: selling goes on */
+    DESK_SELLING_MS = 50,     /* wins came in within this time: selling goes on */
     DESK_FULL_PAUSE_MS = 250, /* between transactions while selling, when they are well filled */
 };
 

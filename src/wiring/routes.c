@@ -362,7 +362,6 @@ static void routes_turn(void *self, uint64_t now_ms)
     /* What was loaded in the last turn is not used any more: count it before loading again. */
     reader_turn_done(routes->shared.turns, routes->index);
     routes->settings = handover_get(routes->shared.settings);
-    routes->catalog = handover_get(routes->shared.catalog);
     funnel_keys_turn(&routes->keys, now_ms);
     orders_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
@@ -397,7 +396,6 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .keys = &routes->keys,
         .channels = shared->channels };
     routes->settings = handover_get(shared->settings);
-    routes->catalog = handover_get(shared->catalog);
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);

@@ -76,7 +76,6 @@ struct routes {
     uint32_t wait_count;
     struct job *job_free;
     const struct settings *settings; /* of this turn */
-    const struct catalog *catalog;
 };
 
 /* routes.c */

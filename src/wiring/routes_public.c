@@ -32,44 +32,44 @@ static bool query_after(struct exchange *exchange, uint32_t *after)
 enum edge_verdict public_sales(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct text body = text_in(page, BODY_BYTES);
     uint32_t after;
     if (!query_after(exchange, &after))
         return EDGE_REPLIED;
-    if (routes->catalog == NULL)
+    if (catalog == NULL)
         return reply_problem(
             exchange, PROBLEM_UNAVAILABLE, "The catalog is being read. Try again shortly.");
     catalog_render_sales(
-        routes->catalog, routes->door.board, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+        catalog, routes->door.board, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
 }
 
 enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
 {
     struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct text body = text_in(page, BODY_BYTES);
     uint32_t after;
     if (!query_after(exchange, &after))
         return EDGE_REPLIED;
-    const struct catalog_sale *sale =
-        routes->catalog == NULL ? NULL : catalog_sale_find(routes->catalog, id);
+    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, id);
     if (sale == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
-    catalog_render_sale(routes->catalog, routes->door.board, sale, after, edge_now_ms(routes->edge),
-        PAGE_BYTES, &body);
+    catalog_render_sale(
+        catalog, routes->door.board, sale, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
 }
 
 enum edge_verdict public_item(struct exchange *exchange, item_id id)
 {
     struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct text body = text_in(page, BODY_BYTES);
-    const struct catalog_item *item =
-        routes->catalog == NULL ? NULL : catalog_item_find(routes->catalog, id);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     if (item == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
-    catalog_render_item(
-        routes->catalog, routes->door.board, item, true, edge_now_ms(routes->edge), &body);
+    catalog_render_item(catalog, routes->door.board, item, true, edge_now_ms(routes->edge), &body);
     return reply_json(exchange, 200, &body, true);
 }
 
@@ -145,16 +145,17 @@ enum edge_verdict public_session(struct exchange *exchange)
 enum edge_verdict public_pass(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct text body = text_in(page, BODY_BYTES);
     struct board_update view;
     char token[TOKEN_CHARS];
     const user_id user = session_user(exchange);
     if (user == 0)
         return EDGE_REPLIED;
-    if (routes->catalog == NULL)
+    if (catalog == NULL)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
     /* A draft may be preheated, but it is not for sale. */
-    if (catalog_item_find(routes->catalog, item) == NULL || !board_read(routes->door.board, item, &view))
+    if (catalog_item_find(catalog, item) == NULL || !board_read(routes->door.board, item, &view))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     const uint64_t now_ms = edge_now_ms(routes->edge);
     if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
@@ -183,6 +184,7 @@ enum edge_verdict public_ready(struct exchange *exchange)
         [WINS_FULL] = "data.tickets_max is reached: wins are stopped",
         [WINS_FAILED] = "the journal has failed" };
     struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct desk_health health;
     desk_health(routes->shared.desk, &health);
     const char *reason =
@@ -195,7 +197,7 @@ enum edge_verdict public_ready(struct exchange *exchange)
         reason = "the database is damaged";
     else if (health.away)
         reason = "the database is away";
-    else if (routes->catalog == NULL)
+    else if (catalog == NULL)
         reason = "starting";
     if (reason == NULL)
         return reply_bytes(

@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -214,7 +213,7 @@ static enum status journal_verify(struct verify *verify)
         return status;
     /* Every record asks tables that are far larger than what a processor's caches and page tables
      * hold. */
-    (void)madvise(verify->engine.arena.base, verify->engine.arena.size, MADV_HUGEPAGE);
+    arena_prefer_large_pages(&verify->engine.arena);
     tickets_recount(verify);
     verify->replay.engine = &verify->engine;
     verify->full_check_at = FIRST_FULL_CHECK;

@@ -84,6 +84,11 @@ static void check_clean(const char *base, size_t bytes)
 #endif
 }
 
+void arena_prefer_large_pages(struct arena *arena)
+{
+    (void)arena;
+}
+
 void arena_close(struct arena *arena)
 {
     struct kept *found = arena->base == NULL ? NULL : kept_find(arena->base);
