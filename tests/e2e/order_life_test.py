@@ -113,9 +113,12 @@ def payment_and_expiry_at_the_same_moment_never_both():
     give = buyer.get_pass(item)
     orders, told = [], {}
 
-    def payer(rows, delay_s):
-        for order, pay_by_ms in rows:
-            time.sleep(max(0, (pay_by_ms - server.now_ms()) / 1000 + delay_s))
+    ahead_ms = server.now_ms() - time.time() * 1000
+
+    def payer(rows):
+        moments = sorted((pay_by_ms + random.uniform(-90, 20), order) for order, pay_by_ms in rows)
+        for moment_ms, order in moments:
+            time.sleep(max(0, (moment_ms - ahead_ms) / 1000 - time.time()))
             reply = pay(order, f"race-{order}")
             told[order] = reply.json().get("state") if reply.status == 200 else reply.json()["type"]
 
@@ -126,7 +129,7 @@ def payment_and_expiry_at_the_same_moment_never_both():
             won = buyer.win(item, key=f"race-{number}", give=give)
             rows.append((won["order"], won["pay_by_ms"]))
         orders += [order for order, _ in rows]
-        threads.append(threading.Thread(target=payer, args=(rows, random.uniform(-0.04, 0.04))))
+        threads.append(threading.Thread(target=payer, args=(rows,)))
         threads[-1].start()
         if not first % 100:
             give = buyer.get_pass(item)
