@@ -255,3 +255,28 @@ const char *folder_verify(
     fclose(out);
     return text;
 }
+
+struct verify_folder sold_folder;
+
+int sold_make(void **state)
+{
+    (void)state;
+    folder_make_sold(&sold_folder);
+    return 0;
+}
+
+int sold_remove(void **state)
+{
+    (void)state;
+    folder_remove(&sold_folder);
+    return 0;
+}
+
+const char *sold_verified(int expected)
+{
+    int result;
+    const char *text = folder_verify(sold_folder.path, NULL, 0, 0, false, &result);
+    if (result != expected)
+        fail_msg("result %d, expected %d:\n%s", result, expected, text);
+    return text;
+}

@@ -58,4 +58,11 @@ void folder_flip(const struct verify_folder *folder, const char *file, long offs
 const char *folder_verify(
     const char *path, const char *user, item_id item, uint64_t at_ms, bool json, int *result);
 
+/* The fixture of tests about a sale that is over: setup, teardown, the folder between them, and its
+ * report, which must come to `expected`. */
+extern struct verify_folder sold_folder;
+int sold_make(void **state);
+int sold_remove(void **state);
+const char *sold_verified(int expected);
+
 #endif

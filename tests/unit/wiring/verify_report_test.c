@@ -7,36 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct verify_folder folder;
-
-static int sold_make(void **state)
-{
-    (void)state;
-    folder_make_sold(&folder);
-    return 0;
-}
-
-static int sold_remove(void **state)
-{
-    (void)state;
-    folder_remove(&folder);
-    return 0;
-}
-
-static const char *verified(int expected)
-{
-    int result;
-    const char *text = folder_verify(folder.path, NULL, 0, 0, false, &result);
-    if (result != expected)
-        fail_msg("result %d, expected %d:\n%s", result, expected, text);
-    return text;
-}
-
 static void the_json_report_parses_and_says_the_same(void **state)
 {
     (void)state;
     int result;
-    const char *text = folder_verify(folder.path, "user-3", 0, FOLDER_START_MS + 300, true, &result);
+    const char *text =
+        folder_verify(sold_folder.path, "user-3", 0, FOLDER_START_MS + 300, true, &result);
     json_error_t error;
     json_t *report = json_loads(text, 0, &error);
     assert_non_null(report);
@@ -60,8 +36,8 @@ static void the_json_report_of_damage_names_the_place(void **state)
 {
     (void)state;
     int result;
-    folder_flip(&folder, "journal/segment-0000000000000001", 4096 * 5 + 90);
-    const char *text = folder_verify(folder.path, NULL, 0, 0, true, &result);
+    folder_flip(&sold_folder, "journal/segment-0000000000000001", 4096 * 5 + 90);
+    const char *text = folder_verify(sold_folder.path, NULL, 0, 0, true, &result);
     json_t *report = json_loads(text, 0, NULL);
     assert_non_null(report);
     assert_string_equal(json_string_value(json_object_get(report, "result")), "damaged");
@@ -77,8 +53,8 @@ static void the_json_report_of_damage_names_the_place(void **state)
 static void a_failed_check_is_marked_and_ends_the_report(void **state)
 {
     (void)state;
-    folder_sql(&folder, "DELETE FROM orders WHERE ticket IN (5, 6)");
-    const char *text = verified(VERIFY_FAILED);
+    folder_sql(&sold_folder, "DELETE FROM orders WHERE ticket IN (5, 6)");
+    const char *text = sold_verified(VERIFY_FAILED);
     assert_says(text, "  FAILED  each ticket has its order, each order its ticket (I5): ticket ");
     assert_says(text, "2 such failures");
     assert_says(text, "\nFAILED: each ticket has its order");
@@ -88,7 +64,7 @@ static void quiet_says_one_line(void **state)
 {
     (void)state;
     char line[512] = "";
-    const struct verify_options options = { .folder = folder.path, .quiet = true };
+    const struct verify_options options = { .folder = sold_folder.path, .quiet = true };
     FILE *out = fmemopen(line, sizeof line, "w");
     assert_non_null(out);
     assert_int_equal(verify_run(&options, out), VERIFY_HOLDS);

@@ -6,160 +6,135 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct verify_folder folder;
-
-static int sold_make(void **state)
-{
-    (void)state;
-    folder_make_sold(&folder);
-    return 0;
-}
-
-static int sold_remove(void **state)
-{
-    (void)state;
-    folder_remove(&folder);
-    return 0;
-}
-
-static const char *verified(int expected)
-{
-    int result;
-    const char *text = folder_verify(folder.path, NULL, 0, 0, false, &result);
-    if (result != expected)
-        fail_msg("result %d, expected %d:\n%s", result, expected, text);
-    return text;
-}
-
 static void a_deleted_order_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "DELETE FROM orders WHERE ticket = 5");
-    assert_says(verified(VERIFY_FAILED), "has no order and no dead letter");
+    folder_sql(&sold_folder, "DELETE FROM orders WHERE ticket = 5");
+    assert_says(sold_verified(VERIFY_FAILED), "has no order and no dead letter");
 }
 
 static void an_order_of_another_user_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE orders SET user = 42 WHERE ticket = 5");
-    assert_says(verified(VERIFY_FAILED), "has another user than its ticket");
+    folder_sql(&sold_folder, "UPDATE orders SET user = 42 WHERE ticket = 5");
+    assert_says(sold_verified(VERIFY_FAILED), "has another user than its ticket");
 }
 
 static void an_order_of_another_quantity_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE orders SET quantity = 3, amount = 3 * unit_price WHERE ticket = 11");
-    assert_says(verified(VERIFY_FAILED), "has another quantity than its ticket");
+    folder_sql(&sold_folder, "UPDATE orders SET quantity = 3, amount = 3 * unit_price WHERE ticket = 11");
+    assert_says(sold_verified(VERIFY_FAILED), "has another quantity than its ticket");
 }
 
 static void an_order_at_the_list_price_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE orders SET unit_price = 499900, amount = 499900 WHERE ticket = 6");
-    assert_says(verified(VERIFY_FAILED), "has another unit price than its ticket");
+    folder_sql(&sold_folder, "UPDATE orders SET unit_price = 499900, amount = 499900 WHERE ticket = 6");
+    assert_says(sold_verified(VERIFY_FAILED), "has another unit price than its ticket");
 }
 
 static void an_order_of_another_item_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE orders SET item = 2, slot = 99 WHERE ticket = 6");
-    assert_says(verified(VERIFY_FAILED), "has another item than its ticket");
+    folder_sql(&sold_folder, "UPDATE orders SET item = 2, slot = 99 WHERE ticket = 6");
+    assert_says(sold_verified(VERIFY_FAILED), "has another item than its ticket");
 }
 
 static void an_invented_order_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder,
+    folder_sql(&sold_folder,
         "INSERT INTO orders SELECT 12, item, 99, slot, quantity, channel, state, reason, "
         "unit_price, amount, created_ms, pay_by_ms, version FROM orders WHERE ticket = 5");
-    assert_says(verified(VERIFY_FAILED), "has no ticket in the log (number 12, the last one is 11)");
+    assert_says(sold_verified(VERIFY_FAILED), "has no ticket in the log (number 12, the last one is 11)");
 }
 
 static void an_order_paid_without_a_record_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE orders SET state = 2 WHERE ticket = 5");
-    assert_says(verified(VERIFY_FAILED), "is paid, its ticket is held");
+    folder_sql(&sold_folder, "UPDATE orders SET state = 2 WHERE ticket = 5");
+    assert_says(sold_verified(VERIFY_FAILED), "is paid, its ticket is held");
 }
 
 static void a_wrong_count_of_sold_units_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE items SET sold = sold + 1 WHERE id = 2");
-    assert_says(verified(VERIFY_FAILED),
+    folder_sql(&sold_folder, "UPDATE items SET sold = sold + 1 WHERE id = 2");
+    assert_says(sold_verified(VERIFY_FAILED),
         "item 2: the database says 5 sold, its live orders and what was sold before make 4");
 }
 
 static void a_missing_item_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "PRAGMA foreign_keys = OFF; DELETE FROM items WHERE id = 2");
-    assert_says(verified(VERIFY_FAILED), "item 2 is in the log and not in the database");
+    folder_sql(&sold_folder, "PRAGMA foreign_keys = OFF; DELETE FROM items WHERE id = 2");
+    assert_says(sold_verified(VERIFY_FAILED), "item 2 is in the log and not in the database");
 }
 
 static void another_flash_price_of_an_item_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE items SET flash_price = 1 WHERE id = 1");
-    assert_says(verified(VERIFY_FAILED), "item 1: flash price 1 in the database, 99900 in the log");
+    folder_sql(&sold_folder, "UPDATE items SET flash_price = 1 WHERE id = 1");
+    assert_says(sold_verified(VERIFY_FAILED), "item 1: flash price 1 in the database, 99900 in the log");
 }
 
 static void a_database_of_another_journal_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE queue_position SET data_id = 7");
-    assert_says(verified(VERIFY_FAILED), "database has 0000000000000007");
+    folder_sql(&sold_folder, "UPDATE queue_position SET data_id = 7");
+    assert_says(sold_verified(VERIFY_FAILED), "database has 0000000000000007");
 }
 
 static void a_database_ahead_of_the_journal_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE queue_position SET position = 17");
-    assert_says(verified(VERIFY_FAILED),
+    folder_sql(&sold_folder, "UPDATE queue_position SET position = 17");
+    assert_says(sold_verified(VERIFY_FAILED),
         "the journal is older than the database: it ends at 16, orders are written up to 17");
 }
 
 static void a_changed_audit_entry_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "UPDATE audit SET actor = 'nobody'");
-    assert_says(verified(VERIFY_FAILED), "entry 1 is not what was written");
+    folder_sql(&sold_folder, "UPDATE audit SET actor = 'nobody'");
+    assert_says(sold_verified(VERIFY_FAILED), "entry 1 is not what was written");
 }
 
 static void a_new_database_beside_a_journal_that_has_records_is_found(void **state)
 {
     (void)state;
-    folder_sql(&folder, "DELETE FROM orders; UPDATE queue_position SET data_id = 0, position = 0");
-    assert_says(verified(VERIFY_FAILED), "the database is new, but the journal ends at 16");
+    folder_sql(&sold_folder, "DELETE FROM orders; UPDATE queue_position SET data_id = 0, position = 0");
+    assert_says(sold_verified(VERIFY_FAILED), "the database is new, but the journal ends at 16");
 }
 
 static void a_ticket_that_is_a_dead_letter_needs_no_order(void **state)
 {
     (void)state;
-    folder_sql(&folder,
+    folder_sql(&sold_folder,
         "DELETE FROM orders WHERE ticket = 5; UPDATE items SET sold = sold - 1 WHERE id = 1;"
         "INSERT INTO dead_letters VALUES(1, 8, 7, 5, 1, 1, 1, 1, 'test')");
-    assert_says(verified(VERIFY_HOLDS), "1 dead letters");
+    assert_says(sold_verified(VERIFY_HOLDS), "1 dead letters");
 }
 
 static void an_order_may_be_ahead_of_its_ticket_while_its_stock_event_is_open(void **state)
 {
     (void)state;
-    folder_sql(&folder,
+    folder_sql(&sold_folder,
         "UPDATE orders SET state = 3, reason = 3, slot = NULL WHERE ticket = 5;"
         "UPDATE items SET sold = sold - 1 WHERE id = 1;"
         "INSERT INTO stock_events VALUES(1, 5, 1, 0, 0, 0, 0, 0, NULL)");
-    verified(VERIFY_HOLDS);
+    sold_verified(VERIFY_HOLDS);
 }
 
 static void a_database_behind_the_log_is_compared_at_its_own_position(void **state)
 {
     (void)state;
-    folder_start(&folder);
-    folder.now_ms = FOLDER_START_MS + 7000;
-    assert_int_equal(folder_buy(&folder, "one-more", 1, 1), 12);
-    folder_stop(&folder, false);
-    const char *text = verified(VERIFY_HOLDS);
+    folder_start(&sold_folder);
+    sold_folder.now_ms = FOLDER_START_MS + 7000;
+    assert_int_equal(folder_buy(&sold_folder, "one-more", 1, 1), 12);
+    folder_stop(&sold_folder, false);
+    const char *text = sold_verified(VERIFY_HOLDS);
     assert_says(text, "database: written up to position 16, 11 orders");
 }
 
@@ -167,9 +142,9 @@ static void without_a_database_the_log_is_verified_alone_and_none_is_made(void *
 {
     (void)state;
     char path[96];
-    snprintf(path, sizeof path, "%s/stampede.db", folder.path);
+    snprintf(path, sizeof path, "%s/stampede.db", sold_folder.path);
     assert_int_equal(unlink(path), 0);
-    assert_says(verified(VERIFY_HOLDS), "database: no database");
+    assert_says(sold_verified(VERIFY_HOLDS), "database: no database");
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
@@ -177,12 +152,12 @@ static void a_file_that_is_no_database_is_named(void **state)
 {
     (void)state;
     char path[96];
-    snprintf(path, sizeof path, "%s/stampede.db", folder.path);
+    snprintf(path, sizeof path, "%s/stampede.db", sold_folder.path);
     FILE *file = fopen(path, "we");
     assert_non_null(file);
     fputs("this is not a database, is it? no, it is not\n", file);
     fclose(file);
-    assert_says(verified(VERIFY_FAILED), "the database can't be read");
+    assert_says(sold_verified(VERIFY_FAILED), "the database can't be read");
 }
 
 int main(void)
