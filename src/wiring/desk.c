@@ -45,7 +45,18 @@ static void note_send(struct desk *desk, uint32_t edge, const struct desk_note *
         return;
     }
     invariant(ring_push(&desk->notes[edge], note));
-    wake_signal(desk->config.edge_wakes[edge]);
+    desk->note_sent[edge] = true;
+}
+
+/* One wake-up for all that a turn has to say: of two thousand orders, one after the other would make
+ * two thousand. */
+static void edges_wake(struct desk *desk)
+{
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+        if (desk->note_sent[edge])
+            wake_signal(desk->config.edge_wakes[edge]);
+        desk->note_sent[edge] = false;
+    }
 }
 
 void desk_order_changed(void *context, ticket_number ticket)
@@ -171,6 +182,7 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
     if (desk->catalog_stale)
         catalog_turn(desk);
     note_send(desk, edge, &(struct desk_note){ .job = job });
+    edges_wake(desk);
 }
 
 static bool jobs_turn(struct desk *desk)
@@ -265,6 +277,7 @@ static uint32_t desk_turn(struct desk *desk)
     }
     catalog_turn(desk);
     lost_notes_send(desk);
+    edges_wake(desk);
     if (more)
         return 0;
     return progress.wait_ms < ORDER_BATCH_WAIT_MS ? progress.wait_ms : ORDER_BATCH_WAIT_MS;

@@ -22,6 +22,7 @@ struct desk {
     struct wake wake;
     struct ring in[EDGES_MAX];    /* struct job * */
     struct ring notes[EDGES_MAX]; /* struct desk_note */
+    bool note_sent[EDGES_MAX];    /* the edge is to be woken at the end of the turn */
     bool note_lost[EDGES_MAX];    /* a ring was full: tell "many" when there is room */
     struct order_writer *writer;
     struct stock_pump *pump;
