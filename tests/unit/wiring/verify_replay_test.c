@@ -29,7 +29,8 @@ static void a_flipped_byte_in_the_segments_header_is_named(void **state)
 static void a_lost_last_batch_shows_by_the_databases_position_and_the_snapshot(void **state)
 {
     (void)state;
-    folder_flip(&sold_folder, "journal/" FIRST_SEGMENT, 4096 * 16 + 90); /* like a torn end: cut, not damage */
+    /* Like a torn end: cut, not damage. */
+    folder_flip(&sold_folder, "journal/" FIRST_SEGMENT, 4096 * 16 + 90);
     const char *text = sold_verified(VERIFY_FAILED);
     assert_says(
         text, "the journal is older than the database: it ends at 15, orders are written up to 16");
