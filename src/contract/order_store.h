@@ -32,6 +32,7 @@ struct order {
     uint64_t unit_price, amount;
     uint64_t created_ms, pay_by_ms;
     uint64_t version; /* grows with every change */
+    uint8_t ending;   /* enum order_reason: it is closed with that as soon as its payments are */
 };
 
 /* What happens to an order; contract/order_state.c has the table of legal moves. */
@@ -62,6 +63,7 @@ enum move_answer {
     MOVE_EARLY,          /* it may still be paid */
     MOVE_AMOUNT,         /* amount or currency are not the order's */
     MOVE_REFERENCE_USED, /* this payment has paid another order */
+    MOVE_PAYMENT_OPEN,   /* expire, cancel: a payment is under way; close that first */
     MOVE_ANSWERS,
 };
 
@@ -98,6 +100,8 @@ struct sale {
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
     bool eligible_only;
+    bool one_open_order;    /* a user with an unpaid order of this sale can't buy another one yet */
+    bool details_required;  /* address before payment */
     bool published;         /* visible to the public */
     uint8_t gate;           /* enum gate, as last seen in the log */
     uint64_t preheat_at_ms; /* 0: by hand or on publish only */
@@ -111,8 +115,9 @@ struct item {
     uint32_t pay_window_ms;
     uint32_t total, locked, sold, safety; /* sellable = total − locked − sold */
     uint32_t channel_units[CHANNELS_MAX];
-    uint64_t version; /* of the stock */
-    bool preheated;   /* as last seen in the log */
+    uint64_t version;       /* of the stock */
+    bool preheated;         /* as last seen in the log */
+    bool deduct_on_payment; /* a unit is taken when payment starts, not when the order is placed */
 };
 struct stock_event {
     uint64_t id;
@@ -133,10 +138,13 @@ struct audit_entry {
     char detail[512];
 };
 
+struct payment_store_ops; /* contract/payment.h */
+
 struct order_store {
     const struct order_store_ops *ops;
 };
 struct order_store_ops {
+    const struct payment_store_ops *payment;
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);

@@ -50,4 +50,8 @@ struct http_request {
     uint32_t head_bytes; /* request line and headers with the empty line; 0 while they are not all there */
 };
 
+/* All header lines of a whole request, "Name: value\r\n" each, as they came: for what is too rare to
+ * have a place above. */
+struct span http_header_lines(const struct http_request *request);
+
 #endif

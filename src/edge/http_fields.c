@@ -172,3 +172,19 @@ bool http_field_take(struct parse *parse, enum field field, struct span value)
                field == FIELD_HOST ? "Host twice" : "a field that must stand alone stands twice")
         != NULL;
 }
+
+struct span http_header_lines(const struct http_request *request)
+{
+    /* The parser let only CRLF end a line, and an empty line end the head. */
+    const char *line = request->path.data;
+    while (line[0] != '\r')
+        line++;
+    const char *first = line + 2;
+    line = first;
+    while (line[0] != '\r') {
+        while (line[0] != '\n')
+            line++;
+        line++;
+    }
+    return span_of(first, (size_t)(line - first));
+}

@@ -11,12 +11,13 @@
 #include "contract/order_state.h"
 #include "store/sqlite_parts.h"
 
-static const struct sqlite_sql payment_insert = {
-    SQL_PAYMENT_INSERT,
-    "INSERT INTO payments(ticket, reference, amount, currency, time_ms) VALUES(?1, ?2, ?3, ?4, ?5)"
-};
+static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
+    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount, "
+    "currency,"
+    " captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
+    " VALUES(?1, ?1, 'shop', ?2, '', '', ?3, ?4, ?3, 4, 1, 0, ?5, ?5, 0, 0, 0)" };
 static const struct sqlite_sql payment_find = { SQL_PAYMENT_FIND,
-    "SELECT ticket FROM payments WHERE reference = ?1" };
+    "SELECT paid_ticket FROM payments WHERE reference = ?1" };
 static const struct sqlite_sql currency_get = { SQL_CURRENCY,
     "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1" };
 static const struct sqlite_sql orders_due = { SQL_ORDERS_DUE,

@@ -173,6 +173,9 @@ enum status sqlite_orders_move(struct order_store *, const struct order_move *, 
 enum status sqlite_orders_due(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
     ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
+/* sqlite_payment.c */
+extern const char sqlite_payment_tables[];
+
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);
 enum status sqlite_order_by_ticket(struct order_store *, ticket_number, struct order *);

@@ -25,7 +25,7 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     "numbers in the database never change their meaning");
 static_assert(CHANNELS_MAX == 8, "items has a column for each");
 
-static const char schema_tables[] =
+static const char tables_core[] =
     "CREATE TABLE products("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 4294967295),"
     "  name TEXT NOT NULL, description TEXT NOT NULL, images TEXT NOT NULL,"
@@ -94,12 +94,6 @@ static const char schema_tables[] =
     "  time_ms INTEGER NOT NULL, reason TEXT NOT NULL"
     ") STRICT;"
     "CREATE INDEX dead_letters_by_ticket ON dead_letters(ticket);"
-    "CREATE TABLE payments("
-    "  ticket INTEGER PRIMARY KEY REFERENCES orders(ticket),"
-    "  reference TEXT NOT NULL UNIQUE CHECK(length(reference) > 0),"
-    "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3),"
-    "  time_ms INTEGER NOT NULL"
-    ") STRICT;"
     "CREATE TABLE audit("
     "  id INTEGER PRIMARY KEY,"
     "  time_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL,"
@@ -126,10 +120,15 @@ static const char schema_tables[] =
     "  amount INTEGER NOT NULL CHECK(amount = quantity * unit_price)," \
     "  created_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL," \
     "  version INTEGER NOT NULL," \
+    "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */ \
+    "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */ \
     "  CHECK((slot IS NULL) = (state > 2))," \
     "  UNIQUE(" key ")" \
     ") STRICT;" \
     "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;"
+
+/* Each part's tables stand in the file that writes them. */
+static const char *const schema_parts[] = { tables_core, sqlite_payment_tables };
 
 static enum status schema_failed(
     struct sqlite_store *store, int result, const char *what, char *error, size_t error_bytes)
@@ -199,8 +198,8 @@ static enum status schema_create(struct sqlite_store *store, char *error, size_t
     snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
         SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);
     enum status status = schema_execute(store, "BEGIN EXCLUSIVE", "begin", error, error_bytes);
-    if (status == STATUS_OK)
-        status = schema_execute(store, schema_tables, "tables", error, error_bytes);
+    for (size_t i = 0; i < sizeof schema_parts / sizeof *schema_parts && status == STATUS_OK; i++)
+        status = schema_execute(store, schema_parts[i], "tables", error, error_bytes);
     if (status == STATUS_OK) {
         const char *orders = planted(UNIQUE_WITHOUT_USER) ? SCHEMA_ORDERS("item, slot")
                                                           : SCHEMA_ORDERS("item, user, slot");

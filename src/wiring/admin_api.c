@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "wiring/answers.h"
+#include "wiring/path_pattern.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 struct admin_route {
     enum http_method method;
     enum admin_role role;
-    const char *path; /* after /admin/v1; '#' stands for a number, '@' for an order's 16 hex digits */
+    const char *path; /* after /admin/v1; a pattern (path_pattern.h) */
     admin_handler handler;
 };
 
@@ -42,42 +43,13 @@ static const struct admin_route routes[] = {
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
 };
 
-enum { ORDER_ID_DIGITS = 16 };
-
-static bool path_matches(const char *pattern, struct span path, uint32_t *id, uint64_t *order)
-{
-    *id = 0;
-    *order = 0;
-    while (*pattern != 0 && path.size > 0) {
-        if (*pattern == '#') {
-            size_t digits = 0;
-            while (digits < path.size && path.data[digits] >= '0' && path.data[digits] <= '9')
-                digits++;
-            if (span_to_u32(span_of(path.data, digits), id) != STATUS_OK)
-                return false;
-            path = span_of(path.data + digits, path.size - digits);
-        } else if (*pattern == '@') {
-            if (path.size < ORDER_ID_DIGITS
-                || span_to_hex64(span_of(path.data, ORDER_ID_DIGITS), order) != STATUS_OK)
-                return false;
-            path = span_of(path.data + ORDER_ID_DIGITS, path.size - ORDER_ID_DIGITS);
-        } else {
-            if (*pattern != *path.data)
-                return false;
-            path = span_of(path.data + 1, path.size - 1);
-        }
-        pattern++;
-    }
-    return *pattern == 0 && path.size == 0;
-}
-
 void desk_admin_job(struct desk *desk, struct job *job)
 {
     bool path_known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         uint32_t id;
         uint64_t order;
-        if (!path_matches(routes[i].path, job->path, &id, &order))
+        if (!path_pattern_matches(routes[i].path, job->path, &id, &order))
             continue;
         path_known = true;
         const bool same = routes[i].method == job->method

@@ -171,8 +171,8 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
     case JOB_ORDERS:
         desk_orders_job(desk, job);
         break;
-    case JOB_CANCEL:
-        desk_cancel_job(desk, job);
+    case JOB_PUBLIC:
+        desk_public_job(desk, job);
         break;
     case JOB_ADMIN:
         desk_admin_job(desk, job);

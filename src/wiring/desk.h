@@ -29,7 +29,7 @@ enum {
     DESK_PRIORITY = 10, /* nice */
 };
 
-enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_CANCEL, JOB_ADMIN };
+enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_ADMIN };
 enum job_result {
     JOB_REPLY,
     JOB_NOT_YET /* the order has not changed: wait, if there is time left */
@@ -41,7 +41,7 @@ struct job {
     enum job_result result;
     bool closing;
     uint8_t cors; /* which origin the reply is for; 0: none */
-    /* JOB_ORDER, JOB_ORDERS, JOB_CANCEL; the ticket: admin requests about an order too */
+    /* JOB_ORDER, JOB_ORDERS, JOB_PUBLIC; the ticket: all requests about an order */
     user_id user;
     ticket_number ticket;
     item_id item;
@@ -49,7 +49,7 @@ struct job {
     uint64_t version_seen; /* 0: any order will do */
     bool may_wait;
     uint64_t wait_until_ms;
-    /* JOB_ADMIN: spans point into `request` */
+    /* JOB_PUBLIC, JOB_ADMIN: spans point into `request` */
     enum http_method method;
     struct span path, query, body;
     char actor[ADMIN_NAME_MAX + 1];

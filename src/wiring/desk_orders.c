@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "wiring/catalog.h"
 #include "wiring/desk_parts.h"
+#include "wiring/public_api.h"
 
 enum { ORDERS_SHOWN = 100 };
 
@@ -145,32 +146,14 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
     return false;
 }
 
-/* The edge has asked the inventory already whose ticket it is. */
-void desk_cancel_job(struct desk *desk, struct job *job)
+void public_order_cancel(struct desk *desk, struct job *job, uint32_t id)
 {
     const struct order_move move = {
         .ticket = job->ticket, .event = ORDER_EVENT_CANCEL, .now_ms = desk->now_ms
     };
     struct order order;
-    struct text body = job_body(job);
     bool done = false;
-    const enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
-    if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(
-            job, PROBLEM_IN_PROGRESS, "The order is being written. Try again shortly.", SPAN_NONE);
-        return;
-    }
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
-    }
-    if (order.user != job->user) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
-        return;
-    }
-    if (!desk_order_move(desk, job, &move, &order, &done))
-        return;
-    desk_order_json(desk, &order, &body);
-    job_reply_json(job, 200, &body);
+    (void)id;
+    if (public_order_read(desk, job, &order) && desk_order_move(desk, job, &move, &order, &done))
+        public_order_reply(desk, job, 200, &order);
 }

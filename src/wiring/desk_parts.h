@@ -53,7 +53,6 @@ void desk_orders_job(struct desk *desk, struct job *job);
 /* Makes the move; answers the job unless it is done or repeated (then: true). */
 MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
     struct order *after, bool *done);
-void desk_cancel_job(struct desk *desk, struct job *job);
 void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
 
 /* desk_sales.c: preheat and schedule. `conflict` says why the inventory refused. */
@@ -66,8 +65,9 @@ void desk_schedule(struct desk *desk);
 const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 
-/* admin_api.c */
+/* admin_api.c, public_api.c */
 void desk_admin_job(struct desk *desk, struct job *job);
+void desk_public_job(struct desk *desk, struct job *job);
 
 /* Ends a job with a response. */
 void job_reply_json(struct job *job, int status, const struct text *body);

@@ -4,6 +4,7 @@
 #include "base/metrics.h"
 #include "edge/http_reply.h"
 #include "funnel/token.h"
+#include "wiring/public_api.h"
 #include "wiring/routes_parts.h"
 
 #include <stdlib.h>
@@ -228,14 +229,12 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
 static enum edge_verdict route_public(struct exchange *exchange, struct span path)
 {
     const enum http_method method = exchange->request->method;
+    if (public_api_known(method, path) != PUBLIC_UNKNOWN)
+        return orders_public(exchange, path);
     if (span_starts_with(path, SPAN("/items/")))
         return route_item(exchange, span_of(path.data + 7, path.size - 7));
     if (span_equal(path, SPAN("/session")))
         return method == HTTP_POST ? public_session(exchange)
-                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
-    if (span_starts_with(path, SPAN("/orders/")) && path.size > 8 + 7
-        && span_equal(span_of(path.data + path.size - 7, 7), SPAN("/cancel")))
-        return method == HTTP_POST ? orders_cancel(exchange, span_of(path.data + 8, path.size - 8 - 7))
                                    : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);

@@ -3,6 +3,7 @@
  * only for its owner, the desk reads the order. */
 #include "edge/http_reply.h"
 #include "funnel/token.h"
+#include "wiring/public_api.h"
 #include "wiring/routes_parts.h"
 
 #include <string.h>
@@ -135,24 +136,6 @@ enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by
     return EDGE_DEFERRED;
 }
 
-enum edge_verdict orders_cancel(struct exchange *exchange, struct span id)
-{
-    uint64_t outside;
-    const user_id user = session_user(exchange);
-    if (user == 0)
-        return EDGE_REPLIED;
-    if (span_to_hex64(id, &outside) != STATUS_OK)
-        return reply_problem(exchange, PROBLEM_UNKNOWN_ORDER, NULL);
-    const struct command command = { .type = COMMAND_ASK_TICKET,
-        .ask = { .ticket = funnel_order_number(&exchange->routes->keys, outside) } };
-    struct ask *ask = ask_send(exchange, &command);
-    if (ask == NULL)
-        return EDGE_REPLIED;
-    ask->user = user;
-    ask->cancel = true;
-    return EDGE_DEFERRED;
-}
-
 static void mine_complete(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
     char bytes[512], body_bytes[160], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
@@ -177,10 +160,9 @@ static void mine_complete(struct routes *routes, const struct ask *ask, const st
     edge_complete_bytes(routes->edge, ask->token, text_span(&out));
 }
 
-static void order_job_start(
-    struct routes *routes, const struct wait *wait, enum job_kind kind, bool may_wait)
+static void order_job_start(struct routes *routes, const struct wait *wait, bool may_wait)
 {
-    struct job *job = job_take(routes, wait->token, kind, wait->closing, wait->cors);
+    struct job *job = job_take(routes, wait->token, JOB_ORDER, wait->closing, wait->cors);
     if (job == NULL) {
         complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, wait->closing, wait->cors);
         return;
@@ -220,8 +202,7 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         .quantity = outcome->quantity,
         .closing = ask.closing,
         .cors = ask.cors };
-    order_job_start(routes, &wait, ask.cancel ? JOB_CANCEL : JOB_ORDER,
-        ask.wait_until_ms > edge_now_ms(routes->edge));
+    order_job_start(routes, &wait, ask.wait_until_ms > edge_now_ms(routes->edge));
 }
 
 enum edge_verdict orders_list(struct exchange *exchange)
@@ -257,6 +238,36 @@ static bool is_json(struct span type)
     return type.size == json.size || type.data[json.size] == ';' || type.data[json.size] == ' ';
 }
 
+static void job_fill(struct job *job, const struct http_request *request, struct span path)
+{
+    size_t used = 0;
+    job->method = request->method;
+    job->path = job_copy(job, &used, path);
+    job->query = job_copy(job, &used, request->query);
+    job->body = job_copy(job, &used, request->body);
+}
+
+enum edge_verdict orders_public(struct exchange *exchange, struct span path)
+{
+    struct routes *routes = exchange->routes;
+    const struct http_request *request = exchange->request;
+    const enum public_known known = public_api_known(request->method, path);
+    if (known != PUBLIC_KNOWN)
+        return reply_problem(exchange, known == PUBLIC_UNKNOWN ? PROBLEM_NOT_FOUND : PROBLEM_METHOD, NULL);
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    if (request->body.size > 0 && !is_json(request->content_type))
+        return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
+    struct job *job = job_take(routes, exchange->token, JOB_PUBLIC, exchange->closing, exchange->cors);
+    if (job == NULL)
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    job->user = user;
+    job_fill(job, request, path);
+    job_hand_in(routes, job);
+    return EDGE_DEFERRED;
+}
+
 /* Who may, is asked here, so that strangers never reach the desk. */
 enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
 {
@@ -273,11 +284,7 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
     struct job *job = job_take(routes, exchange->token, JOB_ADMIN, exchange->closing, exchange->cors);
     if (job == NULL)
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    size_t used = 0;
-    job->method = request->method;
-    job->path = job_copy(job, &used, path);
-    job->query = job_copy(job, &used, request->query);
-    job->body = job_copy(job, &used, request->body);
+    job_fill(job, request, path);
     job->role = admin->role;
     memcpy(job->actor, admin->name, sizeof job->actor);
     job_hand_in(routes, job);
@@ -345,7 +352,7 @@ static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, 
         if (!edge_token_alive(routes->edge, wait.token))
             continue;
         if ((called || late) && routes->job_free != NULL)
-            order_job_start(routes, &wait, JOB_ORDER, !late);
+            order_job_start(routes, &wait, !late);
         else
             routes->waits[kept++] = wait;
     }

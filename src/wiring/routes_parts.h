@@ -41,8 +41,7 @@ struct ask {
     user_id user;
     uint64_t version_seen, wait_until_ms;
     item_id item;
-    bool mine;   /* "have I bought this", else about one order: */
-    bool cancel; /* to be cancelled, else shown */
+    bool mine; /* "have I bought this", else about one order */
     bool closing;
     uint8_t cors;
     uint16_t next_free;
@@ -105,7 +104,8 @@ enum edge_verdict public_metrics(struct exchange *exchange);
 /* routes_orders.c */
 enum edge_verdict orders_mine(struct exchange *exchange, item_id item);
 enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by_ticket);
-enum edge_verdict orders_cancel(struct exchange *exchange, struct span id);
+/* A request of a user that the desk answers (public_api.h); the path is under /v1. */
+enum edge_verdict orders_public(struct exchange *exchange, struct span path);
 enum edge_verdict orders_list(struct exchange *exchange);
 enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);

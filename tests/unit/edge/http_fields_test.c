@@ -123,6 +123,14 @@ static void absent_headers_are_none_and_empty_ones_are_not(void **state)
     expect_span(outcome.request.query, "");
 }
 
+static void all_header_lines_can_be_had_as_they_came(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        accepted("POST /a?b HTTP/1.1\r\nHost: t\r\nX-Odd:  1 \r\nContent-Length: 1\r\n\r\nx");
+    expect_span(http_header_lines(&outcome.request), "Host: t\r\nX-Odd:  1 \r\nContent-Length: 1\r\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +143,7 @@ int main(void)
         cmocka_unit_test(connection_close_is_found_in_its_list),
         cmocka_unit_test(headers_that_decide_something_stand_alone),
         cmocka_unit_test(absent_headers_are_none_and_empty_ones_are_not),
+        cmocka_unit_test(all_header_lines_can_be_had_as_they_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

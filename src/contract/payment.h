@@ -1,0 +1,210 @@
+/* contract/payment.h: money of an order, as the order store keeps it.
+ *
+ * A payment is one attempt to pay one order through one provider. It is stored before the provider
+ * hears of it, under a reference of ours that the provider carries through everything. What the
+ * provider tells (callback, query, answer) is news; all news go through one door, `learn`, so that
+ * duplicates, reordering and replays are harmless:
+ *
+ *   STARTED ──► OPEN ──► CAPTURED            the money is there; what became of it is its `use`
+ *      └──────────┴────► CLOSING ──► CLOSED  no money came; CAPTURED is still possible, and then late
+ *
+ * Money that came is used once: it pays its order (USE_ORDER); or, when that is over, a new order
+ * of the same user and item (USE_LATE until the unit is there, then USE_RELINKED); or it goes back
+ * (USE_REFUND). A refund is an intent with its own key, stored before the provider is asked, at
+ * most one for a payment, and asked for until the provider confirms it.
+ * At rest: Σ captured − Σ refunded = Σ amount of paid orders.
+ *
+ * Thread, errors: as the order store (order_store.h). */
+#ifndef STAMPEDE_CONTRACT_PAYMENT_H
+#define STAMPEDE_CONTRACT_PAYMENT_H
+
+#include "contract/order_store.h"
+
+enum {
+    PROVIDER_NAME_MAX = 16,
+    PROVIDER_ID_MAX = 128, /* the provider's own name for a payment or refund */
+    PAY_URL_MAX = 2048,    /* where the user pays */
+    PAYMENT_ERROR_MAX = 160,
+    PAYMENTS_PER_ORDER = 8, /* attempts; more are refused */
+};
+static const char PROVIDER_SHOP[] = "shop"; /* money that the shop itself has reported */
+
+enum payment_state {
+    PAYMENT_NONE,
+    PAYMENT_STARTED,  /* the provider may know it or not */
+    PAYMENT_OPEN,     /* the provider has it */
+    PAYMENT_CLOSING,  /* its order is to be closed: the provider is asked to close it first */
+    PAYMENT_CAPTURED, /* the money is there */
+    PAYMENT_CLOSED,   /* no money came */
+    PAYMENT_STATES,
+};
+enum payment_use {
+    USE_NONE,
+    USE_ORDER,    /* paid the order that it was for */
+    USE_LATE,     /* came too late, waits for a unit */
+    USE_RELINKED, /* paid another order, paid_ticket */
+    USE_REFUND,   /* goes back */
+    PAYMENT_USES,
+};
+
+struct payment {
+    uint64_t id;
+    ticket_number ticket;      /* the order that it is for */
+    ticket_number paid_ticket; /* the order that it has paid; 0: none */
+    char provider[PROVIDER_NAME_MAX + 1];
+    char reference[REFERENCE_BYTES_MAX + 1]; /* ours: unique, told to the provider */
+    char provider_id[PROVIDER_ID_MAX + 1];
+    char url[PAY_URL_MAX + 1];
+    uint64_t amount; /* asked for; minor units */
+    char currency[4];
+    uint64_t captured; /* what really came */
+    uint8_t state, use;
+    uint32_t tries; /* of the present step */
+    uint64_t created_ms, captured_ms;
+    uint64_t next_ms;    /* the next query, close or attempt */
+    uint64_t pay_by_ms;  /* of its order, when this was started */
+    uint64_t closing_ms; /* since when CLOSING; 0: never */
+};
+
+enum refund_state { REFUND_NONE, REFUND_WANTED, REFUND_DONE, REFUND_STUCK, REFUND_STATES };
+/* REFUND_STUCK: the provider refuses for good, a person must look; it is still tried, slowly. */
+enum refund_why {
+    REFUND_OF_ORDER,
+    REFUND_OF_LATE,
+    REFUND_OF_DOUBLE,
+    REFUND_OF_AMOUNT,
+    REFUND_WHYS
+};
+struct refund {
+    uint64_t id;
+    uint64_t payment;
+    ticket_number ticket; /* the payment's */
+    char provider[PROVIDER_NAME_MAX + 1];
+    char key[REFERENCE_BYTES_MAX + 1]; /* ours: unique, told to the provider */
+    char provider_id[PROVIDER_ID_MAX + 1];
+    uint64_t amount;
+    char currency[4];
+    uint8_t state, why;
+    uint32_t tries;
+    uint64_t created_ms, done_ms, next_ms;
+    char error[PAYMENT_ERROR_MAX + 1];
+};
+
+/* Address and note, as the user gave them. */
+enum {
+    DETAIL_NAME_MAX = 100,
+    DETAIL_PHONE_MAX = 40,
+    DETAIL_ADDRESS_MAX = 500,
+    DETAIL_NOTE_MAX = 500
+};
+struct order_details {
+    char name[DETAIL_NAME_MAX + 1];
+    char phone[DETAIL_PHONE_MAX + 1];
+    char address[DETAIL_ADDRESS_MAX + 1];
+    char note[DETAIL_NOTE_MAX + 1];
+};
+
+struct payment_start {
+    ticket_number ticket;
+    uint64_t now_ms;
+    uint64_t extend_ms; /* the order may be paid until now + this at least; given once per order */
+    char provider[PROVIDER_NAME_MAX + 1];
+    char reference[REFERENCE_BYTES_MAX + 1];
+};
+enum start_answer {
+    START_DONE,
+    START_REPEATED, /* a live payment through this provider is there: that one */
+    START_UNKNOWN,  /* no such order */
+    START_REFUSED,  /* the order is not pending any more; see its state */
+    START_TOO_LATE, /* its time to pay is over, or it is being cancelled */
+    START_DETAILS,  /* its sale wants details first */
+    START_TOO_MANY, /* PAYMENTS_PER_ORDER */
+    START_ANSWERS,
+};
+
+enum news_kind { NEWS_CAPTURED, NEWS_CLOSED };
+struct payment_news {
+    char provider[PROVIDER_NAME_MAX + 1];
+    char reference[REFERENCE_BYTES_MAX + 1];
+    char provider_id[PROVIDER_ID_MAX + 1]; /* "": not told */
+    uint8_t kind;                          /* enum news_kind */
+    uint64_t amount;                       /* NEWS_CAPTURED */
+    char currency[4];
+    bool asked; /* we asked the provider ourselves: what it says is true. A callback with a wrong
+                 * amount changes nothing; the same as an answer is money that must go back. */
+    uint64_t now_ms;
+};
+enum learn_answer {
+    LEARN_PAID,     /* the order is paid by this now */
+    LEARN_LATE,     /* captured, the order is over: it waits for a unit */
+    LEARN_REFUND,   /* captured, and a refund intent is stored: double, or another amount */
+    LEARN_CLOSED,   /* closed; *after tells whether its order was closed with it */
+    LEARN_REPEATED, /* known already */
+    LEARN_UNKNOWN,  /* this provider has no payment with that reference */
+    LEARN_AMOUNT,   /* a callback with another amount or currency; the payment is due for a query */
+    LEARN_ANSWERS,
+};
+
+struct money_totals {
+    uint64_t captured; /* Σ captured of payments */
+    uint64_t refunded; /* Σ amount of refunds that are done */
+    uint64_t wanted;   /* Σ amount of refunds that are not */
+    uint64_t late;     /* Σ captured of payments that wait for a unit */
+    uint64_t paid;     /* Σ amount of paid orders that a payment has paid */
+};
+
+/* A part of the order store's operations. Each is one transaction. */
+struct payment_store_ops {
+    enum status (*start)(struct order_store *, const struct payment_start *, struct payment *,
+        struct order *after, uint8_t *answer);
+    /* STARTED → OPEN, with where to pay; any other state stays, and that is no error. */
+    enum status (*opened)(struct order_store *, uint64_t id, const char *provider_id,
+        const char *url, uint64_t next_ms);
+    /* The one door for news. `after`: the payment's order as it is then (not for LEARN_UNKNOWN);
+     * LEARN_CLOSED of the last live payment of an order that is being cancelled closes it in the
+     * same transaction. */
+    enum status (*learn)(struct order_store *, const struct payment_news *, struct payment *,
+        struct order *after, uint8_t *answer);
+    /* Live payments of the order become CLOSING, due at once; *live: how many. `reason` other than
+     * REASON_NONE: the order is closed with it when the last of them is (0 live: nothing is done,
+     * the caller moves the order). */
+    enum status (*closing)(struct order_store *, ticket_number, enum order_reason reason,
+        uint64_t now_ms, uint32_t *live);
+    /* Payments that are STARTED, OPEN, CLOSING or late, with next_ms <= now_ms or (STARTED, OPEN)
+     * pay_by_ms <= now_ms, the longest due first. *next_ms: when the next after them is due. */
+    enum status (*due)(struct order_store *, uint64_t now_ms, struct payment *, uint32_t max,
+        uint32_t *count, uint64_t *next_ms);
+    enum status (*again)(struct order_store *, uint64_t id, uint64_t next_ms); /* tries + 1 */
+    /* Late money got a unit: the order of `ticket` (pending) is paid by it. False in *done: that
+     * order is not pending; a refund intent is stored instead. STATUS_NOT_FOUND: not written yet. */
+    enum status (*relink)(struct order_store *, uint64_t id, ticket_number ticket, uint64_t now_ms,
+        struct order *after, bool *done);
+    /* Late money gets no unit: a refund intent, once. */
+    enum status (*give_back)(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);
+    enum status (*get)(struct order_store *, uint64_t id, struct payment *);
+    enum status (*by_reference)(struct order_store *, const char *reference, struct payment *);
+    /* Newest first. */
+    enum status (*of_order)(
+        struct order_store *, ticket_number, struct payment *, uint32_t max, uint32_t *count);
+
+    enum status (*refunds_due)(struct order_store *, uint64_t now_ms, struct refund *, uint32_t max,
+        uint32_t *count, uint64_t *next_ms);
+    enum status (*refund_again)(struct order_store *, uint64_t id, uint64_t next_ms,
+        const char *error, bool stuck); /* tries + 1 */
+    enum status (*refund_done)(
+        struct order_store *, uint64_t id, const char *provider_id, uint64_t now_ms);
+    /* Rows with id > after, ascending; state 0: any. */
+    enum status (*refunds)(struct order_store *, uint64_t after, enum refund_state state,
+        struct refund *, uint32_t max, uint32_t *count);
+    enum status (*refund_of_order)(struct order_store *, ticket_number, struct refund *);
+
+    /* Before the first payment is started, or until the order is paid. STATUS_CONFLICT: it is not
+     * pending. */
+    enum status (*details_set)(struct order_store *, ticket_number, const struct order_details *,
+        uint64_t now_ms, struct order *after);
+    enum status (*details)(struct order_store *, ticket_number, struct order_details *);
+
+    enum status (*totals)(struct order_store *, struct money_totals *);
+};
+
+#endif

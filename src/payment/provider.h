@@ -1,0 +1,117 @@
+/* payment/provider.h: what a payment provider is to us: it makes requests, reads answers, and checks
+ * callbacks. It never calls anybody itself and keeps no state: the cashier (orders/cashier.h) sends
+ * what `ask` has written and gives the answer to `read`. So a provider is one file, plus its line in
+ * provider_table.c, and can be tested without a network.
+ *
+ * Trust. An answer or callback counts only after its signature was checked (where the provider signs
+ * them; Stripe's answers are trusted by TLS), over the raw bytes, in constant time. A callback must
+ * be fresh (PROVIDER_FRESH_S) where it carries its own time. Amount, currency and order are compared
+ * by the store (contract/payment.h), not here.
+ *
+ * Thread: the store thread. Memory: open allocates once. Errors: see each. */
+#ifndef STAMPEDE_PAYMENT_PROVIDER_H
+#define STAMPEDE_PAYMENT_PROVIDER_H
+
+#include "contract/outgoing.h"
+#include "contract/payment.h"
+
+enum {
+    PROVIDER_FRESH_S = 300,
+    PROVIDER_ERROR = 256,
+    PROVIDERS_MAX = 8,
+    PROVIDER_SETTINGS_MAX = 16
+};
+
+enum provider_act {
+    PROVIDER_CREATE, /* again with the same payment: the same, not a second one */
+    PROVIDER_QUERY,
+    PROVIDER_CLOSE,
+    PROVIDER_REFUND, /* again with the same refund: the same, not a second one */
+    PROVIDER_REFUND_QUERY,
+    PROVIDER_ACTS,
+};
+struct provider_task {
+    enum provider_act act;
+    const struct payment *payment;
+    const struct refund *refund; /* REFUND, REFUND_QUERY */
+    const char *title;           /* what is bought, UTF-8 */
+    const char *notify_url, *return_url;
+    uint64_t now_ms;     /* wall clock */
+    uint64_t expires_ms; /* CREATE: when the order's time to pay is over; wall clock */
+};
+
+enum provider_word {
+    WORD_OPEN,           /* created, or waiting for the payer */
+    WORD_CAPTURED,       /* amount, currency, provider_id */
+    WORD_CLOSED,         /* nobody can pay it any more */
+    WORD_UNKNOWN,        /* the provider does not know it */
+    WORD_REFUNDED,       /* the money is back, or surely on its way */
+    WORD_REFUND_PENDING, /* ask again later (REFUND_QUERY) */
+    WORD_REFUSED,        /* it won't do that; `error` says why */
+    WORD_AGAIN,          /* no use now: no answer, overload, its own trouble; `error` */
+    WORD_FORGED,         /* signature, freshness or form are wrong; `error`. Trust nothing of it. */
+};
+struct provider_said {
+    enum provider_word word;
+    char reference[REFERENCE_BYTES_MAX + 1];
+    char provider_id[PROVIDER_ID_MAX + 1];
+    char url[PAY_URL_MAX + 1]; /* OPEN after CREATE */
+    uint64_t amount;
+    char currency[4];
+    char error[PAYMENT_ERROR_MAX + 1];
+};
+
+/* A callback as it came. */
+struct provider_callback {
+    struct span head; /* header lines, "Name: value\r\n" each */
+    struct span query, body;
+    uint64_t now_ms; /* wall clock */
+};
+/* What is answered to a callback, so that the provider stops, or comes again. */
+struct provider_receipt {
+    int status;
+    const char *type, *body;
+};
+
+struct provider_setting {
+    const char *name;     /* INI: [provider] name; environment: STAMPEDE_PROVIDER_NAME(_FILE) */
+    const char *standard; /* NULL: must be set */
+};
+
+struct provider; /* each file has its own, with `ops` first */
+struct provider_ops {
+    const char *name;
+    /* Ends with a NULL name. Secrets are files: a setting ends in _file and names one. */
+    const struct provider_setting *settings;
+    /* values[i] belongs to settings[i]. STATUS_BAD_INPUT and `error`: a setting is wrong. */
+    enum status (*open)(struct provider **, const char *const *values, char error[PROVIDER_ERROR]);
+    void (*close)(struct provider *); /* wipes keys; accepts NULL */
+    /* Writes the request (signed) to the call; true: send it. False: no call is needed or possible,
+     * `said` has the answer. */
+    bool (*ask)(struct provider *, const struct provider_task *, struct outgoing_call *,
+        struct provider_said *said);
+    /* The answer to it (any result, a failed call too). Fills all of `said`. */
+    void (*read)(struct provider *, const struct provider_task *, const struct outgoing_call *,
+        struct provider_said *said);
+    /* WORD_CAPTURED, WORD_CLOSED, WORD_OPEN (of no interest) or WORD_FORGED. */
+    void (*callback)(struct provider *, const struct provider_callback *, struct provider_said *said);
+    struct provider_receipt taken;   /* it was genuine and is dealt with, or of no interest */
+    struct provider_receipt refused; /* forged, or of no order of ours */
+    struct provider_receipt later;   /* could not be dealt with now: come again */
+};
+struct provider {
+    const struct provider_ops *ops;
+};
+
+/* provider_table.c: all that are built in; ends with NULL. */
+extern const struct provider_ops *const provider_table[];
+const struct provider_ops *provider_find(const char *name); /* NULL: none */
+
+/* provider_kit.c: shared by the files. */
+struct span provider_header(struct span head, const char *name); /* SPAN_NONE: not there */
+void provider_say(struct provider_said *said, enum provider_word word, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* word and error; the rest is cleared */
+/* A whole small file, without the line end, 0 at its end; for keys. */
+MUST_CHECK enum status provider_file_read(const char *path, char *out, size_t out_bytes, size_t *size);
+
+#endif

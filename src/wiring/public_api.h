@@ -1,0 +1,24 @@
+/* wiring/public_api.h: requests of users that the desk answers: to orders, payments and the waitlist.
+ * The edge checks the session and that such a path exists; each handler runs on the desk, answers the
+ * job, and changes nothing when it refuses. */
+#ifndef STAMPEDE_WIRING_PUBLIC_API_H
+#define STAMPEDE_WIRING_PUBLIC_API_H
+
+#include "edge/http.h"
+#include "wiring/desk_parts.h"
+
+/* Whether there is such a path under /v1, and whether it takes the method. Any thread. */
+enum public_known { PUBLIC_UNKNOWN, PUBLIC_OTHER_METHOD, PUBLIC_KNOWN };
+enum public_known public_api_known(enum http_method method, struct span path);
+
+/* `id`: the number in the path, or 0. job->user: whose session; job->ticket: the order in the path. */
+typedef void (*public_handler)(struct desk *desk, struct job *job, uint32_t id);
+
+/* The order of the path, if it is this user's; else the job is answered. Thread: the desk. */
+MUST_CHECK bool public_order_read(struct desk *desk, struct job *job, struct order *order);
+void public_order_reply(struct desk *desk, struct job *job, int status, const struct order *order);
+
+/* desk_orders.c */
+void public_order_cancel(struct desk *desk, struct job *job, uint32_t id);
+
+#endif
