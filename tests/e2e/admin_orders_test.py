@@ -71,7 +71,7 @@ def strangers_and_small_roles_move_nothing():
     problem(server.admin("POST", f"/orders/{order['order']}/paid", b"{", headers={"Content-Type": "application/json"}),
             400, "bad-body")
     for bad in ("12", "0123456789abcdeg", "0123456789abcdef0"):
-        problem(pay(bad, "x"), 404, "not-found")
+        problem(pay(bad, "x"), 404, "unknown-order")
     equal(view(buyer, order), order)
 
 
