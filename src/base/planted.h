@@ -41,7 +41,16 @@
     X(RETURN_WITHOUT_CLOSE, "units come back while the order can still be paid") \
     X(EXPIRE_EARLY, "an order is closed before its time to pay is over") \
     X(PAY_WITHOUT_AMOUNT_CHECK, "any amount pays an order (public peers)") \
-    X(MARK_NOT_FREED, "the unit comes back, but its buyer may not buy again")
+    X(MARK_NOT_FREED, "the unit comes back, but its buyer may not buy again") \
+    X(CLOSE_WITH_OPEN_PAYMENT, "an order is closed while a payment of it is under way") \
+    X(LATE_MONEY_REOPENS, "late money pays an order that was closed") \
+    X(LATE_MONEY_KEPT, "losing the pay/cancel race only logs: no unit, no refund (S2)") \
+    X(DOUBLE_MONEY_KEPT, "an order that is paid twice keeps both") \
+    X(REFUND_TWICE, "news told again refund again") \
+    X(REFUND_LOST, "a refund that fails once is never asked for again") \
+    X(CALLBACK_AMOUNT_UNCHECKED, "a callback with any amount pays the order (public peers)") \
+    X(CLOSED_NEWS_WIN, "news that come late undo a capture") \
+    X(SECOND_PAYMENT_LEFT_OPEN, "an order is paid, and its other payment can still be")
 
 #define PLANTED_ENUM(name, what) PLANTED_##name,
 enum planted_bug { PLANTED_LIST(PLANTED_ENUM) PLANTED_COUNT };

@@ -4,11 +4,13 @@
 
 #define PRODUCT_COLUMNS "id, name, description, images, currency, list_price"
 #define SALE_COLUMNS \
-    "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms"
+    "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
+    " one_open_order, details_required"
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
-    " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
+    " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7," \
+    " deduct_on_payment"
 
 static const struct sqlite_sql product_insert = { SQL_PRODUCT_INSERT,
     "INSERT INTO products(name, description, images, currency, list_price)"
@@ -18,11 +20,13 @@ static const struct sqlite_sql products_list = { SQL_PRODUCTS,
 static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
     "INSERT INTO sales(title, start_ms, end_ms, limit_per_user, eligible_only, published, "
     "preheat_at_ms, gate,"
-    " gate_before, logged_limit) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0)" };
+    " gate_before, logged_limit, one_open_order, details_required)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9)" };
 static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = "
     "?5,"
-    " published = ?6, preheat_at_ms = ?7 WHERE id = ?8" };
+    " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9"
+    " WHERE id = ?10" };
 static const struct sqlite_sql sales_list = { SQL_SALES,
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql item_insert = { SQL_ITEM_INSERT,
@@ -30,9 +34,10 @@ static const struct sqlite_sql item_insert = { SQL_ITEM_INSERT,
     "sold, sold_before,"
     " written_off, safety, channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, "
     "channel_6, channel_7,"
-    " version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, ?9, ?10, ?11, ?12, ?13, "
+    " version, preheated, deduct_on_payment) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, ?9, "
+    "?10, ?11, ?12, ?13, "
     "?14, ?15, ?16,"
-    " ?17, 1, 0)" };
+    " ?17, 1, 0, ?18)" };
 static const struct sqlite_sql items_all = { SQL_ITEMS_ALL,
     "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql items_of_sale = { SQL_ITEMS_OF_SALE,
@@ -108,6 +113,8 @@ static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
     bind_u64(statement, 5, sale->eligible_only);
     bind_u64(statement, 6, sale->published);
     bind_u64(statement, 7, sale->preheat_at_ms);
+    bind_u64(statement, 8, sale->one_open_order);
+    bind_u64(statement, 9, sale->details_required);
 }
 
 static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
@@ -121,6 +128,8 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
         .published = sqlite3_column_int(row, 6) != 0,
         .gate = (uint8_t)sqlite3_column_int(row, 7),
         .preheat_at_ms = column_u64(row, 8),
+        .one_open_order = sqlite3_column_int(row, 9) != 0,
+        .details_required = sqlite3_column_int(row, 10) != 0,
     };
     column_text(row, 1, sale->title, sizeof sale->title);
 }
@@ -145,7 +154,7 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
     if (status != STATUS_OK)
         return status;
     sale_bind(update, sale);
-    bind_u64(update, 8, sale->id);
+    bind_u64(update, 10, sale->id);
     status = sqlite_run(update);
     (void)sqlite3_clear_bindings(update);
     if (status != STATUS_OK)
@@ -195,6 +204,7 @@ static void item_from_row(sqlite3_stmt *row, struct item *item)
         .safety = column_u32(row, 9),
         .version = column_u64(row, 10),
         .preheated = sqlite3_column_int(row, 11) != 0,
+        .deduct_on_payment = sqlite3_column_int(row, 12 + CHANNELS_MAX) != 0,
     };
     for (int i = 0; i < CHANNELS_MAX; i++)
         item->channel_units[i] = column_u32(row, 12 + i);
@@ -217,6 +227,7 @@ enum status sqlite_item_insert(struct order_store *handle, struct item *item)
     bind_u64(insert, 9, item->safety);
     for (int i = 0; i < CHANNELS_MAX; i++)
         bind_u64(insert, 10 + i, item->channel_units[i]);
+    bind_u64(insert, 10 + CHANNELS_MAX, item->deduct_on_payment);
     status = catalog_insert(sqlite_of(handle), insert, &item->id);
     if (status == STATUS_OK) {
         item->version = 1;

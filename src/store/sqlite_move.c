@@ -11,25 +11,21 @@
 #include "contract/order_state.h"
 #include "store/sqlite_parts.h"
 
-static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
-    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount, "
-    "currency,"
-    " captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
-    " VALUES(?1, ?1, 'shop', ?2, '', '', ?3, ?4, ?3, 4, 1, 0, ?5, ?5, 0, 0, 0)" };
-static const struct sqlite_sql payment_find = { SQL_PAYMENT_FIND,
-    "SELECT paid_ticket FROM payments WHERE reference = ?1" };
 static const struct sqlite_sql currency_get = { SQL_CURRENCY,
     "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1" };
 static const struct sqlite_sql orders_due = { SQL_ORDERS_DUE,
     "SELECT ticket FROM orders WHERE state = 1 AND pay_by_ms <= ?1 AND created_ms >= ?2"
+    " AND NOT EXISTS(SELECT 1 FROM payments WHERE payments.ticket = orders.ticket AND "
+    "payments.state < 4)"
     " ORDER BY pay_by_ms LIMIT ?3" };
+/* With those that have live payments: when these end without money, nobody else tells the time. */
 static const struct sqlite_sql orders_next = { SQL_ORDERS_NEXT,
     "SELECT pay_by_ms FROM orders WHERE state = 1 AND pay_by_ms > ?1 AND created_ms >= ?2"
     " ORDER BY pay_by_ms LIMIT 1" };
 
-static_assert(ORDER_PENDING == 1, "said in numbers above");
+static_assert(ORDER_PENDING == 1 && PAYMENT_CAPTURED == 4, "said in numbers above");
 
-static enum status currency_read(struct sqlite_store *store, item_id item, char currency[4])
+enum status sqlite_currency(struct sqlite_store *store, item_id item, char currency[4])
 {
     sqlite3_stmt *get;
     enum status status = sqlite_prepare(store, &currency_get, &get);
@@ -43,34 +39,40 @@ static enum status currency_read(struct sqlite_store *store, item_id item, char 
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
-/* Which order this payment has paid; 0: none. */
-static enum status payment_read(struct sqlite_store *store, const char *reference, ticket_number *paid)
+enum status sqlite_change_begin(struct sqlite_change *change, struct sqlite_store *store)
 {
-    sqlite3_stmt *find;
-    *paid = 0;
-    enum status status = sqlite_prepare(store, &payment_find, &find);
-    if (status != STATUS_OK)
-        return status;
-    bind_text(find, 1, reference);
-    status = sqlite_next(find);
-    if (status == STATUS_OK)
-        *paid = column_u64(find, 0);
-    (void)sqlite3_reset(find);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    *change = (struct sqlite_change){ .refusal = { .index = UINT32_MAX } };
+    change->batch =
+        (struct sqlite_batch){ .store = store, .refusal = &change->refusal, .index = UINT32_MAX };
+    sqlite_stock_clear(&store->stock);
+    return sqlite_begin(store);
 }
 
-static enum status payment_put(struct sqlite_store *store, const struct order_move *move)
+enum status sqlite_change_end(struct sqlite_change *change, enum status status, bool changed)
 {
-    sqlite3_stmt *insert;
-    const enum status status = sqlite_prepare(store, &payment_insert, &insert);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(insert, 1, move->ticket);
-    bind_text(insert, 2, move->reference);
-    bind_u64(insert, 3, move->amount);
-    bind_text(insert, 4, move->currency);
-    bind_u64(insert, 5, move->now_ms);
-    return sqlite_run(insert);
+    struct sqlite_store *store = change->batch.store;
+    if (status == STATUS_OK)
+        status = sqlite_stock_flush(&change->batch);
+    if (status == STATUS_OK && changed)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK || !changed)
+        sqlite_rollback(store);
+    return status;
+}
+
+/* What the payments have to say about a move that the table allows. */
+static enum status move_look_payments(struct sqlite_store *store, const struct order_move *move,
+    bool reference_used, enum move_answer *answer)
+{
+    uint32_t live = 0;
+    enum status status = STATUS_OK;
+    if (move->event == ORDER_EVENT_PAY && reference_used)
+        *answer = MOVE_REFERENCE_USED;
+    if (move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL)
+        status = sqlite_payments_live(store, move->ticket, &live);
+    if (live > 0 && !planted(CLOSE_WITH_OPEN_PAYMENT))
+        *answer = MOVE_PAYMENT_OPEN;
+    return status;
 }
 
 /* Nothing is changed here: what the move comes to, as the order is now. */
@@ -78,25 +80,27 @@ static enum status move_look(struct sqlite_store *store, const struct order_move
     struct order *order, enum order_state *to, enum move_answer *answer)
 {
     char currency[4] = "";
-    ticket_number paid = 0;
+    struct payment payment = { 0 };
     enum status status = sqlite_order_by_ticket(&store->store, move->ticket, order);
     if (status == STATUS_NOT_FOUND) {
         *answer = MOVE_UNKNOWN;
         return STATUS_OK;
     }
     if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
-        status = currency_read(store, order->item, currency);
+        status = sqlite_currency(store, order->item, currency);
     if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
-        status = payment_read(store, move->reference, &paid);
-    if (status != STATUS_OK)
+        status = sqlite_payment_by_reference(&store->store, move->reference, &payment);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
-    *answer = order_move_decide(move, order, currency, paid == move->ticket, to);
-    if (*answer == MOVE_DONE && paid != 0 && paid != move->ticket)
-        *answer = MOVE_REFERENCE_USED;
-    return STATUS_OK;
+    const bool known = payment.id != 0;
+    const bool paid_by_this = known && payment.paid_ticket == move->ticket;
+    *answer = order_move_decide(move, order, currency, paid_by_this, to);
+    if (*answer != MOVE_DONE)
+        return STATUS_OK;
+    return move_look_payments(store, move, known && !paid_by_this, answer);
 }
 
-static enum status move_make(struct sqlite_batch *batch, const struct order_move *move,
+enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move *move,
     struct order *order, enum order_state to)
 {
     const enum settle_step step = order_move_step(move);
@@ -105,9 +109,9 @@ static enum status move_make(struct sqlite_batch *batch, const struct order_move
     enum status status = STATUS_OK;
     struct stock_row *row;
     if (move->event == ORDER_EVENT_PAY) {
-        status = payment_put(batch->store, move);
+        status = sqlite_order_paid(batch, move->ticket);
         if (status == STATUS_OK)
-            status = sqlite_order_paid(batch, move->ticket);
+            status = sqlite_payments_close(batch->store, move->ticket, move->now_ms);
     } else if (!planted(RETURN_WITHOUT_CLOSE)) {
         status = sqlite_stock_row(batch, order->item, &row);
         if (status == STATUS_OK)
@@ -119,20 +123,29 @@ static enum status move_make(struct sqlite_batch *batch, const struct order_move
         return status;
     order->state = (uint8_t)to;
     order->reason = (uint8_t)reason;
+    order->ending = REASON_NONE;
     order->version++;
     return status;
+}
+
+/* The shop moves money itself: what it reports is written down as done. */
+static enum status move_money(struct sqlite_store *store, const struct order_move *move)
+{
+    if (move->event == ORDER_EVENT_PAY)
+        return sqlite_payment_by_shop(store, move);
+    if (move->event == ORDER_EVENT_REFUND)
+        return sqlite_refund_order(store, move->ticket, move->now_ms);
+    return STATUS_OK;
 }
 
 enum status sqlite_orders_move(struct order_store *handle, const struct order_move *moves,
     uint32_t count, struct order *after, uint8_t *answers)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    struct refusal refusal = { .index = UINT32_MAX };
-    struct sqlite_batch batch = { .store = store, .refusal = &refusal, .index = UINT32_MAX };
+    struct sqlite_change change;
     bool changed = false;
     invariant(count <= ORDER_MOVES_MAX);
-    sqlite_stock_clear(&store->stock);
-    enum status status = sqlite_begin(store);
+    enum status status = sqlite_change_begin(&change, store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         enum order_state to = ORDER_NONE;
         enum move_answer answer = MOVE_UNKNOWN;
@@ -141,15 +154,11 @@ enum status sqlite_orders_move(struct order_store *handle, const struct order_mo
         if (status != STATUS_OK || answer != MOVE_DONE)
             continue;
         changed = true;
-        status = move_make(&batch, &moves[i], &after[i], to);
+        status = sqlite_move_make(&change.batch, &moves[i], &after[i], to);
+        if (status == STATUS_OK)
+            status = move_money(store, &moves[i]);
     }
-    if (status == STATUS_OK)
-        status = sqlite_stock_flush(&batch);
-    if (status == STATUS_OK && changed)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK || !changed)
-        sqlite_rollback(store);
-    return status;
+    return sqlite_change_end(&change, status, changed);
 }
 
 enum status sqlite_orders_due(struct order_store *handle, uint64_t now_ms, uint64_t created_from_ms,

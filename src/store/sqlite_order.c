@@ -34,10 +34,11 @@ static const struct sqlite_sql order_same = { SQL_ORDER_SAME,
     "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4" };
 static const struct sqlite_sql order_life = { SQL_ORDER_LIFE,
     "SELECT item, user, quantity, channel, state, pay_by_ms FROM orders WHERE ticket = ?1" };
-static const struct sqlite_sql order_move = { SQL_ORDER_MOVE,
-    "UPDATE orders SET state = ?3, version = version + 1 WHERE ticket = ?1 AND state = ?2" };
+static const struct sqlite_sql order_move = {
+    SQL_ORDER_MOVE, "UPDATE orders SET state = ?3, ending = 0, version = version + 1 WHERE ticket = ?1 AND state = ?2"
+};
 static const struct sqlite_sql order_end = { SQL_ORDER_END,
-    "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, version = version + 1"
+    "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, ending = 0, version = version + 1"
     " WHERE ticket = ?1 AND state = ?2" };
 static const struct sqlite_sql counter_add = { SQL_COUNTER_ADD,
     "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
@@ -301,7 +302,10 @@ static enum status settle_order(struct sqlite_batch *batch, const struct queue_r
     enum order_reason reason = to == ORDER_REFUNDED   ? REASON_NONE
         : record->command.time_ms >= order->pay_by_ms ? REASON_EXPIRED
                                                       : REASON_CANCELLED;
-    return sqlite_order_end(batch, row, order, to, reason, (enum settle_step)settle->step);
+    enum status status = sqlite_order_end(batch, row, order, to, reason, (enum settle_step)settle->step);
+    if (status == STATUS_OK && to == ORDER_REFUNDED) /* nobody moved it: its money goes back too */
+        status = sqlite_refund_order(batch->store, settle->ticket, record->command.time_ms);
+    return status;
 }
 
 static enum status settle_waiter(struct sqlite_batch *batch, const struct queue_record *record,

@@ -4,7 +4,7 @@
 #ifndef STAMPEDE_STORE_SQLITE_PARTS_H
 #define STAMPEDE_STORE_SQLITE_PARTS_H
 
-#include "contract/order_store.h"
+#include "contract/payment.h"
 #include "store/sqlite_stock.h"
 
 #include <sqlite3.h>
@@ -26,7 +26,38 @@ enum sqlite_statement {
     SQL_COUNTER_ADD,
     SQL_COUNTER_FREE,
     SQL_PAYMENT_INSERT,
-    SQL_PAYMENT_FIND,
+    SQL_PAYMENT_BY_SHOP,
+    SQL_PAYMENT_GET,
+    SQL_PAYMENT_BY_REFERENCE,
+    SQL_PAYMENTS_OF_ORDER,
+    SQL_PAYMENTS_LIVE,
+    SQL_PAYMENTS_CLOSE,
+    SQL_PAYMENTS_PAY_BY,
+    SQL_PAYMENT_OPENED,
+    SQL_PAYMENT_AGAIN,
+    SQL_PAYMENT_SOON,
+    SQL_PAYMENT_CLOSED,
+    SQL_PAYMENT_CAPTURED,
+    SQL_PAYMENT_USE,
+    SQL_PAYMENTS_DUE,
+    SQL_PAYMENTS_NEXT,
+    SQL_ORDER_EXTEND,
+    SQL_ORDER_ENDING,
+    SQL_ORDER_TOUCH,
+    SQL_ORDER_REOPEN,
+    SQL_REFUND_INSERT,
+    SQL_REFUND_OF_PAID,
+    SQL_REFUNDS_DUE,
+    SQL_REFUNDS_NEXT,
+    SQL_REFUND_AGAIN,
+    SQL_REFUND_DONE,
+    SQL_REFUNDS,
+    SQL_REFUNDS_OF_STATE,
+    SQL_REFUND_OF_ORDER,
+    SQL_DETAILS_SET,
+    SQL_DETAILS_GET,
+    SQL_DETAILS_MISSING,
+    SQL_MONEY_TOTALS,
     SQL_CURRENCY,
     SQL_ORDERS_DUE,
     SQL_ORDERS_NEXT,
@@ -173,8 +204,62 @@ enum status sqlite_orders_move(struct order_store *, const struct order_move *, 
 enum status sqlite_orders_due(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
     ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
-/* sqlite_payment.c */
+/* One transaction that moves orders: begin, move, end. The end commits when `status` is STATUS_OK and
+ * something was changed; otherwise nothing was. */
+struct sqlite_change {
+    struct refusal refusal;
+    struct sqlite_batch batch;
+};
+MUST_CHECK enum status sqlite_change_begin(struct sqlite_change *, struct sqlite_store *);
+MUST_CHECK enum status sqlite_change_end(struct sqlite_change *, enum status status, bool changed);
+/* Order, stock, counters, event, and the order's other payments; `order` is brought up to date. */
+MUST_CHECK enum status sqlite_move_make(
+    struct sqlite_batch *, const struct order_move *, struct order *, enum order_state to);
+MUST_CHECK enum status sqlite_currency(struct sqlite_store *, item_id, char currency[4]);
+
+/* sqlite_payment.c: payments until there is news. */
 extern const char sqlite_payment_tables[];
+extern const struct payment_store_ops sqlite_payment_ops;
+enum status sqlite_payment_get(struct order_store *, uint64_t id, struct payment *);
+enum status sqlite_payment_by_reference(struct order_store *, const char *reference, struct payment *);
+/* How many of the order's are STARTED, OPEN or CLOSING. */
+MUST_CHECK enum status sqlite_payments_live(struct sqlite_store *, ticket_number, uint32_t *live);
+/* Those that are STARTED or OPEN become CLOSING, due at once. */
+MUST_CHECK enum status sqlite_payments_close(struct sqlite_store *, ticket_number, uint64_t now_ms);
+MUST_CHECK enum status sqlite_payment_by_shop(struct sqlite_store *, const struct order_move *);
+
+/* sqlite_learn.c: what comes in, and what becomes of it. */
+enum status sqlite_payment_learn(struct order_store *, const struct payment_news *,
+    struct payment *, struct order *after, uint8_t *answer);
+enum status sqlite_payment_relink(struct order_store *, uint64_t id, ticket_number, uint64_t now_ms,
+    struct order *after, bool *done);
+enum status sqlite_payment_give_back(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);
+
+/* sqlite_refund.c */
+const char *sqlite_refund_tables(void);
+/* An intent over what the payment has captured. */
+MUST_CHECK enum status sqlite_refund_want(struct sqlite_store *, const struct payment *,
+    const char *currency, enum refund_why, uint64_t now_ms);
+/* For the payment that has paid this order, if one has. */
+MUST_CHECK enum status sqlite_refund_order(struct sqlite_store *, ticket_number, uint64_t now_ms);
+enum status sqlite_refunds_due(struct order_store *, uint64_t now_ms, struct refund *, uint32_t max,
+    uint32_t *count, uint64_t *next_ms);
+enum status sqlite_refund_again(
+    struct order_store *, uint64_t id, uint64_t next_ms, const char *error, bool stuck);
+enum status sqlite_refund_done(
+    struct order_store *, uint64_t id, const char *provider_id, uint64_t now_ms);
+enum status sqlite_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
+    uint32_t max, uint32_t *count);
+enum status sqlite_refund_of_order(struct order_store *, ticket_number, struct refund *);
+
+/* sqlite_details.c */
+extern const char sqlite_details_tables[];
+enum status sqlite_details_set(struct order_store *, ticket_number, const struct order_details *,
+    uint64_t now_ms, struct order *after);
+enum status sqlite_details(struct order_store *, ticket_number, struct order_details *);
+/* The order's sale wants details and there are none. */
+MUST_CHECK enum status sqlite_details_missing(struct sqlite_store *, const struct order *, bool *missing);
+enum status sqlite_money_totals(struct order_store *, struct money_totals *);
 
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);

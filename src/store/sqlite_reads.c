@@ -5,7 +5,7 @@
 #define ORDER_COLUMNS \
     "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms, " \
     "pay_by_ms," \
-    " orders.version"
+    " orders.version, ending"
 
 static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
     "SELECT id, ticket, step, destination, waiter, waiter_key, waiter_quantity, waiter_window_ms"
@@ -51,6 +51,7 @@ static void order_from_row(sqlite3_stmt *row, struct order *order)
         .created_ms = column_u64(row, 9),
         .pay_by_ms = column_u64(row, 10),
         .version = column_u64(row, 11),
+        .ending = (uint8_t)sqlite3_column_int(row, 12),
     };
 }
 

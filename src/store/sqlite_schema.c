@@ -38,6 +38,8 @@ static const char tables_core[] =
     "  start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL CHECK(end_ms > start_ms),"
     "  limit_per_user INTEGER NOT NULL CHECK(limit_per_user >= 0),"
     "  eligible_only INTEGER NOT NULL CHECK(eligible_only IN (0, 1)),"
+    "  one_open_order INTEGER NOT NULL CHECK(one_open_order IN (0, 1)),"
+    "  details_required INTEGER NOT NULL CHECK(details_required IN (0, 1)),"
     "  published INTEGER NOT NULL CHECK(published IN (0, 1)),"
     "  preheat_at_ms INTEGER NOT NULL,"
     "  gate INTEGER NOT NULL CHECK(gate BETWEEN 0 AND 3),"
@@ -60,6 +62,7 @@ static const char tables_core[] =
     "  channel_6 INTEGER NOT NULL, channel_7 INTEGER NOT NULL,"
     "  version INTEGER NOT NULL,"
     "  preheated INTEGER NOT NULL CHECK(preheated IN (0, 1)),"
+    "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -127,9 +130,6 @@ static const char tables_core[] =
     ") STRICT;" \
     "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;"
 
-/* Each part's tables stand in the file that writes them. */
-static const char *const schema_parts[] = { tables_core, sqlite_payment_tables };
-
 static enum status schema_failed(
     struct sqlite_store *store, int result, const char *what, char *error, size_t error_bytes)
 {
@@ -195,11 +195,13 @@ static enum status schema_wal(struct sqlite_store *store, char *error, size_t er
 static enum status schema_create(struct sqlite_store *store, char *error, size_t error_bytes)
 {
     char stamp[96];
+    const char *const parts[] = { tables_core, sqlite_payment_tables, sqlite_refund_tables(),
+        sqlite_details_tables }; /* each stands in the file that writes it */
     snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
         SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);
     enum status status = schema_execute(store, "BEGIN EXCLUSIVE", "begin", error, error_bytes);
-    for (size_t i = 0; i < sizeof schema_parts / sizeof *schema_parts && status == STATUS_OK; i++)
-        status = schema_execute(store, schema_parts[i], "tables", error, error_bytes);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == STATUS_OK; i++)
+        status = schema_execute(store, parts[i], "tables", error, error_bytes);
     if (status == STATUS_OK) {
         const char *orders = planted(UNIQUE_WITHOUT_USER) ? SCHEMA_ORDERS("item, slot")
                                                           : SCHEMA_ORDERS("item, user, slot");

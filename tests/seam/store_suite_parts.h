@@ -57,6 +57,8 @@ void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before)
 int suite_run_orders(void);
 int suite_run_stock(void);
 int suite_run_moves(void);
+int suite_run_payments(void);
+int suite_run_refunds(void);
 
 #define SUITE_RULE(name) cmocka_unit_test_setup_teardown(name, suite_setup, suite_teardown)
 
