@@ -4,14 +4,18 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 enum { STRANGER = 0x80 }; /* not in the alphabet; survives being OR-ed with any six bits */
 
-static unsigned char values[256];
+static unsigned char url_values[256], standard_values[256];
 
-/* Before main, so that no call has to ask whether the table is there. */
+/* Before main, so that no call has to ask whether the tables are there. */
 __attribute__((constructor)) static void values_fill(void)
 {
-    memset(values, STRANGER, sizeof values);
+    memset(url_values, STRANGER, sizeof url_values);
     for (unsigned i = 0; i < 64; i++)
-        values[(unsigned char)alphabet[i]] = (unsigned char)i;
+        url_values[(unsigned char)alphabet[i]] = (unsigned char)i;
+    memcpy(standard_values, url_values, sizeof standard_values);
+    standard_values['-'] = standard_values['_'] = STRANGER;
+    standard_values['+'] = 62;
+    standard_values['/'] = 63;
 }
 
 size_t base64_encode(const void *data, size_t bytes, char *out)
@@ -37,7 +41,8 @@ size_t base64_encode(const void *data, size_t bytes, char *out)
 
 /* Strangers are gathered and judged once after the loop: good input, the common case, never
  * branches on bytes. */
-enum status base64_decode(struct span text, void *out, size_t *bytes)
+static inline enum status decode_by(
+    const unsigned char values[256], struct span text, void *out, size_t *bytes)
 {
     const unsigned char *at = (const unsigned char *)text.data;
     unsigned char *to = out;
@@ -72,4 +77,32 @@ enum status base64_decode(struct span text, void *out, size_t *bytes)
         return STATUS_BAD_INPUT;
     *bytes = decoded;
     return STATUS_OK;
+}
+
+enum status base64_decode(struct span text, void *out, size_t *bytes)
+{
+    return decode_by(url_values, text, out, bytes);
+}
+
+size_t base64_standard_encode(const void *data, size_t bytes, char *out)
+{
+    size_t size = base64_encode(data, bytes, out);
+    for (size_t i = 0; i < size; i++) {
+        if (out[i] == '-')
+            out[i] = '+';
+        else if (out[i] == '_')
+            out[i] = '/';
+    }
+    while (size % 4 != 0)
+        out[size++] = '=';
+    return size;
+}
+
+enum status base64_standard_decode(struct span text, void *out, size_t *bytes)
+{
+    if (text.size % 4 != 0)
+        return STATUS_BAD_INPUT;
+    for (int padding = 0; padding < 2 && text.size > 0 && text.data[text.size - 1] == '='; padding++)
+        text.size--;
+    return decode_by(standard_values, text, out, bytes);
 }

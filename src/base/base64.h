@@ -1,5 +1,5 @@
-/* base/base64.h: base64url without padding (RFC 4648 §5).
- * Strict: no other characters, no stray bits. */
+/* base/base64.h: base64url without padding (RFC 4648 §5) for what is ours, and the standard alphabet
+ * with padding (§4) for what others want. Strict: no other characters, no stray bits. */
 #ifndef STAMPEDE_BASE_BASE64_H
 #define STAMPEDE_BASE_BASE64_H
 
@@ -11,5 +11,10 @@ size_t base64_encode(const void *data, size_t bytes, char *out);
  * STATUS_BAD_INPUT for anything that base64_encode would not have written; *bytes is then
  * unchanged and `out` means nothing. */
 MUST_CHECK enum status base64_decode(struct span text, void *out, size_t *bytes);
+
+/* The same with the standard alphabet and padding: 4 characters for each 3 bytes begun. */
+#define BASE64_STANDARD_CHARS(bytes) (((size_t)(bytes) + 2) / 3 * 4)
+size_t base64_standard_encode(const void *data, size_t bytes, char *out);
+MUST_CHECK enum status base64_standard_decode(struct span text, void *out, size_t *bytes);
 
 #endif

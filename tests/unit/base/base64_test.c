@@ -109,6 +109,32 @@ static void too_little_room_is_refused_before_anything_is_written(void **state)
     assert_int_equal(size, 0);
 }
 
+static void the_standard_alphabet_has_padding_and_one_spelling(void **state)
+{
+    static const char *const pairs[][2] = { { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" },
+        { "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" }, { "\xff\xef\xbe", "/+++" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char text[16], bytes[16];
+        size_t size = base64_standard_encode(pairs[i][0], strlen(pairs[i][0]), text);
+        assert_int_equal(size, strlen(pairs[i][1]));
+        assert_int_equal(size, BASE64_STANDARD_CHARS(strlen(pairs[i][0])));
+        assert_memory_equal(text, pairs[i][1], size);
+        size_t back = sizeof bytes;
+        assert_int_equal(base64_standard_decode(span_of(text, size), bytes, &back), STATUS_OK);
+        assert_int_equal(back, strlen(pairs[i][0]));
+        assert_memory_equal(bytes, pairs[i][0], back);
+    }
+    static const char *const wrong[] = { "Zg", "Zg=", "Zg===", "Z===", "====", "Zh==", "Zm9=", "_-__",
+        "Zg==Zg==", "Zm9v\n", "Zm 9v", "=Zm9" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char bytes[16];
+        size_t size = sizeof bytes;
+        assert_int_equal(
+            base64_standard_decode(span_from_string(wrong[i]), bytes, &size), STATUS_BAD_INPUT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +143,7 @@ int main(void)
         cmocka_unit_test(only_the_sixty_four_characters_are_taken_in_any_place),
         cmocka_unit_test(one_spelling_per_text_so_stray_bits_and_sizes_are_refused),
         cmocka_unit_test(too_little_room_is_refused_before_anything_is_written),
+        cmocka_unit_test(the_standard_alphabet_has_padding_and_one_spelling),
     };
     return cmocka_run_group_tests_name("base/base64", tests, NULL, NULL);
 }
