@@ -108,10 +108,21 @@ extern const struct provider_ops *const provider_table[];
 const struct provider_ops *provider_find(const char *name); /* NULL: none */
 
 /* provider_kit.c: shared by the files. */
-struct span provider_header(struct span head, const char *name); /* SPAN_NONE: not there */
+/* SPAN_NONE: not there, or there twice: which of the two is meant can't be known. */
+struct span provider_header(struct span head, const char *name);
 void provider_say(struct provider_said *said, enum provider_word word, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* word and error; the rest is cleared */
 /* A whole small file, without the line end, 0 at its end; for keys. */
 MUST_CHECK enum status provider_file_read(const char *path, char *out, size_t out_bytes, size_t *size);
+/* True: there is no answer to read (no reply, 429, 5xx), and `said` is WORD_AGAIN. */
+bool provider_unanswered(const struct outgoing_call *call, struct provider_said *said);
+/* A name that the provider has told: printable ASCII without spaces, and it fits; else false. */
+bool provider_name_copy(char *out, size_t out_bytes, struct span name);
+/* The title in at most max_bytes, cut between characters; "order" if there is none. */
+struct span provider_title(const char *title, size_t max_bytes);
+/* https, or http to this machine (a stand-in for tests), without a query; *local: the latter. */
+bool provider_url_fits(const char *url, size_t max_bytes, bool *local);
+/* True: not further from now than allowed, either way. */
+bool provider_fresh(uint64_t then_s, uint64_t now_ms, uint64_t past_s, uint64_t future_s);
 
 #endif

@@ -1,0 +1,532 @@
+/* DESIGN. A request carries in its Authorization header a signature over method, path, time, nonce and
+ * body. Answers and callbacks are signed the same way round by the platform: Wechatpay-Timestamp, -Nonce
+ * and the raw body, with the key that Wechatpay-Serial names. All four headers are checked, the time to
+ * within PROVIDER_FRESH_S, before the body is looked at; an empty 204 is signed too. The body of a
+ * callback holds the transaction once more sealed, with AES-256-GCM under the API v3 key. */
+#include "payment/wechat.h"
+
+#include "base/random.h"
+#include "base/sign.h"
+#include "base/text.h"
+#include "payment/beijing_time.h"
+#include "payment/provider_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    ID_MAX = 32,
+    SERIAL_MAX = 64,
+    BASE_MAX = 128,
+    REFERENCE_MAX = 32, /* theirs; ours must fit */
+    DESCRIPTION_MAX = 120,
+    PATH_MAX_BYTES = 256,
+    NONCE_BYTES = 16,
+    SECONDS_DIGITS_MAX = 10,
+    NONCE_CHARS_MAX = 64,
+    TEXT_MAX = OUTGOING_REPLY_MAX + 256, /* what is signed */
+    SEALED_MAX = 32 * 1024,
+};
+
+enum setting {
+    SETTING_BASE,
+    SETTING_MCHID,
+    SETTING_APPID,
+    SETTING_SERIAL,
+    SETTING_PRIVATE_KEY,
+    SETTING_API_KEY,
+    SETTING_PLATFORM,
+    SETTING_PLATFORM_SERIAL,
+    SETTING_KIND,
+    SETTINGS,
+};
+static const struct provider_setting settings[SETTINGS + 1] = {
+    [SETTING_BASE] = { "base", "https://api.mch.weixin.qq.com" },
+    [SETTING_MCHID] = { "mchid", NULL },
+    [SETTING_APPID] = { "appid", NULL },
+    [SETTING_SERIAL] = { "serial", NULL },
+    [SETTING_PRIVATE_KEY] = { "private_key_file", NULL },
+    [SETTING_API_KEY] = { "api_v3_key_file", NULL },
+    [SETTING_PLATFORM] = { "platform_file", NULL },
+    [SETTING_PLATFORM_SERIAL] = { "platform_serial", "" },
+    [SETTING_KIND] = { "kind", "native" },
+};
+
+struct wechat {
+    struct provider provider; /* first */
+    char base[BASE_MAX + 1];
+    char mchid[ID_MAX + 1], appid[ID_MAX + 1];
+    char serial[SERIAL_MAX + 1], platform_serial[SERIAL_MAX + 1];
+    bool h5, local;
+    struct sign_key *ours, *theirs;
+    uint8_t api_key[SIGN_SEAL_KEY_BYTES];
+    char plain[TEXT_MAX], sealed[SEALED_MAX], opened[SEALED_MAX];
+};
+
+/* ---- open and close ---- */
+
+static void wechat_close(struct provider *provider)
+{
+    struct wechat *wechat = (struct wechat *)provider;
+    if (wechat == NULL)
+        return;
+    sign_key_free(wechat->ours);
+    sign_key_free(wechat->theirs);
+    explicit_bzero(wechat, sizeof *wechat);
+    free(wechat);
+}
+
+static const char *platform_open(struct wechat *wechat, const char *const *values)
+{
+    char pem[SIGN_PEM_BYTES_MAX], serial[SIGN_SERIAL_MAX + 1];
+    size_t size = 0;
+    if (provider_file_read(values[SETTING_PLATFORM], pem, sizeof pem, &size) != STATUS_OK)
+        return "platform_file can't be read";
+    if (sign_public_load(&wechat->theirs, span_of(pem, size), serial) != STATUS_OK)
+        return "platform_file is neither an RSA public key nor a certificate in PEM";
+    struct span named = span_from_string(values[SETTING_PLATFORM_SERIAL]);
+    if (named.size == 0)
+        named = span_from_string(serial);
+    if (named.size == 0
+        || !provider_name_copy(wechat->platform_serial, sizeof wechat->platform_serial, named))
+        return "platform_serial must be set: the id of the public key, up to 64 characters";
+    if (serial[0] != '\0' && !span_equal_ignoring_case(named, span_from_string(serial)))
+        return "platform_serial is not that of the certificate in platform_file";
+    return NULL;
+}
+
+static const char *keys_open(struct wechat *wechat, const char *const *values)
+{
+    char text[SIGN_PEM_BYTES_MAX];
+    size_t size = 0;
+    if (provider_file_read(values[SETTING_PRIVATE_KEY], text, sizeof text, &size) != STATUS_OK)
+        return "private_key_file can't be read";
+    enum status status = sign_private_load(&wechat->ours, span_of(text, size));
+    explicit_bzero(text, sizeof text);
+    if (status != STATUS_OK)
+        return "private_key_file is no RSA private key in PEM of 2048 bits or more";
+    status = provider_file_read(values[SETTING_API_KEY], text, sizeof text, &size);
+    if (status == STATUS_OK && size == sizeof wechat->api_key)
+        memcpy(wechat->api_key, text, sizeof wechat->api_key);
+    explicit_bzero(text, sizeof text);
+    if (status != STATUS_OK)
+        return "api_v3_key_file can't be read";
+    if (size != sizeof wechat->api_key)
+        return "api_v3_key_file must have exactly 32 bytes";
+    return platform_open(wechat, values);
+}
+
+static bool name_take(char *out, size_t out_bytes, const char *value)
+{
+    const struct span name = span_from_string(value);
+    return name.size > 0 && provider_name_copy(out, out_bytes, name) && strchr(value, '"') == NULL;
+}
+
+static const char *settings_take(struct wechat *wechat, const char *const *values)
+{
+    if (!provider_url_fits(values[SETTING_BASE], BASE_MAX, &wechat->local)
+        || span_ends_with(span_from_string(values[SETTING_BASE]), SPAN("/")))
+        return "base must be an https address without a path or a slash at its end";
+    snprintf(wechat->base, sizeof wechat->base, "%s", values[SETTING_BASE]);
+    if (strchr(strstr(wechat->base, "//") + 2, '/') != NULL)
+        return "base must be an https address without a path or a slash at its end";
+    if (!name_take(wechat->mchid, sizeof wechat->mchid, values[SETTING_MCHID]))
+        return "mchid must have 1 to 32 characters";
+    if (!name_take(wechat->appid, sizeof wechat->appid, values[SETTING_APPID]))
+        return "appid must have 1 to 32 characters";
+    if (!name_take(wechat->serial, sizeof wechat->serial, values[SETTING_SERIAL]))
+        return "serial must have 1 to 64 characters";
+    wechat->h5 = strcmp(values[SETTING_KIND], "h5") == 0;
+    if (!wechat->h5 && strcmp(values[SETTING_KIND], "native") != 0)
+        return "kind must be native or h5";
+    return keys_open(wechat, values);
+}
+
+static enum status wechat_open(
+    struct provider **provider, const char *const *values, char error[PROVIDER_ERROR])
+{
+    *provider = NULL;
+    struct wechat *wechat = calloc(1, sizeof *wechat);
+    if (wechat == NULL) {
+        snprintf(error, PROVIDER_ERROR, "wechat: no memory");
+        return STATUS_FULL;
+    }
+    wechat->provider.ops = &wechat_provider;
+    const char *wrong = settings_take(wechat, values);
+    if (wrong != NULL) {
+        snprintf(error, PROVIDER_ERROR, "wechat: %s", wrong);
+        wechat_close(&wechat->provider);
+        return STATUS_BAD_INPUT;
+    }
+    *provider = &wechat->provider;
+    return STATUS_OK;
+}
+
+/* ---- requests ---- */
+
+/* Names go into paths and must come back as they were: only what WeChat Pay allows in them. */
+static bool reference_fits(const char *name)
+{
+    static const char allowed[] =
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
+    const size_t size = strlen(name);
+    return size > 0 && size <= REFERENCE_MAX && strspn(name, allowed) == size;
+}
+
+static void member_write(struct text *text, const char *name, const char *value)
+{
+    text_format(text, ",\"%s\":", name);
+    text_json(text, span_from_string(value));
+}
+
+static void create_write(const struct wechat *wechat, const struct provider_task *task, struct text *text)
+{
+    char time[BEIJING_TIME_CHARS + 1];
+    text_literal(text, "{\"mchid\":");
+    text_json(text, span_from_string(wechat->mchid));
+    member_write(text, "appid", wechat->appid);
+    text_literal(text, ",\"description\":");
+    text_json(text, provider_title(task->title, DESCRIPTION_MAX));
+    member_write(text, "out_trade_no", task->payment->reference);
+    member_write(text, "notify_url", task->notify_url == NULL ? "" : task->notify_url);
+    if (task->expires_ms > 0) {
+        beijing_time_write(task->expires_ms, time);
+        time[10] = 'T';
+        text_format(text, ",\"time_expire\":\"%s+08:00\"", time);
+    }
+    text_format(text, ",\"amount\":{\"total\":%llu,\"currency\":\"CNY\"}",
+        (unsigned long long)task->payment->amount);
+    if (wechat->h5) /* the payer's own address is not known here */
+        text_literal(text,
+            ",\"scene_info\":{\"payer_client_ip\":\"127.0.0.1\",\"h5_info\":{\"type\":\"Wap\"}}");
+    text_literal(text, "}");
+}
+
+static void refund_write(const struct provider_task *task, struct text *text)
+{
+    const struct payment *payment = task->payment;
+    text_literal(text, "{\"out_trade_no\":");
+    text_json(text, span_from_string(payment->reference));
+    member_write(text, "out_refund_no", task->refund->key);
+    text_format(text, ",\"amount\":{\"refund\":%llu,\"total\":%llu,\"currency\":\"CNY\"}}",
+        (unsigned long long)task->refund->amount,
+        (unsigned long long)(payment->captured > 0 ? payment->captured : payment->amount));
+}
+
+/* Writes method, path and body. */
+static void request_write(const struct wechat *wechat, const struct provider_task *task,
+    struct outgoing_call *call, struct text *path, struct text *body)
+{
+    static const char transactions[] = "/v3/pay/transactions";
+    const char *reference = task->payment->reference;
+    const bool get = task->act == PROVIDER_QUERY || task->act == PROVIDER_REFUND_QUERY;
+    snprintf(call->method, sizeof call->method, "%s", get ? "GET" : "POST");
+    switch (task->act) {
+    case PROVIDER_CREATE:
+        text_format(path, "%s/%s", transactions, wechat->h5 ? "h5" : "native");
+        create_write(wechat, task, body);
+        break;
+    case PROVIDER_QUERY:
+        text_format(path, "%s/out-trade-no/%s?mchid=%s", transactions, reference, wechat->mchid);
+        break;
+    case PROVIDER_CLOSE:
+        text_format(path, "%s/out-trade-no/%s/close", transactions, reference);
+        text_literal(body, "{\"mchid\":");
+        text_json(body, span_from_string(wechat->mchid));
+        text_literal(body, "}");
+        break;
+    case PROVIDER_REFUND:
+        text_literal(path, "/v3/refund/domestic/refunds");
+        refund_write(task, body);
+        break;
+    case PROVIDER_REFUND_QUERY:
+        text_format(path, "/v3/refund/domestic/refunds/%s", task->refund->key);
+        break;
+    case PROVIDER_ACTS:
+        break;
+    }
+}
+
+static void headers_write(struct wechat *wechat, struct outgoing_call *call, struct span path,
+    struct span body, uint64_t now_ms)
+{
+    uint8_t random[NONCE_BYTES];
+    char nonce[2 * NONCE_BYTES], signature[SIGN_TEXT_MAX];
+    struct text hex = text_in(nonce, sizeof nonce), plain = text_in(wechat->plain, sizeof wechat->plain);
+    random_secret(random, sizeof random);
+    text_hex(&hex, span_of(random, sizeof random));
+    const unsigned long long now_s = (unsigned long long)(now_ms / 1000);
+    text_format(&plain, "%s\n%.*s\n%llu\n%.*s\n", call->method, (int)path.size, path.data, now_s,
+        (int)sizeof nonce, nonce);
+    text_add(&plain, body);
+    text_literal(&plain, "\n");
+    invariant(!plain.overflow); /* body and path have less room than this */
+    const size_t size = sign_make(wechat->ours, text_span(&plain), signature);
+    struct text headers = text_in(call->headers, sizeof call->headers);
+    text_format(&headers,
+        "Authorization: WECHATPAY2-SHA256-RSA2048 "
+        "mchid=\"%s\",nonce_str=\"%.*s\",timestamp=\"%llu\","
+        "serial_no=\"%s\",signature=\"",
+        wechat->mchid, (int)sizeof nonce, nonce, now_s, wechat->serial);
+    text_add(&headers, span_of(signature, size));
+    text_format(&headers,
+        "\"\nAccept: application/json\nContent-Type: application/json\nUser-Agent: Stampede\n"
+        "Wechatpay-Serial: %s\n",
+        wechat->platform_serial);
+    text_add(&headers, span_of("", 1));
+    invariant(!headers.overflow);
+}
+
+static bool wechat_ask(struct provider *provider, const struct provider_task *task,
+    struct outgoing_call *call, struct provider_said *said)
+{
+    struct wechat *wechat = (struct wechat *)provider;
+    char room[PATH_MAX_BYTES];
+    struct text path = text_in(room, sizeof room), body = text_in(call->body, sizeof call->body);
+    const bool refund = task->act == PROVIDER_REFUND || task->act == PROVIDER_REFUND_QUERY;
+    if (strcmp(task->payment->currency, "CNY") != 0) {
+        provider_say(said, WORD_REFUSED, "WeChat Pay takes CNY only");
+        return false;
+    }
+    if (!reference_fits(task->payment->reference) || (refund && !reference_fits(task->refund->key))) {
+        provider_say(said, WORD_REFUSED, "WeChat Pay takes references of 1 to 32 letters and digits");
+        return false;
+    }
+    request_write(wechat, task, call, &path, &body);
+    if (path.overflow || body.overflow) {
+        provider_say(said, WORD_REFUSED, "the request is too long");
+        return false;
+    }
+    call->body_size = (uint32_t)body.size;
+    snprintf(call->url, sizeof call->url, "%s%.*s", wechat->base, (int)path.size, path.data);
+    headers_write(wechat, call, text_span(&path), text_span(&body), task->now_ms);
+    call->allow_private = wechat->local;
+    return true;
+}
+
+/* ---- what the platform has signed: answers and callbacks alike ---- */
+
+/* NULL: signed by the platform, and fresh. */
+static const char *signed_check(struct wechat *wechat, struct span head, struct span body, uint64_t now_ms)
+{
+    const struct span time = provider_header(head, "Wechatpay-Timestamp");
+    const struct span nonce = provider_header(head, "Wechatpay-Nonce");
+    const struct span serial = provider_header(head, "Wechatpay-Serial");
+    const struct span signature = provider_header(head, "Wechatpay-Signature");
+    uint64_t sent_s = 0;
+    if (time.size > SECONDS_DIGITS_MAX || span_to_u64(time, &sent_s) != STATUS_OK || nonce.size == 0
+        || nonce.size > NONCE_CHARS_MAX || signature.size == 0)
+        return "not signed";
+    if (!span_equal(serial, span_from_string(wechat->platform_serial)))
+        return "signed with another key of the platform";
+    struct text plain = text_in(wechat->plain, sizeof wechat->plain);
+    text_add(&plain, time);
+    text_literal(&plain, "\n");
+    text_add(&plain, nonce);
+    text_literal(&plain, "\n");
+    text_add(&plain, body);
+    text_literal(&plain, "\n");
+    if (plain.overflow || !sign_holds(wechat->theirs, text_span(&plain), signature))
+        return "not signed by WeChat Pay";
+    if (!provider_fresh(sent_s, now_ms, PROVIDER_FRESH_S, PROVIDER_FRESH_S))
+        return "its time is too old, or to come";
+    return NULL;
+}
+
+/* A transaction, from a query or a callback. */
+static void transaction_read(const struct wechat *wechat, const json_t *json, struct provider_said *said)
+{
+    const json_t *amount = json_object_get(json, "amount");
+    const struct span state = provider_json_text(json, "trade_state");
+    const struct span reference = provider_json_text(json, "out_trade_no");
+    provider_say(said, WORD_OPEN, "%s", "");
+    if (!provider_json_is(json, "mchid", wechat->mchid)
+        || !provider_json_is(json, "appid", wechat->appid)) {
+        provider_say(said, WORD_FORGED, "for another mchid or appid");
+        return;
+    }
+    if (reference.size == 0 || !provider_name_copy(said->reference, sizeof said->reference, reference)
+        || !provider_name_copy(said->provider_id, sizeof said->provider_id,
+            provider_json_text(json, "transaction_id"))) {
+        provider_say(said, WORD_FORGED, "out_trade_no or transaction_id is no name");
+        return;
+    }
+    /* REFUND: somebody has sent the money back by hand before we knew of it. */
+    if (span_equal(state, SPAN("CLOSED")) || span_equal(state, SPAN("REVOKED"))
+        || span_equal(state, SPAN("REFUND")))
+        said->word = WORD_CLOSED;
+    if (!span_equal(state, SPAN("SUCCESS")))
+        return;
+    said->word = WORD_CAPTURED;
+    struct span currency = provider_json_text(amount, "currency");
+    if (currency.data == NULL)
+        currency = SPAN("CNY"); /* it may be left out */
+    if (!provider_json_u64(amount, "total", &said->amount)
+        || !provider_name_copy(said->currency, sizeof said->currency, currency))
+        provider_say(said, WORD_FORGED, "amount is no amount");
+}
+
+/* ---- answers ---- */
+
+/* Already paid, already closed and the like are refusals: whoever asked to close asks next how it
+ * stands. */
+static void failure_read(
+    const struct provider_task *task, int status, const json_t *json, struct provider_said *said)
+{
+    enum provider_word word = WORD_REFUSED;
+    if (provider_json_is(json, "code", "SYSTEM_ERROR")
+        || provider_json_is(json, "code", "FREQUENCY_LIMITED"))
+        word = WORD_AGAIN;
+    else if (task->act != PROVIDER_REFUND
+        && (provider_json_is(json, "code", "ORDER_NOT_EXIST")
+            || provider_json_is(json, "code", "RESOURCE_NOT_EXISTS")))
+        word = WORD_UNKNOWN;
+    else if (task->act != PROVIDER_REFUND && provider_json_is(json, "code", "ORDER_CLOSED"))
+        word = WORD_CLOSED;
+    provider_say(said, word, "%d %.40s %.100s", status, provider_json_shown(json, "code"),
+        provider_json_shown(json, "message"));
+}
+
+static void created_read(const struct wechat *wechat, const json_t *json, struct provider_said *said)
+{
+    const struct span url = provider_json_text(json, wechat->h5 ? "h5_url" : "code_url");
+    provider_say(said, WORD_OPEN, "%s", "");
+    if (url.size == 0 || !provider_name_copy(said->url, sizeof said->url, url))
+        provider_say(said, WORD_FORGED, "no address to pay at in the answer");
+}
+
+static void refund_read(const struct provider_task *task, const json_t *json, struct provider_said *said)
+{
+    const struct span state = provider_json_text(json, "status");
+    uint64_t amount = 0;
+    provider_say(said, WORD_REFUND_PENDING, "%s", "");
+    if (!provider_json_is(json, "out_refund_no", task->refund->key)
+        || !provider_json_is(json, "out_trade_no", task->payment->reference)) {
+        provider_say(said, WORD_FORGED, "the answer is about another refund");
+        return;
+    }
+    if (!provider_name_copy(
+            said->provider_id, sizeof said->provider_id, provider_json_text(json, "refund_id"))) {
+        provider_say(said, WORD_FORGED, "refund_id is no name");
+        return;
+    }
+    if (!provider_json_u64(json_object_get(json, "amount"), "refund", &amount)
+        || amount != task->refund->amount)
+        provider_say(said, WORD_REFUSED, "the provider has another refund under this key");
+    else if (span_equal(state, SPAN("SUCCESS")))
+        said->word = WORD_REFUNDED;
+    else if (!span_equal(state, SPAN("PROCESSING")))
+        provider_say(said, WORD_REFUSED, "the refund is %.40s", provider_json_shown(json, "status"));
+}
+
+static void success_read(const struct wechat *wechat, const struct provider_task *task,
+    const json_t *json, struct provider_said *said)
+{
+    if (json == NULL && task->act != PROVIDER_CLOSE) {
+        provider_say(said, WORD_FORGED, "the answer is no JSON object");
+        return;
+    }
+    switch (task->act) {
+    case PROVIDER_CREATE:
+        created_read(wechat, json, said);
+        break;
+    case PROVIDER_QUERY:
+        transaction_read(wechat, json, said);
+        if (said->word != WORD_FORGED && strcmp(said->reference, task->payment->reference) != 0)
+            provider_say(said, WORD_FORGED, "the answer is about another payment");
+        break;
+    case PROVIDER_CLOSE:
+        provider_say(said, WORD_CLOSED, "%s", "");
+        break;
+    case PROVIDER_REFUND:
+    case PROVIDER_REFUND_QUERY:
+        refund_read(task, json, said);
+        break;
+    case PROVIDER_ACTS:
+        break;
+    }
+}
+
+static void wechat_read(struct provider *provider, const struct provider_task *task,
+    const struct outgoing_call *call, struct provider_said *said)
+{
+    struct wechat *wechat = (struct wechat *)provider;
+    enum { HTTP_GOOD = 200, HTTP_OTHER = 300 };
+    if (provider_unanswered(call, said))
+        return;
+    const struct span body = span_of(call->reply, call->reply_size);
+    const char *wrong = signed_check(
+        wechat, span_of(call->reply_headers, call->reply_headers_size), body, task->now_ms);
+    json_t *json = provider_json_read(body);
+    if (wrong != NULL)
+        provider_say(said, WORD_FORGED, "the answer (%d %.40s) is %s", call->status,
+            provider_json_shown(json, "code"), wrong);
+    else if (call->status >= HTTP_GOOD && call->status < HTTP_OTHER)
+        success_read(wechat, task, json, said);
+    else
+        failure_read(task, call->status, json, said);
+    if (said->word != WORD_FORGED)
+        snprintf(said->reference, sizeof said->reference, "%s", task->payment->reference);
+    json_decref(json);
+}
+
+/* ---- callbacks ---- */
+
+/* The transaction that is sealed in the callback; NULL: it can't be opened. */
+static json_t *resource_open(struct wechat *wechat, const json_t *notice)
+{
+    const json_t *resource = json_object_get(notice, "resource");
+    size_t sealed = sizeof wechat->sealed, opened = sizeof wechat->opened;
+    if (!provider_json_is(resource, "algorithm", "AEAD_AES_256_GCM")
+        || base64_standard_decode(provider_json_text(resource, "ciphertext"), wechat->sealed, &sealed) != STATUS_OK
+        || sign_unseal(wechat->api_key, provider_json_text(resource, "nonce"),
+               provider_json_text(resource, "associated_data"), span_of(wechat->sealed, sealed),
+               wechat->opened, &opened)
+            != STATUS_OK)
+        return NULL;
+    return provider_json_read(span_of(wechat->opened, opened));
+}
+
+static void notice_read(struct wechat *wechat, const json_t *notice, struct provider_said *said)
+{
+    if (!provider_json_is(notice, "event_type", "TRANSACTION.SUCCESS")) {
+        provider_say(said, WORD_OPEN, "event %.60s", provider_json_shown(notice, "event_type"));
+        return;
+    }
+    json_t *transaction = resource_open(wechat, notice);
+    if (transaction == NULL)
+        provider_say(said, WORD_FORGED, "the transaction in it can't be opened");
+    else
+        transaction_read(wechat, transaction, said);
+    json_decref(transaction);
+}
+
+static void wechat_callback(
+    struct provider *provider, const struct provider_callback *callback, struct provider_said *said)
+{
+    struct wechat *wechat = (struct wechat *)provider;
+    const char *wrong = signed_check(wechat, callback->head, callback->body, callback->now_ms);
+    if (wrong != NULL) {
+        provider_say(said, WORD_FORGED, "%s", wrong);
+        return;
+    }
+    json_t *notice = provider_json_read(callback->body);
+    if (notice == NULL)
+        provider_say(said, WORD_FORGED, "the body is no JSON object");
+    else
+        notice_read(wechat, notice, said);
+    json_decref(notice);
+}
+
+const struct provider_ops wechat_provider = {
+    .name = "wechat",
+    .settings = settings,
+    .open = wechat_open,
+    .close = wechat_close,
+    .ask = wechat_ask,
+    .read = wechat_read,
+    .callback = wechat_callback,
+    .taken = { 200, "application/json", "" },
+    .refused = { 401, "application/json", "{\"code\":\"FAIL\",\"message\":\"not accepted\"}" },
+    .later = { 500, "application/json", "{\"code\":\"FAIL\",\"message\":\"try again later\"}" },
+};
