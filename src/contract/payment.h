@@ -141,7 +141,8 @@ enum learn_answer {
     LEARN_CLOSED,   /* closed; *after tells whether its order was closed with it */
     LEARN_REPEATED, /* known already */
     LEARN_UNKNOWN,  /* this provider has no payment with that reference */
-    LEARN_AMOUNT,   /* a callback with another amount or currency; the payment is due for a query */
+    LEARN_AMOUNT, /* a callback with another amount or currency; a payment that is not over is due for
+                     * a query */
     LEARN_ANSWERS,
 };
 
@@ -155,9 +156,11 @@ struct money_totals {
 
 /* A part of the order store's operations. Each is one transaction. */
 struct payment_store_ops {
+    /* STATUS_REFUSED: the reference is taken. */
     enum status (*start)(struct order_store *, const struct payment_start *, struct payment *,
         struct order *after, uint8_t *answer);
-    /* STARTED → OPEN, with where to pay; any other state stays, and that is no error. */
+    /* STARTED → OPEN, with where to pay; any other state stays, and that is no error: only a name
+     * and an address that were missing are kept (a refund needs the name). */
     enum status (*opened)(struct order_store *, uint64_t id, const char *provider_id,
         const char *url, uint64_t next_ms);
     /* The one door for news. `after`: the payment's order as it is then (not for LEARN_UNKNOWN);
@@ -167,16 +170,17 @@ struct payment_store_ops {
         struct order *after, uint8_t *answer);
     /* Live payments of the order become CLOSING, due at once; *live: how many. `reason` other than
      * REASON_NONE: the order is closed with it when the last of them is (0 live: nothing is done,
-     * the caller moves the order). */
+     * the caller moves the order). An order keeps the first reason that it was given. */
     enum status (*closing)(struct order_store *, ticket_number, enum order_reason reason,
         uint64_t now_ms, uint32_t *live);
     /* Payments that are STARTED, OPEN, CLOSING or late, with next_ms <= now_ms or (STARTED, OPEN)
      * pay_by_ms <= now_ms, the longest due first. *next_ms: when the next after them is due. */
     enum status (*due)(struct order_store *, uint64_t now_ms, struct payment *, uint32_t max,
         uint32_t *count, uint64_t *next_ms);
-    enum status (*again)(struct order_store *, uint64_t id, uint64_t next_ms); /* tries + 1 */
+    /* tries + 1; only for those that `due` lists. */
+    enum status (*again)(struct order_store *, uint64_t id, uint64_t next_ms);
     /* Late money got a unit: the order of `ticket` (pending) is paid by it. False in *done: that
-     * order is not pending; a refund intent is stored instead. STATUS_NOT_FOUND: not written yet. */
+     * order is not pending, or of another user, item or amount; a refund intent is stored instead. STATUS_NOT_FOUND: not written yet. */
     enum status (*relink)(struct order_store *, uint64_t id, ticket_number ticket, uint64_t now_ms,
         struct order *after, bool *done);
     /* Late money gets no unit: a refund intent, once. */
@@ -196,6 +200,7 @@ struct payment_store_ops {
     /* Rows with id > after, ascending; state 0: any. */
     enum status (*refunds)(struct order_store *, uint64_t after, enum refund_state state,
         struct refund *, uint32_t max, uint32_t *count);
+    /* That of the payment which paid the order, else the newest one of its payments. */
     enum status (*refund_of_order)(struct order_store *, ticket_number, struct refund *);
 
     /* Before the first payment is started, or until the order is paid. STATUS_CONFLICT: it is not

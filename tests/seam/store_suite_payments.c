@@ -86,6 +86,21 @@ static void only_an_order_that_waits_for_money_takes_a_payment(void **state)
     assert_int_equal(after.ending, REASON_CANCELLED);
 }
 
+static void a_reference_names_one_payment(void **state)
+{
+    struct fixture *f = *state;
+    struct payment payment;
+    struct order after;
+    uint8_t answer;
+    const ticket_number first = money_pending(f, 7), second = money_pending(f, 8);
+    const struct payment_start again = {
+        .ticket = second, .now_ms = PAY_MS, .extend_ms = END_MS, .provider = "alpha", .reference = "a1"
+    };
+    money_started(f, first, "alpha", "a1");
+    assert_int_equal(money(f)->start(f->store, &again, &payment, &after, &answer), STATUS_REFUSED);
+    assert_int_equal(suite_order_of(f, second).version, 1); /* and nothing was done */
+}
+
 static void attempts_are_bounded(void **state)
 {
     struct fixture *f = *state;
@@ -434,6 +449,7 @@ int suite_run_payments(void)
         SUITE_RULE(a_payment_is_stored_before_the_provider_hears_of_it),
         SUITE_RULE(a_second_start_through_the_same_provider_is_the_same_payment),
         SUITE_RULE(only_an_order_that_waits_for_money_takes_a_payment),
+        SUITE_RULE(a_reference_names_one_payment),
         SUITE_RULE(attempts_are_bounded),
         SUITE_RULE(a_start_extends_the_time_to_pay_once),
         SUITE_RULE(money_that_comes_pays_the_order_and_sells_its_unit),

@@ -26,6 +26,9 @@ static void model_close(struct order_store *store)
     free(model->orders);
     free(model->events);
     free(model->payments);
+    free(model->refunds);
+    free(model->details);
+    free(model->extended);
     free(model->dead);
     free(model->audit);
     free(model->tickets.entries);
@@ -86,16 +89,19 @@ static enum status model_stock_events(
     return STATUS_OK;
 }
 
+struct order *model_store_order(const struct model_store *model, ticket_number ticket)
+{
+    const uint64_t there = model->tickets.slots == 0 ? 0 : map_at(&model->tickets, ticket, 0, 0)->value;
+    return there == 0 ? NULL : &model->orders[there - 1];
+}
+
 static enum status model_order_by_ticket(
     struct order_store *store, ticket_number ticket, struct order *order)
 {
-    const struct model_store *model = model_of(store);
-    if (model->tickets.slots == 0)
+    const struct order *found = model_store_order(model_of(store), ticket);
+    if (found == NULL)
         return STATUS_NOT_FOUND;
-    const uint64_t there = map_at(&model->tickets, ticket, 0, 0)->value;
-    if (there == 0)
-        return STATUS_NOT_FOUND;
-    *order = model->orders[there - 1];
+    *order = *found;
     return STATUS_OK;
 }
 
@@ -305,6 +311,7 @@ static enum status model_audit_verify(struct order_store *store, uint64_t *entri
 }
 
 static const struct order_store_ops model_ops = {
+    .payment = &model_payment_ops,
     .close = model_close,
     .identity = model_identity,
     .identity_set = model_identity_set,

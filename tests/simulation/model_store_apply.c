@@ -53,6 +53,7 @@ static void batch_room(struct model_store *model, const struct queue_record *rec
     MODEL_ROOM(model, orders, 2 * count);
     MODEL_ROOM(model, events, 2 * count);
     MODEL_ROOM(model, dead, count);
+    MODEL_ROOM(model, refunds, count);
     map_reserve(&model->tickets, 2 * count);
     map_reserve(&model->slots, 2 * count);
     map_reserve(&model->counters, 4 * count);
@@ -223,6 +224,7 @@ void model_store_end(struct model_store *model, struct order *order, enum order_
     }
     order->state = (uint8_t)to;
     order->reason = (uint8_t)reason;
+    order->ending = REASON_NONE;
     order->version++;
 }
 
@@ -235,6 +237,7 @@ static enum status settle_order(struct model_store *model, const struct queue_re
     if (settle->step == SETTLE_SOLD) {
         order->version += order->state == ORDER_PENDING;
         order->state = order->state == ORDER_PENDING ? ORDER_PAID : order->state;
+        order->ending = REASON_NONE;
         return STATUS_OK;
     }
     if (settle->step == SETTLE_WRITE_OFF && order->state == ORDER_PENDING)
@@ -245,11 +248,12 @@ static enum status settle_order(struct model_store *model, const struct queue_re
     if (order->state != ORDER_PENDING && order->state != ORDER_PAID)
         return STATUS_OK;
     const bool expired = record->command.time_ms >= order->pay_by_ms;
-    if (order->state == ORDER_PAID)
-        model_store_end(model, order, ORDER_REFUNDED, REASON_NONE, (enum settle_step)settle->step);
-    else
-        model_store_end(model, order, ORDER_CLOSED, expired ? REASON_EXPIRED : REASON_CANCELLED,
-            (enum settle_step)settle->step);
+    const bool paid = order->state == ORDER_PAID;
+    const enum order_reason reason = expired ? REASON_EXPIRED : REASON_CANCELLED;
+    model_store_end(model, order, paid ? ORDER_REFUNDED : ORDER_CLOSED, paid ? REASON_NONE : reason,
+        (enum settle_step)settle->step);
+    if (paid)
+        model_refund_order(model, order->ticket, record->command.time_ms);
     return STATUS_OK;
 }
 

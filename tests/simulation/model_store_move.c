@@ -6,14 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which order this payment has paid; 0: none. */
-static ticket_number payment_find(const struct model_store *model, const char *reference)
+static void payment_by_shop(struct model_store *model, const struct order_move *move)
 {
-    for (uint32_t i = 0; i < model->at.payments; i++) {
-        if (strcmp(model->payments[i].reference, reference) == 0)
-            return model->payments[i].ticket;
-    }
-    return 0;
+    struct payment *payment = &model->payments[model->at.payments++];
+    *payment = (struct payment){ .id = model->at.payments,
+        .ticket = move->ticket,
+        .paid_ticket = move->ticket,
+        .amount = move->amount,
+        .captured = move->amount,
+        .state = PAYMENT_CAPTURED,
+        .use = USE_ORDER,
+        .created_ms = move->now_ms,
+        .captured_ms = move->now_ms };
+    snprintf(payment->provider, sizeof payment->provider, "%s", PROVIDER_SHOP);
+    snprintf(payment->reference, sizeof payment->reference, "%s", move->reference);
+    snprintf(payment->currency, sizeof payment->currency, "%s", move->currency);
 }
 
 static void move_make(struct model_store *model, const struct order_move *move, struct order *order,
@@ -22,17 +29,16 @@ static void move_make(struct model_store *model, const struct order_move *move, 
     const enum settle_step step = order_move_step(move);
     const channel_index destination = order_move_destination(move, order);
     if (move->event == ORDER_EVENT_PAY) {
-        struct model_payment *payment = &model->payments[model->at.payments++];
-        *payment = (struct model_payment){ .ticket = move->ticket };
-        snprintf(payment->reference, sizeof payment->reference, "%s", move->reference);
-        model_store_note(model, order, sizeof *order);
-        order->state = ORDER_PAID;
-        order->version++;
+        payment_by_shop(model, move);
+        model_order_pay(model, order, move->now_ms);
+        return;
     } else if (!planted(RETURN_WITHOUT_CLOSE)) {
         const enum order_reason reason =
             to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
         model_store_end(model, order, to, reason, step);
     }
+    if (move->event == ORDER_EVENT_REFUND)
+        model_refund_order(model, move->ticket, move->now_ms);
     if (!planted(CLOSE_WITHOUT_RETURN) || step != SETTLE_RETURN)
         model_store_event(model, move->ticket, step, destination);
 }
@@ -40,18 +46,21 @@ static void move_make(struct model_store *model, const struct order_move *move, 
 static enum move_answer move_try(
     struct model_store *model, const struct order_move *move, struct order *after)
 {
-    const uint64_t there =
-        model->tickets.slots == 0 ? 0 : map_at(&model->tickets, move->ticket, 0, 0)->value;
-    if (there == 0)
+    struct order *order = model_store_order(model, move->ticket);
+    if (order == NULL)
         return MOVE_UNKNOWN;
-    struct order *order = &model->orders[there - 1];
     const struct item *item = &model->items[order->item - 1].item;
-    const ticket_number paid = payment_find(model, move->reference);
+    const bool pays = move->event == ORDER_EVENT_PAY;
+    const struct payment *known = pays ? model_payment_find(model, move->reference) : NULL;
     enum order_state to = ORDER_NONE;
-    enum move_answer answer = order_move_decide(
-        move, order, model->products[item->product - 1].currency, paid == move->ticket, &to);
-    if (answer == MOVE_DONE && move->event == ORDER_EVENT_PAY && paid != 0)
+    enum move_answer answer = order_move_decide(move, order, model->products[item->product - 1].currency,
+        known != NULL && known->paid_ticket == move->ticket, &to);
+    if (answer == MOVE_DONE && known != NULL)
         answer = MOVE_REFERENCE_USED;
+    const bool closes = move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL;
+    if (answer == MOVE_DONE && closes && model_payments_live(model, move->ticket) > 0
+        && !planted(CLOSE_WITH_OPEN_PAYMENT))
+        answer = MOVE_PAYMENT_OPEN;
     if (answer == MOVE_DONE)
         move_make(model, move, order, to);
     *after = *order;
@@ -66,6 +75,7 @@ enum status model_orders_move(struct order_store *store, const struct order_move
     model_store_undo_forget(model);
     MODEL_ROOM(model, events, count);
     MODEL_ROOM(model, payments, count);
+    MODEL_ROOM(model, refunds, count);
     map_reserve(&model->counters, 2 * count);
     map_reserve(&model->slots, count);
     model->batch++;
@@ -91,13 +101,15 @@ enum status model_orders_due(struct order_store *store, uint64_t now_ms, uint64_
                 continue;
             if (order->pay_by_ms > now_ms && order->pay_by_ms < *next_ms)
                 *next_ms = order->pay_by_ms;
-            if (order->pay_by_ms <= now_ms && order->pay_by_ms > last_ms && order->pay_by_ms < found_ms)
+            if (order->pay_by_ms <= now_ms && order->pay_by_ms > last_ms
+                && order->pay_by_ms < found_ms && model_payments_live(model, order->ticket) == 0)
                 found_ms = order->pay_by_ms;
         }
         for (uint32_t i = 0; i < model->at.orders && found_ms != UINT64_MAX; i++) {
             const struct order *order = &model->orders[i];
             if (order->state == ORDER_PENDING && order->created_ms >= created_from_ms
-                && order->pay_by_ms == found_ms && *count < max)
+                && order->pay_by_ms == found_ms && *count < max
+                && model_payments_live(model, order->ticket) == 0)
                 tickets[(*count)++] = order->ticket;
         }
         last_ms = found_ms;

@@ -1,7 +1,8 @@
-/* tests/simulation/model_store_parts.h: what the two halves of the model store share. */
+/* tests/simulation/model_store_parts.h: what the parts of the model store share. */
 #ifndef STAMPEDE_TESTS_MODEL_STORE_PARTS_H
 #define STAMPEDE_TESTS_MODEL_STORE_PARTS_H
 
+#include "contract/payment.h"
 #include "tests/simulation/model_map.h"
 #include "tests/simulation/model_store.h"
 
@@ -21,12 +22,12 @@ struct model_event {
     struct stock_event event;
     bool confirmed;
 };
-struct model_payment {
+struct model_details {
     ticket_number ticket;
-    char reference[REFERENCE_BYTES_MAX + 1];
+    struct order_details details;
 };
 struct model_totals {
-    uint32_t products, sales, items, orders, events, payments, dead, audit;
+    uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead, audit;
     uint32_t events_open; /* the first one that may be open */
     lsn_t position;
 };
@@ -44,7 +45,10 @@ struct model_store {
     struct model_item *items;
     struct order *orders;
     struct model_event *events;
-    struct model_payment *payments;
+    struct payment *payments; /* by id − 1 */
+    struct refund *refunds;   /* by id − 1 */
+    struct model_details *details;
+    ticket_number *extended; /* orders whose time to pay was made longer */
     struct dead_letter *dead;
     struct audit_entry *audit;
     struct model_totals room;
@@ -82,6 +86,34 @@ void model_store_event(struct model_store *, ticket_number, enum settle_step, ch
 /* A live order is over. */
 void model_store_end(
     struct model_store *, struct order *, enum order_state to, enum order_reason, enum settle_step);
+
+struct order *model_store_order(const struct model_store *, ticket_number); /* NULL: there is none */
+
+/* model_store_payment.c */
+extern const struct payment_store_ops model_payment_ops;
+struct payment *model_payment_find(const struct model_store *, const char *reference);
+uint32_t model_payments_live(const struct model_store *, ticket_number);
+/* Pending → paid, with its event, and its other payments are to be closed. */
+void model_order_pay(struct model_store *, struct order *, uint64_t now_ms);
+
+/* model_store_refund.c */
+void model_refund_want(struct model_store *, const struct payment *, const char *currency,
+    enum refund_why, uint64_t now_ms);
+/* Of the payment that has paid this order, if one has. Room for one refund must be there. */
+void model_refund_order(struct model_store *, ticket_number, uint64_t now_ms);
+enum status model_refunds_due(struct order_store *, uint64_t now_ms, struct refund *, uint32_t max,
+    uint32_t *count, uint64_t *next_ms);
+enum status model_refund_again(
+    struct order_store *, uint64_t id, uint64_t next_ms, const char *error, bool stuck);
+enum status model_refund_done(struct order_store *, uint64_t id, const char *provider_id, uint64_t now_ms);
+enum status model_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
+    uint32_t max, uint32_t *count);
+enum status model_refund_of_order(struct order_store *, ticket_number, struct refund *);
+enum status model_details_set(struct order_store *, ticket_number, const struct order_details *,
+    uint64_t now_ms, struct order *after);
+enum status model_details(struct order_store *, ticket_number, struct order_details *);
+bool model_details_missing(const struct model_store *, const struct order *);
+enum status model_money_totals(struct order_store *, struct money_totals *);
 
 /* model_store_move.c */
 enum status model_orders_move(struct order_store *, const struct order_move *, uint32_t count,

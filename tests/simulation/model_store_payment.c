@@ -1,0 +1,425 @@
+/* Payments of the model store, as docs/orders.md has them: plain arrays, searched from end to end. */
+#include "base/planted.h"
+#include "contract/order_state.h"
+#include "tests/simulation/model_store_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_live(const struct payment *payment)
+{
+    return payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN
+        || payment->state == PAYMENT_CLOSING;
+}
+
+static struct payment *payment_at(const struct model_store *model, uint64_t id)
+{
+    return id == 0 || id > model->at.payments ? NULL : &model->payments[id - 1];
+}
+
+struct payment *model_payment_find(const struct model_store *model, const char *reference)
+{
+    for (uint32_t i = 0; i < model->at.payments; i++) {
+        if (strcmp(model->payments[i].reference, reference) == 0)
+            return &model->payments[i];
+    }
+    return NULL;
+}
+
+uint32_t model_payments_live(const struct model_store *model, ticket_number ticket)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < model->at.payments; i++)
+        live += model->payments[i].ticket == ticket && is_live(&model->payments[i]);
+    return live;
+}
+
+static void close_all(struct model_store *model, ticket_number ticket, uint64_t now_ms)
+{
+    for (uint32_t i = 0; i < model->at.payments; i++) {
+        struct payment *payment = &model->payments[i];
+        if (payment->ticket != ticket || !is_live(payment) || payment->state == PAYMENT_CLOSING)
+            continue;
+        model_store_note(model, payment, sizeof *payment);
+        payment->state = PAYMENT_CLOSING;
+        payment->tries = 0;
+        payment->next_ms = payment->closing_ms = now_ms;
+    }
+}
+
+void model_order_pay(struct model_store *model, struct order *order, uint64_t now_ms)
+{
+    model_store_note(model, order, sizeof *order);
+    order->state = ORDER_PAID;
+    order->ending = REASON_NONE;
+    order->version++;
+    if (!planted(SECOND_PAYMENT_LEFT_OPEN))
+        close_all(model, order->ticket, now_ms);
+    model_store_event(model, order->ticket, SETTLE_SOLD, order->channel);
+}
+
+/* Before each operation: nothing moves in memory while it runs, and no batch can be undone. */
+static struct model_store *begin(struct order_store *store)
+{
+    struct model_store *model = model_of(store);
+    model_store_undo_forget(model);
+    MODEL_ROOM(model, payments, 1);
+    MODEL_ROOM(model, refunds, 1);
+    MODEL_ROOM(model, extended, 1);
+    MODEL_ROOM(model, events, 1);
+    map_reserve(&model->counters, 2);
+    map_reserve(&model->slots, 2);
+    model->batch++;
+    return model;
+}
+
+/* ---- start ---- */
+
+static bool was_extended(const struct model_store *model, ticket_number ticket)
+{
+    for (uint32_t i = 0; i < model->at.extended; i++)
+        if (model->extended[i] == ticket)
+            return true;
+    return false;
+}
+
+static void extend(struct model_store *model, struct order *order, uint64_t until_ms)
+{
+    if (until_ms <= order->pay_by_ms || was_extended(model, order->ticket))
+        return;
+    model->extended[model->at.extended++] = order->ticket;
+    order->pay_by_ms = until_ms;
+    order->version++;
+    for (uint32_t i = 0; i < model->at.payments; i++)
+        if (model->payments[i].ticket == order->ticket && is_live(&model->payments[i]))
+            model->payments[i].pay_by_ms = until_ms;
+}
+
+static uint8_t start_try(struct model_store *model, const struct payment_start *start,
+    struct payment *payment, struct order *after)
+{
+    struct order *order = model_store_order(model, start->ticket);
+    uint32_t tried = 0;
+    if (order == NULL)
+        return START_UNKNOWN;
+    *after = *order;
+    if (order->state != ORDER_PENDING)
+        return START_REFUSED;
+    if (order->ending != REASON_NONE || start->now_ms >= order->pay_by_ms)
+        return START_TOO_LATE;
+    for (uint32_t i = 0; i < model->at.payments; i++) {
+        const struct payment *old = &model->payments[i];
+        tried += old->ticket == start->ticket;
+        if (old->ticket == start->ticket && is_live(old) && old->state != PAYMENT_CLOSING
+            && strcmp(old->provider, start->provider) == 0) {
+            *payment = *old;
+            return START_REPEATED;
+        }
+    }
+    if (model_details_missing(model, order))
+        return START_DETAILS;
+    if (tried >= PAYMENTS_PER_ORDER)
+        return START_TOO_MANY;
+    if (model_payment_find(model, start->reference) != NULL)
+        return START_ANSWERS; /* no answer: the caller's fault */
+    extend(model, order, start->now_ms + start->extend_ms);
+    *after = *order;
+    const uint32_t product = model->items[order->item - 1].item.product;
+    *payment = (struct payment){ .id = model->at.payments + 1,
+        .ticket = start->ticket,
+        .amount = order->amount,
+        .state = PAYMENT_STARTED,
+        .created_ms = start->now_ms,
+        .next_ms = start->now_ms,
+        .pay_by_ms = order->pay_by_ms };
+    snprintf(payment->provider, sizeof payment->provider, "%s", start->provider);
+    snprintf(payment->reference, sizeof payment->reference, "%s", start->reference);
+    snprintf(payment->currency, sizeof payment->currency, "%s", model->products[product - 1].currency);
+    model->payments[model->at.payments++] = *payment;
+    return START_DONE;
+}
+
+static enum status model_start(struct order_store *store, const struct payment_start *start,
+    struct payment *payment, struct order *after, uint8_t *answer)
+{
+    struct model_store *model = begin(store);
+    *answer = start_try(model, start, payment, after);
+    return *answer == START_ANSWERS ? STATUS_REFUSED : STATUS_OK;
+}
+
+static enum status model_opened(struct order_store *store, uint64_t id, const char *provider_id,
+    const char *url, uint64_t next_ms)
+{
+    struct payment *payment = payment_at(begin(store), id);
+    if (payment == NULL)
+        return STATUS_OK;
+    if (payment->provider_id[0] == '\0')
+        snprintf(payment->provider_id, sizeof payment->provider_id, "%s", provider_id);
+    if (payment->url[0] == '\0')
+        snprintf(payment->url, sizeof payment->url, "%s", url);
+    if (payment->state == PAYMENT_STARTED) {
+        payment->state = PAYMENT_OPEN;
+        payment->next_ms = next_ms;
+        payment->tries = 0;
+    }
+    return STATUS_OK;
+}
+
+/* ---- news ---- */
+
+static void close_order_that_waits(struct model_store *model, struct order *order)
+{
+    if (order->state != ORDER_PENDING || order->ending == REASON_NONE
+        || model_payments_live(model, order->ticket) > 0)
+        return;
+    const enum order_reason reason = (enum order_reason)order->ending;
+    model_store_end(model, order, ORDER_CLOSED, reason, SETTLE_RETURN);
+    model_store_event(model, order->ticket, SETTLE_RETURN, order->channel);
+}
+
+static uint8_t learn_closed(struct model_store *model, struct payment *payment, struct order *order)
+{
+    const bool final = payment->state == PAYMENT_CLOSED
+        || (payment->state == PAYMENT_CAPTURED && !planted(CLOSED_NEWS_WIN));
+    if (final)
+        return LEARN_REPEATED;
+    payment->state = PAYMENT_CLOSED;
+    payment->use = USE_NONE;
+    payment->next_ms = payment->tries = 0;
+    close_order_that_waits(model, order);
+    return LEARN_CLOSED;
+}
+
+static uint8_t learn_late(struct payment *payment, struct order *order, uint64_t now_ms)
+{
+    payment->use = USE_LATE;
+    payment->next_ms = now_ms;
+    if (planted(LATE_MONEY_KEPT))
+        payment->use = USE_REFUND;
+    if (planted(LATE_MONEY_REOPENS) && order->state == ORDER_CLOSED) {
+        payment->use = USE_ORDER;
+        payment->paid_ticket = order->ticket;
+        order->state = ORDER_PAID;
+        order->reason = REASON_NONE;
+    }
+    return LEARN_LATE;
+}
+
+static uint8_t learn_captured(struct model_store *model, const struct payment_news *news,
+    struct payment *payment, struct order *order)
+{
+    const bool same = news->amount == payment->amount && strcmp(news->currency, payment->currency) == 0;
+    const bool right = same || planted(CALLBACK_AMOUNT_UNCHECKED);
+    if (!right && !news->asked) {
+        payment->next_ms = news->now_ms;
+        return LEARN_AMOUNT;
+    }
+    payment->state = PAYMENT_CAPTURED;
+    payment->captured = news->amount;
+    payment->captured_ms = news->now_ms;
+    payment->next_ms = payment->tries = 0;
+    if (news->provider_id[0] != '\0')
+        snprintf(payment->provider_id, sizeof payment->provider_id, "%s", news->provider_id);
+    if (right && order->state == ORDER_PENDING) {
+        payment->use = USE_ORDER;
+        payment->paid_ticket = order->ticket;
+        model_order_pay(model, order, news->now_ms);
+        return LEARN_PAID;
+    }
+    if (right && order->state != ORDER_PAID)
+        return learn_late(payment, order, news->now_ms);
+    payment->use = USE_REFUND;
+    if (!right || !planted(DOUBLE_MONEY_KEPT))
+        model_refund_want(model, payment, news->currency,
+            right ? REFUND_OF_DOUBLE : REFUND_OF_AMOUNT, news->now_ms);
+    close_order_that_waits(model, order);
+    return LEARN_REFUND;
+}
+
+static enum status model_learn(struct order_store *store, const struct payment_news *news,
+    struct payment *payment, struct order *after, uint8_t *answer)
+{
+    struct model_store *model = begin(store);
+    struct payment *row = model_payment_find(model, news->reference);
+    *answer = LEARN_UNKNOWN;
+    if (row == NULL || strcmp(row->provider, news->provider) != 0)
+        return STATUS_OK;
+    struct order *order = model_store_order(model, row->ticket);
+    invariant(order != NULL);
+    if (news->kind == NEWS_CLOSED) {
+        *answer = learn_closed(model, row, order);
+    } else if (row->state == PAYMENT_CAPTURED) {
+        *answer = LEARN_REPEATED;
+        if (planted(REFUND_TWICE) && row->use == USE_REFUND)
+            model_refund_want(model, row, row->currency, REFUND_OF_DOUBLE, news->now_ms);
+    } else {
+        *answer = learn_captured(model, news, row, order);
+    }
+    *payment = *row;
+    *after = *order;
+    model_store_undo_forget(model);
+    return STATUS_OK;
+}
+
+/* ---- the rest ---- */
+
+static enum status model_closing(struct order_store *store, ticket_number ticket,
+    enum order_reason reason, uint64_t now_ms, uint32_t *live)
+{
+    struct model_store *model = begin(store);
+    struct order *order = model_store_order(model, ticket);
+    *live = model_payments_live(model, ticket);
+    close_all(model, ticket, now_ms);
+    if (*live > 0 && reason != REASON_NONE && order != NULL && order->state == ORDER_PENDING
+        && order->ending == REASON_NONE) {
+        order->ending = (uint8_t)reason;
+        order->version++;
+    }
+    model_store_undo_forget(model);
+    return STATUS_OK;
+}
+
+static uint64_t due_ms(const struct payment *payment)
+{
+    const bool payable = payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN;
+    if (!is_live(payment) && payment->use != USE_LATE)
+        return UINT64_MAX;
+    return payable && payment->pay_by_ms < payment->next_ms ? payment->pay_by_ms : payment->next_ms;
+}
+
+static enum status model_due(struct order_store *store, uint64_t now_ms, struct payment *payments,
+    uint32_t max, uint32_t *count, uint64_t *next_ms)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    *next_ms = UINT64_MAX;
+    for (uint32_t i = 0; i < model->at.payments; i++) {
+        const struct payment *payment = &model->payments[i];
+        const uint64_t when_ms = due_ms(payment);
+        if (when_ms > now_ms && when_ms < *next_ms)
+            *next_ms = when_ms;
+        if (when_ms > now_ms)
+            continue;
+        uint32_t place = *count;
+        while (place > 0 && due_ms(&payments[place - 1]) > when_ms)
+            place--;
+        if (place == max)
+            continue;
+        *count += *count < max;
+        memmove(&payments[place + 1], &payments[place], (*count - place - 1) * sizeof *payments);
+        payments[place] = *payment;
+    }
+    return STATUS_OK;
+}
+
+static enum status model_again(struct order_store *store, uint64_t id, uint64_t next_ms)
+{
+    struct payment *payment = payment_at(begin(store), id);
+    if (payment != NULL && (is_live(payment) || payment->use == USE_LATE)) {
+        payment->tries++;
+        payment->next_ms = next_ms;
+    }
+    return STATUS_OK;
+}
+
+static void money_back(
+    struct model_store *model, struct payment *payment, enum refund_why why, uint64_t now_ms)
+{
+    payment->use = USE_REFUND;
+    payment->next_ms = payment->tries = 0;
+    model_refund_want(model, payment, payment->currency, why, now_ms);
+}
+
+static enum status model_relink(struct order_store *store, uint64_t id, ticket_number ticket,
+    uint64_t now_ms, struct order *after, bool *done)
+{
+    struct model_store *model = begin(store);
+    struct payment *payment = payment_at(model, id);
+    struct order *order = model_store_order(model, ticket);
+    *done = false;
+    if (payment == NULL || order == NULL)
+        return STATUS_NOT_FOUND;
+    const struct order *first = model_store_order(model, payment->ticket);
+    *after = *order;
+    if (payment->use != USE_LATE) {
+        *done = payment->use == USE_RELINKED && payment->paid_ticket == ticket;
+        return STATUS_OK;
+    }
+    *done = order->state == ORDER_PENDING && order->user == first->user
+        && order->item == first->item && order->amount == payment->captured;
+    if (*done) {
+        payment->use = USE_RELINKED;
+        payment->paid_ticket = ticket;
+        payment->next_ms = payment->tries = 0;
+        model_order_pay(model, order, now_ms);
+    } else {
+        money_back(model, payment, REFUND_OF_LATE, now_ms);
+    }
+    *after = *order;
+    model_store_undo_forget(model);
+    return STATUS_OK;
+}
+
+static enum status model_give_back(
+    struct order_store *store, uint64_t id, enum refund_why why, uint64_t now_ms)
+{
+    struct model_store *model = begin(store);
+    struct payment *payment = payment_at(model, id);
+    if (payment == NULL)
+        return STATUS_NOT_FOUND;
+    if (payment->use == USE_LATE)
+        money_back(model, payment, why, now_ms);
+    return STATUS_OK;
+}
+
+static enum status model_get(struct order_store *store, uint64_t id, struct payment *payment)
+{
+    const struct payment *found = payment_at(model_of(store), id);
+    if (found == NULL)
+        return STATUS_NOT_FOUND;
+    *payment = *found;
+    return STATUS_OK;
+}
+
+static enum status model_by_reference(
+    struct order_store *store, const char *reference, struct payment *payment)
+{
+    const struct payment *found = model_payment_find(model_of(store), reference);
+    if (found == NULL)
+        return STATUS_NOT_FOUND;
+    *payment = *found;
+    return STATUS_OK;
+}
+
+static enum status model_of_order(struct order_store *store, ticket_number ticket,
+    struct payment *payments, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = model->at.payments; i > 0 && *count < max; i--)
+        if (model->payments[i - 1].ticket == ticket)
+            payments[(*count)++] = model->payments[i - 1];
+    return STATUS_OK;
+}
+
+const struct payment_store_ops model_payment_ops = {
+    .start = model_start,
+    .opened = model_opened,
+    .learn = model_learn,
+    .closing = model_closing,
+    .due = model_due,
+    .again = model_again,
+    .relink = model_relink,
+    .give_back = model_give_back,
+    .get = model_get,
+    .by_reference = model_by_reference,
+    .of_order = model_of_order,
+    .refunds_due = model_refunds_due,
+    .refund_again = model_refund_again,
+    .refund_done = model_refund_done,
+    .refunds = model_refunds,
+    .refund_of_order = model_refund_of_order,
+    .details_set = model_details_set,
+    .details = model_details,
+    .totals = model_money_totals,
+};
