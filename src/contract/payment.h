@@ -187,6 +187,8 @@ struct payment_store_ops {
     enum status (*give_back)(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);
     enum status (*get)(struct order_store *, uint64_t id, struct payment *);
     enum status (*by_reference)(struct order_store *, const char *reference, struct payment *);
+    /* The payment that has paid this order. */
+    enum status (*of_paid)(struct order_store *, ticket_number, struct payment *);
     /* Newest first. */
     enum status (*of_order)(
         struct order_store *, ticket_number, struct payment *, uint32_t max, uint32_t *count);

@@ -1,5 +1,5 @@
-/* payment/provider.h: what a payment provider is to us: it makes requests, reads answers, and checks
- * callbacks. It never calls anybody itself and keeps no state: the cashier (orders/cashier.h) sends
+/* payment/provider.h: what a payment provider is to us: it writes requests, reads answers, and checks
+ * callbacks (what it is asked and what it says: contract/provider.h). It never calls anybody itself and keeps no state: the cashier (orders/cashier.h) sends
  * what `ask` has written and gives the answer to `read`. So a provider is one file, plus its line in
  * provider_table.c, and can be tested without a network.
  *
@@ -13,7 +13,7 @@
 #define STAMPEDE_PAYMENT_PROVIDER_H
 
 #include "contract/outgoing.h"
-#include "contract/payment.h"
+#include "contract/provider.h"
 
 enum {
     PROVIDER_FRESH_S = 300,
@@ -22,50 +22,11 @@ enum {
     PROVIDER_SETTINGS_MAX = 16
 };
 
-enum provider_act {
-    PROVIDER_CREATE, /* again with the same payment: the same, not a second one */
-    PROVIDER_QUERY,
-    PROVIDER_CLOSE,
-    PROVIDER_REFUND, /* again with the same refund: the same, not a second one */
-    PROVIDER_REFUND_QUERY,
-    PROVIDER_ACTS,
-};
-struct provider_task {
-    enum provider_act act;
-    const struct payment *payment;
-    const struct refund *refund; /* REFUND, REFUND_QUERY */
-    const char *title;           /* what is bought, UTF-8 */
-    const char *notify_url, *return_url;
-    uint64_t now_ms;     /* wall clock */
-    uint64_t expires_ms; /* CREATE: when the order's time to pay is over; wall clock */
-};
-
-enum provider_word {
-    WORD_OPEN,           /* created, or waiting for the payer */
-    WORD_CAPTURED,       /* amount, currency, provider_id */
-    WORD_CLOSED,         /* nobody can pay it any more */
-    WORD_UNKNOWN,        /* the provider does not know it */
-    WORD_REFUNDED,       /* the money is back, or surely on its way */
-    WORD_REFUND_PENDING, /* ask again later (REFUND_QUERY) */
-    WORD_REFUSED,        /* it won't do that; `error` says why */
-    WORD_AGAIN,          /* no use now: no answer, overload, its own trouble; `error` */
-    WORD_FORGED,         /* signature, freshness or form are wrong; `error`. Trust nothing of it. */
-};
-struct provider_said {
-    enum provider_word word;
-    char reference[REFERENCE_BYTES_MAX + 1];
-    char provider_id[PROVIDER_ID_MAX + 1];
-    char url[PAY_URL_MAX + 1]; /* OPEN after CREATE */
-    uint64_t amount;
-    char currency[4];
-    char error[PAYMENT_ERROR_MAX + 1];
-};
-
 /* A callback as it came. */
 struct provider_callback {
-    struct span head; /* header lines, "Name: value\r\n" each */
-    struct span query, body;
-    uint64_t now_ms; /* wall clock */
+    struct span head;              /* header lines, "Name: value\r\n" each */
+    struct span path, query, body; /* the path as the request had it */
+    uint64_t now_ms;               /* wall clock */
 };
 /* What is answered to a callback, so that the provider stops, or comes again. */
 struct provider_receipt {

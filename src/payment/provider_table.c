@@ -1,10 +1,12 @@
 #include "payment/alipay.h"
 #include "payment/provider.h"
+#include "payment/sandbox.h"
 #include "payment/wechat.h"
 
 const struct provider_ops *const provider_table[] = {
     &alipay_provider,
     &wechat_provider,
+    &sandbox_provider,
     NULL,
 };
 

@@ -54,6 +54,8 @@ static const struct sqlite_sql payment_by_reference = { SQL_PAYMENT_BY_REFERENCE
     "SELECT " PAYMENT_COLUMNS " FROM payments WHERE reference = ?1" };
 static const struct sqlite_sql payments_of_order = { SQL_PAYMENTS_OF_ORDER,
     "SELECT " PAYMENT_COLUMNS " FROM payments WHERE ticket = ?1 ORDER BY id DESC LIMIT ?2" };
+static const struct sqlite_sql payment_of_paid = { SQL_PAYMENT_OF_PAID,
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)" };
 static const struct sqlite_sql payments_live = { SQL_PAYMENTS_LIVE,
     "SELECT count(*) FROM payments WHERE ticket = ?1 AND state < 4" };
 static const struct sqlite_sql payments_close = { SQL_PAYMENTS_CLOSE,
@@ -121,16 +123,28 @@ static enum status payments_read(
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
+static enum status payment_by_number(struct order_store *handle, const struct sqlite_sql *sql,
+    uint64_t number, struct payment *payment)
 {
     sqlite3_stmt *get;
     uint32_t count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &payment_get, &get);
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &get);
     if (status != STATUS_OK)
         return status;
-    bind_u64(get, 1, id);
+    bind_u64(get, 1, number);
     status = payments_read(get, payment, 1, &count);
     return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+}
+
+enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
+{
+    return payment_by_number(handle, &payment_get, id, payment);
+}
+
+static enum status payment_of_ticket(
+    struct order_store *handle, ticket_number ticket, struct payment *payment)
+{
+    return payment_by_number(handle, &payment_of_paid, ticket, payment);
 }
 
 enum status sqlite_payment_by_reference(
@@ -367,6 +381,7 @@ const struct payment_store_ops sqlite_payment_ops = {
     .give_back = sqlite_payment_give_back,
     .get = sqlite_payment_get,
     .by_reference = sqlite_payment_by_reference,
+    .of_paid = payment_of_ticket,
     .of_order = payments_of,
     .refunds_due = sqlite_refunds_due,
     .refund_again = sqlite_refund_again,

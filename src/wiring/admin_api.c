@@ -39,6 +39,12 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/orders/@/paid", admin_order_paid },
     { HTTP_POST, ADMIN_OPERATOR, "/orders/@/cancel", admin_order_cancel },
     { HTTP_POST, ADMIN_ADMIN, "/orders/@/refund", admin_order_refund },
+    { HTTP_GET, ADMIN_VIEWER, "/orders/@/payments", admin_order_payments },
+    { HTTP_GET, ADMIN_OPERATOR, "/orders/@/details", admin_order_details },
+    { HTTP_GET, ADMIN_VIEWER, "/refunds", admin_refunds },
+    { HTTP_GET, ADMIN_VIEWER, "/payments/totals", admin_money_totals },
+    { HTTP_GET, ADMIN_VIEWER, "/sandbox", admin_sandbox },
+    { HTTP_PATCH, ADMIN_ADMIN, "/sandbox", admin_sandbox_change },
     { HTTP_GET, ADMIN_VIEWER, "/dead-letters", admin_dead_letters },
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
 };

@@ -34,6 +34,13 @@ void admin_item_counts(struct desk *desk, struct job *job, uint32_t id);
 void admin_order_paid(struct desk *desk, struct job *job, uint32_t id);
 void admin_order_cancel(struct desk *desk, struct job *job, uint32_t id);
 void admin_order_refund(struct desk *desk, struct job *job, uint32_t id);
+/* admin_payments.c: job->ticket says which order, where there is one. */
+void admin_order_payments(struct desk *desk, struct job *job, uint32_t id);
+void admin_order_details(struct desk *desk, struct job *job, uint32_t id);
+void admin_refunds(struct desk *desk, struct job *job, uint32_t id);
+void admin_money_totals(struct desk *desk, struct job *job, uint32_t id);
+void admin_sandbox(struct desk *desk, struct job *job, uint32_t id);
+void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id);
 /* admin_lists.c */
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id);

@@ -13,6 +13,7 @@ struct catalog_item {
     item_id id;
     sale_id sale;
     char currency[4];
+    bool deduct_on_payment;
     struct span head;        /* members up to the product's, which is still open */
     struct span description; /* of the product, as a JSON string */
     struct span tail;        /* closes the product; members up to limit_per_user */

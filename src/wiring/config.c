@@ -65,15 +65,59 @@ static const struct entry entries[] = {
     TEXT("channels", "names", channels, "web"),
     NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
     NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
+    NUMBER("orders", "user_refund_ms", user_refund_ms, 0, 31536000000, "0"),
+    TEXT("orders", "user_refund_to", user_refund_to, "stock"),
+    TEXT("payment", "providers", providers, ""),
+    TEXT("payment", "public_url", public_url, ""),
+    NUMBER("payment", "extend_ms", extend_ms, 0, 86400000, "300000"),
+    NUMBER("payment", "query_ms", query_ms, 100, 3600000, "10000"),
+    NUMBER("payment", "close_wait_ms", close_wait_ms, 0, 86400000, "600000"),
+    NUMBER("payment", "late_wait_ms", late_wait_ms, 0, 86400000, "600000"),
+    NUMBER("payment", "create_wait_ms", create_wait_ms, 0, 30000, "10000"),
+    NUMBER("sandbox", "lost", sandbox_lost, 0, 100, "0"),
+    NUMBER("sandbox", "doubled", sandbox_doubled, 0, 100, "0"),
+    NUMBER("sandbox", "reordered", sandbox_reordered, 0, 100, "0"),
+    NUMBER("sandbox", "wrong_amount", sandbox_wrong_amount, 0, 100, "0"),
+    NUMBER("sandbox", "unreached", sandbox_unreached, 0, 100, "0"),
+    NUMBER("sandbox", "unanswered", sandbox_unanswered, 0, 100, "0"),
+    NUMBER("sandbox", "short_paid", sandbox_short_paid, 0, 100, "0"),
+    NUMBER("sandbox", "delay_ms", sandbox_delay_ms, 0, 60000, "0"),
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
-static const struct entry *entry_find(const char *section, const char *key)
+/* Ours, and after them the settings of every provider, each in the section of its name. False: there
+ * are no more. */
+static bool entry_at(size_t at, struct entry *entry)
 {
-    for (size_t i = 0; i < ENTRIES; i++)
-        if (strcmp(entries[i].section, section) == 0 && strcmp(entries[i].key, key) == 0)
-            return &entries[i];
-    return NULL;
+    if (at < ENTRIES) {
+        *entry = entries[at];
+        return true;
+    }
+    at -= ENTRIES;
+    for (size_t p = 0; provider_table[p] != NULL; p++) {
+        const struct provider_setting *settings = provider_table[p]->settings;
+        size_t count = 0;
+        while (settings[count].name != NULL)
+            count++;
+        invariant(p < PROVIDERS_MAX && count <= PROVIDER_SETTINGS_MAX);
+        if (at < count) {
+            const char *standard = settings[at].standard;
+            *entry = (struct entry){ provider_table[p]->name, settings[at].name, KIND_TEXT,
+                offsetof(struct config, provider_values) + (p * PROVIDER_SETTINGS_MAX + at) * CONFIG_TEXT,
+                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard };
+            return true;
+        }
+        at -= count;
+    }
+    return false;
+}
+
+static bool entry_find(const char *section, const char *key, struct entry *entry)
+{
+    for (size_t i = 0; entry_at(i, entry); i++)
+        if (strcmp(entry->section, section) == 0 && strcmp(entry->key, key) == 0)
+            return true;
+    return false;
 }
 
 /* NULL: taken; else what is wrong with the value. */
@@ -106,8 +150,8 @@ static const char *entry_store(struct config *config, const struct entry *entry,
 static enum status value_store(struct config *config, const char *section, const char *key,
     const char *value, char error[CONFIG_ERROR])
 {
-    const struct entry *entry = entry_find(section, key);
-    if (entry == NULL) {
+    struct entry found, *entry = &found;
+    if (!entry_find(section, key, entry)) {
         snprintf(error, CONFIG_ERROR, "unknown setting %.60s.%.60s", section, key);
         return STATUS_BAD_INPUT;
     }
@@ -125,8 +169,9 @@ static enum status value_store(struct config *config, const char *section, const
 void config_defaults(struct config *config)
 {
     memset(config, 0, sizeof *config);
-    for (size_t i = 0; i < ENTRIES; i++)
-        invariant(entry_store(config, &entries[i], entries[i].standard) == NULL);
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++)
+        invariant(entry_store(config, &entry, entry.standard) == NULL);
 }
 
 struct file_context {
@@ -187,9 +232,10 @@ static enum status value_from_file(const char *path, char *value, size_t size, c
 
 enum status config_load_environment(struct config *config, char error[CONFIG_ERROR])
 {
-    for (size_t i = 0; i < ENTRIES; i++) {
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++) {
         char name[128], file_name[136], from_file[CONFIG_LIST];
-        environment_name(&entries[i], name, sizeof name);
+        environment_name(&entry, name, sizeof name);
         snprintf(file_name, sizeof file_name, "%s_FILE", name);
         const char *value = getenv(name);
         const char *path = getenv(file_name);
@@ -198,8 +244,7 @@ enum status config_load_environment(struct config *config, char error[CONFIG_ERR
                 return STATUS_BAD_INPUT;
             value = from_file;
         }
-        if (value != NULL
-            && value_store(config, entries[i].section, entries[i].key, value, error) != STATUS_OK)
+        if (value != NULL && value_store(config, entry.section, entry.key, value, error) != STATUS_OK)
             return STATUS_BAD_INPUT;
     }
     return STATUS_OK;
@@ -232,6 +277,9 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = "data.segment_bytes must be a multiple of 4096";
     else if (!level_known)
         wrong = "server.log_level must be debug, info, warn or error";
+    else if (strcmp(config->user_refund_to, "stock") != 0 && strcmp(config->user_refund_to, "safety") != 0
+        && strcmp(config->user_refund_to, "write-off") != 0)
+        wrong = "orders.user_refund_to must be stock, safety or write-off";
     else if (!config->guests && config->jwt_keys[0] == 0)
         wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: "
                 "nobody could enter";
@@ -244,19 +292,20 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 void config_print(const struct config *config)
 {
     const char *section = "";
-    for (size_t i = 0; i < ENTRIES; i++) {
-        const char *field = (const char *)config + entries[i].offset;
-        if (strcmp(section, entries[i].section) != 0)
-            printf("%s[%s]\n", i == 0 ? "" : "\n", entries[i].section);
-        section = entries[i].section;
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++) {
+        const char *field = (const char *)config + entry.offset;
+        if (strcmp(section, entry.section) != 0)
+            printf("%s[%s]\n", i == 0 ? "" : "\n", entry.section);
+        section = entry.section;
         uint64_t number = 0;
-        if (entries[i].kind == KIND_NUMBER) {
+        if (entry.kind == KIND_NUMBER) {
             memcpy(&number, field, sizeof number);
-            printf("%s = %" PRIu64 "\n", entries[i].key, number);
-        } else if (entries[i].kind == KIND_FLAG) {
-            printf("%s = %s\n", entries[i].key, *(const bool *)field ? "yes" : "no");
+            printf("%s = %" PRIu64 "\n", entry.key, number);
+        } else if (entry.kind == KIND_FLAG) {
+            printf("%s = %s\n", entry.key, *(const bool *)field ? "yes" : "no");
         } else {
-            printf("%s = %s\n", entries[i].key, field);
+            printf("%s = %s\n", entry.key, field);
         }
     }
 }

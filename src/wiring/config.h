@@ -8,6 +8,7 @@
 #define STAMPEDE_WIRING_CONFIG_H
 
 #include "base/status.h"
+#include "payment/provider.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,8 +45,21 @@ struct config {
     /* [channels] */
     char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
     /* [orders] */
-    uint64_t lag_max;  /* records that orders may be behind before wins stop */
-    uint64_t grace_ms; /* from a start on, older orders are not closed for so long */
+    uint64_t lag_max;                 /* records that orders may be behind before wins stop */
+    uint64_t grace_ms;                /* from a start on, older orders are not closed for so long */
+    uint64_t user_refund_ms;          /* a user may give a paid order back for so long; 0: never */
+    char user_refund_to[CONFIG_TEXT]; /* stock, safety or write-off */
+    /* [payment] */
+    char providers[CONFIG_TEXT]; /* separated by commas: which of payment/provider_table.c */
+    char public_url[CONFIG_TEXT]; /* how providers and browsers reach this server; empty: as it listens */
+    uint64_t extend_ms;           /* starting to pay holds the order for so long at least, once */
+    uint64_t query_ms, close_wait_ms, late_wait_ms; /* orders/cashier.h */
+    uint64_t create_wait_ms; /* how long the user's request waits for the provider */
+    /* [sandbox], also read by the bank */
+    uint64_t sandbox_lost, sandbox_doubled, sandbox_reordered, sandbox_wrong_amount,
+        sandbox_unreached, sandbox_unanswered, sandbox_short_paid, sandbox_delay_ms;
+    /* What providers want, each in its own section: provider_table[p]->settings[s]. */
+    char provider_values[PROVIDERS_MAX][PROVIDER_SETTINGS_MAX][CONFIG_TEXT];
 };
 
 void config_defaults(struct config *config);

@@ -162,8 +162,14 @@ static void catalog_turn(struct desk *desk)
     handover_put(desk->config.catalog, desk->config.turns, catalog);
 }
 
+void desk_job_done(struct desk *desk, struct job *job)
+{
+    note_send(desk, job->edge, &(struct desk_note){ .job = job });
+}
+
 static void job_do(struct desk *desk, uint32_t edge, struct job *job)
 {
+    job->edge = edge;
     switch (job->kind) {
     case JOB_ORDER:
         desk_order_job(desk, job);
@@ -174,14 +180,19 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
     case JOB_PUBLIC:
         desk_public_job(desk, job);
         break;
+    case JOB_OUTSIDE:
+        desk_outside_job(desk, job);
+        break;
     case JOB_ADMIN:
         desk_admin_job(desk, job);
         break;
     }
+    if (job->result == JOB_HELD)
+        return;
     /* Who is told that something is published finds it published. */
     if (desk->catalog_stale)
         catalog_turn(desk);
-    note_send(desk, edge, &(struct desk_note){ .job = job });
+    desk_job_done(desk, job);
     edges_wake(desk);
 }
 
@@ -258,6 +269,8 @@ static uint32_t desk_turn(struct desk *desk)
     desk->now_ms = clock_now_ms();
     http_date_turn(desk->now_ms);
     const bool more = jobs_turn(desk);
+    desk_money_turn(desk);
+    edges_wake(desk);
     if (!orders_are_due(desk))
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
     const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
@@ -322,6 +335,17 @@ void desk_stop(struct desk *desk)
     wake_signal(&desk->wake);
 }
 
+enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR])
+{
+    desk_outside_start();
+    return desk_money_start(desk, port, error);
+}
+
+struct courier *desk_courier(struct desk *desk)
+{
+    return desk->money.courier;
+}
+
 struct wake *desk_wake(struct desk *desk)
 {
     return &desk->wake;
@@ -374,8 +398,14 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
             .changed_context = desk });
     desk->arena = arena;
     status = wake_open(&desk->wake);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        status = desk_money_open(desk, error);
+        if (status != STATUS_OK) {
+            desk_close(desk);
+            return status;
+        }
         status = order_writer_start(desk->writer);
+    }
     if (status == STATUS_OK) {
         *out = desk;
         return STATUS_OK;
@@ -389,6 +419,7 @@ void desk_close(struct desk *desk)
 {
     if (desk == NULL)
         return;
+    desk_money_close(desk);
     if (desk->wake.fd >= 0)
         wake_close(&desk->wake);
     struct arena arena = desk->arena;

@@ -24,21 +24,23 @@
 #include "wiring/handover.h"
 
 enum {
-    JOB_REQUEST_BYTES = HTTP_BODY_MAX + HTTP_TARGET_MAX,
+    JOB_REQUEST_BYTES = HTTP_BODY_MAX + HTTP_HEAD_MAX,
     JOB_RESPONSE_BYTES = 256 * 1024,
     DESK_PRIORITY = 10, /* nice */
 };
 
-enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_ADMIN };
+enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN };
 enum job_result {
     JOB_REPLY,
-    JOB_NOT_YET /* the order has not changed: wait, if there is time left */
+    JOB_NOT_YET, /* the order has not changed: wait, if there is time left */
+    JOB_HELD,    /* the desk keeps it and answers later */
 };
 
 struct job {
     uint64_t token;
     enum job_kind kind;
     enum job_result result;
+    uint32_t edge; /* whose */
     bool closing;
     uint8_t cors; /* which origin the reply is for; 0: none */
     /* JOB_ORDER, JOB_ORDERS, JOB_PUBLIC; the ticket: all requests about an order */
@@ -49,9 +51,10 @@ struct job {
     uint64_t version_seen; /* 0: any order will do */
     bool may_wait;
     uint64_t wait_until_ms;
-    /* JOB_PUBLIC, JOB_ADMIN: spans point into `request` */
+    /* JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN: spans point into `request` */
     enum http_method method;
     struct span path, query, body;
+    struct span head; /* JOB_OUTSIDE: header lines as they came */
     char actor[ADMIN_NAME_MAX + 1];
     enum admin_role role;
     char *request;  /* JOB_REQUEST_BYTES */
@@ -65,6 +68,7 @@ struct desk_note {        /* desk → edge */
     ticket_number ticket; /* 0: many, look at all */
 };
 
+struct courier;
 struct desk;
 struct desk_config {
     const struct config *config;
@@ -84,6 +88,9 @@ struct desk_config {
 MUST_CHECK enum status desk_open(
     struct desk **desk, const struct desk_config *config, char error[CONFIG_ERROR]);
 void desk_close(struct desk *desk); /* accepts NULL */
+/* When it is known where the server listens, before the threads run. */
+MUST_CHECK enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
+struct courier *desk_courier(struct desk *desk); /* its thread is the server's to run */
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
 struct wake *desk_wake(struct desk *desk); /* also the client of both ports */
 void desk_run(void *context);              /* the desk; the thread, until desk_stop */

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "wiring/catalog.h"
 #include "wiring/desk_parts.h"
+#include "wiring/desk_payments.h"
 #include "wiring/public_api.h"
 
 enum { ORDERS_SHOWN = 100 };
@@ -41,9 +42,11 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
         ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
         (unsigned long long)order->amount);
     text_json(out, span_from_string(item == NULL ? "" : item->currency));
-    text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu}",
+    text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
         (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
         (unsigned long long)order->version);
+    desk_payment_json(desk, order, out);
+    text_literal(out, "}");
 }
 
 /* The edge has asked the inventory already: the ticket is this user's. Not in the store yet
@@ -131,6 +134,10 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
     }
     if (answer == MOVE_DONE || answer == MOVE_REPEATED)
         return true;
+    if (answer == MOVE_PAYMENT_OPEN) {
+        desk_cancel_later(desk, job, after);
+        return false;
+    }
     if (answer != MOVE_UNKNOWN)
         log_info("desk", "order %016llx is %s: %s comes too late or does not fit",
             (unsigned long long)funnel_order_id(desk->config.keys, move->ticket),

@@ -8,6 +8,7 @@
 #include "orders/order_writer.h"
 #include "orders/stock_pump.h"
 #include "wiring/desk.h"
+#include "wiring/desk_money.h"
 #include "wiring/problems.h"
 
 enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
@@ -27,6 +28,7 @@ struct desk {
     struct order_writer *writer;
     struct stock_pump *pump;
     struct expiry expiry;
+    struct desk_money money;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -54,6 +56,12 @@ void desk_orders_job(struct desk *desk, struct job *job);
 MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
     struct order *after, bool *done);
 void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
+
+/* desk.c: answers a job that was held. */
+void desk_job_done(struct desk *desk, struct job *job);
+/* desk_payments.c: address and note of an order, as an answer. */
+void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket);
+void desk_outside_start(void); /* desk_outside.c: metrics */
 
 /* desk_sales.c: preheat and schedule. `conflict` says why the inventory refused. */
 enum preheat_result { PREHEAT_DONE, PREHEAT_UNCHANGED, PREHEAT_REFUSED, PREHEAT_AWAY };

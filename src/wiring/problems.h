@@ -50,6 +50,20 @@
         "Amount or currency are not the order's; nothing was changed.") \
     X(REFERENCE_USED, "reference-used", 409, "Reference used", \
         "This payment reference has paid another order.") \
+    X(PAYMENT_REFUSED, "payment-refused", 502, "Payment refused", \
+        "The payment provider refused this payment.") \
+    X(NO_PROVIDER, "no-provider", 409, "No provider", "This shop takes no payments here.") \
+    X(DETAILS_REQUIRED, "details-required", 409, "Details required", \
+        "Say where it goes first: PUT /v1/orders/{order}/details.") \
+    X(TOO_MANY_PAYMENTS, "too-many-payments", 409, "Too many payments", \
+        "Too many attempts to pay this order.") \
+    X(REFUND_NOT_ALLOWED, "refund-not-allowed", 409, "Refund not allowed", \
+        "The shop does not take this order back, or not any more.") \
+    X(INTENT_INVALID, "intent-invalid", 403, "Intent invalid", "The intent is not valid, or has expired.") \
+    X(PAY_FIRST, "pay-first", 409, "Pay first", \
+        "Units of this item are taken on payment: POST /v1/items/{item}/intent.") \
+    X(SIGNATURE_INVALID, "signature-invalid", 401, "Signature invalid", \
+        "The signature is wrong, missing or too old.") \
     X(NOT_FOUND, "not-found", 404, "Not found", "There is nothing here.") \
     X(METHOD, "method-not-allowed", 405, "Method not allowed", "This address does not take that method.") \
     X(MEDIA_TYPE, "media-type", 415, "Unsupported media type", "Send application/json.") \

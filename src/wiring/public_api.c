@@ -1,5 +1,6 @@
 #include "wiring/public_api.h"
 
+#include "wiring/desk_payments.h"
 #include "wiring/path_pattern.h"
 
 struct public_route {
@@ -10,6 +11,13 @@ struct public_route {
 
 static const struct public_route routes[] = {
     { HTTP_POST, "/orders/@/cancel", public_order_cancel },
+    { HTTP_POST, "/orders/@/pay", public_order_pay },
+    { HTTP_POST, "/orders/@/query", public_order_query },
+    { HTTP_GET, "/orders/@/details", public_order_details },
+    { HTTP_PUT, "/orders/@/details", public_order_details_set },
+    { HTTP_POST, "/orders/@/refund", public_order_refund },
+    { HTTP_POST, "/intents/pay", public_intent_pay },
+    { HTTP_GET, "/payments", public_payment_ways },
 };
 enum { ROUTES = sizeof routes / sizeof *routes };
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "edge/http_reply.h"
+#include "funnel/intent.h"
 #include "funnel/token.h"
 #include "wiring/public_api.h"
 #include "wiring/routes_parts.h"
@@ -152,6 +153,13 @@ static bool routes_overlaps(void *self, const struct http_request *request)
     return request->method == HTTP_POST && purchase_path(request->path, &item);
 }
 
+static bool deducts_on_payment(const struct routes *routes, item_id item)
+{
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_item *found = catalog == NULL ? NULL : catalog_item_find(catalog, item);
+    return found != NULL && found->deduct_on_payment;
+}
+
 static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request,
     uint64_t token, uint8_t cors, item_id item, struct edge_reply *reply)
 {
@@ -165,6 +173,10 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (funnel_door(&routes->door, &asked, &result) != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = cors;
+        return EDGE_ANSWERED;
+    }
+    if (__builtin_expect(deducts_on_payment(routes, item), 0)) {
+        reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST, .flags = cors };
         return EDGE_ANSWERED;
     }
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
@@ -184,6 +196,42 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     return EDGE_DEFERRED;
 }
 
+/* The questions of a purchase, and then a promise of nothing: the unit is taken when payment starts. */
+static enum edge_verdict route_intent(struct exchange *exchange, item_id item)
+{
+    struct routes *routes = exchange->routes;
+    const struct http_request *request = exchange->request;
+    struct door_result result;
+    char text[INTENT_CHARS], bytes[256];
+    struct text body = text_in(bytes, sizeof bytes);
+    const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
+        .item = item,
+        .authorization = request->authorization,
+        .pass = request->pass,
+        .idempotency_key = request->idempotency_key,
+        .body = request->body };
+    if (funnel_door(&routes->door, &asked, &result) != DOOR_GO) {
+        exchange->reply->answer = answer_from_door(&result);
+        exchange->reply->answer.flags = exchange->cors;
+        return EDGE_ANSWERED;
+    }
+    if (!deducts_on_payment(routes, item))
+        return reply_problem(exchange, PROBLEM_CONFLICT,
+            "Units of this item are taken on order: POST /v1/items/{item}/buy.");
+    const struct intent intent = { .user = result.user,
+        .item = item,
+        .quantity = result.quantity,
+        .channel = result.channel,
+        .expires_s = (uint32_t)(asked.now_ms / 1000) + INTENT_LIFE_S,
+        .nonce = result.key != 0 ? result.key : random_next(&routes->random) };
+    intent_issue(&routes->keys, &intent, text);
+    text_literal(&body, "{\"intent\":\"");
+    text_add(&body, span_of(text, sizeof text));
+    text_format(&body, "\",\"item\":%u,\"quantity\":%u,\"expires_ms\":%llu}", item, intent.quantity,
+        (unsigned long long)intent.expires_s * 1000);
+    return reply_json(exchange, 201, &body, false);
+}
+
 static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
 {
     uint32_t item;
@@ -195,6 +243,9 @@ static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/pass")))
         return method == HTTP_POST ? public_pass(exchange, item)
+                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/intent")))
+        return method == HTTP_POST ? route_intent(exchange, item)
                                    : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/mine")))
         return method == HTTP_GET ? orders_mine(exchange, item)
@@ -275,6 +326,9 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     const struct span path = exchange->request->path;
     if (exchange->request->method == HTTP_OPTIONS)
         return route_options(exchange);
+    if (span_starts_with(path, SPAN("/sandbox/v1/"))
+        || (span_starts_with(path, SPAN("/v1/payments/")) && span_ends_with(path, SPAN("/callback"))))
+        return orders_outside(exchange);
     if (span_starts_with(path, SPAN("/v1/")))
         return route_public(exchange, span_of(path.data + 3, path.size - 3));
     if (span_starts_with(path, SPAN("/admin/v1/")))

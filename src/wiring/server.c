@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "edge/listener.h"
 #include "edge/static_files.h"
+#include "outgoing/courier.h"
 #include "queue/journal_queue.h"
 #include "store/sqlite.h"
 #include "wiring/answers.h"
@@ -53,7 +54,8 @@ struct server {
     struct routes *routes[EDGES_MAX];
     bool host_on_edge;
     struct wake inventory_wake, housekeeper_wake;
-    struct thread edge_threads[EDGES_MAX], sync_thread, desk_thread, housekeeper_thread, inventory_thread;
+    struct thread edge_threads[EDGES_MAX], sync_thread, desk_thread, courier_thread,
+        housekeeper_thread, inventory_thread;
     _Atomic bool draining, stop_sync, stop_housekeeper, stop_inventory;
     char error[CONFIG_ERROR];
 };
@@ -200,7 +202,7 @@ static bool store_open(struct server *server)
     return true;
 }
 
-static bool desk_start(struct server *server)
+static bool desk_make(struct server *server)
 {
     const struct desk_config config = { .config = &server->config,
         .keys = &server->keys,
@@ -282,6 +284,8 @@ static bool threads_start(struct server *server)
     struct wake *host = server->host_on_edge ? edge_wake(server->edges[0]) : &server->inventory_wake;
     embedded_host(server->embedded, host);
     bool good = thread_start(&server->sync_thread, "journal", sync_thread, server) == STATUS_OK
+        && thread_start(&server->courier_thread, "courier", courier_run, desk_courier(server->desk))
+            == STATUS_OK
         && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
         && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server)
             == STATUS_OK;
@@ -333,7 +337,11 @@ static bool server_open(struct server *server)
         return failed(server, "the pages can't be loaded");
     if (wake_open(&server->inventory_wake) != STATUS_OK || wake_open(&server->housekeeper_wake) != STATUS_OK)
         return failed(server, "no descriptor for a wake-up");
-    return desk_start(server) && edges_start(server) && threads_start(server);
+    if (!desk_make(server) || !edges_start(server))
+        return false;
+    if (desk_start(server->desk, (uint16_t)server->config.port, server->error) != STATUS_OK)
+        return failed(server, "payments can't be started");
+    return threads_start(server);
 }
 
 /* ---- stopping
@@ -382,6 +390,8 @@ static void threads_stop(struct server *server)
     if (server->sync_thread.started)
         inventory_finish(server);
     thread_join(&server->desk_thread);
+    courier_stop(desk_courier(server->desk));
+    thread_join(&server->courier_thread);
     atomic_store(&server->stop_housekeeper, true);
     wake_signal(&server->housekeeper_wake);
     thread_join(&server->housekeeper_thread);

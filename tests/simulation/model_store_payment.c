@@ -391,6 +391,19 @@ static enum status model_by_reference(
     return STATUS_OK;
 }
 
+static enum status model_of_paid(struct order_store *store, ticket_number ticket, struct payment *payment)
+{
+    const struct model_store *model = model_of(store);
+    for (uint32_t i = 0; i < model->at.payments; i++) {
+        const struct payment *at = &model->payments[i];
+        if (at->paid_ticket != ticket || (at->use != USE_ORDER && at->use != USE_RELINKED))
+            continue;
+        *payment = *at;
+        return STATUS_OK;
+    }
+    return STATUS_NOT_FOUND;
+}
+
 static enum status model_of_order(struct order_store *store, ticket_number ticket,
     struct payment *payments, uint32_t max, uint32_t *count)
 {
@@ -413,6 +426,7 @@ const struct payment_store_ops model_payment_ops = {
     .give_back = model_give_back,
     .get = model_get,
     .by_reference = model_by_reference,
+    .of_paid = model_of_paid,
     .of_order = model_of_order,
     .refunds_due = model_refunds_due,
     .refund_again = model_refund_again,

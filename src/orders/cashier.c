@@ -1,0 +1,406 @@
+#include "orders/cashier.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEARNED_METRIC(answer, text) \
+    [answer] = { .name = "stampede_payment_news_total", \
+        .labels = "result=\"" text "\"", \
+        .help = "What payment providers told, by what became of it.", \
+        .kind = METRIC_COUNTER }
+static struct metric learned[LEARN_ANSWERS] = {
+    LEARNED_METRIC(LEARN_PAID, "paid"),
+    LEARNED_METRIC(LEARN_LATE, "late"),
+    LEARNED_METRIC(LEARN_REFUND, "refund"),
+    LEARNED_METRIC(LEARN_CLOSED, "closed"),
+    LEARNED_METRIC(LEARN_REPEATED, "repeated"),
+    LEARNED_METRIC(LEARN_UNKNOWN, "unknown"),
+    LEARNED_METRIC(LEARN_AMOUNT, "amount"),
+};
+static struct metric refunds_done = { .name = "stampede_refunds_done_total",
+    .help = "Refunds that the provider has confirmed.",
+    .kind = METRIC_COUNTER };
+
+void cashier_start(struct cashier *cashier, const struct cashier_config *config)
+{
+    memset(cashier, 0, sizeof *cashier);
+    cashier->config = *config;
+    for (int answer = 0; answer < LEARN_ANSWERS; answer++)
+        metrics_register(&learned[answer]);
+    metrics_register(&refunds_done);
+}
+
+void cashier_look(struct cashier *cashier)
+{
+    cashier->payments_look_ms = 0;
+    cashier->refunds_look_ms = 0;
+}
+
+static const struct payment_store_ops *ops_of(const struct cashier *cashier)
+{
+    return cashier->config.store->ops->payment;
+}
+
+/* Doubles with every try, up to the most. */
+static uint64_t pause_ms(uint64_t first_ms, uint32_t tries)
+{
+    uint64_t pause = first_ms;
+    while (tries-- > 0 && pause < CASHIER_AGAIN_MAX_MS)
+        pause *= 2;
+    return pause < CASHIER_AGAIN_MAX_MS ? pause : CASHIER_AGAIN_MAX_MS;
+}
+
+/* ---- questions under way ---- */
+
+static bool asked_already(const struct cashier *cashier, bool is_refund, uint64_t id)
+{
+    for (uint32_t i = 0; i < CASHIER_FLIGHT_MAX; i++) {
+        const struct cashier_flight *flight = &cashier->flights[i];
+        if (flight->used && flight->is_refund == is_refund
+            && (is_refund ? flight->refund.id : flight->payment.id) == id)
+            return true;
+    }
+    return false;
+}
+
+void cashier_task(const struct cashier *cashier, uint32_t index, struct provider_task *task)
+{
+    invariant(index < CASHIER_FLIGHT_MAX && cashier->flights[index].used);
+    const struct cashier_flight *flight = &cashier->flights[index];
+    *task = (struct provider_task){ .act = flight->act,
+        .payment = &flight->payment,
+        .refund = flight->is_refund ? &flight->refund : NULL,
+        .title = "",
+        .notify_url = "",
+        .return_url = "",
+        .expires_ms = flight->payment.pay_by_ms };
+}
+
+/* False: there is no room, or the provider can't be asked now. */
+static bool question_ask(struct cashier *cashier, enum provider_act act,
+    const struct payment *payment, const struct refund *refund, uint64_t now_ms)
+{
+    uint32_t at = 0;
+    while (at < CASHIER_FLIGHT_MAX && cashier->flights[at].used)
+        at++;
+    if (at == CASHIER_FLIGHT_MAX)
+        return false;
+    struct cashier_flight *flight = &cashier->flights[at];
+    flight->used = true;
+    flight->is_refund = refund != NULL;
+    flight->act = act;
+    flight->payment = *payment;
+    if (refund != NULL)
+        flight->refund = *refund;
+    cashier->under_way++;
+    struct provider_task task;
+    cashier_task(cashier, at, &task);
+    task.now_ms = now_ms;
+    if (cashier->config.ask(cashier->config.context, at, &task))
+        return true;
+    flight->used = false;
+    cashier->under_way--;
+    return false;
+}
+
+/* ---- news ---- */
+
+static void news_told(struct cashier *cashier, const struct payment *payment,
+    const struct order *order, enum learn_answer answer)
+{
+    metric_add(&learned[answer], 1);
+    if (answer == LEARN_LATE || answer == LEARN_REFUND)
+        log_warn("cashier", "payment %s of %llu: %s", payment->reference,
+            (unsigned long long)payment->captured,
+            answer == LEARN_LATE ? "too late for its order; a unit is looked for"
+                                 : "not what its order needs; it goes back");
+    if (answer == LEARN_AMOUNT)
+        log_error("cashier", "payment %s: a callback with another amount or currency; asking the provider",
+            payment->reference);
+    const bool moved = answer == LEARN_PAID || (answer == LEARN_CLOSED && order->state == ORDER_CLOSED);
+    if (moved)
+        cashier->config.changed(cashier->config.context, order);
+    if (answer != LEARN_REPEATED && answer != LEARN_UNKNOWN)
+        cashier_look(cashier);
+}
+
+static enum status news_learn(struct cashier *cashier, const struct payment_news *news, uint8_t *answer)
+{
+    struct payment payment;
+    struct order order;
+    const enum status status =
+        ops_of(cashier)->learn(cashier->config.store, news, &payment, &order, answer);
+    if (status == STATUS_OK)
+        news_told(cashier, &payment, &order, (enum learn_answer) * answer);
+    return status;
+}
+
+static struct payment_news news_of(const char *provider, const struct provider_said *said, uint64_t now_ms)
+{
+    struct payment_news news = { .kind = said->word == WORD_CAPTURED ? NEWS_CAPTURED : NEWS_CLOSED,
+        .amount = said->amount,
+        .now_ms = now_ms };
+    snprintf(news.provider, sizeof news.provider, "%s", provider);
+    snprintf(news.reference, sizeof news.reference, "%s", said->reference);
+    snprintf(news.provider_id, sizeof news.provider_id, "%s", said->provider_id);
+    snprintf(news.currency, sizeof news.currency, "%s", said->currency);
+    return news;
+}
+
+enum status cashier_news(struct cashier *cashier, const char *provider,
+    const struct provider_said *said, uint64_t now_ms, uint8_t *answer)
+{
+    const struct payment_news news = news_of(provider, said, now_ms);
+    return news_learn(cashier, &news, answer);
+}
+
+/* What the provider said to our own question about this payment. */
+static enum status payment_learn(struct cashier *cashier, const struct payment *payment,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    struct payment_news news = news_of(payment->provider, said, now_ms);
+    uint8_t answer;
+    snprintf(news.reference, sizeof news.reference, "%s", payment->reference);
+    news.asked = true;
+    return news_learn(cashier, &news, &answer);
+}
+
+/* ---- payments that are due ---- */
+
+static enum status payment_again(struct cashier *cashier, const struct payment *payment, uint64_t at_ms)
+{
+    if (cashier->payments_look_ms > at_ms)
+        cashier->payments_look_ms = at_ms;
+    return ops_of(cashier)->again(cashier->config.store, payment->id, at_ms);
+}
+
+static enum status late_unit(
+    struct cashier *cashier, const struct payment *payment, ticket_number ticket, uint64_t now_ms)
+{
+    struct order after;
+    bool done = false;
+    const enum status status =
+        ops_of(cashier)->relink(cashier->config.store, payment->id, ticket, now_ms, &after, &done);
+    if (status == STATUS_NOT_FOUND) /* the new order is being written */
+        return payment_again(cashier, payment, now_ms + CASHIER_LATE_AGAIN_MS);
+    if (status != STATUS_OK)
+        return status;
+    log_info("cashier", "late payment %s %s", payment->reference,
+        done ? "got a unit: a new order is paid by it" : "goes back: its new order is over");
+    cashier->config.changed(cashier->config.context, &after);
+    cashier_look(cashier);
+    return STATUS_OK;
+}
+
+/* Late money asks again under its own key, so that a crash in between finds the same ticket. */
+static enum status late_turn(struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
+{
+    struct outcome outcome;
+    struct order order;
+    struct order_store *store = cashier->config.store;
+    enum status status = store->ops->order_by_ticket(store, payment->ticket, &order);
+    if (status != STATUS_OK)
+        return status;
+    const bool answered = cashier->config.unit(cashier->config.context, payment, &order, &outcome) == STATUS_OK
+        && outcome.answer != ANSWER_UNAVAILABLE && outcome.answer != ANSWER_TOO_POPULAR
+        && outcome.answer != ANSWER_IN_PROGRESS;
+    if (!answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms)
+        return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
+    if (answered && (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED))
+        return late_unit(cashier, payment, outcome.ticket, now_ms);
+    status = ops_of(cashier)->give_back(store, payment->id, REFUND_OF_LATE, now_ms);
+    if (status == STATUS_OK)
+        log_warn("cashier", "late payment %s goes back: there is no unit for it", payment->reference);
+    cashier_look(cashier);
+    return status;
+}
+
+static enum status payment_close_alone(
+    struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
+{
+    struct provider_said said = { .word = WORD_CLOSED };
+    log_error("cashier", "payment %s can't be closed at %s; its order goes on without an answer",
+        payment->reference, payment->provider);
+    return payment_learn(cashier, payment, &said, now_ms);
+}
+
+static enum status payment_turn(struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
+{
+    const bool waits = payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN;
+    uint32_t live;
+    if (payment->state == PAYMENT_CAPTURED)
+        return late_turn(cashier, payment, now_ms);
+    if (waits && payment->pay_by_ms <= now_ms) {
+        cashier_look(cashier);
+        return ops_of(cashier)->closing(
+            cashier->config.store, payment->ticket, REASON_NONE, now_ms, &live);
+    }
+    if (payment->state == PAYMENT_CLOSING && now_ms >= payment->closing_ms + cashier->config.close_wait_ms)
+        return payment_close_alone(cashier, payment, now_ms);
+    const enum provider_act act = payment->state == PAYMENT_STARTED ? PROVIDER_CREATE
+        : payment->state == PAYMENT_OPEN                            ? PROVIDER_QUERY
+        : payment->tries % 2 == 0                                   ? PROVIDER_CLOSE
+                                                                    : PROVIDER_QUERY;
+    if (!question_ask(cashier, act, payment, NULL, now_ms))
+        cashier->payments_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
+    return STATUS_OK;
+}
+
+static enum status payments_turn(struct cashier *cashier, uint64_t now_ms)
+{
+    uint32_t count = 0;
+    uint64_t next_ms = UINT64_MAX;
+    if (now_ms < cashier->payments_look_ms)
+        return STATUS_OK;
+    enum status status = ops_of(cashier)->due(
+        cashier->config.store, now_ms, cashier->due, CASHIER_LOOK_MAX, &count, &next_ms);
+    cashier->payments_look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        if (!asked_already(cashier, false, cashier->due[i].id))
+            status = payment_turn(cashier, &cashier->due[i], now_ms);
+    return status;
+}
+
+/* ---- refunds that are due ---- */
+
+static enum status refund_turn(struct cashier *cashier, const struct refund *refund, uint64_t now_ms)
+{
+    struct payment payment;
+    const enum status status = ops_of(cashier)->get(cashier->config.store, refund->payment, &payment);
+    if (status != STATUS_OK)
+        return status;
+    const enum provider_act act = refund->tries % 2 == 0 ? PROVIDER_REFUND : PROVIDER_REFUND_QUERY;
+    if (!question_ask(cashier, act, &payment, refund, now_ms))
+        cashier->refunds_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
+    return STATUS_OK;
+}
+
+static enum status refunds_turn(struct cashier *cashier, uint64_t now_ms)
+{
+    uint32_t count = 0;
+    uint64_t next_ms = UINT64_MAX;
+    if (now_ms < cashier->refunds_look_ms)
+        return STATUS_OK;
+    enum status status = ops_of(cashier)->refunds_due(
+        cashier->config.store, now_ms, cashier->refunds, CASHIER_LOOK_MAX, &count, &next_ms);
+    cashier->refunds_look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        if (!asked_already(cashier, true, cashier->refunds[i].id))
+            status = refund_turn(cashier, &cashier->refunds[i], now_ms);
+    return status;
+}
+
+enum status cashier_turn(struct cashier *cashier, uint64_t now_ms)
+{
+    enum status status = payments_turn(cashier, now_ms);
+    if (status == STATUS_OK)
+        status = refunds_turn(cashier, now_ms);
+    if (status != STATUS_OK) {
+        cashier->payments_look_ms = now_ms + CASHIER_AWAY_MS;
+        cashier->refunds_look_ms = now_ms + CASHIER_AWAY_MS;
+    }
+    return status;
+}
+
+/* ---- answers ---- */
+
+static enum status created_said(struct cashier *cashier, struct payment *payment,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    enum status status;
+    switch (said->word) {
+    case WORD_OPEN:
+        status = ops_of(cashier)->opened(cashier->config.store, payment->id, said->provider_id,
+            said->url, now_ms + cashier->config.query_ms);
+        if (status != STATUS_OK)
+            return status;
+        payment->state = PAYMENT_OPEN;
+        snprintf(payment->url, sizeof payment->url, "%s", said->url);
+        cashier->config.opened(cashier->config.context, payment, NULL);
+        if (cashier->payments_look_ms > now_ms + cashier->config.query_ms)
+            cashier->payments_look_ms = now_ms + cashier->config.query_ms;
+        return STATUS_OK;
+    case WORD_CAPTURED:
+    case WORD_CLOSED:
+        return payment_learn(cashier, payment, said, now_ms);
+    case WORD_REFUSED: {
+        struct provider_said closed = { .word = WORD_CLOSED };
+        log_error("cashier", "payment %s is refused by %s: %s", payment->reference,
+            payment->provider, said->error);
+        status = payment_learn(cashier, payment, &closed, now_ms);
+        if (status == STATUS_OK)
+            cashier->config.opened(cashier->config.context, payment, said->error);
+        return status;
+    }
+    case WORD_UNKNOWN:
+    case WORD_AGAIN:
+    case WORD_FORGED:
+    case WORD_REFUNDED:
+    case WORD_REFUND_PENDING:
+        break;
+    }
+    log_warn("cashier", "payment %s can't be created at %s yet: %s", payment->reference,
+        payment->provider, said->error);
+    return payment_again(cashier, payment, now_ms + pause_ms(CASHIER_CREATE_AGAIN_MS, payment->tries));
+}
+
+static enum status payment_said(struct cashier *cashier, struct cashier_flight *flight,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    struct payment *payment = &flight->payment;
+    const bool closing = payment->state == PAYMENT_CLOSING;
+    if (flight->act == PROVIDER_CREATE)
+        return created_said(cashier, payment, said, now_ms);
+    if (said->word == WORD_FORGED)
+        log_error("cashier", "an answer of %s about payment %s can't be trusted: %s",
+            payment->provider, payment->reference, said->error);
+    if (said->word == WORD_CAPTURED || said->word == WORD_CLOSED)
+        return payment_learn(cashier, payment, said, now_ms);
+    if (closing && said->word == WORD_UNKNOWN) {
+        /* The provider never had it, or nobody has come to pay: nothing is left to close. */
+        const struct provider_said closed = { .word = WORD_CLOSED };
+        return payment_learn(cashier, payment, &closed, now_ms);
+    }
+    const uint64_t pause = closing ? pause_ms(CASHIER_CLOSE_AGAIN_MS, payment->tries / 2)
+                                   : pause_ms(cashier->config.query_ms, payment->tries);
+    return payment_again(cashier, payment, now_ms + pause);
+}
+
+static enum status refund_said(struct cashier *cashier, const struct refund *refund,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    struct order_store *store = cashier->config.store;
+    if (said->word == WORD_REFUNDED) {
+        metric_add(&refunds_done, 1);
+        return ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
+    }
+    const bool stuck = said->word == WORD_REFUSED;
+    const uint64_t pause =
+        stuck ? CASHIER_STUCK_MS : pause_ms(CASHIER_REFUND_AGAIN_MS, refund->tries / 2);
+    if (stuck) {
+        log_error("cashier", "refund %s is refused by %s: %s", refund->key, refund->provider, said->error);
+        cashier->config.stuck(cashier->config.context, refund);
+    }
+    if (cashier->refunds_look_ms > now_ms + pause)
+        cashier->refunds_look_ms = now_ms + pause;
+    return ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
+}
+
+void cashier_said(struct cashier *cashier, uint32_t index, const struct provider_said *said, uint64_t now_ms)
+{
+    invariant(index < CASHIER_FLIGHT_MAX && cashier->flights[index].used);
+    struct cashier_flight *flight = &cashier->flights[index];
+    const enum status status = flight->is_refund ? refund_said(cashier, &flight->refund, said, now_ms)
+                                                 : payment_said(cashier, flight, said, now_ms);
+    flight->used = false;
+    cashier->under_way--;
+    /* What could not be stored is due as before, and asked again. */
+    if (status != STATUS_OK) {
+        log_warn("cashier", "an answer can't be kept now: %s", status_name(status));
+        cashier->payments_look_ms = now_ms + CASHIER_AWAY_MS;
+        cashier->refunds_look_ms = now_ms + CASHIER_AWAY_MS;
+    }
+}

@@ -1,0 +1,87 @@
+/* orders/cashier.h: follows the money of orders to its end, whatever is lost on the way.
+ *
+ * Everything it does follows from what the store has: payments and refunds that are due. A payment
+ * that was started is created at its provider; one that is open is asked about, more and more
+ * seldom; one whose order's time is over, or whose user has cancelled, is closed at the provider
+ * before the order is; money that came too late asks for a unit or goes back; a refund is asked for
+ * until the provider confirms it. A callback only brings the news sooner. So a crash loses nothing:
+ * after a restart the same rows are due.
+ *
+ *   due                        asked of the provider      the answer leads to
+ *   STARTED                    CREATE                     OPEN with an address to pay at
+ *   OPEN                       QUERY                      captured, closed, or asked again later
+ *   STARTED, OPEN, too late    – (becomes CLOSING)
+ *   CLOSING                    CLOSE, and QUERY in turn   closed, captured; after close_wait_ms closed all the same
+ *   late money                 – (asks the inventory)     a new order, paid by it; or a refund intent
+ *   a refund                   REFUND, and REFUND_QUERY   done; refused: stuck, alarm, tried slowly
+ *
+ * At most one question about a payment or refund is under way at a time.
+ *
+ * Thread: the store thread; time comes in as now_ms. Memory: plain data, bounded.
+ * Errors: a store that is away: nothing is lost, the turn tries again later. */
+#ifndef STAMPEDE_ORDERS_CASHIER_H
+#define STAMPEDE_ORDERS_CASHIER_H
+
+#include "contract/command.h"
+#include "contract/provider.h"
+
+enum {
+    CASHIER_FLIGHT_MAX = 32, /* questions under way */
+    CASHIER_LOOK_MAX = 64,   /* rows looked at in one turn */
+    CASHIER_AWAY_MS = 500,   /* after trouble with the store */
+    CASHIER_CREATE_AGAIN_MS = 1000,
+    CASHIER_CLOSE_AGAIN_MS = 1000,
+    CASHIER_REFUND_AGAIN_MS = 2000,
+    CASHIER_LATE_AGAIN_MS = 100, /* late money whose new order is being written */
+    CASHIER_AGAIN_MAX_MS = 60 * 1000,
+    CASHIER_STUCK_MS = 10 * 60 * 1000,
+};
+
+struct cashier_config {
+    struct order_store *store;
+    uint64_t query_ms; /* from opening to the first question; doubles up to CASHIER_AGAIN_MAX_MS */
+    uint64_t close_wait_ms; /* an order is closed without the provider's word after so long */
+    uint64_t late_wait_ms;  /* late money that finds the inventory away goes back after so long */
+    /* Asks the provider. False: no room now. The answer is brought to cashier_said, exactly once,
+     * later or within this call, with the same `flight`. */
+    bool (*ask)(void *context, uint32_t flight, const struct provider_task *task);
+    /* A unit for late money: a RESERVE with a key of its own that counts after the end.
+     * STATUS_AWAY: no answer. */
+    enum status (*unit)(void *context, const struct payment *payment, const struct order *order,
+        struct outcome *outcome);
+    /* An order has changed by this. */
+    void (*changed)(void *context, const struct order *order);
+    /* A payment can be paid now (state OPEN), or never (`error`). */
+    void (*opened)(void *context, const struct payment *payment, const char *error);
+    void (*stuck)(void *context, const struct refund *refund); /* a person must look */
+    void *context;
+};
+
+struct cashier_flight {
+    bool used, is_refund;
+    enum provider_act act;
+    struct payment payment;
+    struct refund refund;
+};
+struct cashier {
+    struct cashier_config config;
+    uint64_t payments_look_ms, refunds_look_ms; /* nothing is due before these */
+    uint32_t under_way;
+    struct cashier_flight flights[CASHIER_FLIGHT_MAX];
+    struct payment due[CASHIER_LOOK_MAX];
+    struct refund refunds[CASHIER_LOOK_MAX];
+};
+
+void cashier_start(struct cashier *cashier, const struct cashier_config *config);
+/* Payments or refunds were written: something may be due now. */
+void cashier_look(struct cashier *cashier);
+MUST_CHECK enum status cashier_turn(struct cashier *cashier, uint64_t now_ms);
+void cashier_said(
+    struct cashier *cashier, uint32_t flight, const struct provider_said *said, uint64_t now_ms);
+/* The question of this flight, as it was asked (without addresses and title). */
+void cashier_task(const struct cashier *cashier, uint32_t flight, struct provider_task *task);
+/* News from a callback. The answer: enum learn_answer. */
+MUST_CHECK enum status cashier_news(struct cashier *cashier, const char *provider,
+    const struct provider_said *said, uint64_t now_ms, uint8_t *answer);
+
+#endif

@@ -1,0 +1,13 @@
+/* payment/sandbox.h: the built-in provider for rehearsals; its bank is in sandbox_bank.h. */
+#ifndef STAMPEDE_PAYMENT_SANDBOX_H
+#define STAMPEDE_PAYMENT_SANDBOX_H
+
+#include "payment/provider.h"
+#include "payment/sandbox_wire.h"
+
+extern const struct provider_ops sandbox_provider;
+
+/* From the file, as the provider reads it; the bank needs the same one. */
+MUST_CHECK enum status sandbox_secret_read(const char *path, struct sandbox_secret *secret);
+
+#endif

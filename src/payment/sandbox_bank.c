@@ -1,0 +1,394 @@
+/* The file "payments": rows of BANK_ROW_BYTES, the n-th payment at n × BANK_ROW_BYTES, each with a
+ * checksum over itself. A row is rewritten where it stands and synced; a row that is torn was told
+ * to nobody. */
+#include "payment/sandbox_bank.h"
+
+#include "base/bytes.h"
+#include "base/disk.h"
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    BANK_ROW_BYTES = 2048,
+    INDEX_SLOTS = 2 * BANK_PAYMENTS_MAX,
+    LATE_MS = 10000,
+    REORDER_MS = 1500
+};
+static const char file_name[] = "payments";
+
+struct bank_row {
+    uint32_t crc; /* over the rest */
+    uint32_t state;
+    uint64_t amount, captured, refunded, expires_ms;
+    uint64_t secret; /* of the id */
+    char currency[4];
+    char reference[REFERENCE_BYTES_MAX + 1];
+    char refund_key[REFERENCE_BYTES_MAX + 1];
+    char title[SANDBOX_TITLE_MAX + 1];
+    char notify_url[SANDBOX_ADDRESS_MAX + 1];
+    char return_url[SANDBOX_ADDRESS_MAX + 1];
+};
+static_assert(sizeof(struct bank_row) <= BANK_ROW_BYTES, "a row has its place in the file");
+
+struct bank_note { /* a callback that waits */
+    uint64_t due_ms;
+    uint32_t row;
+    bool wrong;
+    uint8_t state;
+};
+
+struct bank {
+    struct disk *disk;
+    disk_file file;
+    struct hash_key key;
+    struct random random;
+    struct bank_switches switches;
+    uint32_t count, note_count;
+    struct bank_row *rows;
+    uint32_t *index; /* row + 1 by reference; 0: free */
+    struct bank_note notes[BANK_CALLBACKS_MAX];
+};
+
+static uint32_t row_crc(const struct bank_row *row)
+{
+    return hash_crc32c(0, &row->state, sizeof *row - offsetof(struct bank_row, state));
+}
+
+static uint32_t *slot_of(struct bank *bank, const char *reference)
+{
+    uint64_t at = hash_siphash(bank->key, reference, strlen(reference));
+    for (;; at++) {
+        uint32_t *slot = &bank->index[at % INDEX_SLOTS];
+        if (*slot == 0 || strcmp(bank->rows[*slot - 1].reference, reference) == 0)
+            return slot;
+    }
+}
+
+static struct bank_row *row_find(struct bank *bank, const char *reference)
+{
+    const uint32_t slot = *slot_of(bank, reference);
+    return slot == 0 ? NULL : &bank->rows[slot - 1];
+}
+
+/* True: the row is on the disk as it is here. */
+static bool row_keep(struct bank *bank, struct bank_row *row)
+{
+    const uint64_t offset = (uint64_t)(row - bank->rows) * BANK_ROW_BYTES;
+    row->crc = row_crc(row);
+    return bank->disk->ops->write(bank->disk, bank->file, offset, row, sizeof *row) == STATUS_OK
+        && bank->disk->ops->sync(bank->disk, bank->file) == STATUS_OK;
+}
+
+/* Changes the row and keeps it, or leaves it as it was. */
+static enum bank_answer row_change(struct bank *bank, struct bank_row *row, const struct bank_row *to)
+{
+    const struct bank_row before = *row;
+    *row = *to;
+    if (row_keep(bank, row))
+        return BANK_DONE;
+    *row = before;
+    return BANK_BROKEN;
+}
+
+static enum status rows_load(struct bank *bank)
+{
+    uint64_t bytes = 0;
+    size_t got;
+    struct bank_row row;
+    enum status status = bank->disk->ops->size(bank->disk, bank->file, &bytes);
+    for (uint64_t at = 0; at < bytes && status == STATUS_OK; at += BANK_ROW_BYTES) {
+        status = bank->disk->ops->read(bank->disk, bank->file, at, &row, sizeof row, &got);
+        if (status != STATUS_OK || got < sizeof row || row.crc != row_crc(&row)
+            || bank->count == BANK_PAYMENTS_MAX)
+            break;
+        bank->rows[bank->count++] = row;
+        *slot_of(bank, row.reference) = bank->count;
+    }
+    return status;
+}
+
+enum status bank_open(struct bank **out, const char *folder)
+{
+    struct bank *bank = calloc(1, sizeof *bank);
+    uint64_t seed;
+    *out = NULL;
+    if (bank == NULL)
+        return STATUS_FULL;
+    bank->file = -1;
+    bank->rows = calloc(BANK_PAYMENTS_MAX, sizeof *bank->rows);
+    bank->index = calloc(INDEX_SLOTS, sizeof *bank->index);
+    random_secret(&bank->key, sizeof bank->key);
+    random_secret(&seed, sizeof seed);
+    random_seed(&bank->random, seed);
+    enum status status = bank->rows == NULL || bank->index == NULL
+        ? STATUS_FULL
+        : disk_folder_open(folder, &bank->disk);
+    if (status == STATUS_OK)
+        status = bank->disk->ops->open(bank->disk, file_name, DISK_WRITE, &bank->file);
+    if (status == STATUS_NOT_FOUND) {
+        status = bank->disk->ops->open(bank->disk, file_name, DISK_CREATE, &bank->file);
+        if (status == STATUS_OK)
+            status = bank->disk->ops->sync_folder(bank->disk);
+    }
+    if (status == STATUS_OK)
+        status = rows_load(bank);
+    if (status != STATUS_OK) {
+        bank_close(bank);
+        return status;
+    }
+    *out = bank;
+    return STATUS_OK;
+}
+
+void bank_close(struct bank *bank)
+{
+    if (bank == NULL)
+        return;
+    if (bank->disk != NULL && bank->file >= 0)
+        bank->disk->ops->close(bank->disk, bank->file);
+    if (bank->disk != NULL)
+        disk_folder_close(bank->disk);
+    free(bank->rows);
+    free(bank->index);
+    free(bank);
+}
+
+struct bank_switches *bank_switches(struct bank *bank)
+{
+    return &bank->switches;
+}
+
+static bool dice(struct bank *bank, uint32_t percent)
+{
+    return percent > 0 && random_below(&bank->random, 100) < percent;
+}
+
+bool bank_is_unreached(struct bank *bank)
+{
+    return dice(bank, bank->switches.unreached);
+}
+
+bool bank_is_unanswered(struct bank *bank)
+{
+    return dice(bank, bank->switches.unanswered);
+}
+
+static const char *state_name(const struct bank_row *row)
+{
+    return row->state == BANK_OPEN ? "open" : row->state == BANK_CLOSED ? "closed" : "captured";
+}
+
+static void row_show(const struct bank *bank, const struct bank_row *row, struct sandbox_message *out)
+{
+    *out = (struct sandbox_message){ .amount = row->state == BANK_CAPTURED ? row->captured : row->amount,
+        .expires_ms = row->expires_ms };
+    snprintf(out->state, sizeof out->state, "%s", state_name(row));
+    snprintf(out->id, sizeof out->id, "sb_%08x%016llx", (uint32_t)(row - bank->rows),
+        (unsigned long long)row->secret);
+    snprintf(out->reference, sizeof out->reference, "%s", row->reference);
+    snprintf(out->currency, sizeof out->currency, "%s", row->currency);
+    snprintf(out->title, sizeof out->title, "%s", row->title);
+    snprintf(out->notify_url, sizeof out->notify_url, "%s", row->notify_url);
+    snprintf(out->return_url, sizeof out->return_url, "%s", row->return_url);
+}
+
+enum bank_answer bank_create(
+    struct bank *bank, const struct sandbox_message *asked, struct sandbox_message *out)
+{
+    struct bank_row *row = row_find(bank, asked->reference);
+    if (row != NULL) {
+        const bool same = row->amount == asked->amount && strcmp(row->currency, asked->currency) == 0;
+        row_show(bank, row, out);
+        return same ? BANK_DONE : BANK_REFUSED;
+    }
+    if (asked->reference[0] == 0 || asked->currency[0] == 0)
+        return BANK_REFUSED;
+    if (bank->count == BANK_PAYMENTS_MAX)
+        return BANK_FULL;
+    row = &bank->rows[bank->count];
+    struct bank_row fresh = { .state = BANK_OPEN, .amount = asked->amount, .expires_ms = asked->expires_ms };
+    random_secret(&fresh.secret, sizeof fresh.secret);
+    memcpy(fresh.currency, asked->currency, sizeof fresh.currency);
+    memcpy(fresh.reference, asked->reference, sizeof fresh.reference);
+    memcpy(fresh.title, asked->title, sizeof fresh.title);
+    memcpy(fresh.notify_url, asked->notify_url, sizeof fresh.notify_url);
+    memcpy(fresh.return_url, asked->return_url, sizeof fresh.return_url);
+    const enum bank_answer answer = row_change(bank, row, &fresh);
+    if (answer != BANK_DONE)
+        return answer;
+    bank->count++;
+    *slot_of(bank, fresh.reference) = bank->count;
+    row_show(bank, row, out);
+    return BANK_DONE;
+}
+
+enum bank_answer bank_show(struct bank *bank, const char *reference, struct sandbox_message *out)
+{
+    const struct bank_row *row = row_find(bank, reference);
+    if (row == NULL)
+        return BANK_UNKNOWN;
+    row_show(bank, row, out);
+    return BANK_DONE;
+}
+
+/* ---- callbacks ---- */
+
+static void note_add(struct bank *bank, const struct bank_row *row, bool wrong, uint64_t due_ms)
+{
+    if (bank->note_count == BANK_CALLBACKS_MAX)
+        return; /* lost, as callbacks are; the query finds out */
+    bank->notes[bank->note_count++] = (struct bank_note){
+        .due_ms = due_ms, .row = (uint32_t)(row - bank->rows), .wrong = wrong, .state = (uint8_t)row->state
+    };
+}
+
+static void notes_plan(struct bank *bank, const struct bank_row *row, enum bank_how how, uint64_t now_ms)
+{
+    const struct bank_switches *switches = &bank->switches;
+    if (how == BANK_PAY_LOST || dice(bank, switches->lost))
+        return;
+    const uint32_t times = how == BANK_PAY_TWICE || dice(bank, switches->doubled) ? 2 : 1;
+    const bool wrong = how == BANK_PAY_WRONG || dice(bank, switches->wrong_amount);
+    for (uint32_t i = 0; i < times; i++) {
+        uint64_t due_ms = now_ms + (how == BANK_PAY_LATE ? LATE_MS : 0);
+        if (switches->delay_ms > 0)
+            due_ms += random_below(&bank->random, switches->delay_ms);
+        if (dice(bank, switches->reordered))
+            due_ms += REORDER_MS;
+        note_add(bank, row, wrong, due_ms);
+    }
+}
+
+bool bank_callback(struct bank *bank, uint64_t now_ms, struct sandbox_message *out)
+{
+    for (uint32_t i = 0; i < bank->note_count; i++) {
+        const struct bank_note note = bank->notes[i];
+        if (note.due_ms > now_ms)
+            continue;
+        bank->notes[i] = bank->notes[--bank->note_count];
+        struct bank_row row = bank->rows[note.row];
+        row.state = note.state; /* as it was then: news may be old */
+        row_show(bank, &bank->rows[note.row], out);
+        snprintf(out->state, sizeof out->state, "%s", state_name(&row));
+        if (note.wrong)
+            out->amount++;
+        out->title[0] = 0;
+        return true;
+    }
+    return false;
+}
+
+/* ---- what changes a payment ---- */
+
+enum bank_answer bank_close_payment(
+    struct bank *bank, const char *reference, uint64_t now_ms, struct sandbox_message *out)
+{
+    struct bank_row *row = row_find(bank, reference);
+    if (row == NULL)
+        return BANK_UNKNOWN;
+    if (row->state == BANK_OPEN) {
+        struct bank_row closed = *row;
+        closed.state = BANK_CLOSED;
+        const enum bank_answer answer = row_change(bank, row, &closed);
+        if (answer != BANK_DONE)
+            return answer;
+        notes_plan(bank, row, BANK_PAY, now_ms);
+    }
+    row_show(bank, row, out); /* captured: it says so, and is not closed */
+    return BANK_DONE;
+}
+
+static void refund_state(const struct bank_row *row, struct sandbox_message *out)
+{
+    snprintf(out->state, sizeof out->state, "%s", row->refunded > 0 ? "refunded" : state_name(row));
+    snprintf(out->key, sizeof out->key, "%s", row->refund_key);
+}
+
+enum bank_answer bank_refund(struct bank *bank, const char *reference, const char *key,
+    uint64_t amount, struct sandbox_message *out)
+{
+    struct bank_row *row = row_find(bank, reference);
+    if (row == NULL)
+        return BANK_UNKNOWN;
+    const bool again = row->refunded > 0 && strcmp(row->refund_key, key) == 0;
+    if (!again && (row->state != BANK_CAPTURED || row->refunded > 0 || amount != row->captured))
+        return BANK_REFUSED;
+    if (!again) {
+        struct bank_row given = *row;
+        given.refunded = amount;
+        snprintf(given.refund_key, sizeof given.refund_key, "%s", key);
+        const enum bank_answer answer = row_change(bank, row, &given);
+        if (answer != BANK_DONE)
+            return answer;
+    }
+    row_show(bank, row, out);
+    refund_state(row, out);
+    return BANK_DONE;
+}
+
+enum bank_answer bank_refund_show(struct bank *bank, const char *reference, struct sandbox_message *out)
+{
+    const struct bank_row *row = row_find(bank, reference);
+    if (row == NULL)
+        return BANK_UNKNOWN;
+    row_show(bank, row, out);
+    refund_state(row, out);
+    return BANK_DONE;
+}
+
+static struct bank_row *row_by_id(struct bank *bank, struct span id)
+{
+    uint64_t number = 0, secret;
+    if (id.size != 3 + 8 + 16 || memcmp(id.data, "sb_", 3) != 0
+        || span_to_hex64(span_of(id.data + 11, 16), &secret) != STATUS_OK)
+        return NULL;
+    char digits[16] = "00000000";
+    memcpy(digits + 8, id.data + 3, 8);
+    if (span_to_hex64(span_of(digits, sizeof digits), &number) != STATUS_OK || number >= bank->count)
+        return NULL;
+    struct bank_row *row = &bank->rows[number];
+    const bool good = span_equal_constant_time(
+        span_of(&secret, sizeof secret), span_of(&row->secret, sizeof row->secret));
+    return good ? row : NULL;
+}
+
+enum bank_answer bank_show_id(struct bank *bank, struct span id, struct sandbox_message *out)
+{
+    const struct bank_row *row = row_by_id(bank, id);
+    if (row == NULL)
+        return BANK_UNKNOWN;
+    row_show(bank, row, out);
+    return BANK_DONE;
+}
+
+enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, uint64_t now_ms,
+    struct sandbox_message *out)
+{
+    struct bank_row *row = row_by_id(bank, id);
+    if (row == NULL)
+        return BANK_UNKNOWN;
+    row_show(bank, row, out);
+    if (row->state != BANK_OPEN)
+        return BANK_REFUSED;
+    struct bank_row next = *row;
+    next.state = how == BANK_DECLINE ? BANK_CLOSED : BANK_CAPTURED;
+    const bool too_little = next.amount > 1 && dice(bank, bank->switches.short_paid);
+    next.captured = how == BANK_DECLINE ? 0 : next.amount - (too_little ? 1 : 0);
+    const enum bank_answer answer = row_change(bank, row, &next);
+    if (answer != BANK_DONE)
+        return answer;
+    notes_plan(bank, row, how, now_ms);
+    row_show(bank, row, out);
+    return BANK_DONE;
+}
+
+void bank_totals(const struct bank *bank, uint64_t *captured, uint64_t *refunded)
+{
+    *captured = *refunded = 0;
+    for (uint32_t i = 0; i < bank->count; i++) {
+        *captured += bank->rows[i].captured;
+        *refunded += bank->rows[i].refunded;
+    }
+}

@@ -1,0 +1,173 @@
+/* wiring/admin_payments.c: the money as the shop sees it: payments of an order, refunds under way, sums,
+ * where an order goes; and the sandbox's switches. */
+#include "base/log.h"
+#include "wiring/admin_api.h"
+#include "wiring/desk_payments.h"
+
+enum { REFUNDS_SHOWN = 100 };
+
+static const struct payment_store_ops *money_ops(const struct desk *desk)
+{
+    return desk->config.store->ops->payment;
+}
+
+static void payment_json(const struct payment *payment, struct text *out)
+{
+    static const char *const uses[PAYMENT_USES] = { "none", "order", "late", "relinked", "refund" };
+    text_format(out, "{\"id\":%llu,\"provider\":", (unsigned long long)payment->id);
+    text_json(out, span_from_string(payment->provider));
+    text_literal(out, ",\"reference\":");
+    text_json(out, span_from_string(payment->reference));
+    text_literal(out, ",\"provider_id\":");
+    text_json(out, span_from_string(payment->provider_id));
+    text_format(out, ",\"state\":\"%s\",\"use\":\"%s\",\"amount\":%llu,\"captured\":%llu",
+        desk_payment_state_name(payment->state), uses[payment->use],
+        (unsigned long long)payment->amount, (unsigned long long)payment->captured);
+    text_format(out, ",\"currency\":\"%s\",\"created_ms\":%llu,\"captured_ms\":%llu,\"tries\":%u}",
+        payment->currency, (unsigned long long)payment->created_ms,
+        (unsigned long long)payment->captured_ms, payment->tries);
+}
+
+void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct payment payments[PAYMENTS_PER_ORDER];
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    const enum status status = money_ops(desk)->of_order(
+        desk->config.store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"payments\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        payment_json(&payments[i], &body);
+    }
+    text_literal(&body, "]}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_order_details(struct desk *desk, struct job *job, uint32_t id)
+{
+    (void)id;
+    desk_details_reply(desk, job, job->ticket);
+}
+
+static void refund_json(const struct desk *desk, const struct refund *refund, struct text *out)
+{
+    static const char *const whys[REFUND_WHYS] = { "order", "late", "double", "amount" };
+    text_format(out, "{\"id\":%llu,\"order\":\"%016llx\",\"provider\":", (unsigned long long)refund->id,
+        (unsigned long long)funnel_order_id(desk->config.keys, refund->ticket));
+    text_json(out, span_from_string(refund->provider));
+    text_literal(out, ",\"key\":");
+    text_json(out, span_from_string(refund->key));
+    text_format(out, ",\"state\":\"%s\",\"why\":\"%s\",\"amount\":%llu,\"currency\":\"%s\"",
+        desk_refund_state_name(refund->state), whys[refund->why],
+        (unsigned long long)refund->amount, refund->currency);
+    text_format(out, ",\"created_ms\":%llu,\"done_ms\":%llu,\"tries\":%u,\"error\":",
+        (unsigned long long)refund->created_ms, (unsigned long long)refund->done_ms, refund->tries);
+    text_json(out, span_from_string(refund->error));
+    text_literal(out, "}");
+}
+
+void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct refund refunds[REFUNDS_SHOWN];
+    uint32_t count = 0;
+    uint64_t after = 0, open = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "open", 1, &open))
+        return;
+    enum status status = money_ops(desk)->refunds(desk->config.store, after,
+        open != 0 ? REFUND_WANTED : REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
+    uint32_t stuck = 0;
+    if (status == STATUS_OK && open != 0 && count < REFUNDS_SHOWN)
+        status = money_ops(desk)->refunds(desk->config.store, after, REFUND_STUCK, refunds + count,
+            REFUNDS_SHOWN - count, &stuck);
+    count += stuck;
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"refunds\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        refund_json(desk, &refunds[i], &body);
+    }
+    text_literal(&body, "]");
+    if (count == REFUNDS_SHOWN)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)refunds[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct money_totals totals;
+    struct text body = job_body(job);
+    (void)id;
+    const enum status status = money_ops(desk)->totals(desk->config.store, &totals);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_format(&body, "{\"captured\":%llu,\"refunded\":%llu,\"wanted\":%llu,\"late\":%llu,\"paid\":%llu}",
+        (unsigned long long)totals.captured, (unsigned long long)totals.refunded,
+        (unsigned long long)totals.wanted, (unsigned long long)totals.late,
+        (unsigned long long)totals.paid);
+    job_reply_json(job, 200, &body);
+}
+
+/* ---- the sandbox ---- */
+
+static void switches_reply(struct desk *desk, struct job *job)
+{
+    const struct bank_switches *switches = bank_switches(desk->money.bank);
+    struct text body = job_body(job);
+    uint64_t captured, refunded;
+    bank_totals(desk->money.bank, &captured, &refunded);
+    text_format(&body,
+        "{\"lost\":%u,\"doubled\":%u,\"reordered\":%u,\"wrong_amount\":%u,\"unreached\":%u,"
+        "\"unanswered\":%u,\"short_paid\":%u,\"delay_ms\":%u,\"captured\":%llu,\"refunded\":%llu}",
+        switches->lost, switches->doubled, switches->reordered, switches->wrong_amount,
+        switches->unreached, switches->unanswered, switches->short_paid, switches->delay_ms,
+        (unsigned long long)captured, (unsigned long long)refunded);
+    job_reply_json(job, 200, &body);
+}
+
+void admin_sandbox(struct desk *desk, struct job *job, uint32_t id)
+{
+    (void)id;
+    if (desk->money.bank == NULL)
+        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+    else
+        switches_reply(desk, job);
+}
+
+void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id)
+{
+    if (desk->money.bank == NULL) {
+        admin_sandbox(desk, job, id);
+        return;
+    }
+    struct bank_switches wanted = *bank_switches(desk->money.bank);
+    const struct field fields[] = {
+        { "lost", FIELD_U32, &wanted.lost, 0, 100, false, NULL },
+        { "doubled", FIELD_U32, &wanted.doubled, 0, 100, false, NULL },
+        { "reordered", FIELD_U32, &wanted.reordered, 0, 100, false, NULL },
+        { "wrong_amount", FIELD_U32, &wanted.wrong_amount, 0, 100, false, NULL },
+        { "unreached", FIELD_U32, &wanted.unreached, 0, 100, false, NULL },
+        { "unanswered", FIELD_U32, &wanted.unanswered, 0, 100, false, NULL },
+        { "short_paid", FIELD_U32, &wanted.short_paid, 0, 100, false, NULL },
+        { "delay_ms", FIELD_U32, &wanted.delay_ms, 0, 60000, false, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+        return;
+    *bank_switches(desk->money.bank) = wanted;
+    switches_reply(desk, job);
+    admin_audit_write(desk, job, "sandbox.change", "lost %u doubled %u delay %u ms", wanted.lost,
+        wanted.doubled, wanted.delay_ms);
+}

@@ -1,0 +1,289 @@
+/* wiring/desk_money.c: providers, the calls to them, and what the cashier needs of the desk. */
+#include "wiring/desk_money.h"
+
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "payment/sandbox.h"
+#include "wiring/desk_parts.h"
+#include "wiring/desk_payments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { SECRET_CHARS = 43, TITLE_BYTES = NAME_BYTES_MAX + 1 };
+
+struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index)
+{
+    const struct desk_money *money = &desk->money;
+    for (uint32_t i = 0; i < money->provider_count; i++) {
+        if (!span_equal(name, span_from_string(money->providers[i]->ops->name)))
+            continue;
+        *index = i;
+        return money->providers[i];
+    }
+    return NULL;
+}
+
+/* ---- what the cashier asks of us ---- */
+
+static void title_read(struct desk *desk, ticket_number ticket, char title[TITLE_BYTES])
+{
+    struct order_store *store = desk->config.store;
+    struct order order;
+    struct item item;
+    struct product product;
+    const bool known = store->ops->order_by_ticket(store, ticket, &order) == STATUS_OK
+        && store->ops->item_get(store, order.item, &item) == STATUS_OK
+        && store->ops->product_get(store, item.product, &product) == STATUS_OK;
+    snprintf(title, TITLE_BYTES, "%s", known ? product.name : "order");
+}
+
+static bool money_ask(void *context, uint32_t flight, const struct provider_task *asked)
+{
+    struct desk *desk = context;
+    struct provider_task task = *asked;
+    struct provider_said said;
+    char title[TITLE_BYTES], notify[CONFIG_TEXT + 64], back[CONFIG_TEXT + 64];
+    uint32_t index;
+    struct provider *provider =
+        desk_provider_find(desk, span_from_string(asked->payment->provider), &index);
+    struct outgoing_call *call = provider == NULL ? NULL : courier_take(desk->money.courier);
+    if (call == NULL) {
+        if (provider == NULL)
+            log_error("cashier", "payment %s is of provider %s, which is not in payment.providers",
+                asked->payment->reference, asked->payment->provider);
+        return false;
+    }
+    title_read(desk, asked->payment->ticket, title);
+    snprintf(notify, sizeof notify, "%s/v1/payments/%s/callback", desk->money.public_url,
+        provider->ops->name);
+    snprintf(back, sizeof back, "%s/?orders", desk->money.public_url);
+    task.title = title;
+    task.notify_url = notify;
+    task.return_url = back;
+    task.now_ms = clock_wall_ms();
+    if (!provider->ops->ask(provider, &task, call, &said)) {
+        courier_give(desk->money.courier, call);
+        cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
+        return true;
+    }
+    call->tag = (uint64_t)CALLER_CASHIER << CALLER_SHIFT | flight;
+    call->detail = index;
+    call->allow_private = true; /* the operator has set the address, no stranger */
+    courier_send(desk->money.courier, call);
+    return true;
+}
+
+/* The cashier's question is answered. */
+static void money_answered(struct desk *desk, const struct outgoing_call *call)
+{
+    const uint32_t flight = (uint32_t)call->tag;
+    struct provider *provider = desk->money.providers[call->detail];
+    struct provider_task task;
+    struct provider_said said;
+    cashier_task(&desk->money.cashier, flight, &task);
+    task.now_ms = clock_wall_ms();
+    provider->ops->read(provider, &task, call, &said);
+    cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
+}
+
+/* The payment's id is the key: however often it is asked, it is one ticket. */
+static enum status money_unit(void *context, const struct payment *payment,
+    const struct order *order, struct outcome *outcome)
+{
+    struct desk *desk = context;
+    char name[32];
+    const int size = snprintf(name, sizeof name, "late-%llu", (unsigned long long)payment->id);
+    const struct command command = { .type = COMMAND_RESERVE,
+        .time_ms = desk->now_ms,
+        .reserve = { .user = order->user,
+            .key = funnel_key_hash(desk->config.keys, order->user, span_of(name, (size_t)size)),
+            .item = order->item,
+            .quantity = order->quantity,
+            .channel = order->channel,
+            .flags = RESERVE_AFTER_END } };
+    return desk_ask(desk, &command, outcome);
+}
+
+static void money_changed(void *context, const struct order *order)
+{
+    struct desk *desk = context;
+    desk_order_changed(desk, order->ticket);
+    stock_pump_look(desk->pump);
+    expiry_look(&desk->expiry);
+}
+
+static void money_stuck(void *context, const struct refund *refund)
+{
+    (void)context;
+    log_error("cashier", "refund %s: a person must look at it", refund->key);
+}
+
+/* ---- opening ---- */
+
+/* A secret of its own for a sandbox without one, known only to this data folder. */
+static enum status secret_make(const char *path)
+{
+    uint8_t secret[32];
+    char text[SECRET_CHARS + 1];
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno == EEXIST ? STATUS_OK : STATUS_IO;
+    random_secret(secret, sizeof secret);
+    const size_t size = base64_encode(secret, sizeof secret, text);
+    text[size] = '\n';
+    const bool good = write(fd, text, size + 1) == (ssize_t)(size + 1);
+    close(fd);
+    return good ? STATUS_OK : STATUS_IO;
+}
+
+static enum status sandbox_open_bank(struct desk *desk, const char *secret_file, char error[CONFIG_ERROR])
+{
+    const struct config *config = desk->config.config;
+    char folder[CONFIG_TEXT + 16];
+    snprintf(folder, sizeof folder, "%s/sandbox", config->folder);
+    if (bank_open(&desk->money.bank, folder) != STATUS_OK
+        || sandbox_secret_read(secret_file, &desk->money.bank_secret) != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "the sandbox's bank can't be opened");
+        return STATUS_IO;
+    }
+    *bank_switches(desk->money.bank) = (struct bank_switches){ .lost = (uint32_t)config->sandbox_lost,
+        .doubled = (uint32_t)config->sandbox_doubled,
+        .reordered = (uint32_t)config->sandbox_reordered,
+        .wrong_amount = (uint32_t)config->sandbox_wrong_amount,
+        .unreached = (uint32_t)config->sandbox_unreached,
+        .unanswered = (uint32_t)config->sandbox_unanswered,
+        .short_paid = (uint32_t)config->sandbox_short_paid,
+        .delay_ms = (uint32_t)config->sandbox_delay_ms };
+    log_warn("sandbox", "the sandbox takes payments: no real money moves");
+    return STATUS_OK;
+}
+
+static enum status provider_open(
+    struct desk *desk, const struct provider_ops *ops, uint32_t table_at, char error[CONFIG_ERROR])
+{
+    const struct config *config = desk->config.config;
+    const char *values[PROVIDER_SETTINGS_MAX];
+    char own_secret[CONFIG_TEXT + 32], what[PROVIDER_ERROR] = "";
+    const bool sandbox = ops == &sandbox_provider;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; ops->settings[i].name != NULL; i++) {
+        values[i] = config->provider_values[table_at][i];
+        if (values[i][0] == 0 && ops->settings[i].standard == NULL) {
+            snprintf(error, CONFIG_ERROR, "%s.%s must be set", ops->name, ops->settings[i].name);
+            return STATUS_BAD_INPUT;
+        }
+        if (sandbox && values[i][0] == 0 && strcmp(ops->settings[i].name, "base") == 0)
+            values[i] = desk->money.public_url;
+        if (sandbox && values[i][0] == 0 && strcmp(ops->settings[i].name, "secret_file") == 0) {
+            snprintf(own_secret, sizeof own_secret, "%s/sandbox.secret", config->folder);
+            status = secret_make(own_secret);
+            values[i] = own_secret;
+        }
+        if (sandbox && status == STATUS_OK && strcmp(ops->settings[i].name, "secret_file") == 0)
+            status = sandbox_open_bank(desk, values[i], error);
+    }
+    struct provider **place = &desk->money.providers[desk->money.provider_count];
+    if (status == STATUS_OK)
+        status = ops->open(place, values, what);
+    if (status == STATUS_OK)
+        desk->money.provider_count++;
+    else if (what[0] != 0)
+        snprintf(error, CONFIG_ERROR, "%.250s", what);
+    return status;
+}
+
+static enum status providers_open(struct desk *desk, char error[CONFIG_ERROR])
+{
+    struct span list = span_from_string(desk->config.config->providers), name;
+    while (span_take_until(&list, ',', &name)) {
+        uint32_t at = 0, index;
+        while (provider_table[at] != NULL
+            && !span_equal(name, span_from_string(provider_table[at]->name)))
+            at++;
+        if (provider_table[at] == NULL || desk_provider_find(desk, name, &index) != NULL) {
+            snprintf(error, CONFIG_ERROR, "payment.providers: %.*s is not known, or twice",
+                (int)(name.size < 40 ? name.size : 40), name.data);
+            return STATUS_BAD_INPUT;
+        }
+        const enum status status = provider_open(desk, provider_table[at], at, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR])
+{
+    const struct config *config = desk->config.config;
+    const bool any = strcmp(config->address, "0.0.0.0") == 0 || strcmp(config->address, "::") == 0;
+    const bool six = !any && strchr(config->address, ':') != NULL;
+    if (config->public_url[0] != 0)
+        snprintf(desk->money.public_url, sizeof desk->money.public_url, "%s", config->public_url);
+    else
+        snprintf(desk->money.public_url, sizeof desk->money.public_url, "http://%s%.200s%s:%u",
+            six ? "[" : "", any ? "127.0.0.1" : config->address, six ? "]" : "", port);
+    const struct cashier_config cashier = { .store = desk->config.store,
+        .query_ms = config->query_ms,
+        .close_wait_ms = config->close_wait_ms,
+        .late_wait_ms = config->late_wait_ms,
+        .ask = money_ask,
+        .unit = money_unit,
+        .changed = money_changed,
+        .opened = desk_payment_opened,
+        .stuck = money_stuck,
+        .context = desk };
+    cashier_start(&desk->money.cashier, &cashier);
+    return providers_open(desk, error);
+}
+
+enum status desk_money_open(struct desk *desk, char error[CONFIG_ERROR])
+{
+    const enum status status = courier_open(&desk->money.courier, COURIER_CALLS_MAX, &desk->wake);
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "no memory for outgoing calls");
+    return status;
+}
+
+void desk_money_close(struct desk *desk)
+{
+    for (uint32_t i = 0; i < desk->money.provider_count; i++)
+        desk->money.providers[i]->ops->close(desk->money.providers[i]);
+    bank_close(desk->money.bank);
+    courier_close(desk->money.courier);
+    explicit_bzero(&desk->money.bank_secret, sizeof desk->money.bank_secret);
+}
+
+/* ---- running ---- */
+
+static void calls_collect(struct desk *desk)
+{
+    struct outgoing_call *call;
+    while ((call = courier_collect(desk->money.courier)) != NULL) {
+        switch ((enum caller)(call->tag >> CALLER_SHIFT)) {
+        case CALLER_CASHIER:
+            money_answered(desk, call);
+            break;
+        case CALLER_SANDBOX:
+            desk_sandbox_answered(desk, call);
+            break;
+        case CALLER_WEBHOOK:
+            break;
+        }
+        courier_give(desk->money.courier, call);
+    }
+}
+
+void desk_money_turn(struct desk *desk)
+{
+    calls_collect(desk);
+    if (desk->money.bank != NULL)
+        desk_sandbox_turn(desk);
+    const enum status status = cashier_turn(&desk->money.cashier, desk->now_ms);
+    if (status != STATUS_OK && status != STATUS_AWAY)
+        log_error("cashier", "payments can't be followed: %s", status_name(status));
+    desk_payments_turn(desk);
+}

@@ -1,0 +1,494 @@
+#include "wiring/desk_payments.h"
+
+#include "funnel/intent.h"
+#include "wiring/admin_api.h"
+#include "wiring/desk_money.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const payment_states[PAYMENT_STATES] = {
+    [PAYMENT_STARTED] = "starting",
+    [PAYMENT_OPEN] = "open",
+    [PAYMENT_CLOSING] = "closing",
+    [PAYMENT_CAPTURED] = "captured",
+    [PAYMENT_CLOSED] = "closed",
+};
+static const char *const refund_states[REFUND_STATES] = {
+    [REFUND_WANTED] = "wanted",
+    [REFUND_DONE] = "done",
+    [REFUND_STUCK] = "stuck",
+};
+
+const char *desk_payment_state_name(uint8_t state)
+{
+    return payment_states[state];
+}
+
+const char *desk_refund_state_name(uint8_t state)
+{
+    return refund_states[state];
+}
+
+static const struct payment_store_ops *money_ops(const struct desk *desk)
+{
+    return desk->config.store->ops->payment;
+}
+
+static void payment_members(const struct payment *payment, struct text *out)
+{
+    text_literal(out, ",\"payment\":{\"provider\":");
+    text_json(out, span_from_string(payment->provider));
+    text_format(out, ",\"state\":\"%s\"", payment_states[payment->state]);
+    if (payment->state == PAYMENT_OPEN) {
+        text_literal(out, ",\"url\":");
+        text_json(out, span_from_string(payment->url));
+    }
+    text_literal(out, "}");
+}
+
+void desk_payment_json(const struct desk *desk, const struct order *order, struct text *out)
+{
+    struct order_store *store = desk->config.store;
+    struct payment payment;
+    struct refund refund;
+    uint32_t count = 0;
+    if (order->state == ORDER_PENDING
+        && money_ops(desk)->of_order(store, order->ticket, &payment, 1, &count) == STATUS_OK && count > 0)
+        payment_members(&payment, out);
+    if ((order->state == ORDER_REFUNDED || order->state == ORDER_CLOSED)
+        && money_ops(desk)->refund_of_order(store, order->ticket, &refund) == STATUS_OK)
+        text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
+            refund_states[refund.state], (unsigned long long)refund.amount);
+}
+
+/* ---- requests that wait ---- */
+
+/* NULL: too many wait already. */
+static struct held_job *job_hold(struct desk *desk, struct job *job, uint64_t wait_ms)
+{
+    struct desk_money *money = &desk->money;
+    if (money->held_count == HELD_JOBS_MAX)
+        return NULL;
+    struct held_job *held = &money->held[money->held_count++];
+    *held = (struct held_job){ .job = job, .until_ms = desk->now_ms + wait_ms };
+    job->result = JOB_HELD;
+    return held;
+}
+
+/* Answers with the order as it is now. */
+static void order_reply(struct desk *desk, struct job *job, int status)
+{
+    struct order order;
+    if (public_order_read(desk, job, &order))
+        public_order_reply(desk, job, status, &order);
+}
+
+static void held_answer(struct desk *desk, uint32_t at, int status, const char *error)
+{
+    struct desk_money *money = &desk->money;
+    struct job *job = money->held[at].job;
+    money->held[at] = money->held[--money->held_count];
+    if (error != NULL)
+        job_reply_problem(job, PROBLEM_PAYMENT_REFUSED, error, SPAN_NONE);
+    else
+        order_reply(desk, job, status);
+    desk_job_done(desk, job);
+}
+
+void desk_payment_opened(void *context, const struct payment *payment, const char *error)
+{
+    struct desk *desk = context;
+    for (uint32_t i = desk->money.held_count; i-- > 0;)
+        if (desk->money.held[i].payment == payment->id)
+            held_answer(desk, i, 200, error);
+}
+
+/* ---- starting to pay ---- */
+
+static const enum problem start_problems[START_ANSWERS] = {
+    [START_UNKNOWN] = PROBLEM_UNKNOWN_ORDER,
+    [START_REFUSED] = PROBLEM_ORDER_CLOSED,
+    [START_TOO_LATE] = PROBLEM_ORDER_CLOSED,
+    [START_DETAILS] = PROBLEM_DETAILS_REQUIRED,
+    [START_TOO_MANY] = PROBLEM_TOO_MANY_PAYMENTS,
+};
+
+static void start_refuse(struct job *job, enum start_answer answer, const struct order *order)
+{
+    if (answer == START_TOO_LATE)
+        job_reply_problem(job, PROBLEM_ORDER_CLOSED, "The time to pay is over.", SPAN_NONE);
+    else if (answer == START_REFUSED && order->state == ORDER_PAID)
+        job_reply_problem(job, PROBLEM_ALREADY_PAID, NULL, SPAN_NONE);
+    else
+        job_reply_problem(job, start_problems[answer], NULL, SPAN_NONE);
+}
+
+/* Ours, for the provider to carry: the order's id and which attempt it is. */
+static enum status reference_make(
+    struct desk *desk, const struct order *order, char out[REFERENCE_BYTES_MAX + 1])
+{
+    struct payment last[PAYMENTS_PER_ORDER];
+    uint32_t count = 0;
+    const enum status status =
+        money_ops(desk)->of_order(desk->config.store, order->ticket, last, PAYMENTS_PER_ORDER, &count);
+    snprintf(out, REFERENCE_BYTES_MAX + 1, "%016llx-%u",
+        (unsigned long long)funnel_order_id(desk->config.keys, order->ticket), count + 1);
+    return status;
+}
+
+static void payment_start(
+    struct desk *desk, struct job *job, const struct order *order, const struct provider *provider)
+{
+    struct payment_start start = {
+        .ticket = order->ticket, .now_ms = desk->now_ms, .extend_ms = desk->config.config->extend_ms
+    };
+    struct payment payment;
+    struct order after;
+    uint8_t answer;
+    snprintf(start.provider, sizeof start.provider, "%s", provider->ops->name);
+    enum status status = reference_make(desk, order, start.reference);
+    if (status == STATUS_OK)
+        status = money_ops(desk)->start(desk->config.store, &start, &payment, &after, &answer);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (answer != START_DONE && answer != START_REPEATED) {
+        start_refuse(job, (enum start_answer)answer, &after);
+        return;
+    }
+    if (answer == START_DONE)
+        desk_order_changed(desk, order->ticket);
+    cashier_look(&desk->money.cashier);
+    if (payment.state == PAYMENT_OPEN) {
+        public_order_reply(desk, job, 200, &after);
+        return;
+    }
+    struct held_job *held = job_hold(desk, job, desk->config.config->create_wait_ms);
+    if (held == NULL)
+        public_order_reply(desk, job, 202, &after);
+    else
+        held->payment = payment.id;
+}
+
+/* "": with one provider only, nothing needs to be said. NULL: the job is answered. */
+static const struct provider *provider_choose(struct desk *desk, struct job *job, const char *name)
+{
+    const bool given = name[0] != 0;
+    uint32_t index;
+    if (desk->money.provider_count == 0) {
+        job_reply_problem(job, PROBLEM_NO_PROVIDER, NULL, SPAN_NONE);
+        return NULL;
+    }
+    if (!given && desk->money.provider_count == 1)
+        return desk->money.providers[0];
+    const struct provider *provider =
+        given ? desk_provider_find(desk, span_from_string(name), &index) : NULL;
+    if (provider == NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, "provider must be one of GET /v1/payments.", SPAN_NONE);
+    return provider;
+}
+
+void public_order_pay(struct desk *desk, struct job *job, uint32_t id)
+{
+    char name[PROVIDER_NAME_MAX + 1] = "";
+    const struct field fields[] = { { "provider", FIELD_TEXT, name, 1, PROVIDER_NAME_MAX, false, NULL } };
+    struct order order;
+    (void)id;
+    if (!public_order_read(desk, job, &order) || (job->body.size > 0 && !admin_body_read(job, fields, 1)))
+        return;
+    const struct provider *provider = provider_choose(desk, job, name);
+    if (provider != NULL)
+        payment_start(desk, job, &order, provider);
+}
+
+void public_payment_ways(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct text body = job_body(job);
+    (void)id;
+    text_literal(&body, "{\"providers\":[");
+    for (uint32_t i = 0; i < desk->money.provider_count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        text_json(&body, span_from_string(desk->money.providers[i]->ops->name));
+    }
+    text_format(&body, "],\"refund_ms\":%llu}", (unsigned long long)desk->config.config->user_refund_ms);
+    job_reply_json(job, 200, &body);
+}
+
+/* "I have paid": the provider is asked soon, not when it would be its turn. */
+void public_order_query(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order order;
+    struct payment payments[PAYMENTS_PER_ORDER];
+    uint32_t count = 0;
+    (void)id;
+    if (!public_order_read(desk, job, &order))
+        return;
+    enum status status = money_ops(desk)->of_order(
+        desk->config.store, order.ticket, payments, PAYMENTS_PER_ORDER, &count);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        const bool live = payments[i].state == PAYMENT_OPEN || payments[i].state == PAYMENT_CLOSING;
+        if (live && payments[i].next_ms > desk->now_ms + QUERY_SOON_MS)
+            status = money_ops(desk)->again(
+                desk->config.store, payments[i].id, desk->now_ms + QUERY_SOON_MS);
+    }
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    cashier_look(&desk->money.cashier);
+    public_order_reply(desk, job, 202, &order);
+}
+
+/* ---- details ---- */
+
+static bool detail_is_clean(const char *text)
+{
+    for (; *text != 0; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
+            return false;
+    return true;
+}
+
+/* False: the job is answered with what is wrong. */
+static bool details_check(struct job *job, const struct order_details *details)
+{
+    if (detail_is_clean(details->name) && detail_is_clean(details->phone)
+        && detail_is_clean(details->address) && detail_is_clean(details->note))
+        return true;
+    job_reply_problem(job, PROBLEM_BAD_VALUE, "Control characters are not allowed.", SPAN_NONE);
+    return false;
+}
+
+enum { DETAIL_FIELDS = 4 };
+static void details_fields(struct order_details *details, struct field fields[DETAIL_FIELDS])
+{
+    fields[0] = (struct field){ "name", FIELD_TEXT, details->name, 1, DETAIL_NAME_MAX, true, NULL };
+    fields[1] = (struct field){ "phone", FIELD_TEXT, details->phone, 3, DETAIL_PHONE_MAX, true, NULL };
+    fields[2] =
+        (struct field){ "address", FIELD_TEXT, details->address, 3, DETAIL_ADDRESS_MAX, true, NULL };
+    fields[3] = (struct field){ "note", FIELD_TEXT, details->note, 0, DETAIL_NOTE_MAX, false, NULL };
+}
+
+/* False: the job is answered. */
+static bool details_keep(struct desk *desk, struct job *job, const struct order *order,
+    const struct order_details *details, struct order *after)
+{
+    const enum status status =
+        money_ops(desk)->details_set(desk->config.store, order->ticket, details, desk->now_ms, after);
+    if (status == STATUS_CONFLICT)
+        job_reply_problem(job,
+            order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID : PROBLEM_ORDER_CLOSED, NULL, SPAN_NONE);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}
+
+void public_order_details_set(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order order, after;
+    struct order_details details = { .note = "" };
+    struct field fields[DETAIL_FIELDS];
+    (void)id;
+    details_fields(&details, fields);
+    if (public_order_read(desk, job, &order) && admin_body_read(job, fields, DETAIL_FIELDS)
+        && details_check(job, &details) && details_keep(desk, job, &order, &details, &after))
+        public_order_reply(desk, job, 200, &after);
+}
+
+void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket)
+{
+    struct order_details details;
+    struct text body = job_body(job);
+    const enum status status = money_ops(desk)->details(desk->config.store, ticket, &details);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"name\":");
+    text_json(&body, span_from_string(details.name));
+    text_literal(&body, ",\"phone\":");
+    text_json(&body, span_from_string(details.phone));
+    text_literal(&body, ",\"address\":");
+    text_json(&body, span_from_string(details.address));
+    text_literal(&body, ",\"note\":");
+    text_json(&body, span_from_string(details.note));
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void public_order_details(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order order;
+    (void)id;
+    if (public_order_read(desk, job, &order))
+        desk_details_reply(desk, job, order.ticket);
+}
+
+/* ---- giving it up, giving it back ---- */
+
+void desk_cancel_later(struct desk *desk, struct job *job, struct order *order)
+{
+    uint32_t live = 0;
+    const enum status status = money_ops(desk)->closing(
+        desk->config.store, order->ticket, REASON_CANCELLED, desk->now_ms, &live);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    order->ending = REASON_CANCELLED;
+    desk_order_changed(desk, order->ticket);
+    cashier_look(&desk->money.cashier);
+    public_order_reply(desk, job, 202, order);
+}
+
+void public_order_refund(struct desk *desk, struct job *job, uint32_t id)
+{
+    const struct config *config = desk->config.config;
+    struct order order;
+    struct payment payment;
+    struct order_move move = { .event = ORDER_EVENT_REFUND,
+        .now_ms = desk->now_ms,
+        .refund_to = strcmp(config->user_refund_to, "stock") == 0 ? REFUND_TO_STOCK
+            : config->user_refund_to[0] == 's'                    ? REFUND_TO_SAFETY
+                                                                  : REFUND_TO_WRITE_OFF };
+    bool done = false;
+    (void)id;
+    if (!public_order_read(desk, job, &order))
+        return;
+    move.ticket = order.ticket;
+    if (order.state == ORDER_PAID) {
+        const enum status status = money_ops(desk)->of_paid(desk->config.store, order.ticket, &payment);
+        if (status != STATUS_OK) {
+            job_reply_status(job, status);
+            return;
+        }
+        if (desk->now_ms >= payment.captured_ms + config->user_refund_ms) {
+            job_reply_problem(job, PROBLEM_REFUND_NOT_ALLOWED, NULL, SPAN_NONE);
+            return;
+        }
+    }
+    if (!desk_order_move(desk, job, &move, &order, &done))
+        return;
+    cashier_look(&desk->money.cashier);
+    public_order_reply(desk, job, 200, &order);
+}
+
+/* ---- deduct on payment: the unit is taken when payment starts ---- */
+
+static void intent_order_pay(struct desk *desk, const struct held_job *held, const struct order *order)
+{
+    struct order after = *order;
+    held->job->result = JOB_REPLY;
+    if (held->has_details && !details_keep(desk, held->job, order, &held->details, &after))
+        return;
+    payment_start(desk, held->job, &after, held->provider);
+}
+
+/* False: the job is answered. */
+static bool intent_read(struct desk *desk, struct job *job, struct intent *intent, struct held_job *held)
+{
+    char text[INTENT_CHARS + 1] = "", name[PROVIDER_NAME_MAX + 1] = "", error[FIELD_ERROR];
+    json_t *details = NULL;
+    const struct field fields[] = {
+        { "intent", FIELD_TEXT, text, INTENT_CHARS, INTENT_CHARS, true, NULL },
+        { "provider", FIELD_TEXT, name, 1, PROVIDER_NAME_MAX, false, NULL },
+        { "details", FIELD_JSON, &details, 0, 0, false, &held->has_details },
+    };
+    struct field inner[DETAIL_FIELDS];
+    json_t *body = admin_body_parse(job->body, error);
+    if (body == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return false;
+    }
+    details_fields(&held->details, inner);
+    const bool good = admin_fields_read(body, fields, sizeof fields / sizeof *fields, error)
+        && (!held->has_details || admin_fields_read(details, inner, DETAIL_FIELDS, error));
+    json_decref(body);
+    if (!good) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+        return false;
+    }
+    if (!intent_verify(desk->config.keys, span_from_string(text), desk->now_ms, intent)
+        || intent->user != job->user) {
+        job_reply_problem(job, PROBLEM_INTENT_INVALID, NULL, SPAN_NONE);
+        return false;
+    }
+    held->provider = provider_choose(desk, job, name);
+    return held->provider != NULL && (!held->has_details || details_check(job, &held->details));
+}
+
+static void intent_refuse(struct job *job, const struct outcome *outcome)
+{
+    if (outcome->answer == ANSWER_SOLD_OUT)
+        job_reply_problem(job, PROBLEM_SOLD_OUT, "Sold out. You were not charged.", SPAN_NONE);
+    else
+        admin_refuse(job, outcome);
+}
+
+void public_intent_pay(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct intent intent;
+    struct held_job asked = { 0 };
+    struct outcome outcome;
+    (void)id;
+    if (!intent_read(desk, job, &intent, &asked))
+        return;
+    const struct command command = { .type = COMMAND_RESERVE,
+        .time_ms = desk->now_ms,
+        .reserve = { .user = intent.user,
+            .key = intent_key(desk->config.keys, &intent),
+            .item = intent.item,
+            .quantity = intent.quantity,
+            .channel = intent.channel } };
+    if (desk_ask(desk, &command, &outcome) != STATUS_OK) {
+        job_reply_status(job, STATUS_AWAY);
+        return;
+    }
+    if (outcome.answer != ANSWER_WON && outcome.answer != ANSWER_REPEATED) {
+        intent_refuse(job, &outcome);
+        return;
+    }
+    job->ticket = outcome.ticket;
+    struct held_job *held = job_hold(desk, job, ORDER_WAIT_MS);
+    if (held == NULL) {
+        order_reply(desk, job, 202);
+        return;
+    }
+    held->provider = asked.provider;
+    held->has_details = asked.has_details;
+    held->details = asked.details;
+}
+
+/* ---- the turn ---- */
+
+/* The unit was taken; is its order there by now? Then payment starts. */
+static bool held_order_turn(struct desk *desk, uint32_t at)
+{
+    struct desk_money *money = &desk->money;
+    struct order order;
+    const enum status status = desk->config.store->ops->order_by_ticket(
+        desk->config.store, money->held[at].job->ticket, &order);
+    if (status == STATUS_NOT_FOUND)
+        return false;
+    const struct held_job held = money->held[at];
+    money->held[at] = money->held[--money->held_count];
+    if (status == STATUS_OK)
+        intent_order_pay(desk, &held, &order);
+    else
+        job_reply_status(held.job, status);
+    if (held.job->result != JOB_HELD)
+        desk_job_done(desk, held.job);
+    return true;
+}
+
+void desk_payments_turn(struct desk *desk)
+{
+    for (uint32_t i = desk->money.held_count; i-- > 0;) {
+        if (desk->money.held[i].payment == 0 && held_order_turn(desk, i))
+            continue;
+        if (desk->now_ms >= desk->money.held[i].until_ms)
+            held_answer(desk, i, 202, NULL);
+    }
+}

@@ -1,0 +1,27 @@
+/* wiring/desk_payments.h: what users do about the money of their orders: start to pay, ask whether
+ * it came, say where it goes, give it back. Thread: the desk's. */
+#ifndef STAMPEDE_WIRING_DESK_PAYMENTS_H
+#define STAMPEDE_WIRING_DESK_PAYMENTS_H
+
+#include "contract/payment.h"
+#include "wiring/public_api.h"
+
+void public_order_pay(struct desk *desk, struct job *job, uint32_t id);
+void public_order_query(struct desk *desk, struct job *job, uint32_t id);
+void public_order_details_set(struct desk *desk, struct job *job, uint32_t id);
+void public_order_details(struct desk *desk, struct job *job, uint32_t id);
+void public_order_refund(struct desk *desk, struct job *job, uint32_t id);
+void public_intent_pay(struct desk *desk, struct job *job, uint32_t id);
+void public_payment_ways(struct desk *desk, struct job *job, uint32_t id);
+
+/* The cashier: the payment can be paid, or (`error`) never will. context: the desk. */
+void desk_payment_opened(void *context, const struct payment *payment, const char *error);
+void desk_payments_turn(struct desk *desk); /* users whose time is up */
+/* Payment or refund of the order, as members that begin with a comma; nothing where there is none. */
+void desk_payment_json(const struct desk *desk, const struct order *order, struct text *out);
+const char *desk_payment_state_name(uint8_t state);
+const char *desk_refund_state_name(uint8_t state);
+/* The order has live payments: they are closed at their providers, then it. Answers the job. */
+void desk_cancel_later(struct desk *desk, struct job *job, struct order *order);
+
+#endif
