@@ -11,6 +11,7 @@ const REACTIONS = {
     'sold-out': 'settle',
     'already-bought': 'settle',
     'limit-reached': 'settle',
+    'open-order': 'settle',
     'not-started': 'settle',
     'ended': 'settle',
     'paused': 'settle',

@@ -100,6 +100,7 @@ const en = {
     'problem.sold-out.some': 'Only {free} left. Please choose a smaller quantity.',
     'problem.already-bought': 'You have already bought this item.',
     'problem.limit-reached': 'You have reached the limit per person for this item.',
+    'problem.open-order': 'You have an unpaid order in this sale. Pay or cancel it first.',
     'problem.in-progress':
         'Another purchase of yours is still being written. Please try again shortly.',
     'problem.too-popular': 'Very many people are buying right now. Please try again in a moment.',
@@ -221,6 +222,7 @@ const zh = {
     'problem.sold-out.some': '仅剩 {free} 件，请减少数量。',
     'problem.already-bought': '您已经买过这件商品了。',
     'problem.limit-reached': '您已达到该商品的限购数量。',
+    'problem.open-order': '您在本场活动中有未付款的订单，请先付款或取消。',
     'problem.in-progress': '您的另一笔购买正在处理，请稍后再试。',
     'problem.too-popular': '抢购人数太多了，请稍后再试。',
     'problem.unavailable': '商城暂时无法接单，请稍后再试。',

@@ -50,7 +50,10 @@
     X(REFUND_LOST, "a refund that fails once is never asked for again") \
     X(CALLBACK_AMOUNT_UNCHECKED, "a callback with any amount pays the order (public peers)") \
     X(CLOSED_NEWS_WIN, "news that come late undo a capture") \
-    X(SECOND_PAYMENT_LEFT_OPEN, "an order is paid, and its other payment can still be")
+    X(SECOND_PAYMENT_LEFT_OPEN, "an order is paid, and its other payment can still be") \
+    X(WAITER_OVER_LIMIT, "an offer to a waiter does not count toward the limit") \
+    X(WAITER_SKIPS_LINE, "a later waiter is served before an earlier one that fits") \
+    X(OPEN_ORDER_UNCHECKED, "a second unpaid order where one is allowed")
 
 #define PLANTED_ENUM(name, what) PLANTED_##name,
 enum planted_bug { PLANTED_LIST(PLANTED_ENUM) PLANTED_COUNT };

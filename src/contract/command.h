@@ -35,14 +35,16 @@ enum settle_step {
 };
 
 enum reserve_flag {
-    RESERVE_AFTER_END = 1, /* late money: the window does not count */
+    RESERVE_AFTER_END = 1, /* late money, a waiter: the window of the sale does not count */
+    RESERVE_OFFER = 2, /* for a waiter: the key is that of the place, with a window to pay of its own */
 };
 
 struct command_sale {
     sale_id sale;
     uint32_t limit_per_user; /* units over all items; 0: none */
     uint64_t start_ms, end_ms;
-    bool eligible_only; /* only users loaded by COMMAND_USERS may buy */
+    bool eligible_only;  /* only users loaded by COMMAND_USERS may buy */
+    bool one_open_order; /* a user whose last ticket of the sale is held can't take another one */
 };
 struct command_preheat {
     item_id item;
@@ -80,16 +82,23 @@ struct command_reserve {
     item_id item;
     uint32_t quantity;
     channel_index channel;
-    uint8_t flags; /* enum reserve_flag */
+    uint8_t flags;      /* enum reserve_flag */
+    uint32_t window_ms; /* RESERVE_OFFER: time to pay; else the item's is used */
 };
+struct waiter {
+    user_id user;
+    uint64_t key; /* of the place in line */
+    uint32_t quantity;
+} __attribute__((packed, aligned(4)));
 struct command_settle {
     ticket_number ticket;
     uint8_t step;     /* enum settle_step */
     channel_index to; /* returned units go here: a channel or CHANNEL_SAFETY */
-    user_id waiter; /* 0: none; else the returned units are reserved for this user in the same command */
-    uint64_t waiter_key;
-    uint32_t waiter_quantity;
-    uint32_t waiter_window_ms;
+    uint8_t waiter_count;
+    uint32_t waiter_window_ms; /* their time to pay */
+    /* In the order of the line. In the same command the returned units, and no others, are
+     * reserved for them; who can't have them is passed over. */
+    struct waiter waiters[WAITERS_PER_RETURN];
 };
 struct command_ask {
     user_id user;
@@ -140,7 +149,8 @@ enum answer {
     ANSWER_CONFLICT,  /* refused: see enum conflict in outcome.detail */
     ANSWER_UNKNOWN_SALE,
     ANSWER_UNKNOWN_TICKET,
-    ANSWER_FOUND, /* COMMAND_ASK_… */
+    ANSWER_FOUND,      /* COMMAND_ASK_… */
+    ANSWER_OPEN_ORDER, /* a purchase: another one of this sale is not paid yet; with its ticket */
     ANSWERS,
 };
 
@@ -154,11 +164,13 @@ enum conflict {
     CONFLICT_NOT_PREHEATED, /* a sale without a preheated item can't open */
     CONFLICT_BAD_MOVE,      /* this gate or ticket can't make this move */
     CONFLICT_FULL,          /* a table is full */
-    CONFLICT_OTHER_LIMIT, /* the limit of a sale that has items can't change between none and some */
+    CONFLICT_OTHER_LIMIT, /* the limit of a sale that has items can't change between none and some, nor
+                             can "one open order" */
 };
 
 struct outcome {
-    ticket_number ticket; /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiter: the waiter's new ticket */
+    ticket_number ticket; /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiters: the ticket of the
+                             first one served, the others follow */
     uint64_t unit_price; /* WON, REPEATED */
     uint64_t pay_by_ms;  /* WON */
     user_id user;        /* ASK_TICKET, SETTLE: whose */
@@ -167,8 +179,25 @@ struct outcome {
     uint32_t free;       /* SOLD_OUT: what was free in the channel */
     item_id item;        /* ASK_TICKET, SETTLE, REPEATED */
     uint8_t answer;      /* enum answer */
-    uint8_t detail;      /* enum conflict; ASK_TICKET: enum ticket_state */
-    bool changed;        /* this command changed state and must be logged */
+    uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
+    bool changed; /* this command changed state and must be logged */
 };
+
+/* The ticket that a SETTLE made for its waiter at `index`; 0: passed over. */
+static inline ticket_number outcome_waiter_ticket(const struct outcome *outcome, uint32_t index)
+{
+    const uint32_t bit = 1u << index;
+    if ((outcome->detail & bit) == 0)
+        return 0;
+    return outcome->ticket + (uint32_t)__builtin_popcount(outcome->detail & (bit - 1));
+}
+
+/* How many tickets a logged command made; they count from outcome->ticket. */
+static inline uint32_t outcome_wins(const struct command *command, const struct outcome *outcome)
+{
+    if (command->type == COMMAND_SETTLE)
+        return (uint32_t)__builtin_popcount(outcome->detail);
+    return command->type == COMMAND_RESERVE;
+}
 
 #endif

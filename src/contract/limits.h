@@ -12,6 +12,7 @@ enum {
     QUANTITY_MAX = 1000,           /* units in one purchase */
     UNITS_MAX = 100 * 1000 * 1000, /* units of one item */
     USERS_PER_COMMAND = 12,        /* eligible users loaded by one command */
+    WAITERS_PER_RETURN = 4,        /* users in line that one return can serve */
 
     EDGES_MAX = 64,
     PORTS_MAX = EDGES_MAX + 2, /* edges, store thread, housekeeper */

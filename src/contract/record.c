@@ -5,8 +5,9 @@
  *   every one   u64 time, then
  *   RESERVE     u64 user, u64 key, u32 item, u32 quantity, u8 channel, u8 flags,
  *               u64 ticket, u64 unit price, u64 pay by                                              58 bytes
+ *               and if the flags have RESERVE_OFFER: u32 window                                     62
  *   others      u8 answer, u8 detail, then
- *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 eligible only                           35
+ *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 bits: 1 eligible only, 2 one open order 35
  *   PREHEAT     u32 item, u32 sale, u64 unit price, u32 limit, u32 pay window, u32 total, u32 locked,
  *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
  *   GATE        u32 sale, u8 move                                                                   15
@@ -14,8 +15,9 @@
  *   ADJUST      u32 item, u8 channel, i32 delta, i32 applied                                        23
  *   MOVE        u32 item, u8 from, u8 to, u32 quantity, i32 applied                                 24
  *   SETTLE      u64 ticket, u8 step, u8 to, u64 user, u32 item, u32 quantity, i32 applied           40
- *               and if anything of it is not 0: u64 waiter, u64 waiter key, u32 waiter quantity,
- *               u32 waiter window, u64 new ticket, u64 unit price, u64 pay by                       88
+ *               and with waiters: u32 window, u64 first new ticket, u64 unit price, u64 pay by,
+ *               u8 count, count × (u64 user, u64 key, u32 quantity)                       69 + 20 × count
+ *               detail: who of them was served, a bit each
  *
  * Which outcome fields a type carries is the list above; a RESERVE is only logged when it was
  * WON, so its answer is not written. All other outcome fields must be 0 in what is logged
@@ -34,6 +36,8 @@
 enum { HEAD_BYTES = 10 }; /* time, answer, detail */
 static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND <= RECORD_BYTES_MAX, "the longest USERS record fits");
 static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX <= RECORD_BYTES_MAX, "PREHEAT fits");
+static_assert(HEAD_BYTES + 59 + 20 * WAITERS_PER_RETURN <= RECORD_BYTES_MAX, "the longest SETTLE fits");
+static_assert(WAITERS_PER_RETURN <= 8, "outcome.detail has a bit for each");
 static_assert(USERS_PER_COMMAND <= UINT8_MAX, "the count fits its field");
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -71,7 +75,8 @@ static uint8_t *put_reserve(
     at = put_u8(at, reserve->flags);
     at = put_u64(at, outcome->ticket);
     at = put_u64(at, outcome->unit_price);
-    return put_u64(at, outcome->pay_by_ms);
+    at = put_u64(at, outcome->pay_by_ms);
+    return (reserve->flags & RESERVE_OFFER) == 0 ? at : put_u32(at, reserve->window_ms);
 }
 
 static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
@@ -80,7 +85,7 @@ static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
     at = put_u32(at, sale->limit_per_user);
     at = put_u64(at, sale->start_ms);
     at = put_u64(at, sale->end_ms);
-    return put_u8(at, sale->eligible_only ? 1 : 0);
+    return put_u8(at, (uint8_t)((sale->eligible_only ? 1 : 0) | (sale->one_open_order ? 2 : 0)));
 }
 
 static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
@@ -119,17 +124,20 @@ static uint8_t *put_settle(uint8_t *at, const struct command_settle *settle, con
     at = put_u32(at, outcome->item);
     at = put_u32(at, outcome->quantity);
     at = put_i32(at, outcome->applied);
-    if ((settle->waiter | settle->waiter_key | settle->waiter_quantity | settle->waiter_window_ms
-            | outcome->ticket | outcome->unit_price | outcome->pay_by_ms)
-        == 0)
+    invariant(settle->waiter_count <= WAITERS_PER_RETURN && outcome->detail >> settle->waiter_count == 0);
+    if (settle->waiter_count == 0)
         return at;
-    at = put_u64(at, settle->waiter);
-    at = put_u64(at, settle->waiter_key);
-    at = put_u32(at, settle->waiter_quantity);
     at = put_u32(at, settle->waiter_window_ms);
     at = put_u64(at, outcome->ticket);
     at = put_u64(at, outcome->unit_price);
-    return put_u64(at, outcome->pay_by_ms);
+    at = put_u64(at, outcome->pay_by_ms);
+    at = put_u8(at, settle->waiter_count);
+    for (uint32_t i = 0; i < settle->waiter_count; i++) {
+        at = put_u64(at, settle->waiters[i].user);
+        at = put_u64(at, settle->waiters[i].key);
+        at = put_u32(at, settle->waiters[i].quantity);
+    }
+    return at;
 }
 
 static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
@@ -275,11 +283,13 @@ static void take_reserve(struct input *in, struct command_reserve *reserve, stru
     reserve->pending_from = UINT64_MAX;
     require(in, reserve->quantity >= 1 && reserve->quantity <= QUANTITY_MAX);
     require(in, reserve->channel < CHANNELS_MAX);
-    require(in, (reserve->flags & ~RESERVE_AFTER_END) == 0);
+    require(in, (reserve->flags & ~(RESERVE_AFTER_END | RESERVE_OFFER)) == 0);
     outcome->answer = ANSWER_WON;
     outcome->ticket = take_some(in);
     outcome->unit_price = take_u64(in);
     outcome->pay_by_ms = take_u64(in);
+    if ((reserve->flags & RESERVE_OFFER) != 0)
+        reserve->window_ms = take_u32(in);
 }
 
 static void take_sale(struct input *in, struct command_sale *sale)
@@ -288,9 +298,10 @@ static void take_sale(struct input *in, struct command_sale *sale)
     sale->limit_per_user = take_u32(in);
     sale->start_ms = take_u64(in);
     sale->end_ms = take_u64(in);
-    uint8_t eligible_only = take_u8(in);
-    require(in, eligible_only <= 1);
-    sale->eligible_only = eligible_only == 1;
+    const uint8_t bits = take_u8(in);
+    require(in, bits <= 3);
+    sale->eligible_only = (bits & 1) != 0;
+    sale->one_open_order = (bits & 2) != 0;
 }
 
 static void take_preheat(struct input *in, struct command_preheat *preheat)
@@ -330,19 +341,24 @@ static void take_settle(struct input *in, struct command_settle *settle, struct 
     outcome->quantity = take_u32(in);
     outcome->applied = take_change(in);
     require(in, outcome->quantity <= QUANTITY_MAX);
-    if (in->left == 0)
+    if (in->left == 0) {
+        require(in, outcome->detail == 0);
         return;
-    settle->waiter = take_u64(in);
-    settle->waiter_key = take_u64(in);
-    settle->waiter_quantity = take_u32(in);
+    }
     settle->waiter_window_ms = take_u32(in);
     outcome->ticket = take_u64(in);
     outcome->unit_price = take_u64(in);
     outcome->pay_by_ms = take_u64(in);
+    settle->waiter_count = take_u8(in);
+    require(in, settle->waiter_count >= 1 && settle->waiter_count <= WAITERS_PER_RETURN);
+    for (uint32_t i = 0; i < settle->waiter_count && !in->bad; i++) {
+        settle->waiters[i].user = take_u64(in);
+        settle->waiters[i].key = take_u64(in);
+        settle->waiters[i].quantity = take_u32(in);
+    }
     require(in,
-        (settle->waiter | settle->waiter_key | settle->waiter_quantity | settle->waiter_window_ms
-            | outcome->ticket | outcome->unit_price | outcome->pay_by_ms)
-            != 0); /* else the short form */
+        settle->waiter_count <= WAITERS_PER_RETURN && outcome->detail >> settle->waiter_count == 0);
+    require(in, (outcome->ticket == 0) == (outcome->detail == 0)); /* served: there is a ticket */
 }
 
 static void take_by_type(struct input *in, struct command *command, struct outcome *outcome)
@@ -354,7 +370,7 @@ static void take_by_type(struct input *in, struct command *command, struct outco
     outcome->answer = take_u8(in);
     outcome->detail = take_u8(in);
     require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS);
-    require(in, outcome->detail <= CONFLICT_OTHER_LIMIT);
+    require(in, outcome->detail <= CONFLICT_OTHER_LIMIT || command->type == COMMAND_SETTLE);
     switch ((enum command_type)command->type) {
     case COMMAND_SALE:
         take_sale(in, &command->sale);

@@ -132,7 +132,7 @@ static lsn_t change_log(
     if (item != 0) {
         const sale_id sale = embedded->engine.items[item].sale;
         embedded->item_lsn[item] = lsn;
-        if (embedded->engine.sales[sale].limit_per_user != 0)
+        if (engine_sale_counts_users(&embedded->engine.sales[sale]))
             embedded->sale_lsn[sale] = lsn; /* what a user has of one item decides about the others */
         dirty_add(embedded, item);
     }
@@ -143,8 +143,9 @@ static lsn_t change_log(
     else if (command->type == COMMAND_USERS)
         embedded->sale_lsn[command->users.sale] = lsn; /* decides, but does not show on the board */
     /* Early is fine: the filter may only say "perhaps" too often, never too seldom. */
-    if (outcome->ticket != 0) {
-        const struct ticket_row *ticket = tickets_get(&embedded->engine.tickets, outcome->ticket);
+    const uint32_t wins = outcome_wins(command, outcome);
+    for (uint32_t i = 0; i < wins; i++) {
+        const struct ticket_row *ticket = tickets_get(&embedded->engine.tickets, outcome->ticket + i);
         board_add_buyer(&embedded->board, ticket->item, ticket->user);
     }
     return lsn;

@@ -215,7 +215,7 @@ static const char *check_buyers(const struct engine *engine)
         buyers_find_or_add(&recount, buyers_scope_item(ticket->item), ticket->user)->used +=
             ticket->quantity;
         const sale_id sale = engine->items[ticket->item].sale;
-        if (engine->sales[sale].limit_per_user != 0)
+        if (engine_sale_counts_users(&engine->sales[sale]))
             buyers_find_or_add(&recount, buyers_scope_sale(sale), ticket->user)->used += ticket->quantity;
     }
     for (uint64_t i = 0; i < recount.count && wrong == NULL; i++) {

@@ -33,8 +33,14 @@ struct engine_sale {
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
     uint32_t items; /* preheated */
-    bool defined, eligible_only, opened, paused, ended;
+    bool defined, eligible_only, opened, paused, ended, one_open_order;
 };
+
+/* Users have a row for the whole sale: what they have of one item decides about the others. */
+static inline bool engine_sale_counts_users(const struct engine_sale *sale)
+{
+    return sale->limit_per_user != 0 || sale->one_open_order;
+}
 
 struct engine_item {
     sale_id sale; /* 0: not preheated */

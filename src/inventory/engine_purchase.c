@@ -6,7 +6,7 @@
  * change. */
 struct allowance {
     struct buyer_row *item_row; /* NULL: nothing bought yet */
-    struct buyer_row *sale_row; /* NULL: nothing bought yet, or the sale has no limit */
+    struct buyer_row *sale_row; /* NULL: nothing bought yet, or the sale does not count users */
 };
 
 static bool limit_allows(uint32_t limit, const struct buyer_row *row, uint32_t quantity)
@@ -22,7 +22,7 @@ static struct allowance allowance_find(
 {
     struct allowance allowance = { .item_row =
                                        buyers_find(&engine->buyers, buyers_scope_item(id), user) };
-    if (engine->sales[item->sale].limit_per_user != 0)
+    if (engine_sale_counts_users(&engine->sales[item->sale]))
         allowance.sale_row = buyers_find(&engine->buyers, buyers_scope_sale(item->sale), user);
     return allowance;
 }
@@ -70,6 +70,24 @@ static bool limit_refuses(const struct engine_item *item, const struct engine_sa
     return true;
 }
 
+/* The user's last ticket of the sale, if it is not paid yet; 0: none. No earlier one can be open: each
+ * was over before the next was taken. */
+static ticket_number open_order(
+    const struct engine *engine, const struct engine_sale *sale, const struct allowance *allowance)
+{
+    if (!sale->one_open_order || allowance->sale_row == NULL || planted(OPEN_ORDER_UNCHECKED))
+        return 0;
+    const ticket_number last = allowance->sale_row->last;
+    const struct ticket_row *ticket = tickets_get(&engine->tickets, last);
+    return ticket != NULL && ticket->state == TICKET_HELD ? last : 0;
+}
+
+static bool user_is_invited(const struct engine *engine, const struct engine_item *item, user_id user)
+{
+    return !engine->sales[item->sale].eligible_only
+        || buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), user) != NULL;
+}
+
 static bool pool_refuses(const struct engine_item *item, channel_index channel, uint32_t quantity)
 {
     const uint32_t free = item->free[channel];
@@ -94,14 +112,19 @@ static bool purchase_refused(const struct engine *engine, const struct command *
      * lost. */
     if (limit_refuses(item, sale, allowance, asked->quantity, outcome) && outcome->ticket != 0)
         return true;
+    const ticket_number open = open_order(engine, sale, allowance);
+    if (open != 0) {
+        outcome->answer = ANSWER_OPEN_ORDER;
+        outcome->ticket = open;
+        return true;
+    }
     const enum answer window = window_answer(sale, command->time_ms);
     const bool window_counts = (asked->flags & RESERVE_AFTER_END) == 0;
     if (window != ANSWER_NONE && window_counts) {
         outcome->answer = window;
         return true;
     }
-    if (sale->eligible_only
-        && buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), asked->user) == NULL) {
+    if (!user_is_invited(engine, item, asked->user)) {
         outcome->answer = ANSWER_NOT_ELIGIBLE;
         return true;
     }
@@ -146,7 +169,7 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
         buyers_find_or_add(&engine->buyers, buyers_scope_item(win->item), win->user);
     buyer->used += win->quantity;
     buyer->last = (uint32_t)number;
-    if (engine->sales[sale].limit_per_user != 0) {
+    if (engine_sale_counts_users(&engine->sales[sale])) {
         buyer = buyers_find_or_add(&engine->buyers, buyers_scope_sale(sale), win->user);
         buyer->used += win->quantity;
         buyer->last = (uint32_t)number;
@@ -199,7 +222,8 @@ void engine_apply_reserve(
         .item = asked->item,
         .quantity = asked->quantity,
         .channel = asked->channel,
-        .pay_by_ms = command->time_ms + item->pay_window_ms };
+        .pay_by_ms = command->time_ms
+            + ((asked->flags & RESERVE_OFFER) != 0 ? asked->window_ms : item->pay_window_ms) };
     outcome->ticket = win_take(engine, &win);
     outcome->answer = ANSWER_WON;
     outcome->changed = true;
@@ -244,33 +268,57 @@ static void allowance_give_back(struct engine *engine, const struct ticket_row *
     invariant(row != NULL && (row->used >= ticket->quantity || planted(RETURN_TWICE)));
     row->used -= ticket->quantity;
     row = buyers_find(&engine->buyers, buyers_scope_sale(sale), ticket->user);
-    if (engine->sales[sale].limit_per_user != 0 && row != NULL)
+    if (engine_sale_counts_users(&engine->sales[sale]) && row != NULL)
         row->used -= ticket->quantity;
 }
 
-/* The returned units go to the waiter in the same command, so that no walk-in can take them
- * between. */
-static ticket_number waiter_serve(struct engine *engine, const struct command *command, item_id id)
+/* Who is over a limit, has an open order or had this offer already is passed over. */
+static bool waiter_may(const struct engine *engine, const struct engine_item *item, item_id id,
+    const struct waiter *waiter)
+{
+    const struct engine_sale *sale = &engine->sales[item->sale];
+    struct outcome limit = { 0 };
+    if (waiter->user == 0 || waiter->quantity < 1 || waiter->quantity > QUANTITY_MAX
+        || tickets_full(&engine->tickets) || buyers_room(&engine->buyers) < 2
+        || !user_is_invited(engine, item, waiter->user))
+        return false;
+    if (waiter->key != 0 && tickets_find_key(&engine->tickets, waiter->key) != 0)
+        return false;
+    const struct allowance allowance = allowance_find(engine, item, id, waiter->user);
+    if (limit_refuses(item, sale, &allowance, waiter->quantity, &limit) && !planted(WAITER_OVER_LIMIT))
+        return false;
+    return open_order(engine, sale, &allowance) == 0;
+}
+
+/* The returned units go to those in line in the same command, so that no walk-in can take them
+ * between. Other free units do not: walk-ins see those already. */
+static void waiters_serve(struct engine *engine, const struct command *command, item_id id,
+    uint32_t returned, struct outcome *outcome)
 {
     const struct command_settle *asked = &command->settle;
     const struct engine_item *item = &engine->items[id];
-    const bool possible = asked->waiter != 0 && asked->to < CHANNELS_MAX && asked->waiter_quantity > 0
-        && asked->waiter_quantity <= QUANTITY_MAX && asked->waiter_quantity <= item->free[asked->to]
-        && !tickets_full(&engine->tickets) && buyers_room(&engine->buyers) >= 2;
-    if (!possible
-        || (asked->waiter_key != 0 && tickets_find_key(&engine->tickets, asked->waiter_key) != 0))
-        return 0;
-    const struct allowance allowance = allowance_find(engine, item, id, asked->waiter);
-    struct outcome limit = { 0 };
-    if (limit_refuses(item, &engine->sales[item->sale], &allowance, asked->waiter_quantity, &limit))
-        return 0;
-    const struct win win = { .user = asked->waiter,
-        .key = asked->waiter_key,
-        .item = id,
-        .quantity = asked->waiter_quantity,
-        .channel = asked->to,
-        .pay_by_ms = command->time_ms + asked->waiter_window_ms };
-    return win_take(engine, &win);
+    if (asked->to >= CHANNELS_MAX)
+        return;
+    for (uint32_t i = 0; i < asked->waiter_count; i++) {
+        const uint32_t at = planted(WAITER_SKIPS_LINE) ? asked->waiter_count - 1 - i : i;
+        const struct waiter *waiter = &asked->waiters[at];
+        if (waiter->quantity > returned || !waiter_may(engine, item, id, waiter))
+            continue;
+        const struct win win = { .user = waiter->user,
+            .key = waiter->key,
+            .item = id,
+            .quantity = waiter->quantity,
+            .channel = asked->to,
+            .pay_by_ms = command->time_ms + asked->waiter_window_ms };
+        const ticket_number number = win_take(engine, &win);
+        returned -= waiter->quantity;
+        outcome->ticket = outcome->ticket == 0 ? number : outcome->ticket;
+        outcome->detail |= (uint8_t)(1u << at);
+    }
+    if (outcome->ticket == 0)
+        return;
+    outcome->unit_price = item->unit_price;
+    outcome->pay_by_ms = command->time_ms + asked->waiter_window_ms;
 }
 
 void engine_apply_settle(
@@ -285,7 +333,8 @@ void engine_apply_settle(
     outcome->item = ticket->item;
     outcome->user = ticket->user;
     outcome->quantity = ticket->quantity;
-    if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY)) {
+    if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY)
+        || asked->waiter_count > WAITERS_PER_RETURN) {
         engine_conflict(outcome, CONFLICT_BAD_MOVE);
         return;
     }
@@ -308,10 +357,7 @@ void engine_apply_settle(
     ticket->state = again ? TICKET_RETURNED : next;
     outcome->applied = ticket->quantity;
     engine_item_recheck(&engine->items[id]);
-    if (asked->step == SETTLE_RETURN) {
-        outcome->ticket = waiter_serve(engine, command, id);
-        outcome->unit_price = outcome->ticket == 0 ? 0 : engine->items[id].unit_price;
-        outcome->pay_by_ms = outcome->ticket == 0 ? 0 : command->time_ms + asked->waiter_window_ms;
-    }
     engine_done(outcome);
+    if (asked->step == SETTLE_RETURN)
+        waiters_serve(engine, command, id, (uint32_t)outcome->applied, outcome);
 }

@@ -18,6 +18,8 @@ static enum conflict sale_change_conflict(
         return CONFLICT_ALREADY_OPEN;
     if (sale->items > 0 && (asked->limit_per_user == 0) != (sale->limit_per_user == 0))
         return CONFLICT_OTHER_LIMIT; /* nobody counted, or everybody would have to be recounted */
+    if (sale->items > 0 && asked->one_open_order != sale->one_open_order)
+        return CONFLICT_OTHER_LIMIT; /* some may have two open orders already */
     if (asked->limit_per_user != 0 && asked->limit_per_user < sale->limit_per_user && sale->items > 0)
         return CONFLICT_OTHER_LIMIT; /* some may be over the new limit already */
     return CONFLICT_NONE;
@@ -38,8 +40,8 @@ void engine_apply_sale(
     }
     if (sale->defined) {
         if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
-            && sale->limit_per_user == asked->limit_per_user
-            && sale->eligible_only == asked->eligible_only) {
+            && sale->limit_per_user == asked->limit_per_user && sale->eligible_only == asked->eligible_only
+            && sale->one_open_order == asked->one_open_order) {
             outcome->answer = ANSWER_UNCHANGED;
             return;
         }
@@ -56,6 +58,7 @@ void engine_apply_sale(
     sale->end_ms = asked->end_ms;
     sale->limit_per_user = asked->limit_per_user;
     sale->eligible_only = asked->eligible_only;
+    sale->one_open_order = asked->one_open_order;
     engine_done(outcome);
 }
 

@@ -83,7 +83,7 @@ static void put_sale(struct stream *stream, sale_id id, const struct engine_sale
     bytes[25] = sale->opened;
     bytes[26] = sale->paused;
     bytes[27] = sale->ended;
-    bytes[28] = 0;
+    bytes[28] = sale->one_open_order;
     stream_put(stream, bytes, sizeof bytes);
 }
 
@@ -255,6 +255,7 @@ static enum status take_sale(struct stream *stream, struct engine *engine)
     sale->opened = bytes[25];
     sale->paused = bytes[26];
     sale->ended = bytes[27];
+    sale->one_open_order = bytes[28];
     return STATUS_OK;
 }
 

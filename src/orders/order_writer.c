@@ -160,13 +160,13 @@ static void record_done(struct order_writer *writer, uint32_t at, struct order_w
 {
     const struct queue_record *record = &writer->records[at];
     const uint8_t disposition = writer->dispositions[at];
-    bool makes_order = record->outcome.ticket != 0
-        && (record->command.type == COMMAND_RESERVE || record->command.type == COMMAND_SETTLE);
+    const uint32_t wins =
+        record->outcome.ticket != 0 ? outcome_wins(&record->command, &record->outcome) : 0;
     bool fresh = record->lsn > writer->position;
     if (fresh) {
         writer->position = record->lsn;
         progress->records++;
-        progress->written += makes_order && disposition == DISPOSE_APPLY;
+        progress->written += disposition == DISPOSE_APPLY ? wins : 0;
         progress->rejected += disposition == DISPOSE_REJECT;
         progress->dead += disposition == DISPOSE_DEAD;
     }
@@ -174,8 +174,8 @@ static void record_done(struct order_writer *writer, uint32_t at, struct order_w
         return;
     if (record->command.type == COMMAND_SETTLE)
         tell_changed(writer, record->command.settle.ticket);
-    if (makes_order)
-        tell_changed(writer, record->outcome.ticket);
+    for (uint32_t i = 0; i < wins; i++)
+        tell_changed(writer, record->outcome.ticket + i);
 }
 
 static void batch_done(struct order_writer *writer, uint32_t count, uint64_t now_ms,

@@ -46,9 +46,8 @@ static const struct sqlite_sql counter_add = { SQL_COUNTER_ADD,
 static const struct sqlite_sql counter_free = { SQL_COUNTER_FREE,
     "UPDATE user_counters SET used = used - ?3 WHERE scope = ?1 AND user = ?2 AND used >= ?3" };
 static const struct sqlite_sql event_insert = { SQL_EVENT_INSERT,
-    "INSERT INTO stock_events(ticket, step, destination, waiter, waiter_key, waiter_quantity, "
-    "waiter_window_ms)"
-    " VALUES(?1, ?2, ?3, 0, 0, 0, 0) ON CONFLICT(ticket, step) DO NOTHING" };
+    "INSERT INTO stock_events(ticket, step, destination) VALUES(?1, ?2, ?3)"
+    " ON CONFLICT(ticket, step) DO NOTHING" };
 static const struct sqlite_sql event_confirm = { SQL_EVENT_CONFIRM,
     "UPDATE stock_events SET confirmed_lsn = ?3"
     " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL" };
@@ -308,29 +307,34 @@ static enum status settle_order(struct sqlite_batch *batch, const struct queue_r
     return status;
 }
 
-static enum status settle_waiter(struct sqlite_batch *batch, const struct queue_record *record,
-    const struct stock_row *row, channel_index channel, bool reject)
+static enum status settle_waiters(struct sqlite_batch *batch, const struct queue_record *record,
+    const struct stock_row *row, bool reject)
 {
     const struct command_settle *settle = &record->command.settle;
     const struct outcome *outcome = &record->outcome;
-    struct sqlite_ticket ticket = {
-        .ticket = outcome->ticket,
-        .user = settle->waiter,
-        .item = row->item,
-        .quantity = settle->waiter_quantity,
-        .channel = channel,
-        .unit_price = outcome->unit_price != 0 ? outcome->unit_price : row->flash_price,
-        .created_ms = record->command.time_ms,
-        .pay_by_ms = outcome->pay_by_ms != 0 ? outcome->pay_by_ms
-                                             : record->command.time_ms + settle->waiter_window_ms,
-    };
-    return sqlite_order_write(batch, &ticket, reject);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
+        const struct sqlite_ticket ticket = {
+            .ticket = outcome_waiter_ticket(outcome, i),
+            .user = settle->waiters[i].user,
+            .item = row->item,
+            .quantity = settle->waiters[i].quantity,
+            .channel = settle->to,
+            .unit_price = outcome->unit_price,
+            .created_ms = record->command.time_ms,
+            .pay_by_ms = outcome->pay_by_ms,
+        };
+        if (ticket.ticket != 0)
+            status = sqlite_order_write(batch, &ticket, reject);
+    }
+    return status;
 }
 
 enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_record *record, bool reject)
 {
     const struct command_settle *settle = &record->command.settle;
-    bool has_waiter = settle->waiter != 0 && record->outcome.ticket != 0 && settle->step == SETTLE_RETURN;
+    const bool served =
+        record->outcome.detail != 0 && settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
     if (settle->step >= SETTLE_STEPS)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is no step of a ticket", settle->step);
     sqlite3_stmt *confirm;
@@ -350,7 +354,7 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
     if (status == STATUS_NOT_FOUND) {
         status = settle_without_order(batch, settle->ticket);
         order = (struct order){ .item = record->outcome.item, .state = ORDER_NONE };
-        if (status != STATUS_OK || !has_waiter)
+        if (status != STATUS_OK || !served)
             return status;
     }
     if (status != STATUS_OK)
@@ -358,8 +362,7 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
     status = sqlite_stock_row(batch, order.item, &row);
     if (status == STATUS_OK && order.state != ORDER_NONE)
         status = settle_order(batch, record, &order, row);
-    if (status == STATUS_OK && has_waiter)
-        status = settle_waiter(
-            batch, record, row, settle->to < CHANNELS_MAX ? settle->to : order.channel, reject);
+    if (status == STATUS_OK && served)
+        status = settle_waiters(batch, record, row, reject);
     return status;
 }

@@ -8,7 +8,7 @@
     " orders.version, ending"
 
 static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
-    "SELECT id, ticket, step, destination, waiter, waiter_key, waiter_quantity, waiter_window_ms"
+    "SELECT id, ticket, step, destination"
     " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1" };
 static const struct sqlite_sql dead_list = { SQL_DEAD_LIST,
     "SELECT id, lsn, ticket, time_ms, reason FROM dead_letters ORDER BY id DESC LIMIT ?1" };
@@ -107,10 +107,6 @@ enum status sqlite_stock_events(
                 .ticket = column_u64(list, 1),
                 .step = (uint8_t)sqlite3_column_int(list, 2),
                 .to = (channel_index)sqlite3_column_int(list, 3),
-                .waiter = column_u64(list, 4),
-                .waiter_key = column_u64(list, 5),
-                .waiter_quantity = column_u32(list, 6),
-                .waiter_window_ms = column_u32(list, 7),
             },
         };
     (void)sqlite3_reset(list);

@@ -79,8 +79,6 @@ static const char tables_core[] =
     "  id INTEGER PRIMARY KEY AUTOINCREMENT," /* never used again: the pump knows its events by it */
     "  ticket INTEGER NOT NULL, step INTEGER NOT NULL CHECK(step BETWEEN 0 AND 2),"
     "  destination INTEGER NOT NULL,"
-    "  waiter INTEGER NOT NULL, waiter_key INTEGER NOT NULL,"
-    "  waiter_quantity INTEGER NOT NULL, waiter_window_ms INTEGER NOT NULL,"
     "  confirmed_lsn INTEGER,"
     "  UNIQUE(ticket, step)"
     ") STRICT;"

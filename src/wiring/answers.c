@@ -32,6 +32,7 @@ static const uint8_t from_answer[ANSWERS] = {
     [ANSWER_ALREADY_BOUGHT] = PROBLEM_ALREADY_BOUGHT,
     [ANSWER_LIMIT_REACHED] = PROBLEM_LIMIT_REACHED,
     [ANSWER_SOLD_OUT] = PROBLEM_SOLD_OUT,
+    [ANSWER_OPEN_ORDER] = PROBLEM_OPEN_ORDER,
     [ANSWER_NOT_STARTED] = PROBLEM_NOT_STARTED,
     [ANSWER_ENDED] = PROBLEM_ENDED,
     [ANSWER_PAUSED] = PROBLEM_PAUSED,
@@ -75,7 +76,8 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome)
     invariant(answer.kind != PROBLEM_NONE);
     if (outcome->answer == ANSWER_SOLD_OUT)
         answer.a = outcome->free;
-    else if (outcome->answer == ANSWER_ALREADY_BOUGHT || outcome->answer == ANSWER_LIMIT_REACHED)
+    else if (outcome->answer == ANSWER_ALREADY_BOUGHT || outcome->answer == ANSWER_LIMIT_REACHED
+        || outcome->answer == ANSWER_OPEN_ORDER)
         answer.b = outcome->ticket;
     return answer;
 }

@@ -18,8 +18,8 @@ static const char *const conflict_texts[] = {
     [CONFLICT_NOT_PREHEATED] = "no item of the sale is preheated",
     [CONFLICT_BAD_MOVE] = "not possible from the present state",
     [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
-    [CONFLICT_OTHER_LIMIT] =
-        "limit_per_user of a sale with preheated items can't be set, removed or lowered",
+    [CONFLICT_OTHER_LIMIT] = "limit_per_user of a sale with preheated items can't be set, removed "
+                             "or lowered, nor one_open_order changed",
 };
 
 const char *conflict_text(uint8_t conflict)
@@ -47,7 +47,8 @@ enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct 
             .start_ms = sale->start_ms,
             .end_ms = sale->end_ms,
             .limit_per_user = sale->limit_per_user,
-            .eligible_only = sale->eligible_only } };
+            .eligible_only = sale->eligible_only,
+            .one_open_order = sale->one_open_order } };
     return desk_ask(desk, &command, outcome);
 }
 

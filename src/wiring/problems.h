@@ -11,6 +11,8 @@
     X(ALREADY_BOUGHT, "already-bought", 409, "Already bought", \
         "You have bought this item; see the ticket.") \
     X(LIMIT_REACHED, "limit-reached", 409, "Limit reached", "This would be more than one user may buy.") \
+    X(OPEN_ORDER, "open-order", 409, "Open order", \
+        "You have an order of this sale that is not paid yet; see the ticket.") \
     X(IN_PROGRESS, "in-progress", 409, "In progress", "Another purchase of yours is being written.") \
     X(KEY_REUSED, "key-reused", 422, "Key used before", \
         "This Idempotency-Key was used for another request.") \

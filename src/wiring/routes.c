@@ -24,6 +24,7 @@ static struct metric answer_metrics[ANSWERS] = {
     ANSWER_METRIC(ANSWER_ALREADY_BOUGHT, "already-bought"),
     ANSWER_METRIC(ANSWER_LIMIT_REACHED, "limit-reached"),
     ANSWER_METRIC(ANSWER_SOLD_OUT, "sold-out"),
+    ANSWER_METRIC(ANSWER_OPEN_ORDER, "open-order"),
     ANSWER_METRIC(ANSWER_NOT_STARTED, "not-started"),
     ANSWER_METRIC(ANSWER_ENDED, "ended"),
     ANSWER_METRIC(ANSWER_PAUSED, "paused"),

@@ -68,14 +68,15 @@ static void win_count(struct verify *verify, item_id id, uint64_t time_ms)
     item->tickets++;
 }
 
-static void ticket_check(struct verify *verify, ticket_number ticket, lsn_t lsn)
+static void tickets_check(struct verify *verify, uint32_t wins, lsn_t lsn)
 {
-    verify->checks[CHECK_NUMBERS].looked++;
-    verify->tickets++;
-    if (ticket != verify->tickets || verify->engine.tickets.count != verify->tickets)
+    const ticket_number first = verify->replay.outcome.ticket;
+    verify->checks[CHECK_NUMBERS].looked += wins;
+    verify->tickets += wins;
+    if (first + wins != verify->tickets + 1 || verify->engine.tickets.count != verify->tickets)
         verify_fail(verify, CHECK_NUMBERS,
-            "position %" PRIu64 ": ticket %" PRIu64 " where %" PRIu64 " comes next", lsn, ticket,
-            verify->tickets);
+            "position %" PRIu64 ": ticket %" PRIu64 " where %" PRIu64 " comes next", lsn, first,
+            verify->tickets - wins + 1);
 }
 
 static void gone_note(struct verify *verify, item_id id, lsn_t lsn)
@@ -113,13 +114,14 @@ static void event_keep(struct verify *verify, struct verify_event *event, lsn_t 
         verify->events[verify->event_count++] = *event;
 }
 
-static void event_won(struct verify *verify, lsn_t lsn, item_id id, uint32_t quantity, channel_index channel)
+static void event_won(struct verify *verify, lsn_t lsn, ticket_number ticket, item_id id,
+    uint32_t quantity, channel_index channel)
 {
     const struct verify_item *history = &verify->items[id];
     const uint32_t free_after = verify->engine.items[id].free[channel];
     struct verify_event event = {
         .item = id,
-        .ticket = verify->replay.outcome.ticket,
+        .ticket = ticket,
         .won = true,
         .quantity = quantity,
         .channel = channel,
@@ -139,7 +141,9 @@ static void event_settled(struct verify *verify, lsn_t lsn)
     const struct command_settle *settle = &verify->replay.command.settle;
     const struct outcome *outcome = &verify->replay.outcome;
     const bool pool = settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
-    const uint32_t waited = outcome->ticket != 0 ? settle->waiter_quantity : 0;
+    uint32_t waited = 0;
+    for (uint32_t i = 0; i < settle->waiter_count; i++)
+        waited += (outcome->detail & 1u << i) != 0 ? settle->waiters[i].quantity : 0;
     const uint32_t now = pool ? verify->engine.items[outcome->item].free[settle->to] : 0;
     struct verify_event event = {
         .item = outcome->item,
@@ -158,11 +162,16 @@ static void user_note(struct verify *verify, lsn_t lsn)
     const struct command *command = &verify->replay.command;
     const struct outcome *outcome = &verify->replay.outcome;
     if (command->type == COMMAND_RESERVE && command->reserve.user == verify->user)
-        event_won(verify, lsn, command->reserve.item, command->reserve.quantity, command->reserve.channel);
+        event_won(verify, lsn, outcome->ticket, command->reserve.item, command->reserve.quantity,
+            command->reserve.channel);
     if (command->type == COMMAND_SETTLE && outcome->user == verify->user)
         event_settled(verify, lsn);
-    if (command->type == COMMAND_SETTLE && outcome->ticket != 0 && command->settle.waiter == verify->user)
-        event_won(verify, lsn, outcome->item, command->settle.waiter_quantity, command->settle.to);
+    for (uint32_t i = 0; command->type == COMMAND_SETTLE && i < command->settle.waiter_count; i++) {
+        const struct waiter *waiter = &command->settle.waiters[i];
+        const ticket_number ticket = outcome_waiter_ticket(outcome, i);
+        if (ticket != 0 && waiter->user == verify->user)
+            event_won(verify, lsn, ticket, outcome->item, waiter->quantity, command->settle.to);
+    }
     for (uint32_t i = 0; command->type == COMMAND_USERS && i < command->users.count; i++) {
         struct verify_event event = { .sale = command->users.sale };
         if (command->users.users[i] == verify->user)
@@ -223,7 +232,8 @@ static void dead_look(struct verify *verify, lsn_t lsn)
         if (letter->ticket <= verify->config.tickets_max)
             verify->marks[letter->ticket] |= MARK_DEAD;
         if (letter->lsn == lsn)
-            verify->marks[verify->replay.outcome.ticket] |= MARK_DEAD;
+            for (uint32_t i = 0; i < outcome_wins(&verify->replay.command, &verify->replay.outcome); i++)
+                verify->marks[verify->replay.outcome.ticket + i] |= MARK_DEAD;
     }
 }
 
@@ -251,12 +261,11 @@ static void record_look(struct verify *verify, lsn_t lsn)
     const struct command *command = &verify->replay.command;
     const struct outcome *outcome = &verify->replay.outcome;
     const item_id item = engine_command_item(command, outcome);
-    const bool won = command->type == COMMAND_RESERVE
-        || (command->type == COMMAND_SETTLE && outcome->ticket != 0);
-    if (won) {
-        ticket_check(verify, outcome->ticket, lsn);
+    const uint32_t wins = outcome_wins(command, outcome);
+    if (wins > 0)
+        tickets_check(verify, wins, lsn);
+    for (uint32_t i = 0; i < wins; i++)
         win_count(verify, item, command->time_ms);
-    }
     if (command->type == COMMAND_RESERVE)
         window_check(verify, lsn);
     if (item != 0) {

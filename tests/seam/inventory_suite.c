@@ -233,9 +233,9 @@ static void a_returned_unit_goes_to_the_waiter_and_to_nobody_else(void **state)
         .settle = {
             .ticket = 1,
             .step = SETTLE_RETURN,
-            .waiter = BERT,
-            .waiter_quantity = 1,
+            .waiter_count = 1,
             .waiter_window_ms = 50,
+            .waiters = { { BERT, 9, 1 } },
         } };
     const struct outcome out = ask_on(0, command, NOW);
     assert_int_equal(out.answer, ANSWER_DONE);

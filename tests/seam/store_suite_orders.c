@@ -149,7 +149,7 @@ static void a_rejected_ticket_is_a_closed_order_and_returns_its_units(void **sta
     assert_int_equal(events[0].settle.ticket, second);
     assert_int_equal(events[0].settle.step, SETTLE_RETURN);
     assert_int_equal(events[0].settle.to, 2);
-    assert_int_equal(events[0].settle.waiter, 0);
+    assert_int_equal(events[0].settle.waiter_count, 0);
 
     suite_add_settle(f, second, SETTLE_RETURN)->command.settle.to = 2; /* the inventory did it */
     suite_must_send(f);
@@ -347,9 +347,11 @@ static void a_return_with_a_waiter_closes_one_order_and_opens_the_next(void **st
     ticket_number first = suite_add_win(f, f->one, 1, 1);
     suite_must_send(f);
     struct queue_record *record = suite_add_settle(f, first, SETTLE_RETURN);
-    record->command.settle.waiter = 9;
-    record->command.settle.waiter_quantity = 1;
+    record->command.settle.waiter_count = 2; /* the first one is passed over */
+    record->command.settle.waiters[0] = (struct waiter){ 8, 0, 2 };
+    record->command.settle.waiters[1] = (struct waiter){ 9, 0, 1 };
     record->command.settle.waiter_window_ms = 50;
+    record->outcome.detail = 2;
     record->outcome.ticket = ++f->ticket;
     record->outcome.unit_price = FLASH_PRICE;
     record->outcome.pay_by_ms = record->command.time_ms + 50;
@@ -375,8 +377,10 @@ static void a_rejected_waiter_still_lets_the_first_order_go(void **state)
     suite_add_win(f, f->one, 9, 1);
     suite_must_send(f);
     struct queue_record *record = suite_add_settle(f, first, SETTLE_RETURN);
-    record->command.settle.waiter = 9;
-    record->command.settle.waiter_quantity = 1;
+    record->command.settle.waiter_count = 1;
+    record->command.settle.waiters[0] = (struct waiter){ 9, 0, 1 };
+    record->outcome.detail = 1;
+    record->outcome.unit_price = FLASH_PRICE;
     record->outcome.ticket = ++f->ticket;
     assert_int_equal(suite_send_again(f), STATUS_REFUSED);
     assert_int_equal(f->refusal.kind, REFUSAL_UNIQUE);

@@ -203,10 +203,13 @@ static void settle(struct world *world)
             command.settle.step = SETTLE_RETURN;
     }
     if (command.settle.step == SETTLE_RETURN && world_chance(world, 35)) {
-        command.settle.waiter = world->users[world_below(world, BUYERS)];
-        command.settle.waiter_key = world_chance(world, 70) ? key_fresh(world) : 0;
-        command.settle.waiter_quantity = (uint32_t)world_below(world, 4);
+        command.settle.waiter_count = (uint8_t)(1 + world_below(world, WAITERS_PER_RETURN));
         command.settle.waiter_window_ms = 1000;
+        for (uint32_t i = 0; i < command.settle.waiter_count; i++)
+            command.settle.waiters[i] =
+                (struct waiter){ .user = world->users[world_below(world, BUYERS)],
+                    .key = world_chance(world, 70) ? key_fresh(world) : 0,
+                    .quantity = (uint32_t)world_below(world, 4) };
     }
     (void)client_ask(world, (uint32_t)(number % CLIENT_PORTS), &command);
 }

@@ -30,6 +30,18 @@ static bool over_limit(const struct model *model, user_id user, item_id item, ui
         || (sale_limit != 0 && (uint64_t)model->used_sale[who][its->sale] + quantity > sale_limit);
 }
 
+/* The user's ticket of this sale that is not paid yet, where only one may be; 0: none. */
+static ticket_number open_order(const struct model *model, user_id user, sale_id sale)
+{
+    for (ticket_number number = model->ticket_count; number > 0; number--) {
+        const struct model_ticket *ticket = &model->tickets[number];
+        if (model->sales[sale].one_open_order && ticket->user == user
+            && model->items[ticket->item].sale == sale && ticket->state == TICKET_HELD)
+            return number;
+    }
+    return 0;
+}
+
 static bool tables_full(const struct model *model)
 {
     return model->ticket_count == model->tickets_max || model->buyers_max - model->buyers < 2;
@@ -81,6 +93,9 @@ static void expect_reserve(const struct model *model, const struct command *comm
     if (over && has) { /* may have lost the answer: hears it whatever the window says */
         out->answer = item->limit == 1 ? ANSWER_ALREADY_BOUGHT : ANSWER_LIMIT_REACHED;
         out->ticket = model->last[who][asked->item];
+    } else if (open_order(model, asked->user, item->sale) != 0) {
+        out->answer = ANSWER_OPEN_ORDER;
+        out->ticket = open_order(model, asked->user, item->sale);
     } else if (window != ANSWER_NONE) {
         out->answer = (uint8_t)window;
     } else if (sale->eligible_only && !model->eligible[who][item->sale]) {
@@ -97,28 +112,49 @@ static void expect_reserve(const struct model *model, const struct command *comm
         out->changed = true;
         out->ticket = model->ticket_count + 1;
         out->unit_price = item->price;
-        out->pay_by_ms = command->time_ms + item->pay_window_ms;
+        out->pay_by_ms = command->time_ms
+            + ((asked->flags & RESERVE_OFFER) != 0 ? asked->window_ms : item->pay_window_ms);
     }
 }
 
 /* ---- the rules: settle ---- */
 
-static bool waiter_served(const struct model *model, const struct command_settle *asked,
-    item_id item, user_id giver, uint32_t returned, sale_id sale)
+/* The settle has been folded: what it returned is free, its giver may buy again. */
+static bool waiter_served(
+    const struct model *model, const struct waiter *waiter, item_id item, uint32_t returned)
 {
-    if (asked->waiter == 0 || asked->to >= CHANNELS_MAX || asked->waiter_quantity < 1
-        || asked->waiter_quantity > QUANTITY_MAX || tables_full(model))
+    const sale_id sale = model->items[item].sale;
+    if (waiter->user == 0 || waiter->quantity < 1 || waiter->quantity > returned || tables_full(model))
         return false;
-    if (asked->waiter_key != 0 && model->key_ticket[key_index(asked->waiter_key)] != 0)
+    if (waiter->key != 0 && model->key_ticket[key_index(waiter->key)] != 0)
         return false;
-    if (asked->waiter_quantity > model->items[item].free[asked->to] + returned)
+    if (model->sales[sale].eligible_only && !model->eligible[user_index(waiter->user)][sale])
         return false;
-    /* The giver's own units are back when the waiter is looked at. */
-    const uint32_t who = user_index(asked->waiter);
-    const uint32_t back = giver == asked->waiter ? returned : 0;
-    const uint32_t limit = model->items[item].limit, sale_limit = model->sales[sale].limit;
-    return (limit == 0 || model->used[who][item] - back + asked->waiter_quantity <= limit)
-        && (sale_limit == 0 || model->used_sale[who][sale] - back + asked->waiter_quantity <= sale_limit);
+    return !over_limit(model, waiter->user, item, waiter->quantity)
+        && open_order(model, waiter->user, sale) == 0;
+}
+
+/* Fair and slow: on a copy of the model, one after the other, in the order of the line. */
+static void expect_waiters(const struct model *model, const struct command *command, struct outcome *out)
+{
+    static struct model copy; /* large */
+    struct queue_record record = { .lsn = model->lsn, .command = *command, .outcome = *out };
+    const struct command_settle *asked = &command->settle;
+    uint32_t returned = out->quantity;
+    if (asked->waiter_count == 0 || asked->to >= CHANNELS_MAX)
+        return;
+    memcpy(&copy, model, offsetof(struct model, log));
+    model_fold_settle(&copy, &record);
+    for (uint32_t i = 0; i < asked->waiter_count; i++) {
+        if (!waiter_served(&copy, &asked->waiters[i], out->item, returned))
+            continue;
+        returned -= asked->waiters[i].quantity;
+        out->ticket = out->ticket == 0 ? copy.ticket_count + 1 : out->ticket;
+        out->detail |= (uint8_t)(1u << i);
+        out->unit_price = model->items[out->item].price;
+        out->pay_by_ms = command->time_ms + asked->waiter_window_ms;
+        model_fold_waiter(&copy, &record, i);
+    }
 }
 
 static void expect_settle(const struct model *model, const struct command *command, struct outcome *out)
@@ -129,13 +165,13 @@ static void expect_settle(const struct model *model, const struct command *comma
         return;
     }
     const struct model_ticket *ticket = &model->tickets[asked->ticket];
-    const struct model_item *item = &model->items[ticket->item];
     out->item = ticket->item;
     out->user = ticket->user;
     out->quantity = ticket->quantity;
     out->answer = ANSWER_CONFLICT;
     out->detail = CONFLICT_BAD_MOVE;
-    if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY))
+    if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY)
+        || asked->waiter_count > WAITERS_PER_RETURN)
         return;
     const bool held = ticket->state == TICKET_HELD, sold = ticket->state == TICKET_SOLD;
     const bool unchanged = (asked->step == SETTLE_SOLD && sold)
@@ -152,12 +188,8 @@ static void expect_settle(const struct model *model, const struct command *comma
     if (!legal)
         return;
     out->applied = (int32_t)ticket->quantity;
-    if (asked->step == SETTLE_RETURN
-        && waiter_served(model, asked, ticket->item, ticket->user, ticket->quantity, item->sale)) {
-        out->ticket = model->ticket_count + 1;
-        out->unit_price = item->price;
-        out->pay_by_ms = command->time_ms + asked->waiter_window_ms;
-    }
+    if (asked->step == SETTLE_RETURN)
+        expect_waiters(model, command, out);
 }
 
 /* ---- the rules: control ---- */
@@ -189,14 +221,16 @@ static void expect_sale(const struct model *model, const struct command *command
     } else if (!sale->defined) {
         done(out, 0);
     } else if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
-        && sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only) {
+        && sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only
+        && sale->one_open_order == asked->one_open_order) {
         out->answer = ANSWER_UNCHANGED;
     } else if (sale->ended || now_ms >= sale->end_ms) {
         conflict(out, CONFLICT_ENDED);
     } else if (asked->start_ms != sale->start_ms && (sale->opened || now_ms >= sale->start_ms)) {
         conflict(out, CONFLICT_ALREADY_OPEN);
     } else if (sale->items > 0
-        && ((asked->limit_per_user == 0) != (sale->limit == 0) || asked->limit_per_user < sale->limit)) {
+        && ((asked->limit_per_user == 0) != (sale->limit == 0) || asked->limit_per_user < sale->limit
+            || asked->one_open_order != sale->one_open_order)) {
         conflict(out, CONFLICT_OTHER_LIMIT);
     } else {
         done(out, 0);

@@ -32,6 +32,7 @@ struct model_sale {
     bool defined, eligible_only, opened, paused, ended;
     uint64_t start_ms, end_ms;
     uint32_t limit, items;
+    bool one_open_order;
 };
 struct model_item {
     sale_id sale;
@@ -103,6 +104,10 @@ void model_expect(const struct model *model, const struct command *command, stru
 void model_record(struct model *model, const struct queue_record *record, uint64_t now_ms);
 /* The records at `lsn` after a recovery must be the ones before it. */
 void model_record_again(const struct model *model, const struct queue_record *record);
+
+/* Parts of the fold that the rules need: what a settle does to its own ticket, and to one waiter. */
+void model_fold_settle(struct model *model, const struct queue_record *record);
+void model_fold_waiter(struct model *model, const struct queue_record *record, uint32_t index);
 
 /* A request goes in; answers its tag. */
 uint64_t model_asked(struct model *model, uint32_t port, const struct command *command,

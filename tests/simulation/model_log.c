@@ -17,17 +17,20 @@ static bool same_wish(const struct command *a, const struct command *b)
     case COMMAND_RESERVE:
         return a->reserve.user == b->reserve.user && a->reserve.key == b->reserve.key
             && a->reserve.item == b->reserve.item && a->reserve.quantity == b->reserve.quantity
-            && a->reserve.channel == b->reserve.channel && a->reserve.flags == b->reserve.flags;
+            && a->reserve.channel == b->reserve.channel && a->reserve.flags == b->reserve.flags
+            && a->reserve.window_ms == b->reserve.window_ms;
     case COMMAND_SETTLE:
         return a->settle.ticket == b->settle.ticket && a->settle.step == b->settle.step
-            && a->settle.to == b->settle.to && a->settle.waiter == b->settle.waiter
-            && a->settle.waiter_key == b->settle.waiter_key
-            && a->settle.waiter_quantity == b->settle.waiter_quantity
-            && a->settle.waiter_window_ms == b->settle.waiter_window_ms;
+            && a->settle.to == b->settle.to && a->settle.waiter_count == b->settle.waiter_count
+            && (a->settle.waiter_window_ms == b->settle.waiter_window_ms || a->settle.waiter_count == 0)
+            && memcmp(a->settle.waiters, b->settle.waiters,
+                   a->settle.waiter_count * sizeof a->settle.waiters[0])
+            == 0;
     case COMMAND_SALE:
         return a->sale.sale == b->sale.sale && a->sale.limit_per_user == b->sale.limit_per_user
             && a->sale.start_ms == b->sale.start_ms && a->sale.end_ms == b->sale.end_ms
-            && a->sale.eligible_only == b->sale.eligible_only;
+            && a->sale.eligible_only == b->sale.eligible_only
+            && a->sale.one_open_order == b->sale.one_open_order;
     case COMMAND_PREHEAT:
         return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
     case COMMAND_GATE:
@@ -119,6 +122,7 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
         return "I2 never oversell";
     case ANSWER_ALREADY_BOUGHT:
     case ANSWER_LIMIT_REACHED:
+    case ANSWER_OPEN_ORDER:
         return "I4 limits per user";
     case ANSWER_NOT_STARTED:
     case ANSWER_ENDED:
@@ -148,6 +152,8 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
     case ANSWERS:
         break;
     }
+    if (expected->answer == ANSWER_DONE && expected->detail != found->detail)
+        return "I12 the line is served in order, within the limits";
     if (expected->ticket != found->ticket)
         return "I13 ticket numbers are never reused";
     if (expected->unit_price != found->unit_price)
@@ -198,7 +204,7 @@ static void fold_ticket(struct model *model, const struct model_ticket *ticket)
     model->used[who][ticket->item] += ticket->quantity;
     model->last[who][ticket->item] = number;
     row_add(model, &model->row_item[who][ticket->item]);
-    if (model->sales[item->sale].limit != 0) {
+    if (model->sales[item->sale].limit != 0 || model->sales[item->sale].one_open_order) {
         model->used_sale[who][item->sale] += ticket->quantity;
         row_add(model, &model->row_sale[who][item->sale]);
     }
@@ -221,7 +227,7 @@ static void fold_reserve(struct model *model, const struct queue_record *record)
     fold_ticket(model, &ticket);
 }
 
-static void fold_settle(struct model *model, const struct queue_record *record)
+void model_fold_settle(struct model *model, const struct queue_record *record)
 {
     const struct command_settle *asked = &record->command.settle;
     struct model_ticket *ticket = &model->tickets[asked->ticket];
@@ -238,21 +244,33 @@ static void fold_settle(struct model *model, const struct queue_record *record)
         *(asked->to == CHANNEL_SAFETY ? &item->safety : &item->free[asked->to]) += units;
         ticket->state = TICKET_RETURNED;
         model->used[who][ticket->item] -= units;
-        if (model->sales[item->sale].limit != 0)
+        if (model->sales[item->sale].limit != 0 || model->sales[item->sale].one_open_order)
             model->used_sale[who][item->sale] -= units;
     }
-    if (record->outcome.ticket == 0)
-        return;
-    const struct model_ticket offered = { .user = asked->waiter,
-        .key = asked->waiter_key,
-        .price = item->price,
+}
+
+void model_fold_waiter(struct model *model, const struct queue_record *record, uint32_t index)
+{
+    const struct command_settle *asked = &record->command.settle;
+    const item_id item = model->tickets[asked->ticket].item;
+    const struct model_ticket offered = { .user = asked->waiters[index].user,
+        .key = asked->waiters[index].key,
+        .price = model->items[item].price,
         .pay_by_ms = record->outcome.pay_by_ms,
         .time_ms = record->command.time_ms,
-        .item = ticket->item,
-        .quantity = asked->waiter_quantity,
+        .item = item,
+        .quantity = asked->waiters[index].quantity,
         .channel = asked->to,
         .lsn = record->lsn };
     fold_ticket(model, &offered);
+}
+
+static void fold_settle(struct model *model, const struct queue_record *record)
+{
+    model_fold_settle(model, record);
+    for (uint32_t i = 0; i < record->command.settle.waiter_count; i++)
+        if (outcome_waiter_ticket(&record->outcome, i) != 0)
+            model_fold_waiter(model, record, i);
 }
 
 static void fold_preheat(struct model *model, const struct command_preheat *asked)
@@ -280,6 +298,7 @@ static void fold_setup(struct model *model, const struct command *command)
         sale->end_ms = command->sale.end_ms;
         sale->limit = command->sale.limit_per_user;
         sale->eligible_only = command->sale.eligible_only;
+        sale->one_open_order = command->sale.one_open_order;
     } else if (command->type == COMMAND_GATE) {
         struct model_sale *sale = &model->sales[command->gate.sale];
         sale->opened |= command->gate.move == GATE_MOVE_OPEN;
@@ -470,6 +489,14 @@ static void told_refusal(
             answer->tag, request->command.type, answer->outcome.answer);
 }
 
+static bool waits_in(const struct command_settle *settle, user_id user)
+{
+    for (uint32_t i = 0; i < settle->waiter_count; i++)
+        if (settle->waiters[i].user == user)
+            return true;
+    return false;
+}
+
 /* Another purchase of this user and item must have been on its way. */
 static void told_in_progress(const struct model *model, const struct model_request *request)
 {
@@ -483,7 +510,7 @@ static void told_in_progress(const struct model *model, const struct model_reque
         if (other != request
             && ((command->type == COMMAND_RESERVE && command->reserve.user == asked->user
                     && command->reserve.item == asked->item)
-                || (command->type == COMMAND_SETTLE && command->settle.waiter == asked->user)))
+                || (command->type == COMMAND_SETTLE && waits_in(&command->settle, asked->user))))
             return;
     }
     violation("I3 never undersell", "user %" PRIu64 " was told \"in progress\", but nothing was",
@@ -501,7 +528,7 @@ static void told_ticket(
             "ticket %" PRIu64 " was shown, the log does not have it", told->ticket);
     const struct model_ticket *ticket = &model->tickets[told->ticket];
     const bool by_key = told->answer == ANSWER_REPEATED;
-    if (ticket->user != asked->user || ticket->item != asked->item
+    if (ticket->user != asked->user || (ticket->item != asked->item && told->answer != ANSWER_OPEN_ORDER)
         || (by_key && ticket->key != asked->key) || (by_key && told->unit_price != ticket->price))
         violation("I8 one key, one outcome", "ticket %" PRIu64 " is not what this request bought",
             told->ticket);

@@ -50,13 +50,13 @@ static void batch_room(struct model_store *model, const struct queue_record *rec
     uint64_t users = 0;
     for (uint32_t i = 0; i < count; i++)
         users += records[i].command.type == COMMAND_USERS ? USERS_PER_COMMAND : 0;
-    MODEL_ROOM(model, orders, 2 * count);
-    MODEL_ROOM(model, events, 2 * count);
+    MODEL_ROOM(model, orders, (1 + WAITERS_PER_RETURN) * count);
+    MODEL_ROOM(model, events, (1 + WAITERS_PER_RETURN) * count);
     MODEL_ROOM(model, dead, count);
     MODEL_ROOM(model, refunds, count);
-    map_reserve(&model->tickets, 2 * count);
-    map_reserve(&model->slots, 2 * count);
-    map_reserve(&model->counters, 4 * count);
+    map_reserve(&model->tickets, (1 + WAITERS_PER_RETURN) * count);
+    map_reserve(&model->slots, (1 + WAITERS_PER_RETURN) * count);
+    map_reserve(&model->counters, 2 * (1 + WAITERS_PER_RETURN) * count);
     map_reserve(&model->eligible, users);
 }
 
@@ -299,24 +299,22 @@ static enum status apply_settle(struct model_store *model, const struct queue_re
         if (status != STATUS_OK)
             return status;
     }
-    if (settle->waiter == 0 || outcome->ticket == 0 || settle->step != SETTLE_RETURN)
-        return STATUS_OK;
-    uint64_t window_end_ms = record->command.time_ms + settle->waiter_window_ms;
-    struct order waiter = {
-        .ticket = outcome->ticket,
-        .user = settle->waiter,
-        .item = item,
-        .quantity = settle->waiter_quantity,
-        .channel = settle->to < CHANNELS_MAX ? settle->to
-            : order == NULL                  ? 0
-                                             : order->channel,
-        .unit_price = outcome->unit_price,
-        .created_ms = record->command.time_ms,
-        .pay_by_ms = outcome->pay_by_ms != 0 ? outcome->pay_by_ms : window_end_ms,
-    };
-    if (waiter.unit_price == 0 && item != 0 && item <= model->at.items)
-        waiter.unit_price = model->items[item - 1].item.flash_price;
-    return order_write(model, waiter, reject);
+    for (uint32_t i = 0; i < settle->waiter_count && settle->step == SETTLE_RETURN; i++) {
+        struct order waiter = {
+            .ticket = outcome_waiter_ticket(outcome, i),
+            .user = settle->waiters[i].user,
+            .item = item,
+            .quantity = settle->waiters[i].quantity,
+            .channel = settle->to < CHANNELS_MAX ? settle->to : 0,
+            .unit_price = outcome->unit_price,
+            .created_ms = record->command.time_ms,
+            .pay_by_ms = outcome->pay_by_ms,
+        };
+        const enum status status = waiter.ticket == 0 ? STATUS_OK : order_write(model, waiter, reject);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
 }
 
 static enum status apply_reserve(struct model_store *model, const struct queue_record *record, bool reject)

@@ -197,6 +197,17 @@ static bool sale_sells(struct world *world, sale_id id)
     return true;
 }
 
+static bool has_open_order(const struct world *world, uint32_t who, sale_id sale)
+{
+    for (ticket_number number = 1; number <= world->model.ticket_count; number++) {
+        const struct model_ticket *ticket = &world->model.tickets[number];
+        if (user_index(ticket->user) == who && ticket->state == TICKET_HELD
+            && world->model.items[ticket->item].sale == sale)
+            return true;
+    }
+    return false;
+}
+
 /* Everybody takes what they may of the channel until it is empty or nobody may any more. */
 static void sweep_channel(struct world *world, item_id id, channel_index channel)
 {
@@ -213,6 +224,8 @@ static void sweep_channel(struct world *world, item_id id, channel_index channel
         const struct command command = { .type = COMMAND_RESERVE,
             .reserve = {
                 .user = world->users[who], .item = id, .quantity = quantity, .channel = channel } };
+        if (sale->one_open_order && has_open_order(world, who, item->sale))
+            continue;
         if (quantity == 0 || !client_ask(world, who % CLIENT_PORTS, &command))
             continue;
         units += quantity;
@@ -234,7 +247,8 @@ static bool someone_may(const struct world *world, item_id id)
     for (uint32_t who = BUYERS; who < SIM_USERS; who++)
         if ((all || world->model.eligible[who][item->sale])
             && (item->limit == 0 ? world->model.used[who][id] == 0 : world->model.used[who][id] < item->limit)
-            && (sale_limit == 0 || world->model.used_sale[who][item->sale] < sale_limit))
+            && (sale_limit == 0 || world->model.used_sale[who][item->sale] < sale_limit)
+            && (!world->model.sales[item->sale].one_open_order || !has_open_order(world, who, item->sale)))
             return true;
     return false;
 }

@@ -387,7 +387,8 @@ static void sale_choose(struct world *world)
                 !world->bursts && world_chance(world, 40) ? 1 + (uint32_t)world_below(world, 6) : 0,
             .start_ms = start_ms,
             .end_ms = start_ms + 100000 + world_below(world, 1000),
-            .eligible_only = !world->bursts && world_chance(world, 20) };
+            .eligible_only = !world->bursts && world_chance(world, 20),
+            .one_open_order = !world->bursts && world_chance(world, 20) };
     }
     for (item_id id = 1; id <= world->item_count; id++)
         item_choose(world, id);
@@ -410,7 +411,8 @@ static void catalog_fill(struct world *world)
             .start_ms = wish->start_ms,
             .end_ms = wish->end_ms,
             .limit_per_user = wish->limit_per_user,
-            .eligible_only = wish->eligible_only };
+            .eligible_only = wish->eligible_only,
+            .one_open_order = wish->one_open_order };
         status = store->ops->sale_insert(store, &sale);
         invariant(status != STATUS_OK || sale.id == id);
     }

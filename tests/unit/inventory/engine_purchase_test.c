@@ -258,10 +258,9 @@ static void a_returned_unit_goes_to_the_waiter_in_the_same_command(void **state)
     struct command command = { .type = COMMAND_SETTLE,
         .settle = { .ticket = 1,
             .step = SETTLE_RETURN,
-            .waiter = BERT,
-            .waiter_key = 9,
-            .waiter_quantity = 1,
-            .waiter_window_ms = 60 } };
+            .waiter_count = 1,
+            .waiter_window_ms = 60,
+            .waiters = { { BERT, 9, 1 } } } };
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit.out.ticket, 2);
     assert_int_equal(kit.out.pay_by_ms, SALE_NOW + 60);
@@ -272,17 +271,81 @@ static void a_returned_unit_goes_to_the_waiter_in_the_same_command(void **state)
     /* A waiter at the limit, without units, or whose key was used gets nothing; the units are
      * free. */
     command.settle.ticket = 2;
-    command.settle.waiter_key = 9;
-    command.settle.waiter = CLEO;
+    command.settle.waiters[0] = (struct waiter){ CLEO, 9, 1 };
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit.out.ticket, 0);
     assert_int_equal(kit_free(&kit, 0), 10);
     assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
     assert_int_equal(kit_buy(&kit, CLEO, 0, 1), ANSWER_WON);
     command.settle.ticket = 3;
-    command.settle.waiter_key = 10;
+    command.settle.waiters[0].key = 10;
     assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit.out.ticket, 0);
+    kit_stop(&kit);
+}
+
+static void a_return_serves_the_line_in_order_and_passes_over_who_can_not(void **state)
+{
+    (void)state;
+    kit_ready(&kit, 3, 0);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 3), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, CLEO, 0, 3), ANSWER_WON);
+    struct command command = { .type = COMMAND_SETTLE,
+        .settle = { .ticket = 1,
+            .step = SETTLE_RETURN,
+            .waiter_count = 4,
+            .waiter_window_ms = 60,
+            /* too many for what returns, one who is at the limit, and two that fit */
+            .waiters = { { BERT, 21, 4 }, { CLEO, 22, 1 }, { BERT, 23, 2 }, { ANNA, 24, 1 } } } };
+    assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit.out.detail, 8 | 4);
+    assert_int_equal(kit.out.ticket, 3);
+    assert_int_equal(tickets_get(&kit.engine.tickets, 3)->user, BERT);
+    assert_int_equal(tickets_get(&kit.engine.tickets, 4)->user, ANNA);
+    assert_int_equal(outcome_waiter_ticket(&kit.out, 0), 0);
+    assert_int_equal(outcome_waiter_ticket(&kit.out, 2), 3);
+    assert_int_equal(outcome_waiter_ticket(&kit.out, 3), 4);
+    assert_int_equal(kit_free(&kit, 0), 4);
+    /* Four are free, two return: who wants three is passed over, walk-ins see the others already. */
+    command.settle.ticket = 3;
+    command.settle.waiter_count = 1;
+    command.settle.waiters[0] = (struct waiter){ BERT, 25, 3 };
+    assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit.out.detail, 0);
+    command.settle.waiter_count = WAITERS_PER_RETURN + 1;
+    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, SALE_NOW), ANSWER_CONFLICT));
+    kit_stop(&kit);
+}
+
+static void one_open_order_is_shown_until_it_is_paid_or_given_back(void **state)
+{
+    (void)state;
+    kit_start(&kit, 64);
+    struct command sale = { .type = COMMAND_SALE,
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END, .one_open_order = true } };
+    const struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, 0) };
+    assert_int_equal(kit_do(&kit, sale, 1), ANSWER_DONE);
+    assert_int_equal(kit_do(&kit, preheat, 2), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
+    kit_expect_same(&kit, assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_OPEN_ORDER));
+    assert_int_equal(kit.out.ticket, 1);
+    assert_int_equal(kit_buy(&kit, BERT, 0, 1), ANSWER_WON);
+    /* Offers obey it, too. */
+    struct command settle = { .type = COMMAND_SETTLE,
+        .settle = {
+            .ticket = 2, .step = SETTLE_RETURN, .waiter_count = 1, .waiters = { { ANNA, 31, 1 } } } };
+    assert_int_equal(kit_do(&kit, settle, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit.out.ticket, 0);
+    settle.settle = (struct command_settle){ .ticket = 1, .step = SETTLE_SOLD };
+    assert_int_equal(kit_do(&kit, settle, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_OPEN_ORDER);
+    settle.settle = (struct command_settle){ .ticket = 3, .step = SETTLE_RETURN };
+    assert_int_equal(kit_do(&kit, settle, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
+    sale.sale.one_open_order = false;
+    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, sale, SALE_NOW), ANSWER_CONFLICT));
+    assert_null(engine_check(&kit.engine));
     kit_stop(&kit);
 }
 
@@ -304,6 +367,8 @@ int main(void)
         cmocka_unit_test(each_step_leads_where_the_table_says_and_only_once),
         cmocka_unit_test(a_settle_needs_a_ticket_a_step_and_a_place),
         cmocka_unit_test(a_returned_unit_goes_to_the_waiter_in_the_same_command),
+        cmocka_unit_test(a_return_serves_the_line_in_order_and_passes_over_who_can_not),
+        cmocka_unit_test(one_open_order_is_shown_until_it_is_paid_or_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

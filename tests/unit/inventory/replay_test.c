@@ -49,7 +49,8 @@ static void the_log_gives_the_same_state_again(void **state)
     (void)state;
     const struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, 0) };
     const struct command settle = { .type = COMMAND_SETTLE,
-        .settle = { .ticket = 1, .step = SETTLE_RETURN, .waiter = BERT, .waiter_quantity = 1 } };
+        .settle = {
+            .ticket = 1, .step = SETTLE_RETURN, .waiter_count = 1, .waiters = { { BERT, 9, 1 } } } };
     assert_int_equal(round_trip(sale, 1, -1), STATUS_OK);
     assert_int_equal(round_trip(preheat, 2, -1), STATUS_OK);
     assert_int_equal(round_trip(buy, SALE_NOW, -1), STATUS_OK);

@@ -85,8 +85,11 @@ static int teardown(void **state)
 static void add_event(struct fixture *f, uint64_t id)
 {
     f->store.events[f->store.event_count++] = (struct stock_event){ .id = id,
-        .settle = {
-            .ticket = 100 + id, .step = SETTLE_RETURN, .to = 2, .waiter = 7, .waiter_quantity = 3 } };
+        .settle = { .ticket = 100 + id,
+            .step = SETTLE_RETURN,
+            .to = 2,
+            .waiter_count = 1,
+            .waiters = { { 7, 9, 3 } } } };
 }
 
 /* The record of the oldest open event came back. */
