@@ -1,11 +1,13 @@
 #include "payment/alipay.h"
 #include "payment/provider.h"
 #include "payment/sandbox.h"
+#include "payment/stripe.h"
 #include "payment/wechat.h"
 
 const struct provider_ops *const provider_table[] = {
     &alipay_provider,
     &wechat_provider,
+    &stripe_provider,
     &sandbox_provider,
     NULL,
 };

@@ -1,0 +1,453 @@
+#include "payment/stripe.h"
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "tests/unit/base/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char secret[] = "whsec_test_secret";
+static const uint64_t signed_s = 1700000000;
+static const char paid_body[]
+    = "{\"id\":\"evt_1\",\"object\":\"event\",\"type\":\"checkout.session.completed\",\"data\":{"
+      "\"object\":{\"id\":\"cs_test_a1\",\"object\":\"checkout.session\",\"client_reference_id\":"
+      "\"ref-1\",\"amount_total\":12345,\"currency\":\"cny\",\"payment_intent\":\"pi_9\","
+      "\"payment_status\":\"paid\",\"status\":\"complete\",\"url\":null}}}";
+/* Made with another program over "1700000000." and the body. */
+static const char paid_signature[]
+    = "ff0c295b791e50c2b412115f50ff9c16e017b121e164a09028ac8a31af8af406";
+
+struct desk {
+    char folder[64];
+    char key_path[80], hook_path[80];
+    struct provider *stripe;
+    struct payment payment;
+    struct refund refund;
+    struct provider_task task;
+    struct provider_said said;
+    struct outgoing_call call;
+};
+
+static void file_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int desk_open(void **state)
+{
+    struct desk *desk = calloc(1, sizeof *desk);
+    assert_non_null(desk);
+    snprintf(desk->folder, sizeof desk->folder, "/tmp/stripe-test-XXXXXX");
+    assert_non_null(mkdtemp(desk->folder));
+    snprintf(desk->key_path, sizeof desk->key_path, "%s/key", desk->folder);
+    snprintf(desk->hook_path, sizeof desk->hook_path, "%s/hook", desk->folder);
+    file_write(desk->key_path, "sk_test_123\n");
+    file_write(desk->hook_path, "whsec_test_secret\r\n");
+    const char *values[] = { "https://api.stripe.com", desk->key_path, desk->hook_path, "2024-06-20" };
+    char error[PROVIDER_ERROR];
+    assert_int_equal(stripe_provider.open(&desk->stripe, values, error), STATUS_OK);
+    desk->payment = (struct payment){ .amount = 12345, .currency = "CNY", .reference = "ref-1" };
+    desk->refund = (struct refund){ .key = "back-1", .amount = 12345, .currency = "CNY" };
+    desk->task = (struct provider_task){ .payment = &desk->payment,
+        .refund = &desk->refund,
+        .title = "Tee & Kaffee",
+        .return_url = "https://shop.example/done?a=1" };
+    *state = desk;
+    return 0;
+}
+
+static int desk_close(void **state)
+{
+    struct desk *desk = *state;
+    stripe_provider.close(desk->stripe);
+    unlink(desk->key_path);
+    unlink(desk->hook_path);
+    rmdir(desk->folder);
+    free(desk);
+    return 0;
+}
+
+static bool ask(struct desk *desk, enum provider_act act, const char *provider_id)
+{
+    desk->task.act = act;
+    snprintf(desk->payment.provider_id, sizeof desk->payment.provider_id, "%s", provider_id);
+    memset(&desk->call, 0, sizeof desk->call);
+    return stripe_provider.ask(desk->stripe, &desk->task, &desk->call, &desk->said);
+}
+
+static enum provider_word read_answer(
+    struct desk *desk, enum provider_act act, int status, const char *body)
+{
+    desk->task.act = act;
+    desk->call.result = OUTGOING_ANSWERED;
+    desk->call.status = status;
+    desk->call.reply_size = (uint32_t)snprintf(desk->call.reply, sizeof desk->call.reply, "%s", body);
+    stripe_provider.read(desk->stripe, &desk->task, &desk->call, &desk->said);
+    return desk->said.word;
+}
+
+static void settings_that_are_wrong_are_named(void **state)
+{
+    struct desk *desk = *state;
+    struct provider *stripe;
+    char error[PROVIDER_ERROR];
+    const char *good[] = { "https://x", desk->key_path, desk->hook_path, "2024-06-20" };
+    static const struct {
+        int setting;
+        const char *value, *error;
+    } wrong[] = { { 0, "ftp://x", "base" }, { 0, "https://x/", "base" }, { 0, "", "base" },
+        { 1, "/nowhere", "secret_key_file" }, { 2, "/dev/null", "webhook_secret_file" },
+        { 3, "a b", "api_version" }, { 3, "", "api_version" } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *values[4];
+        memcpy(values, good, sizeof good);
+        values[wrong[i].setting] = wrong[i].value;
+        assert_int_equal(stripe_provider.open(&stripe, values, error), STATUS_BAD_INPUT);
+        assert_null(stripe);
+        assert_non_null(strstr(error, wrong[i].error));
+    }
+    file_write(desk->key_path, "sk_test\nX: y");
+    assert_int_equal(stripe_provider.open(&stripe, good, error), STATUS_BAD_INPUT);
+    assert_null(strstr(error, "sk_test"));
+    stripe_provider.close(NULL);
+}
+
+static void creating_carries_the_reference_as_key_and_in_the_session(void **state)
+{
+    struct desk *desk = *state;
+    assert_true(ask(desk, PROVIDER_CREATE, ""));
+    const struct outgoing_call *call = &desk->call;
+    assert_string_equal(call->method, "POST");
+    assert_string_equal(call->url, "https://api.stripe.com/v1/checkout/sessions");
+    assert_string_equal(call->headers,
+        "Authorization: Bearer sk_test_123\nStripe-Version: 2024-06-20\n"
+        "Content-Type: application/x-www-form-urlencoded\nIdempotency-Key: ref-1\n");
+    static const char form[]
+        = "mode=payment&client_reference_id=ref-1&metadata[reference]=ref-1"
+          "&payment_intent_data[metadata][reference]=ref-1&line_items[0][quantity]=1"
+          "&line_items[0][price_data][currency]=cny&line_items[0][price_data][unit_amount]=12345"
+          "&line_items[0][price_data][product_data][name]=Tee%20%26%20Kaffee"
+          "&success_url=https%3A%2F%2Fshop.example%2Fdone%3Fa%3D1"
+          "&cancel_url=https%3A%2F%2Fshop.example%2Fdone%3Fa%3D1";
+    assert_int_equal(call->body_size, sizeof form - 1);
+    assert_memory_equal(call->body, form, sizeof form - 1);
+    /* Again, later: the same bytes, or Stripe refuses the key. */
+    struct outgoing_call *first = malloc(sizeof *first);
+    assert_non_null(first);
+    *first = *call;
+    desk->task.now_ms += 100000;
+    desk->task.expires_ms += 5;
+    assert_true(ask(desk, PROVIDER_CREATE, "cs_1"));
+    assert_int_equal(call->body_size, first->body_size);
+    assert_memory_equal(call->body, first->body, first->body_size);
+    free(first);
+}
+
+static void a_session_that_is_not_known_is_told_without_a_call(void **state)
+{
+    struct desk *desk = *state;
+    assert_false(ask(desk, PROVIDER_QUERY, ""));
+    assert_int_equal(desk->said.word, WORD_UNKNOWN);
+    assert_false(ask(desk, PROVIDER_CLOSE, ""));
+    assert_int_equal(desk->said.word, WORD_UNKNOWN);
+    assert_false(ask(desk, PROVIDER_QUERY, "cs_1/../x"));
+    assert_false(ask(desk, PROVIDER_REFUND, "cs_1"));
+    assert_int_equal(desk->said.word, WORD_REFUSED);
+}
+
+static void queries_closes_and_refunds_name_the_session_or_the_intent(void **state)
+{
+    struct desk *desk = *state;
+    assert_true(ask(desk, PROVIDER_QUERY, "cs_1"));
+    assert_string_equal(desk->call.method, "GET");
+    assert_string_equal(
+        desk->call.url, "https://api.stripe.com/v1/checkout/sessions/cs_1?expand[]=payment_intent");
+    assert_true(ask(desk, PROVIDER_CLOSE, "cs_1 pi_2"));
+    assert_string_equal(desk->call.url, "https://api.stripe.com/v1/checkout/sessions/cs_1/expire");
+    assert_true(ask(desk, PROVIDER_REFUND, "cs_1 pi_2"));
+    assert_string_equal(desk->call.url, "https://api.stripe.com/v1/refunds");
+    assert_non_null(strstr(desk->call.headers, "Idempotency-Key: back-1\n"));
+    static const char form[]
+        = "payment_intent=pi_2&amount=12345&metadata[key]=back-1&metadata[reference]=ref-1";
+    assert_memory_equal(desk->call.body, form, sizeof form - 1);
+    assert_true(ask(desk, PROVIDER_REFUND_QUERY, "cs_1 pi_2"));
+    assert_string_equal(
+        desk->call.url, "https://api.stripe.com/v1/refunds?limit=10&payment_intent=pi_2");
+}
+
+#define SESSION(more) \
+    "{\"object\":\"checkout.session\",\"id\":\"cs_1\",\"client_reference_id\":\"ref-1\"," more "}"
+
+static void answers_about_a_session_are_read(void **state)
+{
+    struct desk *desk = *state;
+    static const struct {
+        enum provider_act act;
+        int status;
+        const char *body;
+        enum provider_word word;
+    } cases[] = {
+        { PROVIDER_CREATE, 200,
+            SESSION("\"status\":\"open\",\"payment_status\":\"unpaid\",\"url\":\"https://p\""),
+            WORD_OPEN },
+        { PROVIDER_CREATE, 200, SESSION("\"status\":\"open\",\"payment_status\":\"unpaid\""),
+            WORD_AGAIN },
+        { PROVIDER_QUERY, 200, SESSION("\"status\":\"open\",\"payment_status\":\"unpaid\""), WORD_OPEN },
+        { PROVIDER_QUERY, 200,
+            SESSION("\"status\":\"complete\",\"payment_status\":\"unpaid\",\"payment_intent\":{"
+                    "\"id\":\"pi_2\",\"status\":\"processing\"}"),
+            WORD_OPEN },
+        { PROVIDER_QUERY, 200,
+            SESSION("\"status\":\"complete\",\"payment_status\":\"unpaid\",\"payment_intent\":{"
+                    "\"id\":\"pi_2\",\"status\":\"requires_payment_method\"}"),
+            WORD_CLOSED },
+        { PROVIDER_QUERY, 200, SESSION("\"status\":\"expired\",\"payment_status\":\"unpaid\""),
+            WORD_CLOSED },
+        { PROVIDER_CLOSE, 200, SESSION("\"status\":\"expired\",\"payment_status\":\"unpaid\""),
+            WORD_CLOSED },
+        { PROVIDER_QUERY, 200,
+            "{\"object\":\"checkout.session\",\"id\":\"cs_1\",\"client_reference_id\":\"ref-2\"}",
+            WORD_FORGED },
+        { PROVIDER_QUERY, 200, SESSION("\"payment_status\":\"paid\",\"amount_total\":-1,"
+                                       "\"currency\":\"cny\",\"payment_intent\":\"pi_2\""),
+            WORD_AGAIN },
+        { PROVIDER_QUERY, 200,
+            SESSION("\"payment_status\":\"paid\",\"amount_total\":1,\"currency\":\"cny\""), WORD_AGAIN },
+        { PROVIDER_QUERY, 200, "[]", WORD_AGAIN },
+        { PROVIDER_QUERY, 200, "", WORD_AGAIN },
+        { PROVIDER_QUERY, 404, "{\"error\":{\"code\":\"resource_missing\"}}", WORD_UNKNOWN },
+        { PROVIDER_CLOSE, 400, "{\"error\":{\"message\":\"only open ones\"}}", WORD_REFUSED },
+        { PROVIDER_CREATE, 400, "{}", WORD_REFUSED },
+        { PROVIDER_CREATE, 401, "{}", WORD_AGAIN },
+        { PROVIDER_CREATE, 409, "{}", WORD_AGAIN },
+        { PROVIDER_CREATE, 429, "{}", WORD_AGAIN },
+        { PROVIDER_CREATE, 500, "<html>", WORD_AGAIN },
+        { PROVIDER_CREATE, 302, "", WORD_AGAIN },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum provider_word word = read_answer(desk, cases[i].act, cases[i].status, cases[i].body);
+        if (word != cases[i].word)
+            fail_msg("case %zu: word %d, not %d", i, (int)word, (int)cases[i].word);
+    }
+    assert_int_equal(read_answer(desk, PROVIDER_QUERY, 200,
+                         SESSION("\"payment_status\":\"paid\",\"amount_total\":12345,\"currency\":"
+                                 "\"cny\",\"payment_intent\":{\"id\":\"pi_2\"}")),
+        WORD_CAPTURED);
+    assert_string_equal(desk->said.provider_id, "cs_1 pi_2");
+    assert_string_equal(desk->said.currency, "CNY");
+    assert_int_equal(desk->said.amount, 12345);
+    desk->call.result = OUTGOING_FAILED;
+    snprintf(desk->call.error, sizeof desk->call.error, "no route");
+    stripe_provider.read(desk->stripe, &desk->task, &desk->call, &desk->said);
+    assert_int_equal(desk->said.word, WORD_AGAIN);
+    assert_string_equal(desk->said.error, "no route");
+}
+
+static void answers_about_a_refund_are_read(void **state)
+{
+    struct desk *desk = *state;
+    assert_int_equal(
+        read_answer(desk, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"succeeded\"}"),
+        WORD_REFUNDED);
+    assert_string_equal(desk->said.provider_id, "re_1");
+    assert_int_equal(
+        read_answer(desk, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"pending\"}"),
+        WORD_REFUND_PENDING);
+    assert_int_equal(
+        read_answer(desk, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"failed\"}"), WORD_REFUSED);
+    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 400,
+                         "{\"error\":{\"code\":\"charge_already_refunded\"}}"),
+        WORD_REFUNDED);
+    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 404, "{}"), WORD_REFUSED);
+    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 500, "{}"), WORD_AGAIN);
+    static const char list[] = "{\"data\":[{\"id\":\"re_1\",\"status\":\"succeeded\",\"metadata\":{}},"
+                               "{\"id\":\"re_2\",\"status\":\"pending\",\"metadata\":{\"key\":\"%s\"}}]}";
+    char body[256];
+    snprintf(body, sizeof body, list, "back-1");
+    assert_int_equal(read_answer(desk, PROVIDER_REFUND_QUERY, 200, body), WORD_REFUND_PENDING);
+    assert_string_equal(desk->said.provider_id, "re_2");
+    snprintf(body, sizeof body, list, "other");
+    assert_int_equal(read_answer(desk, PROVIDER_REFUND_QUERY, 200, body), WORD_UNKNOWN);
+}
+
+static enum provider_word callback_head(
+    struct desk *desk, const char *head, struct span body, uint64_t now_s)
+{
+    const struct provider_callback callback
+        = { .head = span_from_string(head), .body = body, .now_ms = now_s * 1000 + 999 };
+    stripe_provider.callback(desk->stripe, &callback, &desk->said);
+    return desk->said.word;
+}
+
+static enum provider_word callback_signed(struct desk *desk, const char *body)
+{
+    char text[4096], head[256];
+    const int size = snprintf(text, sizeof text, "1700000000.%s", body);
+    uint8_t digest[HASH_SHA256_BYTES];
+    hash_hmac_sha256(secret, sizeof secret - 1, text, (size_t)size, digest);
+    struct text out = text_in(head, sizeof head - 1);
+    text_literal(&out, "stripe-signature: t=1700000000,v1=");
+    text_hex(&out, span_of(digest, sizeof digest));
+    head[out.size] = '\0';
+    return callback_head(desk, head, span_from_string(body), signed_s);
+}
+
+static void a_genuine_callback_is_read_within_its_time(void **state)
+{
+    struct desk *desk = *state;
+    const struct span body = span_of(paid_body, sizeof paid_body - 1);
+    char head[512];
+    snprintf(head, sizeof head, "Host: x\r\nStripe-Signature: t=1700000000,v1=%s,v0=abc\r\nA: b\r\n",
+        paid_signature);
+    assert_int_equal(callback_head(desk, head, body, signed_s), WORD_CAPTURED);
+    assert_string_equal(desk->said.reference, "ref-1");
+    assert_string_equal(desk->said.provider_id, "cs_test_a1 pi_9");
+    assert_int_equal(desk->said.amount, 12345);
+    assert_string_equal(desk->said.currency, "CNY");
+    assert_int_equal(callback_head(desk, head, body, signed_s + PROVIDER_FRESH_S), WORD_CAPTURED);
+    assert_int_equal(callback_head(desk, head, body, signed_s - PROVIDER_FRESH_S), WORD_CAPTURED);
+    assert_int_equal(callback_head(desk, head, body, signed_s + PROVIDER_FRESH_S + 1), WORD_FORGED);
+    assert_int_equal(callback_head(desk, head, body, signed_s - PROVIDER_FRESH_S - 1), WORD_FORGED);
+    /* While a secret is changed there are two signatures. */
+    snprintf(head, sizeof head, "Stripe-Signature: t=1700000000,v1=%064d,v1=%s", 0, paid_signature);
+    assert_int_equal(callback_head(desk, head, body, signed_s), WORD_CAPTURED);
+}
+
+static void a_signature_header_that_is_not_one_is_refused(void **state)
+{
+    struct desk *desk = *state;
+    const struct span body = span_of(paid_body, sizeof paid_body - 1);
+    static const char *const forms[] = { "", "Stripe-Signature: ", "Stripe-Signature: t=1700000000",
+        "Stripe-Signature: v1=%s", "Stripe-Signature: t=1700000000,v0=%s",
+        "Stripe-Signature: t=1700000000,t=1700000000,v1=%s", "Stripe-Signature: t=01700000000,v1=%s",
+        "Stripe-Signature: t=,v1=%s", "Stripe-Signature: t=+1700000000,v1=%s",
+        "Stripe-Signature: t=1700000000,v1=%sa", "X-Stripe-Signature: t=1700000000,v1=%s" };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char head[256];
+        const char *at = strstr(forms[i], "%s");
+        const size_t before = at == NULL ? strlen(forms[i]) : (size_t)(at - forms[i]);
+        snprintf(head, sizeof head, "%.*s%s%s", (int)before, forms[i], at == NULL ? "" : paid_signature,
+            at == NULL ? "" : at + 2);
+        if (callback_head(desk, head, body, signed_s) != WORD_FORGED)
+            fail_msg("accepted: %s", head);
+    }
+}
+
+static void ten_thousand_forged_and_stale_callbacks_are_all_refused(void **state)
+{
+    struct desk *desk = *state;
+    struct random random;
+    random_seed(&random, 7);
+    for (uint32_t i = 0; i < 10000; i++) {
+        char head[256], body[sizeof paid_body];
+        memcpy(body, paid_body, sizeof paid_body);
+        uint64_t now_s = signed_s;
+        int size = snprintf(
+            head, sizeof head, "Stripe-Signature: t=%u,v1=%s", 1700000000u, paid_signature);
+        if (i % 4 == 0) /* a bit of the body */
+            body[random_below(&random, sizeof body - 1)] ^= (char)(1u << random_below(&random, 8));
+        else if (i % 4 == 1) /* a bit of time or signature */
+            head[(size_t)size - 1 - random_below(&random, 64 + 4 + 10)] ^= (char)(1u << random_below(&random, 7));
+        else if (i % 4 == 2) /* replayed later */
+            now_s += PROVIDER_FRESH_S + 1 + random_below(&random, 1000000);
+        else /* signed with another key */
+            for (int at = size - 64; at < size; at++)
+                head[at] = "0123456789abcdef"[random_below(&random, 16)];
+        if (callback_head(desk, head, span_of(body, sizeof body - 1), now_s) != WORD_FORGED)
+            fail_msg("%u was accepted: %s %s", i, head, body);
+    }
+}
+
+static void every_single_bit_of_body_and_signature_counts(void **state)
+{
+    struct desk *desk = *state;
+    char head[256], body[sizeof paid_body];
+    const int size = snprintf(head, sizeof head, "Stripe-Signature: t=1700000000,v1=%s", paid_signature);
+    memcpy(body, paid_body, sizeof paid_body);
+    for (size_t bit = 0; bit < (sizeof body - 1) * 8; bit++) {
+        body[bit / 8] ^= (char)(1u << bit % 8);
+        assert_int_equal(
+            callback_head(desk, head, span_of(body, sizeof body - 1), signed_s), WORD_FORGED);
+        body[bit / 8] ^= (char)(1u << bit % 8);
+    }
+    for (size_t bit = 0; bit < 64 * 8; bit++) {
+        char *at = &head[(size_t)size - 64 + bit / 8];
+        *at ^= (char)(1u << bit % 8);
+        assert_int_equal(
+            callback_head(desk, head, span_of(body, sizeof body - 1), signed_s), WORD_FORGED);
+        *at ^= (char)(1u << bit % 8);
+    }
+    assert_int_equal(callback_head(desk, head, span_of(body, sizeof body - 1), signed_s), WORD_CAPTURED);
+}
+
+static void events_are_captured_closed_or_of_no_interest(void **state)
+{
+    struct desk *desk = *state;
+    static const char form[]
+        = "{\"type\":\"%s\",\"data\":{\"object\":{\"object\":\"checkout.session\",\"id\":\"cs_1\","
+          "\"client_reference_id\":\"%s\",\"amount_total\":5,\"currency\":\"eur\","
+          "\"payment_intent\":\"pi_1\",\"payment_status\":\"%s\"}}}";
+    static const struct {
+        const char *type, *reference, *paid;
+        enum provider_word word;
+    } cases[] = {
+        { "checkout.session.completed", "r", "paid", WORD_CAPTURED },
+        { "checkout.session.completed", "r", "unpaid", WORD_OPEN },
+        { "checkout.session.async_payment_succeeded", "r", "paid", WORD_CAPTURED },
+        { "checkout.session.async_payment_failed", "r", "unpaid", WORD_CLOSED },
+        { "checkout.session.expired", "r", "unpaid", WORD_CLOSED },
+        { "checkout.session.completed", "", "paid", WORD_OPEN },
+        { "payment_intent.succeeded", "r", "paid", WORD_OPEN },
+        { "checkout.session.complete", "r", "paid", WORD_OPEN },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[1024];
+        snprintf(body, sizeof body, form, cases[i].type, cases[i].reference, cases[i].paid);
+        const enum provider_word word = callback_signed(desk, body);
+        if (word != cases[i].word)
+            fail_msg("case %zu: word %d, not %d", i, (int)word, (int)cases[i].word);
+    }
+    assert_int_equal(callback_signed(desk, "{}"), WORD_OPEN);
+    assert_int_equal(callback_signed(desk, "nothing"), WORD_FORGED);
+    assert_int_equal(callback_signed(desk, ""), WORD_FORGED);
+}
+
+static void a_body_that_is_too_long_is_refused(void **state)
+{
+    struct desk *desk = *state;
+    char *body = calloc(1, STRIPE_CALLBACK_MAX + 1);
+    assert_non_null(body);
+    char head[256];
+    snprintf(head, sizeof head, "Stripe-Signature: t=1700000000,v1=%s", paid_signature);
+    assert_int_equal(
+        callback_head(desk, head, span_of(body, STRIPE_CALLBACK_MAX + 1), signed_s), WORD_FORGED);
+    assert_string_equal(desk->said.error, "the body is too long");
+    free(body);
+}
+
+#define AT_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_DESK(settings_that_are_wrong_are_named),
+        AT_DESK(creating_carries_the_reference_as_key_and_in_the_session),
+        AT_DESK(a_session_that_is_not_known_is_told_without_a_call),
+        AT_DESK(queries_closes_and_refunds_name_the_session_or_the_intent),
+        AT_DESK(answers_about_a_session_are_read),
+        AT_DESK(answers_about_a_refund_are_read),
+        AT_DESK(a_genuine_callback_is_read_within_its_time),
+        AT_DESK(a_signature_header_that_is_not_one_is_refused),
+        AT_DESK(ten_thousand_forged_and_stale_callbacks_are_all_refused),
+        AT_DESK(every_single_bit_of_body_and_signature_counts),
+        AT_DESK(events_are_captured_closed_or_of_no_interest),
+        AT_DESK(a_body_that_is_too_long_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
