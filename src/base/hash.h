@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HASH_SHA256_BYTES = 32 };
+enum { HASH_SHA256_BYTES = 32, HASH_SHA1_BYTES = 20 };
 
 struct hash_key {
     uint64_t k0, k1;
@@ -28,5 +28,7 @@ void hash_sha256(const void *data, size_t bytes, uint8_t digest[HASH_SHA256_BYTE
 /* HMAC-SHA256, for key derivation and JWT. */
 void hash_hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes,
     uint8_t digest[HASH_SHA256_BYTES]);
+/* For the WebSocket handshake only, which asks for it; it protects nothing. */
+void hash_sha1(const void *data, size_t bytes, uint8_t digest[HASH_SHA1_BYTES]);
 
 #endif

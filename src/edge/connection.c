@@ -87,6 +87,16 @@ struct connection *connection_find(const struct connections *table, uint64_t tok
     return connection;
 }
 
+struct connection *connection_find_websocket(const struct connections *table, uint64_t socket)
+{
+    const uint32_t index = edge_socket_slot(socket);
+    if (index >= table->fresh)
+        return NULL;
+    struct connection *connection = &table->slots[index];
+    const bool same = connection->fd >= 0 && connection->generation == (uint32_t)(socket >> 32);
+    return same && connection->phase == PHASE_WEBSOCKET ? connection : NULL;
+}
+
 bool connection_may_owe_more(struct connections *table, struct connection *connection)
 {
     uint32_t owes = connection_owes(connection);

@@ -17,8 +17,8 @@
 #include <assert.h>
 
 enum {
-    CONNECTION_INDEX_BITS = 20,
-    CONNECTION_SEQUENCE_BITS = 12,
+    CONNECTION_INDEX_BITS = EDGE_SLOT_BITS,
+    CONNECTION_SEQUENCE_BITS = EDGE_SLOT_SHIFT,
     CONNECTION_GENERATION_BITS = 32 - EDGE_TOKEN_SPARE_BITS,
     CONNECTIONS_LIMIT = 1 << CONNECTION_INDEX_BITS,
 };
@@ -40,8 +40,9 @@ struct reply { /* one request that was started and is not answered yet, or not i
 enum connection_phase {
     PHASE_NONE,
     PHASE_HEAD,
-    PHASE_BODY
-}; /* of a request that is only partly there */
+    PHASE_BODY,      /* of a request that is only partly there */
+    PHASE_WEBSOCKET, /* no HTTP any more: websocket_serve.c */
+};
 
 struct connection {
     int fd; /* -1: the slot is free */
@@ -53,14 +54,14 @@ struct connection {
     struct buffer in;       /* bytes that wait for the rest of their request, or for their turn */
     struct buffer out;      /* bytes that the socket did not take, from out_at on */
     uint32_t out_at;
-    uint32_t need;          /* no use parsing `in` before it is so long */
-    struct span body;       /* what follows `out`, not ours */
-    uint32_t phase_until;   /* deadline of the partial request */
-    uint32_t send_until;    /* deadline of the next SEND_PROGRESS bytes of `out` and `body` */
-    uint32_t sent_bytes;    /* since send_until was set */
+    uint32_t need;        /* no use parsing `in` before it is so long; websocket: next ping */
+    struct span body;     /* what follows `out`, not ours */
+    uint32_t phase_until; /* deadline of the partial request; websocket: of the next sign of life */
+    uint32_t send_until;  /* deadline of the next SEND_PROGRESS bytes of `out` and `body` */
+    uint32_t sent_bytes;  /* since send_until was set */
     uint32_t linger_bytes;  /* dropped since the last answer */
     const char *refuse_why; /* a refusal that waits for its turn */
-    uint16_t refuse_status; /* 0: none */
+    uint16_t refuse_status; /* 0: none; websocket: enum edge_socket_end */
     uint8_t phase;
     bool readable : 1;  /* the socket may have bytes */
     bool hung_up : 1;   /* the peer has closed its side; read until there is nothing */
@@ -97,6 +98,8 @@ struct connection *connection_open(struct connections *table, int fd);
 void connection_close(struct connections *table, struct connection *connection);
 
 uint64_t connection_token(const struct connection *connection, uint32_t sequence);
+/* The websocket that a token of its upgrade named; NULL: it has gone. */
+struct connection *connection_find_websocket(const struct connections *table, uint64_t socket);
 /* The connection and the reply it still owes for the token, or NULL if it is stale. */
 struct connection *connection_find(const struct connections *table, uint64_t token, struct reply **reply);
 

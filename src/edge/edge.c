@@ -11,6 +11,7 @@
 #include "edge/http_date.h"
 #include "edge/listener.h"
 #include "edge/serve.h"
+#include "edge/websocket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +24,12 @@
 #include <unistd.h>
 
 enum {
-    EVENTS_MAX = 512,       /* sockets served in one turn */
-    ACCEPTS_MAX = 256,      /* connections accepted in one turn */
-    SWEEP_MS = 100,         /* deadlines are that exact */
-    ACCEPT_PAUSE_MS = 100,  /* after the system had no descriptor left */
-    TURNED_AWAY_SLOTS = 64, /* connections above the limit that are being told so */
-    EVICT_PROBES = 64,      /* slots looked at for an idle connection */
-    EVICT_IDLE_MS = 1000,   /* one that was used later than that is not idle */
+    EVENTS_MAX = 512,      /* sockets served in one turn */
+    ACCEPTS_MAX = 256,     /* connections accepted in one turn */
+    SWEEP_MS = 100,        /* deadlines are that exact */
+    ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
+    EVICT_PROBES = 64,     /* slots looked at for an idle connection */
+    EVICT_IDLE_MS = 1000,  /* one that was used later than that is not idle */
     BUFFER_SMALL = EDGE_OVERLAP_MAX * sizeof(struct reply), /* half a head, or a queue of replies */
     BUFFER_MEDIUM = 16 * 1024,
     MEDIUM_SHARE = 16, /* one for so many connections */
@@ -42,6 +42,8 @@ enum {
     IDLE_TIMEOUT_MS = 75 * 1000,
     SEND_TIMEOUT_MS = 30 * 1000,
     REQUEST_TIMEOUT_MS = 60 * 1000,
+    PING_MS = 25 * 1000,
+    SILENCE_MS = 60 * 1000,
 };
 /* What epoll gives back besides connections, which are generation and slot. */
 #define EVENT_LISTENER UINT64_MAX
@@ -108,6 +110,8 @@ static struct edge_config config_complete(const struct edge_config *given)
     config.idle_timeout_ms = or_default(config.idle_timeout_ms, IDLE_TIMEOUT_MS);
     config.send_timeout_ms = or_default(config.send_timeout_ms, SEND_TIMEOUT_MS);
     config.request_timeout_ms = or_default(config.request_timeout_ms, REQUEST_TIMEOUT_MS);
+    config.ping_ms = or_default(config.ping_ms, PING_MS);
+    config.silence_ms = or_default(config.silence_ms, SILENCE_MS);
     if (config.body_max == 0 || config.body_max > HTTP_BODY_MAX)
         config.body_max = HTTP_BODY_MAX;
     return config;
@@ -120,7 +124,7 @@ static uint32_t share_of(uint32_t slots, uint32_t share)
 
 static enum status memory_open(struct edge *edge)
 {
-    uint32_t slots = edge->config.connections_max + TURNED_AWAY_SLOTS;
+    uint32_t slots = edge->config.connections_max + EDGE_TURNED_AWAY_SLOTS;
     const uint32_t bytes[BUFFER_CLASSES] = { BUFFER_SMALL, BUFFER_MEDIUM,
         HTTP_REQUEST_MAX(HTTP_BODY_MAX), EDGE_OUT_BYTES };
     const uint32_t count[BUFFER_CLASSES] = { slots, share_of(slots, MEDIUM_SHARE),
@@ -176,7 +180,7 @@ enum status edge_open(
     struct edge **opened, const struct edge_config *config, const struct edge_handler *handler)
 {
     *opened = NULL;
-    if (config->connections_max == 0 || config->connections_max > CONNECTIONS_LIMIT - TURNED_AWAY_SLOTS)
+    if (config->connections_max == 0 || config->connections_max > CONNECTIONS_LIMIT - EDGE_TURNED_AWAY_SLOTS)
         return STATUS_BAD_INPUT;
     struct edge *edge = calloc(1, sizeof(*edge));
     if (edge == NULL)
@@ -184,7 +188,8 @@ enum status edge_open(
     edge->config = config_complete(config);
     edge->handler = *handler;
     edge->epoll_fd = edge->listen_fd = edge->wake.fd = -1;
-    enum status status = memory_open(edge);
+    edge->websocket = websocket_parser_create();
+    enum status status = edge->websocket == NULL ? STATUS_FULL : memory_open(edge);
     if (status == STATUS_OK)
         status = sockets_open(edge);
     if (status != STATUS_OK) {
@@ -225,6 +230,7 @@ void edge_close(struct edge *edge)
         close(edge->epoll_fd);
     if (edge->wake.fd >= 0)
         wake_close(&edge->wake);
+    websocket_parser_free(edge->websocket);
     arena_close(&edge->arena);
     free(edge);
 }

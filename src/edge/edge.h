@@ -13,6 +13,13 @@
  * been answered. Replies always leave in the order of the requests, coalesced into as few sends
  * as possible.
  *
+ * EDGE_UPGRADED: the handler wrote a 101 response (websocket_accept), never for a request that is
+ * `closing`. From then on the connection is a websocket, named by edge_socket(token): its text
+ * messages come to handler->message, its end to handler->gone (once), and edge_socket_send sends a
+ * frame that was encoded before. Pings and closing are done here. A socket that does not read is cut,
+ * never buffered for: EDGE_SOCKET_WAITING_MAX bytes may wait (one longer message may wait alone), and
+ * send_timeout_ms must see progress. An idle one holds no buffer.
+ *
  * HEAD: handlers answer as for GET; the edge cuts the body off and leaves Content-Length as it
  * is. A response given to edge_complete_bytes was written for the `closing` of its request; a
  * drain that came later closes all the same.
@@ -46,7 +53,16 @@ struct edge_reply {
 };
 /* The highest bits of a token are 0: room for the handler's own marks while it keeps one. */
 enum { EDGE_TOKEN_SPARE_BITS = 5 };
-enum edge_verdict { EDGE_REPLIED, EDGE_ANSWERED, EDGE_DEFERRED };
+enum { EDGE_SLOT_SHIFT = 12, EDGE_SLOT_BITS = 20 }; /* where a token has its connection's slot */
+enum edge_verdict { EDGE_REPLIED, EDGE_ANSWERED, EDGE_DEFERRED, EDGE_UPGRADED };
+enum edge_socket_end {
+    EDGE_SOCKET_LEFT,   /* the peer closed, or the handler did */
+    EDGE_SOCKET_SLOW,   /* it did not read */
+    EDGE_SOCKET_SILENT, /* no sign of life */
+    EDGE_SOCKET_BAD_FRAME,
+    EDGE_SOCKET_DRAINED,
+    EDGE_SOCKET_ENDS,
+};
 
 struct edge_handler {
     void *self;
@@ -61,6 +77,9 @@ struct edge_handler {
     /* Once per loop turn after all ready sockets were read, and at least every EDGE_TICK_MS. May
      * call edge_complete. */
     void (*turn)(void *self, uint64_t now_ms);
+    /* Websockets only; NULL for a handler that never upgrades. */
+    void (*message)(void *self, uint64_t socket, struct span text);
+    void (*gone)(void *self, uint64_t socket, enum edge_socket_end end);
 };
 
 enum {
@@ -68,6 +87,8 @@ enum {
     EDGE_OVERLAP_MAX = 64,        /* requests in flight on one connection */
     EDGE_REPLY_MAX = 1024 * 1024, /* bytes of one response in `out`; longer ones become a 500 */
     EDGE_SEND_PROGRESS = 16 * 1024,
+    EDGE_TURNED_AWAY_SLOTS = 64, /* connections above the limit that are being told so */
+    EDGE_SOCKET_WAITING_MAX = 16 * 1024,
 };
 
 struct edge_config {
@@ -79,6 +100,8 @@ struct edge_config {
      * request_timeout_ms is answered 503 and its connection closed. send_timeout_ms is for each
      * EDGE_SEND_PROGRESS bytes. */
     uint32_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, request_timeout_ms;
+    /* Websockets: between two pings, and without a word from the peer. */
+    uint32_t ping_ms, silence_ms;
     uint32_t body_max; /* HTTP_BODY_MAX at most; 0: that */
     int cpu;           /* pin to this core; -1: don't */
 };
@@ -97,6 +120,18 @@ struct wake *edge_wake(struct edge *edge); /* signal it from any thread to get a
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer);
 /* A whole response, copied. */
 void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response);
+/* Websockets. None of these calls handler->gone before it returns; a socket that has gone is
+ * accepted. `code`: enum websocket_code. */
+static inline uint64_t edge_socket(uint64_t token)
+{
+    return token >> EDGE_SLOT_SHIFT << EDGE_SLOT_SHIFT;
+}
+static inline uint32_t edge_socket_slot(uint64_t socket) /* below connections_max + EDGE_TURNED_AWAY_SLOTS */
+{
+    return (uint32_t)(socket >> EDGE_SLOT_SHIFT) & ((1u << EDGE_SLOT_BITS) - 1);
+}
+bool edge_socket_send(struct edge *edge, uint64_t socket, struct span frame); /* false: not taken */
+void edge_socket_close(struct edge *edge, uint64_t socket, int code, const char *reason);
 uint64_t edge_now_ms(const struct edge *edge); /* server time at the start of this turn */
 bool edge_token_alive(const struct edge *edge, uint64_t token);
 uint32_t edge_connections_open(const struct edge *edge);

@@ -17,6 +17,7 @@ enum {
     EDGE_LINGER_MS = 2000,
 };
 
+struct websocket_parser;
 struct edge_counts { /* since the last publication to the metrics */
     uint64_t accepted, closed, turned_away, requests, refused, timed_out;
 };
@@ -37,6 +38,7 @@ struct edge {
     uint32_t dirty_count;
     bool started_late; /* requests were started after the handler's turn */
     struct edge_counts counts;
+    struct websocket_parser *websocket; /* of all of them: each frame is parsed when it is whole */
     struct thread_owner owner;
 
     int epoll_fd;

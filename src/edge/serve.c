@@ -12,6 +12,7 @@
 #include "edge/http_parse.h"
 #include "edge/http_reply.h"
 #include "edge/sending.h"
+#include "edge/websocket_serve.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -28,6 +29,8 @@ void serve_mark_dirty(struct edge *edge, struct connection *connection)
 
 void serve_close(struct edge *edge, struct connection *connection)
 {
+    if (connection->phase == PHASE_WEBSOCKET)
+        websocket_ended(edge, connection);
     close(connection->fd); /* takes it out of the epoll set */
     connection_close(&edge->table, connection);
     edge->counts.closed++;
@@ -36,7 +39,8 @@ void serve_close(struct edge *edge, struct connection *connection)
 bool serve_is_idle(const struct connection *connection)
 {
     return connection_owes(connection) == 0 && connection->in.size == 0
-        && !sending_pending(connection) && connection->refuse_status == 0 && !connection->finishing;
+        && !sending_pending(connection) && connection->refuse_status == 0 && !connection->finishing
+        && connection->phase != PHASE_WEBSOCKET;
 }
 
 /* ---- sending ---- */
@@ -175,6 +179,11 @@ static void start_request(
     connection_paid(&edge->table, connection);
     if (verdict == EDGE_ANSWERED) {
         render_answer(edge, connection, &given.answer, head_only, closing);
+        return;
+    }
+    if (verdict == EDGE_UPGRADED) {
+        invariant(!closing && !head_only);
+        websocket_start(edge, connection);
         return;
     }
     edge->body = given.body;
@@ -346,7 +355,7 @@ static void linger_on(struct edge *edge, struct connection *connection)
 
 /* ---- the whole ---- */
 
-static void finish(struct edge *edge, struct connection *connection)
+void serve_finish(struct edge *edge, struct connection *connection)
 {
     bool unread = connection->linger || connection->in.size > 0 || connection->readable;
     if (connection->ended || !unread) {
@@ -373,9 +382,11 @@ static void settle(struct edge *edge, struct connection *connection)
         uint32_t until = connection_oldest(connection)->started_ms + edge->config.request_timeout_ms;
         *deadline = until == 0 ? 1 : until;
     } else if (connection->finishing) {
-        finish(edge, connection);
+        serve_finish(edge, connection);
     } else if (connection->ended) {
         serve_close(edge, connection);
+    } else if (connection->phase == PHASE_WEBSOCKET) {
+        websocket_settle(edge, connection);
     } else if (connection->phase != PHASE_NONE) {
         *deadline = connection->phase_until;
     } else if (edge->draining && !connection->readable) {
@@ -416,8 +427,14 @@ static inline void answer_alone(
     connection->sequence_done++;
     if (verdict == EDGE_ANSWERED)
         edge->handler.render(edge->handler.self, &given.answer, false, &edge->out);
-    else
+    else if (verdict == EDGE_REPLIED)
         edge->body = given.body;
+    else {
+        websocket_start(edge, connection);
+        flush(edge, connection);
+        settle(edge, connection);
+        return;
+    }
     if (__builtin_expect(edge->out.overflow, 0))
         response_check(edge, connection, 0, false);
     if (__builtin_expect(edge->body.size > 0 || connection->finishing, 0)) {
@@ -467,6 +484,10 @@ static __attribute__((noinline)) void serve_fully(struct edge *edge, struct conn
         linger_on(edge, connection);
         return;
     }
+    if (connection->phase == PHASE_WEBSOCKET) {
+        websocket_serve(edge, connection);
+        return;
+    }
     edge->serving = connection;
     if (__builtin_expect(sending_pending(connection), 0))
         sending_continue(edge, connection);
@@ -495,6 +516,9 @@ void serve(struct edge *edge, struct connection *connection)
 
 void serve_expired(struct edge *edge, struct connection *connection)
 {
+    if (connection->phase == PHASE_WEBSOCKET && !connection->lingering
+        && websocket_expired(edge, connection))
+        return;
     edge->counts.timed_out++;
     bool waits_for_us = connection_owes(connection) > 0;
     bool is_partial = connection->phase != PHASE_NONE;
@@ -519,7 +543,9 @@ void serve_expired(struct edge *edge, struct connection *connection)
 
 void serve_drain(struct edge *edge, struct connection *connection)
 {
-    if (connection_owes(connection) > 0 || sending_pending(connection))
+    if (connection->phase == PHASE_WEBSOCKET)
+        websocket_drain(edge, connection);
+    else if (connection_owes(connection) > 0 || sending_pending(connection))
         connection->finishing = true;
     serve(edge, connection);
 }

@@ -16,6 +16,8 @@ void serve_close(struct edge *edge, struct connection *connection);
 /* Sends straight from `response`, which answers the oldest request; what the socket does not
  * take is copied. */
 void serve_send_now(struct edge *edge, struct connection *connection, struct span response);
+/* All was answered: closes, gently if bytes of the peer may be unread. */
+void serve_finish(struct edge *edge, struct connection *connection);
 bool serve_is_idle(const struct connection *connection);
 
 #endif

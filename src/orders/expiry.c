@@ -28,7 +28,7 @@ static void expiry_told(struct expiry *expiry, uint32_t count, uint32_t *closed)
         if (expiry->answers[i] == MOVE_DONE) {
             ++*closed;
             if (config->changed != NULL)
-                config->changed(config->changed_context, order->ticket);
+                config->changed(config->changed_context, order->ticket, order->user);
         } else {
             log_info("orders", "order of ticket %llu is %s: too late to expire",
                 (unsigned long long)expiry->moves[i].ticket,

@@ -16,7 +16,7 @@ enum { EXPIRY_AGAIN_MS = 200 }; /* after trouble with the store */
 struct expiry_config {
     struct order_store *store;
     uint64_t started_ms, grace_ms;
-    void (*changed)(void *context, ticket_number ticket); /* an order was closed */
+    void (*changed)(void *context, ticket_number ticket, user_id user); /* an order was closed */
     void *changed_context;
 };
 

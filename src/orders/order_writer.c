@@ -149,10 +149,10 @@ static bool writer_poll(struct order_writer *writer, uint64_t now_ms)
     return true;
 }
 
-static void tell_changed(const struct order_writer *writer, ticket_number ticket)
+static void tell_changed(const struct order_writer *writer, ticket_number ticket, user_id user)
 {
     if (ticket != 0 && writer->config.changed != NULL)
-        writer->config.changed(writer->config.changed_context, ticket);
+        writer->config.changed(writer->config.changed_context, ticket, user);
 }
 
 /* A record is in: count it and tell. */
@@ -172,10 +172,15 @@ static void record_done(struct order_writer *writer, uint32_t at, struct order_w
     }
     if (disposition == DISPOSE_DEAD)
         return;
-    if (record->command.type == COMMAND_SETTLE)
-        tell_changed(writer, record->command.settle.ticket);
-    for (uint32_t i = 0; i < wins; i++)
-        tell_changed(writer, record->outcome.ticket + i);
+    if (record->command.type != COMMAND_SETTLE) {
+        if (wins > 0)
+            tell_changed(writer, record->outcome.ticket, record->command.reserve.user);
+        return;
+    }
+    const struct command_settle *settle = &record->command.settle;
+    tell_changed(writer, settle->ticket, record->outcome.user);
+    for (uint32_t i = 0; i < settle->waiter_count; i++)
+        tell_changed(writer, outcome_waiter_ticket(&record->outcome, i), settle->waiters[i].user);
 }
 
 static void batch_done(struct order_writer *writer, uint32_t count, uint64_t now_ms,

@@ -36,7 +36,7 @@ struct order_writer_config {
     struct ticket_queue *queue;
     struct order_store *store;
     /* Called for every order written or changed, after its commit. May be NULL. */
-    void (*changed)(void *context, ticket_number ticket);
+    void (*changed)(void *context, ticket_number ticket, user_id user); /* user 0: not known here */
     void *changed_context;
 };
 

@@ -59,11 +59,26 @@ static void edges_wake(struct desk *desk)
     }
 }
 
-void desk_order_changed(void *context, ticket_number ticket)
+/* Whose order it is; 0: nobody's. A store that is away knows nothing: all edges are to look. */
+static user_id order_user(struct desk *desk, ticket_number ticket)
+{
+    struct order order;
+    const enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, ticket, &order);
+    if (status == STATUS_OK)
+        return order.user;
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++)
+        desk->note_lost[edge] |= status != STATUS_NOT_FOUND;
+    return 0;
+}
+
+void desk_order_changed(void *context, ticket_number ticket, user_id user)
 {
     struct desk *desk = context;
+    const struct desk_note note = { .ticket = ticket,
+        .user = user != 0 ? user : order_user(desk, ticket) };
     for (uint32_t edge = 0; edge < desk->config.edges; edge++)
-        note_send(desk, edge, &(struct desk_note){ .ticket = ticket });
+        note_send(desk, edge, &note);
 }
 
 static void lost_notes_send(struct desk *desk)
@@ -182,6 +197,9 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         break;
     case JOB_OUTSIDE:
         desk_outside_job(desk, job);
+        break;
+    case JOB_PUSH:
+        desk_push_job(desk, job);
         break;
     case JOB_ADMIN:
         desk_admin_job(desk, job);

@@ -29,10 +29,10 @@ enum {
     DESK_PRIORITY = 10, /* nice */
 };
 
-enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN };
+enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_OUTSIDE, JOB_PUSH, JOB_ADMIN };
 enum job_result {
     JOB_REPLY,
-    JOB_NOT_YET, /* the order has not changed: wait, if there is time left */
+    JOB_NOT_YET, /* the order has not changed: wait, if there is time left; JOB_PUSH: no store now */
     JOB_HELD,    /* the desk keeps it and answers later */
 };
 
@@ -43,7 +43,7 @@ struct job {
     uint32_t edge; /* whose */
     bool closing;
     uint8_t cors; /* which origin the reply is for; 0: none */
-    /* JOB_ORDER, JOB_ORDERS, JOB_PUBLIC; the ticket: all requests about an order */
+    /* JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_PUSH (desk_push.c); the ticket: all about an order */
     user_id user;
     ticket_number ticket;
     item_id item;
@@ -66,6 +66,7 @@ struct job {
 struct desk_note {        /* desk → edge */
     struct job *job;      /* NULL: an order has changed */
     ticket_number ticket; /* 0: many, look at all */
+    user_id user;         /* whose; 0: nobody's */
 };
 
 struct courier;

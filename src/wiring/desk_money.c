@@ -111,7 +111,7 @@ static enum status money_unit(void *context, const struct payment *payment,
 static void money_changed(void *context, const struct order *order)
 {
     struct desk *desk = context;
-    desk_order_changed(desk, order->ticket);
+    desk_order_changed(desk, order->ticket, order->user);
     stock_pump_look(desk->pump);
     expiry_look(&desk->expiry);
 }

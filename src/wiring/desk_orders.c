@@ -80,24 +80,33 @@ void desk_order_job(struct desk *desk, struct job *job)
     job_reply_json(job, 200, &body);
 }
 
-void desk_orders_job(struct desk *desk, struct job *job)
+enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out)
 {
     struct order orders[ORDERS_SHOWN];
     uint32_t count = 0;
-    struct text body = job_body(job);
     const enum status status = desk->config.store->ops->orders_list(
         desk->config.store, job->user, 0, 0, orders, ORDERS_SHOWN, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
-    }
-    text_literal(&body, "{\"orders\":[");
+    if (status != STATUS_OK)
+        return status;
+    text_literal(out, "\"orders\":[");
     for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        desk_order_json(desk, &orders[i], &body);
+        text_string(out, i == 0 ? "" : ",");
+        desk_order_json(desk, &orders[i], out);
     }
-    text_literal(&body, "]}");
-    job_reply_json(job, 200, &body);
+    text_literal(out, "]");
+    return STATUS_OK;
+}
+
+void desk_orders_job(struct desk *desk, struct job *job)
+{
+    struct text body = job_body(job);
+    text_literal(&body, "{");
+    const enum status status = desk_orders_text(desk, job, &body);
+    text_literal(&body, "}");
+    if (status == STATUS_OK)
+        job_reply_json(job, 200, &body);
+    else
+        job_reply_status(job, status);
 }
 
 /* ,"state":"closed","reason":"expired" */
@@ -129,7 +138,7 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
     }
     if (answer == MOVE_DONE) {
         *done = true;
-        desk_order_changed(desk, move->ticket);
+        desk_order_changed(desk, move->ticket, after->user);
         stock_pump_look(desk->pump);
     }
     if (answer == MOVE_DONE || answer == MOVE_REPEATED)

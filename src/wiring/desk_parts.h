@@ -46,12 +46,15 @@ struct desk {
  * DESK_ASK_MS. */
 MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
 
-/* Tells edges that wait for it. */
-void desk_order_changed(void *context, ticket_number ticket); /* context: the desk */
+/* Tells the edges. context: the desk; user 0: whoever the store says. */
+void desk_order_changed(void *context, ticket_number ticket, user_id user);
 
 /* desk_orders.c */
 void desk_order_job(struct desk *desk, struct job *job);
 void desk_orders_job(struct desk *desk, struct job *job);
+void desk_push_job(struct desk *desk, struct job *job); /* desk_push.c */
+/* "orders":[…] of the job's user, the newest ones. */
+MUST_CHECK enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out);
 /* Makes the move; answers the job unless it is done or repeated (then: true). */
 MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
     struct order *after, bool *done);

@@ -159,7 +159,7 @@ static void payment_start(
         return;
     }
     if (answer == START_DONE)
-        desk_order_changed(desk, order->ticket);
+        desk_order_changed(desk, order->ticket, order->user);
     cashier_look(&desk->money.cashier);
     if (payment.state == PAYMENT_OPEN) {
         public_order_reply(desk, job, 200, &after);
@@ -338,7 +338,7 @@ void desk_cancel_later(struct desk *desk, struct job *job, struct order *order)
         return;
     }
     order->ending = REASON_CANCELLED;
-    desk_order_changed(desk, order->ticket);
+    desk_order_changed(desk, order->ticket, order->user);
     cashier_look(&desk->money.cashier);
     public_order_reply(desk, job, 202, order);
 }

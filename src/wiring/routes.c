@@ -38,6 +38,7 @@ void routes_metrics_register(void)
     for (int answer = 0; answer < ANSWERS; answer++)
         if (answer_metrics[answer].name != NULL)
             metrics_register(&answer_metrics[answer]);
+    push_metrics_register();
 }
 
 static void answer_count(enum answer answer)
@@ -265,6 +266,8 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
         return public_sales(exchange);
     if (span_equal(path, SPAN("/orders")))
         return orders_list(exchange);
+    if (span_equal(path, SPAN("/push")))
+        return push_request(exchange);
     if (span_starts_with(path, SPAN("/sales/"))) {
         struct span rest = span_of(path.data + 7, path.size - 7);
         if (!path_number(&rest, &number) || rest.size > 0)
@@ -355,11 +358,12 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
         : settings_origin(routes->settings, request->origin);
     if (__builtin_expect(request->method == HTTP_POST && purchase_path(request->path, &item), 1))
         return purchase(routes, request, token, cors, item, reply);
-    struct exchange exchange = { routes, request, token, closing, cors, out, reply };
+    struct exchange exchange = { routes, request, token, closing, cors, out, reply, false };
     if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
         struct http_request as_get = *request;
         as_get.method = HTTP_GET;
         exchange.request = &as_get;
+        exchange.head_only = true;
         return route_slow(&exchange);
     }
     return route_slow(&exchange);
@@ -418,10 +422,21 @@ static void routes_turn(void *self, uint64_t now_ms)
     routes->settings = handover_get(routes->shared.settings);
     funnel_keys_turn(&routes->keys, now_ms);
     orders_turn(routes, now_ms);
+    push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
     if (routes->host && embedded_turn(routes->shared.embedded, clock_now_ms()))
         wake_signal(edge_wake(routes->edge));
     answers_collect(routes);
+}
+
+static void routes_message(void *self, uint64_t socket, struct span text)
+{
+    push_message(self, socket, text);
+}
+
+static void routes_gone(void *self, uint64_t socket, enum edge_socket_end end)
+{
+    push_gone(self, socket, end);
 }
 
 struct edge_handler routes_handler(struct routes *routes)
@@ -431,7 +446,9 @@ struct edge_handler routes_handler(struct routes *routes)
         .request = routes_request,
         .render = routes_render,
         .refuse = routes_refuse,
-        .turn = routes_turn };
+        .turn = routes_turn,
+        .message = routes_message,
+        .gone = routes_gone };
 }
 
 enum status routes_open(struct routes **out, const struct routes_shared *shared, uint32_t index,
@@ -457,9 +474,9 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     const size_t bytes = WAITS_MAX * sizeof(struct wait)
         + JOBS_MAX * (sizeof(struct job) + JOB_REQUEST_BYTES + JOB_RESPONSE_BYTES + 256) + 8192;
     const enum status status = arena_open(&routes->arena, bytes);
-    if (status != STATUS_OK) {
-        free(routes);
-        return status;
+    if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
+        routes_close(routes);
+        return STATUS_FULL;
     }
     orders_create(routes);
     *out = routes;
@@ -475,6 +492,7 @@ void routes_close(struct routes *routes)
 {
     if (routes == NULL)
         return;
+    push_close(routes->push);
     arena_close(&routes->arena);
     explicit_bzero(&routes->keys, sizeof routes->keys);
     free(routes);

@@ -21,15 +21,16 @@ void orders_create(struct routes *routes)
         jobs[i].next = routes->job_free;
         routes->job_free = &jobs[i];
     }
+    routes->jobs_free = JOBS_MAX;
 }
 
-static struct job *job_take(
-    struct routes *routes, uint64_t token, enum job_kind kind, bool closing, uint8_t cors)
+struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing, uint8_t cors)
 {
     struct job *job = routes->job_free;
     if (job == NULL)
         return NULL;
     routes->job_free = job->next;
+    routes->jobs_free--;
     char *request = job->request, *response = job->response;
     *job = (struct job){ .token = token, .kind = kind, .closing = closing, .cors = cors };
     job->request = request;
@@ -41,9 +42,10 @@ static void job_give(struct routes *routes, struct job *job)
 {
     job->next = routes->job_free;
     routes->job_free = job;
+    routes->jobs_free++;
 }
 
-static void job_hand_in(struct routes *routes, struct job *job)
+void job_hand_in(struct routes *routes, struct job *job)
 {
     /* There are fewer jobs than slots: the ring can't be full. */
     invariant(desk_hand_in(routes->shared.desk, routes->index, job));
@@ -348,7 +350,9 @@ static void job_complete(struct routes *routes, const struct job *job)
 
 static void job_returned(struct routes *routes, struct job *job)
 {
-    if (job->result == JOB_NOT_YET)
+    if (job->kind == JOB_PUSH)
+        push_job_returned(routes, job);
+    else if (job->result == JOB_NOT_YET)
         wait_add(routes, job);
     else
         job_complete(routes, job);
@@ -379,9 +383,12 @@ void orders_turn(struct routes *routes, uint64_t now_ms)
 {
     struct desk_note note;
     while (desk_take_back(routes->shared.desk, routes->index, &note)) {
-        if (note.job != NULL)
+        if (note.job != NULL) {
             job_returned(routes, note.job);
-        else if (routes->wait_count > 0)
+            continue;
+        }
+        push_note(routes, note.ticket, note.user);
+        if (routes->wait_count > 0)
             waits_sweep(routes, true, note.ticket, now_ms);
     }
     if (routes->wait_count > 0)

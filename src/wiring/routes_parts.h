@@ -6,6 +6,7 @@
 #include "edge/static_files.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
+#include "wiring/push.h"
 #include "wiring/routes.h"
 #include "wiring/settings.h"
 
@@ -33,6 +34,7 @@ struct exchange {
     uint8_t cors;
     struct text *out;
     struct edge_reply *reply;
+    bool head_only; /* HEAD, handled as GET */
 };
 
 /* A question to the inventory whose answer is not the reply yet. */
@@ -74,6 +76,8 @@ struct routes {
     struct wait *waits;
     uint32_t wait_count;
     struct job *job_free;
+    uint32_t jobs_free;
+    struct push *push;
     const struct settings *settings; /* of this turn */
 };
 
@@ -113,5 +117,8 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
+struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing,
+    uint8_t cors); /* NULL: none free */
+void job_hand_in(struct routes *routes, struct job *job);
 
 #endif

@@ -118,9 +118,10 @@ void world_check_moved(const struct world *world, const struct order *order)
 
 enum { GRACE_MS = 500, LONG_MS = 400000, ROOM = 64 };
 
-static void expired(void *context, ticket_number ticket)
+static void expired(void *context, ticket_number ticket, user_id user)
 {
     struct world *world = context;
+    (void)user;
     if (world->now_ms < world->model.tickets[ticket].pay_by_ms)
         violation("I11 no early expiry", "ticket %" PRIu64, ticket);
     if (world->moved[ticket] != ORDER_NONE)

@@ -56,9 +56,10 @@ static enum status fake_move(struct order_store *handle, const struct order_move
     return fake->answer;
 }
 
-static void count_changed(void *context, ticket_number ticket)
+static void count_changed(void *context, ticket_number ticket, user_id user)
 {
     struct fake *fake = context;
+    assert_int_equal(user, fake->orders[ticket - 1].user);
     assert_int_equal(fake->orders[ticket - 1].state, ORDER_CLOSED);
     fake->changed++;
 }

@@ -23,12 +23,14 @@ struct fixture {
     struct order_writer_progress progress;
     uint64_t now_ms;
     uint32_t told, told_last;
+    user_id told_user;
     uint64_t written, rejected, dead;
 };
 
-static void count_told(void *context, ticket_number ticket)
+static void count_told(void *context, ticket_number ticket, user_id user)
 {
     struct fixture *f = context;
+    f->told_user = user;
     f->told++;
     f->told_last = (uint32_t)ticket;
 }
