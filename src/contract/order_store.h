@@ -123,12 +123,34 @@ struct stock_event {
     uint64_t id;
     struct command_settle settle;
 };
+/* A record that the database refused for good. A person decides what becomes of it. */
+enum dead_state {
+    DEAD_ANY,
+    DEAD_OPEN,
+    DEAD_RETRIED,   /* applied after all */
+    DEAD_RETURNED,  /* the order is closed as rejected, its units go back */
+    DEAD_DISMISSED, /* nothing is to be done; a ticket's units stay held */
+    DEAD_STATES,
+};
+enum { DEAD_NOTE_MAX = 200 };
 struct dead_letter {
     uint64_t id;
     lsn_t lsn;
     ticket_number ticket;
     uint64_t time_ms;
+    uint8_t type;  /* enum command_type */
+    uint8_t state; /* enum dead_state */
+    uint64_t resolved_ms;
     char reason[160];
+    char resolver[NAME_BYTES_MAX + 1];
+    char note[DEAD_NOTE_MAX + 1];
+};
+struct dead_decision {
+    uint64_t id;
+    uint8_t to; /* enum dead_state: RETRIED, RETURNED, DISMISSED */
+    uint64_t now_ms;
+    char resolver[NAME_BYTES_MAX + 1];
+    char note[DEAD_NOTE_MAX + 1];
 };
 struct audit_entry {
     uint64_t id;
@@ -176,7 +198,17 @@ struct order_store_ops {
     /* Newest first, tickets below `before` (0: from the newest). user 0: any; item 0: any. */
     enum status (*orders_list)(struct order_store *, user_id, item_id, ticket_number before,
         struct order *, uint32_t max, uint32_t *count);
-    enum status (*dead_letters)(struct order_store *, struct dead_letter *, uint32_t max, uint32_t *count);
+    /* Rows with id > after, ascending. */
+    enum status (*dead_letters)(struct order_store *, uint64_t after, enum dead_state state,
+        struct dead_letter *, uint32_t max, uint32_t *count);
+    enum status (*dead_letter_get)(
+        struct order_store *, uint64_t id, struct dead_letter *, struct queue_record *);
+    enum status (*dead_letters_open)(struct order_store *, uint64_t *count);
+    /* One transaction: what the record says (RETRIED), or a rejected order (RETURNED), and the
+     * decision. STATUS_REFUSED: the database refuses it again; the letter stays open, with the new
+     * reason. STATUS_CONFLICT: it is decided already, or what can't be returned is no ticket. */
+    enum status (*dead_letter_decide)(
+        struct order_store *, const struct dead_decision *, struct refusal *);
     /* Of orders that were not rejected. */
     enum status (*order_totals)(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
     /* Σ quantity of pending and paid orders: the item's sold − what was sold before, and at rest

@@ -11,9 +11,6 @@ static const struct sqlite_sql identity_put = { SQL_IDENTITY_SET,
     "UPDATE queue_position SET data_id = ?1 WHERE data_id = 0" };
 static const struct sqlite_sql position_set = { SQL_POSITION_SET,
     "UPDATE queue_position SET position = ?1" };
-static const struct sqlite_sql dead_insert = { SQL_DEAD_INSERT,
-    "INSERT INTO dead_letters(lsn, type, ticket, item, user, quantity, time_ms, reason)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)" };
 static const struct sqlite_sql sale_logged = { SQL_SALE_LOGGED,
     "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, logged_limit = ?4, "
     "eligible_only = ?5"
@@ -242,26 +239,6 @@ static enum status apply_reserve(struct sqlite_batch *batch, const struct queue_
     return sqlite_order_write(batch, &ticket, reject);
 }
 
-static enum status apply_dead(struct sqlite_batch *batch, const struct queue_record *record)
-{
-    const struct command *command = &record->command;
-    bool reserve = command->type == COMMAND_RESERVE;
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(batch->store, &dead_insert, &insert);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(insert, 1, record->lsn);
-    bind_u64(insert, 2, command->type);
-    bind_u64(insert, 3, command->type == COMMAND_SETTLE ? command->settle.ticket : record->outcome.ticket);
-    bind_u64(insert, 4, reserve ? command->reserve.item : record->outcome.item);
-    bind_u64(insert, 5, reserve ? command->reserve.user : record->outcome.user);
-    bind_u64(insert, 6, reserve ? command->reserve.quantity : record->outcome.quantity);
-    bind_u64(insert, 7, command->time_ms);
-    bind_text(insert, 8, batch->dead_reason);
-    status = sqlite_run(insert);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
-}
-
 static enum status apply_control(struct sqlite_batch *batch, const struct queue_record *record)
 {
     /* Limits and prices of items that were read before may change: write them out, read them
@@ -293,12 +270,12 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     }
 }
 
-static enum status apply_record(
+enum status sqlite_apply_record(
     struct sqlite_batch *batch, const struct queue_record *record, uint8_t disposition)
 {
     bool reject = disposition == DISPOSE_REJECT;
     if (disposition == DISPOSE_DEAD)
-        return apply_dead(batch, record);
+        return sqlite_dead_put(batch, record);
     if (record->outcome.answer != ANSWER_WON && record->outcome.answer != ANSWER_DONE)
         return STATUS_OK; /* it changed nothing */
     if (record->command.type == COMMAND_RESERVE)
@@ -332,7 +309,7 @@ static enum status apply_twin(
         return STATUS_OK;
     struct queue_record twin = *record;
     twin.outcome.ticket |= (uint64_t)1 << 62;
-    return apply_record(batch, &twin, disposition);
+    return sqlite_apply_record(batch, &twin, disposition);
 }
 
 static enum status apply_all(struct sqlite_batch *batch, const struct queue_record *records,
@@ -342,7 +319,7 @@ static enum status apply_all(struct sqlite_batch *batch, const struct queue_reco
         enum status status = STATUS_OK;
         batch->index = i;
         if (records[i].lsn > batch->position) {
-            status = apply_record(batch, &records[i], dispositions[i]);
+            status = sqlite_apply_record(batch, &records[i], dispositions[i]);
             batch->position = records[i].lsn;
         } else if (planted(DUPLICATE_ORDERS)) {
             status = apply_twin(batch, &records[i], dispositions[i]);

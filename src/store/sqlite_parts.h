@@ -68,6 +68,11 @@ enum sqlite_statement {
     SQL_DEAD_INSERT,
     SQL_DEAD_FIND,
     SQL_DEAD_LIST,
+    SQL_DEAD_LIST_STATE,
+    SQL_DEAD_GET,
+    SQL_DEAD_COUNT,
+    SQL_DEAD_DECIDE,
+    SQL_DEAD_REASON,
     SQL_STOCK_READ,
     SQL_STOCK_TAKE,
     SQL_STOCK_CHANGE,
@@ -177,6 +182,19 @@ enum status sqlite_refuse(struct sqlite_batch *, enum refusal_kind, const char *
     __attribute__((format(printf, 3, 4)));
 /* A failed statement inside a batch: a broken rule becomes a refusal, the rest stays what it is. */
 enum status sqlite_batch_failed(struct sqlite_batch *, enum status);
+/* One record, whatever the position is. */
+MUST_CHECK enum status sqlite_apply_record(
+    struct sqlite_batch *, const struct queue_record *, uint8_t disposition);
+
+/* sqlite_dead.c */
+MUST_CHECK enum status sqlite_dead_put(struct sqlite_batch *, const struct queue_record *);
+enum status sqlite_dead_letters(struct order_store *, uint64_t after, enum dead_state,
+    struct dead_letter *, uint32_t max, uint32_t *count);
+enum status sqlite_dead_letter_get(
+    struct order_store *, uint64_t id, struct dead_letter *, struct queue_record *);
+enum status sqlite_dead_letters_open(struct order_store *, uint64_t *count);
+enum status sqlite_dead_letter_decide(
+    struct order_store *, const struct dead_decision *, struct refusal *);
 
 /* sqlite_order.c: the life of an order as the log tells it. */
 struct sqlite_ticket {
@@ -267,7 +285,6 @@ enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint
 enum status sqlite_order_by_ticket(struct order_store *, ticket_number, struct order *);
 enum status sqlite_orders_list(struct order_store *, user_id, item_id, ticket_number before,
     struct order *, uint32_t max, uint32_t *count);
-enum status sqlite_dead_letters(struct order_store *, struct dead_letter *, uint32_t max, uint32_t *count);
 enum status sqlite_order_totals(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
 enum status sqlite_live_units(struct order_store *, item_id, uint64_t *units);
 

@@ -1,4 +1,4 @@
-/* Looking at orders, stock events and dead letters. Every answer is one statement, so it is one
+/* Looking at orders and stock events. Every answer is one statement, so it is one
  * moment. */
 #include "store/sqlite_parts.h"
 
@@ -10,8 +10,6 @@
 static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
     "SELECT id, ticket, step, destination"
     " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1" };
-static const struct sqlite_sql dead_list = { SQL_DEAD_LIST,
-    "SELECT id, lsn, ticket, time_ms, reason FROM dead_letters ORDER BY id DESC LIMIT ?1" };
 static const struct sqlite_sql order_get = { SQL_ORDER_GET,
     "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1" };
 /* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
@@ -109,27 +107,6 @@ enum status sqlite_stock_events(
                 .to = (channel_index)sqlite3_column_int(list, 3),
             },
         };
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-enum status sqlite_dead_letters(
-    struct order_store *handle, struct dead_letter *letters, uint32_t max, uint32_t *count)
-{
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &dead_list, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK) {
-        struct dead_letter *letter = &letters[(*count)++];
-        *letter = (struct dead_letter){ .id = column_u64(list, 0),
-            .lsn = column_u64(list, 1),
-            .ticket = column_u64(list, 2),
-            .time_ms = column_u64(list, 3) };
-        column_text(list, 4, letter->reason, sizeof letter->reason);
-    }
     (void)sqlite3_reset(list);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

@@ -46,6 +46,11 @@ static const struct admin_route routes[] = {
     { HTTP_GET, ADMIN_VIEWER, "/sandbox", admin_sandbox },
     { HTTP_PATCH, ADMIN_ADMIN, "/sandbox", admin_sandbox_change },
     { HTTP_GET, ADMIN_VIEWER, "/dead-letters", admin_dead_letters },
+    { HTTP_GET, ADMIN_VIEWER, "/dead-letters/#", admin_dead_letter_show },
+    { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/retry", admin_dead_letter_retry },
+    { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/return", admin_dead_letter_return },
+    { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/dismiss", admin_dead_letter_dismiss },
+    { HTTP_GET, ADMIN_VIEWER, "/alarms", admin_alarms },
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
 };
 

@@ -43,8 +43,15 @@ void admin_sandbox(struct desk *desk, struct job *job, uint32_t id);
 void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id);
 /* admin_lists.c */
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
-void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id);
 void admin_audit(struct desk *desk, struct job *job, uint32_t id);
+
+/* admin_dead.c */
+void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id);
+void admin_dead_letter_show(struct desk *desk, struct job *job, uint32_t id);
+void admin_dead_letter_retry(struct desk *desk, struct job *job, uint32_t id);
+void admin_dead_letter_return(struct desk *desk, struct job *job, uint32_t id);
+void admin_dead_letter_dismiss(struct desk *desk, struct job *job, uint32_t id);
+void admin_alarms(struct desk *desk, struct job *job, uint32_t id);
 
 /* admin_api.c: shared by the handlers. */
 void admin_audit_write(struct desk *desk, const struct job *job, const char *action,

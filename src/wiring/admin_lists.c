@@ -1,4 +1,4 @@
-/* wiring/admin_lists.c: orders, dead letters and the audit trail for administrators. */
+/* wiring/admin_lists.c: orders and the audit trail for administrators. */
 #include "wiring/admin_api.h"
 
 enum { PAGE_ROWS = 100 };
@@ -49,30 +49,6 @@ void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
     if (count > 0 && count == limit)
         text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].ticket);
     text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
-}
-
-void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
-{
-    struct dead_letter rows[PAGE_ROWS];
-    uint32_t count = 0;
-    struct text body = job_body(job);
-    (void)id;
-    const enum status status =
-        desk->config.store->ops->dead_letters(desk->config.store, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
-    }
-    text_literal(&body, "{\"dead_letters\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_format(&body, "%s{\"id\":%llu,\"position\":%llu,\"number\":%llu,\"time_ms\":%llu,\"reason\":",
-            i == 0 ? "" : ",", (unsigned long long)rows[i].id, (unsigned long long)rows[i].lsn,
-            (unsigned long long)rows[i].ticket, (unsigned long long)rows[i].time_ms);
-        text_json(&body, span_from_string(rows[i].reason));
-        text_literal(&body, "}");
-    }
-    text_literal(&body, "]}");
     job_reply_json(job, 200, &body);
 }
 

@@ -295,13 +295,13 @@ static uint32_t desk_turn(struct desk *desk)
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("desk", "orders can't be written: %s (%s)", status_name(status),
             progress.trouble == NULL ? "no more is known" : progress.trouble);
+    desk_alarms_writer(desk, &progress);
     desk->orders_last = progress.records;
     lag_turn(desk, &progress);
     expiry_run(desk, progress.records);
     struct stock_pump_progress pump;
-    if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK && pump.refused > 0)
-        log_error("desk", "%u stock events are refused by the inventory: a person must look",
-            pump.refused);
+    if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK)
+        desk_alarms_pump(desk, &pump);
     if (desk->now_ms >= desk->schedule_at_ms) {
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);
@@ -396,6 +396,8 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     struct desk *desk = arena_take(&arena, 1, sizeof *desk);
     desk->config = *config;
     desk->catalog_stale = true;
+    desk->letters_stale = true;
+    desk_alarms_register();
     desk->wake.fd = -1;
     for (uint32_t edge = 0; edge < config->edges; edge++) {
         ring_create(&desk->in[edge], &arena, JOB_SLOTS, sizeof(struct job *));

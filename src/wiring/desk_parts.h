@@ -37,6 +37,7 @@ struct desk {
     uint64_t orders_at_ms; /* not before this */
     uint32_t orders_last;  /* records of the last transaction */
     bool catalog_stale;
+    bool letters_stale; /* dead letters are to be counted again */
     _Atomic bool stop, ended;
     _Atomic uint64_t lag;
     _Atomic uint32_t writer_state; /* enum order_writer_state */
@@ -75,6 +76,12 @@ MUST_CHECK enum status desk_sale_define(
 void desk_schedule(struct desk *desk);
 const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
+
+/* desk_alarms.c */
+void desk_alarms_register(void);
+void desk_letters_look(struct desk *desk);
+void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress);
+void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump);
 
 /* admin_api.c, public_api.c */
 void desk_admin_job(struct desk *desk, struct job *job);

@@ -40,6 +40,18 @@ static int dead_by_position(const void *a, const void *b)
     return left->lsn < right->lsn ? -1 : left->lsn > right->lsn;
 }
 
+/* A letter that was retried or returned has become an order like any other. */
+static void dead_keep_unresolved(struct verify *verify)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < verify->dead_count; i++) {
+        const uint8_t state = verify->dead[i].state;
+        if (state == DEAD_OPEN || state == DEAD_DISMISSED)
+            verify->dead[kept++] = verify->dead[i];
+    }
+    verify->dead_count = kept;
+}
+
 static void store_unreadable(struct verify *verify, const char *what)
 {
     verify_fail(verify, CHECK_DATA_ID, "the database can't be read: %s", what);
@@ -65,11 +77,13 @@ void verify_store_open(struct verify *verify)
     verify->dead = calloc(DEAD_MAX, sizeof *verify->dead);
     status = store->ops->identity(store, &verify->store_data_id, &verify->store_position);
     if (status == STATUS_OK && verify->dead != NULL)
-        status = store->ops->dead_letters(store, verify->dead, DEAD_MAX, &verify->dead_count);
+        status = store->ops->dead_letters(
+            store, 0, DEAD_ANY, verify->dead, DEAD_MAX, &verify->dead_count);
     if (status != STATUS_OK || verify->dead == NULL) {
         store_unreadable(verify, verify->dead == NULL ? "out of memory" : status_name(status));
         return;
     }
+    dead_keep_unresolved(verify);
     qsort(verify->dead, verify->dead_count, sizeof *verify->dead, dead_by_position);
     verify->checks[CHECK_DATA_ID].looked = 1;
     const uint64_t data_id = verify->store_data_id;

@@ -211,7 +211,7 @@ static void a_restart_keeps_everything_that_was_committed(void **state)
     assert_memory_equal(&before, &after, sizeof before);
     assert_int_equal(suite_order_of(f, ticket).state, ORDER_PENDING);
     assert_int_equal(suite_open_events(f, events, 2), 1);
-    assert_int_equal(ops(f)->dead_letters(f->store, &letter, 1, &count), STATUS_OK);
+    assert_int_equal(ops(f)->dead_letters(f->store, 0, DEAD_ANY, &letter, 1, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_int_equal(ops(f)->identity(f->store, &data_id, &position), STATUS_OK);
     assert_int_equal(data_id, 42);

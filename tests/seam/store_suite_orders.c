@@ -409,7 +409,7 @@ static void a_dead_letter_is_kept_with_its_reason_and_changes_nothing_else(void 
     assert_int_equal(suite_item_of(f, f->one).sold, 0);
     assert_int_equal(suite_open_events(f, events, 1), 0);
     assert_int_equal(suite_position_of(f), 1);
-    assert_int_equal(ops(f)->dead_letters(f->store, letters, 2, &count), STATUS_OK);
+    assert_int_equal(ops(f)->dead_letters(f->store, 0, DEAD_ANY, letters, 2, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_int_equal(letters[0].ticket, ticket);
     assert_int_equal(letters[0].lsn, 1);
@@ -418,6 +418,115 @@ static void a_dead_letter_is_kept_with_its_reason_and_changes_nothing_else(void 
     suite_add_settle(f, ticket, SETTLE_RETURN); /* what the person decided */
     suite_must_send(f);
     suite_check_accounting(f, f->one, 0);
+}
+
+static ticket_number bury(struct fixture *f, user_id user)
+{
+    const ticket_number ticket = suite_add_win(f, f->one, user, 1);
+    f->dispositions[f->count - 1] = DISPOSE_DEAD;
+    suite_must_send(f);
+    return ticket;
+}
+
+static enum status decide(struct fixture *f, uint64_t id, enum dead_state to)
+{
+    const struct dead_decision decision = {
+        .id = id, .to = (uint8_t)to, .now_ms = 777, .resolver = "ops", .note = "why not"
+    };
+    return ops(f)->dead_letter_decide(f->store, &decision, &f->refusal);
+}
+
+static void a_dead_letter_keeps_its_record_and_is_retried_once(void **state)
+{
+    struct fixture *f = *state;
+    struct dead_letter letter;
+    struct queue_record record;
+    uint64_t open = 0;
+    const ticket_number ticket = bury(f, 1);
+    assert_int_equal(ops(f)->dead_letters_open(f->store, &open), STATUS_OK);
+    assert_int_equal(open, 1);
+    assert_int_equal(ops(f)->dead_letter_get(f->store, 2, &letter, &record), STATUS_NOT_FOUND);
+    assert_int_equal(ops(f)->dead_letter_get(f->store, 1, &letter, &record), STATUS_OK);
+    assert_int_equal(letter.state, DEAD_OPEN);
+    assert_int_equal(letter.type, COMMAND_RESERVE);
+    assert_int_equal(record.outcome.ticket, ticket);
+    assert_int_equal(record.command.reserve.item, f->one);
+    assert_int_equal(decide(f, 2, DEAD_RETRIED), STATUS_NOT_FOUND);
+    assert_int_equal(decide(f, 1, DEAD_RETRIED), STATUS_OK);
+    assert_int_equal(suite_order_of(f, ticket).state, ORDER_PENDING);
+    assert_int_equal(suite_item_of(f, f->one).sold, 1);
+    suite_check_accounting(f, f->one, 0);
+    assert_int_equal(ops(f)->dead_letter_get(f->store, 1, &letter, &record), STATUS_OK);
+    assert_int_equal(letter.state, DEAD_RETRIED);
+    assert_int_equal(letter.resolved_ms, 777);
+    assert_string_equal(letter.resolver, "ops");
+    assert_string_equal(letter.note, "why not");
+    assert_int_equal(decide(f, 1, DEAD_RETRIED), STATUS_CONFLICT);
+    assert_int_equal(decide(f, 1, DEAD_RETURNED), STATUS_CONFLICT);
+    assert_int_equal(suite_item_of(f, f->one).sold, 1);
+    assert_int_equal(ops(f)->dead_letters_open(f->store, &open), STATUS_OK);
+    assert_int_equal(open, 0);
+}
+
+static void a_retry_that_is_refused_again_changes_the_reason_only(void **state)
+{
+    struct fixture *f = *state;
+    struct dead_letter letter;
+    struct queue_record record;
+    suite_add_win(f, f->one, 1, 1);
+    suite_must_send(f);
+    const ticket_number ticket = bury(f, 1); /* a second one of the same user: limit 1 */
+    assert_int_equal(decide(f, 1, DEAD_RETRIED), STATUS_REFUSED);
+    assert_int_equal(f->refusal.kind, REFUSAL_UNIQUE);
+    assert_false(suite_has_order(f, ticket));
+    assert_int_equal(suite_item_of(f, f->one).sold, 1);
+    assert_int_equal(ops(f)->dead_letter_get(f->store, 1, &letter, &record), STATUS_OK);
+    assert_int_equal(letter.state, DEAD_OPEN);
+    assert_string_equal(letter.reason, f->refusal.text);
+}
+
+static void a_returned_letter_is_a_rejected_order_with_its_event(void **state)
+{
+    struct fixture *f = *state;
+    struct stock_event events[2];
+    const ticket_number ticket = bury(f, 1);
+    assert_int_equal(decide(f, 1, DEAD_RETURNED), STATUS_OK);
+    assert_int_equal(suite_order_of(f, ticket).state, ORDER_CLOSED);
+    assert_int_equal(suite_order_of(f, ticket).reason, REASON_REJECTED);
+    assert_int_equal(suite_open_events(f, events, 2), 1);
+    assert_int_equal(events[0].settle.ticket, ticket);
+    assert_int_equal(events[0].settle.step, SETTLE_RETURN);
+    suite_check_accounting(f, f->one, 0);
+}
+
+static void a_dismissed_letter_changes_nothing_and_lists_go_by_state(void **state)
+{
+    struct fixture *f = *state;
+    struct dead_letter letters[4];
+    uint32_t count;
+    const ticket_number first = bury(f, 1);
+    bury(f, 2);
+    bury(f, 3);
+    assert_int_equal(decide(f, 2, DEAD_DISMISSED), STATUS_OK);
+    assert_false(suite_has_order(f, first + 1));
+    assert_int_equal(ops(f)->dead_letters(f->store, 0, DEAD_OPEN, letters, 4, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(letters[0].id, 1);
+    assert_int_equal(letters[1].id, 3);
+    assert_int_equal(ops(f)->dead_letters(f->store, 1, DEAD_OPEN, letters, 4, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(ops(f)->dead_letters(f->store, 0, DEAD_ANY, letters, 2, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(letters[1].state, DEAD_DISMISSED);
+    suite_add_settle(f, 0, SETTLE_RETURN); /* a control record can't be returned */
+    f->records[0].command = (struct command){ .type = COMMAND_GATE, .gate = { .sale = f->sale } };
+    f->dispositions[0] = DISPOSE_DEAD;
+    suite_must_send(f);
+    assert_int_equal(decide(f, 4, DEAD_RETURNED), STATUS_CONFLICT);
+    assert_int_equal(decide(f, 4, DEAD_RETRIED), STATUS_OK);
+    struct sale sale;
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &sale), STATUS_OK);
+    assert_int_equal(sale.gate, GATE_OPENED);
 }
 
 static void records_that_name_what_is_not_there_are_refused_as_unknown(void **state)
@@ -466,6 +575,10 @@ int suite_run_orders(void)
         SUITE_RULE(a_return_with_a_waiter_closes_one_order_and_opens_the_next),
         SUITE_RULE(a_rejected_waiter_still_lets_the_first_order_go),
         SUITE_RULE(a_dead_letter_is_kept_with_its_reason_and_changes_nothing_else),
+        SUITE_RULE(a_dead_letter_keeps_its_record_and_is_retried_once),
+        SUITE_RULE(a_retry_that_is_refused_again_changes_the_reason_only),
+        SUITE_RULE(a_returned_letter_is_a_rejected_order_with_its_event),
+        SUITE_RULE(a_dismissed_letter_changes_nothing_and_lists_go_by_state),
         SUITE_RULE(records_that_name_what_is_not_there_are_refused_as_unknown),
     };
     return cmocka_run_group_tests_name("order store: orders", rules, NULL, NULL);

@@ -133,16 +133,6 @@ static enum status model_orders_list(struct order_store *store, user_id user, it
     return STATUS_OK;
 }
 
-static enum status model_dead_letters(
-    struct order_store *store, struct dead_letter *letters, uint32_t max, uint32_t *count)
-{
-    const struct model_store *model = model_of(store);
-    *count = 0;
-    for (uint32_t i = model->at.dead; i > 0 && *count < max; i--)
-        letters[(*count)++] = model->dead[i - 1];
-    return STATUS_OK;
-}
-
 static enum status model_order_totals(
     struct order_store *store, item_id item, uint64_t *orders, uint64_t *units)
 {
@@ -322,6 +312,9 @@ static const struct order_store_ops model_ops = {
     .order_by_ticket = model_order_by_ticket,
     .orders_list = model_orders_list,
     .dead_letters = model_dead_letters,
+    .dead_letter_get = model_dead_letter_get,
+    .dead_letters_open = model_dead_letters_open,
+    .dead_letter_decide = model_dead_letter_decide,
     .order_totals = model_order_totals,
     .live_units = model_live_units,
     .product_insert = model_product_insert,

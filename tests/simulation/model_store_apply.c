@@ -45,7 +45,7 @@ void model_store_undo(struct model_store *model)
     }
 }
 
-static void batch_room(struct model_store *model, const struct queue_record *records, uint32_t count)
+void model_store_room(struct model_store *model, const struct queue_record *records, uint32_t count)
 {
     uint64_t users = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -260,7 +260,7 @@ static enum status settle_order(struct model_store *model, const struct queue_re
 static bool dead_has(const struct model_store *model, ticket_number ticket)
 {
     for (uint32_t i = 0; i < model->at.dead; i++) {
-        if (model->dead[i].ticket == ticket)
+        if (model->dead[i].letter.ticket == ticket)
             return true;
     }
     return false;
@@ -413,17 +413,21 @@ static enum status apply_users(struct model_store *model, const struct command_u
     return STATUS_OK;
 }
 
-static enum status apply_record(
+enum status model_store_record(
     struct model_store *model, const struct queue_record *record, uint8_t disposition)
 {
     const bool reject = disposition == DISPOSE_REJECT;
     if (disposition == DISPOSE_DEAD) {
-        struct dead_letter *letter = &model->dead[model->at.dead++];
+        struct model_letter *kept = &model->dead[model->at.dead++];
+        struct dead_letter *letter = &kept->letter;
         bool settle = record->command.type == COMMAND_SETTLE;
         *letter = (struct dead_letter){ .id = model->at.dead,
             .lsn = record->lsn,
             .ticket = settle ? record->command.settle.ticket : record->outcome.ticket,
+            .type = record->command.type,
+            .state = DEAD_OPEN,
             .time_ms = record->command.time_ms };
+        kept->record = *record;
         snprintf(letter->reason, sizeof letter->reason, "%s", model->dead_reason);
         return STATUS_OK;
     }
@@ -455,12 +459,12 @@ static enum status apply_all(struct model_store *model, const struct queue_recor
         enum status status = STATUS_OK;
         model->index = i;
         if (records[i].lsn > model->at.position) {
-            status = apply_record(model, &records[i], dispositions[i]);
+            status = model_store_record(model, &records[i], dispositions[i]);
             model->at.position = records[i].lsn;
         } else if (planted(DUPLICATE_ORDERS) && records[i].command.type == COMMAND_RESERVE) {
             struct queue_record twin = records[i];
             twin.outcome.ticket |= planted_twin;
-            status = apply_record(model, &twin, dispositions[i]);
+            status = model_store_record(model, &twin, dispositions[i]);
         }
         if (status != STATUS_OK)
             return status;
@@ -494,7 +498,7 @@ enum status model_store_apply(struct order_store *store, const struct queue_reco
         return STATUS_REFUSED;
     }
     model_store_undo_forget(model);
-    batch_room(model, records, count);
+    model_store_room(model, records, count);
     model->refusal = refusal;
     model->batch++;
     NOTE(model, &model->at);

@@ -26,6 +26,10 @@ struct model_details {
     ticket_number ticket;
     struct order_details details;
 };
+struct model_letter {
+    struct dead_letter letter;
+    struct queue_record record;
+};
 struct model_totals {
     uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead, audit;
     uint32_t events_open; /* the first one that may be open */
@@ -49,7 +53,7 @@ struct model_store {
     struct refund *refunds;   /* by id − 1 */
     struct model_details *details;
     ticket_number *extended; /* orders whose time to pay was made longer */
-    struct dead_letter *dead;
+    struct model_letter *dead;
     struct audit_entry *audit;
     struct model_totals room;
     struct model_map tickets, slots, counters, eligible;
@@ -114,6 +118,19 @@ enum status model_details_set(struct order_store *, ticket_number, const struct 
 enum status model_details(struct order_store *, ticket_number, struct order_details *);
 bool model_details_missing(const struct model_store *, const struct order *);
 enum status model_money_totals(struct order_store *, struct money_totals *);
+/* One record, whatever the position is; a refusal is undone by the caller. */
+enum status model_store_record(
+    struct model_store *, const struct queue_record *, uint8_t disposition);
+void model_store_room(struct model_store *, const struct queue_record *, uint32_t count);
+
+/* model_store_dead.c */
+enum status model_dead_letters(struct order_store *, uint64_t after, enum dead_state,
+    struct dead_letter *, uint32_t max, uint32_t *count);
+enum status model_dead_letter_get(
+    struct order_store *, uint64_t id, struct dead_letter *, struct queue_record *);
+enum status model_dead_letters_open(struct order_store *, uint64_t *count);
+enum status model_dead_letter_decide(
+    struct order_store *, const struct dead_decision *, struct refusal *);
 
 /* model_store_move.c */
 enum status model_orders_move(struct order_store *, const struct order_move *, uint32_t count,

@@ -114,7 +114,7 @@ static void a_ticket_that_is_a_dead_letter_needs_no_order(void **state)
     (void)state;
     folder_sql(&sold_folder,
         "DELETE FROM orders WHERE ticket = 5; UPDATE items SET sold = sold - 1 WHERE id = 1;"
-        "INSERT INTO dead_letters VALUES(1, 8, 7, 5, 1, 1, 1, 1, 'test')");
+        "INSERT INTO dead_letters VALUES(1, 8, 7, 5, 1, 1, 1, 1, 'test', x'', 1, 0, '', '')");
     assert_says(sold_verified(VERIFY_HOLDS), "1 dead letters");
 }
 

@@ -1,0 +1,58 @@
+/* wiring/desk_alarms.c: what the store thread sees and a person must know. */
+#include "base/log.h"
+#include "base/metrics.h"
+#include "wiring/alarms.h"
+#include "wiring/desk_parts.h"
+
+static struct metric letters_open = { .name = "stampede_dead_letters_open",
+    .help = "Dead letters that wait for a person.",
+    .kind = METRIC_GAUGE };
+
+void desk_alarms_register(void)
+{
+    metrics_register(&letters_open);
+    alarms_register();
+}
+
+void desk_letters_look(struct desk *desk)
+{
+    struct order_store *store = desk->config.store;
+    uint64_t count = 0;
+    if (store->ops->dead_letters_open(store, &count) != STATUS_OK)
+        return; /* next time */
+    desk->letters_stale = false;
+    metric_set(&letters_open, count);
+    if (count > 0)
+        alarm_raise(ALARM_DEAD_LETTERS, desk->now_ms,
+            "%llu records could not become orders: stampede admin dead-letter list",
+            (unsigned long long)count);
+    else
+        alarm_clear(ALARM_DEAD_LETTERS);
+}
+
+void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress)
+{
+    if (progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED)
+        alarm_raise(ALARM_DATABASE_AWAY, desk->now_ms, "orders wait: %s",
+            progress->trouble == NULL ? "no more is known" : progress->trouble);
+    else
+        alarm_clear(ALARM_DATABASE_AWAY);
+    if (progress->dead > 0)
+        desk->letters_stale = true;
+    if (desk->letters_stale)
+        desk_letters_look(desk);
+}
+
+void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
+{
+    if (pump->refused > 0)
+        alarm_raise(ALARM_STOCK_EVENT_REFUSED, desk->now_ms,
+            "%u stock events are refused by the inventory: stampede reconcile", pump->refused);
+    else
+        alarm_clear(ALARM_STOCK_EVENT_REFUSED);
+    const struct board *board = embedded_board(desk->config.embedded);
+    if (atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
+        alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no room for the journal: wins are stopped");
+    else
+        alarm_clear(ALARM_DISK_FULL);
+}
