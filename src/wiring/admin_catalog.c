@@ -31,10 +31,11 @@ static void sale_json(const struct sale *sale, struct text *out)
     text_format(out,
         ",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,\"eligible_only\":%s,"
         "\"published\":%s,"
-        "\"gate\":\"%s\",\"preheat_at_ms\":%llu}",
+        "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s}",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
         sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
-        gates[sale->gate & 3], (unsigned long long)sale->preheat_at_ms);
+        gates[sale->gate & 3], (unsigned long long)sale->preheat_at_ms,
+        sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false");
 }
 
 static void item_json(const struct desk *desk, const struct item *item, struct text *out)
@@ -43,10 +44,11 @@ static void item_json(const struct desk *desk, const struct item *item, struct t
         "{\"id\":%u,\"sale\":%u,\"product\":%u,\"flash_price\":%llu,\"limit_per_user\":%u,\"pay_"
         "window_ms\":%u,"
         "\"total\":%u,\"locked\":%u,\"sold\":%u,\"safety\":%u,\"preheated\":%s,\"version\":%llu,"
-        "\"channels\":{",
+        "\"deduct_on_payment\":%s,\"channels\":{",
         item->id, item->sale, item->product, (unsigned long long)item->flash_price,
         item->limit_per_user, item->pay_window_ms, item->total, item->locked, item->sold,
-        item->safety, item->preheated ? "true" : "false", (unsigned long long)item->version);
+        item->safety, item->preheated ? "true" : "false", (unsigned long long)item->version,
+        item->deduct_on_payment ? "true" : "false");
     for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
         char name[CHANNEL_NAME_MAX + 1];
         text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
@@ -177,15 +179,19 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
     job_reply_json(job, 200, &body);
 }
 
-static void sale_fields(struct sale *sale, bool required, struct field fields[6])
+enum { SALE_FIELDS = 8 };
+
+static void sale_fields(struct sale *sale, bool required, struct field fields[SALE_FIELDS])
 {
-    const struct field list[6] = {
+    const struct field list[SALE_FIELDS] = {
         { "title", FIELD_TEXT, sale->title, 1, NAME_BYTES_MAX, required, NULL },
         { "start_ms", FIELD_U64, &sale->start_ms, 1, TIME_MAX, required, NULL },
         { "end_ms", FIELD_U64, &sale->end_ms, 1, TIME_MAX, required, NULL },
         { "limit_per_user", FIELD_U32, &sale->limit_per_user, 0, UNITS_MAX, false, NULL },
         { "eligible_only", FIELD_FLAG, &sale->eligible_only, 0, 1, false, NULL },
         { "preheat_at_ms", FIELD_U64, &sale->preheat_at_ms, 0, TIME_MAX, false, NULL },
+        { "one_open_order", FIELD_FLAG, &sale->one_open_order, 0, 1, false, NULL },
+        { "details_required", FIELD_FLAG, &sale->details_required, 0, 1, false, NULL },
     };
     memcpy(fields, list, sizeof list);
 }
@@ -193,10 +199,10 @@ static void sale_fields(struct sale *sale, bool required, struct field fields[6]
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale = { 0 };
-    struct field fields[6];
+    struct field fields[SALE_FIELDS];
     (void)id;
     sale_fields(&sale, true, fields);
-    if (!admin_body_read(job, fields, 6))
+    if (!admin_body_read(job, fields, SALE_FIELDS))
         return;
     if (sale.end_ms <= sale.start_ms || sale.end_ms <= desk->now_ms) {
         job_reply_problem(
@@ -229,12 +235,12 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale;
-    struct field fields[6];
+    struct field fields[SALE_FIELDS];
     struct outcome outcome = { .answer = ANSWER_DONE };
     if (!admin_sale_read(desk, job, id, &sale))
         return;
     sale_fields(&sale, false, fields);
-    if (!admin_body_read(job, fields, 6))
+    if (!admin_body_read(job, fields, SALE_FIELDS))
         return;
     if (sale.end_ms <= sale.start_ms) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
@@ -332,6 +338,7 @@ void admin_item_create(struct desk *desk, struct job *job, uint32_t id)
         { "total", FIELD_U32, &item.total, 0, UNITS_MAX, true, NULL },
         { "locked", FIELD_U32, &item.locked, 0, UNITS_MAX, false, NULL },
         { "safety", FIELD_U32, &item.safety, 0, UNITS_MAX, false, NULL },
+        { "deduct_on_payment", FIELD_FLAG, &item.deduct_on_payment, 0, 1, false, NULL },
         { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
     };
     json_t *object = admin_body_parse(job->body, error);

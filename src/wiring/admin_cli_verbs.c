@@ -16,9 +16,12 @@
         "ORDER", NULL, OPTION_ID, true, "the order's id" \
     }
 #define SALE_COLUMNS \
-    "id title gate start_ms end_ms limit_per_user eligible_only published preheat_at_ms"
+    "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
+    "published" \
+    " preheat_at_ms"
 #define ITEM_COLUMNS \
-    "id sale product flash_price limit_per_user pay_window_ms total locked sold safety preheated"
+    "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked sold" \
+    " safety preheated"
 #define PREHEAT_COLUMNS "item result sellable detail"
 
 #define GATE(word, what) \
@@ -54,6 +57,9 @@ const struct admin_verb admin_verbs[] = {
             { "--end", "end_ms", OPTION_TIME, true, "when it ends" },
             { "--limit", "limit_per_user", OPTION_NUMBER, false, "units per user over all items; 0: none" },
             { "--eligible-only", "eligible_only", OPTION_FLAG, false, "only users loaded by `sale users`" },
+            { "--one-open-order", "one_open_order", OPTION_FLAG, false,
+                "who has an unpaid order can't buy another one yet" },
+            { "--details-required", "details_required", OPTION_FLAG, false, "address before payment" },
             { "--preheat-at", "preheat_at_ms", OPTION_TIME, false, "preheat by timer" } } },
     { .name = "sale list",
         .pages = true,
@@ -99,6 +105,8 @@ const struct admin_verb admin_verbs[] = {
             { "--total", "total", OPTION_NUMBER, true, "units" },
             { "--limit", "limit_per_user", OPTION_NUMBER, false, "units per user; 0: none; 1 if not given" },
             { "--pay-window-ms", "pay_window_ms", OPTION_NUMBER, false, "time to pay; 900000 if not given" },
+            { "--deduct-on-payment", "deduct_on_payment", OPTION_FLAG, false,
+                "take the unit when payment starts, not when the order is placed" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back" },
             { "--channel", "channels", OPTION_UNITS, false,

@@ -76,9 +76,11 @@ static void item_add(struct builder *builder, const struct item *row)
     text = text_room(builder);
     text_literal(&text, "},\"currency\":");
     text_json(&text, span_from_string(product->currency));
-    text_format(&text, ",\"list_price\":%llu,\"flash_price\":%llu,\"limit_per_user\":%u",
+    text_format(&text,
+        ",\"list_price\":%llu,\"flash_price\":%llu,\"limit_per_user\":%u,"
+        "\"deduct\":\"%s\"",
         (unsigned long long)product->list_price, (unsigned long long)row->flash_price,
-        row->limit_per_user);
+        row->limit_per_user, row->deduct_on_payment ? "payment" : "order");
     item->tail = text_keep(builder, &text);
     if (row->id >= catalog->item_ids)
         catalog->item_ids = row->id + 1;
@@ -112,6 +114,7 @@ static void sale_add(struct builder *builder, const struct sale *row)
         .start_ms = row->start_ms,
         .end_ms = row->end_ms,
         .limit_per_user = row->limit_per_user,
+        .details_required = row->details_required,
         .gate = row->gate,
         .first_item = first,
         .title = text_keep(builder, &text) };
@@ -271,9 +274,12 @@ static void sale_members(const struct catalog *catalog, const struct board *boar
     sale_view(catalog, board, sale, &view);
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_add(out, sale->title);
-    text_format(out, ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u",
+    text_format(out,
+        ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,"
+        "\"details_required\":%s",
         state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms),
-        (unsigned long long)view.start_ms, (unsigned long long)view.end_ms, sale->limit_per_user);
+        (unsigned long long)view.start_ms, (unsigned long long)view.end_ms, sale->limit_per_user,
+        sale->details_required ? "true" : "false");
 }
 
 void catalog_render_sale(const struct catalog *catalog, const struct board *board,

@@ -16,12 +16,13 @@ struct catalog_item {
     bool deduct_on_payment;
     struct span head;        /* members up to the product's, which is still open */
     struct span description; /* of the product, as a JSON string */
-    struct span tail;        /* closes the product; members up to limit_per_user */
+    struct span tail;        /* closes the product; members up to deduct */
 };
 struct catalog_sale {
     sale_id id;
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
+    bool details_required;
     uint8_t gate;
     uint32_t first_item, item_count; /* in items */
     struct span title;               /* as a JSON string */

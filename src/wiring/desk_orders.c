@@ -42,6 +42,8 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
         ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
         (unsigned long long)order->amount);
     text_json(out, span_from_string(item == NULL ? "" : item->currency));
+    if (order->ending != REASON_NONE)
+        text_literal(out, ",\"closing\":true"); /* as soon as its payments are */
     text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
         (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
         (unsigned long long)order->version);

@@ -30,6 +30,7 @@ enum verify_check_id {
     CHECK_ORDERS,
     CHECK_ORDER_STATES,
     CHECK_STOCK,
+    CHECK_MONEY,
     CHECK_AUDIT,
     VERIFY_CHECKS,
 };

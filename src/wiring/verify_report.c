@@ -21,6 +21,7 @@ static const struct {
     [CHECK_ORDERS] = { "orders", "each ticket has its order, each order its ticket (I5)" },
     [CHECK_ORDER_STATES] = { "order_states", "orders and tickets are equally far (I9)" },
     [CHECK_STOCK] = { "stock", "sold in the database = held and sold in the log (I16)" },
+    [CHECK_MONEY] = { "money", "what came in has paid an order, waits, or goes back (I9)" },
     [CHECK_AUDIT] = { "audit", "audit chain (I19)" },
 };
 

@@ -8,6 +8,7 @@
  * running server the database moves on while it is read: rows of orders never change what they were
  * written with, so they are compared all the same; states and stock only if nothing was written
  * meanwhile. */
+#include "contract/payment.h"
 #include "store/sqlite.h"
 #include "wiring/verify_parts.h"
 
@@ -142,6 +143,16 @@ static void order_missing(struct comparison *comparison, ticket_number number)
         funnel_ticket_id(&verify->keys, number), ticket->quantity, ticket->item, ticket->user);
 }
 
+/* Only a payment makes the time to pay longer. */
+static bool order_was_extended(const struct verify *verify, ticket_number ticket)
+{
+    struct payment first;
+    uint32_t count = 0;
+    struct order_store *store = verify->store;
+    const enum status status = store->ops->payment->of_order(store, ticket, &first, 1, &count);
+    return status != STATUS_OK || count > 0; /* what can't be read is told by others */
+}
+
 static const char *order_row_wrong(const struct verify *verify, const struct order *order)
 {
     const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, order->ticket);
@@ -157,8 +168,11 @@ static const char *order_row_wrong(const struct verify *verify, const struct ord
         return "unit price";
     if (order->amount != order->unit_price * order->quantity)
         return "amount";
-    /* Starting to pay may have held the order for longer. */
-    return order->pay_by_ms < ticket->pay_by_ms ? "pay-by time" : NULL;
+    if (order->pay_by_ms < ticket->pay_by_ms)
+        return "pay-by time";
+    return order->pay_by_ms > ticket->pay_by_ms && !order_was_extended(verify, order->ticket)
+        ? "pay-by time"
+        : NULL;
 }
 
 /* What an order may be while its ticket is in a state; an open event lets the order be one step
@@ -294,6 +308,22 @@ static enum status items_compare(struct comparison *comparison)
     return STATUS_OK;
 }
 
+/* True at every commit: an order, its payment and the refund intent change together. */
+static enum status money_check(struct verify *verify)
+{
+    struct money_totals sum;
+    const enum status status = verify->store->ops->payment->totals(verify->store, &sum);
+    if (status != STATUS_OK)
+        return status;
+    verify->checks[CHECK_MONEY].looked = 1;
+    if (sum.captured - sum.refunded - sum.wanted - sum.late != sum.paid)
+        verify_fail(verify, CHECK_MONEY,
+            "%" PRIu64 " came in, %" PRIu64 " went back, %" PRIu64 " is to go back, %" PRIu64
+            " waits, but orders for %" PRIu64 " are paid by it",
+            sum.captured, sum.refunded, sum.wanted, sum.late, sum.paid);
+    return status;
+}
+
 static enum status audit_check(struct verify *verify)
 {
     uint64_t entries = 0, first_bad = 0;
@@ -343,6 +373,8 @@ void verify_store_compare(struct verify *verify)
         status = orders_compare(&comparison);
     if (status == STATUS_OK)
         status = items_compare(&comparison);
+    if (status == STATUS_OK)
+        status = money_check(verify);
     if (status == STATUS_OK)
         status = audit_check(verify);
     if (status == STATUS_OK)

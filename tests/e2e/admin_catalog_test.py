@@ -14,13 +14,13 @@ def what_was_created_is_shown_as_it_was_sent():
     equal({name: made[name] for name in product}, product)
     now = server.now_ms()
     sale = {"title": "S", "start_ms": now + 60000, "end_ms": now + 120000, "limit_per_user": 3, "eligible_only": True,
-            "preheat_at_ms": now + 50000}
+            "preheat_at_ms": now + 50000, "one_open_order": True, "details_required": True}
     shown = server.admin_ok("POST", "/sales", sale)
     equal({name: shown[name] for name in sale}, sale)
     equal((shown["published"], shown["gate"]), (False, "scheduled"))
     equal(server.admin_ok("GET", f"/sales/{shown['id']}"), shown)
     item = {"sale": shown["id"], "product": made["id"], "flash_price": 5, "limit_per_user": 2, "pay_window_ms": 1000, "total": 100,
-            "locked": 10, "safety": 5, "channels": {"web": 80, "app": 5}}
+            "locked": 10, "safety": 5, "deduct_on_payment": True, "channels": {"web": 80, "app": 5}}
     kept = server.admin_ok("POST", "/items", item)
     equal({name: kept[name] for name in item}, item)
     equal((kept["sold"], kept["preheated"]), (0, False))
@@ -33,7 +33,9 @@ def what_is_not_said_has_a_standard():
     equal((made["currency"], made["images"], made["description"]), ("CNY", [], ""))
     item = server.admin_ok("POST", "/items", {"sale": server.sale(), "product": made["id"], "flash_price": 0, "total": 7})
     equal((item["limit_per_user"], item["pay_window_ms"], item["locked"], item["safety"]), (1, 900000, 0, 0))
-    equal(item["channels"], {"web": 7, "app": 0})
+    equal((item["channels"], item["deduct_on_payment"]), ({"web": 7, "app": 0}, False))
+    sale = server.admin_ok("GET", f"/sales/{item['sale']}")
+    equal((sale["one_open_order"], sale["details_required"]), (False, False))
 
 
 @rule
@@ -145,6 +147,12 @@ def a_draft_can_be_changed_freely():
     changed = server.admin_ok("PATCH", f"/sales/{sale}", {"limit_per_user": 0, "start_ms": now + 1, "end_ms": now + 50000,
                                                           "eligible_only": True})
     equal((changed["limit_per_user"], changed["start_ms"], changed["eligible_only"]), (0, now + 1, True))
+    equal((changed["one_open_order"], changed["details_required"]), (False, False))
+    changed = server.admin_ok("PATCH", f"/sales/{sale}", {"one_open_order": True})
+    equal((changed["one_open_order"], changed["details_required"], changed["eligible_only"]), (True, False, True))
+    changed = server.admin_ok("PATCH", f"/sales/{sale}", {"one_open_order": False, "details_required": True})
+    equal((changed["one_open_order"], changed["details_required"]), (False, True))
+    equal(server.admin_ok("GET", f"/sales/{sale}"), changed)
 
 
 @rule

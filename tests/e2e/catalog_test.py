@@ -24,14 +24,15 @@ def drafts_are_invisible():
 def an_item_shows_product_prices_window_and_exact_counts():
     product = server.product(name='Ph"one \u624b\u673a <b>', description="line\nbreak \u2028 \U0001f600", images=["/a.svg", "https://x/y"],
                              list_price=500, currency="EUR")
-    sale = server.sale(title="Now \u5feb", limit_per_user=4)
+    sale = server.sale(title="Now \u5feb", limit_per_user=4, details_required=True)
     item = server.item(sale, product, flash_price=100, limit_per_user=2, total=20, locked=3, safety=2,
-                       channels={"web": 10, "app": 5})
+                       channels={"web": 10, "app": 5}, deduct_on_payment=True)
     server.publish(sale)
     view = server.get(f"/v1/items/{item}").json()
     now = server.now_ms()
     equal((view["id"], view["sale"], view["currency"], view["list_price"], view["flash_price"], view["limit_per_user"]),
           (item, sale, "EUR", 500, 100, 2))
+    equal(view["deduct"], "payment")
     equal(view["product"]["name"], 'Ph"one \u624b\u673a <b>')
     equal(view["product"]["images"], ["/a.svg", "https://x/y"])
     equal(view["product"]["description"], "line\nbreak \u2028 \U0001f600")
@@ -40,6 +41,7 @@ def an_item_shows_product_prices_window_and_exact_counts():
     true(view["start_ms"] < now < view["end_ms"])
     whole = server.get(f"/v1/sales/{sale}").json()
     equal((whole["id"], whole["title"], whole["state"], whole["limit_per_user"]), (sale, "Now \u5feb", "open", 4))
+    equal((whole["details_required"], whole["items"][0]["deduct"]), (True, "payment"))
     equal(whole["items"][0]["counts"], view["counts"])
     Buyer(server).win(item, key="a", quantity=2)
     equal(server.get(f"/v1/items/{item}").json()["counts"]["free"], 13)

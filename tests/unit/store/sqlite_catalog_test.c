@@ -54,7 +54,8 @@ static void ids_stay_below_what_the_engine_can_hold(void **state)
     place_execute(place,
         "INSERT INTO items SELECT 65534, sale, product, flash_price, limit_per_user, pay_window_ms,"
         " total, locked, sold, sold_before, written_off, safety, channel_0, channel_1, channel_2,"
-        " channel_3, channel_4, channel_5, channel_6, channel_7, version, preheated FROM items");
+        " channel_3, channel_4, channel_5, channel_6, channel_7, version, preheated,"
+        " deduct_on_payment FROM items");
     struct item item = { .sale = 1, .product = 1, .total = 1 };
     assert_int_equal(place->store->ops->item_insert(place->store, &item), STATUS_OK);
     assert_int_equal(item.id, ITEMS_LIMIT - 1);

@@ -46,9 +46,34 @@ static void an_invented_order_is_found(void **state)
     (void)state;
     folder_sql(&sold_folder,
         "INSERT INTO orders SELECT 12, item, 99, slot, quantity, channel, state, reason, "
-        "unit_price, amount, created_ms, pay_by_ms, version, extended, ending FROM orders WHERE "
-        "ticket = 5");
+        "unit_price, amount, created_ms, pay_by_ms, version, 0, 0 FROM orders WHERE ticket = 5");
     assert_says(sold_verified(VERIFY_FAILED), "has no ticket in the log (number 12, the last one is 11)");
+}
+
+static void a_longer_time_to_pay_needs_a_payment(void **state)
+{
+    (void)state;
+    folder_sql(&sold_folder, "UPDATE orders SET pay_by_ms = pay_by_ms - 1 WHERE ticket = 5");
+    assert_says(sold_verified(VERIFY_FAILED), "has another pay-by time than its ticket");
+    folder_sql(&sold_folder, "UPDATE orders SET pay_by_ms = pay_by_ms + 2 WHERE ticket = 5");
+    assert_says(sold_verified(VERIFY_FAILED), "has another pay-by time than its ticket");
+    folder_sql(
+        &sold_folder, "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY', 0, 2, 0, 0, 1, 0, 2, 3, 0)");
+    (void)sold_verified(VERIFY_HOLDS);
+}
+
+static void money_that_is_nowhere_is_found(void **state)
+{
+    (void)state;
+    folder_sql(
+        &sold_folder, "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY', 9, 4, 4, 0, 1, 1, 0, 3, 0)");
+    assert_says(sold_verified(VERIFY_FAILED),
+        "9 came in, 0 went back, 0 is to go back, 0 waits, but orders for 0 are paid by it");
+    folder_sql(&sold_folder,
+        "INSERT INTO refunds VALUES(1, 1, 5, 'alpha', 'ra1', '', 9, 'CNY', 1, 1, 0, 1, 0, 1, '')");
+    (void)sold_verified(VERIFY_HOLDS);
+    folder_sql(&sold_folder, "UPDATE refunds SET state = 2, amount = 8");
+    assert_says(sold_verified(VERIFY_FAILED), "9 came in, 8 went back");
 }
 
 static void an_order_paid_without_a_record_is_found(void **state)
@@ -170,6 +195,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_order_at_the_list_price_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_of_another_item_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_invented_order_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(a_longer_time_to_pay_needs_a_payment, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(money_that_is_nowhere_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_paid_without_a_record_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_wrong_count_of_sold_units_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_missing_item_is_found, sold_make, sold_remove),
