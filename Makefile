@@ -90,6 +90,7 @@ SIM_SOURCES := $(call with_main,$(call find_c,tests/simulation))
 HELPER_FOLDERS := tests/support tests/unit tests/seam $(if $(filter sim,$(BUILD)),tests/simulation)
 HELPER_SOURCES := $(filter-out %_test.c $(SIM_SOURCES),$(call find_c,$(HELPER_FOLDERS))) \
     $(if $(filter sim,$(BUILD)),,$(wildcard tests/simulation/model_store*.c))
+PROBE_SOURCES := $(wildcard tests/providers/*_probe.c)
 BENCH_ALL := $(call find_c,bench)
 BENCH_SOURCES := $(call with_main,$(BENCH_ALL))
 BENCH_HELPERS := $(filter-out $(BENCH_SOURCES),$(BENCH_ALL))
@@ -98,6 +99,7 @@ UNITS := $(call programs,$(UNIT_SOURCES))
 SEAMS := $(call programs,$(SEAM_SOURCES))
 SIMS := $(call programs,$(SIM_SOURCES))
 FUZZERS := $(call programs,$(FUZZ_SOURCES))
+PROBES := $(call programs,$(PROBE_SOURCES))
 BENCHES := $(call programs,$(BENCH_SOURCES))
 
 # Pages and the API document are part of the binary (tools/embed.py).
@@ -113,7 +115,7 @@ LIBRARY_OBJECTS := $(call objects,$(SOURCES)) $(EMBEDDED)
 
 # ---- build -------------------------------------------------------------------------------------------
 
-.PHONY: all server programs fuzzers sims benches
+.PHONY: all server programs fuzzers sims benches probes
 all: ## build the server (BUILD=release unless said otherwise)
 	@tools/setup build
 	+@$(SUBMAKE) server
@@ -123,7 +125,8 @@ programs: $(UNITS) $(SEAMS)
 fuzzers: $(FUZZERS)
 sims: $(SIMS)
 benches: $(BENCHES)
-server programs fuzzers sims benches:
+probes: $(PROBES)
+server programs fuzzers sims benches probes:
 	@:
 
 # Rewritten only when it differs, so that other flags or a removed source file rebuild what they must.
@@ -166,7 +169,7 @@ $(BENCH_LIBRARY): $(call objects,$(BENCH_HELPERS)) $(OUT)/libbench.list
 link = @echo "  LINK  $@"; $(CC) $(ALL_LDFLAGS) $(1) -o $@ $^ $(LIBRARY_LIBS) $(2)
 $(SERVER): $(OUT)/src/wiring/main.o $(LIBRARY)
 	$(call link,$(SERVER_LDFLAGS.$(BUILD)))
-$(UNITS) $(SEAMS) $(SIMS): $(OUT)/%: $(OUT)/%.o $(TEST_LIBRARY) $(LIBRARY)
+$(UNITS) $(SEAMS) $(SIMS) $(PROBES): $(OUT)/%: $(OUT)/%.o $(TEST_LIBRARY) $(LIBRARY)
 	$(call link,$(TEST_LDFLAGS.$(BUILD)),$(CMOCKA_LIBS) -lm)
 $(BENCHES): $(OUT)/%: $(OUT)/%.o $(BENCH_LIBRARY) $(LIBRARY)
 	$(call link,$(SERVER_LDFLAGS.$(BUILD)),-lm)
@@ -266,9 +269,9 @@ test: ## everything: units, seams, sanitizers, simulation, corpora, end to end, 
 
 test-programs: release-programs asan-programs tsan-programs sim-programs
 release-programs:
-	@$(MAKE) BUILD=release programs benches $(if $(HAS_SERVER),server)
+	@$(MAKE) BUILD=release programs benches probes $(if $(HAS_SERVER),server)
 asan-programs:
-	@$(MAKE) BUILD=asan programs fuzzers $(if $(HAS_SERVER),server)
+	@$(MAKE) BUILD=asan programs fuzzers probes $(if $(HAS_SERVER),server)
 tsan-programs:
 	@$(MAKE) BUILD=tsan programs
 sim-programs:
@@ -333,7 +336,8 @@ cov: ## which lines the units and seams reach: build/cov/report/index.html
 
 C_FILES = $(sort $(shell find src tests bench -name '*.[ch]' 2>/dev/null))
 ANALYZED = $(sort $(SOURCES) $(wildcard src/wiring/main.c) $(UNIT_SOURCES) $(SEAM_SOURCES) $(HELPER_SOURCES) \
-    $(FUZZ_SOURCES) $(wildcard tests/fuzz/run_corpus.c) $(BENCH_ALL) $(call find_c,tests/simulation))
+    $(FUZZ_SOURCES) $(wildcard tests/fuzz/run_corpus.c) $(BENCH_ALL) $(PROBE_SOURCES) \
+    $(call find_c,tests/simulation))
 ANALYSIS_FLAGS = -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(LIBRARY_CFLAGS)
 
 .PHONY: analyze clang-tidy cppcheck tidy format check-format

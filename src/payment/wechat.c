@@ -9,6 +9,7 @@
 #include "base/sign.h"
 #include "base/text.h"
 #include "payment/beijing_time.h"
+#include "payment/form.h"
 #include "payment/provider_json.h"
 
 #include <stdio.h>
@@ -387,12 +388,24 @@ static void failure_read(
         provider_json_shown(json, "message"));
 }
 
-static void created_read(const struct wechat *wechat, const json_t *json, struct provider_said *said)
+static void created_read(const struct wechat *wechat, const struct provider_task *task,
+    const json_t *json, struct provider_said *said)
 {
     const struct span url = provider_json_text(json, wechat->h5 ? "h5_url" : "code_url");
+    const struct span back = span_from_string(task->return_url);
     provider_say(said, WORD_OPEN, "%s", "");
-    if (url.size == 0 || !provider_name_copy(said->url, sizeof said->url, url))
+    if (url.size == 0 || !provider_name_copy(said->url, sizeof said->url, url)) {
         provider_say(said, WORD_FORGED, "no address to pay at in the answer");
+        return;
+    }
+    if (!wechat->h5 || back.size == 0)
+        return;
+    struct text more = text_in(said->url + url.size, sizeof said->url - url.size);
+    text_literal(&more, "&redirect_url=");
+    form_encode(&more, back);
+    text_add(&more, span_of("", 1));
+    if (more.overflow)
+        said->url[url.size] = '\0'; /* the user can pay, and comes back by hand */
 }
 
 static void refund_read(const struct provider_task *task, const json_t *json, struct provider_said *said)
@@ -428,7 +441,7 @@ static void success_read(const struct wechat *wechat, const struct provider_task
     }
     switch (task->act) {
     case PROVIDER_CREATE:
-        created_read(wechat, json, said);
+        created_read(wechat, task, json, said);
         break;
     case PROVIDER_QUERY:
         transaction_read(wechat, json, said);
