@@ -161,12 +161,14 @@ struct audit_entry {
 };
 
 struct payment_store_ops; /* contract/payment.h */
+struct outbox_store_ops;  /* contract/outbox.h */
 
 struct order_store {
     const struct order_store_ops *ops;
 };
 struct order_store_ops {
     const struct payment_store_ops *payment;
+    const struct outbox_store_ops *outbox;
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);

@@ -51,8 +51,8 @@ static bool header_safe(const char *text)
     return true;
 }
 
-static enum status key_read(
-    const char *const *values, int setting, char out[KEY_MAX + 1], size_t *size, char error[PROVIDER_ERROR])
+static enum status key_read(const char *const *values, int setting, char out[KEY_MAX + 1],
+    size_t *size, char error[PROVIDER_ERROR])
 {
     if (provider_file_read(values[setting], out, KEY_MAX + 1, size) != STATUS_OK)
         return setting_wrong(error, setting, "can't be read, is empty or too long");
@@ -61,8 +61,7 @@ static enum status key_read(
     return STATUS_OK;
 }
 
-static enum status keys_read(
-    struct stripe *stripe, const char *const *values, char error[PROVIDER_ERROR])
+static enum status keys_read(struct stripe *stripe, const char *const *values, char error[PROVIDER_ERROR])
 {
     char key[KEY_MAX + 1];
     size_t size;
@@ -75,8 +74,7 @@ static enum status keys_read(
     return key_read(values, SETTING_WEBHOOK, stripe->webhook_secret, &stripe->webhook_secret_size, error);
 }
 
-static enum status texts_take(
-    struct stripe *stripe, const char *const *values, char error[PROVIDER_ERROR])
+static enum status texts_take(struct stripe *stripe, const char *const *values, char error[PROVIDER_ERROR])
 {
     const char *base = values[SETTING_BASE];
     const char *version = values[SETTING_VERSION];
@@ -201,8 +199,7 @@ static bool head_write(
     bool written = outgoing_header_add(call, "Authorization", span_from_string(stripe->authorization))
         && outgoing_header_add(call, "Stripe-Version", span_from_string(stripe->version));
     if (written && strcmp(method, "POST") == 0)
-        written = outgoing_header_add(
-            call, "Content-Type", SPAN("application/x-www-form-urlencoded"));
+        written = outgoing_header_add(call, "Content-Type", SPAN("application/x-www-form-urlencoded"));
     if (written && key != NULL)
         written = outgoing_header_add(call, "Idempotency-Key", span_from_string(key));
     return written;
@@ -320,8 +317,7 @@ static bool captured_take(const json_t *session, struct provider_said *said)
         said->currency[i] = (char)toupper((unsigned char)currency[i]);
     said->currency[3] = '\0';
     const size_t size = strlen(said->provider_id);
-    const int more = snprintf(
-        said->provider_id + size, sizeof said->provider_id - size, " %s", intent);
+    const int more = snprintf(said->provider_id + size, sizeof said->provider_id - size, " %s", intent);
     said->word = WORD_CAPTURED;
     return more > 0 && (size_t)more < sizeof said->provider_id - size;
 }
@@ -388,8 +384,8 @@ static void refunds_answer(
     provider_say(said, WORD_UNKNOWN, "there is no such refund");
 }
 
-static void error_read(const struct provider_task *task, int status, const json_t *answer,
-    struct provider_said *said)
+static void error_read(
+    const struct provider_task *task, int status, const json_t *answer, struct provider_said *said)
 {
     const json_t *error = json_object_get(answer, "error");
     const char *code = string_of(error, "code");
@@ -474,8 +470,7 @@ static const char *signature_check(struct stripe *stripe, const struct provider_
     text_literal(&text, ".");
     text_add(&text, callback->body);
     uint8_t right[HASH_SHA256_BYTES];
-    hash_hmac_sha256(
-        stripe->webhook_secret, stripe->webhook_secret_size, text.data, text.size, right);
+    hash_hmac_sha256(stripe->webhook_secret, stripe->webhook_secret_size, text.data, text.size, right);
     bool genuine = false;
     for (uint32_t i = 0; i < count; i++)
         genuine |= span_equal_constant_time(
@@ -510,16 +505,15 @@ static void event_read(const json_t *event, struct provider_said *said)
         said->word = WORD_CLOSED;
 }
 
-static void stripe_callback(struct provider *provider, const struct provider_callback *callback,
-    struct provider_said *said)
+static void stripe_callback(
+    struct provider *provider, const struct provider_callback *callback, struct provider_said *said)
 {
     const char *wrong = signature_check((struct stripe *)provider, callback);
     if (wrong != NULL) {
         provider_say(said, WORD_FORGED, "%s", wrong);
         return;
     }
-    json_t *event = json_loadb(
-        callback->body.data, callback->body.size, JSON_REJECT_DUPLICATES, NULL);
+    json_t *event = json_loadb(callback->body.data, callback->body.size, JSON_REJECT_DUPLICATES, NULL);
     if (json_is_object(event))
         event_read(event, said);
     else

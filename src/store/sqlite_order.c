@@ -192,6 +192,9 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     enum insert_result result = order_put(batch, sql, ticket, slot, price, &status);
     if (result != INSERTED)
         return status; /* STATUS_OK if it was there: then all below is done too */
+    status = sqlite_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
     if (reject) {
         if (planted(REJECT_KEEPS_STOCK))
             return STATUS_OK;
@@ -256,7 +259,8 @@ static enum status order_change(struct sqlite_batch *batch, ticket_number ticket
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
     invariant(sqlite_changed_rows(batch->store) == 1); /* read in this transaction */
-    return STATUS_OK;
+    status = sqlite_outbox_put(batch->store, ticket, to);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
 enum status sqlite_order_paid(struct sqlite_batch *batch, ticket_number ticket)

@@ -101,6 +101,14 @@ enum sqlite_statement {
     SQL_AUDIT_INSERT,
     SQL_AUDIT_HEAD_SET,
     SQL_AUDIT_LIST,
+    SQL_OUTBOX_PUT,
+    SQL_OUTBOX_DUE,
+    SQL_OUTBOX_NEXT,
+    SQL_OUTBOX_SETTLE,
+    SQL_OUTBOX_LIST,
+    SQL_OUTBOX_REPLAY,
+    SQL_OUTBOX_REPLAY_FROM,
+    SQL_OUTBOX_WAITING,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -113,6 +121,7 @@ struct sqlite_store {
     sqlite3 *database;
     sqlite3_stmt *statements[SQL_STATEMENTS];
     struct stock stock; /* of the batch that is being applied */
+    bool outbox_on;     /* changes of orders are written down for the shop */
 };
 
 static inline struct sqlite_store *sqlite_of(struct order_store *store)
@@ -279,6 +288,12 @@ enum status sqlite_details(struct order_store *, ticket_number, struct order_det
 /* The order's sale wants details and there are none. */
 MUST_CHECK enum status sqlite_details_missing(struct sqlite_store *, const struct order *, bool *missing);
 enum status sqlite_money_totals(struct order_store *, struct money_totals *);
+
+/* sqlite_outbox.c */
+extern const char sqlite_outbox_tables[];
+extern const struct outbox_store_ops sqlite_outbox_ops;
+/* Inside the transaction that has just brought the order to this state; nothing while it is off. */
+MUST_CHECK enum status sqlite_outbox_put(struct sqlite_store *, ticket_number, enum order_state to);
 
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);
