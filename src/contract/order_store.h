@@ -160,8 +160,9 @@ struct audit_entry {
     char detail[512];
 };
 
-struct payment_store_ops; /* contract/payment.h */
-struct outbox_store_ops;  /* contract/outbox.h */
+struct payment_store_ops;  /* contract/payment.h */
+struct outbox_store_ops;   /* contract/outbox.h */
+struct waitlist_store_ops; /* contract/waitlist.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -169,6 +170,7 @@ struct order_store {
 struct order_store_ops {
     const struct payment_store_ops *payment;
     const struct outbox_store_ops *outbox;
+    const struct waitlist_store_ops *waitlist;
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);

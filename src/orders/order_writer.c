@@ -36,6 +36,9 @@ static struct metric orders_written = { .name = "stampede_orders_written_total",
 static struct metric orders_rejected = { .name = "stampede_orders_rejected_total",
     .help = "Orders that a guard of the store refused; their units go back.",
     .kind = METRIC_COUNTER };
+static struct metric waitlist_offers = { .name = "stampede_waitlist_offers_total",
+    .help = "Orders written for users who waited.",
+    .kind = METRIC_COUNTER };
 static struct metric dead_letters = { .name = "stampede_dead_letters_total",
     .help = "Records that the store refused for good; a person must decide.",
     .kind = METRIC_COUNTER };
@@ -57,6 +60,7 @@ struct order_writer *order_writer_create(struct arena *arena, const struct order
     writer->config = *config;
     metrics_register(&orders_written);
     metrics_register(&orders_rejected);
+    metrics_register(&waitlist_offers);
     metrics_register(&dead_letters);
     metrics_register(&order_lag);
     metrics_register(&store_away);
@@ -172,7 +176,10 @@ static void record_done(struct order_writer *writer, uint32_t at, struct order_w
     }
     if (disposition == DISPOSE_DEAD)
         return;
-    if (record->command.type != COMMAND_SETTLE) {
+    const bool settles = record->command.type == COMMAND_SETTLE;
+    if (fresh && wins > 0 && (settles || (record->command.reserve.flags & RESERVE_OFFER) != 0))
+        metric_add(&waitlist_offers, wins);
+    if (!settles) {
         if (wins > 0)
             tell_changed(writer, record->outcome.ticket, record->command.reserve.user);
         return;

@@ -28,6 +28,7 @@ static const uint64_t STOCK_PUMP_TAG = (uint64_t)1 << 63;
 struct stock_pump_config {
     struct order_store *store;
     struct inventory_port *port;
+    uint32_t offer_window_ms; /* for those in line who are served by a return: time to pay */
     bool port_is_shared; /* true: the port's owner collects answers and gives them to stock_pump_answer */
     uint32_t flight_max; /* 0: STOCK_PUMP_FLIGHT_MAX */
 };

@@ -122,6 +122,7 @@ static void sqlite_close(struct order_store *handle)
 static const struct order_store_ops sqlite_ops = {
     .payment = &sqlite_payment_ops,
     .outbox = &sqlite_outbox_ops,
+    .waitlist = &sqlite_waitlist_ops,
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,

@@ -236,7 +236,10 @@ static enum status apply_reserve(struct sqlite_batch *batch, const struct queue_
         .created_ms = record->command.time_ms,
         .pay_by_ms = record->outcome.pay_by_ms,
     };
-    return sqlite_order_write(batch, &ticket, reject);
+    const enum status status = sqlite_order_write(batch, &ticket, reject);
+    if (status != STATUS_OK || (reserve->flags & RESERVE_OFFER) == 0)
+        return status;
+    return sqlite_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
 }
 
 static enum status apply_control(struct sqlite_batch *batch, const struct queue_record *record)
@@ -244,6 +247,8 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     /* Limits and prices of items that were read before may change: write them out, read them
      * again. */
     enum status status = sqlite_stock_flush(batch);
+    if (status == STATUS_OK)
+        status = sqlite_waitlist_terms(batch);
     if (status != STATUS_OK)
         return status;
     switch ((enum command_type)record->command.type) {

@@ -17,6 +17,7 @@
  * has told. */
 #include "base/planted.h"
 #include "contract/order_state.h"
+#include "contract/waitlist.h"
 #include "store/sqlite_parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
@@ -175,7 +176,12 @@ enum status sqlite_event_put(struct sqlite_batch *batch, ticket_number ticket,
     bind_u64(insert, 2, step);
     bind_u64(insert, 3, destination);
     status = sqlite_run(insert);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    const bool fresh = sqlite_changed_rows(batch->store) == 1;
+    if (fresh && step == SETTLE_RETURN && destination == WAITLIST_CHANNEL)
+        status = sqlite_waitlist_pick(batch, ticket);
+    return status;
 }
 
 enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_ticket *ticket, bool reject)
@@ -351,6 +357,9 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
     status = sqlite_run(confirm);
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
+    status = sqlite_waitlist_settled(batch, record);
+    if (status != STATUS_OK)
+        return status;
 
     struct order order;
     struct stock_row *row;

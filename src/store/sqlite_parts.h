@@ -109,6 +109,22 @@ enum sqlite_statement {
     SQL_OUTBOX_REPLAY,
     SQL_OUTBOX_REPLAY_FROM,
     SQL_OUTBOX_WAITING,
+    SQL_LINE_GET,
+    SQL_LINES,
+    SQL_PLACE_INSERT,
+    SQL_PLACE_GET,
+    SQL_PLACE_POSITION,
+    SQL_PLACE_LEAVE,
+    SQL_PLACES,
+    SQL_PLACES_NEXT,
+    SQL_PLACE_PASS,
+    SQL_PLACES_AGAIN,
+    SQL_PLACES_FREE,
+    SQL_PLACES_PICK,
+    SQL_PLACE_NAME,
+    SQL_PLACES_NAMED,
+    SQL_PLACES_UNNAME,
+    SQL_PLACE_OFFER,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -294,6 +310,20 @@ extern const char sqlite_outbox_tables[];
 extern const struct outbox_store_ops sqlite_outbox_ops;
 /* Inside the transaction that has just brought the order to this state; nothing while it is off. */
 MUST_CHECK enum status sqlite_outbox_put(struct sqlite_store *, ticket_number, enum order_state to);
+
+/* sqlite_waitlist.c */
+extern const char sqlite_waitlist_tables[];
+extern const struct waitlist_store_ops sqlite_waitlist_ops;
+/* Names those of the line who are to be served from the return of this ticket; its order is in. */
+MUST_CHECK enum status sqlite_waitlist_pick(struct sqlite_batch *, ticket_number);
+/* Fills in those who are named. */
+MUST_CHECK enum status sqlite_waitlist_named(struct sqlite_store *, struct command_settle *);
+/* A ticket was made for the place of this key, if it is one. */
+MUST_CHECK enum status sqlite_waitlist_offer(struct sqlite_batch *, uint64_t key, user_id, ticket_number);
+/* The return is in the log: who was served is offered, the others stay in line. */
+MUST_CHECK enum status sqlite_waitlist_settled(struct sqlite_batch *, const struct queue_record *);
+/* The terms of a sale have changed: who was passed over is looked at again. */
+MUST_CHECK enum status sqlite_waitlist_terms(struct sqlite_batch *);
 
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);

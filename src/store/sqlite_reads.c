@@ -1,5 +1,6 @@
 /* Looking at orders and stock events. Every answer is one statement, so it is one
  * moment. */
+#include "contract/waitlist.h"
 #include "store/sqlite_parts.h"
 
 #define ORDER_COLUMNS \
@@ -108,7 +109,14 @@ enum status sqlite_stock_events(
             },
         };
     (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    if (status == STATUS_NOT_FOUND)
+        status = STATUS_OK;
+    for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
+        struct command_settle *settle = &events[i].settle;
+        if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)
+            status = sqlite_waitlist_named(sqlite_of(handle), settle);
+    }
+    return status;
 }
 
 enum status sqlite_order_totals(struct order_store *handle, item_id item, uint64_t *orders, uint64_t *units)

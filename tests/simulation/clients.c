@@ -115,9 +115,10 @@ void client_burst(struct world *world)
 
 static uint64_t key_fresh(struct world *world)
 {
-    if (world->key_count + 1 >= SIM_KEYS)
+    if (SIM_PLACE_KEYS + world->key_count + 1 >= SIM_KEYS)
         return 0;
-    return (world_below(world, UINT64_MAX) & ~(uint64_t)(SIM_KEYS - 1)) | ++world->key_count;
+    const uint64_t index = SIM_PLACE_KEYS + ++world->key_count;
+    return (world_below(world, UINT64_MAX) & ~(uint64_t)(SIM_KEYS - 1)) | index;
 }
 
 static uint32_t quantity_choose(struct world *world)

@@ -20,7 +20,8 @@ enum {
     SIM_USERS = 64,
     SIM_ITEMS = 8, /* ids below this */
     SIM_SALES = 4,
-    SIM_KEYS = 1024,
+    SIM_KEYS = 2048,
+    SIM_PLACE_KEYS = 1024, /* the first of them are those of places in line */
     SIM_PORTS = 4,
     SIM_TICKETS = 512,
     SIM_LOG = 1536,

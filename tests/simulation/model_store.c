@@ -31,6 +31,7 @@ static void model_close(struct order_store *store)
     free(model->extended);
     free(model->dead);
     free(model->audit);
+    free(model->places);
     free(model->tickets.entries);
     free(model->slots.entries);
     free(model->counters.entries);
@@ -302,6 +303,7 @@ static enum status model_audit_verify(struct order_store *store, uint64_t *entri
 
 static const struct order_store_ops model_ops = {
     .payment = &model_payment_ops,
+    .waitlist = &model_waitlist_ops,
     .close = model_close,
     .identity = model_identity,
     .identity_set = model_identity_set,

@@ -140,14 +140,16 @@ static uint64_t slot_user(const struct order *order)
     return planted(UNIQUE_WITHOUT_USER) ? 0 : order->user;
 }
 
-void model_store_event(struct model_store *model, ticket_number ticket, enum settle_step step,
+void model_store_event(struct model_store *model, const struct order *order, enum settle_step step,
     channel_index destination)
 {
     struct model_event *event = &model->events[model->at.events++];
     *event = (struct model_event){
         .event = { .id = model->at.events,
-            .settle = { .ticket = ticket, .step = (uint8_t)step, .to = destination } }
+            .settle = { .ticket = order->ticket, .step = (uint8_t)step, .to = destination } }
     };
+    if (step == SETTLE_RETURN && destination == WAITLIST_CHANNEL)
+        model_waitlist_pick(model, &event->event, order);
 }
 
 static enum status guards_take(struct model_store *model, struct model_item *row, const struct order *order)
@@ -199,7 +201,7 @@ static enum status order_write(struct model_store *model, struct order order, bo
         if (status != STATUS_OK)
             return status;
     } else if (!planted(REJECT_KEEPS_STOCK)) {
-        model_store_event(model, order.ticket, SETTLE_RETURN, order.channel);
+        model_store_event(model, &order, SETTLE_RETURN, order.channel);
     }
     model->orders[model->at.orders++] = order;
     map_set(model, &model->tickets, order.ticket, 0, 0, model->at.orders);
@@ -289,6 +291,7 @@ static enum status apply_settle(struct model_store *model, const struct queue_re
     if (settle->step >= SETTLE_STEPS)
         return refuse(model, REFUSAL_UNKNOWN, "%u is no step of a ticket", settle->step);
     event_confirm(model, settle);
+    model_waitlist_settled(model, record);
     const uint64_t there = map_at(&model->tickets, settle->ticket, 0, 0)->value;
     struct order *order = there == 0 ? NULL : &model->orders[there - 1];
     if (order == NULL && !dead_has(model, settle->ticket))
@@ -330,11 +333,15 @@ static enum status apply_reserve(struct model_store *model, const struct queue_r
         .created_ms = record->command.time_ms,
         .pay_by_ms = record->outcome.pay_by_ms,
     };
-    return order_write(model, order, reject);
+    const enum status status = order_write(model, order, reject);
+    if (status == STATUS_OK && (reserve->flags & RESERVE_OFFER) != 0)
+        model_waitlist_offer(model, reserve->key, reserve->user, order.ticket);
+    return status;
 }
 
 static enum status apply_sale(struct model_store *model, const struct command_sale *sale)
 {
+    model_waitlist_terms(model);
     if (sale->sale == 0 || sale->sale > model->at.sales)
         return refuse(model, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
     struct model_sale *row = &model->sales[sale->sale - 1];
@@ -348,6 +355,7 @@ static enum status apply_sale(struct model_store *model, const struct command_sa
 
 static enum status apply_preheat(struct model_store *model, const struct command_preheat *preheat)
 {
+    model_waitlist_terms(model);
     struct model_item *row = item_change(model, preheat->item);
     if (row == NULL || row->item.sale != preheat->sale)
         return refuse(model, REFUSAL_UNKNOWN, "item %u is not in the database", preheat->item);
@@ -406,6 +414,7 @@ static enum status apply_units(struct model_store *model, const struct queue_rec
 
 static enum status apply_users(struct model_store *model, const struct command_users *users)
 {
+    model_waitlist_terms(model);
     if (users->sale == 0 || users->sale > model->at.sales)
         return refuse(model, REFUSAL_UNKNOWN, "sale %u is not in the database", users->sale);
     for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND; i++)

@@ -40,7 +40,7 @@ static void move_make(struct model_store *model, const struct order_move *move, 
     if (move->event == ORDER_EVENT_REFUND)
         model_refund_order(model, move->ticket, move->now_ms);
     if (!planted(CLOSE_WITHOUT_RETURN) || step != SETTLE_RETURN)
-        model_store_event(model, move->ticket, step, destination);
+        model_store_event(model, order, step, destination);
 }
 
 static enum move_answer move_try(

@@ -3,6 +3,7 @@
 #define STAMPEDE_TESTS_MODEL_STORE_PARTS_H
 
 #include "contract/payment.h"
+#include "contract/waitlist.h"
 #include "tests/simulation/model_map.h"
 #include "tests/simulation/model_store.h"
 
@@ -22,6 +23,11 @@ struct model_event {
     struct stock_event event;
     bool confirmed;
 };
+struct model_place {
+    struct waitlist_place place; /* state: waiting, offered or left */
+    ticket_number named;
+    bool passed;
+};
 struct model_details {
     ticket_number ticket;
     struct order_details details;
@@ -31,7 +37,8 @@ struct model_letter {
     struct queue_record record;
 };
 struct model_totals {
-    uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead, audit;
+    uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead, audit,
+        places;
     uint32_t events_open; /* the first one that may be open */
     lsn_t position;
 };
@@ -55,6 +62,7 @@ struct model_store {
     ticket_number *extended; /* orders whose time to pay was made longer */
     struct model_letter *dead;
     struct audit_entry *audit;
+    struct model_place *places;
     struct model_totals room;
     struct model_map tickets, slots, counters, eligible;
     struct undo *undo; /* of the last batch */
@@ -86,7 +94,8 @@ enum status model_store_apply(struct order_store *, const struct queue_record *,
 void model_store_undo(struct model_store *);        /* puts back what the last batch changed */
 void model_store_undo_forget(struct model_store *); /* before anything moves in memory */
 void model_store_note(struct model_store *, void *where, size_t bytes); /* before it changes */
-void model_store_event(struct model_store *, ticket_number, enum settle_step, channel_index destination);
+void model_store_event(
+    struct model_store *, const struct order *, enum settle_step, channel_index destination);
 /* A live order is over. */
 void model_store_end(
     struct model_store *, struct order *, enum order_state to, enum order_reason, enum settle_step);
@@ -131,6 +140,13 @@ enum status model_dead_letter_get(
 enum status model_dead_letters_open(struct order_store *, uint64_t *count);
 enum status model_dead_letter_decide(
     struct order_store *, const struct dead_decision *, struct refusal *);
+
+/* model_store_waitlist.c */
+extern const struct waitlist_store_ops model_waitlist_ops;
+void model_waitlist_pick(struct model_store *, struct stock_event *, const struct order *);
+void model_waitlist_offer(struct model_store *, uint64_t key, user_id, ticket_number);
+void model_waitlist_settled(struct model_store *, const struct queue_record *);
+void model_waitlist_terms(struct model_store *);
 
 /* model_store_move.c */
 enum status model_orders_move(struct order_store *, const struct order_move *, uint32_t count,

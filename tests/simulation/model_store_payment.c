@@ -55,7 +55,7 @@ void model_order_pay(struct model_store *model, struct order *order, uint64_t no
     order->version++;
     if (!planted(SECOND_PAYMENT_LEFT_OPEN))
         close_all(model, order->ticket, now_ms);
-    model_store_event(model, order->ticket, SETTLE_SOLD, order->channel);
+    model_store_event(model, order, SETTLE_SOLD, order->channel);
 }
 
 /* Before each operation: nothing moves in memory while it runs, and no batch can be undone. */
@@ -174,7 +174,7 @@ static void close_order_that_waits(struct model_store *model, struct order *orde
         return;
     const enum order_reason reason = (enum order_reason)order->ending;
     model_store_end(model, order, ORDER_CLOSED, reason, SETTLE_RETURN);
-    model_store_event(model, order->ticket, SETTLE_RETURN, order->channel);
+    model_store_event(model, order, SETTLE_RETURN, order->channel);
 }
 
 static uint8_t learn_closed(struct model_store *model, struct payment *payment, struct order *order)

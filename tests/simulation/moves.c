@@ -116,7 +116,7 @@ void world_check_moved(const struct world *world, const struct order *order)
             order->ticket, told, order->state);
 }
 
-enum { GRACE_MS = 500, LONG_MS = 400000, ROOM = 64 };
+enum { GRACE_MS = 500, LONG_MS = 400000, ROOM = 64 + 4 * PLACES_MAX };
 
 static void expired(void *context, ticket_number ticket, user_id user)
 {
@@ -147,7 +147,8 @@ void world_expire(struct world *world)
     for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket += 2)
         moved_look(world, ticket);
     if (model->request_count + model->ticket_count + ROOM > SIM_REQUESTS
-        || model->lsn + model->ticket_count + ROOM > SIM_LOG)
+        || model->lsn + model->ticket_count + ROOM > SIM_LOG
+        || model->ticket_count + PLACES_MAX > SIM_TICKETS)
         return; /* the model's tables are nearly full */
     world->now_ms += LONG_MS;
     expiry_start(&expiry,
@@ -159,10 +160,18 @@ void world_expire(struct world *world)
     if (expiry_run(world, &expiry) != 0)
         violation("I11 no early expiry", "an order is closed within the grace");
     world->now_ms += GRACE_MS;
-    while (expiry_run(world, &expiry) > 0)
-        continue;
-    world_rest(world);
-    world_check_rest(world);
+    /* What returns is offered to the line, and nobody pays that either: the line gets shorter. */
+    for (uint32_t closed = 1, rounds = 0; closed > 0; rounds++) {
+        closed = 0;
+        for (uint32_t more = 1; more > 0; closed += more)
+            more = expiry_run(world, &expiry);
+        world_rest(world);
+        world_check_rest(world);
+        world->now_ms += 2 * OFFER_WINDOW_MS;
+        expiry_look(&expiry);
+        if (rounds > PLACES_MAX)
+            violation("the line", "offers go round in circles");
+    }
     for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket++) {
         struct order order;
         if (world->store->ops->order_by_ticket(world->store, ticket, &order) == STATUS_OK

@@ -34,6 +34,8 @@ static void round_run(struct world *world, bool whole)
     if (status != STATUS_OK || world->pump_progress.refused > 0)
         violation("I10 every unit returned once", "the pump does not come through: %s",
             status_name(status));
+    waitlist_look(&world->waitlist);
+    world_serve(world);
     const uint32_t wait_ms = world->writer_progress.wait_ms;
     world->now_ms += wait_ms < 20 ? 20 : wait_ms > 1000 ? 1000 : wait_ms;
 }
@@ -41,7 +43,8 @@ static void round_run(struct world *world, bool whole)
 static bool at_rest(const struct world *world)
 {
     return embedded_idle(world->embedded) && world->model.open_count == 0
-        && world->writer_progress.position == world->model.lsn && world->pump_progress.open == 0;
+        && world->writer_progress.position == world->model.lsn && world->pump_progress.open == 0
+        && world->waitlist.in_flight == 0;
 }
 
 void world_rest(struct world *world)
@@ -149,6 +152,7 @@ void world_check_rest(struct world *world)
     uint64_t orders = 0;
     static struct dead_letter letter_rows[SIM_TICKETS];
     world_check_state(world, "at rest", true);
+    world_check_lines(world);
     for (ticket_number number = 1; number <= world->model.ticket_count; number++) {
         check_order(world, number, &dead);
         const struct queue_record *record = &world->model.log[world->model.tickets[number].lsn];

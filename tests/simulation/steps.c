@@ -134,6 +134,7 @@ static void step_pump(struct world *world)
         violation("orders", "the pump can't read the store: %s", status_name(status));
     if (status == STATUS_OK && world->pump_progress.refused > 0)
         violation("I10 every unit returned once", "the inventory refuses a stock event");
+    world_serve(world);
 }
 
 static void step_time(struct world *world)
@@ -200,8 +201,10 @@ void world_step(struct world *world)
         client_collect(world, (uint32_t)world_below(world, CLIENT_PORTS));
     } else if (what < 855) {
         step_housekeep(world);
-    } else if (what < 885) {
+    } else if (what < 882) {
         world_move(world);
+    } else if (what < 885) {
+        world_wait(world);
     } else if (what < 920) {
         step_writer(world);
     } else if (what < 940) {

@@ -211,9 +211,11 @@ static void orders_open(struct world *world)
         .store = &world->sim_store.store };
     world->pump_port.port.ops = &pump_ops;
     world->pump_port.inner = world->ports[PUMP_PORT];
-    const struct stock_pump_config pump = {
-        .store = &world->sim_store.store, .port = &world->pump_port.port, .flight_max = 8
-    };
+    const struct stock_pump_config pump = { .store = &world->sim_store.store,
+        .port = &world->pump_port.port,
+        .offer_window_ms = OFFER_WINDOW_MS,
+        .flight_max = 8,
+        .port_is_shared = true };
     enum status status =
         arena_open(&world->orders_arena, order_writer_bytes() + stock_pump_bytes() + 4096);
     invariant(status == STATUS_OK);
@@ -221,6 +223,11 @@ static void orders_open(struct world *world)
     sim_store_start(&world->sim_store, world->store, &world->random, world->seed, world->refusing);
     world->writer = order_writer_create(&world->orders_arena, &writer);
     world->pump = stock_pump_create(&world->orders_arena, &pump);
+    waitlist_start(&world->waitlist,
+        &(struct waitlist_config){ .store = world->store,
+            .port = &world->pump_port.port,
+            .board = embedded_board(world->embedded),
+            .window_ms = OFFER_WINDOW_MS });
     world->writer_progress = (struct order_writer_progress){ 0 };
     world->pump_progress = (struct stock_pump_progress){ 0 };
     status = order_writer_start(world->writer);
@@ -377,7 +384,7 @@ static void sale_choose(struct world *world)
         world->item_count = 3;
     world->channel_count = 1 + (uint32_t)world_below(world, 3);
     world->refusing = world_chance(world, 60) ? 6 + (uint32_t)world_below(world, 30) : 0;
-    world->key_count = 0;
+    world->key_count = world->place_count = 0;
     memset(world->sale_wish, 0, sizeof world->sale_wish);
     memset(world->item_wish, 0, sizeof world->item_wish);
     for (sale_id id = 1; id <= world->sale_count; id++) {

@@ -8,6 +8,7 @@
 #include "inventory/embedded.h"
 #include "orders/order_writer.h"
 #include "orders/stock_pump.h"
+#include "orders/waitlist.h"
 #include "tests/simulation/model.h"
 #include "tests/simulation/sim_disk.h"
 #include "tests/simulation/sim_queue.h"
@@ -18,6 +19,8 @@ enum {
     CLIENT_PORTS = 3,
     PUMP_PORT = 3, /* the fourth */
     BUYERS = 40, /* users below this index buy all the time; the others come for the final sweep */
+    PLACES_MAX = 60, /* in all lines, over the whole run */
+    OFFER_WINDOW_MS = 700,
     COMMANDS_MIN = 200,
     COMMANDS_BURSTS = 700, /* sales with bursts take longer: they are after batches of several pages */
     BURSTS_ONE_IN = 16,
@@ -47,7 +50,7 @@ struct world {
     struct command_sale sale_wish[SIM_SALES];
     struct command_preheat item_wish[SIM_ITEMS];
     user_id users[SIM_USERS];
-    uint32_t key_count;
+    uint32_t key_count, place_count;
     bool bursts;       /* everybody at once, now and then */
     uint32_t refusing; /* one in so many tickets is refused by the database; 0: none */
 
@@ -68,6 +71,7 @@ struct world {
     struct arena orders_arena;
     struct order_writer *writer;
     struct stock_pump *pump;
+    struct waitlist waitlist;
     struct order_writer_progress writer_progress;
     struct stock_pump_progress pump_progress;
 
@@ -130,6 +134,12 @@ void world_move(struct world *world); /* somebody pays, cancels, gives back, or 
 /* Time goes by and nobody pays any more: the timer closes what is pending, and all units return. */
 void world_expire(struct world *world);
 void world_check_moved(const struct world *world, const struct order *order); /* at rest */
+
+/* waiting.c */
+void world_wait(struct world *world);  /* somebody joins a line, or leaves it */
+void world_serve(struct world *world); /* the pump's port is emptied, free units are offered */
+/* At rest: nobody waits for units that are free and that he may have. */
+void world_check_lines(const struct world *world);
 
 /* rest.c */
 void world_rest(struct world *world); /* troubles end, everything drains */

@@ -1,0 +1,133 @@
+#include "orders/waitlist.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+
+static struct metric waitlist_waiting = {
+    .name = "stampede_waitlist_waiting", .help = "Users who wait for units.", .kind = METRIC_GAUGE
+};
+
+void waitlist_start(struct waitlist *waitlist, const struct waitlist_config *config)
+{
+    *waitlist = (struct waitlist){ .config = *config };
+    metrics_register(&waitlist_waiting);
+}
+
+void waitlist_look(struct waitlist *waitlist)
+{
+    waitlist->look_ms = 0;
+}
+
+/* Whether asking again soon makes sense. REPEATED: the offer is made already, its record is on its
+ * way to the store. */
+static bool answer_is_final(enum answer answer)
+{
+    return answer == ANSWER_ALREADY_BOUGHT || answer == ANSWER_LIMIT_REACHED
+        || answer == ANSWER_OPEN_ORDER || answer == ANSWER_NOT_ELIGIBLE || answer == ANSWER_REPEATED
+        || answer == ANSWER_KEY_REUSED || answer == ANSWER_BAD_QUANTITY;
+}
+
+bool waitlist_answer(struct waitlist *waitlist, const struct inventory_answer *answer)
+{
+    struct order_store *store = waitlist->config.store;
+    const uint64_t place = answer->tag & ~WAITLIST_TAG;
+    if ((answer->tag & WAITLIST_TAG) == 0)
+        return false;
+    for (uint32_t i = 0; i < waitlist->in_flight; i++) {
+        if (waitlist->asked[i] != place)
+            continue;
+        waitlist->asked[i] = waitlist->asked[--waitlist->in_flight];
+        break;
+    }
+    /* A store that is away keeps nothing: the place is asked for once more, and refused again. */
+    if (answer_is_final((enum answer)answer->outcome.answer)
+        && store->ops->waitlist->pass(store, place) != STATUS_OK)
+        log_warn("orders", "place %llu in a waitlist can't be passed over now", (unsigned long long)place);
+    return true;
+}
+
+static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *place, uint64_t now_ms)
+{
+    struct inventory_port *port = waitlist->config.port;
+    if (waitlist->in_flight == WAITLIST_OFFERS_MAX)
+        return false;
+    struct inventory_request *request = port->ops->reserve(port);
+    if (request == NULL)
+        return false; /* the queue is full: next turn */
+    *request = (struct inventory_request){
+        .tag = WAITLIST_TAG | place->id,
+        .command = { .time_ms = now_ms,
+            .type = COMMAND_RESERVE,
+            .reserve = { .user = place->user,
+                .key = waitlist_key(place->id),
+                .item = place->item,
+                .quantity = place->quantity,
+                .channel = WAITLIST_CHANNEL,
+                .flags = RESERVE_AFTER_END | RESERVE_OFFER,
+                .window_ms = waitlist->config.window_ms } },
+    };
+    port->ops->commit(port);
+    waitlist->asked[waitlist->in_flight++] = place->id;
+    return true;
+}
+
+/* As many of the line as the free units of the web channel are enough for, in order. */
+static enum status line_serve(struct waitlist *waitlist, item_id item, uint64_t now_ms)
+{
+    struct order_store *store = waitlist->config.store;
+    struct board_update shown;
+    uint32_t count = 0;
+    if (!board_read(waitlist->config.board, item, &shown))
+        return STATUS_OK; /* not preheated yet */
+    uint32_t units = shown.counts.channel_free[WAITLIST_CHANNEL];
+    if (units == 0)
+        return STATUS_OK;
+    const enum status status =
+        store->ops->waitlist->next(store, item, units, waitlist->places, WAITLIST_OFFERS_MAX, &count);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct waitlist_place *place = &waitlist->places[i];
+        if (place->quantity > units)
+            continue;
+        if (!offer_ask(waitlist, place, now_ms))
+            break;
+        units -= place->quantity;
+    }
+    return status;
+}
+
+static enum status lines_serve(struct waitlist *waitlist, uint64_t now_ms)
+{
+    struct order_store *store = waitlist->config.store;
+    uint32_t count = 0;
+    enum status status = store->ops->waitlist->lines(
+        store, waitlist->after, waitlist->lines, WAITLIST_LINES_MAX, &count);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        waitlist->after = waitlist->lines[i].item;
+        waitlist->waiting += waitlist->lines[i].waiting;
+        status = line_serve(waitlist, waitlist->lines[i].item, now_ms);
+    }
+    if (status == STATUS_OK && count < WAITLIST_LINES_MAX) {
+        metric_set(&waitlist_waiting, waitlist->waiting);
+        waitlist->after = 0;
+        waitlist->waiting = 0;
+    }
+    return status;
+}
+
+enum status waitlist_turn(struct waitlist *waitlist, uint64_t now_ms)
+{
+    struct order_store *store = waitlist->config.store;
+    enum status status = STATUS_OK;
+    if (waitlist->in_flight > 0 || now_ms < waitlist->look_ms)
+        return STATUS_OK;
+    waitlist->look_ms = now_ms + WAITLIST_LOOK_MS;
+    if (now_ms >= waitlist->again_ms) {
+        waitlist->again_ms = now_ms + WAITLIST_AGAIN_MS;
+        status = store->ops->waitlist->again(store);
+    }
+    if (status == STATUS_OK)
+        status = lines_serve(waitlist, now_ms);
+    if (waitlist->in_flight > 0)
+        waitlist->config.port->ops->flush(waitlist->config.port);
+    return status;
+}

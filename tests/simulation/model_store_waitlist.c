@@ -1,0 +1,228 @@
+/* The waitlist of the model store: one array, searched from the front. */
+#include "tests/simulation/model_store_parts.h"
+
+static bool waits(const struct model_place *row, item_id item)
+{
+    return row->place.item == item && row->place.state == PLACE_WAITING;
+}
+
+static struct model_place *note(struct model_store *model, struct model_place *row)
+{
+    model_store_note(model, row, sizeof *row);
+    return row;
+}
+
+/* Outside a batch: nothing of it is taken back. */
+static void settled_here(struct model_store *model)
+{
+    model_store_undo_forget(model);
+}
+
+static uint8_t state_shown(struct order_store *store, const struct waitlist_place *place)
+{
+    struct order order;
+    if (place->state != PLACE_OFFERED
+        || store->ops->order_by_ticket(store, place->ticket, &order) != STATUS_OK)
+        return place->state;
+    switch ((enum order_state)order.state) {
+    case ORDER_PAID:
+    case ORDER_REFUNDED:
+        return PLACE_BOUGHT;
+    case ORDER_CLOSED:
+        return order.reason == REASON_CANCELLED ? PLACE_LEFT : PLACE_EXPIRED;
+    case ORDER_NONE:
+    case ORDER_PENDING:
+    case ORDER_STATES:
+        break;
+    }
+    return PLACE_OFFERED;
+}
+
+static enum status model_place(
+    struct order_store *store, item_id item, user_id user, struct waitlist_place *place)
+{
+    const struct model_store *model = model_of(store);
+    for (uint32_t i = model->at.places; i > 0; i--) {
+        const struct model_place *row = &model->places[i - 1];
+        if (row->place.item != item || row->place.user != user)
+            continue;
+        *place = row->place;
+        place->state = state_shown(store, &row->place);
+        if (row->place.state == PLACE_WAITING)
+            place->position = 1;
+        for (uint32_t j = 0; j + 1 < i && place->position != 0; j++)
+            place->position += waits(&model->places[j], item);
+        return STATUS_OK;
+    }
+    return STATUS_NOT_FOUND;
+}
+
+static uint32_t line_count(const struct model_store *model, item_id item)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < model->at.places; i++)
+        waiting += waits(&model->places[i], item);
+    return waiting;
+}
+
+static enum status model_join(
+    struct order_store *store, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
+{
+    struct model_store *model = model_of(store);
+    struct waitlist_place old;
+    *answer = JOIN_THERE;
+    if (model_place(store, place->item, place->user, &old) == STATUS_OK && old.state == PLACE_WAITING) {
+        *place = old;
+        return STATUS_OK;
+    }
+    *answer = JOIN_FULL;
+    if (line_count(model, place->item) >= line_max)
+        return STATUS_OK;
+    *answer = JOIN_DONE;
+    settled_here(model);
+    MODEL_ROOM(model, places, 1);
+    place->id = model->at.places + 1;
+    place->state = PLACE_WAITING;
+    place->ticket = place->position = 0;
+    model->places[model->at.places++] = (struct model_place){ .place = *place };
+    return model_place(store, place->item, place->user, place);
+}
+
+static enum status model_leave(struct order_store *store, item_id item, user_id user, bool *left)
+{
+    struct model_store *model = model_of(store);
+    *left = false;
+    settled_here(model);
+    for (uint32_t i = 0; i < model->at.places; i++) {
+        if (!waits(&model->places[i], item) || model->places[i].place.user != user)
+            continue;
+        model->places[i].place.state = PLACE_LEFT;
+        *left = true;
+    }
+    return STATUS_OK;
+}
+
+static enum status model_list(struct order_store *store, item_id item, uint64_t after,
+    struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = 0; i < model->at.places && *count < max; i++)
+        if (waits(&model->places[i], item) && model->places[i].place.id > after)
+            places[(*count)++] = model->places[i].place;
+    return STATUS_OK;
+}
+
+static enum status model_next(struct order_store *store, item_id item, uint32_t units,
+    struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (uint32_t i = 0; i < model->at.places && *count < max; i++) {
+        const struct model_place *row = &model->places[i];
+        if (waits(row, item) && row->place.quantity <= units && row->named == 0 && !row->passed)
+            places[(*count)++] = row->place;
+    }
+    return STATUS_OK;
+}
+
+static enum status model_lines(struct order_store *store, item_id after,
+    struct waitlist_line *lines, uint32_t max, uint32_t *count)
+{
+    const struct model_store *model = model_of(store);
+    *count = 0;
+    for (item_id item = after + 1; item <= model->at.items && *count < max; item++) {
+        const uint32_t waiting = line_count(model, item);
+        if (waiting > 0)
+            lines[(*count)++] = (struct waitlist_line){ .item = item, .waiting = waiting };
+    }
+    return STATUS_OK;
+}
+
+static enum status model_pass(struct order_store *store, uint64_t place)
+{
+    struct model_store *model = model_of(store);
+    settled_here(model);
+    if (place > 0 && place <= model->at.places && model->places[place - 1].place.state == PLACE_WAITING)
+        model->places[place - 1].passed = true;
+    return STATUS_OK;
+}
+
+static enum status model_again(struct order_store *store)
+{
+    struct model_store *model = model_of(store);
+    settled_here(model);
+    for (uint32_t i = 0; i < model->at.places; i++)
+        model->places[i].passed = false;
+    return STATUS_OK;
+}
+
+const struct waitlist_store_ops model_waitlist_ops = {
+    .join = model_join,
+    .leave = model_leave,
+    .place = model_place,
+    .list = model_list,
+    .lines = model_lines,
+    .next = model_next,
+    .pass = model_pass,
+    .again = model_again,
+};
+
+/* ---- parts of a batch ---- */
+
+void model_waitlist_pick(struct model_store *model, struct stock_event *event, const struct order *order)
+{
+    struct command_settle *settle = &event->settle;
+    uint32_t left = order->quantity;
+    for (uint32_t i = 0; i < model->at.places && settle->waiter_count < WAITERS_PER_RETURN; i++) {
+        struct model_place *row = &model->places[i];
+        if (!waits(row, order->item) || row->named != 0 || row->passed || row->place.quantity > left)
+            continue;
+        left -= row->place.quantity;
+        note(model, row)->named = order->ticket;
+        settle->waiters[settle->waiter_count++] =
+            (struct waiter){ row->place.user, waitlist_key(row->place.id), row->place.quantity };
+    }
+}
+
+void model_waitlist_offer(struct model_store *model, uint64_t key, user_id user, ticket_number ticket)
+{
+    const uint64_t id = waitlist_place_of(key);
+    if (id == 0 || id > model->at.places)
+        return;
+    struct model_place *row = &model->places[id - 1];
+    if (row->place.user != user || row->place.state == PLACE_OFFERED)
+        return;
+    note(model, row)->place.state = PLACE_OFFERED;
+    row->place.ticket = ticket;
+    row->named = 0;
+    row->passed = false;
+}
+
+void model_waitlist_settled(struct model_store *model, const struct queue_record *record)
+{
+    const struct command_settle *settle = &record->command.settle;
+    for (uint32_t i = 0; i < settle->waiter_count; i++) {
+        const struct waiter *waiter = &settle->waiters[i];
+        const ticket_number ticket = outcome_waiter_ticket(&record->outcome, i);
+        const uint64_t id = waitlist_place_of(waiter->key);
+        if (ticket != 0)
+            model_waitlist_offer(model, waiter->key, waiter->user, ticket);
+        else if (id != 0 && id <= model->at.places && model->places[id - 1].place.state == PLACE_WAITING)
+            note(model, &model->places[id - 1])->passed = true;
+    }
+    for (uint32_t i = 0; i < model->at.places; i++) {
+        struct model_place *row = &model->places[i];
+        if (row->named == settle->ticket && settle->step == SETTLE_RETURN)
+            note(model, row)->named = 0;
+        if (row->passed && row->place.user == record->outcome.user)
+            note(model, row)->passed = false;
+    }
+}
+
+void model_waitlist_terms(struct model_store *model)
+{
+    for (uint32_t i = 0; i < model->at.places; i++)
+        if (model->places[i].passed)
+            note(model, &model->places[i])->passed = false;
+}

@@ -1,0 +1,84 @@
+/* The lines: users join and leave at random moments; what is free is offered to them in order. */
+#include "tests/simulation/world.h"
+
+#include <inttypes.h>
+
+static const struct waitlist_store_ops *line_ops(const struct world *world)
+{
+    return world->store->ops->waitlist;
+}
+
+static void line_failed(const struct world *world, enum status status)
+{
+    if (status == STATUS_CORRUPT || status == STATUS_REFUSED)
+        violation("the line", "the store fails: %s", status_name(status));
+    (void)world;
+}
+
+void world_wait(struct world *world)
+{
+    struct waitlist_place place = { .item = (item_id)(1 + world_below(world, world->item_count)),
+        .user = world->users[world_below(world, BUYERS)],
+        .quantity = 1 + (uint32_t)world_below(world, 3),
+        .joined_ms = world->now_ms };
+    uint8_t answer = JOIN_FULL;
+    bool left = false;
+    if (world->sim_store.away)
+        return;
+    if (world_chance(world, 15)) {
+        line_failed(world, line_ops(world)->leave(world->store, place.item, place.user, &left));
+        trace_step("leave", place.item, user_index(place.user), left);
+        return;
+    }
+    if (world->place_count == PLACES_MAX)
+        return;
+    line_failed(world, line_ops(world)->join(world->store, &place, PLACES_MAX, &answer));
+    world->place_count += answer == JOIN_DONE;
+    trace_step("join", place.item, user_index(place.user), answer);
+}
+
+void world_serve(struct world *world)
+{
+    struct inventory_port *port = &world->pump_port.port;
+    const struct inventory_answer *answer;
+    while ((answer = port->ops->collect(port)) != NULL) {
+        if (!stock_pump_answer(world->pump, world->now_ms, answer)
+            && !waitlist_answer(&world->waitlist, answer))
+            violation("the line", "an answer for nobody");
+    }
+    const bool room = world->model.request_count + WAITLIST_OFFERS_MAX + SIM_PORTS < SIM_REQUESTS
+        && world->model.open_count + WAITLIST_OFFERS_MAX + SIM_PORTS < SIM_OPEN
+        && world->model.lsn + WAITLIST_OFFERS_MAX + SIM_PORTS < SIM_LOG;
+    if (!world->sim_store.away && room)
+        line_failed(world, waitlist_turn(&world->waitlist, world->now_ms));
+}
+
+void world_check_lines(const struct world *world)
+{
+    static struct waitlist_place places[PLACES_MAX];
+    const struct model *model = &world->model;
+    uint32_t count = 0;
+    if (model->request_count + WAITLIST_OFFERS_MAX + SIM_PORTS >= SIM_REQUESTS)
+        return; /* the model's tables are nearly full, nothing was offered any more */
+    for (item_id id = 1; id <= world->item_count; id++) {
+        const enum status status =
+            line_ops(world)->list(world->store, id, 0, places, PLACES_MAX, &count);
+        if (status != STATUS_OK)
+            violation("the line", "can't be read: %s", status_name(status));
+        for (uint32_t i = 0; i < count; i++) {
+            struct outcome outcome;
+            const struct command command = { .type = COMMAND_RESERVE,
+                .time_ms = world->engine_ms,
+                .reserve = { .user = places[i].user,
+                    .key = waitlist_key(places[i].id),
+                    .item = id,
+                    .quantity = places[i].quantity,
+                    .flags = RESERVE_AFTER_END | RESERVE_OFFER } };
+            model_expect(model, &command, &outcome);
+            if (outcome.answer == ANSWER_WON)
+                violation("I3 never undersell",
+                    "item %u: user %u waits for %u units, %u are free and nothing forbids them", id,
+                    user_index(places[i].user), places[i].quantity, model->items[id].free[0]);
+        }
+    }
+}
