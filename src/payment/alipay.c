@@ -127,7 +127,7 @@ static enum status alipay_open(
     const char *wrong = settings_take(alipay, values);
     if (wrong != NULL) {
         snprintf(error, PROVIDER_ERROR, "alipay: %s", wrong);
-        alipay_close(&alipay->provider);
+        alipay_close((struct provider *)alipay);
         return STATUS_BAD_INPUT;
     }
     *provider = &alipay->provider;

@@ -110,7 +110,7 @@ static enum status stripe_open(
     if (status == STATUS_OK)
         status = keys_read(stripe, values, error);
     if (status != STATUS_OK) {
-        stripe_close(&stripe->provider);
+        stripe_close((struct provider *)stripe);
         return status;
     }
     *provider = &stripe->provider;

@@ -156,7 +156,7 @@ static enum status wechat_open(
     const char *wrong = settings_take(wechat, values);
     if (wrong != NULL) {
         snprintf(error, PROVIDER_ERROR, "wechat: %s", wrong);
-        wechat_close(&wechat->provider);
+        wechat_close((struct provider *)wechat);
         return STATUS_BAD_INPUT;
     }
     *provider = &wechat->provider;

@@ -35,6 +35,7 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/items/#/adjust", admin_item_adjust },
     { HTTP_POST, ADMIN_OPERATOR, "/items/#/move", admin_item_move },
     { HTTP_GET, ADMIN_VIEWER, "/items/#/counts", admin_item_counts },
+    { HTTP_GET, ADMIN_VIEWER, "/items/#/waitlist", admin_item_waitlist },
     { HTTP_GET, ADMIN_VIEWER, "/orders", admin_orders_list },
     { HTTP_POST, ADMIN_OPERATOR, "/orders/@/paid", admin_order_paid },
     { HTTP_POST, ADMIN_OPERATOR, "/orders/@/cancel", admin_order_cancel },

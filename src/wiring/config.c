@@ -82,6 +82,9 @@ static const struct entry entries[] = {
     NUMBER("sandbox", "unanswered", sandbox_unanswered, 0, 100, "0"),
     NUMBER("sandbox", "short_paid", sandbox_short_paid, 0, 100, "0"),
     NUMBER("sandbox", "delay_ms", sandbox_delay_ms, 0, 60000, "0"),
+    FLAG("waitlist", "enabled", waitlist_enabled, "yes"),
+    NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
+    NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000"),
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

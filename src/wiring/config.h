@@ -60,6 +60,10 @@ struct config {
         sandbox_unreached, sandbox_unanswered, sandbox_short_paid, sandbox_delay_ms;
     /* What providers want, each in its own section: provider_table[p]->settings[s]. */
     char provider_values[PROVIDERS_MAX][PROVIDER_SETTINGS_MAX][CONFIG_TEXT];
+    /* [waitlist] */
+    bool waitlist_enabled;
+    uint64_t waitlist_window_ms;    /* to pay an offer */
+    uint64_t waitlist_max_per_item; /* who may wait for one item */
 };
 
 void config_defaults(struct config *config);

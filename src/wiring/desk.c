@@ -280,6 +280,27 @@ static void expiry_run(struct desk *desk, uint32_t written)
         stock_pump_look(desk->pump);
 }
 
+/* The pump and the waitlist share a port. */
+static void pump_port_collect(struct desk *desk)
+{
+    struct inventory_port *port = desk->config.pump_port;
+    const struct inventory_answer *answer;
+    while ((answer = port->ops->collect(port)) != NULL)
+        invariant(stock_pump_answer(desk->pump, desk->now_ms, answer)
+            || waitlist_answer(&desk->waitlist, answer));
+}
+
+static void returns_run(struct desk *desk)
+{
+    struct stock_pump_progress pump;
+    pump_port_collect(desk);
+    if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK)
+        desk_alarms_pump(desk, &pump);
+    const enum status status = waitlist_turn(&desk->waitlist, desk->now_ms);
+    if (status != STATUS_OK && status != STATUS_AWAY)
+        log_error("desk", "the waitlist can't be served: %s", status_name(status));
+}
+
 /* One round; answers how long there is nothing to do. */
 static uint32_t desk_turn(struct desk *desk)
 {
@@ -299,9 +320,7 @@ static uint32_t desk_turn(struct desk *desk)
     desk->orders_last = progress.records;
     lag_turn(desk, &progress);
     expiry_run(desk, progress.records);
-    struct stock_pump_progress pump;
-    if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK)
-        desk_alarms_pump(desk, &pump);
+    returns_run(desk);
     if (desk->now_ms >= desk->schedule_at_ms) {
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);
@@ -408,8 +427,16 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
         .changed = desk_order_changed,
         .changed_context = desk };
     desk->writer = order_writer_create(&arena, &writer);
-    desk->pump = stock_pump_create(
-        &arena, &(struct stock_pump_config){ .store = config->store, .port = config->pump_port });
+    desk->pump = stock_pump_create(&arena,
+        &(struct stock_pump_config){ .store = config->store,
+            .port = config->pump_port,
+            .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
+            .port_is_shared = true });
+    waitlist_start(&desk->waitlist,
+        &(struct waitlist_config){ .store = config->store,
+            .port = config->pump_port,
+            .board = embedded_board(config->embedded),
+            .window_ms = (uint32_t)config->config->waitlist_window_ms });
     expiry_start(&desk->expiry,
         &(struct expiry_config){ .store = config->store,
             .started_ms = clock_now_ms(),

@@ -77,7 +77,7 @@ struct desk_config {
     const struct door_channels *channels;
     struct embedded *embedded;
     struct inventory_port *port;      /* admin commands */
-    struct inventory_port *pump_port; /* stock events */
+    struct inventory_port *pump_port; /* stock events, offers to those who wait */
     struct order_store *store;
     struct ticket_queue *queue;
     uint32_t edges;

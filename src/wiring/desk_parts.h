@@ -7,6 +7,7 @@
 #include "orders/expiry.h"
 #include "orders/order_writer.h"
 #include "orders/stock_pump.h"
+#include "orders/waitlist.h"
 #include "wiring/desk.h"
 #include "wiring/desk_money.h"
 #include "wiring/problems.h"
@@ -29,6 +30,7 @@ struct desk {
     struct stock_pump *pump;
     struct expiry expiry;
     struct desk_money money;
+    struct waitlist waitlist;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;

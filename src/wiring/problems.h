@@ -19,6 +19,9 @@
     X(KEY_REQUIRED, "key-required", 400, "Key required", \
         "An Idempotency-Key is needed for an item of which one may buy several.") \
     X(BAD_KEY, "bad-key", 400, "Bad key", "Idempotency-Key must be 1 to 64 visible ASCII characters.") \
+    X(NOT_SOLD_OUT, "not-sold-out", 409, "Not sold out", "There are units left: buy instead of waiting.") \
+    X(WAITLIST_FULL, "waitlist-full", 409, "Waitlist full", "As many wait for this item as may.") \
+    X(NOT_WAITING, "not-waiting", 404, "Not waiting", "You have no place in the waitlist of this item.") \
     X(NOT_STARTED, "not-started", 403, "Not started", "The sale has not started.") \
     X(ENDED, "ended", 410, "Ended", "The sale is over.") \
     X(PAUSED, "paused", 403, "Paused", "The sale pauses. Try again shortly.") \

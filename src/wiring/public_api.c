@@ -18,6 +18,9 @@ static const struct public_route routes[] = {
     { HTTP_POST, "/orders/@/refund", public_order_refund },
     { HTTP_POST, "/intents/pay", public_intent_pay },
     { HTTP_GET, "/payments", public_payment_ways },
+    { HTTP_POST, "/items/#/waitlist", public_waitlist_join },
+    { HTTP_GET, "/items/#/waitlist", public_waitlist_show },
+    { HTTP_DELETE, "/items/#/waitlist", public_waitlist_leave },
 };
 enum { ROUTES = sizeof routes / sizeof *routes };
 

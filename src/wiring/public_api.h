@@ -18,6 +18,11 @@ typedef void (*public_handler)(struct desk *desk, struct job *job, uint32_t id);
 MUST_CHECK bool public_order_read(struct desk *desk, struct job *job, struct order *order);
 void public_order_reply(struct desk *desk, struct job *job, int status, const struct order *order);
 
+/* desk_waitlist.c */
+void public_waitlist_join(struct desk *desk, struct job *job, uint32_t id);
+void public_waitlist_show(struct desk *desk, struct job *job, uint32_t id);
+void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id);
+
 /* desk_orders.c */
 void public_order_cancel(struct desk *desk, struct job *job, uint32_t id);
 
