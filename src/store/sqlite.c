@@ -112,10 +112,13 @@ static void sqlite_close(struct order_store *handle)
     if (handle == NULL)
         return;
     struct sqlite_store *store = sqlite_of(handle);
+    sqlite_look_close(store);
     for (uint32_t i = 0; i < SQL_STATEMENTS; i++)
         (void)sqlite3_finalize(store->statements[i]); /* repeats the last step's error */
     int result = sqlite3_close(store->database);
     invariant(result == SQLITE_OK);
+    free(store->path);
+    free(store->vfs);
     free(store);
 }
 
@@ -123,6 +126,7 @@ static const struct order_store_ops sqlite_ops = {
     .payment = &sqlite_payment_ops,
     .outbox = &sqlite_outbox_ops,
     .waitlist = &sqlite_waitlist_ops,
+    .reconcile = &sqlite_reconcile_ops,
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,
@@ -162,6 +166,12 @@ enum status sqlite_store_open(
     if (store == NULL)
         return STATUS_AWAY;
     store->store.ops = &sqlite_ops;
+    store->path = strdup(path);
+    store->vfs = vfs == NULL ? NULL : strdup(vfs);
+    if (store->path == NULL || (vfs != NULL && store->vfs == NULL)) {
+        sqlite_close(&store->store);
+        return STATUS_AWAY;
+    }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int result = sqlite3_open_v2(path, &store->database, flags, vfs);
     if (result != SQLITE_OK) {

@@ -125,6 +125,17 @@ enum sqlite_statement {
     SQL_PLACES_NAMED,
     SQL_PLACES_UNNAME,
     SQL_PLACE_OFFER,
+    SQL_REPAIR_EVENT_PUT,
+    SQL_REPAIR_EVENT_CONFIRM,
+    SQL_REPAIR_SLOT,
+    SQL_REPAIR_SOLD,
+    SQL_REPAIR_COUNTER,
+    SQL_REPAIR_COUNTER_DROP,
+    SQL_REPAIR_UNITS,
+    SQL_REPAIR_SALE,
+    SQL_REPAIR_PAYMENT,
+    SQL_REPAIR_REFUND,
+    SQL_REPAIR_REFUND_PAID,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -138,6 +149,9 @@ struct sqlite_store {
     sqlite3_stmt *statements[SQL_STATEMENTS];
     struct stock stock; /* of the batch that is being applied */
     bool outbox_on;     /* changes of orders are written down for the shop */
+    struct sqlite_look *look; /* sqlite_look.c; NULL: not used yet */
+    char *path;
+    char *vfs; /* NULL: the default */
 };
 
 static inline struct sqlite_store *sqlite_of(struct order_store *store)
@@ -324,6 +338,13 @@ MUST_CHECK enum status sqlite_waitlist_offer(struct sqlite_batch *, uint64_t key
 MUST_CHECK enum status sqlite_waitlist_settled(struct sqlite_batch *, const struct queue_record *);
 /* The terms of a sale have changed: who was passed over is looked at again. */
 MUST_CHECK enum status sqlite_waitlist_terms(struct sqlite_batch *);
+
+/* sqlite_look.c: reconciliation. */
+extern const struct reconcile_store_ops sqlite_reconcile_ops;
+void sqlite_look_close(struct sqlite_store *); /* accepts a store that was never looked at */
+/* sqlite_repair.c */
+struct finding;
+enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t now_ms);
 
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);

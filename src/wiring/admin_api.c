@@ -52,6 +52,8 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/return", admin_dead_letter_return },
     { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/dismiss", admin_dead_letter_dismiss },
     { HTTP_GET, ADMIN_VIEWER, "/alarms", admin_alarms },
+    { HTTP_GET, ADMIN_VIEWER, "/reconcile", admin_reconcile_show },
+    { HTTP_POST, ADMIN_OPERATOR, "/reconcile", admin_reconcile_run },
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
 };
 

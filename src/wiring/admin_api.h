@@ -54,6 +54,10 @@ void admin_dead_letter_return(struct desk *desk, struct job *job, uint32_t id);
 void admin_dead_letter_dismiss(struct desk *desk, struct job *job, uint32_t id);
 void admin_alarms(struct desk *desk, struct job *job, uint32_t id);
 
+/* admin_reconcile.c */
+void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id);
+void admin_reconcile_show(struct desk *desk, struct job *job, uint32_t id);
+
 /* admin_api.c: shared by the handlers. */
 void admin_audit_write(struct desk *desk, const struct job *job, const char *action,
     const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -5,6 +5,7 @@
 #include "base/span.h"
 #include "contract/limits.h"
 #include "wiring/admin_cli_parts.h"
+#include "wiring/reconcile_cli.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ enum {
     CONNECT_TIMEOUT_MS = 5000,
     ANSWER_TIMEOUT_MS = 60000,
     ARGUMENTS_MAX = 256,
+    RECONCILE_POLL_US = 100 * 1000,
+    RECONCILE_POLLS_MAX = 36000, /* an hour */
 };
 
 struct session {
@@ -301,6 +304,30 @@ static void session_close(struct session *session)
     explicit_bzero(session->authorization, sizeof session->authorization);
 }
 
+/* Starts a run, or waits for the one under way, and shows its report. */
+static enum admin_cli_result reconcile_follow(
+    struct session *session, const struct admin_request *request)
+{
+    struct answer answer;
+    json_t *body = request->body != NULL ? json_incref(request->body) : json_object();
+    enum admin_cli_result result = call(session, "POST", request->path, body, &answer);
+    const json_int_t run = json_integer_value(json_object_get(answer.json, "run"));
+    json_decref(body);
+    for (uint32_t i = 0; result == ADMIN_CLI_DONE && i < RECONCILE_POLLS_MAX; i++) {
+        const bool done = json_integer_value(json_object_get(answer.json, "run")) != run
+            || !reconcile_print_runs(answer.json);
+        if (done) {
+            result = reconcile_print(answer.json, session->json, session->out);
+            break;
+        }
+        answer_free(&answer);
+        usleep(RECONCILE_POLL_US);
+        result = call(session, "GET", request->path, NULL, &answer);
+    }
+    answer_free(&answer);
+    return result;
+}
+
 struct arguments {
     const char *url, *key_file;
     bool json, help;
@@ -344,6 +371,8 @@ static enum admin_cli_result verb_run(
             result = users_load(&session, request);
         else if (strcmp(request->verb->name, "sale show") == 0)
             result = sale_show(&session, request);
+        else if (strcmp(request->verb->name, "reconcile") == 0)
+            result = reconcile_follow(&session, request);
         else
             result = request_run(&session, request);
     }

@@ -85,6 +85,7 @@ static const struct entry entries[] = {
     FLAG("waitlist", "enabled", waitlist_enabled, "yes"),
     NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
     NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000"),
+    NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

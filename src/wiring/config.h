@@ -64,6 +64,8 @@ struct config {
     bool waitlist_enabled;
     uint64_t waitlist_window_ms;    /* to pay an offer */
     uint64_t waitlist_max_per_item; /* who may wait for one item */
+    /* [reconcile] */
+    uint64_t reconcile_interval_ms; /* while a sale is open; 0: never by itself */
 };
 
 void config_defaults(struct config *config);

@@ -325,11 +325,14 @@ static uint32_t desk_turn(struct desk *desk)
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);
     }
+    const bool reconciling = desk_reconcile_turn(desk);
     catalog_turn(desk);
     lost_notes_send(desk);
     edges_wake(desk);
     if (more)
         return 0;
+    if (reconciling)
+        return 1;
     return progress.wait_ms < ORDER_BATCH_WAIT_MS ? progress.wait_ms : ORDER_BATCH_WAIT_MS;
 }
 
@@ -398,7 +401,7 @@ void desk_health(const struct desk *desk, struct desk_health *health)
 
 static size_t desk_bytes(uint32_t edges)
 {
-    return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes()
+    return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
         + (size_t)edges * (JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
         + 8192;
 }
@@ -437,6 +440,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
             .port = config->pump_port,
             .board = embedded_board(config->embedded),
             .window_ms = (uint32_t)config->config->waitlist_window_ms });
+    desk_reconcile_open(desk, &arena);
     expiry_start(&desk->expiry,
         &(struct expiry_config){ .store = config->store,
             .started_ms = clock_now_ms(),

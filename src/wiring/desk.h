@@ -78,6 +78,7 @@ struct desk_config {
     struct embedded *embedded;
     struct inventory_port *port;      /* admin commands */
     struct inventory_port *pump_port; /* stock events, offers to those who wait */
+    struct inventory_port *reconcile_port;
     struct order_store *store;
     struct ticket_queue *queue;
     uint32_t edges;
@@ -93,7 +94,7 @@ void desk_close(struct desk *desk); /* accepts NULL */
 MUST_CHECK enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
 struct courier *desk_courier(struct desk *desk); /* its thread is the server's to run */
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
-struct wake *desk_wake(struct desk *desk); /* also the client of both ports */
+struct wake *desk_wake(struct desk *desk); /* also the client of its ports */
 void desk_run(void *context);              /* the desk; the thread, until desk_stop */
 void desk_stop(struct desk *desk);         /* any thread: writes what the log has, then ends */
 

@@ -6,6 +6,7 @@
 #include "base/ring.h"
 #include "orders/expiry.h"
 #include "orders/order_writer.h"
+#include "orders/reconcile.h"
 #include "orders/stock_pump.h"
 #include "orders/waitlist.h"
 #include "wiring/desk.h"
@@ -16,6 +17,14 @@ enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000
 enum {
     DESK_SELLING_MS = 50,     /* wins came in within this time: selling goes on */
     DESK_FULL_PAUSE_MS = 250, /* between transactions while selling, when they are well filled */
+};
+
+/* When reconciliation runs by itself, and for whom it runs now. */
+struct desk_reconcile {
+    uint64_t run, next_ms, look_ms;
+    uint32_t sales_over;
+    bool looked;
+    char actor[ADMIN_NAME_MAX + 1];
 };
 
 struct desk {
@@ -31,6 +40,8 @@ struct desk {
     struct expiry expiry;
     struct desk_money money;
     struct waitlist waitlist;
+    struct reconcile *reconcile;
+    struct desk_reconcile reconciling;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -78,6 +89,11 @@ MUST_CHECK enum status desk_sale_define(
 void desk_schedule(struct desk *desk);
 const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
+
+/* desk_reconcile.c */
+void desk_reconcile_open(struct desk *desk, struct arena *arena);
+bool desk_reconcile_turn(struct desk *desk); /* true: there is more to do at once */
+bool desk_reconcile_begin(struct desk *desk, const char *actor, bool repair); /* false: one runs */
 
 /* desk_alarms.c */
 void desk_alarms_register(void);

@@ -3,6 +3,7 @@
 #include "wiring/demo.h"
 #include "wiring/key_command.h"
 #include "wiring/mint.h"
+#include "wiring/reconcile_cli.h"
 #include "wiring/serve.h"
 #include "wiring/verify.h"
 
@@ -24,6 +25,7 @@ static const struct verb verbs[] = {
     { "config", config_main, "print all settings as the server would see them" },
     { "admin", admin_cli_main,
         "products, sales, items, stock, orders: the admin API from the command line" },
+    { "reconcile", reconcile_main, "compare database and inventory of a running server" },
     { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
     { "key", key_command_main, "make and list admin keys" },
     { "mint", mint_main, "passes and sessions for rehearsals, signed with the data folder's own secret" },
@@ -33,8 +35,8 @@ static int help(FILE *out)
 {
     fprintf(out, "stampede %s: a flash-sale server\n\nusage: stampede COMMAND ...\n\n", STAMPEDE_VERSION);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].what);
-    fprintf(out, "  %-8s %s\n", "version", "print the version");
+        fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
+    fprintf(out, "  %-9s %s\n", "version", "print the version");
     return out == stdout ? 0 : 2;
 }
 

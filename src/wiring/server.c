@@ -159,7 +159,7 @@ static bool inventory_open(struct server *server)
             .sales_max = (uint32_t)server->config.sales_max,
             .tickets_max = server->config.tickets_max },
         .filter_key = server->keys.filter,
-        .ports = server->edge_count + 2,
+        .ports = server->edge_count + 3,
         .ring_slots = RING_SLOTS,
     };
     const uint64_t began = clock_monotonic_ns();
@@ -210,6 +210,7 @@ static bool desk_make(struct server *server)
         .embedded = server->embedded,
         .port = embedded_port(server->embedded, server->edge_count, NULL),
         .pump_port = embedded_port(server->embedded, server->edge_count + 1, NULL),
+        .reconcile_port = embedded_port(server->embedded, server->edge_count + 2, NULL),
         .store = server->store,
         .queue = server->queue,
         .edges = server->edge_count,
@@ -219,6 +220,7 @@ static bool desk_make(struct server *server)
         return failed(server, "the store thread can't be made");
     embedded_port(server->embedded, server->edge_count, desk_wake(server->desk));
     embedded_port(server->embedded, server->edge_count + 1, desk_wake(server->desk));
+    embedded_port(server->embedded, server->edge_count + 2, desk_wake(server->desk));
     return true;
 }
 
