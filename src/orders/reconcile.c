@@ -658,16 +658,24 @@ static enum status round_judge(struct reconcile *reconcile)
 
 /* ---- the end ---- */
 
+/* `finding` would be there because `other` is. */
+static bool finding_follows_from(const struct finding *finding, const struct finding *other)
+{
+    const bool of_inventory = finding->code >= FINDING_MARK && finding->code <= FINDING_UNITS;
+    const bool unsettled = other->code == FINDING_EVENT_MISSING || other->code == FINDING_EVENT_EARLY;
+    if (!finding_is_of_ticket((enum finding_code)other->code) && !(unsettled && of_inventory))
+        return false;
+    if (finding->code >= FINDING_PAID_WITHOUT_PAYMENT)
+        return finding->ticket == other->ticket || finding->code == FINDING_MONEY_TOTAL;
+    return finding->code >= FINDING_SOLD && finding->code <= FINDING_UNITS
+        && (finding->item == 0 || finding->scope >= COUNTER_OF_SALE || finding->item == other->item
+            || finding->item == other->scope);
+}
+
 static bool finding_follows(const struct reconcile *reconcile, const struct finding *finding)
 {
-    if (finding->code < FINDING_SOLD || finding->code > FINDING_UNITS)
-        return false;
     for (uint32_t i = 0; i < reconcile->report.count; i++) {
-        const struct finding *other = &reconcile->report.findings[i];
-        if (!finding_is_of_ticket((enum finding_code)other->code))
-            continue;
-        if (finding->item == 0 || finding->scope >= COUNTER_OF_SALE || finding->item == other->item
-            || finding->item == other->scope)
+        if (finding_follows_from(finding, &reconcile->report.findings[i]))
             return true;
     }
     return false;

@@ -304,27 +304,41 @@ static void session_close(struct session *session)
     explicit_bzero(session->authorization, sizeof session->authorization);
 }
 
-/* Starts a run, or waits for the one under way, and shows its report. */
+/* Waits until no run is under way; the answer is the last report. */
+static enum admin_cli_result reconcile_wait(
+    struct session *session, const char *path, struct answer *answer)
+{
+    for (uint32_t i = 0; i < RECONCILE_POLLS_MAX; i++) {
+        const enum admin_cli_result result = call(session, "GET", path, NULL, answer);
+        if (result != ADMIN_CLI_DONE || !reconcile_print_runs(answer->json))
+            return result;
+        answer_free(answer);
+        usleep(RECONCILE_POLL_US);
+    }
+    fprintf(session->errors, "stampede admin: the reconciliation does not end\n");
+    return ADMIN_CLI_NO_SERVER;
+}
+
+/* A run of our own, after one that may be under way, and its report. */
 static enum admin_cli_result reconcile_follow(
     struct session *session, const struct admin_request *request)
 {
     struct answer answer;
     json_t *body = request->body != NULL ? json_incref(request->body) : json_object();
-    enum admin_cli_result result = call(session, "POST", request->path, body, &answer);
-    const json_int_t run = json_integer_value(json_object_get(answer.json, "run"));
-    json_decref(body);
-    for (uint32_t i = 0; result == ADMIN_CLI_DONE && i < RECONCILE_POLLS_MAX; i++) {
-        const bool done = json_integer_value(json_object_get(answer.json, "run")) != run
-            || !reconcile_print_runs(answer.json);
-        if (done) {
-            result = reconcile_print(answer.json, session->json, session->out);
-            break;
-        }
+    enum admin_cli_result result = reconcile_wait(session, request->path, &answer);
+    if (result == ADMIN_CLI_DONE) {
         answer_free(&answer);
-        usleep(RECONCILE_POLL_US);
-        result = call(session, "GET", request->path, NULL, &answer);
+        result = call(session, "POST", request->path, body, &answer);
     }
-    answer_free(&answer);
+    if (result == ADMIN_CLI_DONE) {
+        answer_free(&answer);
+        result = reconcile_wait(session, request->path, &answer);
+    }
+    if (result == ADMIN_CLI_DONE) {
+        result = reconcile_print(answer.json, session->json, session->out);
+        answer_free(&answer);
+    }
+    json_decref(body);
     return result;
 }
 
