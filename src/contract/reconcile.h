@@ -15,11 +15,11 @@ struct look_order {
     struct order order;
     uint64_t slot; /* of a live order */
     bool has_slot;
-    uint32_t limit_per_user;   /* of its item */
-    uint8_t open, confirmed;   /* stock events: a bit for each enum settle_step */
-    uint8_t payments_paid;     /* payments that say that they paid it */
-    bool provider_paid;        /* of these, one through a provider */
-    bool refund_there;         /* of that payment */
+    uint32_t limit_per_user; /* of its item */
+    uint8_t open, confirmed; /* stock events: a bit for each enum settle_step */
+    uint8_t payments_paid;   /* payments that say that they paid it */
+    bool provider_paid;      /* of these, one through a provider */
+    bool refund_there;       /* of that payment */
 };
 /* The orders of one user and item. */
 struct look_user {
@@ -118,8 +118,8 @@ struct reconcile_store_ops {
         uint32_t max, uint32_t *count);
     enum status (*money_last)(struct order_store *, uint64_t *last); /* LOOK_MOMENT: the last id */
     /* LOOK_MOMENT: adds to two sums that must agree in the end. */
-    enum status (*money_sums)(struct order_store *, uint64_t after, uint64_t to, uint64_t *captured,
-        uint64_t *accounted);
+    enum status (*money_sums)(
+        struct order_store *, uint64_t after, uint64_t to, uint64_t *captured, uint64_t *accounted);
     /* One transaction. STATUS_BAD_INPUT: nothing of this kind can be repaired; STATUS_CONFLICT: it
      * is no longer so. */
     enum status (*repair)(struct order_store *, const struct finding *, uint64_t now_ms);

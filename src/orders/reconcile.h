@@ -19,13 +19,13 @@
 #include "contract/reconcile.h"
 
 enum {
-    RECONCILE_SLICE = 512, /* rows and questions of one turn */
+    RECONCILE_SLICE = 512,        /* rows and questions of one turn */
     RECONCILE_FINDINGS_MAX = 200, /* kept in a report; more are only counted */
     RECONCILE_SUSPECTS_MAX = 512,
-    RECONCILE_GAP_MAX = 64,   /* missing tickets looked at in one gap, and behind the last order */
+    RECONCILE_GAP_MAX = 64, /* missing tickets looked at in one gap, and behind the last order */
     RECONCILE_ROUNDS_MAX = 10,
-    RECONCILE_ROUND_MS = 30,      /* between two looks at a suspect */
-    RECONCILE_ANSWER_MS = 10000,  /* for answers of the inventory, or a position of the store */
+    RECONCILE_ROUND_MS = 30,       /* between two looks at a suspect */
+    RECONCILE_ANSWER_MS = 10000,   /* for answers of the inventory, or a position of the store */
     RECONCILE_REST_WAITS_MAX = 50, /* turns that a run waits for moments of rest */
 };
 
@@ -34,11 +34,11 @@ struct reconcile_report {
     enum reconcile_state state;
     bool repair;
     uint64_t started_ms, ended_ms;
-    lsn_t position;                    /* of the database, when it began */
+    lsn_t position;                                    /* of the database, when it began */
     uint64_t orders, users, counters, payments, items; /* looked at */
-    uint32_t skipped;                  /* items that never rested, suspects that never stood still */
-    uint32_t found, repaired;          /* all, also those that did not fit */
-    uint32_t count;                    /* in findings */
+    uint32_t skipped;         /* items that never rested, suspects that never stood still */
+    uint32_t found, repaired; /* all, also those that did not fit */
+    uint32_t count;           /* in findings */
     struct finding findings[RECONCILE_FINDINGS_MAX];
     const char *trouble; /* RECONCILE_FAILED */
 };

@@ -13,8 +13,7 @@ static const struct sqlite_sql dead_insert = { SQL_DEAD_INSERT,
 static const struct sqlite_sql dead_list = { SQL_DEAD_LIST,
     "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql dead_list_state = { SQL_DEAD_LIST_STATE,
-    "SELECT " DEAD_COLUMNS
-    " FROM dead_letters WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2" };
+    "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql dead_get = { SQL_DEAD_GET,
     "SELECT " DEAD_COLUMNS ", record FROM dead_letters WHERE id = ?1" };
 static const struct sqlite_sql dead_count = { SQL_DEAD_COUNT,
@@ -71,8 +70,8 @@ enum status sqlite_dead_letters(struct order_store *handle, uint64_t after, enum
 {
     sqlite3_stmt *list;
     *count = 0;
-    enum status status = sqlite_prepare(
-        sqlite_of(handle), state == DEAD_ANY ? &dead_list : &dead_list_state, &list);
+    enum status status =
+        sqlite_prepare(sqlite_of(handle), state == DEAD_ANY ? &dead_list : &dead_list_state, &list);
     if (status != STATUS_OK)
         return status;
     bind_u64(list, 1, after > INT64_MAX ? INT64_MAX : after);
@@ -85,8 +84,8 @@ enum status sqlite_dead_letters(struct order_store *handle, uint64_t after, enum
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_dead_letter_get(
-    struct order_store *handle, uint64_t id, struct dead_letter *letter, struct queue_record *record)
+enum status sqlite_dead_letter_get(struct order_store *handle, uint64_t id,
+    struct dead_letter *letter, struct queue_record *record)
 {
     sqlite3_stmt *get;
     enum status status = sqlite_prepare(sqlite_of(handle), &dead_get, &get);
@@ -151,8 +150,7 @@ static enum status decision_make(struct sqlite_batch *batch, const struct dead_d
 {
     struct dead_letter letter;
     struct queue_record record;
-    enum status status =
-        sqlite_dead_letter_get(&batch->store->store, decision->id, &letter, &record);
+    enum status status = sqlite_dead_letter_get(&batch->store->store, decision->id, &letter, &record);
     if (status != STATUS_OK)
         return status;
     if (letter.state != DEAD_OPEN)

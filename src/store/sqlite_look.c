@@ -41,19 +41,19 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
 #define ORDER_ROW \
     "SELECT o.ticket, o.user, o.item, o.quantity, o.channel, o.state, o.reason, o.unit_price," \
     " o.amount, o.created_ms, o.pay_by_ms, o.version, o.slot IS NOT NULL, coalesce(o.slot, 0)," \
-    " items.limit_per_user, " EVENT_IS("0", "") " + 2 * " EVENT_IS("1", "") " + 4 * " EVENT_IS( \
-        "2", "") ", " EVENT_IS("0", "NOT") " + 2 * " EVENT_IS("1", "NOT") " + 4 * " EVENT_IS("2", \
-        "NOT") "," \
-               " (SELECT count(*) FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))," \
-               " EXISTS(SELECT 1 FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3)" \
-               "  AND p.provider <> 'shop')," \
-               " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
-               "  WHERE p.paid_ticket = o.ticket)" \
-               " FROM orders o LEFT JOIN items ON items.id = o.item"
+    " items.limit_per_user, " EVENT_IS("0", "") " + 2 * " EVENT_IS("1", "") " + 4 * " EVENT_IS("2", \
+        "") ", " EVENT_IS("0", "NOT") " + 2 * " EVENT_IS("1", "NOT") " + 4 * " EVENT_IS("2", "NOT") "," \
+                                                                                                    " (SELECT count(*) FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))," \
+                                                                                                    " EXISTS(SELECT 1 FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3)" \
+                                                                                                    "  AND p.provider <> 'shop')," \
+                                                                                                    " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
+                                                                                                    "  WHERE p.paid_ticket = o.ticket)" \
+                                                                                                    " FROM orders o LEFT JOIN items ON items.id = o.item"
 #define COUNTED \
     "(o.state < 3 OR (o.state = 4 AND EXISTS(SELECT 1 FROM stock_events e" \
     " WHERE e.ticket = o.ticket AND e.step = 2)))"
-#define CHANNEL_LIVE(channel) "sum(CASE WHEN o.state < 3 AND o.channel = " channel " THEN o.quantity END)"
+#define CHANNEL_LIVE(channel) \
+    "sum(CASE WHEN o.state < 3 AND o.channel = " channel " THEN o.quantity END)"
 #define USER_ROW \
     "SELECT o.item, o.user, sum(CASE WHEN o.state < 3 THEN o.quantity END)," \
     " sum(CASE WHEN " COUNTED " THEN o.quantity END)," \
@@ -64,9 +64,9 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = o.item AND c.user = o.user)," \
     " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = 4294967296 +" \
     "  (SELECT sale FROM items WHERE items.id = o.item) AND c.user = o.user)," \
-    " " CHANNEL_LIVE("0") ", " CHANNEL_LIVE("1") ", " CHANNEL_LIVE("2") ", " CHANNEL_LIVE("3") \
-    ", " CHANNEL_LIVE("4") ", " CHANNEL_LIVE("5") ", " CHANNEL_LIVE("6") ", " CHANNEL_LIVE("7") \
-    " FROM orders o"
+    " " CHANNEL_LIVE("0") ", " CHANNEL_LIVE("1") ", " CHANNEL_LIVE("2") ", " CHANNEL_LIVE( \
+        "3") ", " CHANNEL_LIVE("4") ", " CHANNEL_LIVE("5") ", " CHANNEL_LIVE("6") "," \
+                                                                                  " " CHANNEL_LIVE("7") " FROM orders o"
 
 static const char *const look_sql[LOOK_STATEMENTS] = {
     [LOOK_BEGIN] = "BEGIN",
@@ -78,14 +78,15 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
     [LOOK_USERS] = USER_ROW " WHERE o.item = ?1 AND (?3 OR o.user > ?2)"
                             " GROUP BY o.item, o.user ORDER BY o.item, o.user LIMIT ?4",
     [LOOK_USER] = USER_ROW " WHERE o.item = ?1 AND o.user = ?2 GROUP BY o.item, o.user",
-    [LOOK_ITEMS] = "SELECT items.id, sale, product, flash_price, items.limit_per_user, pay_window_ms,"
-                   " total, locked, sold, safety, version, preheated, sold_before, written_off,"
-                   " (SELECT logged_limit FROM sales WHERE sales.id = items.sale),"
-                   " (SELECT coalesce(sum(quantity), 0) FROM dead_letters d WHERE d.item = items.id"
-                   "  AND d.type = 7 AND d.state IN (1, 4)),"
-                   " (SELECT count(*) FROM dead_letters d WHERE d.type <> 7 AND d.state = 1),"
-                   " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6,"
-                   " channel_7 FROM items WHERE items.id > ?1 ORDER BY items.id LIMIT ?2",
+    [LOOK_ITEMS] =
+        "SELECT items.id, sale, product, flash_price, items.limit_per_user, pay_window_ms,"
+        " total, locked, sold, safety, version, preheated, sold_before, written_off,"
+        " (SELECT logged_limit FROM sales WHERE sales.id = items.sale),"
+        " (SELECT coalesce(sum(quantity), 0) FROM dead_letters d WHERE d.item = items.id"
+        "  AND d.type = 7 AND d.state IN (1, 4)),"
+        " (SELECT count(*) FROM dead_letters d WHERE d.type <> 7 AND d.state = 1),"
+        " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6,"
+        " channel_7 FROM items WHERE items.id > ?1 ORDER BY items.id LIMIT ?2",
     [LOOK_COUNTERS] =
         "SELECT c.scope, c.user, c.used, CASE WHEN c.scope < 4294967296"
         " THEN (SELECT coalesce(sum(o.quantity), 0) FROM orders o WHERE o.item = c.scope"
@@ -96,16 +97,15 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
         " FROM user_counters c WHERE ?3 OR (c.scope, c.user) > (?1, ?2)"
         " ORDER BY c.scope, c.user LIMIT ?4",
     /* A row is shown under the first rule that it breaks. */
-    [LOOK_MONEY] =
-        "SELECT * FROM (SELECT CASE"
-        "  WHEN p.use IN (1, 3) AND o.state IS NOT 2 AND o.state IS NOT 4 THEN ?4"
-        "  WHEN p.state = 4 AND p.use = 4 AND r.id IS NULL THEN ?5"
-        "  WHEN p.state < 4 AND o.state > 2 AND p.state <> 3 THEN ?6"
-        "  WHEN r.state = 3 THEN ?7 END AS code, p.id, p.ticket, p.captured"
-        " FROM payments p LEFT JOIN orders o ON o.ticket ="
-        "  CASE WHEN p.use IN (1, 3) THEN p.paid_ticket ELSE p.ticket END"
-        " LEFT JOIN refunds r ON r.payment = p.id WHERE p.id > ?1 AND p.id <= ?2)"
-        " WHERE code IS NOT NULL LIMIT ?3",
+    [LOOK_MONEY] = "SELECT * FROM (SELECT CASE"
+                   "  WHEN p.use IN (1, 3) AND o.state IS NOT 2 AND o.state IS NOT 4 THEN ?4"
+                   "  WHEN p.state = 4 AND p.use = 4 AND r.id IS NULL THEN ?5"
+                   "  WHEN p.state < 4 AND o.state > 2 AND p.state <> 3 THEN ?6"
+                   "  WHEN r.state = 3 THEN ?7 END AS code, p.id, p.ticket, p.captured"
+                   " FROM payments p LEFT JOIN orders o ON o.ticket ="
+                   "  CASE WHEN p.use IN (1, 3) THEN p.paid_ticket ELSE p.ticket END"
+                   " LEFT JOIN refunds r ON r.payment = p.id WHERE p.id > ?1 AND p.id <= ?2)"
+                   " WHERE code IS NOT NULL LIMIT ?3",
     [LOOK_MONEY_LAST] = "SELECT coalesce(max(id), 0) FROM payments",
     /* What is given back, waits for a unit, or has paid an order that is paid. The shop moves its
      * own money. */
@@ -135,8 +135,8 @@ static enum status look_open(struct sqlite_store *store)
     return sqlite_status(result);
 }
 
-static enum status look_prepare(
-    struct sqlite_store *store, enum look_at at, enum look_statement which, sqlite3_stmt **statement)
+static enum status look_prepare(struct sqlite_store *store, enum look_at at,
+    enum look_statement which, sqlite3_stmt **statement)
 {
     *statement = NULL;
     const enum status status = look_open(store);
@@ -145,9 +145,8 @@ static enum status look_prepare(
     invariant(at == LOOK_NOW || store->look->inside || which <= LOOK_FIRST_READ);
     sqlite3_stmt **kept = &store->look->statements[at][which];
     if (*kept == NULL) {
-        const int result =
-            sqlite3_prepare_v3(at == LOOK_NOW ? store->database : store->look->reader,
-                look_sql[which], -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+        const int result = sqlite3_prepare_v3(at == LOOK_NOW ? store->database : store->look->reader,
+            look_sql[which], -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
         if (result != SQLITE_OK)
             return sqlite_status(result);
     }
@@ -302,8 +301,7 @@ static enum status look_users(struct order_store *handle, item_id item, bool fir
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status look_user(
-    struct order_store *handle, item_id item, user_id user, struct look_user *row)
+static enum status look_user(struct order_store *handle, item_id item, user_id user, struct look_user *row)
 {
     sqlite3_stmt *get;
     *row = (struct look_user){ .item = item, .user = user };

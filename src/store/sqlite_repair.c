@@ -5,8 +5,8 @@
 #include "contract/payment.h"
 #include "store/sqlite_parts.h"
 
-static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2 && PAYMENT_CLOSING == 3
-        && REFUND_WANTED == 1,
+static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2
+        && PAYMENT_CLOSING == 3 && REFUND_WANTED == 1,
     "said in numbers below");
 
 #define COUNTED \
@@ -39,10 +39,9 @@ static const struct sqlite_sql counter_drop = { SQL_REPAIR_COUNTER_DROP,
     "DELETE FROM user_counters WHERE scope = ?1 AND user = ?2 AND used = 0" };
 static const struct sqlite_sql units_set = { SQL_REPAIR_UNITS,
     "UPDATE items SET total = ?2 + locked - written_off + sold_before, safety = ?3,"
-    " version = version + 1" CHANNEL_UNITS("0", "?4") CHANNEL_UNITS("1", "?5")
-        CHANNEL_UNITS("2", "?6") CHANNEL_UNITS("3", "?7") CHANNEL_UNITS("4", "?8")
-            CHANNEL_UNITS("5", "?9") CHANNEL_UNITS("6", "?10") CHANNEL_UNITS("7", "?11")
-    " WHERE id = ?1" };
+    " version = version + 1" CHANNEL_UNITS("0", "?4") CHANNEL_UNITS("1", "?5") CHANNEL_UNITS("2", "?6")
+        CHANNEL_UNITS("3", "?7") CHANNEL_UNITS("4", "?8") CHANNEL_UNITS("5", "?9")
+            CHANNEL_UNITS("6", "?10") CHANNEL_UNITS("7", "?11") " WHERE id = ?1" };
 static const struct sqlite_sql sale_set = { SQL_REPAIR_SALE,
     "UPDATE sales SET start_ms = ?2, end_ms = ?3, gate = ?4,"
     " gate_before = CASE ?4 WHEN 2 THEN gate_before ELSE ?4 END WHERE id = ?1" };
@@ -51,12 +50,14 @@ static const struct sqlite_sql payment_close = { SQL_REPAIR_PAYMENT,
 static const struct sqlite_sql refund_put = { SQL_REPAIR_REFUND,
     "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency, state, why,"
     " tries, created_ms, done_ms, next_ms, error)"
-    " SELECT id, ticket, provider, 'reconcile-' || id, '', captured, currency, 1, ?3, 0, ?2, 0, ?2, ''"
+    " SELECT id, ticket, provider, 'reconcile-' || id, '', captured, currency, 1, ?3, 0, ?2, 0, "
+    "?2, ''"
     " FROM payments WHERE id = ?1 AND state = 4 ON CONFLICT(payment) DO NOTHING" };
 static const struct sqlite_sql refund_put_paid = { SQL_REPAIR_REFUND_PAID,
     "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency, state, why,"
     " tries, created_ms, done_ms, next_ms, error)"
-    " SELECT id, ticket, provider, 'reconcile-' || id, '', captured, currency, 1, ?3, 0, ?2, 0, ?2, ''"
+    " SELECT id, ticket, provider, 'reconcile-' || id, '', captured, currency, 1, ?3, 0, ?2, 0, "
+    "?2, ''"
     " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3) ON CONFLICT(payment) DO NOTHING" };
 
 struct repair {
@@ -91,9 +92,8 @@ static struct repair repair_of(const struct finding *finding, uint64_t now_ms)
     case FINDING_UNITS:
         return repair_units(finding);
     case FINDING_SALE:
-        return (struct repair){
-            &sale_set, { finding->sale, finding->start_ms, finding->end_ms, finding->gate }, 4
-        };
+        return (struct repair){ &sale_set,
+            { finding->sale, finding->start_ms, finding->end_ms, finding->gate }, 4 };
     case FINDING_MONEY_UNUSED:
         return (struct repair){ &refund_put, { finding->payment, now_ms, REFUND_OF_LATE }, 3 };
     case FINDING_REFUND_MISSING:

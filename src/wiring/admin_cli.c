@@ -320,8 +320,7 @@ static enum admin_cli_result reconcile_wait(
 }
 
 /* A run of our own, after one that may be under way, and its report. */
-static enum admin_cli_result reconcile_follow(
-    struct session *session, const struct admin_request *request)
+static enum admin_cli_result reconcile_follow(struct session *session, const struct admin_request *request)
 {
     struct answer answer;
     json_t *body = request->body != NULL ? json_incref(request->body) : json_object();

@@ -17,10 +17,12 @@ struct alarm_row {
 
 #define ALARM_ROW(text) \
     { \
-        .name = (text), .metric = { .name = "stampede_alarm", \
-                            .labels = "name=\"" text "\"", \
-                            .help = "1 while a person must look; GET /admin/v1/alarms says at what.", \
-                            .kind = METRIC_GAUGE } \
+        .name = (text), .metric = { \
+            .name = "stampede_alarm", \
+            .labels = "name=\"" text "\"", \
+            .help = "1 while a person must look; GET /admin/v1/alarms says at what.", \
+            .kind = METRIC_GAUGE \
+        } \
     }
 static struct alarm_row rows[ALARMS] = {
     [ALARM_DEAD_LETTERS] = ALARM_ROW("dead-letters"),
@@ -88,9 +90,8 @@ void alarms_json(struct text *out)
     text_literal(out, "{\"alarms\":[");
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < ALARMS; i++) {
-        text_format(out, "%s{\"name\":\"%s\",\"up\":%s,\"since_ms\":%llu,\"detail\":",
-            i == 0 ? "" : ",", rows[i].name, rows[i].up ? "true" : "false",
-            (unsigned long long)rows[i].since_ms);
+        text_format(out, "%s{\"name\":\"%s\",\"up\":%s,\"since_ms\":%llu,\"detail\":", i == 0 ? "" : ",",
+            rows[i].name, rows[i].up ? "true" : "false", (unsigned long long)rows[i].since_ms);
         text_json(out, span_from_string(rows[i].detail));
         text_literal(out, "}");
     }

@@ -78,8 +78,8 @@ void verify_store_open(struct verify *verify)
     verify->dead = calloc(DEAD_MAX, sizeof *verify->dead);
     status = store->ops->identity(store, &verify->store_data_id, &verify->store_position);
     if (status == STATUS_OK && verify->dead != NULL)
-        status = store->ops->dead_letters(
-            store, 0, DEAD_ANY, verify->dead, DEAD_MAX, &verify->dead_count);
+        status =
+            store->ops->dead_letters(store, 0, DEAD_ANY, verify->dead, DEAD_MAX, &verify->dead_count);
     if (status != STATUS_OK || verify->dead == NULL) {
         store_unreadable(verify, verify->dead == NULL ? "out of memory" : status_name(status));
         return;

@@ -128,8 +128,7 @@ enum status model_details(struct order_store *, ticket_number, struct order_deta
 bool model_details_missing(const struct model_store *, const struct order *);
 enum status model_money_totals(struct order_store *, struct money_totals *);
 /* One record, whatever the position is; a refusal is undone by the caller. */
-enum status model_store_record(
-    struct model_store *, const struct queue_record *, uint8_t disposition);
+enum status model_store_record(struct model_store *, const struct queue_record *, uint8_t disposition);
 void model_store_room(struct model_store *, const struct queue_record *, uint32_t count);
 
 /* model_store_dead.c */

@@ -165,8 +165,7 @@ void world_check_rest(struct world *world)
             "%u tickets, but %" PRIu64 " orders, %u rejected, %u dead letters",
             world->model.ticket_count, orders, rejected, dead);
     const enum status status =
-        world->store->ops->dead_letters(
-            world->store, 0, DEAD_ANY, letter_rows, SIM_TICKETS, &letters);
+        world->store->ops->dead_letters(world->store, 0, DEAD_ANY, letter_rows, SIM_TICKETS, &letters);
     if (status != STATUS_OK || letters != dead)
         violation("I5 every win is an order",
             "%u dead letters, expected %u; the last: record %" PRIu64 ": %s", letters, dead,

@@ -41,8 +41,7 @@ static void tables_changed_under_their_version_are_corrupt(void **state)
     struct dead_letter letters[1];
     uint32_t count;
     place_execute(place, "DROP TABLE dead_letters");
-    assert_int_equal(place->store->ops->dead_letters(
-                         place->store, 0, DEAD_ANY, letters, 1, &count),
+    assert_int_equal(place->store->ops->dead_letters(place->store, 0, DEAD_ANY, letters, 1, &count),
         STATUS_CORRUPT);
     assert_int_equal(count, 0);
 }

@@ -1,0 +1,108 @@
+/* orders/reconcile_parts.h: what the parts of reconciliation share. Nobody else includes it. */
+#ifndef STAMPEDE_ORDERS_RECONCILE_PARTS_H
+#define STAMPEDE_ORDERS_RECONCILE_PARTS_H
+
+#include "orders/reconcile.h"
+
+enum phase {
+    PHASE_IDLE,
+    PHASE_TICKETS,
+    PHASE_ITEMS,
+    PHASE_COUNTERS,
+    PHASE_MONEY,
+    PHASE_RECHECK,
+    PHASE_END,
+};
+enum question_kind { QUESTION_TICKET, QUESTION_MARK };
+enum { STRIKES = 2 };
+
+struct question {
+    enum question_kind kind;
+    bool answered, has_row;
+    struct look_order row;
+    struct look_user user;
+    ticket_number ticket;
+    struct outcome outcome;
+    uint32_t suspect; /* PHASE_RECHECK */
+};
+struct suspect {
+    enum question_kind kind;
+    uint32_t strikes;
+    ticket_number ticket;
+    item_id item;
+    user_id user;
+    lsn_t seen; /* the log's end when it was looked at last */
+};
+
+struct reconcile {
+    struct reconcile_config config;
+    struct reconcile_report report;
+    enum phase phase;
+    uint64_t run, now_ms;
+    uint64_t give_up_ms; /* answers, positions */
+    struct question questions[RECONCILE_SLICE];
+    uint32_t question_count, sent, answered;
+    struct suspect suspects[RECONCILE_SUSPECTS_MAX];
+    uint32_t suspect_count, rounds;
+    uint64_t round_ms;
+    /* where the walks are */
+    ticket_number last_ticket;
+    bool rows_end;
+    struct look_item item;
+    bool item_first;
+    struct look_user sum; /* of the item */
+    uint32_t rest_waits;
+    sale_id sale_told;
+    bool counter_first;
+    struct look_counter counter;
+    uint64_t payment, payment_last, captured, accounted;
+    union {
+        struct look_order orders[RECONCILE_SLICE];
+        struct look_user users[RECONCILE_SLICE];
+        struct look_counter counters[RECONCILE_SLICE];
+        struct look_money money[RECONCILE_SLICE];
+    } rows;
+};
+
+static inline const struct reconcile_store_ops *reconcile_ops(const struct reconcile *reconcile)
+{
+    return reconcile->config.store->ops->reconcile;
+}
+
+static inline lsn_t reconcile_log_end(const struct reconcile *reconcile)
+{
+    return atomic_load_explicit(&reconcile->config.board->durable_lsn, memory_order_relaxed);
+}
+
+static inline enum status reconcile_store_position(const struct reconcile *reconcile, lsn_t *position)
+{
+    uint64_t data_id;
+    return reconcile->config.store->ops->identity(reconcile->config.store, &data_id, position);
+}
+
+/* reconcile.c */
+void reconcile_finding(struct reconcile *reconcile, const struct finding *seed,
+    enum finding_code code, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void reconcile_suspect(struct reconcile *reconcile, const struct suspect *suspect);
+void reconcile_questions_begin(struct reconcile *reconcile);
+struct question *reconcile_question(struct reconcile *reconcile, enum question_kind kind);
+
+/* reconcile_tickets.c: a slice is read, asked for, judged; what does not fit is a suspect. */
+MUST_CHECK enum status reconcile_tickets_read(struct reconcile *reconcile);
+MUST_CHECK enum status reconcile_tickets_judge(struct reconcile *reconcile);
+
+/* reconcile_suspects.c: looked at again, in rounds. */
+MUST_CHECK enum status reconcile_round_is_due(struct reconcile *reconcile, bool *due);
+MUST_CHECK enum status reconcile_round_begin(struct reconcile *reconcile);
+MUST_CHECK enum status reconcile_round_judge(struct reconcile *reconcile);
+
+/* reconcile_sums.c: items with their users, counters, money. */
+MUST_CHECK enum status reconcile_item_next(struct reconcile *reconcile, bool *there);
+MUST_CHECK enum status reconcile_users_read(struct reconcile *reconcile);
+MUST_CHECK enum status reconcile_marks_judge(struct reconcile *reconcile);
+/* False in *done: it may rest soon. */
+MUST_CHECK enum status reconcile_item_finish(struct reconcile *reconcile, bool *done);
+MUST_CHECK enum status reconcile_counters_read(struct reconcile *reconcile);
+MUST_CHECK enum status reconcile_money_read(struct reconcile *reconcile);
+
+#endif
