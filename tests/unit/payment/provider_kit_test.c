@@ -1,0 +1,143 @@
+#include "payment/provider.h"
+
+#include "tests/unit/base/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void a_header_is_found_by_name_in_any_case_and_only_once(void **state)
+{
+    const struct span head = SPAN("Host: a\r\nWechatpay-Nonce:  x y \r\nEmpty:\r\nTwice: 1\r\n"
+                                  "tWICE: 2\r\nLast: z");
+    (void)state;
+    assert_true(span_equal(provider_header(head, "wechatpay-nonce"), SPAN("x y")));
+    assert_true(span_equal(provider_header(head, "Last"), SPAN("z")));
+    assert_non_null(provider_header(head, "Empty").data);
+    assert_int_equal(provider_header(head, "Empty").size, 0);
+    assert_null(provider_header(head, "Twice").data);
+    assert_null(provider_header(head, "Hos").data);
+    assert_null(provider_header(head, "ost").data);
+    assert_null(provider_header(SPAN_NONE, "Host").data);
+}
+
+static void words_are_cut_between_characters_and_have_no_control_characters(void **state)
+{
+    struct provider_said said = { .amount = 7, .reference = "x" };
+    char longer[PAYMENT_ERROR_MAX + 3];
+    (void)state;
+    provider_say(&said, WORD_REFUSED, "a\nb%s", "\x7f\x01");
+    assert_int_equal(said.word, WORD_REFUSED);
+    assert_string_equal(said.error, "a?b??");
+    assert_int_equal(said.amount, 0);
+    assert_string_equal(said.reference, "");
+    memset(longer, 'x', sizeof longer);
+    memcpy(longer + PAYMENT_ERROR_MAX - 1, "\xe9\x99\x90", 4);
+    provider_say(&said, WORD_AGAIN, "%s", longer);
+    assert_int_equal(strlen(said.error), PAYMENT_ERROR_MAX - 1);
+}
+
+static void a_file_is_read_whole_and_without_its_line_end_or_not_at_all(void **state)
+{
+    char path[] = "/tmp/stampede-kit-XXXXXX", out[16];
+    size_t size = 0;
+    (void)state;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "secret\r\n", 8), 8);
+    assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_OK);
+    assert_int_equal(size, 6);
+    assert_string_equal(out, "secret");
+    assert_int_equal(provider_file_read(path, out, 9, &size), STATUS_OK);
+    memset(out, '#', sizeof out);
+    assert_int_equal(provider_file_read(path, out, 8, &size), STATUS_FULL);
+    assert_int_equal(out[0], 0);
+    close(fd);
+    unlink(path);
+    assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_IO);
+}
+
+static void no_answer_overload_and_trouble_mean_again(void **state)
+{
+    static struct outgoing_call call;
+    struct provider_said said;
+    (void)state;
+    for (int status = 200; status < 600; status++) {
+        call = (struct outgoing_call){ .result = OUTGOING_ANSWERED, .status = status };
+        assert_int_equal(provider_unanswered(&call, &said), status == 429 || status >= 500);
+    }
+    assert_int_equal(said.word, WORD_AGAIN);
+    call = (struct outgoing_call){ .result = OUTGOING_FAILED, .error = "timeout" };
+    assert_true(provider_unanswered(&call, &said));
+    assert_string_equal(said.error, "no answer: timeout");
+    call.result = OUTGOING_ADDRESS_REFUSED;
+    assert_true(provider_unanswered(&call, &said));
+    assert_int_equal(said.word, WORD_AGAIN);
+}
+
+static void names_are_printable_and_fit(void **state)
+{
+    char out[4] = "###";
+    (void)state;
+    assert_true(provider_name_copy(out, sizeof out, SPAN("a~!")));
+    assert_string_equal(out, "a~!");
+    assert_false(provider_name_copy(out, sizeof out, SPAN("abcd")));
+    assert_false(provider_name_copy(out, sizeof out, SPAN("a b")));
+    assert_false(provider_name_copy(out, sizeof out, SPAN("a\n")));
+    assert_false(provider_name_copy(out, sizeof out, SPAN("\xe9")));
+    assert_true(provider_name_copy(out, sizeof out, SPAN_NONE));
+    assert_string_equal(out, "");
+}
+
+static void titles_are_cut_between_characters(void **state)
+{
+    (void)state;
+    assert_true(span_equal(provider_title("\xe9\x99\x90\xe9\x87\x8f", 5), SPAN("\xe9\x99\x90")));
+    assert_true(
+        span_equal(provider_title("\xe9\x99\x90\xe9\x87\x8f", 6), SPAN("\xe9\x99\x90\xe9\x87\x8f")));
+    assert_true(span_equal(provider_title("", 6), SPAN("order")));
+    assert_true(span_equal(provider_title(NULL, 6), SPAN("order")));
+}
+
+static void fresh_is_a_window_with_two_edges(void **state)
+{
+    (void)state;
+    assert_true(provider_fresh(1000, 1300 * 1000 + 999, 300, 10));
+    assert_false(provider_fresh(1000, 1301 * 1000, 300, 10));
+    assert_true(provider_fresh(1010, 1000 * 1000, 300, 10));
+    assert_false(provider_fresh(1011, 1000 * 1000, 300, 10));
+    assert_false(provider_fresh(UINT64_MAX, 0, 300, 300));
+    assert_false(provider_fresh(0, UINT64_MAX, 300, 300));
+}
+
+static void addresses_are_https_or_this_machine(void **state)
+{
+    bool local = true;
+    (void)state;
+    assert_true(provider_url_fits("https://a.example/x", 64, &local));
+    assert_false(local);
+    assert_true(provider_url_fits("http://127.0.0.1:80/x", 64, &local));
+    assert_true(local);
+    assert_true(provider_url_fits("http://localhost:80", 64, &local));
+    static const char *const wrong[] = { "", "http://a.example/", "http://127.0.0.1.example/",
+        "ftp://a", "https://a/?x", "https://a/#x", "https://a b", "https://a\n", "https://a\"b",
+        "http://localhost.a/" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(provider_url_fits(wrong[i], 64, &local));
+    assert_false(provider_url_fits("https://a.example/x", 18, &local));
+    assert_true(provider_url_fits("https://a.example/x", 19, &local));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_header_is_found_by_name_in_any_case_and_only_once),
+        cmocka_unit_test(words_are_cut_between_characters_and_have_no_control_characters),
+        cmocka_unit_test(a_file_is_read_whole_and_without_its_line_end_or_not_at_all),
+        cmocka_unit_test(no_answer_overload_and_trouble_mean_again),
+        cmocka_unit_test(names_are_printable_and_fit),
+        cmocka_unit_test(titles_are_cut_between_characters),
+        cmocka_unit_test(fresh_is_a_window_with_two_edges),
+        cmocka_unit_test(addresses_are_https_or_this_machine),
+    };
+    return cmocka_run_group_tests_name("payment/provider_kit", tests, NULL, NULL);
+}
