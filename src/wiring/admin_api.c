@@ -55,6 +55,9 @@ static const struct admin_route routes[] = {
     { HTTP_GET, ADMIN_VIEWER, "/reconcile", admin_reconcile_show },
     { HTTP_POST, ADMIN_OPERATOR, "/reconcile", admin_reconcile_run },
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
+    { HTTP_GET, ADMIN_VIEWER, "/webhooks", admin_webhooks_list },
+    { HTTP_POST, ADMIN_OPERATOR, "/webhooks/#/replay", admin_webhook_replay },
+    { HTTP_POST, ADMIN_OPERATOR, "/webhooks/replay", admin_webhooks_replay },
 };
 
 void desk_admin_job(struct desk *desk, struct job *job)

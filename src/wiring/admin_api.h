@@ -57,6 +57,10 @@ void admin_alarms(struct desk *desk, struct job *job, uint32_t id);
 /* admin_reconcile.c */
 void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id);
 void admin_reconcile_show(struct desk *desk, struct job *job, uint32_t id);
+/* admin_webhooks.c */
+void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_webhook_replay(struct desk *desk, struct job *job, uint32_t id);
+void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id);
 
 /* admin_api.c: shared by the handlers. */
 void admin_audit_write(struct desk *desk, const struct job *job, const char *action,

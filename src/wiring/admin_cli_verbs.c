@@ -223,6 +223,23 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/audit",
         .columns = "id time_ms actor action detail",
         .help = "who did what" },
+    { .name = "webhook list",
+        .pages = true,
+        .method = "GET",
+        .path = "/admin/v1/webhooks",
+        .columns = "id event type order version time_ms state tries next_ms http_status error",
+        .help = "what the shop was told, or is to be told",
+        .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" } } },
+    { .name = "webhook replay",
+        .method = "POST",
+        .path = "/admin/v1/webhooks/%/replay",
+        .help = "tell it again, now",
+        .options = { NUMBER_OF("webhook") } },
+    { .name = "webhook replay-from",
+        .method = "POST",
+        .path = "/admin/v1/webhooks/replay",
+        .help = "tell everything again that happened since then",
+        .options = { { "TIME", "from_ms", OPTION_TIME, true, "since when" } } },
 };
 const uint32_t admin_verb_count = sizeof admin_verbs / sizeof *admin_verbs;
 

@@ -86,6 +86,9 @@ static const struct entry entries[] = {
     NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
     NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000"),
     NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
+    TEXT("webhook", "url", webhook_url, ""),
+    TEXT("webhook", "secret_file", webhook_secret_file, ""),
+    FLAG("webhook", "allow_private", webhook_allow_private, "no"),
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -268,6 +271,22 @@ enum status config_set(
     return value_store(config, section, dot + 1, value, error);
 }
 
+static const char *webhook_wrong(const struct config *config)
+{
+    const char *url = config->webhook_url;
+    if (url[0] == 0)
+        return NULL;
+    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "webhook.url must start with https:// or http://";
+    if (strchr(url, '@') != NULL)
+        return "webhook.url must not hold a name or password: messages are signed instead";
+    for (; *url != 0; url++)
+        if (*url <= ' ' || *url > '~')
+            return "webhook.url must be an address without spaces, other letters as %XX";
+    return config->webhook_secret_file[0] == 0 ? "webhook.secret_file must be set with webhook.url"
+                                               : NULL;
+}
+
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     const char *wrong = NULL;
@@ -287,6 +306,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
     else if (!config->guests && config->jwt_keys[0] == 0)
         wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: "
                 "nobody could enter";
+    else
+        wrong = webhook_wrong(config);
     if (wrong == NULL)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "%s", wrong);

@@ -66,6 +66,10 @@ struct config {
     uint64_t waitlist_max_per_item; /* who may wait for one item */
     /* [reconcile] */
     uint64_t reconcile_interval_ms; /* while a sale is open; 0: never by itself */
+    /* [webhook] */
+    char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
+    char webhook_secret_file[CONFIG_TEXT];
+    bool webhook_allow_private;
 };
 
 void config_defaults(struct config *config);

@@ -77,6 +77,7 @@ void desk_order_changed(void *context, ticket_number ticket, user_id user)
     struct desk *desk = context;
     const struct desk_note note = { .ticket = ticket,
         .user = user != 0 ? user : order_user(desk, ticket) };
+    desk_webhooks_look(desk);
     for (uint32_t edge = 0; edge < desk->config.edges; edge++)
         note_send(desk, edge, &note);
 }
@@ -301,6 +302,30 @@ static void returns_run(struct desk *desk)
         log_error("desk", "the waitlist can't be served: %s", status_name(status));
 }
 
+/* What the courier brings back, to those who asked. Answers to webhooks are written down together. */
+static void courier_turn(struct desk *desk)
+{
+    struct outgoing_call *webhooks[WEBHOOKS_ANSWERS_MAX];
+    struct outgoing_call *call;
+    uint32_t count = 0;
+    while (count < WEBHOOKS_ANSWERS_MAX && (call = courier_collect(desk->courier)) != NULL) {
+        const enum courier_client client = (enum courier_client)(call->tag >> COURIER_CLIENT_SHIFT);
+        if (client == COURIER_WEBHOOKS) {
+            webhooks[count++] = call;
+            continue;
+        }
+        if (client == COURIER_CASHIER)
+            desk_money_answered(desk, call);
+        else
+            desk_sandbox_answered(desk, call);
+        courier_give(desk->courier, call);
+    }
+    if (count > 0)
+        desk_webhooks_answered(desk, webhooks, count);
+    for (uint32_t i = 0; i < count; i++)
+        courier_give(desk->courier, webhooks[i]);
+}
+
 /* One round; answers how long there is nothing to do. */
 static uint32_t desk_turn(struct desk *desk)
 {
@@ -308,6 +333,7 @@ static uint32_t desk_turn(struct desk *desk)
     desk->now_ms = clock_now_ms();
     http_date_turn(desk->now_ms);
     const bool more = jobs_turn(desk);
+    courier_turn(desk);
     desk_money_turn(desk);
     edges_wake(desk);
     if (!orders_are_due(desk))
@@ -326,6 +352,7 @@ static uint32_t desk_turn(struct desk *desk)
         desk_schedule(desk);
     }
     const bool reconciling = desk_reconcile_turn(desk);
+    desk_webhooks_turn(desk);
     catalog_turn(desk);
     lost_notes_send(desk);
     edges_wake(desk);
@@ -381,14 +408,14 @@ enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR
     return desk_money_start(desk, port, error);
 }
 
-struct courier *desk_courier(struct desk *desk)
-{
-    return desk->money.courier;
-}
-
 struct wake *desk_wake(struct desk *desk)
 {
     return &desk->wake;
+}
+
+struct courier *desk_courier(struct desk *desk)
+{
+    return desk->courier;
 }
 
 void desk_health(const struct desk *desk, struct desk_health *health)
@@ -449,19 +476,19 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
             .changed_context = desk });
     desk->arena = arena;
     status = wake_open(&desk->wake);
-    if (status == STATUS_OK) {
-        status = desk_money_open(desk, error);
-        if (status != STATUS_OK) {
-            desk_close(desk);
-            return status;
-        }
+    if (status == STATUS_OK)
+        status = courier_open(&desk->courier, COURIER_CALLS_MAX, &desk->wake);
+    if (status == STATUS_OK)
         status = order_writer_start(desk->writer);
-    }
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "orders can't be continued from the journal: %s",
+            status_name(status));
+    if (status == STATUS_OK)
+        status = desk_webhooks_open(desk, error);
     if (status == STATUS_OK) {
         *out = desk;
         return STATUS_OK;
     }
-    snprintf(error, CONFIG_ERROR, "orders can't be continued from the journal: %s", status_name(status));
     desk_close(desk);
     return status;
 }
@@ -471,6 +498,8 @@ void desk_close(struct desk *desk)
     if (desk == NULL)
         return;
     desk_money_close(desk);
+    desk_webhooks_close(desk);
+    courier_close(desk->courier);
     if (desk->wake.fd >= 0)
         wake_close(&desk->wake);
     struct arena arena = desk->arena;

@@ -50,7 +50,7 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     uint32_t index;
     struct provider *provider =
         desk_provider_find(desk, span_from_string(asked->payment->provider), &index);
-    struct outgoing_call *call = provider == NULL ? NULL : courier_take(desk->money.courier);
+    struct outgoing_call *call = provider == NULL ? NULL : courier_take(desk->courier);
     if (call == NULL) {
         if (provider == NULL)
             log_error("cashier", "payment %s is of provider %s, which is not in payment.providers",
@@ -66,19 +66,19 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     task.return_url = back;
     task.now_ms = clock_wall_ms();
     if (!provider->ops->ask(provider, &task, call, &said)) {
-        courier_give(desk->money.courier, call);
+        courier_give(desk->courier, call);
         cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
         return true;
     }
-    call->tag = (uint64_t)CALLER_CASHIER << CALLER_SHIFT | flight;
+    call->tag = courier_tag(COURIER_CASHIER, flight);
     call->detail = index;
     call->allow_private = true; /* the operator has set the address, no stranger */
-    courier_send(desk->money.courier, call);
+    courier_send(desk->courier, call);
     return true;
 }
 
 /* The cashier's question is answered. */
-static void money_answered(struct desk *desk, const struct outgoing_call *call)
+void desk_money_answered(struct desk *desk, const struct outgoing_call *call)
 {
     const uint32_t flight = (uint32_t)call->tag;
     struct provider *provider = desk->money.providers[call->detail];
@@ -240,46 +240,18 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
     return providers_open(desk, error);
 }
 
-enum status desk_money_open(struct desk *desk, char error[CONFIG_ERROR])
-{
-    const enum status status = courier_open(&desk->money.courier, COURIER_CALLS_MAX, &desk->wake);
-    if (status != STATUS_OK)
-        snprintf(error, CONFIG_ERROR, "no memory for outgoing calls");
-    return status;
-}
-
 void desk_money_close(struct desk *desk)
 {
     for (uint32_t i = 0; i < desk->money.provider_count; i++)
         desk->money.providers[i]->ops->close(desk->money.providers[i]);
     bank_close(desk->money.bank);
-    courier_close(desk->money.courier);
     explicit_bzero(&desk->money.bank_secret, sizeof desk->money.bank_secret);
 }
 
 /* ---- running ---- */
 
-static void calls_collect(struct desk *desk)
-{
-    struct outgoing_call *call;
-    while ((call = courier_collect(desk->money.courier)) != NULL) {
-        switch ((enum caller)(call->tag >> CALLER_SHIFT)) {
-        case CALLER_CASHIER:
-            money_answered(desk, call);
-            break;
-        case CALLER_SANDBOX:
-            desk_sandbox_answered(desk, call);
-            break;
-        case CALLER_WEBHOOK:
-            break;
-        }
-        courier_give(desk->money.courier, call);
-    }
-}
-
 void desk_money_turn(struct desk *desk)
 {
-    calls_collect(desk);
     if (desk->money.bank != NULL)
         desk_sandbox_turn(desk);
     const enum status status = cashier_turn(&desk->money.cashier, desk->now_ms);

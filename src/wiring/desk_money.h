@@ -17,10 +17,6 @@ enum {
     QUERY_SOON_MS = 200,     /* after the user has said "I have paid" */
 };
 
-/* Whose call it was: the upper bits of outgoing_call.tag. */
-enum caller { CALLER_CASHIER = 1, CALLER_SANDBOX, CALLER_WEBHOOK };
-enum { CALLER_SHIFT = 56 };
-
 /* A request that is answered later: when its order is written, then when its payment can be paid. */
 struct held_job {
     struct job *job;
@@ -32,7 +28,6 @@ struct held_job {
 };
 
 struct desk_money {
-    struct courier *courier;
     struct provider *providers[PROVIDERS_MAX]; /* as payment.providers lists them */
     uint32_t provider_count;
     struct cashier cashier;
@@ -45,12 +40,12 @@ struct desk_money {
     uint32_t bank_flights;
 };
 
-/* The courier; its thread is the server's to start. */
-MUST_CHECK enum status desk_money_open(struct desk *desk, char error[CONFIG_ERROR]);
 /* Providers and bank, when it is known where this server listens; before the threads run. */
 MUST_CHECK enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
 void desk_money_close(struct desk *desk);
-/* Answers of the outside, what is due, who waits too long. */
+/* A provider has answered a question of the cashier. */
+void desk_money_answered(struct desk *desk, const struct outgoing_call *call);
+/* What is due, and who waits too long. */
 void desk_money_turn(struct desk *desk);
 
 /* NULL: not one of ours. */

@@ -9,6 +9,8 @@
 #include "orders/reconcile.h"
 #include "orders/stock_pump.h"
 #include "orders/waitlist.h"
+#include "outgoing/courier.h"
+#include "outgoing/webhook.h"
 #include "wiring/desk.h"
 #include "wiring/desk_money.h"
 #include "wiring/problems.h"
@@ -27,6 +29,26 @@ struct desk_reconcile {
     char actor[ADMIN_NAME_MAX + 1];
 };
 
+/* Who gets an answer of the courier: the upper byte of the call's tag. */
+enum courier_client { COURIER_WEBHOOKS = 1, COURIER_CASHIER, COURIER_SANDBOX };
+enum { COURIER_CLIENT_SHIFT = 56 };
+static inline uint64_t courier_tag(enum courier_client client, uint64_t id)
+{
+    return (uint64_t)client << COURIER_CLIENT_SHIFT | id;
+}
+
+enum { WEBHOOKS_FLIGHT_MAX = 16 }; /* calls at a time: the rest of the courier is for money */
+struct desk_webhooks {
+    bool on;
+    struct webhook_endpoint endpoint;
+    struct random random;                 /* jitter */
+    uint64_t flying[WEBHOOKS_FLIGHT_MAX]; /* ids of events; 0: a free place */
+    uint32_t flying_tries[WEBHOOKS_FLIGHT_MAX];
+    uint32_t flying_count;
+    uint64_t look_ms;  /* when to look for what is due */
+    uint64_t count_ms; /* when to count what waits, for the metric */
+};
+
 struct desk {
     struct desk_config config;
     struct arena arena;
@@ -42,6 +64,8 @@ struct desk {
     struct waitlist waitlist;
     struct reconcile *reconcile;
     struct desk_reconcile reconciling;
+    struct courier *courier;
+    struct desk_webhooks webhooks;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -79,6 +103,17 @@ void desk_job_done(struct desk *desk, struct job *job);
 /* desk_payments.c: address and note of an order, as an answer. */
 void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket);
 void desk_outside_start(void); /* desk_outside.c: metrics */
+/* desk_webhooks.c: tells the shop what became of its orders. */
+MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR]);
+void desk_webhooks_close(struct desk *desk);
+void desk_webhooks_look(struct desk *desk); /* something may be due */
+void desk_webhooks_turn(struct desk *desk);
+/* Answers that have come, all at once; the calls are given back by the caller. */
+enum { WEBHOOKS_ANSWERS_MAX = WEBHOOKS_FLIGHT_MAX };
+void desk_webhooks_answered(struct desk *desk, struct outgoing_call *const *calls, uint32_t count);
+const char *webhook_event_name(uint8_t order_state); /* "order.paid" */
+void webhook_event_id(
+    const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);
 
 /* desk_sales.c: preheat and schedule. `conflict` says why the inventory refused. */
 enum preheat_result { PREHEAT_DONE, PREHEAT_UNCHANGED, PREHEAT_REFUSED, PREHEAT_AWAY };

@@ -206,21 +206,21 @@ static void callback_send(struct desk *desk, struct sandbox_message *message, st
     call->headers[0] = 0;
     invariant(outgoing_header_add(call, SANDBOX_HEADER, span_from_string(signature))
         && outgoing_header_add(call, "Content-Type", SPAN("application/json")));
-    call->tag = (uint64_t)CALLER_SANDBOX << CALLER_SHIFT;
+    call->tag = courier_tag(COURIER_SANDBOX, 0);
     call->allow_private = true;
     desk->money.bank_flights++;
-    courier_send(desk->money.courier, call);
+    courier_send(desk->courier, call);
 }
 
 void desk_sandbox_turn(struct desk *desk)
 {
     struct sandbox_message message;
     while (desk->money.bank_flights < SANDBOX_FLIGHT_MAX) {
-        struct outgoing_call *call = courier_take(desk->money.courier);
+        struct outgoing_call *call = courier_take(desk->courier);
         if (call == NULL)
             return;
         if (!bank_callback(desk->money.bank, desk->now_ms, &message) || message.notify_url[0] == 0) {
-            courier_give(desk->money.courier, call);
+            courier_give(desk->courier, call);
             return;
         }
         callback_send(desk, &message, call);
