@@ -123,3 +123,14 @@ void metrics_render(struct text *out)
     }
     pthread_mutex_unlock(&registry_lock);
 }
+
+void metrics_each(
+    const char *name, void (*see)(void *context, const char *labels, uint64_t value), void *context)
+{
+    pthread_mutex_lock(&registry_lock);
+    for (size_t i = 0; i < registry_count; i++) {
+        if (strcmp(registry[i]->name, name) == 0)
+            see(context, registry[i]->labels, metric_read(registry[i]));
+    }
+    pthread_mutex_unlock(&registry_lock);
+}

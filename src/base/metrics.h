@@ -47,5 +47,8 @@ static inline void metric_set(struct metric *metric, uint64_t value) /* gauges: 
 }
 uint64_t metric_read(const struct metric *metric);
 void metrics_render(struct text *out);
+/* Every metric of this name, in the order of rendering. */
+void metrics_each(const char *name, void (*see)(void *context, const char *labels, uint64_t value),
+    void *context);
 
 #endif

@@ -164,6 +164,7 @@ struct payment_store_ops;   /* contract/payment.h */
 struct outbox_store_ops;    /* contract/outbox.h */
 struct waitlist_store_ops;  /* contract/waitlist.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
+struct report_store_ops;    /* contract/report.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -173,6 +174,7 @@ struct order_store_ops {
     const struct outbox_store_ops *outbox;
     const struct waitlist_store_ops *waitlist;
     const struct reconcile_store_ops *reconcile; /* NULL: this store can't be reconciled */
+    const struct report_store_ops *report;       /* NULL: this store makes no reports */
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);

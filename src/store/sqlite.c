@@ -127,6 +127,7 @@ static const struct order_store_ops sqlite_ops = {
     .outbox = &sqlite_outbox_ops,
     .waitlist = &sqlite_waitlist_ops,
     .reconcile = &sqlite_reconcile_ops,
+    .report = &sqlite_report_ops,
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,

@@ -125,6 +125,13 @@ enum sqlite_statement {
     SQL_PLACES_NAMED,
     SQL_PLACES_UNNAME,
     SQL_PLACE_OFFER,
+    SQL_REPORT_ADD,
+    SQL_REPORT_COUNTS,
+    SQL_REPORT_WINNERS,
+    SQL_REPORT_STATES,
+    SQL_REPORT_MONEY,
+    SQL_REPORT_PAID,
+    SQL_REPORT_PAID_AT,
     SQL_REPAIR_EVENT_PUT,
     SQL_REPAIR_EVENT_CONFIRM,
     SQL_REPAIR_SLOT,
@@ -342,6 +349,9 @@ MUST_CHECK enum status sqlite_waitlist_terms(struct sqlite_batch *);
 /* sqlite_look.c: reconciliation. */
 extern const struct reconcile_store_ops sqlite_reconcile_ops;
 void sqlite_look_close(struct sqlite_store *); /* accepts a store that was never looked at */
+/* sqlite_report.c */
+extern const char sqlite_report_tables[];
+extern const struct report_store_ops sqlite_report_ops;
 /* sqlite_repair.c */
 struct finding;
 enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t now_ms);

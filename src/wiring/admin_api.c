@@ -22,6 +22,7 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_ADMIN, "/sales", admin_sale_create },
     { HTTP_GET, ADMIN_VIEWER, "/sales/#", admin_sale_show },
     { HTTP_PATCH, ADMIN_ADMIN, "/sales/#", admin_sale_change },
+    { HTTP_GET, ADMIN_VIEWER, "/sales/#/report", admin_sale_report },
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/preheat", admin_sale_preheat },
     { HTTP_POST, ADMIN_ADMIN, "/sales/#/publish", admin_sale_publish },
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/open", admin_sale_open },

@@ -62,6 +62,9 @@ void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_webhook_replay(struct desk *desk, struct job *job, uint32_t id);
 void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id);
 
+/* admin_report.c */
+void admin_sale_report(struct desk *desk, struct job *job, uint32_t id);
+
 /* admin_api.c: shared by the handlers. */
 void admin_audit_write(struct desk *desk, const struct job *job, const char *action,
     const char *format, ...) __attribute__((format(printf, 4, 5)));

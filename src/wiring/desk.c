@@ -350,6 +350,7 @@ static uint32_t desk_turn(struct desk *desk)
     if (desk->now_ms >= desk->schedule_at_ms) {
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);
+        desk_report_look(desk);
     }
     const bool reconciling = desk_reconcile_turn(desk);
     desk_webhooks_turn(desk);
@@ -383,6 +384,8 @@ void desk_run(void *context)
             break;
         wake_wait(&desk->wake, wait_ms > 0 ? wait_ms : 1);
     } while (clock_now_ms() < give_up_ms);
+    desk_report_look(desk);
+    desk_report_flush(desk);
     atomic_store(&desk->ended, true);
 }
 

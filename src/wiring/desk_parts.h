@@ -4,6 +4,7 @@
 #define STAMPEDE_WIRING_DESK_PARTS_H
 
 #include "base/ring.h"
+#include "contract/report.h"
 #include "orders/expiry.h"
 #include "orders/order_writer.h"
 #include "orders/reconcile.h"
@@ -49,6 +50,25 @@ struct desk_webhooks {
     uint64_t count_ms; /* when to count what waits, for the metric */
 };
 
+/* Counts for the final reports of open sales. */
+enum { DESK_METERS_MAX = 16, DESK_REPORT_MS = 3000 };
+struct desk_layer {
+    char name[LAYER_NAME_MAX + 1];
+    uint64_t seen, fresh;
+};
+struct desk_meter {
+    sale_id sale;
+    uint64_t counts[LAYERS_MAX]; /* not written yet */
+    uint64_t overlap_ms, sold_out_ms;
+    bool sold_out_told;
+};
+struct desk_report {
+    struct desk_layer layers[LAYERS_MAX];
+    struct desk_meter meters[DESK_METERS_MAX];
+    uint32_t layer_count, meter_count;
+    uint64_t looked_ms, write_ms;
+};
+
 struct desk {
     struct desk_config config;
     struct arena arena;
@@ -66,6 +86,7 @@ struct desk {
     struct desk_reconcile reconciling;
     struct courier *courier;
     struct desk_webhooks webhooks;
+    struct desk_report report;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -129,6 +150,10 @@ const char *channel_name(const struct desk *desk, channel_index channel, char ou
 void desk_reconcile_open(struct desk *desk, struct arena *arena);
 bool desk_reconcile_turn(struct desk *desk); /* true: there is more to do at once */
 bool desk_reconcile_begin(struct desk *desk, const char *actor, bool repair); /* false: one runs */
+
+/* desk_report.c */
+void desk_report_look(struct desk *desk);
+void desk_report_flush(struct desk *desk);
 
 /* desk_alarms.c */
 void desk_alarms_register(void);
