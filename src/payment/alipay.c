@@ -290,8 +290,9 @@ static bool alipay_ask(struct provider *provider, const struct provider_task *ta
     }
     call->body_size = (uint32_t)body.size;
     snprintf(call->method, sizeof call->method, "POST");
-    snprintf(call->headers,
-        sizeof call->headers, "Content-Type: application/x-www-form-urlencoded;charset=utf-8\nAccept: application/json\n");
+    snprintf(call->headers, sizeof call->headers, "%s",
+        "Content-Type: application/x-www-form-urlencoded;charset=utf-8\n"
+        "Accept: application/json\n");
     call->allow_private = alipay->local;
     return true;
 }
@@ -384,25 +385,33 @@ static json_t *answer_check(const struct alipay *alipay, const struct provider_t
     return inner;
 }
 
-/* Codes without success. Already paid, already closed and the like are refusals: whoever asked to
- * close asks next how it stands. */
+/* Codes without success. Already paid, already closed and the like are refusals when closing: whoever
+ * asked asks next how it stands. When creating, paid already is no refusal, which would end the matter
+ * here: it is asked again until its time is over, then closed, and then it comes out. */
+static enum provider_word failure_word(enum provider_act act, const char *code, const char *sub_code)
+{
+    const bool of_refund = act == PROVIDER_REFUND || act == PROVIDER_REFUND_QUERY;
+    if (strcmp(code, "20000") == 0 || strstr(sub_code, "SYSTEM_ERROR") != NULL
+        || strncmp(sub_code, "isp.", 4) == 0 || strncmp(sub_code, "aop.", 4) == 0)
+        return WORD_AGAIN;
+    if (of_refund)
+        return WORD_REFUSED;
+    if (strcmp(sub_code, "ACQ.TRADE_NOT_EXIST") == 0)
+        return WORD_UNKNOWN;
+    if (strcmp(sub_code, "ACQ.TRADE_HAS_CLOSE") == 0)
+        return WORD_CLOSED;
+    if (strcmp(sub_code, "ACQ.TRADE_HAS_SUCCESS") == 0 && act == PROVIDER_CREATE)
+        return WORD_AGAIN;
+    return WORD_REFUSED;
+}
+
 static void failure_read(
     const struct provider_task *task, const json_t *answer, struct provider_said *said)
 {
-    const char *code = provider_json_shown(answer, "code"),
-               *sub_code = provider_json_shown(answer, "sub_code");
-    const char *what = provider_json_shown(answer, "sub_msg");
-    enum provider_word word = WORD_REFUSED;
-    const bool of_payment =
-        task->act == PROVIDER_CREATE || task->act == PROVIDER_QUERY || task->act == PROVIDER_CLOSE;
-    if (strcmp(code, "20000") == 0 || strstr(sub_code, "SYSTEM_ERROR") != NULL
-        || strncmp(sub_code, "isp.", 4) == 0 || strncmp(sub_code, "aop.", 4) == 0)
-        word = WORD_AGAIN;
-    else if (strcmp(sub_code, "ACQ.TRADE_NOT_EXIST") == 0 && of_payment)
-        word = WORD_UNKNOWN;
-    else if (strcmp(sub_code, "ACQ.TRADE_HAS_CLOSE") == 0 && of_payment)
-        word = WORD_CLOSED;
-    provider_say(said, word, "%.10s %.60s %.100s", code, sub_code, what);
+    const char *code = provider_json_shown(answer, "code");
+    const char *sub_code = provider_json_shown(answer, "sub_code");
+    provider_say(said, failure_word(task->act, code, sub_code), "%.10s %.60s %.100s", code,
+        sub_code, provider_json_shown(answer, "sub_msg"));
 }
 
 static void trade_read(const json_t *answer, struct provider_said *said)

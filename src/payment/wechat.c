@@ -369,23 +369,31 @@ static void transaction_read(const struct wechat *wechat, const json_t *json, st
 
 /* ---- answers ---- */
 
-/* Already paid, already closed and the like are refusals: whoever asked to close asks next how it
- * stands. */
+/* Already paid and the like are refusals when closing: whoever asked asks next how it stands. When
+ * creating, paid already is no refusal, which would end the matter here: it is asked again until its
+ * time is over, then closed, and then it comes out. */
+static enum provider_word failure_word(enum provider_act act, const json_t *json)
+{
+    if (provider_json_is(json, "code", "SYSTEM_ERROR")
+        || provider_json_is(json, "code", "FREQUENCY_LIMITED"))
+        return WORD_AGAIN;
+    if (act == PROVIDER_REFUND)
+        return WORD_REFUSED;
+    if (provider_json_is(json, "code", "ORDER_NOT_EXIST")
+        || provider_json_is(json, "code", "RESOURCE_NOT_EXISTS"))
+        return WORD_UNKNOWN;
+    if (provider_json_is(json, "code", "ORDER_CLOSED"))
+        return WORD_CLOSED;
+    if (provider_json_is(json, "code", "ORDERPAID") && act == PROVIDER_CREATE)
+        return WORD_AGAIN;
+    return WORD_REFUSED;
+}
+
 static void failure_read(
     const struct provider_task *task, int status, const json_t *json, struct provider_said *said)
 {
-    enum provider_word word = WORD_REFUSED;
-    if (provider_json_is(json, "code", "SYSTEM_ERROR")
-        || provider_json_is(json, "code", "FREQUENCY_LIMITED"))
-        word = WORD_AGAIN;
-    else if (task->act != PROVIDER_REFUND
-        && (provider_json_is(json, "code", "ORDER_NOT_EXIST")
-            || provider_json_is(json, "code", "RESOURCE_NOT_EXISTS")))
-        word = WORD_UNKNOWN;
-    else if (task->act != PROVIDER_REFUND && provider_json_is(json, "code", "ORDER_CLOSED"))
-        word = WORD_CLOSED;
-    provider_say(said, word, "%d %.40s %.100s", status, provider_json_shown(json, "code"),
-        provider_json_shown(json, "message"));
+    provider_say(said, failure_word(task->act, json), "%d %.40s %.100s", status,
+        provider_json_shown(json, "code"), provider_json_shown(json, "message"));
 }
 
 static void created_read(const struct wechat *wechat, const struct provider_task *task,
@@ -489,13 +497,15 @@ static void wechat_read(struct provider *provider, const struct provider_task *t
 static json_t *resource_open(struct wechat *wechat, const json_t *notice)
 {
     const json_t *resource = json_object_get(notice, "resource");
-    size_t sealed = sizeof wechat->sealed, opened = sizeof wechat->opened;
+    const struct span ciphertext = provider_json_text(resource, "ciphertext");
+    const struct span nonce = provider_json_text(resource, "nonce");
+    const struct span associated = provider_json_text(resource, "associated_data");
+    size_t size = sizeof wechat->sealed, opened = sizeof wechat->opened;
     if (!provider_json_is(resource, "algorithm", "AEAD_AES_256_GCM")
-        || base64_standard_decode(provider_json_text(resource, "ciphertext"), wechat->sealed, &sealed) != STATUS_OK
-        || sign_unseal(wechat->api_key, provider_json_text(resource, "nonce"),
-               provider_json_text(resource, "associated_data"), span_of(wechat->sealed, sealed),
-               wechat->opened, &opened)
-            != STATUS_OK)
+        || base64_standard_decode(ciphertext, wechat->sealed, &size) != STATUS_OK)
+        return NULL;
+    const struct span sealed = span_of(wechat->sealed, size);
+    if (sign_unseal(wechat->api_key, nonce, associated, sealed, wechat->opened, &opened) != STATUS_OK)
         return NULL;
     return provider_json_read(span_of(wechat->opened, opened));
 }

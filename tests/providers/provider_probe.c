@@ -19,18 +19,10 @@
 
 enum { LINE_MAX_BYTES = 512 * 1024, HEAD_MAX = 16 * 1024, BODY_MAX = 128 * 1024 };
 
-static const char *const act_names[PROVIDER_ACTS] = {
-    [PROVIDER_CREATE] = "create", [PROVIDER_QUERY] = "query", [PROVIDER_CLOSE] = "close", [PROVIDER_REFUND] = "refund", [PROVIDER_REFUND_QUERY] = "refund_query"
-};
-static const char *const word_names[] = { [WORD_OPEN] = "open",
-    [WORD_CAPTURED] = "captured",
-    [WORD_CLOSED] = "closed",
-    [WORD_UNKNOWN] = "unknown",
-    [WORD_REFUNDED] = "refunded",
-    [WORD_REFUND_PENDING] = "refund_pending",
-    [WORD_REFUSED] = "refused",
-    [WORD_AGAIN] = "again",
-    [WORD_FORGED] = "forged" };
+static const char *const act_names[PROVIDER_ACTS] = { "create", "query", "close", "refund",
+    "refund_query" };
+static const char *const word_names[] = { "open", "captured", "closed", "unknown", "refunded",
+    "refund_pending", "refused", "again", "forged" };
 
 struct probe {
     struct provider *provider;

@@ -106,8 +106,9 @@ void provider_keys_head(const struct provider_keys *keys, uint64_t time_s, const
     text_add(&plain, body);
     text_literal(&plain, "\n");
     invariant(!plain.overflow);
-    text_format(
-        out, "Wechatpay-Timestamp: %llu\r\nWechatpay-Nonce: %s\r\nWechatpay-Serial: " KEYS_PLATFORM_SERIAL "\r\nWechatpay-Signature: ",
+    text_format(out,
+        "Wechatpay-Timestamp: %llu\r\nWechatpay-Nonce: %s\r\n"
+        "Wechatpay-Serial: " KEYS_PLATFORM_SERIAL "\r\nWechatpay-Signature: ",
         (unsigned long long)time_s, nonce);
     provider_keys_sign(keys, text_span(&plain), out);
     text_literal(out, "\r\n");

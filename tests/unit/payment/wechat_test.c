@@ -136,6 +136,7 @@ static void each_answer_has_its_word(void **state)
         { PROVIDER_CREATE, 200, "{}", WORD_FORGED },
         { PROVIDER_CREATE, 200, "", WORD_FORGED },
         { PROVIDER_CREATE, 400, "{\"code\":\"ORDER_CLOSED\"}", WORD_CLOSED },
+        { PROVIDER_CREATE, 400, "{\"code\":\"ORDERPAID\"}", WORD_AGAIN },
         { PROVIDER_CREATE, 403, "{\"code\":\"NO_AUTH\"}", WORD_REFUSED },
         { PROVIDER_QUERY, 404, "{\"code\":\"ORDER_NOT_EXIST\"}", WORD_UNKNOWN },
         { PROVIDER_QUERY, 500, "{\"code\":\"SYSTEM_ERROR\"}", WORD_AGAIN },
