@@ -113,7 +113,7 @@ void client_burst(struct world *world)
     world_turn(world);
 }
 
-static uint64_t key_fresh(struct world *world)
+uint64_t client_key(struct world *world)
 {
     if (SIM_PLACE_KEYS + world->key_count + 1 >= SIM_KEYS)
         return 0;
@@ -142,7 +142,7 @@ static void purchase_new(struct world *world)
     if (world_chance(world, 3))
         wish.flags = RESERVE_AFTER_END;
     if (world_chance(world, 70))
-        wish.key = key_fresh(world);
+        wish.key = client_key(world);
     const struct command command = { .type = COMMAND_RESERVE, .reserve = wish };
     if (world_chance(world, 15))
         (void)client_ask(world, port_of(wish.user), &command); /* the door saw an older board */
@@ -209,7 +209,7 @@ static void settle(struct world *world)
         for (uint32_t i = 0; i < command.settle.waiter_count; i++)
             command.settle.waiters[i] =
                 (struct waiter){ .user = world->users[world_below(world, BUYERS)],
-                    .key = world_chance(world, 70) ? key_fresh(world) : 0,
+                    .key = world_chance(world, 70) ? client_key(world) : 0,
                     .quantity = (uint32_t)world_below(world, 4) };
     }
     (void)client_ask(world, (uint32_t)(number % CLIENT_PORTS), &command);

@@ -28,6 +28,12 @@ static struct order_move move_choose(struct world *world, ticket_number ticket)
     return move;
 }
 
+static void check_unpaid(const struct world *world, ticket_number ticket)
+{
+    if (world_payments_live(world, ticket))
+        violation("I9 no order is closed while a payment is open", "ticket %" PRIu64, ticket);
+}
+
 /* What the rules say, in plain words. */
 static void check_done(struct world *world, const struct order_move *move, const struct order *after)
 {
@@ -48,6 +54,8 @@ static void check_done(struct world *world, const struct order_move *move, const
     if (move->event == ORDER_EVENT_EXPIRE && world->now_ms < ticket->pay_by_ms)
         violation("I11 no early expiry", "ticket %" PRIu64 " is closed %" PRIu64 " ms early",
             move->ticket, ticket->pay_by_ms - world->now_ms);
+    if (move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL)
+        check_unpaid(world, move->ticket);
     if (after->state != expected)
         violation("I9 states only move forward", "ticket %" PRIu64 " is %u after event %u",
             move->ticket, after->state, move->event);
@@ -77,7 +85,7 @@ static bool move_send(struct world *world, const struct order_move *move)
 }
 
 /* A commit whose answer a crash took is found by looking. */
-static void moved_look(struct world *world, ticket_number ticket)
+void world_look(struct world *world, ticket_number ticket)
 {
     struct order order;
     if (world->store->ops->order_by_ticket(world->store, ticket, &order) != STATUS_OK)
@@ -101,7 +109,7 @@ void world_move(struct world *world)
     const ticket_number ticket = world_below(world, (count + 1) / 2) * 2 + 1;
     const struct order_move move = move_choose(world, ticket);
     if (!world->sim_store.away)
-        moved_look(world, ticket);
+        world_look(world, ticket);
     if (!move_send(world, &move))
         world_crash(world);
 }
@@ -127,6 +135,7 @@ static void expired(void *context, ticket_number ticket, user_id user)
     if (world->moved[ticket] != ORDER_NONE)
         violation("I9 states only move forward", "ticket %" PRIu64 " was %u and expires", ticket,
             world->moved[ticket]);
+    check_unpaid(world, ticket);
     world->moved[ticket] = ORDER_CLOSED;
 }
 
@@ -145,7 +154,7 @@ void world_expire(struct world *world)
     static struct expiry expiry; /* large */
     struct model *model = &world->model;
     for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket += 2)
-        moved_look(world, ticket);
+        world_look(world, ticket);
     if (model->request_count + model->ticket_count + ROOM > SIM_REQUESTS
         || model->lsn + model->ticket_count + ROOM > SIM_LOG
         || model->ticket_count + PLACES_MAX > SIM_TICKETS)
@@ -160,16 +169,18 @@ void world_expire(struct world *world)
     if (expiry_run(world, &expiry) != 0)
         violation("I11 no early expiry", "an order is closed within the grace");
     world->now_ms += GRACE_MS;
-    /* What returns is offered to the line, and nobody pays that either: the line gets shorter. */
-    for (uint32_t closed = 1, rounds = 0; closed > 0; rounds++) {
+    /* What returns is offered to the line, and nobody pays that either: the line gets shorter. Late
+     * money gets its unit or goes back; what it did not want is closed as well. */
+    for (uint32_t closed = 1, rounds = 0; closed > 0 || rounds < 2; rounds++) {
         closed = 0;
         for (uint32_t more = 1; more > 0; closed += more)
             more = expiry_run(world, &expiry);
+        world_payments_drain(world);
         world_rest(world);
         world_check_rest(world);
-        world->now_ms += 2 * OFFER_WINDOW_MS;
+        world->now_ms += LONG_MS + 2 * OFFER_WINDOW_MS;
         expiry_look(&expiry);
-        if (rounds > PLACES_MAX)
+        if (rounds > PLACES_MAX + 2)
             violation("the line", "offers go round in circles");
     }
     for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket++) {

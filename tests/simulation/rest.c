@@ -99,8 +99,10 @@ static void check_order(const struct world *world, ticket_number number, uint32_
             status_name(status));
     if (order.user != ticket->user || order.item != ticket->item
         || order.quantity != ticket->quantity || order.channel != ticket->channel
-        || order.pay_by_ms != ticket->pay_by_ms || order.created_ms != ticket->time_ms)
+        || order.pay_by_ms < ticket->pay_by_ms || order.created_ms != ticket->time_ms)
         violation("I5 every win is an order", "the order of ticket %" PRIu64 " is another one", number);
+    if (order.pay_by_ms > ticket->pay_by_ms && !world_payment_started(world, number))
+        violation("I11 time to pay", "ticket %" PRIu64 " has more without a payment", number);
     if (order.unit_price != ticket->price || order.amount != ticket->price * ticket->quantity)
         violation("price: the flash price is charged",
             "ticket %" PRIu64 ": %" PRIu64 " instead of %" PRIu64, number, order.unit_price,
@@ -171,6 +173,7 @@ void world_check_rest(struct world *world)
             "%u dead letters, expected %u; the last: record %" PRIu64 ": %s", letters, dead,
             letters == 0 ? 0 : letter_rows[letters - 1].lsn,
             letters == 0 ? "" : letter_rows[letters - 1].reason);
+    world_check_money(world);
 }
 
 /* ---- the last buyers ---- */

@@ -171,6 +171,8 @@ static void step_trouble(struct world *world)
     trace_step("trouble", world->disk.full, world->sim_store.away, world->sim_queue.late);
 }
 
+enum { PAY_PERCENT = 25 };
+
 static bool setup_missing(const struct world *world)
 {
     for (item_id id = 1; id <= world->item_count; id++)
@@ -181,6 +183,8 @@ static bool setup_missing(const struct world *world)
 
 void world_step(struct world *world)
 {
+    if (world_chance(world, PAY_PERCENT))
+        world_pay(world);
     const uint64_t what = world_below(world, 1000);
     const bool first = world->just_opened;
     world->just_opened = false;

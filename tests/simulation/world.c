@@ -454,6 +454,7 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     world->now_ms = 1000000 + world_below(world, 1000);
     world->engine_ms = 0;
     memset(world->moved, 0, sizeof world->moved);
+    world->payment_count = 0;
     world->lives = world->commands = world->crashes = world->stops = world->door_refusals = 0;
     world->bursts = seed % BURSTS_ONE_IN == 0;
     journal_choose(world);

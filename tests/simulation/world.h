@@ -4,6 +4,7 @@
 #ifndef STAMPEDE_TESTS_SIMULATION_WORLD_H
 #define STAMPEDE_TESTS_SIMULATION_WORLD_H
 
+#include "contract/payment.h"
 #include "funnel/door.h"
 #include "inventory/embedded.h"
 #include "orders/order_writer.h"
@@ -28,6 +29,18 @@ enum {
 static_assert(PUMP_PORT + 1 == SIM_PORTS, "one port for the pump");
 
 enum world_store { WORLD_STORE_MODEL, WORLD_STORE_SQLITE };
+
+enum { SIM_PAYMENTS = 256 };
+/* A payment as its provider knows it; nothing of ours can take that back. */
+struct sim_payment {
+    ticket_number ticket;
+    uint64_t amount, paid;
+    uint8_t provider;
+    bool is_paid, is_closed, refunded;
+    bool told;        /* the store has answered that it has the money */
+    uint64_t key;     /* of the unit that late money asks for */
+    uint32_t request; /* the model's, + 1 */
+};
 
 /* The pump's port: the model hears what the pump asks and is told. */
 struct pump_port {
@@ -83,6 +96,10 @@ struct world {
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_TICKETS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
 
+    uint32_t payment_count;
+    struct sim_payment payments[SIM_PAYMENTS]; /* the reference names the index */
+    bool payment_danger;                       /* power may fail within a transaction */
+
     /* The log applied from its beginning, never interrupted. */
     struct engine shadow;
 
@@ -123,6 +140,7 @@ void client_burst(struct world *world); /* all buyers want one of everything */
 void client_collect(struct world *world, uint32_t port);
 void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */
 bool client_purchase(struct world *world, const struct command_reserve *wish); /* through the door */
+uint64_t client_key(struct world *world); /* a fresh one; 0: there are no more */
 
 /* steps.c */
 void world_turn(struct world *world);
@@ -140,6 +158,17 @@ void world_wait(struct world *world);  /* somebody joins a line, or leaves it */
 void world_serve(struct world *world); /* the pump's port is emptied, free units are offered */
 /* At rest: nobody waits for units that are free and that he may have. */
 void world_check_lines(const struct world *world);
+
+void world_look(struct world *world, ticket_number ticket); /* a commit whose answer a crash took */
+
+/* payments.c */
+void world_pay(struct world *world); /* somebody pays, somebody tells, or the cashier works */
+bool world_payments_live(const struct world *world, ticket_number ticket);
+bool world_payment_started(const struct world *world, ticket_number ticket);
+void world_check_money(const struct world *world); /* at rest */
+/* The cashier works until nothing is due: no payment is live, no money waits, all refunds are
+ * done. */
+void world_payments_drain(struct world *world);
 
 /* rest.c */
 void world_rest(struct world *world); /* troubles end, everything drains */
