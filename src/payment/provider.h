@@ -1,6 +1,7 @@
 /* payment/provider.h: what a payment provider is to us: it writes requests, reads answers, and checks
- * callbacks (what it is asked and what it says: contract/provider.h). It never calls anybody itself and keeps no state: the cashier (orders/cashier.h) sends
- * what `ask` has written and gives the answer to `read`. So a provider is one file, plus its line in
+ * callbacks (what it is asked and what it says: contract/provider.h). It never calls anybody itself and
+ * keeps no state: the cashier (orders/cashier.h) sends what `ask` has written and gives the answer to
+ * `read`. So a provider is one file, plus its line in
  * provider_table.c, and can be tested without a network.
  *
  * Trust. An answer or callback counts only after its signature was checked (where the provider signs
@@ -73,7 +74,8 @@ const struct provider_ops *provider_find(const char *name); /* NULL: none */
 struct span provider_header(struct span head, const char *name);
 void provider_say(struct provider_said *said, enum provider_word word, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* word and error; the rest is cleared */
-/* A whole small file, without the line end, 0 at its end; for keys. */
+/* A whole small file, without the line end, 0 at its end; for keys. STATUS_IO; STATUS_FULL: too long;
+ * STATUS_BAD_INPUT: empty. */
 MUST_CHECK enum status provider_file_read(const char *path, char *out, size_t out_bytes, size_t *size);
 /* True: there is no answer to read (no reply, 429, 5xx), and `said` is WORD_AGAIN. */
 bool provider_unanswered(const struct outgoing_call *call, struct provider_said *said);

@@ -67,7 +67,7 @@ enum status provider_file_read(const char *path, char *out, size_t out_bytes, si
     while (*size > 0 && (out[*size - 1] == '\n' || out[*size - 1] == '\r'))
         --*size;
     out[*size] = '\0';
-    return STATUS_OK;
+    return *size > 0 ? STATUS_OK : STATUS_BAD_INPUT; /* a secret that is empty is none */
 }
 
 bool provider_unanswered(const struct outgoing_call *call, struct provider_said *said)

@@ -51,6 +51,8 @@ static void a_file_is_read_whole_and_without_its_line_end_or_not_at_all(void **s
     memset(out, '#', sizeof out);
     assert_int_equal(provider_file_read(path, out, 8, &size), STATUS_FULL);
     assert_int_equal(out[0], 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_BAD_INPUT);
     close(fd);
     unlink(path);
     assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_IO);
