@@ -333,7 +333,11 @@ keys = os.path.join(server.folder, "jwt")
 os.mkdir(keys)
 with open(os.path.join(keys, "shop.secret"), "w") as file:
     file.write(SECRET)
-server.write_config(session__jwt_keys=keys)
+# A webhook at an address that is refused: messages wait and can be listed and replayed.
+with open(os.path.join(server.folder, "webhook.secret"), "w") as file:
+    file.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+server.write_config(session__jwt_keys=keys, webhook__url="http://127.0.0.1:1/",
+                    webhook__secret_file=os.path.join(server.folder, "webhook.secret"))
 server.start()
 ids = {}
 
