@@ -546,6 +546,25 @@ def administrators_move_units_and_read_lists():
 
 
 @rule
+def webhooks_are_listed_and_replayed():
+    equal(admin("adminListWebhooks", role="viewer", state="failed")["webhooks"], [])
+    listed = eventually(lambda: admin("adminListWebhooks", after=0)["webhooks"], "nothing to tell")
+    admin("adminListWebhooks", 400, "bad-query", state="lost")
+    equal(admin("adminReplayWebhook", webhook=listed[0]["id"], role="operator"), {"replayed": 1})
+    admin("adminReplayWebhook", 404, "not-found", webhook=4294967295)
+    admin("adminReplayWebhook", 403, "admin-role", webhook=1, role="viewer")
+    equal(admin("adminReplayWebhooks", body={"from_ms": 9000000000000}), {"replayed": 0})
+    admin("adminReplayWebhooks", 422, "bad-value", body={"from_ms": "now"})
+    admin("adminReplayWebhooks", 400, "bad-body", body=[])
+    plain = Server().start()  # has nobody to tell
+    for name, path, body in (("adminReplayWebhook", "/webhooks/1/replay", None),
+                             ("adminReplayWebhooks", "/webhooks/replay", {"from_ms": 0})):
+        reply = plain.admin("POST", path, body)
+        equal((reply.status, check(operations[name][2], reply)["type"]), (409, "/problems/conflict"))
+        seen[name].add(reply.status)
+
+
+@rule
 def orders_are_paid_cancelled_and_refunded():
     order, alice, bob, nobody = ids["order"], ids["alice"], ids["bob"], "0" * 15 + "1"
     view = call("getOrder", 200, order=order, session=alice)
@@ -635,7 +654,7 @@ def health_metrics_document_and_page_are_served():
 
 
 def documented_path(path):
-    return re.sub(r"{(sale|item)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|webhook)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
