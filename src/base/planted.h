@@ -53,7 +53,8 @@
     X(SECOND_PAYMENT_LEFT_OPEN, "an order is paid, and its other payment can still be") \
     X(WAITER_OVER_LIMIT, "an offer to a waiter does not count toward the limit") \
     X(WAITER_SKIPS_LINE, "a later waiter is served before an earlier one that fits") \
-    X(OPEN_ORDER_UNCHECKED, "a second unpaid order where one is allowed")
+    X(OPEN_ORDER_UNCHECKED, "a second unpaid order where one is allowed") \
+    X(HOLD_WITHOUT_END, "every start of a payment makes the time to pay longer")
 
 #define PLANTED_ENUM(name, what) PLANTED_##name,
 enum planted_bug { PLANTED_LIST(PLANTED_ENUM) PLANTED_COUNT };

@@ -81,6 +81,10 @@ static const struct sqlite_sql payments_next = { SQL_PAYMENTS_NEXT,
 static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
     "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1"
     " WHERE ticket = ?1 AND extended = 0 AND pay_by_ms < ?2" };
+/* Only for the planted bug. */
+static const struct sqlite_sql order_extend_again = {
+    SQL_ORDER_EXTEND, "UPDATE orders SET pay_by_ms = ?2, version = version + 1 WHERE ticket = ?1 AND pay_by_ms < ?2"
+};
 static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
     "UPDATE orders SET ending = ?2, version = version + 1"
     " WHERE ticket = ?1 AND state = 1 AND ending = 0" };
@@ -260,7 +264,8 @@ static enum status start_extend(
     struct sqlite_store *store, const struct payment_start *start, struct order *order)
 {
     const uint64_t pay_by_ms = start->now_ms + start->extend_ms;
-    enum status status = run_pair(store, &order_extend, start->ticket, pay_by_ms);
+    const struct sqlite_sql *sql = planted(HOLD_WITHOUT_END) ? &order_extend_again : &order_extend;
+    enum status status = run_pair(store, sql, start->ticket, pay_by_ms);
     if (status != STATUS_OK || sqlite_changed_rows(store) == 0)
         return status;
     order->pay_by_ms = pay_by_ms;

@@ -85,7 +85,8 @@ static bool was_extended(const struct model_store *model, ticket_number ticket)
 
 static void extend(struct model_store *model, struct order *order, uint64_t until_ms)
 {
-    if (until_ms <= order->pay_by_ms || was_extended(model, order->ticket))
+    if (until_ms <= order->pay_by_ms
+        || (was_extended(model, order->ticket) && !planted(HOLD_WITHOUT_END)))
         return;
     model->extended[model->at.extended++] = order->ticket;
     order->pay_by_ms = until_ms;

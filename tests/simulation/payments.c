@@ -81,10 +81,10 @@ static void user_starts(struct world *world)
     const struct model_ticket *bought = &world->model.tickets[ticket];
     struct sim_payment *row = &world->payments[world->payment_count];
     struct payment_start start = {
-        .ticket = ticket, .now_ms = world->now_ms, .extend_ms = world_below(world, 5000)
+        .ticket = ticket, .now_ms = world->now_ms, .extend_ms = world_below(world, EXTEND_MAX_MS)
     };
     struct payment payment = { 0 };
-    struct order after = { 0 };
+    struct order before = { 0 }, after = { 0 };
     uint8_t answer = START_ANSWERS;
     *row = (struct sim_payment){ .ticket = ticket,
         .amount = bought->price * bought->quantity,
@@ -92,6 +92,7 @@ static void user_starts(struct world *world)
     snprintf(start.provider, sizeof start.provider, "%s", providers[row->provider]);
     reference_of(world, row, start.reference);
     world_look(world, ticket);
+    (void)world->store->ops->order_by_ticket(world->store, ticket, &before);
     danger(world);
     const enum status status = money(world)->start(world->store, &start, &payment, &after, &answer);
     world->payment_count += status != STATUS_OK || answer == START_DONE; /* perhaps it is there */
@@ -101,6 +102,8 @@ static void user_starts(struct world *world)
     if (world->moved[ticket] != ORDER_NONE)
         violation("I9 states only move forward",
             "ticket %" PRIu64 " is %u, and a payment of it starts", ticket, world->moved[ticket]);
+    if (after.pay_by_ms != before.pay_by_ms && before.pay_by_ms != bought->pay_by_ms)
+        violation("I11 time to pay", "ticket %" PRIu64 " gets more again", ticket);
     if (payment.amount != row->amount)
         violation("price: the flash price is charged", "ticket %" PRIu64, ticket);
 }

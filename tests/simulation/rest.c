@@ -103,6 +103,8 @@ static void check_order(const struct world *world, ticket_number number, uint32_
         violation("I5 every win is an order", "the order of ticket %" PRIu64 " is another one", number);
     if (order.pay_by_ms > ticket->pay_by_ms && !world_payment_started(world, number))
         violation("I11 time to pay", "ticket %" PRIu64 " has more without a payment", number);
+    if (order.pay_by_ms > ticket->pay_by_ms + EXTEND_MAX_MS)
+        violation("I11 time to pay", "ticket %" PRIu64 " has got more than once", number);
     if (order.unit_price != ticket->price || order.amount != ticket->price * ticket->quantity)
         violation("price: the flash price is charged",
             "ticket %" PRIu64 ": %" PRIu64 " instead of %" PRIu64, number, order.unit_price,

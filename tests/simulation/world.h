@@ -164,6 +164,7 @@ void world_look(struct world *world, ticket_number ticket); /* a commit whose an
 /* payments.c */
 void world_pay(struct world *world); /* somebody pays, somebody tells, or the cashier works */
 bool world_payments_live(const struct world *world, ticket_number ticket);
+enum { EXTEND_MAX_MS = 5000 };
 bool world_payment_started(const struct world *world, ticket_number ticket);
 void world_check_money(const struct world *world); /* at rest */
 /* The cashier works until nothing is due: no payment is live, no money waits, all refunds are
