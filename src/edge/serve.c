@@ -183,6 +183,7 @@ static void start_request(
     }
     if (verdict == EDGE_UPGRADED) {
         invariant(!closing && !head_only);
+        flush(edge, connection); /* from here on, nothing goes through `out` */
         websocket_start(edge, connection);
         return;
     }
@@ -430,8 +431,8 @@ static inline void answer_alone(
     else if (verdict == EDGE_REPLIED)
         edge->body = given.body;
     else {
-        websocket_start(edge, connection);
         flush(edge, connection);
+        websocket_start(edge, connection);
         settle(edge, connection);
         return;
     }

@@ -1,5 +1,5 @@
 """Push over WebSocket in the real program: who may connect, what is told in which order, what is cut, and that it
-says the same as polling.
+says the same as polling. The parts: push, desk_push.
 
 PUSH_CLIENTS=N: so many sockets in the crowd (1000)."""
 import json
@@ -10,11 +10,12 @@ import threading
 import time
 
 from harness import Buyer, Closed, Server, equal, eventually, problem, rule, run, true
+from push_crowd import crowd, resident_kib
 from push_client import BINARY, CLOSE, PING, PONG, TEXT, Push, frame, handshake, upgrade
 
 PRICE = 99900
-server = Server(settings={"cors.origins": "https://shop.example", "orders.grace_ms": 500,
-                          "server.edges": 1}).start()
+CLIENTS = int(os.environ.get("PUSH_CLIENTS", "1000"))
+server = Server(settings={"cors.origins": "https://shop.example", "orders.grace_ms": 500}).start()
 
 
 def pay(order, reference):
@@ -28,11 +29,6 @@ def refund(order):
 
 def cancel(buyer, order):
     equal(server.request("POST", f"/v1/orders/{order}/cancel", session=buyer.session).status, 200)
-
-
-def resident_kib(pid):
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 def is_event(name):
@@ -129,7 +125,7 @@ def the_life_of_an_order_is_told_as_it_happens():
 @rule
 def an_order_that_is_cancelled_or_expires_is_told_closed():
     item = server.open_item(total=5)
-    quick = server.open_item(total=5, pay_window_s=1)
+    quick = server.open_item(total=5, pay_window_ms=1000)
     buyer = Buyer(server)
     with Push(server, buyer.session) as push:
         buyer.win(item)
@@ -199,11 +195,12 @@ def who_comes_back_gets_the_present_state_and_not_a_replay():
 
 @rule
 def all_sockets_of_a_user_hear_it_and_a_ninth_ends_the_oldest():
-    item = server.open_item(total=5)
-    buyer = Buyer(server)
+    single = Server(settings={"server.threads": 1}).start()
+    item = single.open_item(total=5)
+    buyer = Buyer(single)
     sockets = []
     for _ in range(9):
-        sockets.append(Push(server, buyer.session))
+        sockets.append(Push(single, buyer.session))
         equal(sockets[-1].message()["type"], "state")
     equal(sockets[0].closed()[0], 1008)
     buyer.win(item)
@@ -211,7 +208,8 @@ def all_sockets_of_a_user_hear_it_and_a_ninth_ends_the_oldest():
         push.until(is_event("created"))
         push.socket.close()
     sockets[0].socket.close()
-    eventually(lambda: server.metrics()["stampede_push_sockets"] == 0, "sockets stay counted")
+    eventually(lambda: single.metrics()["stampede_push_sockets"] == 0, "sockets stay counted")
+    single.stop()
 
 
 @rule
@@ -348,8 +346,8 @@ def a_client_that_stops_reading_is_cut_after_send_timeout():
 
 
 @rule
-def a_session_that_ends_ends_its_sockets():
-    short = Server(settings={"session.life_s": 60, "server.connections_max": 16}).start()
+def sockets_leave_room_for_buying():
+    short = Server(settings={"session.life_s": 60, "server.connections_max": 16, "server.threads": 1}).start()
     sockets = [Push(short, Buyer(short).session) for _ in range(12)]
     problem(upgrade(short, Buyer(short).session), 503, "too-popular")
     for push in sockets:
@@ -363,7 +361,7 @@ def a_session_that_ends_ends_its_sockets():
 
 @rule
 def a_drain_says_goodbye_and_when_to_come_back():
-    leaving = Server().start()
+    leaving = Server(settings={"server.threads": 1}).start()
     sockets = [Push(leaving, Buyer(leaving).session) for _ in range(20)]
     for push in sockets:
         push.message()
@@ -379,6 +377,16 @@ def a_drain_says_goodbye_and_when_to_come_back():
     stopping.join()
     true(len(hints) > 10 and all(500 <= hint <= 10000 for hint in hints), f"hints {hints}")
     true(time.monotonic() - began < 5, "the drain waited for sockets")
+
+
+@rule
+def everybody_in_a_crowd_is_told_of_their_own_order():
+    busy = Server(settings={"server.connections_max": 2 * CLIENTS + 100}).start()
+    figures = crowd(busy, CLIENTS)
+    print("     " + ", ".join(f"{name} {value:.0f}" for name, value in figures.items()))
+    equal(busy.metrics()['stampede_push_cut_total{reason="slow"}'], 0)
+    busy.stop()
+    busy.verify()
 
 
 @rule
