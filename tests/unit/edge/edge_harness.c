@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "edge/http_reply.h"
+#include "edge/websocket.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,6 +53,12 @@ static enum edge_verdict request_handle(void *self, const struct http_request *r
     if (span_equal(request->path, SPAN("/answer"))) {
         reply->answer = (struct edge_answer){ .kind = 1, .a = number_of(request) };
         return EDGE_ANSWERED;
+    }
+    struct websocket_offer offer;
+    if (span_equal(request->path, SPAN("/socket"))
+        && websocket_offer_read(request, &offer) == WEBSOCKET_WELCOME) {
+        websocket_accept(out, &offer, SPAN_NONE);
+        return EDGE_UPGRADED;
     }
     if (span_equal(request->path, SPAN("/never")))
         return EDGE_DEFERRED;
@@ -116,6 +123,33 @@ static void turn(void *self, uint64_t now_ms)
     }
 }
 
+static void socket_message(void *self, uint64_t socket, struct span text)
+{
+    struct harness *harness = self;
+    char bytes[WEBSOCKET_HEAD_MAX + WEBSOCKET_MESSAGE_MAX];
+    struct text frame = text_in(bytes, sizeof bytes);
+    uint32_t count;
+    if (span_equal(text, SPAN("close"))) {
+        edge_socket_close(harness->edge, socket, WEBSOCKET_NORMAL, "as you wish");
+        return;
+    }
+    if (span_to_u32(text, &count) != STATUS_OK) {
+        websocket_frame(&frame, WEBSOCKET_TEXT, text);
+        (void)edge_socket_send(harness->edge, socket, text_span(&frame));
+        return;
+    }
+    websocket_frame(&frame, WEBSOCKET_TEXT, span_of(harness->big, HARNESS_FRAME_BYTES));
+    while (count-- > 0)
+        (void)edge_socket_send(harness->edge, socket, text_span(&frame));
+}
+
+static void socket_gone(void *self, uint64_t socket, enum edge_socket_end end)
+{
+    struct harness *harness = self;
+    (void)socket;
+    atomic_fetch_add(&harness->gone[end], 1);
+}
+
 static void run(void *context)
 {
     edge_run(((struct harness *)context)->edge);
@@ -141,7 +175,9 @@ void harness_start(struct harness *harness, struct edge_config config)
         .request = request_handle,
         .render = render,
         .refuse = refuse,
-        .turn = turn };
+        .turn = turn,
+        .message = socket_message,
+        .gone = socket_gone };
     enum status status = edge_open(&harness->edge, &config, &handler);
     invariant(status == STATUS_OK);
     status = thread_start(&harness->thread, "edge", run, harness);

@@ -6,7 +6,9 @@
  *   /never    deferred for ever       /bytes   deferred, completed with bytes
  *   /big      HARNESS_BIG_BYTES left in place as the body
  *   /flood    an answer that does not fit    /page  HARNESS_PAGE_BYTES written to out
- *   /hold     deferred (overlaps) until harness_release() */
+ *   /hold     deferred (overlaps) until harness_release()
+ *   /socket   becomes a websocket: a text message comes back, "close" closes it with 1000, a number gets so
+ *             many frames of HARNESS_FRAME_BYTES */
 #ifndef STAMPEDE_TESTS_EDGE_HARNESS_H
 #define STAMPEDE_TESTS_EDGE_HARNESS_H
 
@@ -16,6 +18,7 @@ enum {
     HARNESS_BIG_BYTES = 8 * 1024 * 1024,
     HARNESS_PAGE_BYTES = 200 * 1024,
     HARNESS_WAITING_MAX = 1024,
+    HARNESS_FRAME_BYTES = 1000,
     HARNESS_REPLY_MAX = 256 * 1024,
 };
 
@@ -31,6 +34,7 @@ struct harness {
     _Atomic bool released;
     _Atomic uint32_t waiting; /* readable from the test */
     _Atomic uint32_t handled;
+    _Atomic uint32_t gone[EDGE_SOCKET_ENDS]; /* websockets, by how they ended */
     struct harness_waiter waiters[HARNESS_WAITING_MAX];
     uint32_t waiter_count;
     char *big;
