@@ -9,6 +9,7 @@ import { onLanguage, say } from './i18n.js';
 import { createItemLayout } from './item_layout.js';
 import { orderFollow, orderHolds } from './order_follow.js';
 import {
+    itemAfterPush,
     itemAfterRefusal,
     nextTickMs,
     phaseOf,
@@ -18,8 +19,10 @@ import {
 import { createPoll } from './poll.js';
 import { sentenceFor } from './problems.js';
 import { createPurchase } from './purchase.js';
+import { createPush } from './push.js';
 
 const AFTER_START_MS = 2_500;
+const QUIET_MS = 60_000; /* between looks at an item of which push would tell */
 
 export function mountItem(root, itemId, { clock, session, titleSet }) {
     const layout = createItemLayout(orderCancel);
@@ -27,13 +30,17 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     let failure = null; /* why the last status did not arrive */
     let order = null;
     let followed = null; /* { ticket, end } */
+    let push = null;
     let wasPhase = 'unknown';
     let openedHere = false;
     let timer = 0;
 
     const purchase = createPurchase(itemId, clock, session, purchaseChanged);
-    const poll = createPoll(statusAsk, () =>
-        statusIntervalMs(phaseOf(item, clock.now()), item, clock.now()));
+    const poll = createPoll(statusAsk, () => {
+        const phase = phaseOf(item, clock.now());
+        const quiet = push?.live() && (phase === 'soldOut' || phase === 'paused');
+        return quiet ? QUIET_MS : statusIntervalMs(phase, item, clock.now());
+    });
 
     async function statusAsk() {
         if (purchase.state.step === 'queueing' && item !== null)
@@ -49,6 +56,18 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         tick();
     }
 
+    /* Only once there is a session, and something that can change. */
+    function pushOpen() {
+        const opened = session.current();
+        if (push === null && opened !== null)
+            push = createPush(opened.session, [itemId], itemTold);
+    }
+
+    function itemTold(told) {
+        item = itemAfterPush(item, told);
+        tick();
+    }
+
     function follow(ticket) {
         if (followed?.ticket === ticket)
             return;
@@ -56,11 +75,13 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         const opened = session.current();
         if (opened === null)
             return;
-        const end = orderFollow(opened.session, ticket, orderShown, () => {
+        pushOpen();
+        const gone = () => {
             ticketForget(itemId);
             followed = null;
             paint();
-        });
+        };
+        const end = orderFollow(opened.session, ticket, orderShown, gone, push);
         followed = { ticket, end };
     }
 
@@ -71,7 +92,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         paint();
     }
 
-    /* Whatever the answer (somebody may have paid meanwhile), the long poll tells what is true. */
+    /* Whatever the answer (somebody may have paid meanwhile), the following tells what is true. */
     async function orderCancel(shown) {
         try {
             await cancelPost(session.current().session, shown.order);
@@ -160,6 +181,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             poll.soon(AFTER_START_MS);
         }
         wasPhase = phase;
+        if (phase === 'open' || phase === 'full' || phase === 'soldOut' || phase === 'paused')
+            pushOpen();
         paint();
         if (!document.hidden)
             timer = setTimeout(tick, nextTickMs(item, now));
@@ -192,6 +215,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             clearTimeout(timer);
             poll.stop();
             followed?.end();
+            push?.end();
             languageEnd();
             document.removeEventListener('visibilitychange', visibilityChanged);
         },

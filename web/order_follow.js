@@ -1,4 +1,5 @@
-/* Follows one order by long poll until nothing more will happen to it. */
+/* Follows one order until nothing more will happen to it: by push while a connection is there, by
+ * long poll otherwise. Both tell the same. */
 
 import { ticketWait } from './api.js';
 import { jittered } from './poll.js';
@@ -21,25 +22,35 @@ function becomesVisible() {
 }
 
 /* `shown` gets each new order view; `gone` is called if the ticket is not this user's or unknown.
- * Returns the function that ends the following. */
-export function orderFollow(session, ticket, shown, gone) {
+ * `push`: a connection of this session (push.js), or null. Returns the function that ends the
+ * following. */
+export function orderFollow(session, ticket, shown, gone, push = null) {
     const abort = new AbortController();
 
     async function follow() {
         let version;
+        let asked = false;
         while (!abort.signal.aborted) {
             await becomesVisible();
             const askedAt = performance.now();
             try {
-                const order = await ticketWait(session, ticket, version, abort.signal);
+                /* The first question is always asked: only its answer knows strange tickets. */
+                const pushed = asked && push?.live() === true;
+                const order = pushed
+                    ? await push.next(ticket, version)
+                    : await ticketWait(session, ticket, version, abort.signal);
                 if (abort.signal.aborted)
                     return;
+                asked = true;
+                if (order === null)
+                    continue;
                 shown(order);
                 version = order.version;
                 /* A paid order can still be refunded, but nobody watches the page for that. */
                 if (FINAL_STATES.has(order.state) || order.state === 'paid')
                     return;
-                await pause(Math.max(0, ROUND_MIN_MS - (performance.now() - askedAt)));
+                if (!pushed && push?.live() !== true)
+                    await pause(Math.max(0, ROUND_MIN_MS - (performance.now() - askedAt)));
             } catch (refusal) {
                 if (abort.signal.aborted)
                     return;

@@ -34,6 +34,23 @@ export function itemAfterRefusal(item, { type, body }) {
     }
 }
 
+/* What push says of an item is newer than the last status, too. */
+export function itemAfterPush(item, { state }) {
+    if (item === null)
+        return item;
+    switch (state) {
+    case 'sold-out':
+        return { ...item, state: 'open', sold_out: true, counts: { ...item.counts, free: 0 } };
+    case 'available':
+        return { ...item, state: 'open', started: true, sold_out: false, accepting: true };
+    case 'paused':
+    case 'ended':
+        return { ...item, state };
+    default:
+        return item;
+    }
+}
+
 /* The phases in which a refusal's sentence is still true; the others are true until the next
  * click. */
 const TRUE_IN = { 'not-started': 'before', 'paused': 'paused', 'ended': 'ended' };
