@@ -22,10 +22,10 @@ function socketOpen(session, items) {
     return new WebSocket(address, ['stampede.v1', `bearer.${session}`]);
 }
 
-/* `itemTold` gets each state of a watched item, the newest version only. */
+/* `itemTold` gets each change of a watched item, never an older one after a newer one. */
 export function createPush(session, items, itemTold, { open = socketOpen, after = setTimeout } = {}) {
     const orders = new Map(); /* by ticket, the newest version */
-    const itemVersions = new Map();
+    const itemsKnown = new Map(); /* by item, the newest version */
     let waiting = []; /* [{ ticket, version, resolve }] */
     let socket = null;
     let live = false;
@@ -40,11 +40,14 @@ export function createPush(session, items, itemTold, { open = socketOpen, after 
             orders.set(order.ticket, order);
     }
 
+    /* What an item was when the connection came up is known by its status; news are changes. */
     function itemTake(told) {
-        if (itemVersions.get(told.item) >= told.version)
+        const before = itemsKnown.get(told.item);
+        if (before?.version >= told.version)
             return;
-        itemVersions.set(told.item, told.version);
-        itemTold(told);
+        itemsKnown.set(told.item, told);
+        if (told.type === 'item' || (before !== undefined && before.state !== told.state))
+            itemTold(told);
     }
 
     function waitersAnswer() {
