@@ -180,7 +180,8 @@ struct payment_store_ops {
     /* tries + 1; only for those that `due` lists. */
     enum status (*again)(struct order_store *, uint64_t id, uint64_t next_ms);
     /* Late money got a unit: the order of `ticket` (pending) is paid by it. False in *done: that
-     * order is not pending, or of another user, item or amount; a refund intent is stored instead. STATUS_NOT_FOUND: not written yet. */
+     * order is not pending, or of another user, item or amount; a refund intent is stored instead.
+     * STATUS_NOT_FOUND: not written yet. */
     enum status (*relink)(struct order_store *, uint64_t id, ticket_number ticket, uint64_t now_ms,
         struct order *after, bool *done);
     /* Late money gets no unit: a refund intent, once. */

@@ -35,9 +35,9 @@ static const struct sqlite_sql order_same = { SQL_ORDER_SAME,
     "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4" };
 static const struct sqlite_sql order_life = { SQL_ORDER_LIFE,
     "SELECT item, user, quantity, channel, state, pay_by_ms FROM orders WHERE ticket = ?1" };
-static const struct sqlite_sql order_move = {
-    SQL_ORDER_MOVE, "UPDATE orders SET state = ?3, ending = 0, version = version + 1 WHERE ticket = ?1 AND state = ?2"
-};
+static const struct sqlite_sql order_move = { SQL_ORDER_MOVE,
+    "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
+    " WHERE ticket = ?1 AND state = ?2" };
 static const struct sqlite_sql order_end = { SQL_ORDER_END,
     "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, ending = 0, version = version + 1"
     " WHERE ticket = ?1 AND state = ?2" };

@@ -82,9 +82,9 @@ static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
     "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1"
     " WHERE ticket = ?1 AND extended = 0 AND pay_by_ms < ?2" };
 /* Only for the planted bug. */
-static const struct sqlite_sql order_extend_again = {
-    SQL_ORDER_EXTEND, "UPDATE orders SET pay_by_ms = ?2, version = version + 1 WHERE ticket = ?1 AND pay_by_ms < ?2"
-};
+static const struct sqlite_sql order_extend_again = { SQL_ORDER_EXTEND,
+    "UPDATE orders SET pay_by_ms = ?2, version = version + 1"
+    " WHERE ticket = ?1 AND pay_by_ms < ?2" };
 static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
     "UPDATE orders SET ending = ?2, version = version + 1"
     " WHERE ticket = ?1 AND state = 1 AND ending = 0" };

@@ -108,7 +108,7 @@ static void attempts_are_bounded(void **state)
     struct order after;
     const ticket_number ticket = money_pending(f, 7);
     for (int i = 0; i < PAYMENTS_PER_ORDER; i++) {
-        char reference[8];
+        char reference[16];
         snprintf(reference, sizeof reference, "a%d", i);
         assert_int_equal(money_start(f, ticket, "alpha", reference, &payment, &after), START_DONE);
         assert_int_equal(money_closed(f, "alpha", reference, &after), LEARN_CLOSED);

@@ -32,7 +32,8 @@ static void move_make(struct model_store *model, const struct order_move *move, 
         payment_by_shop(model, move);
         model_order_pay(model, order, move->now_ms);
         return;
-    } else if (!planted(RETURN_WITHOUT_CLOSE)) {
+    }
+    if (!planted(RETURN_WITHOUT_CLOSE)) {
         const enum order_reason reason =
             to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
         model_store_end(model, order, to, reason, step);

@@ -57,16 +57,18 @@ static void a_longer_time_to_pay_needs_a_payment(void **state)
     assert_says(sold_verified(VERIFY_FAILED), "has another pay-by time than its ticket");
     folder_sql(&sold_folder, "UPDATE orders SET pay_by_ms = pay_by_ms + 2 WHERE ticket = 5");
     assert_says(sold_verified(VERIFY_FAILED), "has another pay-by time than its ticket");
-    folder_sql(
-        &sold_folder, "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY', 0, 2, 0, 0, 1, 0, 2, 3, 0)");
+    folder_sql(&sold_folder,
+        "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
+        " 0, 2, 0, 0, 1, 0, 2, 3, 0)");
     (void)sold_verified(VERIFY_HOLDS);
 }
 
 static void money_that_is_nowhere_is_found(void **state)
 {
     (void)state;
-    folder_sql(
-        &sold_folder, "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY', 9, 4, 4, 0, 1, 1, 0, 3, 0)");
+    folder_sql(&sold_folder,
+        "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
+        " 9, 4, 4, 0, 1, 1, 0, 3, 0)");
     assert_says(sold_verified(VERIFY_FAILED),
         "9 came in, 0 went back, 0 is to go back, 0 waits, but orders for 0 are paid by it");
     folder_sql(&sold_folder,

@@ -1,0 +1,16 @@
+/* tests/unit/store/sqlite_money.h: a database with one pending order, ticket 1, and its money. */
+#ifndef STAMPEDE_TESTS_SQLITE_MONEY_H
+#define STAMPEDE_TESTS_SQLITE_MONEY_H
+
+#include "contract/payment.h"
+#include "tests/unit/store/sqlite_place.h"
+
+/* The state is a struct place. */
+int money_setup(void **state);
+int money_teardown(void **state);
+/* Through the provider alpha. */
+enum status money_started(struct place *place, ticket_number ticket, const char *reference);
+/* What ticket 1 costs, in a callback. */
+enum status money_captured(struct place *place, const char *reference, uint8_t *answer);
+
+#endif

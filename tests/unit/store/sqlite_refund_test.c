@@ -1,0 +1,33 @@
+/* Refund intents as rows. The rules are in tests/seam/store_suite_refunds.c. */
+#include "tests/unit/store/sqlite_money.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void a_reference_that_fills_its_column_still_gets_a_key(void **state)
+{
+    struct place *place = *state;
+    uint8_t answer;
+    char reference[REFERENCE_BYTES_MAX + 1];
+    memset(reference, 'x', REFERENCE_BYTES_MAX);
+    reference[REFERENCE_BYTES_MAX] = '\0';
+    assert_int_equal(money_started(place, 1, reference), STATUS_OK);
+    place_execute(place, "UPDATE orders SET state = 2");
+    assert_int_equal(money_captured(place, reference, &answer), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE key = 'r-1'"), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, money_setup, money_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_reference_that_fills_its_column_still_gets_a_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
