@@ -258,9 +258,12 @@ static enum status payments_turn(struct cashier *cashier, uint64_t now_ms)
     enum status status = ops_of(cashier)->due(
         cashier->config.store, now_ms, cashier->due, CASHIER_LOOK_MAX, &count, &next_ms);
     cashier->payments_look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        if (!asked_already(cashier, false, cashier->due[i].id))
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        if (asked_already(cashier, false, cashier->due[i].id))
+            cashier->passed_over = true;
+        else
             status = payment_turn(cashier, &cashier->due[i], now_ms);
+    }
     return status;
 }
 
@@ -287,9 +290,12 @@ static enum status refunds_turn(struct cashier *cashier, uint64_t now_ms)
     enum status status = ops_of(cashier)->refunds_due(
         cashier->config.store, now_ms, cashier->refunds, CASHIER_LOOK_MAX, &count, &next_ms);
     cashier->refunds_look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        if (!asked_already(cashier, true, cashier->refunds[i].id))
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        if (asked_already(cashier, true, cashier->refunds[i].id))
+            cashier->passed_over = true;
+        else
             status = refund_turn(cashier, &cashier->refunds[i], now_ms);
+    }
     return status;
 }
 
@@ -397,6 +403,10 @@ void cashier_said(struct cashier *cashier, uint32_t index, const struct provider
                                                  : payment_said(cashier, flight, said, now_ms);
     flight->used = false;
     cashier->under_way--;
+    /* A callback may have made this payment due for something else meanwhile. */
+    if (cashier->passed_over)
+        cashier_look(cashier);
+    cashier->passed_over = false;
     /* What could not be stored is due as before, and asked again. */
     if (status != STATUS_OK) {
         log_warn("cashier", "an answer can't be kept now: %s", status_name(status));

@@ -66,6 +66,7 @@ struct cashier_flight {
 struct cashier {
     struct cashier_config config;
     uint64_t payments_look_ms, refunds_look_ms; /* nothing is due before these */
+    bool passed_over; /* something was due, but a question about it was under way */
     uint32_t under_way;
     struct cashier_flight flights[CASHIER_FLIGHT_MAX];
     struct payment due[CASHIER_LOOK_MAX];
