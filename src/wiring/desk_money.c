@@ -50,13 +50,16 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     uint32_t index;
     struct provider *provider =
         desk_provider_find(desk, span_from_string(asked->payment->provider), &index);
-    struct outgoing_call *call = provider == NULL ? NULL : courier_take(desk->courier);
-    if (call == NULL) {
-        if (provider == NULL)
-            log_error("cashier", "payment %s is of provider %s, which is not in payment.providers",
-                asked->payment->reference, asked->payment->provider);
-        return false;
+    if (provider == NULL) { /* an answer, so that it waits its turn and holds up nobody else's */
+        log_error("cashier", "payment %s is of provider %s, which is not in payment.providers",
+            asked->payment->reference, asked->payment->provider);
+        said = (struct provider_said){ .word = WORD_AGAIN, .error = "not in payment.providers" };
+        cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
+        return true;
     }
+    struct outgoing_call *call = courier_take(desk->courier);
+    if (call == NULL)
+        return false;
     title_read(desk, asked->payment->ticket, title);
     snprintf(notify, sizeof notify, "%s/v1/payments/%s/callback", desk->money.public_url,
         provider->ops->name);
