@@ -318,7 +318,7 @@ static const char *signed_check(struct wechat *wechat, struct span head, struct 
     if (time.size > SECONDS_DIGITS_MAX || span_to_u64(time, &sent_s) != STATUS_OK || nonce.size == 0
         || nonce.size > NONCE_CHARS_MAX || signature.size == 0)
         return "not signed";
-    if (!span_equal(serial, span_from_string(wechat->platform_serial)))
+    if (!span_equal(serial, span_of(wechat->platform_serial, strlen(wechat->platform_serial))))
         return "signed with another key of the platform";
     struct text plain = text_in(wechat->plain, sizeof wechat->plain);
     text_add(&plain, time);
