@@ -1,6 +1,7 @@
 /* The file "payments": rows of BANK_ROW_BYTES, the n-th payment at n × BANK_ROW_BYTES, each with a
- * checksum over itself. A row is rewritten where it stands and synced; a row that is torn was told
- * to nobody. */
+ * checksum over itself. A row is rewritten where it stands and synced. A row that is torn is lost
+ * (its change was told to nobody), and only that one: at the end it is written anew, elsewhere its
+ * place stays empty. */
 #include "payment/sandbox_bank.h"
 
 #include "base/bytes.h"
@@ -98,12 +99,15 @@ static enum status rows_load(struct bank *bank)
     size_t got;
     struct bank_row row;
     enum status status = bank->disk->ops->size(bank->disk, bank->file, &bytes);
-    for (uint64_t at = 0; at < bytes && status == STATUS_OK; at += BANK_ROW_BYTES) {
-        status = bank->disk->ops->read(bank->disk, bank->file, at, &row, sizeof row, &got);
-        if (status != STATUS_OK || got < sizeof row || row.crc != row_crc(&row)
-            || bank->count == BANK_PAYMENTS_MAX)
+    for (uint32_t at = 0; at < BANK_PAYMENTS_MAX && status == STATUS_OK; at++) {
+        const uint64_t offset = (uint64_t)at * BANK_ROW_BYTES;
+        if (offset >= bytes)
             break;
-        bank->rows[bank->count++] = row;
+        status = bank->disk->ops->read(bank->disk, bank->file, offset, &row, sizeof row, &got);
+        if (status != STATUS_OK || got < sizeof row || row.crc != row_crc(&row) || row.reference[0] == 0)
+            continue;
+        bank->rows[at] = row;
+        bank->count = at + 1;
         *slot_of(bank, row.reference) = bank->count;
     }
     return status;
