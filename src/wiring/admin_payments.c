@@ -4,6 +4,8 @@
 #include "wiring/admin_api.h"
 #include "wiring/desk_payments.h"
 
+#include <stdlib.h>
+
 enum { REFUNDS_SHOWN = 100 };
 
 static const struct payment_store_ops *money_ops(const struct desk *desk)
@@ -31,11 +33,18 @@ static void payment_json(const struct payment *payment, struct text *out)
 void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
 {
     struct payment payments[PAYMENTS_PER_ORDER];
+    struct order_store *store = desk->config.store;
+    struct order order;
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    const enum status status = money_ops(desk)->of_order(
-        desk->config.store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
+    enum status status = store->ops->order_by_ticket(store, job->ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "There is no such order.", SPAN_NONE);
+        return;
+    }
+    if (status == STATUS_OK)
+        status = money_ops(desk)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         return;
@@ -72,22 +81,43 @@ static void refund_json(const struct desk *desk, const struct refund *refund, st
     text_literal(out, "}");
 }
 
+static int refund_compare(const void *left, const void *right)
+{
+    const struct refund *one = left, *other = right;
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+/* Those that are wanted and those that are stuck, as one ascending list: the last id shown is where
+ * the next page goes on, for both. */
+static enum status refunds_open(
+    struct desk *desk, uint64_t after, struct refund refunds[2 * REFUNDS_SHOWN], uint32_t *count)
+{
+    uint32_t wanted = 0, stuck = 0;
+    enum status status = money_ops(desk)->refunds(
+        desk->config.store, after, REFUND_WANTED, refunds, REFUNDS_SHOWN, &wanted);
+    if (status == STATUS_OK)
+        status = money_ops(desk)->refunds(
+            desk->config.store, after, REFUND_STUCK, refunds + wanted, REFUNDS_SHOWN, &stuck);
+    *count = wanted + stuck;
+    qsort(refunds, *count, sizeof *refunds, refund_compare);
+    if (*count > REFUNDS_SHOWN)
+        *count = REFUNDS_SHOWN;
+    return status;
+}
+
 void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
 {
-    struct refund refunds[REFUNDS_SHOWN];
+    struct refund refunds[2 * REFUNDS_SHOWN];
     uint32_t count = 0;
     uint64_t after = 0, open = 0;
     struct text body = job_body(job);
     (void)id;
     if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "open", 1, &open))
         return;
-    enum status status = money_ops(desk)->refunds(desk->config.store, after,
-        open != 0 ? REFUND_WANTED : REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
-    uint32_t stuck = 0;
-    if (status == STATUS_OK && open != 0 && count < REFUNDS_SHOWN)
-        status = money_ops(desk)->refunds(desk->config.store, after, REFUND_STUCK, refunds + count,
-            REFUNDS_SHOWN - count, &stuck);
-    count += stuck;
+    const enum status status = open != 0
+        ? refunds_open(desk, after, refunds, &count)
+        : money_ops(desk)->refunds(
+              desk->config.store, after, REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         return;
