@@ -120,8 +120,8 @@ static void news_told(struct cashier *cashier, const struct payment *payment,
     if (answer == LEARN_AMOUNT)
         log_error("cashier", "payment %s: a callback with another amount or currency; asking the provider",
             payment->reference);
-    const bool moved = answer == LEARN_PAID || (answer == LEARN_CLOSED && order->state == ORDER_CLOSED);
-    if (moved)
+    /* An order that is still pending may expire now: no payment holds it open any more. */
+    if (answer == LEARN_PAID || answer == LEARN_CLOSED || answer == LEARN_REFUND)
         cashier->config.changed(cashier->config.context, order);
     if (answer != LEARN_REPEATED && answer != LEARN_UNKNOWN)
         cashier_look(cashier);

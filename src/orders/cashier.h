@@ -49,7 +49,7 @@ struct cashier_config {
      * STATUS_AWAY: no answer. */
     enum status (*unit)(void *context, const struct payment *payment, const struct order *order,
         struct outcome *outcome);
-    /* An order has changed by this. */
+    /* An order has changed by this, or a payment that kept it from expiring is over. */
     void (*changed)(void *context, const struct order *order);
     /* A payment can be paid now (state OPEN), or never (`error`). */
     void (*opened)(void *context, const struct payment *payment, const char *error);
