@@ -4,6 +4,7 @@
 const TIMEOUT_MS = 8_000;
 const LONG_POLL_S = 20;
 const LONG_POLL_TIMEOUT_MS = (LONG_POLL_S + 12) * 1000;
+const PAY_TIMEOUT_MS = 25_000; /* the server itself waits for the provider before it answers */
 
 export class Refusal extends Error {
     constructor(type, status, retryAfterMs, body) {
@@ -94,6 +95,8 @@ export async function salesGet() {
     return Promise.all(sales.map((sale) => pagesGet(`/v1/sales/${sale.id}`, 'items')));
 }
 
+export const saleGet = (sale) => call('GET', `/v1/sales/${sale}`);
+
 export function sessionPost(token) {
     return call('POST', '/v1/session', { headers: token ? bearer(token) : {} });
 }
@@ -102,8 +105,8 @@ export function passPost(session, item) {
     return call('POST', `/v1/items/${item}/pass`, { headers: bearer(session) });
 }
 
-export function buyPost(session, pass, item, key, quantity) {
-    return call('POST', `/v1/items/${item}/buy`, {
+function wishPost(what, session, pass, item, key, quantity) {
+    return call('POST', `/v1/items/${item}/${what}`, {
         headers: {
             ...bearer(session),
             'Stampede-Pass': pass,
@@ -111,6 +114,60 @@ export function buyPost(session, pass, item, key, quantity) {
             'Content-Type': 'application/json',
         },
         body: JSON.stringify({ quantity, channel: 'web' }),
+    });
+}
+
+export const buyPost = (...wish) => wishPost('buy', ...wish);
+
+/* For an item whose units are taken on payment: what to pay with intentPay. */
+export const intentPost = (...wish) => wishPost('intent', ...wish);
+
+function jsonCall(method, path, session, body, timeoutMs) {
+    return call(method, path, {
+        headers: { ...bearer(session), 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+        timeoutMs,
+    });
+}
+
+/* `details` may be undefined: not every sale wants any. */
+export function intentPay(session, intent, provider, details) {
+    const body = { intent, provider, details };
+    return jsonCall('POST', '/v1/intents/pay', session, body, PAY_TIMEOUT_MS);
+}
+
+/* How this shop can be paid, and for how long a paid order can be given back. */
+export const waysGet = (session) => call('GET', '/v1/payments', { headers: bearer(session) });
+
+export function orderGet(session, order) {
+    return call('GET', `/v1/orders/${order}`, { headers: bearer(session) });
+}
+
+export function payPost(session, order, provider) {
+    return jsonCall('POST', `/v1/orders/${order}/pay`, session, { provider }, PAY_TIMEOUT_MS);
+}
+
+export function detailsPut(session, order, details) {
+    return jsonCall('PUT', `/v1/orders/${order}/details`, session, details);
+}
+
+/* "I have paid": the provider is asked soon. */
+export function queryPost(session, order) {
+    return call('POST', `/v1/orders/${order}/query`, { headers: bearer(session) });
+}
+
+export function refundPost(session, order) {
+    return call('POST', `/v1/orders/${order}/refund`, { headers: bearer(session) });
+}
+
+/* The sandbox's pay page: what is to be paid, and what its buttons do. */
+const sandboxPath = (id) => `/sandbox/v1/pay/${encodeURIComponent(id)}`;
+export const sandboxGet = (id) => call('GET', sandboxPath(id));
+
+export function sandboxPost(id, how) {
+    return call('POST', sandboxPath(id), {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ how }),
     });
 }
 

@@ -3,7 +3,8 @@
  * An attempt has one Idempotency-Key. It is kept in this tab's storage from before the first
  * request until a definite answer, so asking again after a lost answer, or after a reload,
  * learns the outcome of the same attempt and never starts a second one. `sent` is true once a
- * buy request of it went unanswered: no later refusal short of a definite one takes that back. */
+ * buy request of it went unanswered: no later refusal short of a definite one takes that back.
+ * `provider`: through whom it is paid, for an item that is bought by paying; else null. */
 
 import { lasting, perTab } from './store.js';
 
@@ -17,11 +18,12 @@ function keyMake() {
 
 export const attemptRead = (item) => perTab.read(`attempt.${item}`);
 
-export function attemptOpen(item, quantity) {
+export function attemptOpen(item, quantity, provider = null) {
     const kept = attemptRead(item);
-    if (kept !== null && (kept.sent || kept.quantity === quantity))
+    const same = kept?.quantity === quantity && (kept.provider ?? null) === provider;
+    if (kept !== null && (kept.sent || same))
         return kept;
-    const attempt = { key: keyMake(), quantity, sent: false };
+    const attempt = { key: keyMake(), quantity, provider, sent: false };
     perTab.write(`attempt.${item}`, attempt);
     return attempt;
 }

@@ -1,7 +1,7 @@
 /* What the buy button says and whether it acts. A pure function of what is known, so that the
  * rules can be read in one place: the first line that applies wins. */
 
-export function buttonModel({ phase, step, owned, unresolved, coolMs }) {
+export function buttonModel({ phase, step, owned, unresolved, coolMs, pays = false }) {
     if (step === 'queueing')
         return { words: 'buy.queueing', live: false, busy: true };
     if (owned)
@@ -12,5 +12,5 @@ export function buttonModel({ phase, step, owned, unresolved, coolMs }) {
         return { words: `buy.${phase}`, live: false, busy: phase === 'unknown' };
     if (coolMs > 0)
         return { words: 'buy.cooling', live: false, seconds: Math.ceil(coolMs / 1000) };
-    return { words: 'buy.open', live: true };
+    return { words: pays ? 'buy.pay' : 'buy.open', live: true };
 }

@@ -5,10 +5,11 @@ import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
 import { createOrderPanel } from './order_panel.js';
+import { createPayChoice } from './pay_choice.js';
 
 const QUANTITY_CHOICES_MAX = 10;
 
-export function createItemLayout(orderCancel) {
+export function createItemLayout(acts, payChosen) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
     const heading = element('h1', { tabIndex: -1 });
@@ -28,7 +29,8 @@ export function createItemLayout(orderCancel) {
     });
     const status = element('p', { class: 'status', id: 'status', role: 'status' });
     const buyBar = element('div', { class: 'buy-bar' }, button, status);
-    const panel = createOrderPanel('h2', orderCancel);
+    const choice = createPayChoice(payChosen);
+    const panel = createOrderPanel('h2', acts);
     const allOrders = routeLink('/?orders', { class: 'all-orders' });
     const orderBox = element('div', { class: 'order-box' }, panel.node, allOrders);
 
@@ -47,6 +49,7 @@ export function createItemLayout(orderCancel) {
             stock.node,
             quantityRow,
             buyBar,
+            choice.node,
             orderBox,
         ),
     );
@@ -87,6 +90,7 @@ export function createItemLayout(orderCancel) {
         heading,
         button,
         status,
+        choice,
         paint,
         quantity: () => Math.max(1, quantity.selectedIndex + 1),
         quantityLock(locked) {

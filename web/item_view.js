@@ -1,13 +1,15 @@
 /* The page of one item: its status by polling, its countdown by the clock, its purchase by a
  * click. */
 
-import { cancelPost, itemGet } from './api.js';
+import { itemGet } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
 import { attributeSet, element, textSet } from './dom.js';
 import { onLanguage, say } from './i18n.js';
 import { createItemLayout } from './item_layout.js';
+import { createOrderActs, payLeave } from './order_acts.js';
 import { orderFollow, orderHolds } from './order_follow.js';
+import { payAddress } from './pay_address.js';
 import {
     itemAfterPush,
     itemAfterRefusal,
@@ -25,10 +27,12 @@ const AFTER_START_MS = 2_500;
 const QUIET_MS = 60_000; /* between looks at an item of which push would tell */
 
 export function mountItem(root, itemId, { clock, session, titleSet }) {
-    const layout = createItemLayout(orderCancel);
+    const acts = createOrderActs(session, () => item, { shown: orderShown, changed: () => paint() });
+    const layout = createItemLayout(acts, payChosen);
     let item = null;
     let failure = null; /* why the last status did not arrive */
     let order = null;
+    let choosing = false; /* between the click and the start: how to pay is being found out */
     let followed = null; /* { ticket, end } */
     let push = null;
     let wasPhase = 'unknown';
@@ -92,13 +96,31 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         paint();
     }
 
-    /* Whatever the answer (somebody may have paid meanwhile), the following tells what is true. */
-    async function orderCancel(shown) {
+    /* Units that are taken on payment: how it is paid comes first, and is asked only if there is
+     * something to ask. */
+    async function payFirst(quantity) {
+        choosing = true;
+        paint();
         try {
-            await cancelPost(session.current().session, shown.order);
-        } catch {
-            /* Nothing was changed. */
+            const { providers } = await acts.waysEnsure();
+            const details = await acts.detailsWantedBy(item);
+            if (providers.length === 1 && !details)
+                purchase.start(quantity, { provider: providers[0] });
+            else if (providers.length > 0)
+                layout.choice.open(providers, details);
+            else
+                purchase.refuse('no-provider');
+        } catch (refusal) {
+            purchase.refuse(refusal.type);
         }
+        choosing = false;
+        paint();
+    }
+
+    function payChosen(provider, details) {
+        layout.choice.close();
+        layout.button.focus();
+        purchase.start(layout.quantity(), { provider, details });
     }
 
     function purchaseChanged() {
@@ -106,7 +128,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         if (ticket !== null && step !== 'queueing') {
             /* Until the first order view arrives, the ticket itself is what there is to show. */
             if (order?.ticket !== ticket)
-                order = { state: 'creating', ticket, quantity: purchase.state.quantity };
+                order = purchase.state.order ?? { state: 'creating', ticket, quantity: purchase.state.quantity };
             ticketKeep(itemId, session.current()?.user, ticket);
             follow(ticket);
         }
@@ -117,6 +139,9 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         tick();
         if (step === 'won')
             layout.statusReveal();
+        const address = payAddress(purchase.state.order?.payment?.url ?? '', location.href);
+        if (step === 'won' && purchase.state.order?.payment?.url && address?.kind === 'page')
+            payLeave(address.href, paint);
     }
 
     function owned() {
@@ -130,6 +155,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             return ['info', say('status.queueing')];
         if (step === 'won' && order !== null && orderHolds(order))
             return ['good', say('status.won')];
+        if (step === 'refused' && refusal.type === 'sold-out' && item.deduct === 'payment')
+            return ['bad', say('problem.sold-out.unpaid')];
         if (step === 'refused' && !refusalIsPast(refusal, phase))
             return ['bad', sentenceFor(refusal)];
         if (purchase.unresolved())
@@ -146,7 +173,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     function paintButton(phase, now) {
         const model = buttonModel({
             phase,
-            step: purchase.state.step,
+            step: choosing ? 'queueing' : purchase.state.step,
+            pays: item.deduct === 'payment',
             owned: owned(),
             unresolved: purchase.unresolved(),
             coolMs: purchase.state.coolUntil - now,
@@ -168,6 +196,9 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         const [kind, words] = statusMessage(phase);
         layout.status.dataset.kind = kind;
         textSet(layout.status, words);
+        if (phase !== 'open' || owned())
+            layout.choice.close();
+        layout.choice.paint();
         layout.orderPaint(order, now);
     }
 
@@ -196,7 +227,12 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     layout.button.addEventListener('click', () => {
         if (layout.button.getAttribute('aria-disabled') === 'true')
             return;
-        purchase.start(purchase.unresolved() ? purchase.unresolvedQuantity() : layout.quantity());
+        if (purchase.unresolved())
+            purchase.start(purchase.unresolvedQuantity());
+        else if (item.deduct === 'payment')
+            payFirst(layout.quantity());
+        else
+            purchase.start(layout.quantity());
     });
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);

@@ -3,6 +3,8 @@
 import { element, textSet } from './dom.js';
 import { count, minutesAndSeconds, moment, money } from './format.js';
 import { say } from './i18n.js';
+import { createOrderMoney } from './order_money.js';
+import { orderIsOpen } from './payment.js';
 
 function factRow(list) {
     const name = element('dt');
@@ -21,8 +23,8 @@ function stateWords(order) {
     return order.reason ? `${state} · ${say(`order.reason.${order.reason}`)}` : state;
 }
 
-/* `cancel` is called with the order once the user has confirmed; without it there is no button. */
-export function createOrderPanel(headingTag, cancel = null) {
+/* `acts`: what its buttons do (order_acts.js). */
+export function createOrderPanel(headingTag, acts) {
     const heading = element(headingTag, { class: 'order-heading' });
     const badge = element('span', { class: 'badge' });
     const list = element('dl', { class: 'facts' });
@@ -34,30 +36,18 @@ export function createOrderPanel(headingTag, cancel = null) {
         payBy: factRow(list),
     };
     const hint = element('p', { class: 'order-hint' });
-    const button = element('button', { class: 'order-cancel', type: 'button' });
-    let shown = null;
-    button.hidden = true;
-    button.addEventListener('click', async () => {
-        if (!window.confirm(say('order.cancelSure')))
-            return;
-        button.disabled = true;
-        await cancel(shown);
-        button.disabled = false;
-    });
+    const moneyPart = createOrderMoney(acts);
     const node = element(
         'section',
         { class: 'order' },
         element('div', { class: 'order-top' }, heading, badge),
         list,
         hint,
-        button,
+        moneyPart.node,
     );
 
     function paint(order, title, now) {
-        const payable = order.state === 'pending' && now < order.pay_by_ms;
-        shown = order;
-        button.hidden = cancel === null || order.state !== 'pending';
-        textSet(button, say('order.cancel'));
+        const payable = orderIsOpen(order, now);
         textSet(heading, title);
         textSet(badge, stateWords(order));
         badge.dataset.state = order.state;
@@ -73,8 +63,12 @@ export function createOrderPanel(headingTag, cancel = null) {
         );
         facts.payBy('order.payBy', payable ? minutesAndSeconds(order.pay_by_ms - now) : '');
         hint.hidden = !payable;
-        if (payable)
-            textSet(hint, say('order.payHint', { time: moment(order.pay_by_ms) }));
+        if (payable) {
+            const here = acts.waysKnown()?.providers.length > 0;
+            const key = here ? 'order.payHere' : 'order.payHint';
+            textSet(hint, say(key, { time: moment(order.pay_by_ms) }));
+        }
+        moneyPart.paint(order, now);
     }
 
     return { node, heading, paint };

@@ -1,13 +1,15 @@
 /* My orders, newest first. Without a session there are none, and nothing is asked. */
 
-import { cancelPost, itemGet, ordersGet } from './api.js';
+import { itemGet, ordersGet } from './api.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { onLanguage, say } from './i18n.js';
+import { createOrderActs } from './order_acts.js';
 import { createOrderPanel } from './order_panel.js';
 import { createPoll } from './poll.js';
 import { sentenceFor } from './problems.js';
 
 const CHANGING_MS = 6_000;
+const CHECKING_MS = 1_500; /* while the provider is being asked about a payment */
 const SETTLED_MS = 45_000;
 const TICK_MS = 1_000;
 
@@ -20,11 +22,19 @@ export function mountOrders(root, { clock, session, titleSet }) {
     const items = new Map(); /* item id → item, null while it is asked for */
     let orders = null;
     let failure = null;
+    const acts = createOrderActs(session, (order) => items.get(order.item) ?? null, {
+        shown: orderShown,
+        changed: paint,
+    });
+    const returned = new Set(); /* tickets of payments that this visit has asked about */
 
     const poll = createPoll(ordersAsk, () => {
         if (session.current() === null)
             return Infinity;
-        const changing = orders.some((o) => o.state === 'creating' || o.state === 'pending');
+        if (orders.some((o) => o.state === 'pending' && acts.checking(o)))
+            return CHECKING_MS;
+        const changing = orders.some(
+            (o) => o.state === 'creating' || o.state === 'pending' || o.refund?.state === 'wanted');
         return changing ? CHANGING_MS : SETTLED_MS;
     });
 
@@ -43,6 +53,25 @@ export function mountOrders(root, { clock, session, titleSet }) {
         for (const order of orders)
             itemNameAsk(order.item);
         paint();
+        orders.forEach(paymentAsk);
+    }
+
+    /* Who comes back from a pay page may be faster than the provider's callback: an open payment is
+     * asked about, once a visit. */
+    async function paymentAsk(order) {
+        if (order.state !== 'pending' || order.payment?.state !== 'open')
+            return;
+        if (returned.has(order.ticket))
+            return;
+        returned.add(order.ticket);
+        await acts.paidSay(order);
+        poll.soon(CHECKING_MS);
+    }
+
+    function orderShown(next) {
+        orders = (orders ?? []).map((order) => (order.ticket === next.ticket ? next : order));
+        paint();
+        poll.soon(CHECKING_MS);
     }
 
     /* An order names its item by number; its name and picture are asked for once. */
@@ -58,19 +87,9 @@ export function mountOrders(root, { clock, session, titleSet }) {
         }
     }
 
-    /* Whatever the answer (somebody may have paid meanwhile), the list then shows what is true. */
-    async function orderCancel(order) {
-        try {
-            await cancelPost(session.current().session, order.order);
-        } catch {
-            /* The list tells. */
-        }
-        await ordersAsk().catch(() => {});
-    }
-
     function rowMake() {
         const picture = element('div', { class: 'order-picture' });
-        const panel = createOrderPanel('h2', orderCancel);
+        const panel = createOrderPanel('h2', acts);
         return { picture, panel, node: element('li', { class: 'order-row' }, picture, panel.node) };
     }
 

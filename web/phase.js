@@ -26,6 +26,8 @@ export function itemAfterRefusal(item, { type, body }) {
             : { ...item, sold_out: true, counts: { ...item.counts, free: 0 } };
     case 'not-started':
         return { ...item, started: false, start_ms: body.start_ms ?? item.start_ms };
+    case 'pay-first':
+        return { ...item, deduct: 'payment' };
     case 'paused':
     case 'ended':
         return { ...item, state: type };

@@ -1,7 +1,7 @@
 /* The way from a click to an outcome: session, pass, buy, and asking again where that makes sense.
  * Knows nothing of the page; `changed` is called whenever `state` has. */
 
-import { buyPost, mineGet, passPost } from './api.js';
+import { Refusal, buyPost, intentPay, intentPost, mineGet, passPost } from './api.js';
 import {
     attemptClose,
     attemptMark,
@@ -10,6 +10,7 @@ import {
     ticketKeep,
     ticketRead,
 } from './attempt.js';
+import { detailsGivenSet } from './details.js';
 import { reactionTo } from './problems.js';
 
 const TRIES_MAX = 6;
@@ -19,6 +20,9 @@ const RETRY_BASE_MS = 700;
 const RETRY_MAX_MS = 8_000;
 const EARLY_BY_MAX_MS = 3_000; /* a start this close is waited for, further off is an answer */
 const PASS_MARGIN_MS = 1_000;
+
+/* The unit was taken and the order is there; only its payment could not be started. */
+const ORDERED_ANYWAY = new Set(['payment-refused', 'details-required', 'too-many-payments']);
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -30,7 +34,14 @@ function retryDelayMs(refusal, tries) {
 
 export function createPurchase(itemId, clock, session, changed) {
     /* step: idle → queueing → won or refused; refused may queue again. */
-    const state = { step: 'idle', refusal: null, ticket: null, quantity: 1, coolUntil: 0 };
+    const state = {
+        step: 'idle',
+        refusal: null,
+        ticket: null,
+        order: null, /* told by a purchase that is also a payment */
+        quantity: 1,
+        coolUntil: 0,
+    };
     let pass = null;
 
     function stateSet(values) {
@@ -44,14 +55,26 @@ export function createPurchase(itemId, clock, session, changed) {
         return pass.pass;
     }
 
+    /* The same key makes the same intent, and the same intent the same order. */
+    async function intentBuy(token, wish, { provider, details }) {
+        const { intent } = await intentPost(...wish);
+        const order = await intentPay(token, intent, provider, details);
+        if (details !== undefined)
+            detailsGivenSet(order.order);
+        state.order = order;
+        return order;
+    }
+
     async function tryOnce(attempt) {
         const opened = await session.ensure();
         const granted = await passEnsure(opened);
         const sentBefore = attempt.sent;
         attemptMark(itemId, attempt, true);
         try {
-            const { key, quantity } = attempt;
-            return (await buyPost(opened.session, granted, itemId, key, quantity)).ticket;
+            const wish = [opened.session, granted, itemId, attempt.key, attempt.quantity];
+            return attempt.provider === null
+                ? await buyPost(...wish)
+                : await intentBuy(opened.session, wish, attempt);
         } catch (refusal) {
             if (refusal.type !== 'network')
                 attemptMark(itemId, attempt, sentBefore);
@@ -99,28 +122,38 @@ export function createPurchase(itemId, clock, session, changed) {
     async function run(attempt) {
         for (let tries = 0; ; tries++) {
             try {
-                return { ticket: await tryOnce(attempt), refusal: null };
+                return { ticket: (await tryOnce(attempt)).ticket, refusal: null };
             } catch (refusal) {
                 if (await anotherTry(refusal, tries))
                     continue;
                 if (reactionTo(refusal) !== 'settle')
                     return { ticket: null, refusal };
-                const found = attempt.sent ? await lostTicketFind() : null;
+                const ordered = ORDERED_ANYWAY.has(refusal.type);
+                const found = attempt.sent || ordered ? await lostTicketFind() : null;
                 attemptClose(itemId);
                 return found
-                    ? { ticket: found, refusal: null }
+                    ? { ticket: found, refusal: ordered ? refusal : null }
                     : { ticket: refusal.body.ticket ?? null, refusal };
             }
         }
     }
 
-    async function start(quantity) {
+    /* `pay`, for an item whose units are taken on payment: { provider, details }. */
+    async function start(quantity, pay = null) {
         if (state.step === 'queueing' || clock.now() < state.coolUntil)
             return;
         const coolUntil = clock.now() + COOL_DOWN_MIN_MS + Math.random() * COOL_DOWN_SPREAD_MS;
-        const attempt = attemptOpen(itemId, quantity);
+        const attempt = attemptOpen(itemId, quantity, pay?.provider);
+        if (pay !== null)
+            attempt.details = pay.details;
         pass = null; /* each click fetches its own; the tries that follow share it */
-        stateSet({ step: 'queueing', refusal: null, quantity: attempt.quantity, coolUntil });
+        stateSet({
+            step: 'queueing',
+            refusal: null,
+            order: null,
+            quantity: attempt.quantity,
+            coolUntil,
+        });
         try {
             const { ticket, refusal } = await run(attempt);
             if (ticket !== null) {
@@ -136,6 +169,8 @@ export function createPurchase(itemId, clock, session, changed) {
     return {
         state,
         start,
+        /* It ends before it begins. */
+        refuse: (type) => stateSet({ step: 'refused', refusal: new Refusal(type, 0, 0, {}) }),
         /* An earlier request has no known outcome yet; start() would find it out. */
         unresolved: () => attemptRead(itemId)?.sent === true,
         unresolvedQuantity: () => attemptRead(itemId)?.quantity ?? 1,

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPENS_IN_MS = 30 * 1000, LASTS_MS = 3600 * 1000, KEY_CHARS = 43 };
+enum { OPENS_IN_MS = 30 * 1000, LASTS_MS = 3600 * 1000, REFUND_MS = 3600 * 1000, KEY_CHARS = 43 };
 
 struct demo_thing {
     const char *name, *description, *image;
@@ -79,7 +79,8 @@ static void demo_started(const struct config *config, uint16_t port, void *conte
            "  console     http://%s:%u/admin/v1/sales\n"
            "              admin key: %s\n"
            "              try: STAMPEDE_ADMIN_KEY=… stampede admin sale list --url http://%s:%u\n"
-           "  the sale opens in half a minute; Ctrl-C ends it all\n\n",
+           "  the sale opens in half a minute; it is paid in a sandbox, without real money;\n"
+           "  Ctrl-C ends it all\n\n",
         host, port, host, port, demo->key, host, port);
     fflush(stdout);
 }
@@ -117,6 +118,8 @@ int demo_main(int argc, char **argv)
     const char *data = NULL;
     config_defaults(&config);
     config.guests = true;
+    config.user_refund_ms = REFUND_MS;
+    snprintf(config.providers, sizeof config.providers, "sandbox");
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         const char *name = strcmp(argv[i], "--port") == 0 ? "server.port"

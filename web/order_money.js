@@ -1,0 +1,174 @@
+/* The part of an order's panel that is about money: how to pay, what became of it, and the buttons
+ * for it. Nodes stay and their words change. */
+
+import { createDetailsForm } from './details_form.js';
+import { detailsRemembered } from './details.js';
+import { attributeSet, element, textSet } from './dom.js';
+import { money } from './format.js';
+import { hasWords, say } from './i18n.js';
+import { createPayCode } from './pay_code.js';
+import { moneyModel } from './payment.js';
+import { sentenceFor } from './problems.js';
+
+function buttonMake(kind, clicked) {
+    const node = element('button', { class: kind, type: 'button' });
+    node.addEventListener('click', () => {
+        if (node.getAttribute('aria-disabled') !== 'true')
+            clicked();
+    });
+    return node;
+}
+
+/* aria-disabled and not disabled: the keyboard's place is kept. */
+function buttonPaint(node, words, { hidden = false, idle = false, busy = false } = {}) {
+    node.hidden = hidden;
+    textSet(node, words);
+    attributeSet(node, 'aria-disabled', String(idle || busy));
+    attributeSet(node, 'aria-busy', String(busy));
+}
+
+export const providerName = (name) =>
+    hasWords(`provider.${name}`) ? say(`provider.${name}`) : name;
+
+/* A button for each way to pay. `chosen` gets the provider's name. */
+export function createPayWays(chosen) {
+    const title = element('p', { class: 'pay-title' });
+    const row = element('div', { class: 'pay-row' });
+    const node = element('div', { class: 'pay-ways' }, title, row);
+    const buttons = new Map();
+
+    function buttonOf(provider) {
+        if (!buttons.has(provider))
+            buttons.set(provider, buttonMake('pay', () => chosen(provider)));
+        return buttons.get(provider);
+    }
+
+    function paint(providers, titleWords, { busy = '', idle = false } = {}) {
+        node.hidden = providers.length === 0;
+        node.dataset.many = String(providers.length > 1);
+        textSet(title, titleWords);
+        const nodes = providers.map(buttonOf);
+        if (nodes.length !== row.childElementCount || nodes.some((n, at) => row.children[at] !== n))
+            row.replaceChildren(...nodes);
+        for (const provider of providers) {
+            const words = say('pay.with', { provider: providerName(provider) });
+            buttonPaint(buttonOf(provider), words, { busy: busy === provider, idle });
+        }
+    }
+
+    return { node, paint };
+}
+
+/* The details that were given, with a way to change them; else the form. */
+function createDetails(acts, orderNow) {
+    const given = element('p', { class: 'given' });
+    const change = buttonMake('link', () => {
+        changing = true;
+        acts.changed();
+        form.focus();
+    });
+    const line = element('div', { class: 'given-line' }, given, change);
+    const form = createDetailsForm((details) => {
+        changing = false;
+        acts.detailsGive(orderNow(), details);
+    });
+    const node = element('div', { class: 'order-details' }, line, form.node);
+    let changing = false;
+
+    /* Returns whether the form stands before the money. */
+    function paint(order, open) {
+        const known = acts.detailsKnown(order) ? detailsRemembered() : null;
+        const wanted = open && (changing || acts.detailsWanted(order));
+        form.node.hidden = !wanted;
+        line.hidden = !open || wanted || known === null;
+        node.hidden = form.node.hidden && line.hidden;
+        if (known !== null)
+            textSet(given, say('details.given', known));
+        textSet(change, say('details.change'));
+        form.paint();
+        return wanted;
+    }
+
+    return { node, paint };
+}
+
+/* [kind, words] of the one sentence about the money. */
+function sentenceOf(order, model, acts) {
+    const note = acts.noteOf(order);
+    if (model.refundWords !== '')
+        return ['info', say(model.refundWords, { amount: money(order.refund.amount, order.currency) })];
+    if (order.state === 'paid' && note.refusal === null)
+        return ['good', say('pay.done')];
+    if (note.refusal !== null && note.refusal.type !== 'details-required')
+        return ['bad', sentenceFor(note.refusal)];
+    if (model.closing)
+        return ['info', say('order.closing')];
+    if (note.busy === 'pay')
+        return ['info', say('pay.starting')];
+    if (model.ask && (note.busy === 'query' || acts.checking(order)))
+        return ['info', say('pay.checking')];
+    if (model.ask && note.checkUntil > 0)
+        return ['info', say('pay.notYet')];
+    return ['info', ''];
+}
+
+export function createOrderMoney(acts) {
+    let shown = null;
+    const sure = (words, done) => () => {
+        if (window.confirm(say(words)))
+            done(shown);
+    };
+    const details = createDetails(acts, () => shown);
+    const ways = createPayWays((provider) => acts.pay(shown, provider));
+    const code = createPayCode();
+    const status = element('p', { class: 'order-status', role: 'status' });
+    const paid = buttonMake('plain order-paid', () => acts.paidSay(shown));
+    const cancel = buttonMake('plain order-cancel', sure('order.cancelSure', acts.cancel));
+    const back = buttonMake('plain order-back', sure('order.giveBackSure', acts.giveBack));
+    const buttons = element('div', { class: 'order-buttons' }, paid, cancel, back);
+    const node = element(
+        'div',
+        { class: 'money' },
+        details.node,
+        ways.node,
+        code.node,
+        status,
+        buttons,
+    );
+
+    function paint(order, now) {
+        const known = order.state === 'pending' || order.state === 'paid' ? acts.waysKnown() : null;
+        const model = moneyModel(order, known, now, location.href);
+        const { busy, provider } = acts.noteOf(order);
+        shown = order;
+        const formFirst = details.paint(order, model.providers.length > 0);
+        ways.paint(
+            formFirst ? [] : model.providers,
+            say('pay.title', { amount: money(order.amount ?? 0, order.currency || 'CNY') }),
+            { busy: busy === 'pay' ? provider : '', idle: busy !== '' },
+        );
+        code.paint(formFirst ? '' : model.code);
+        const [kind, words] = sentenceOf(order, model, acts);
+        status.dataset.kind = kind;
+        textSet(status, words);
+        const idle = busy !== '';
+        buttonPaint(paid, say('pay.paidAlready'), {
+            hidden: !model.ask,
+            idle,
+            busy: busy === 'query',
+        });
+        buttonPaint(cancel, say('order.cancel'), {
+            hidden: !model.cancel,
+            idle,
+            busy: busy === 'cancel',
+        });
+        buttonPaint(back, say('order.giveBack'), {
+            hidden: !model.refund,
+            idle,
+            busy: busy === 'refund',
+        });
+        buttons.hidden = paid.hidden && cancel.hidden && back.hidden;
+    }
+
+    return { node, paint };
+}

@@ -1,0 +1,74 @@
+/* A code that is paid with a phone: to scan, to open on the phone itself, to copy. */
+
+import { element, textSet } from './dom.js';
+import { say } from './i18n.js';
+import { qrMatrix } from './qr.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const QUIET = 4; /* modules of white that scanners want around it */
+
+function drawingOf(text) {
+    const rows = qrMatrix(text);
+    const size = rows.length + 2 * QUIET;
+    const drawing = document.createElementNS(SVG, 'svg');
+    const path = document.createElementNS(SVG, 'path');
+    const steps = [];
+    rows.forEach((row, y) => row.forEach((dark, x) => {
+        if (dark)
+            steps.push(`M${x + QUIET} ${y + QUIET}h1v1h-1z`);
+    }));
+    path.setAttribute('d', steps.join(''));
+    drawing.setAttribute('viewBox', `0 0 ${size} ${size}`);
+    drawing.setAttribute('role', 'img');
+    drawing.setAttribute('shape-rendering', 'crispEdges');
+    drawing.append(path);
+    return drawing;
+}
+
+export function createPayCode() {
+    const words = element('p', { class: 'code-words' });
+    const picture = element('div', { class: 'code-picture' });
+    const link = element('a', { class: 'code-link' });
+    const copy = element('button', { class: 'plain', type: 'button' });
+    const row = element('p', { class: 'code-row' }, link, copy);
+    const node = element('div', { class: 'pay-code' }, words, picture, row);
+    let code = '';
+    let copied = false;
+    node.hidden = true;
+
+    copy.addEventListener('click', async () => {
+        try {
+            await navigator.clipboard.writeText(code);
+            copied = true;
+        } catch {
+            getSelection()?.selectAllChildren(link); /* the browser won't: ready for the hand */
+        }
+        paint(code);
+    });
+
+    function draw(text) {
+        code = text;
+        copied = false;
+        link.href = text;
+        textSet(link, text);
+        try {
+            picture.replaceChildren(drawingOf(text));
+        } catch {
+            picture.replaceChildren(); /* too long for a picture; the link stays */
+        }
+    }
+
+    /* '': there is none. */
+    function paint(text) {
+        node.hidden = text === '';
+        if (text === '')
+            return;
+        if (text !== code)
+            draw(text);
+        textSet(words, say('code.scan'));
+        textSet(copy, say(copied ? 'code.copied' : 'code.copy'));
+        picture.firstChild?.setAttribute('aria-label', say('code.label'));
+    }
+
+    return { node, paint };
+}
