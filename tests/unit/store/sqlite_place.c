@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -112,4 +113,18 @@ int64_t place_number(const struct place *place, const char *sql)
     sqlite3_finalize(statement);
     sqlite3_close(database);
     return number;
+}
+
+bool place_plan_has(const struct place *place, const char *sql, const char *words)
+{
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    bool has = false;
+    assert_int_equal(sqlite3_open(place->path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW)
+        has |= strstr((const char *)sqlite3_column_text(statement, 3), words) != NULL;
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return has;
 }

@@ -31,5 +31,7 @@ enum status place_sell(struct place *place, user_id user); /* win + apply */
 void place_execute(const struct place *place, const char *sql);
 int place_try(const struct place *place, const char *sql); /* the result code */
 int64_t place_number(const struct place *place, const char *sql);
+/* Whether a row of EXPLAIN QUERY PLAN … says this. */
+bool place_plan_has(const struct place *place, const char *sql, const char *words);
 
 #endif
