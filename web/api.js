@@ -183,6 +183,21 @@ export function cancelPost(session, order) {
     return call('POST', `/v1/orders/${order}/cancel`, { headers: bearer(session) });
 }
 
+export function waitlistGet(session, item) {
+    return call('GET', `/v1/items/${item}/waitlist`, { headers: bearer(session) });
+}
+
+export function waitlistPost(session, item, quantity) {
+    return call('POST', `/v1/items/${item}/waitlist`, {
+        headers: { ...bearer(session), 'Content-Type': 'application/json' },
+        body: JSON.stringify({ quantity }),
+    });
+}
+
+export function waitlistDelete(session, item) {
+    return call('DELETE', `/v1/items/${item}/waitlist`, { headers: bearer(session) });
+}
+
 /* The order behind a ticket; with a version it answers once the order has changed from it. */
 export function ticketWait(session, ticket, version, signal) {
     const since = version === undefined ? '' : `&version=${version}`;

@@ -2,6 +2,7 @@
 
 import { createCountdown } from './countdown.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
+import { count } from './format.js';
 import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
 import { createOrderPanel } from './order_panel.js';
@@ -31,6 +32,9 @@ export function createItemLayout(acts, payChosen) {
     const buyBar = element('div', { class: 'buy-bar' }, button, status);
     const choice = createPayChoice(payChosen);
     const panel = createOrderPanel('h2', acts);
+    const waitWords = element('p', { class: 'wait-words', role: 'status' });
+    const waitButton = element('button', { class: 'wait-button', type: 'button' });
+    const waitBox = element('div', { class: 'wait-box' }, waitWords, waitButton);
     const allOrders = routeLink('/?orders', { class: 'all-orders' });
     const orderBox = element('div', { class: 'order-box' }, panel.node, allOrders);
 
@@ -50,11 +54,13 @@ export function createItemLayout(acts, payChosen) {
             quantityRow,
             buyBar,
             choice.node,
+            waitBox,
             orderBox,
         ),
     );
     article.hidden = true;
     orderBox.hidden = true;
+    waitBox.hidden = true;
 
     function quantityPaint(item) {
         const limit = item.limit_per_user;
@@ -91,6 +97,7 @@ export function createItemLayout(acts, payChosen) {
         button,
         status,
         choice,
+        waitButton,
         paint,
         quantity: () => Math.max(1, quantity.selectedIndex + 1),
         quantityLock(locked) {
@@ -99,6 +106,16 @@ export function createItemLayout(acts, payChosen) {
         statusReveal() {
             const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
             buyBar.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+        },
+        /* `trouble`: the sentence for a refusal, or nothing. */
+        waitPaint(model, trouble) {
+            waitBox.hidden = model === null;
+            if (model === null)
+                return;
+            waitBox.dataset.waiting = String(model.waiting);
+            textSet(waitWords, trouble || say(model.words, { position: count(model.position) }));
+            textSet(waitButton, say(model.button));
+            waitButton.disabled = model.busy;
         },
         orderPaint(order, now) {
             orderBox.hidden = order === null;

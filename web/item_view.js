@@ -22,6 +22,7 @@ import { createPoll } from './poll.js';
 import { sentenceFor } from './problems.js';
 import { createPurchase } from './purchase.js';
 import { createPush } from './push.js';
+import { createWaitlist, waitlistModel } from './waitlist.js';
 
 const AFTER_START_MS = 2_500;
 const QUIET_MS = 60_000; /* between looks at an item of which push would tell */
@@ -45,6 +46,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         const quiet = push?.live() && (phase === 'soldOut' || phase === 'paused');
         return quiet ? QUIET_MS : statusIntervalMs(phase, item, clock.now());
     });
+    const waitlist = createWaitlist(itemId, session, waitlistChanged);
 
     async function statusAsk() {
         if (purchase.state.step === 'queueing' && item !== null)
@@ -144,6 +146,17 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             payLeave(address.href, paint);
     }
 
+    /* An offer is an order: it is shown and followed like one. */
+    function waitlistChanged() {
+        const { place } = waitlist.state;
+        if (place?.state === 'offered' && followed?.ticket !== place.ticket) {
+            order = { state: 'creating', ticket: place.ticket, quantity: place.quantity };
+            ticketKeep(itemId, session.current()?.user, place.ticket);
+            follow(place.ticket);
+        }
+        paint();
+    }
+
     function owned() {
         return order !== null && orderHolds(order) && item?.limit_per_user === 1;
     }
@@ -157,6 +170,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             return ['good', say('status.won')];
         if (step === 'refused' && refusal.type === 'sold-out' && item.deduct === 'payment')
             return ['bad', say('problem.sold-out.unpaid')];
+        if (waitlist.state.place?.state === 'offered' && order !== null && orderHolds(order))
+            return ['good', say('waitlist.offered')];
         if (step === 'refused' && !refusalIsPast(refusal, phase))
             return ['bad', sentenceFor(refusal)];
         if (purchase.unresolved())
@@ -199,6 +214,18 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         if (phase !== 'open' || owned())
             layout.choice.close();
         layout.choice.paint();
+        const { place, busy, refusal } = waitlist.state;
+        layout.waitPaint(
+            waitlistModel({
+                phase,
+                owned: owned(),
+                ordered: order !== null && orderHolds(order),
+                place,
+                busy,
+                refusal,
+            }),
+            refusal === null ? '' : sentenceFor(refusal),
+        );
         layout.orderPaint(order, now);
     }
 
@@ -234,12 +261,19 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         else
             purchase.start(layout.quantity());
     });
+    layout.waitButton.addEventListener('click', () => {
+        if (waitlist.state.place?.state === 'waiting')
+            waitlist.leave();
+        else
+            waitlist.join(layout.quantity());
+    });
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);
 
     root.replaceChildren(element('div', { class: 'item-page' }, ...layout.nodes));
     tick();
     poll.start();
+    waitlist.start();
     const opened = session.current();
     const kept = opened === null ? null : ticketRead(itemId, opened.user);
     if (kept !== null)
@@ -250,6 +284,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         stop() {
             clearTimeout(timer);
             poll.stop();
+            waitlist.stop();
             followed?.end();
             push?.end();
             languageEnd();

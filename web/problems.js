@@ -12,6 +12,8 @@ const REACTIONS = {
     'already-bought': 'settle',
     'limit-reached': 'settle',
     'open-order': 'settle',
+    'not-sold-out': 'settle',
+    'waitlist-full': 'settle',
     'not-started': 'settle',
     'ended': 'settle',
     'paused': 'settle',

@@ -69,6 +69,13 @@ const en = {
     'status.full': 'Orders are being written. The button comes back by itself.',
     'status.trouble': 'The connection is unsteady. The page keeps trying.',
 
+    'waitlist.offer': 'Units that come back go to the waitlist first, in order.',
+    'waitlist.expired': 'Your offer was not paid in time. You may join again, at the end of the line.',
+    'waitlist.position': 'You are number {position} on the waitlist.',
+    'waitlist.offered': 'A unit has come back and is yours. Please pay in time.',
+    'waitlist.join': 'Join the waitlist',
+    'waitlist.leave': 'Leave the waitlist',
+
     'order.title': 'Your order',
     'order.number': 'Order',
     'order.ticket': 'Ticket',
@@ -167,6 +174,8 @@ const en = {
     'problem.sold-out.unpaid': 'Sold out. You were not charged.',
     'problem.already-bought': 'You have already bought this item.',
     'problem.limit-reached': 'You have reached the limit per person for this item.',
+    'problem.not-sold-out': 'There are units left: you can buy now.',
+    'problem.waitlist-full': 'The waitlist is full.',
     'problem.open-order': 'You have an unpaid order in this sale. Pay or cancel it first.',
     'problem.in-progress':
         'Another purchase of yours is still being written. Please try again shortly.',
@@ -272,6 +281,13 @@ const zh = {
     'status.full': '订单正在处理，按钮稍后会自动恢复。',
     'status.trouble': '网络不太稳定，页面正在继续尝试。',
 
+    'waitlist.offer': '有货退回时，将按顺序优先提供给候补用户。',
+    'waitlist.expired': '您未在规定时间内付款，名额已失效。您可以重新排到队尾。',
+    'waitlist.position': '您在候补队列中排第 {position} 位。',
+    'waitlist.offered': '有货退回，已为您保留，请及时付款。',
+    'waitlist.join': '加入候补',
+    'waitlist.leave': '退出候补',
+
     'order.title': '您的订单',
     'order.number': '订单号',
     'order.ticket': '凭证号',
@@ -367,6 +383,8 @@ const zh = {
     'problem.sold-out.unpaid': '已售罄，未扣款。',
     'problem.already-bought': '您已经买过这件商品了。',
     'problem.limit-reached': '您已达到该商品的限购数量。',
+    'problem.not-sold-out': '现在还有货，可以直接购买。',
+    'problem.waitlist-full': '候补名额已满。',
     'problem.open-order': '您在本场活动中有未付款的订单，请先付款或取消。',
     'problem.in-progress': '您的另一笔购买正在处理，请稍后再试。',
     'problem.too-popular': '抢购人数太多了，请稍后再试。',

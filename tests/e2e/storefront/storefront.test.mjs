@@ -300,6 +300,29 @@ describe('buying', () => {
         assert.equal(await second.page.locator(liveButton).count(), 0);
     });
 
+    test('who waits sees the place in line, and then the order that is offered', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000, total: 1 });
+        const owner = await visitor();
+        await owner.page.goto(itemAddress(item));
+        await owner.page.click(liveButton);
+        await owner.page.waitForSelector(orderNumber);
+        const { page, errors } = await visitor();
+        await page.goto(itemAddress(item));
+        await page.getByRole('button', { name: 'Join the waitlist' }).click();
+        await page.getByText('You are number 1 on the waitlist.').waitFor();
+        await page.reload();
+        await page.getByText('You are number 1 on the waitlist.').waitFor();
+        await page.getByRole('button', { name: 'Leave the waitlist' }).click();
+        await page.getByRole('button', { name: 'Join the waitlist' }).click();
+        await page.getByText('You are number 1 on the waitlist.').waitFor();
+        owner.page.on('dialog', (dialog) => dialog.accept());
+        await owner.page.click('.order-cancel');
+        await page.waitForSelector(orderNumber, { timeout: 20_000 });
+        await page.getByText('A unit has come back and is yours.').waitFor();
+        assert.equal(await page.locator('.wait-box').isVisible(), false);
+        assert.deepEqual(errors, []);
+    });
+
     test('every refusal is a sentence in the reader’s language', async () => {
         const refusals = [
             [409, 'sold-out', { free: 0 }, '已抢光，感谢参与。'],
@@ -364,6 +387,11 @@ describe('access', () => {
                 assert.deepEqual(await seriousIn(page), []);
                 await page.goto(`${base}/?orders`);
                 await page.waitForSelector(orderNumber);
+                assert.deepEqual(await seriousIn(page), []);
+                const { item } = await saleMake({ startsInMs: -1_000, total: 0 });
+                await page.goto(itemAddress(item));
+                await page.click('.wait-button');
+                await page.waitForSelector('.wait-box[data-waiting="true"]');
                 assert.deepEqual(await seriousIn(page), []);
             });
         }
