@@ -18,7 +18,6 @@ struct look_order {
     uint32_t limit_per_user; /* of its item */
     uint8_t open, confirmed; /* stock events: a bit for each enum settle_step */
     uint8_t payments_paid;   /* payments that say that they paid it */
-    bool provider_paid;      /* of these, one through a provider */
     bool refund_there;       /* of that payment */
 };
 /* The orders of one user and item. */

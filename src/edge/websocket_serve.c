@@ -11,9 +11,9 @@
 #include <errno.h>
 
 enum {
-    READS_PER_TURN = 4, /* of one socket; then the others */
+    READS_PER_TURN = 4,       /* of one socket; then the others */
     KERNEL_BYTES = 64 * 1024, /* unsent bytes of one socket in the kernel */
-    RETRY_MIN_MS = 500, /* a client that is sent away comes back between these */
+    RETRY_MIN_MS = 500,       /* a client that is sent away comes back between these */
     RETRY_SPREAD_MS = 9500,
 };
 

@@ -44,8 +44,6 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     " items.limit_per_user, " EVENT_IS("0", "") " + 2 * " EVENT_IS("1", "") " + 4 * " EVENT_IS("2", \
         "") ", " EVENT_IS("0", "NOT") " + 2 * " EVENT_IS("1", "NOT") " + 4 * " EVENT_IS("2", "NOT") "," \
                                                                                                     " (SELECT count(*) FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))," \
-                                                                                                    " EXISTS(SELECT 1 FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3)" \
-                                                                                                    "  AND p.provider <> 'shop')," \
                                                                                                     " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
                                                                                                     "  WHERE p.paid_ticket = o.ticket)" \
                                                                                                     " FROM orders o LEFT JOIN items ON items.id = o.item"
@@ -99,7 +97,7 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
     /* A row is shown under the first rule that it breaks. */
     [LOOK_MONEY] = "SELECT * FROM (SELECT CASE"
                    "  WHEN p.use IN (1, 3) AND o.state IS NOT 2 AND o.state IS NOT 4 THEN ?4"
-                   "  WHEN p.state = 4 AND p.use = 4 AND r.id IS NULL THEN ?5"
+                   "  WHEN p.state = 4 AND p.use IN (0, 4) AND r.id IS NULL THEN ?5"
                    "  WHEN p.state < 4 AND o.state > 2 AND p.state <> 3 THEN ?6"
                    "  WHEN r.state = 3 THEN ?7 END AS code, p.id, p.ticket, p.captured"
                    " FROM payments p LEFT JOIN orders o ON o.ticket ="
@@ -107,13 +105,12 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
                    " LEFT JOIN refunds r ON r.payment = p.id WHERE p.id > ?1 AND p.id <= ?2)"
                    " WHERE code IS NOT NULL LIMIT ?3",
     [LOOK_MONEY_LAST] = "SELECT coalesce(max(id), 0) FROM payments",
-    /* What is given back, waits for a unit, or has paid an order that is paid. The shop moves its
-     * own money. */
+    /* What is given back, waits for a unit, or has paid an order that is paid. */
     [LOOK_MONEY_SUMS] =
         "SELECT sum(p.captured), sum(CASE WHEN r.id IS NOT NULL THEN r.amount"
         "  WHEN p.use = 2 THEN p.captured"
         "  WHEN p.use IN (1, 3) AND o.state = 2 THEN o.amount"
-        "  WHEN p.use = 1 AND o.state = 4 AND p.provider = 'shop' THEN o.amount END)"
+        "  END)"
         " FROM payments p LEFT JOIN refunds r ON r.payment = p.id"
         " LEFT JOIN orders o ON o.ticket = p.paid_ticket WHERE p.id > ?1 AND p.id <= ?2",
 };
@@ -221,8 +218,7 @@ static void order_take(sqlite3_stmt *row, struct look_order *out)
         .open = (uint8_t)sqlite3_column_int(row, 15),
         .confirmed = (uint8_t)sqlite3_column_int(row, 16),
         .payments_paid = (uint8_t)sqlite3_column_int(row, 17),
-        .provider_paid = sqlite3_column_int(row, 18) != 0,
-        .refund_there = sqlite3_column_int(row, 19) != 0,
+        .refund_there = sqlite3_column_int(row, 18) != 0,
     };
 }
 

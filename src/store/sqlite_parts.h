@@ -141,8 +141,6 @@ enum sqlite_statement {
     SQL_REPAIR_UNITS,
     SQL_REPAIR_SALE,
     SQL_REPAIR_PAYMENT,
-    SQL_REPAIR_REFUND,
-    SQL_REPAIR_REFUND_PAID,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -154,8 +152,8 @@ struct sqlite_store {
     struct order_store store; /* first: the seam's handle is this one's address */
     sqlite3 *database;
     sqlite3_stmt *statements[SQL_STATEMENTS];
-    struct stock stock; /* of the batch that is being applied */
-    bool outbox_on;     /* changes of orders are written down for the shop */
+    struct stock stock;       /* of the batch that is being applied */
+    bool outbox_on;           /* changes of orders are written down for the shop */
     struct sqlite_look *look; /* sqlite_look.c; NULL: not used yet */
     char *path;
     char *vfs; /* NULL: the default */

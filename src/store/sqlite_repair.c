@@ -20,8 +20,8 @@ static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2
     " WHERE o.item = ?1 AND o.channel = " channel " AND o.state < 3)"
 
 static const struct sqlite_sql event_put = { SQL_REPAIR_EVENT_PUT,
-    "INSERT INTO stock_events(ticket, step, destination, waiter, waiter_key, waiter_quantity,"
-    " waiter_window_ms) SELECT ticket, ?2, channel, 0, 0, 0, 0 FROM orders WHERE ticket = ?1"
+    "INSERT INTO stock_events(ticket, step, destination)"
+    " SELECT ticket, ?2, channel FROM orders WHERE ticket = ?1"
     " ON CONFLICT(ticket, step) DO UPDATE SET confirmed_lsn = NULL" };
 static const struct sqlite_sql event_confirm = { SQL_REPAIR_EVENT_CONFIRM,
     "UPDATE stock_events SET confirmed_lsn = (SELECT position FROM queue_position)"
@@ -47,19 +47,6 @@ static const struct sqlite_sql sale_set = { SQL_REPAIR_SALE,
     " gate_before = CASE ?4 WHEN 2 THEN gate_before ELSE ?4 END WHERE id = ?1" };
 static const struct sqlite_sql payment_close = { SQL_REPAIR_PAYMENT,
     "UPDATE payments SET state = 3, next_ms = ?2, closing_ms = ?2 WHERE id = ?1 AND state < 3" };
-static const struct sqlite_sql refund_put = { SQL_REPAIR_REFUND,
-    "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency, state, why,"
-    " tries, created_ms, done_ms, next_ms, error)"
-    " SELECT id, ticket, provider, 'reconcile-' || id, '', captured, currency, 1, ?3, 0, ?2, 0, "
-    "?2, ''"
-    " FROM payments WHERE id = ?1 AND state = 4 ON CONFLICT(payment) DO NOTHING" };
-static const struct sqlite_sql refund_put_paid = { SQL_REPAIR_REFUND_PAID,
-    "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency, state, why,"
-    " tries, created_ms, done_ms, next_ms, error)"
-    " SELECT id, ticket, provider, 'reconcile-' || id, '', captured, currency, 1, ?3, 0, ?2, 0, "
-    "?2, ''"
-    " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3) ON CONFLICT(payment) DO NOTHING" };
-
 struct repair {
     const struct sqlite_sql *sql;
     uint64_t values[11];
@@ -94,10 +81,6 @@ static struct repair repair_of(const struct finding *finding, uint64_t now_ms)
     case FINDING_SALE:
         return (struct repair){ &sale_set,
             { finding->sale, finding->start_ms, finding->end_ms, finding->gate }, 4 };
-    case FINDING_MONEY_UNUSED:
-        return (struct repair){ &refund_put, { finding->payment, now_ms, REFUND_OF_LATE }, 3 };
-    case FINDING_REFUND_MISSING:
-        return (struct repair){ &refund_put_paid, { finding->ticket, now_ms, REFUND_OF_ORDER }, 3 };
     case FINDING_PAYMENT_LIVE:
         return (struct repair){ &payment_close, { finding->payment, now_ms }, 2 };
     case FINDING_NONE:
@@ -110,12 +93,26 @@ static struct repair repair_of(const struct finding *finding, uint64_t now_ms)
     case FINDING_COUNTS:
     case FINDING_PAID_WITHOUT_PAYMENT:
     case FINDING_PAYMENT_WITHOUT_ORDER:
+    case FINDING_MONEY_UNUSED: /* refunds: not by a statement */
+    case FINDING_REFUND_MISSING:
     case FINDING_MONEY_TOTAL:
     case FINDING_REFUND_STUCK:
     case FINDINGS:
         break;
     }
     return (struct repair){ 0 };
+}
+
+/* Money that nobody uses goes back; a refunded order gives back what paid it. */
+static enum status refund_repair(struct sqlite_store *store, const struct finding *finding, uint64_t now_ms)
+{
+    struct payment payment;
+    if (finding->code == FINDING_REFUND_MISSING)
+        return sqlite_refund_order(store, finding->ticket, now_ms);
+    const enum status status = sqlite_payment_get(&store->store, finding->payment, &payment);
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_refund_want(store, &payment, payment.currency, REFUND_OF_LATE, now_ms);
 }
 
 static enum status repair_run(struct sqlite_store *store, const struct repair *repair)
@@ -133,12 +130,13 @@ enum status sqlite_repair(struct order_store *handle, const struct finding *find
 {
     struct sqlite_store *store = sqlite_of(handle);
     struct repair repair = repair_of(finding, now_ms);
-    if (repair.sql == NULL)
+    const bool refund = finding->code == FINDING_MONEY_UNUSED || finding->code == FINDING_REFUND_MISSING;
+    if (repair.sql == NULL && !refund)
         return STATUS_BAD_INPUT;
     enum status status = sqlite_begin(store);
     if (status == STATUS_OK)
-        status = repair_run(store, &repair);
-    if (status == STATUS_OK && sqlite_changed_rows(store) == 0)
+        status = refund ? refund_repair(store, finding, now_ms) : repair_run(store, &repair);
+    if (status == STATUS_OK && !refund && sqlite_changed_rows(store) == 0)
         status = STATUS_CONFLICT;
     if (status == STATUS_OK && finding->code == FINDING_COUNTER) {
         repair.sql = &counter_drop; /* a counter that counts nothing was nobody's */

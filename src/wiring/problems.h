@@ -78,8 +78,7 @@
     X(ADMIN_ROLE, "admin-role", 403, "Not allowed", "This key's role does not allow that.") \
     X(ORIGIN, "origin-not-allowed", 403, "Origin not allowed", \
         "Pages of this origin may not open a push connection; see cors.origins.") \
-    X(UPGRADE, "upgrade-required", 426, "Upgrade required", \
-        "Connect here with WebSocket, version 13.") \
+    X(UPGRADE, "upgrade-required", 426, "Upgrade required", "Connect here with WebSocket, version 13.") \
     X(CONFLICT, "conflict", 409, "Conflict", "That can't be done in the present state.") \
     X(INTERNAL, "internal", 500, "Internal error", "Something is wrong on our side; it has been logged.")
 

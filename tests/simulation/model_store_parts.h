@@ -37,8 +37,8 @@ struct model_letter {
     struct queue_record record;
 };
 struct model_totals {
-    uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead, audit,
-        places;
+    uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead,
+        audit, places;
     uint32_t events_open; /* the first one that may be open */
     lsn_t position;
 };
