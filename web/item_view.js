@@ -197,7 +197,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         textSet(layout.button, say(model.words, { seconds: model.seconds }));
         attributeSet(layout.button, 'aria-disabled', String(!model.live));
         attributeSet(layout.button, 'aria-busy', String(model.busy === true));
-        layout.quantityLock(!model.live || purchase.unresolved());
+        const mayWait = phase === 'soldOut' && waitlist.state.place?.state !== 'waiting';
+        layout.quantityLock((!model.live && !mayWait) || purchase.unresolved());
     }
 
     function paint() {

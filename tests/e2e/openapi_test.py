@@ -609,6 +609,39 @@ def orders_are_paid_cancelled_and_refunded():
 
 
 @rule
+def a_sold_out_item_is_waited_for():
+    now = call("getTime", 200)["now_ms"]
+    sale = admin("adminCreateSale", 201, body={"title": "Few", "start_ms": now, "end_ms": now + 3600000})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 1})["id"]
+    admin("adminPublishSale", sale=sale)
+    alice, bob = ids["alice"], ids["bob"]
+    call("joinWaitlist", 409, "not-sold-out", item=item, session=bob)
+    call("getWaitlistPlace", 404, "not-waiting", item=item, session=bob)
+    order = call("buy", 202, item=item, pass_=pass_for(item, alice))["order"]
+    call("joinWaitlist", 409, "already-bought", item=item, session=alice)
+    call("joinWaitlist", 409, "limit-reached", item=item, session=bob, body={"quantity": 2})
+    call("joinWaitlist", 422, "bad-quantity", item=item, session=bob, body={"quantity": 0})
+    call("joinWaitlist", 400, "bad-body", item=item, session=bob, body={"channel": "web"})
+    call("joinWaitlist", 404, "unknown-item", item=999, session=bob)
+    call("joinWaitlist", 401, "session-required", item=item)
+    equal(call("joinWaitlist", 201, item=item, session=bob)["position"], 1)
+    equal(call("joinWaitlist", 200, item=item, session=bob)["position"], 1)
+    equal(len(admin("adminItemWaitlist", item=item, role="viewer")["waitlist"]), 1)
+    admin("adminItemWaitlist", 404, "unknown-item", item=999)
+    admin("adminItemWaitlist", 400, "bad-query", item=item, after="x")
+    equal(call("leaveWaitlist", 200, item=item, session=bob)["state"], "left")
+    call("joinWaitlist", 201, item=item, session=bob)
+    eventually(lambda: call("getOrder", 200, order=order, session=alice)["state"] == "pending")
+    call("cancelOrder", 200, order=order, session=alice)
+    eventually(lambda: call("getWaitlistPlace", 200, item=item, session=bob)["state"] == "offered")
+    call("leaveWaitlist", 409, "conflict", item=item, session=bob)
+    call("leaveWaitlist", 404, "not-waiting", item=item, session=alice)
+    admin("adminEndSale", sale=sale)
+    eventually(lambda: call("getItem", 200, item=item)["state"] == "ended")
+    call("joinWaitlist", 410, "ended", item=item, session=alice)
+
+
+@rule
 def a_sale_for_invited_users_refuses_the_others():
     now = call("getTime", 200)["now_ms"]
     sale = admin("adminCreateSale", 201, body={"title": "Invited", "start_ms": now, "end_ms": now + 3600000, "eligible_only": True})["id"]
