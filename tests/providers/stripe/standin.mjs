@@ -164,8 +164,9 @@ export class Standin {
             status = error.status ?? 500;
             reply = { error: { type: known[status] ?? "api_error", code: error.code, message: error.message } };
         }
-        response.writeHead(status, { "Content-Type": "application/json" });
-        response.end(JSON.stringify(reply));
+        const bytes = Buffer.from(JSON.stringify(reply));
+        response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes.length });
+        response.end(bytes);
     }
 
     async listen(port = 0) {
