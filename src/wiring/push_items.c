@@ -16,7 +16,11 @@ static enum push_item_state state_of(const struct board_update *view, uint64_t n
 static void members(const struct push_item *item, struct text *out)
 {
     static const char *const names[] = {
-        [PUSH_ITEM_SCHEDULED] = "scheduled", [PUSH_ITEM_AVAILABLE] = "available", [PUSH_ITEM_SOLD_OUT] = "sold-out", [PUSH_ITEM_PAUSED] = "paused", [PUSH_ITEM_ENDED] = "ended"
+        [PUSH_ITEM_SCHEDULED] = "scheduled",
+        [PUSH_ITEM_AVAILABLE] = "available",
+        [PUSH_ITEM_SOLD_OUT] = "sold-out",
+        [PUSH_ITEM_PAUSED] = "paused",
+        [PUSH_ITEM_ENDED] = "ended",
     };
     text_format(out, "\"item\":%u,\"state\":\"%s\",\"version\":%llu}", item->item,
         names[item->state], (unsigned long long)item->version);

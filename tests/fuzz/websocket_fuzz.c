@@ -43,8 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct span rest = span_of(data + at, size - at);
         const enum websocket_result result = websocket_parse(parser, rest, &message, &bytes);
         if (result == WEBSOCKET_REFUSED) {
-            invariant(message.code == WEBSOCKET_PROTOCOL_ERROR || message.code == WEBSOCKET_UNSUPPORTED
-                || message.code == WEBSOCKET_TOO_LONG);
+            invariant(message.code == WEBSOCKET_PROTOCOL_ERROR
+                || message.code == WEBSOCKET_UNSUPPORTED || message.code == WEBSOCKET_TOO_LONG);
             break;
         }
         if (result == WEBSOCKET_PARTIAL) {
@@ -53,8 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         invariant(bytes > 0 && bytes <= rest.size && bytes <= WEBSOCKET_FRAME_MAX);
         message_check(&message);
-        for (size_t part = 0; part < bytes; part += 1 + bytes / 8)
-            invariant(websocket_parse(parser, span_of(data + at, part), &message, &need) == WEBSOCKET_PARTIAL);
+        for (size_t part = 0; part < bytes; part += 1 + bytes / 8) {
+            const struct span cut = span_of(data + at, part);
+            invariant(websocket_parse(parser, cut, &message, &need) == WEBSOCKET_PARTIAL);
+        }
         at += bytes;
     }
     static const char ping[] = "\x89\x80\x01\x02\x03\x04";

@@ -133,6 +133,13 @@ static void socket_message(void *self, uint64_t socket, struct span text)
         edge_socket_close(harness->edge, socket, WEBSOCKET_NORMAL, "as you wish");
         return;
     }
+    if (span_equal(text, SPAN("page"))) {
+        static char page[HARNESS_PAGE_BYTES + WEBSOCKET_HEAD_MAX];
+        struct text whole = text_in(page, sizeof page);
+        websocket_frame(&whole, WEBSOCKET_TEXT, span_of(harness->big, HARNESS_PAGE_BYTES));
+        (void)edge_socket_send(harness->edge, socket, text_span(&whole));
+        return;
+    }
     if (span_to_u32(text, &count) != STATUS_OK) {
         websocket_frame(&frame, WEBSOCKET_TEXT, text);
         (void)edge_socket_send(harness->edge, socket, text_span(&frame));

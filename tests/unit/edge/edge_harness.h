@@ -7,8 +7,8 @@
  *   /big      HARNESS_BIG_BYTES left in place as the body
  *   /flood    an answer that does not fit    /page  HARNESS_PAGE_BYTES written to out
  *   /hold     deferred (overlaps) until harness_release()
- *   /socket   becomes a websocket: a text message comes back, "close" closes it with 1000, a number gets so
- *             many frames of HARNESS_FRAME_BYTES */
+ *   /socket   becomes a websocket: a text message comes back, "close" closes it with 1000, "page" gets
+ *             one frame of HARNESS_PAGE_BYTES, a number so many frames of HARNESS_FRAME_BYTES */
 #ifndef STAMPEDE_TESTS_EDGE_HARNESS_H
 #define STAMPEDE_TESTS_EDGE_HARNESS_H
 
