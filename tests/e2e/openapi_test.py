@@ -8,6 +8,7 @@ know. At the end every operation must have been seen to succeed and, where it ca
 import json
 import os
 import re
+import sqlite3
 import time
 import urllib.parse
 
@@ -340,7 +341,7 @@ with open(os.path.join(server.folder, "webhook.secret"), "w") as file:
 server.write_config(session__jwt_keys=keys, webhook__url="http://127.0.0.1:1/",
                     webhook__secret_file=os.path.join(server.folder, "webhook.secret"))
 server.start()
-ids = {}
+ids = {"letter": 1}
 
 
 @rule
@@ -687,6 +688,75 @@ def before_the_start_and_after_the_end_nothing_is_sold_but_wins_are_told():
     admin("adminPreheatItem", 409, item=new)
     admin("adminPreheatSale", 409, sale=ids["sale"])
     admin("adminPublishSale", 409, sale=ids["sale"])
+
+
+def total_set(item, units):
+    """The database of the stopped server gets another total than the inventory: it refuses what was won."""
+    server.stop()
+    with sqlite3.connect(os.path.join(server.data, "stampede.db")) as database:
+        database.execute("UPDATE items SET total = ?, version = version + 1 WHERE id = ?", (units, item))
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    server.start()
+
+
+@rule
+def dead_letters_are_shown_and_decided():
+    now = call("getTime", 200)["now_ms"]
+    sale = admin("adminCreateSale", 201, body={"title": "Refused", "start_ms": now, "end_ms": now + 3600000})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 9,
+                                               "limit_per_user": 0})["id"]
+    admin("adminPublishSale", sale=sale)
+    eventually(lambda: admin("adminItemCounts", item=item)["preheated"], "not preheated")
+    total_set(item, 0)
+    for key in ("one", "two", "three"):
+        call("buy", 202, item=item, session=ids["bob"], pass_=pass_for(item, ids["bob"]), headers={"Idempotency-Key": key})
+    letters = eventually(lambda: (admin("adminListDeadLetters", state="open")["dead_letters"] + [None] * 3)[2]
+                         and admin("adminListDeadLetters")["dead_letters"], "no dead letters")
+    first, second, third = (letter["id"] for letter in letters)
+    admin("adminListDeadLetters", 400, "bad-query", state="lost")
+    equal(admin("adminShowDeadLetter", letter=first, role="viewer")["record"]["item"], item)
+    admin("adminShowDeadLetter", 404, "not-found", letter=999)
+    admin("adminRetryDeadLetter", 409, "conflict", letter=first)
+    equal(admin("adminReturnDeadLetter", letter=second, role="operator")["state"], "returned")
+    admin("adminReturnDeadLetter", 409, "conflict", letter=second)
+    admin("adminDismissDeadLetter", 422, "bad-value", letter=third, body={})
+    admin("adminDismissDeadLetter", 400, "bad-body", letter=third, body=[])
+    equal(admin("adminDismissDeadLetter", letter=third, body={"note": "a test"})["note"], "a test")
+    admin("adminDismissDeadLetter", 409, "conflict", letter=third, body={"note": "again"})
+    for name, body in (("adminRetryDeadLetter", None), ("adminReturnDeadLetter", None), ("adminDismissDeadLetter", {"note": "x"})):
+        admin(name, 404, "not-found", letter=999, body=body)
+        admin(name, 403, "admin-role", letter=first, body=body, role="viewer")
+    true(next(row for row in admin("adminListAlarms")["alarms"] if row["name"] == "dead-letters")["up"], "no alarm")
+    call("adminListAlarms", 401, "admin-key-required")
+    total_set(item, 9)
+    equal(admin("adminRetryDeadLetter", letter=first)["state"], "retried")
+    admin("adminSaleReport", sale=sale, role="viewer")
+    admin("adminSaleReport", 404, "unknown-sale", sale=999)
+
+
+@rule
+def reconciliation_is_asked_for_and_told():
+    call("adminShowReconciliation", 401, "admin-key-required")
+    admin("adminReconcile", 403, "admin-role", body={}, role="viewer")
+    admin("adminReconcile", 403, "admin-role", body={"repair": True}, role="operator")
+    admin("adminReconcile", 422, "bad-value", body={"repair": 1})
+    admin("adminReconcile", 400, "bad-body", body=[])
+    method, path, operation = operations["adminReconcile"]
+    data = request_bytes(method, path, {}, {"Authorization": f"Bearer {server.keys['operator']}"})
+
+    def both():
+        with server.connect() as connection:
+            connection.send(data * 4)
+            for _ in range(4):
+                reply = connection.read_reply()
+                check(operation, reply)
+                seen.setdefault("adminReconcile", set()).add(reply.status)
+        return {202, 409} <= seen["adminReconcile"]
+    eventually(both, "two at once")
+    report = eventually(lambda: admin("adminShowReconciliation")["state"] == "done" and admin("adminShowReconciliation"),
+                        "it does not end")
+    equal(report["findings"], [])
 
 
 @rule
