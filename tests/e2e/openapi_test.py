@@ -772,7 +772,7 @@ def health_metrics_document_and_page_are_served():
 
 
 def documented_path(path):
-    return re.sub(r"{(sale|item|webhook)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|webhook|letter)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
