@@ -142,6 +142,7 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
         *done = true;
         desk_order_changed(desk, move->ticket, after->user);
         stock_pump_look(desk->pump);
+        cashier_look(&desk->money.cashier); /* a refund may be due */
     }
     if (answer == MOVE_DONE || answer == MOVE_REPEATED)
         return true;
