@@ -53,7 +53,8 @@ struct outbox_store_ops {
     enum status (*replay)(struct order_store *, uint64_t id, uint64_t now_ms);
     /* The same for all that happened at from_ms or later and wait no more; *count: how many. */
     enum status (*replay_from)(struct order_store *, uint64_t from_ms, uint64_t now_ms, uint32_t *count);
-    enum status (*waiting)(struct order_store *, uint64_t *count);
+    /* WAITING or FAILED. */
+    enum status (*count)(struct order_store *, enum outbox_state, uint64_t *count);
 };
 
 #endif

@@ -16,7 +16,8 @@ const char sqlite_outbox_tables[] =
     "  tries INTEGER NOT NULL, next_ms INTEGER NOT NULL,"
     "  http_status INTEGER NOT NULL, error TEXT NOT NULL"
     ") STRICT;"
-    "CREATE INDEX outbox_waiting ON outbox(next_ms) WHERE state = 1;";
+    "CREATE INDEX outbox_waiting ON outbox(next_ms) WHERE state = 1;"
+    "CREATE INDEX outbox_failed ON outbox(id) WHERE state = 3;";
 
 #define COLUMNS "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error"
 static const struct sqlite_sql outbox_put = { SQL_OUTBOX_PUT,
@@ -39,6 +40,8 @@ static const struct sqlite_sql outbox_replay_from = { SQL_OUTBOX_REPLAY_FROM,
     "UPDATE outbox SET state = 1, tries = 0, next_ms = ?2 WHERE time_ms >= ?1 AND state <> 1" };
 static const struct sqlite_sql outbox_waiting = { SQL_OUTBOX_WAITING,
     "SELECT count(*) FROM outbox WHERE state = 1" };
+static const struct sqlite_sql outbox_failed = { SQL_OUTBOX_FAILED,
+    "SELECT count(*) FROM outbox WHERE state = 3" };
 
 enum status sqlite_outbox_put(struct sqlite_store *store, ticket_number ticket, enum order_state to)
 {
@@ -185,12 +188,14 @@ static enum status outbox_replay_all(
     return replay_run(sqlite_of(handle), &outbox_replay_from, from_ms, now_ms, count);
 }
 
-static enum status outbox_count(struct order_store *handle, uint64_t *count)
+static enum status outbox_count(struct order_store *handle, enum outbox_state state, uint64_t *count)
 {
-    sqlite3_stmt *waiting;
+    sqlite3_stmt *rows;
+    invariant(state == OUTBOX_WAITING || state == OUTBOX_FAILED); /* these have an index each */
     *count = 0;
-    const enum status status = sqlite_prepare(sqlite_of(handle), &outbox_waiting, &waiting);
-    return status == STATUS_OK ? number_read(waiting, 0, count) : status;
+    const enum status status = sqlite_prepare(
+        sqlite_of(handle), state == OUTBOX_WAITING ? &outbox_waiting : &outbox_failed, &rows);
+    return status == STATUS_OK ? number_read(rows, 0, count) : status;
 }
 
 const struct outbox_store_ops sqlite_outbox_ops = {
@@ -200,5 +205,5 @@ const struct outbox_store_ops sqlite_outbox_ops = {
     .list = outbox_list_read,
     .replay = outbox_replay_one,
     .replay_from = outbox_replay_all,
-    .waiting = outbox_count,
+    .count = outbox_count,
 };

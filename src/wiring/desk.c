@@ -302,28 +302,24 @@ static void returns_run(struct desk *desk)
         log_error("desk", "the waitlist can't be served: %s", status_name(status));
 }
 
-/* What the courier brings back, to those who asked. Answers to webhooks are written down together. */
+/* What the courier brings back, to those who asked; there are at most COURIER_CALLS_MAX of it. */
 static void courier_turn(struct desk *desk)
 {
-    struct outgoing_call *webhooks[WEBHOOKS_ANSWERS_MAX];
     struct outgoing_call *call;
-    uint32_t count = 0;
-    while (count < WEBHOOKS_ANSWERS_MAX && (call = courier_collect(desk->courier)) != NULL) {
-        const enum courier_client client = (enum courier_client)(call->tag >> COURIER_CLIENT_SHIFT);
-        if (client == COURIER_WEBHOOKS) {
-            webhooks[count++] = call;
-            continue;
-        }
-        if (client == COURIER_CASHIER)
+    while ((call = courier_collect(desk->courier)) != NULL) {
+        switch ((enum courier_client)(call->tag >> COURIER_CLIENT_SHIFT)) {
+        case COURIER_WEBHOOKS:
+            desk_webhooks_answered(desk, call);
+            break;
+        case COURIER_CASHIER:
             desk_money_answered(desk, call);
-        else
+            break;
+        case COURIER_SANDBOX:
             desk_sandbox_answered(desk, call);
+            break;
+        }
         courier_give(desk->courier, call);
     }
-    if (count > 0)
-        desk_webhooks_answered(desk, webhooks, count);
-    for (uint32_t i = 0; i < count; i++)
-        courier_give(desk->courier, webhooks[i]);
 }
 
 /* One round; answers how long there is nothing to do. */

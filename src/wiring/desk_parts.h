@@ -4,6 +4,7 @@
 #define STAMPEDE_WIRING_DESK_PARTS_H
 
 #include "base/ring.h"
+#include "contract/outbox.h"
 #include "contract/report.h"
 #include "orders/expiry.h"
 #include "orders/order_writer.h"
@@ -39,15 +40,21 @@ static inline uint64_t courier_tag(enum courier_client client, uint64_t id)
 }
 
 enum { WEBHOOKS_FLIGHT_MAX = 16 }; /* calls at a time: the rest of the courier is for money */
+struct webhook_flight {
+    uint64_t id; /* of the event; 0: a free place */
+    uint32_t tries;
+    bool answered; /* its result is to be written */
+    struct outbox_result result;
+};
 struct desk_webhooks {
     bool on;
     struct webhook_endpoint endpoint;
-    struct random random;                 /* jitter */
-    uint64_t flying[WEBHOOKS_FLIGHT_MAX]; /* ids of events; 0: a free place */
-    uint32_t flying_tries[WEBHOOKS_FLIGHT_MAX];
-    uint32_t flying_count;
-    uint64_t look_ms;  /* when to look for what is due */
-    uint64_t count_ms; /* when to count what waits, for the metric */
+    struct random random; /* jitter */
+    struct webhook_flight flights[WEBHOOKS_FLIGHT_MAX];
+    uint32_t flight_count, answered_count;
+    uint64_t look_ms;   /* when to look for what is due */
+    uint64_t settle_ms; /* when to write answers that could not be written */
+    uint64_t count_ms;  /* when to count what waits and what failed */
 };
 
 /* Counts for the final reports of open sales. */
@@ -129,9 +136,7 @@ MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_E
 void desk_webhooks_close(struct desk *desk);
 void desk_webhooks_look(struct desk *desk); /* something may be due */
 void desk_webhooks_turn(struct desk *desk);
-/* Answers that have come, all at once; the calls are given back by the caller. */
-enum { WEBHOOKS_ANSWERS_MAX = WEBHOOKS_FLIGHT_MAX };
-void desk_webhooks_answered(struct desk *desk, struct outgoing_call *const *calls, uint32_t count);
+void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call);
 const char *webhook_event_name(uint8_t order_state); /* "order.paid" */
 void webhook_event_id(
     const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);

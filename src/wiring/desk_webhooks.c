@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "contract/outbox.h"
-#include "payment/provider.h"
+#include "wiring/alarms.h"
 #include "wiring/desk_parts.h"
 #include "wiring/time_text.h"
 
@@ -20,8 +19,7 @@ enum {
     AWAY_PAUSE_MS = 1000,               /* the database did not answer */
     COUNT_EVERY_MS = 1000,
 };
-static_assert(
-    (int)WEBHOOKS_ANSWERS_MAX <= (int)OUTBOX_SETTLE_MAX, "answers of a turn are one transaction");
+static_assert((int)WEBHOOKS_FLIGHT_MAX <= (int)OUTBOX_SETTLE_MAX, "all answers are one transaction");
 
 #define RESULT(variable, label) \
     static struct metric variable = { .name = "stampede_webhooks_total", \
@@ -121,35 +119,21 @@ static void body_write(const struct desk *desk, const struct outbox_event *event
     call->body_size = (uint32_t)body.size;
 }
 
-static bool is_flying(const struct desk_webhooks *webhooks, uint64_t id)
+/* The flight of an event; id 0: a free place; NULL: none. */
+static struct webhook_flight *flight_find(struct desk_webhooks *webhooks, uint64_t id)
 {
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
-        if (webhooks->flying[i] == id)
-            return true;
-    return false;
+        if (webhooks->flights[i].id == id)
+            return &webhooks->flights[i];
+    return NULL;
 }
 
-static void flying_add(struct desk_webhooks *webhooks, const struct outbox_event *event)
+static void flight_add(struct desk_webhooks *webhooks, const struct outbox_event *event)
 {
-    uint32_t at = 0;
-    while (webhooks->flying[at] != 0)
-        at++;
-    invariant(at < WEBHOOKS_FLIGHT_MAX);
-    webhooks->flying[at] = event->id;
-    webhooks->flying_tries[at] = event->tries;
-    webhooks->flying_count++;
-}
-
-/* Answers how often it was tried before. */
-static uint32_t flying_remove(struct desk_webhooks *webhooks, uint64_t id)
-{
-    uint32_t at = 0;
-    while (at < WEBHOOKS_FLIGHT_MAX && webhooks->flying[at] != id)
-        at++;
-    invariant(at < WEBHOOKS_FLIGHT_MAX);
-    webhooks->flying[at] = 0;
-    webhooks->flying_count--;
-    return webhooks->flying_tries[at];
+    struct webhook_flight *flight = flight_find(webhooks, 0);
+    invariant(flight != NULL);
+    *flight = (struct webhook_flight){ .id = event->id, .tries = event->tries };
+    webhooks->flight_count++;
 }
 
 /* False: not now. */
@@ -166,31 +150,39 @@ static bool event_send(struct desk *desk, const struct outbox_event *event)
     body_write(desk, event, &order, call);
     webhook_event_id(desk, event->ticket, event->version, id);
     webhook_request(&desk->webhooks.endpoint, id, clock_wall_ms() / 1000, call);
-    flying_add(&desk->webhooks, event);
+    flight_add(&desk->webhooks, event);
     courier_send(desk->courier, call);
     return true;
 }
 
-static void waiting_count(struct desk *desk)
+/* The gauge and the alarm follow the rows, so that a restart or a replay needs no memory of ours. */
+static void rows_count(struct desk *desk)
 {
+    struct order_store *store = desk->config.store;
     uint64_t count;
     if (desk->now_ms < desk->webhooks.count_ms)
         return;
     desk->webhooks.count_ms = desk->now_ms + COUNT_EVERY_MS;
-    if (outbox_of(desk)->waiting(desk->config.store, &count) == STATUS_OK)
+    if (outbox_of(desk)->count(store, OUTBOX_WAITING, &count) == STATUS_OK)
         metric_set(&open_count, count);
+    if (outbox_of(desk)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
+        return;
+    if (count > 0)
+        alarm_raise(ALARM_WEBHOOK_FAILED, desk->now_ms,
+            "the shop did not take %llu messages: GET /admin/v1/webhooks?state=failed",
+            (unsigned long long)count);
+    else
+        alarm_clear(ALARM_WEBHOOK_FAILED);
 }
 
-void desk_webhooks_turn(struct desk *desk)
+/* Sends what is due, as far as there are places. */
+static void due_send(struct desk *desk)
 {
     struct desk_webhooks *webhooks = &desk->webhooks;
     struct outbox_event events[DUE_ROWS];
     uint32_t count = 0;
     uint64_t next_ms = 0;
-    if (!webhooks->on)
-        return;
-    waiting_count(desk);
-    if (desk->now_ms < webhooks->look_ms || webhooks->flying_count == WEBHOOKS_FLIGHT_MAX)
+    if (desk->now_ms < webhooks->look_ms || webhooks->flight_count == WEBHOOKS_FLIGHT_MAX)
         return;
     if (outbox_of(desk)->due(desk->config.store, desk->now_ms, events, DUE_ROWS, &count, &next_ms)
         != STATUS_OK) {
@@ -200,11 +192,14 @@ void desk_webhooks_turn(struct desk *desk)
     /* A full page: there may be more, and places become free with the answers. */
     webhooks->look_ms = count == DUE_ROWS ? 0 : next_ms;
     for (uint32_t i = 0; i < count; i++) {
-        if (is_flying(webhooks, events[i].id))
+        if (flight_find(webhooks, events[i].id) != NULL)
             continue;
-        if (webhooks->flying_count == WEBHOOKS_FLIGHT_MAX || !event_send(desk, &events[i])) {
-            webhooks->look_ms =
-                webhooks->flying_count == WEBHOOKS_FLIGHT_MAX ? 0 : desk->now_ms + AWAY_PAUSE_MS;
+        if (webhooks->flight_count == WEBHOOKS_FLIGHT_MAX) {
+            webhooks->look_ms = 0;
+            return;
+        }
+        if (!event_send(desk, &events[i])) {
+            webhooks->look_ms = desk->now_ms + AWAY_PAUSE_MS;
             return;
         }
     }
@@ -219,13 +214,18 @@ static void failure_say(const struct outbox_result *result, const char *why)
         (unsigned long long)result->id, why, result->http_status, result->error);
 }
 
-static void answer_judge(struct desk *desk, const struct outgoing_call *call, struct outbox_result *result)
+void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call)
 {
     struct desk_webhooks *webhooks = &desk->webhooks;
-    const uint64_t id = call->tag & (UINT64_MAX >> 8);
-    const uint32_t tries = flying_remove(webhooks, id) + 1;
+    const uint64_t id = call->tag & (((uint64_t)1 << COURIER_CLIENT_SHIFT) - 1);
+    struct webhook_flight *flight = flight_find(webhooks, id);
+    invariant(id != 0 && flight != NULL && !flight->answered);
+    struct outbox_result *result = &flight->result;
+    const uint32_t tries = flight->tries + 1;
     const bool answered = call->result == OUTGOING_ANSWERED;
     uint64_t delay_ms = 0;
+    flight->answered = true;
+    webhooks->answered_count++;
     *result = (struct outbox_result){
         .id = id, .state = OUTBOX_WAITING, .http_status = answered ? call->status : 0
     };
@@ -254,15 +254,37 @@ static void answer_judge(struct desk *desk, const struct outgoing_call *call, st
     }
 }
 
-void desk_webhooks_answered(struct desk *desk, struct outgoing_call *const *calls, uint32_t count)
+/* What has come back is written in one transaction; its places are free then, not before: a row that
+ * still looks due must not be sent once more. */
+static void answers_settle(struct desk *desk)
 {
-    struct outbox_result results[WEBHOOKS_ANSWERS_MAX];
-    invariant(count <= WEBHOOKS_ANSWERS_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        answer_judge(desk, calls[i], &results[i]);
+    struct desk_webhooks *webhooks = &desk->webhooks;
+    struct outbox_result results[WEBHOOKS_FLIGHT_MAX];
+    uint32_t count = 0;
+    if (webhooks->answered_count == 0 || desk->now_ms < webhooks->settle_ms)
+        return;
+    for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
+        if (webhooks->flights[i].answered)
+            results[count++] = webhooks->flights[i].result;
     const enum status status = outbox_of(desk)->settle(desk->config.store, results, count);
-    if (status != STATUS_OK)
-        log_warn("webhooks", "the answers can't be written (%s): these messages are sent again",
-            status_name(status));
-    desk->webhooks.look_ms = status == STATUS_OK ? 0 : desk->now_ms + AWAY_PAUSE_MS;
+    if (status != STATUS_OK) {
+        log_warn("webhooks", "the answers can't be written yet: %s", status_name(status));
+        webhooks->settle_ms = desk->now_ms + AWAY_PAUSE_MS;
+        return;
+    }
+    for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
+        if (webhooks->flights[i].answered)
+            webhooks->flights[i] = (struct webhook_flight){ 0 };
+    webhooks->flight_count -= count;
+    webhooks->answered_count = 0;
+    webhooks->look_ms = 0;
+}
+
+void desk_webhooks_turn(struct desk *desk)
+{
+    if (!desk->webhooks.on)
+        return;
+    answers_settle(desk);
+    rows_count(desk);
+    due_send(desk);
 }

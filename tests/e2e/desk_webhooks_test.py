@@ -33,6 +33,10 @@ def row(order, kind, of=None):
     return next((r for r in rows(of) if r["order"] == order and r["type"] == kind), None)
 
 
+def alarm_is_up():
+    return server.metrics()['stampede_alarm{name="webhook-failed"}'] == 1
+
+
 @rule
 def each_change_is_told_signed_with_the_order_as_it_was():
     created = bought()
@@ -77,6 +81,7 @@ def what_fails_hangs_or_is_gone_is_tried_again_or_given_up():
     equal((kept["state"], kept["http_status"]), ("waiting", 503))
     eventually(lambda: row(gone, "order.created")["state"] == "failed", "410 did not end it")
     eventually(lambda: "is given up" in server.log(), "nobody was told")
+    eventually(alarm_is_up, "no alarm")
     for order in (failing, hanging):
         eventually(lambda order=order: len(receiver.of(order)) == 2, f"{answers[order]}: not tried again", 60)
         first, second = receiver.of(order)
@@ -88,6 +93,7 @@ def what_fails_hangs_or_is_gone_is_tried_again_or_given_up():
     server.admin_ok("POST", f"/webhooks/{row(gone, 'order.created')['id']}/replay")
     eventually(lambda: row(gone, "order.created")["state"] == "delivered", "the replay was not delivered")
     equal(receiver.of(gone)[1].id, receiver.of(gone)[0].id)
+    eventually(lambda: not alarm_is_up(), "the alarm stays")
     receiver.answer = lambda message, earlier: 200
 
 

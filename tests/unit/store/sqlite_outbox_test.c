@@ -147,7 +147,7 @@ static void what_is_due_comes_longest_first_and_ends_when_it_is_settled(void **s
     assert_int_equal(
         outbox(place)->due(place->store, now_ms + 50, events, 1, &count, &next_ms), STATUS_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(outbox(place)->waiting(place->store, &waiting), STATUS_OK);
+    assert_int_equal(outbox(place)->count(place->store, OUTBOX_WAITING, &waiting), STATUS_OK);
     assert_int_equal(waiting, 2);
     /* What is delivered stays so, whatever a late answer says. */
     const struct outbox_result late = result_of(2, OUTBOX_FAILED, 0);
@@ -167,7 +167,12 @@ static void a_replay_brings_back_what_was_over(void **state)
     const struct outbox_result results[] = { result_of(1, OUTBOX_FAILED, 0),
         result_of(2, OUTBOX_DELIVERED, 0) };
     assert_int_equal(outbox(place)->settle(place->store, results, 2), STATUS_OK);
+    uint64_t failed;
+    assert_int_equal(outbox(place)->count(place->store, OUTBOX_FAILED, &failed), STATUS_OK);
+    assert_int_equal(failed, 1);
     assert_int_equal(outbox(place)->replay(place->store, 1, 5), STATUS_OK);
+    assert_int_equal(outbox(place)->count(place->store, OUTBOX_FAILED, &failed), STATUS_OK);
+    assert_int_equal(failed, 0);
     assert_int_equal(outbox(place)->replay(place->store, 9, 5), STATUS_NOT_FOUND);
     assert_int_equal(listed(place, OUTBOX_WAITING, events), 2);
     assert_int_equal(events[0].tries, 0);
