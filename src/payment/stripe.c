@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "payment/form.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -28,6 +29,7 @@ static const struct provider_setting settings[] = {
 struct stripe {
     struct provider provider; /* first */
     char base[BASE_MAX + 1];
+    bool local; /* the base is a stand-in on this machine */
     char version[VERSION_MAX + 1];
     char authorization[sizeof "Bearer " + KEY_MAX];
     char webhook_secret[KEY_MAX + 1];
@@ -78,11 +80,9 @@ static enum status texts_take(struct stripe *stripe, const char *const *values, 
 {
     const char *base = values[SETTING_BASE];
     const char *version = values[SETTING_VERSION];
-    const size_t base_size = strlen(base);
-    if (strncmp(base, "https://", 8) != 0 && strncmp(base, "http://", 7) != 0)
-        return setting_wrong(error, SETTING_BASE, "must start with https:// (or http://)");
-    if (base_size > BASE_MAX || base[base_size - 1] == '/' || !header_safe(base))
-        return setting_wrong(error, SETTING_BASE, "is too long, or ends with a slash");
+    if (!provider_url_fits(base, BASE_MAX, &stripe->local) || base[strlen(base) - 1] == '/')
+        return setting_wrong(error, SETTING_BASE,
+            "must start with https:// (http:// only to this machine), without a / at its end");
     if (version[0] == '\0' || strlen(version) > VERSION_MAX || !header_safe(version))
         return setting_wrong(error, SETTING_VERSION, "is not a version such as 2024-06-20");
     snprintf(stripe->base, sizeof stripe->base, "%s", base);
@@ -133,63 +133,57 @@ static bool ids_split(const char *provider_id, struct span *session, struct span
     return session->size > 0;
 }
 
-static void form_add(struct text *out, const char *name, struct span value)
+static void field_add(struct text *out, const char *name, struct span value)
 {
     if (out->size > 0)
         text_literal(out, "&");
     text_string(out, name);
     text_literal(out, "=");
-    for (size_t i = 0; i < value.size; i++) {
-        const unsigned char byte = (unsigned char)value.data[i];
-        if (isalnum(byte) || strchr("-._~", byte) != NULL)
-            text_add(out, span_of(&value.data[i], 1));
-        else
-            text_format(out, "%%%02X", byte);
-    }
+    form_encode(out, value);
 }
 
-static void form_string(struct text *out, const char *name, const char *value)
+static void field_string(struct text *out, const char *name, const char *value)
 {
-    form_add(out, name, span_from_string(value));
+    field_add(out, name, span_from_string(value));
 }
 
-static void form_u64(struct text *out, const char *name, uint64_t value)
+static void field_u64(struct text *out, const char *name, uint64_t value)
 {
     char digits[24];
     struct text text = text_in(digits, sizeof digits);
     text_u64(&text, value);
-    form_add(out, name, text_span(&text));
+    field_add(out, name, text_span(&text));
 }
 
-static void form_currency(struct text *out, const char *name, const char *currency)
+static void field_currency(struct text *out, const char *name, const char *currency)
 {
     char lower[4] = "";
     for (size_t i = 0; i < 3 && currency[i] != '\0'; i++)
         lower[i] = (char)tolower((unsigned char)currency[i]);
-    form_string(out, name, lower);
+    field_string(out, name, lower);
 }
 
 static void create_form(const struct provider_task *task, struct text *out)
 {
     const struct payment *payment = task->payment;
-    form_string(out, "mode", "payment");
-    form_string(out, "client_reference_id", payment->reference);
-    form_string(out, "metadata[reference]", payment->reference);
-    form_string(out, "payment_intent_data[metadata][reference]", payment->reference);
-    form_string(out, "line_items[0][quantity]", "1");
-    form_currency(out, "line_items[0][price_data][currency]", payment->currency);
-    form_u64(out, "line_items[0][price_data][unit_amount]", payment->amount);
-    form_string(out, "line_items[0][price_data][product_data][name]", task->title);
-    form_string(out, "success_url", task->return_url);
-    form_string(out, "cancel_url", task->return_url);
+    field_string(out, "mode", "payment");
+    field_string(out, "client_reference_id", payment->reference);
+    field_string(out, "metadata[reference]", payment->reference);
+    field_string(out, "payment_intent_data[metadata][reference]", payment->reference);
+    field_string(out, "line_items[0][quantity]", "1");
+    field_currency(out, "line_items[0][price_data][currency]", payment->currency);
+    field_u64(out, "line_items[0][price_data][unit_amount]", payment->amount);
+    field_string(out, "line_items[0][price_data][product_data][name]", task->title);
+    field_string(out, "success_url", task->return_url);
+    field_string(out, "cancel_url", task->return_url);
 }
 
 static void refund_form(const struct provider_task *task, struct span intent, struct text *out)
 {
-    form_add(out, "payment_intent", intent);
-    form_u64(out, "amount", task->refund->amount);
-    form_string(out, "metadata[key]", task->refund->key);
-    form_string(out, "metadata[reference]", task->payment->reference);
+    field_add(out, "payment_intent", intent);
+    field_u64(out, "amount", task->refund->amount);
+    field_string(out, "metadata[key]", task->refund->key);
+    field_string(out, "metadata[reference]", task->payment->reference);
 }
 
 static bool head_write(
@@ -244,6 +238,7 @@ static bool call_write(const struct stripe *stripe, const struct provider_task *
     }
     call->url[url.size] = '\0';
     call->body_size = (uint32_t)body.size;
+    call->allow_private = stripe->local;
     return !url.overflow && !body.overflow && head_write(stripe, call, method, key);
 }
 
@@ -477,9 +472,9 @@ static const char *signature_check(struct stripe *stripe, const struct provider_
             span_of(right, sizeof right), span_of(given[i], HASH_SHA256_BYTES));
     if (!genuine)
         return "the signature is wrong";
-    const uint64_t now_s = callback->now_ms / 1000;
-    const uint64_t apart_s = now_s > time_s ? now_s - time_s : time_s - now_s;
-    return apart_s > PROVIDER_FRESH_S ? "the signature is too old or from the future" : NULL;
+    return provider_fresh(time_s, callback->now_ms, PROVIDER_FRESH_S, PROVIDER_FRESH_S)
+        ? NULL
+        : "the signature is too old or from the future";
 }
 
 static bool type_is(const char *type, const char *wanted)

@@ -101,7 +101,8 @@ static void settings_that_are_wrong_are_named(void **state)
     static const struct {
         int setting;
         const char *value, *error;
-    } wrong[] = { { 0, "ftp://x", "base" }, { 0, "https://x/", "base" }, { 0, "", "base" },
+    } wrong[] = { { 0, "ftp://x", "base" }, { 0, "https://x/", "base" },
+        { 0, "http://api.stripe.com", "base" }, { 0, "", "base" },
         { 1, "/nowhere", "secret_key_file" }, { 2, "/dev/null", "webhook_secret_file" },
         { 3, "a b", "api_version" }, { 3, "", "api_version" } };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
