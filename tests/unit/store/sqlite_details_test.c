@@ -22,7 +22,7 @@ static void details_belong_to_an_order(void **state)
     assert_int_equal(place_number(place, "SELECT time_ms FROM order_details"), 7); /* nothing new */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, money_setup, money_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, money_rows_setup, money_rows_teardown)
 
 int main(void)
 {

@@ -14,15 +14,15 @@ static void news_are_kept_whole_or_not_at_all(void **state)
 {
     struct place *place = *state;
     uint8_t answer;
-    assert_int_equal(money_started(place, 1, "a1"), STATUS_OK);
+    assert_int_equal(row_started(place, 1, "a1"), STATUS_OK);
     place_execute(place,
         "CREATE TRIGGER no BEFORE INSERT ON stock_events BEGIN SELECT raise(ABORT, 'x'); END");
-    assert_int_not_equal(money_captured(place, "a1", &answer), STATUS_OK);
+    assert_int_not_equal(row_captured(place, "a1", &answer), STATUS_OK);
     assert_int_equal(place_number(place, "SELECT state FROM payments"), PAYMENT_STARTED);
     assert_int_equal(place_number(place, "SELECT state FROM orders"), ORDER_PENDING);
     assert_int_equal(place_number(place, "SELECT version FROM orders"), 1);
     place_execute(place, "DROP TRIGGER no");
-    assert_int_equal(money_captured(place, "a1", &answer), STATUS_OK);
+    assert_int_equal(row_captured(place, "a1", &answer), STATUS_OK);
     assert_int_equal(answer, LEARN_PAID);
     assert_int_equal(place_number(place, "SELECT count(*) FROM stock_events WHERE step = 0"), 1);
 }
@@ -31,18 +31,18 @@ static void a_refund_that_can_not_be_written_takes_its_news_with_it(void **state
 {
     struct place *place = *state;
     uint8_t answer;
-    assert_int_equal(money_started(place, 1, "a1"), STATUS_OK);
+    assert_int_equal(row_started(place, 1, "a1"), STATUS_OK);
     place_execute(place, "UPDATE orders SET state = 2");
     place_execute(place, "CREATE TRIGGER no BEFORE INSERT ON refunds BEGIN SELECT raise(ABORT, 'x'); END");
-    assert_int_not_equal(money_captured(place, "a1", &answer), STATUS_OK);
+    assert_int_not_equal(row_captured(place, "a1", &answer), STATUS_OK);
     assert_int_equal(place_number(place, "SELECT state FROM payments"), PAYMENT_STARTED);
     place_execute(place, "DROP TRIGGER no");
-    assert_int_equal(money_captured(place, "a1", &answer), STATUS_OK);
+    assert_int_equal(row_captured(place, "a1", &answer), STATUS_OK);
     assert_int_equal(answer, LEARN_REFUND);
     assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE key = 'ra1'"), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, money_setup, money_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, money_rows_setup, money_rows_teardown)
 
 int main(void)
 {

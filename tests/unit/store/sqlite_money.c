@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-int money_setup(void **state)
+int money_rows_setup(void **state)
 {
     struct place *place = test_calloc(1, sizeof *place);
     place_make(place);
@@ -17,14 +17,14 @@ int money_setup(void **state)
     return 0;
 }
 
-int money_teardown(void **state)
+int money_rows_teardown(void **state)
 {
     place_remove(*state);
     test_free(*state);
     return 0;
 }
 
-enum status money_started(struct place *place, ticket_number ticket, const char *reference)
+enum status row_started(struct place *place, ticket_number ticket, const char *reference)
 {
     struct payment_start start = { .ticket = ticket, .now_ms = 1, .provider = "alpha" };
     struct payment payment;
@@ -38,7 +38,7 @@ enum status money_started(struct place *place, ticket_number ticket, const char 
     return status;
 }
 
-enum status money_captured(struct place *place, const char *reference, uint8_t *answer)
+enum status row_captured(struct place *place, const char *reference, uint8_t *answer)
 {
     struct payment_news news = { .kind = NEWS_CAPTURED, .now_ms = 2, .provider = "alpha" };
     struct payment payment;

@@ -6,11 +6,11 @@
 #include "tests/unit/store/sqlite_place.h"
 
 /* The state is a struct place. */
-int money_setup(void **state);
-int money_teardown(void **state);
+int money_rows_setup(void **state);
+int money_rows_teardown(void **state);
 /* Through the provider alpha. */
-enum status money_started(struct place *place, ticket_number ticket, const char *reference);
+enum status row_started(struct place *place, ticket_number ticket, const char *reference);
 /* What ticket 1 costs, in a callback. */
-enum status money_captured(struct place *place, const char *reference, uint8_t *answer);
+enum status row_captured(struct place *place, const char *reference, uint8_t *answer);
 
 #endif

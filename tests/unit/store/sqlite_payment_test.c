@@ -51,8 +51,8 @@ static void the_database_itself_refuses_a_second_refund_and_a_second_payer(void 
 {
     struct place *place = *state;
     uint8_t answer;
-    assert_int_equal(money_started(place, 1, "a1"), STATUS_OK);
-    assert_int_equal(money_captured(place, "a1", &answer), STATUS_OK);
+    assert_int_equal(row_started(place, 1, "a1"), STATUS_OK);
+    assert_int_equal(row_captured(place, "a1", &answer), STATUS_OK);
     assert_int_equal(answer, LEARN_PAID);
     static const char second_payer[] =
         "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
@@ -70,7 +70,7 @@ static void the_database_itself_refuses_a_second_refund_and_a_second_payer(void 
     assert_int_equal(place_try(place, refund) & 0xff, SQLITE_CONSTRAINT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, money_setup, money_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, money_rows_setup, money_rows_teardown)
 
 int main(void)
 {

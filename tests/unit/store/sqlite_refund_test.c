@@ -16,13 +16,13 @@ static void a_reference_that_fills_its_column_still_gets_a_key(void **state)
     char reference[REFERENCE_BYTES_MAX + 1];
     memset(reference, 'x', REFERENCE_BYTES_MAX);
     reference[REFERENCE_BYTES_MAX] = '\0';
-    assert_int_equal(money_started(place, 1, reference), STATUS_OK);
+    assert_int_equal(row_started(place, 1, reference), STATUS_OK);
     place_execute(place, "UPDATE orders SET state = 2");
-    assert_int_equal(money_captured(place, reference, &answer), STATUS_OK);
+    assert_int_equal(row_captured(place, reference, &answer), STATUS_OK);
     assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE key = 'r-1'"), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, money_setup, money_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, money_rows_setup, money_rows_teardown)
 
 int main(void)
 {
