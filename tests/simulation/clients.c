@@ -156,7 +156,8 @@ static void purchase_again(struct world *world)
     const uint32_t count = world->model.request_count;
     const uint64_t back = world_below(world, count < 60 ? count : 60);
     const struct model_request *old = &world->model.requests[count - 1 - back];
-    if (old->command.type != COMMAND_RESERVE) {
+    /* What the pump offers is under a key that no user knows. */
+    if (old->command.type != COMMAND_RESERVE || old->port == PUMP_PORT) {
         purchase_new(world);
         return;
     }
