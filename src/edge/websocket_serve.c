@@ -181,7 +181,7 @@ static void rest_keep(struct edge *edge, struct connection *connection, const ch
         buffer_give(&edge->buffers, in);
         return;
     }
-    invariant(rest < WEBSOCKET_FRAME_MAX);
+    invariant(rest < WEBSOCKET_FRAME_MAX && data != NULL);
     if (in->data == NULL && !buffer_take(&edge->buffers, in, WEBSOCKET_FRAME_MAX)) {
         cut(edge, connection, EDGE_SOCKET_SLOW);
         return;

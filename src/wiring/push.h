@@ -23,8 +23,9 @@ void push_close(struct push *push); /* accepts NULL */
 void push_metrics_register(void);
 
 enum edge_verdict push_request(struct exchange *exchange);
-void push_message(struct routes *routes, uint64_t socket, struct span text);
-void push_gone(struct routes *routes, uint64_t socket, enum edge_socket_end end);
+/* `id`: the edge's name of the socket. */
+void push_message(struct routes *routes, uint64_t id, struct span text);
+void push_gone(struct routes *routes, uint64_t id, enum edge_socket_end end);
 void push_note(struct routes *routes, ticket_number ticket, user_id user); /* ticket 0: many */
 void push_job_returned(struct routes *routes, const struct job *job);
 void push_turn(struct routes *routes, uint64_t now_ms);
