@@ -1,14 +1,15 @@
 /* wiring/desk_push.c: what a push connection is to be told, read from the store. The texts are the
- * ones that polling gets. A job with a ticket asks for that order, unless it is still at
- * version_seen; one without, for the newest orders of the user. The response is JSON and no HTTP;
+ * ones that polling gets. A job with a ticket asks for that order, unless its text is still the one
+ * of version_seen; one without, for the newest orders of the user. The response is JSON and no HTTP;
  * empty: there is nothing to tell. */
+#include "base/hash.h"
 #include "wiring/desk_parts.h"
 
-static const char *event_name(const struct order *order)
+static const char *event_name(const struct order *order, bool told_before)
 {
     switch (order->state) {
     case ORDER_PENDING:
-        return order->version == 1 ? "created" : "changed";
+        return order->version == 1 && !told_before ? "created" : "changed";
     case ORDER_PAID:
         return "paid";
     case ORDER_CLOSED:
@@ -27,14 +28,17 @@ static enum status order_text(struct desk *desk, struct job *job, struct text *o
         desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* a note for an order that was not to be */
-    if (status != STATUS_OK || order.user != job->user || order.version == job->version_seen)
+    if (status != STATUS_OK || order.user != job->user)
         return status;
-    text_format(out,
-        "{\"type\":\"order\",\"event\":\"%s\",\"version\":%llu,\"order\":", event_name(&order),
-        (unsigned long long)order.version);
+    text_format(out, "{\"type\":\"order\",\"event\":\"%s\",\"version\":%llu,\"order\":",
+        event_name(&order, job->version_seen != 0), (unsigned long long)order.version);
     desk_order_json(desk, &order, out);
     text_literal(out, "}");
-    job->version_seen = order.version;
+    /* Not the version alone: a payment that was started shows before the order moves. */
+    const uint64_t told = order.version << 32 | hash_crc32c(0, out->data, out->size);
+    if (told == job->version_seen)
+        out->size = 0;
+    job->version_seen = told;
     return STATUS_OK;
 }
 

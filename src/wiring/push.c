@@ -301,7 +301,7 @@ static void order_send(struct routes *routes, struct push_socket *socket, const 
     struct text payload = frame_begin();
     text_add(&payload, span_of(job->response, job->response_size));
     socket->told = job->ticket;
-    socket->told_version = job->version_seen;
+    socket->told_seen = job->version_seen;
     frame_send(routes, socket, &payload);
 }
 
@@ -361,7 +361,7 @@ static void job_start(struct routes *routes, struct push_socket *socket)
     invariant(job != NULL && socket->need != PUSH_NOTHING);
     job->user = socket->user;
     job->ticket = socket->need == PUSH_ORDER ? socket->ticket : 0;
-    job->version_seen = job->ticket != 0 && job->ticket == socket->told ? socket->told_version : 0;
+    job->version_seen = job->ticket != 0 && job->ticket == socket->told ? socket->told_seen : 0;
     socket->need = PUSH_NOTHING;
     routes->push->jobs++;
     job_hand_in(routes, job);

@@ -22,9 +22,9 @@ enum push_need { PUSH_NOTHING, PUSH_ORDER, PUSH_STATE };
 struct push_socket {
     uint64_t socket; /* edge_socket; 0: the slot is free */
     user_id user;
-    ticket_number ticket; /* PUSH_ORDER: which */
-    ticket_number told;   /* the order that was told last, in this version */
-    uint64_t told_version;
+    ticket_number ticket;              /* PUSH_ORDER: which */
+    ticket_number told;                /* the order that was told last, */
+    uint64_t told_seen;                /* and which text of it: what the job said */
     uint32_t next;                     /* slot + 1 of an older one of the same user */
     uint32_t line_next, line_previous; /* slot + 1 */
     uint32_t expires_s;                /* of the session */
