@@ -177,6 +177,20 @@ static enum status payment_again(struct cashier *cashier, const struct payment *
     return ops_of(cashier)->again(cashier->config.store, payment->id, at_ms);
 }
 
+/* After an answer that settles nothing. What others have planned meanwhile (it is to be closed, a
+ * callback wants it asked at once) counts more than the pause. */
+static enum status payment_wait(struct cashier *cashier, const struct payment *asked, uint64_t at_ms)
+{
+    struct payment now;
+    const enum status status = ops_of(cashier)->get(cashier->config.store, asked->id, &now);
+    if (status != STATUS_OK)
+        return status;
+    if (now.state == asked->state && now.next_ms == asked->next_ms)
+        return payment_again(cashier, asked, at_ms);
+    cashier_look(cashier);
+    return STATUS_OK;
+}
+
 static enum status late_unit(
     struct cashier *cashier, const struct payment *payment, ticket_number ticket, uint64_t now_ms)
 {
@@ -350,7 +364,7 @@ static enum status created_said(struct cashier *cashier, struct payment *payment
     }
     log_warn("cashier", "payment %s can't be created at %s yet: %s", payment->reference,
         payment->provider, said->error);
-    return payment_again(cashier, payment, now_ms + pause_ms(CASHIER_CREATE_AGAIN_MS, payment->tries));
+    return payment_wait(cashier, payment, now_ms + pause_ms(CASHIER_CREATE_AGAIN_MS, payment->tries));
 }
 
 static enum status payment_said(struct cashier *cashier, struct cashier_flight *flight,
@@ -372,7 +386,7 @@ static enum status payment_said(struct cashier *cashier, struct cashier_flight *
     }
     const uint64_t pause = closing ? pause_ms(CASHIER_CLOSE_AGAIN_MS, payment->tries / 2)
                                    : pause_ms(cashier->config.query_ms, payment->tries);
-    return payment_again(cashier, payment, now_ms + pause);
+    return payment_wait(cashier, payment, now_ms + pause);
 }
 
 static enum status refund_said(struct cashier *cashier, const struct refund *refund,
