@@ -1,0 +1,55 @@
+/* web/words.js: both languages say the same things, and everything the pages say is there. */
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { WORDS } from '../../../web/words.js';
+
+const WEB = new URL('../../../web/', import.meta.url);
+const { en, 'zh-CN': zh } = WORDS;
+
+/* Where a language says a number in its own way. */
+const OWN_VALUES = new Set(['saving']);
+
+function sources() {
+    return readdirSync(WEB, { recursive: true })
+        .filter((name) => /\.(js|html)$/.test(name) && name !== 'words.js')
+        .map((name) => [name, readFileSync(new URL(name, WEB), 'utf8')]);
+}
+
+test('every key is there in both languages, with the same values', () => {
+    assert.deepEqual(Object.keys(zh), Object.keys(en));
+    for (const key of Object.keys(en)) {
+        const values = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort();
+        assert.ok(en[key].trim() && zh[key].trim(), `${key} is empty`);
+        if (!OWN_VALUES.has(key))
+            assert.deepEqual(values(zh[key]), values(en[key]), key);
+    }
+});
+
+test('every key that a page names is there', () => {
+    let named = 0;
+    for (const [name, text] of sources()) {
+        const found = text.matchAll(/(?:\bsay\(|data-words=|data-label=|sure\()['"]([\w.-]+)['"]/g);
+        for (const [, key] of found) {
+            named++;
+            assert.ok(key in en, `${name} says ${key}`);
+        }
+    }
+    assert.ok(named > 60, `only ${named} were found`);
+});
+
+test('every state of money has its words', () => {
+    for (const why of ['order', 'late'])
+        for (const state of ['wanted', 'done', 'stuck'])
+            assert.ok(`refund.${why}.${state}` in en);
+    for (const how of ['pay', 'lost', 'twice', 'late', 'wrong-amount', 'decline'])
+        assert.ok(`sandbox.how.${how}` in en);
+});
+
+test('no page has a script of its own in it: the policy would not run it', () => {
+    for (const [name, text] of sources().filter(([name]) => name.endsWith('.html'))) {
+        assert.doesNotMatch(text, /<script(?![^>]*\ssrc=)/, name);
+        assert.doesNotMatch(text, /\son\w+=|\sstyle=|<style/, name);
+    }
+});
