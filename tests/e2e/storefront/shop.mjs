@@ -4,6 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -45,14 +46,14 @@ export function browserLaunch() {
     return chromium.launch({ executablePath: browserFind(), headless: true, args: FLAGS });
 }
 
-async function admin(path, body) {
+export async function admin(path, body, method = 'POST') {
     const response = await fetch(`${base}/admin/v1${path}`, {
-        method: 'POST',
+        method,
         headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
         body: JSON.stringify(body ?? {}),
     });
     if (!response.ok)
-        throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+        throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response.json();
 }
 
@@ -128,6 +129,20 @@ export async function visitorOpen(browser, options = {}) {
     });
     const buys = () => requests.filter((request) => request.path.endsWith('/buy'));
     return { context, page, errors, requests, buys };
+}
+
+/* What axe finds serious on the page as it is now. */
+export async function seriousIn(page) {
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
+}
+
+/* How many pixels the page is wider than its window. */
+export function beyondOf(page) {
+    return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }
 
 export const itemAddress = (item) => `${base}/?item=${item}`;

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import axe from 'axe-core';
 import {
     base,
+    beyondOf,
     browserLaunch,
     demoItem,
     greyButton,
@@ -12,6 +12,7 @@ import {
     liveButton,
     orderNumber,
     saleMake,
+    seriousIn,
     visitorOpen,
 } from './shop.mjs';
 
@@ -364,14 +365,6 @@ describe('buying', () => {
 });
 
 describe('access', () => {
-    async function seriousIn(page) {
-        await page.evaluate(axe.source);
-        const { violations } = await page.evaluate(() => window.axe.run());
-        return violations
-            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-            .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
-    }
-
     for (const [width, size] of [['375', PHONE], ['1280', DESKTOP]]) {
         for (const colorScheme of ['light', 'dark']) {
             test(`axe finds nothing serious at ${width} px in ${colorScheme} mode`, async () => {
@@ -403,9 +396,7 @@ describe('access', () => {
             await page.goto(address);
             await page.waitForSelector('h1');
             await page.waitForTimeout(500);
-            const beyond = await page.evaluate(
-                () => document.documentElement.scrollWidth - innerWidth,
-            );
+            const beyond = await beyondOf(page);
             assert.ok(beyond <= 0, `${address} is ${beyond} px too wide`);
         }
     });
