@@ -107,6 +107,29 @@ def an_order_that_nobody_pays_closes_on_time_and_never_before():
 
 
 @rule
+def where_one_order_may_be_open_the_next_waits_for_its_payment():
+    sale = server.sale(one_open_order=True)
+    item, other = server.item(sale, total=9, limit_per_user=0), server.item(sale, total=1)
+    server.publish(sale)
+    buyer, stranger = Buyer(server), Buyer(server)
+    won = buyer.win(item, key="a")
+    for wish in (item, other):
+        problem(buyer.buy(wish, key="b"), 409, "open-order", ticket=won["ticket"])
+    equal(buyer.win(item, key="a")["ticket"], won["ticket"], "the same key is the same purchase")
+    stranger.win(item, key="a")
+    server.restart(kill=True)
+    problem(buyer.buy(other, key="b"), 409, "open-order", ticket=won["ticket"])
+    order = buyer.order(won["ticket"])
+    equal(pay(order["order"], "open-1").status, 200)
+    eventually(lambda: buyer.buy(other, key="b").status == 202, "paid, but still refused")
+    second = buyer.order(buyer.win(other, key="b")["ticket"])
+    problem(buyer.buy(item, key="c"), 409, "open-order", ticket=second["ticket"])
+    equal(cancel(buyer, second["order"]).status, 200)
+    eventually(lambda: buyer.buy(item, key="c").status == 202, "cancelled, but still refused")
+    problem(server.admin("PATCH", f"/sales/{sale}", {"one_open_order": False}), 409, "conflict")
+
+
+@rule
 def payment_and_expiry_at_the_same_moment_never_both():
     item = server.open_item(total=ORDERS, limit_per_user=0, pay_window_ms=1000)
     buyer = Buyer(server)
