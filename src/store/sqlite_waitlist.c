@@ -44,9 +44,9 @@ static_assert(PLACE_WAITING == 1 && PLACE_OFFERED == 2 && PLACE_LEFT == 3,
 
 static const struct sqlite_sql line_get = { SQL_LINE_GET,
     "SELECT waiting FROM waitlist_lines WHERE item = ?1" };
-static const struct sqlite_sql lines_get = {
-    SQL_LINES, "SELECT item, waiting FROM waitlist_lines WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2"
-};
+static const struct sqlite_sql lines_get = { SQL_LINES,
+    "SELECT item, waiting FROM waitlist_lines"
+    " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2" };
 static const struct sqlite_sql place_insert = { SQL_PLACE_INSERT,
     "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
     " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0)" };
@@ -80,9 +80,9 @@ static const struct sqlite_sql places_pick = { SQL_PLACES_PICK,
     " AND waitlist.state = 1 AND waitlist.named = 0 AND waitlist.passed = 0 ORDER BY waitlist.id" };
 static const struct sqlite_sql place_name = { SQL_PLACE_NAME,
     "UPDATE waitlist SET named = ?2 WHERE id = ?1" };
-static const struct sqlite_sql places_named = {
-    SQL_PLACES_NAMED, "SELECT id, user, quantity FROM waitlist WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2"
-};
+static const struct sqlite_sql places_named = { SQL_PLACES_NAMED,
+    "SELECT id, user, quantity FROM waitlist"
+    " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql places_unname = { SQL_PLACES_UNNAME,
     "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0" };
 static const struct sqlite_sql place_offer = { SQL_PLACE_OFFER,

@@ -1,4 +1,4 @@
-"""The waitlist in the real program (desk_waitlist.c): the line is served in order, by the return itself; kill -9 in between.
+"""The waitlist in the real program: the line is served in order, by the return itself; nobody comes between; kill -9.
 
 KILLS=N: so many kills (3)."""
 import os
