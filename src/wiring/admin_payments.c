@@ -114,10 +114,9 @@ void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "open", 1, &open))
         return;
-    const enum status status = open != 0
-        ? refunds_open(desk, after, refunds, &count)
-        : money_ops(desk)->refunds(
-              desk->config.store, after, REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
+    const enum status status = open != 0 ? refunds_open(desk, after, refunds, &count)
+                                         : money_ops(desk)->refunds(desk->config.store, after,
+                                             REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         return;

@@ -347,6 +347,7 @@ static uint32_t desk_turn(struct desk *desk)
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);
         desk_report_look(desk);
+        desk_alarms_refunds(desk);
     }
     const bool reconciling = desk_reconcile_turn(desk);
     desk_webhooks_turn(desk);

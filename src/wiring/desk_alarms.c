@@ -56,3 +56,21 @@ void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
     else
         alarm_clear(ALARM_DISK_FULL);
 }
+
+/* Looks only while the alarm is up, and once at the start. */
+void desk_alarms_refunds(struct desk *desk)
+{
+    struct order_store *store = desk->config.store;
+    struct refund stuck;
+    uint32_t count = 0;
+    if (desk->refunds_looked && !alarm_is_up(ALARM_REFUND_STUCK))
+        return;
+    if (store->ops->payment->refunds(store, 0, REFUND_STUCK, &stuck, 1, &count) != STATUS_OK)
+        return; /* next time */
+    desk->refunds_looked = true;
+    if (count == 0)
+        alarm_clear(ALARM_REFUND_STUCK);
+    else
+        alarm_raise(ALARM_REFUND_STUCK, desk->now_ms,
+            "%s refuses refund %s: stampede admin refund list", stuck.provider, stuck.key);
+}

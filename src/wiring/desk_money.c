@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "contract/waitlist.h"
 #include "payment/sandbox.h"
 #include "wiring/desk_parts.h"
 #include "wiring/desk_payments.h"
@@ -93,12 +94,29 @@ void desk_money_answered(struct desk *desk, const struct outgoing_call *call)
     cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
 }
 
+/* Free units belong to those who wait, first. */
+static bool others_wait(struct desk *desk, const struct order *order)
+{
+    struct order_store *store = desk->config.store;
+    struct waitlist_place first;
+    struct board_update item;
+    uint32_t count = 0;
+    if (order->channel != WAITLIST_CHANNEL
+        || !board_read(embedded_board(desk->config.embedded), order->item, &item))
+        return false;
+    const uint32_t free = item.counts.channel_free[WAITLIST_CHANNEL];
+    return free > 0 && store->ops->waitlist->next(store, order->item, free, &first, 1, &count) == STATUS_OK
+        && count > 0;
+}
+
 /* The payment's id is the key: however often it is asked, it is one ticket. */
 static enum status money_unit(void *context, const struct payment *payment,
     const struct order *order, struct outcome *outcome)
 {
     struct desk *desk = context;
     char name[32];
+    if (others_wait(desk, order))
+        return STATUS_AWAY; /* asked again when they are served */
     const int size = snprintf(name, sizeof name, "late-%llu", (unsigned long long)payment->id);
     const struct command command = { .type = COMMAND_RESERVE,
         .time_ms = desk->now_ms,
@@ -121,8 +139,9 @@ static void money_changed(void *context, const struct order *order)
 
 static void money_stuck(void *context, const struct refund *refund)
 {
-    (void)context;
-    log_error("cashier", "refund %s: a person must look at it", refund->key);
+    struct desk *desk = context;
+    (void)refund;
+    desk->refunds_looked = false;
 }
 
 /* ---- opening ---- */

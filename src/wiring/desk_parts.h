@@ -102,7 +102,8 @@ struct desk {
     uint64_t orders_at_ms; /* not before this */
     uint32_t orders_last;  /* records of the last transaction */
     bool catalog_stale;
-    bool letters_stale; /* dead letters are to be counted again */
+    bool refunds_looked; /* whether a refund is stuck is known */
+    bool letters_stale;  /* dead letters are to be counted again */
     _Atomic bool stop, ended;
     _Atomic uint64_t lag;
     _Atomic uint32_t writer_state; /* enum order_writer_state */
@@ -165,6 +166,7 @@ void desk_alarms_register(void);
 void desk_letters_look(struct desk *desk);
 void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress);
 void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump);
+void desk_alarms_refunds(struct desk *desk); /* those that a provider refuses for good */
 
 /* admin_api.c, public_api.c */
 void desk_admin_job(struct desk *desk, struct job *job);

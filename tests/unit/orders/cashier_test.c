@@ -91,8 +91,8 @@ static bool shop_ask(void *context, uint32_t flight, const struct provider_task 
     return true;
 }
 
-static enum status shop_unit(
-    void *context, const struct payment *payment, const struct order *order, struct outcome *outcome)
+static enum status shop_unit(void *context, const struct payment *payment,
+    const struct order *order, struct outcome *outcome)
 {
     struct shop *shop = context;
     assert_int_equal(payment->ticket, order->ticket);
@@ -142,7 +142,8 @@ static int setup(void **state)
     struct product product = { .name = "Phone", .images = "[]", .currency = "CNY", .list_price = 2 * PRICE };
     struct sale sale = { .title = "Now", .start_ms = 1, .end_ms = 1000 * NOW_MS };
     log_level_set((enum log_level)(LOG_ERROR + 1));
-    assert_int_equal(model_store_open(&shop->store, &(struct model_store_config){ .orders = 8 }), STATUS_OK);
+    assert_int_equal(
+        model_store_open(&shop->store, &(struct model_store_config){ .orders = 8 }), STATUS_OK);
     store_weaken(shop->store);
     assert_int_equal(shop->store->ops->product_insert(shop->store, &product), STATUS_OK);
     assert_int_equal(shop->store->ops->sale_insert(shop->store, &sale), STATUS_OK);
@@ -275,7 +276,8 @@ static void says(struct shop *shop, enum provider_word what)
     cashier_said(&shop->cashier, shop->flight, &said, shop->now_ms);
 }
 
-static uint8_t called_back(struct shop *shop, const char *reference, enum provider_word what, uint64_t amount)
+static uint8_t called_back(
+    struct shop *shop, const char *reference, enum provider_word what, uint64_t amount)
 {
     struct provider_said said = word(what);
     uint8_t answer = LEARN_ANSWERS;

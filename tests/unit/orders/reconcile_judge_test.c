@@ -3,7 +3,11 @@
 
 #include "tests/unit/base/unit.h"
 
-enum { SOLD_BIT = 1 << SETTLE_SOLD, RETURN_BIT = 1 << SETTLE_RETURN, OFF_BIT = 1 << SETTLE_WRITE_OFF };
+enum {
+    SOLD_BIT = 1 << SETTLE_SOLD,
+    RETURN_BIT = 1 << SETTLE_RETURN,
+    OFF_BIT = 1 << SETTLE_WRITE_OFF
+};
 
 static struct look_order row_of(enum order_state state, uint8_t open, uint8_t confirmed)
 {
@@ -20,12 +24,9 @@ static struct look_order row_of(enum order_state state, uint8_t open, uint8_t co
 
 static struct outcome ticket_of(enum ticket_state state)
 {
-    return (struct outcome){ .answer = ANSWER_FOUND,
-        .user = 1,
-        .item = 2,
-        .quantity = 3,
-        .unit_price = 10,
-        .detail = (uint8_t)state };
+    return (struct outcome){
+        .answer = ANSWER_FOUND, .user = 1, .item = 2, .quantity = 3, .unit_price = 10, .detail = (uint8_t)state
+    };
 }
 
 static void an_order_with_its_open_events_allows_these_states_and_no_other(void **unused)
@@ -132,7 +133,8 @@ static void every_code_has_a_name_of_its_own(void **unused)
     for (uint32_t i = 0; i < FINDINGS; i++) {
         assert_non_null(finding_name((enum finding_code)i));
         for (uint32_t j = 0; j < i; j++)
-            assert_string_not_equal(finding_name((enum finding_code)i), finding_name((enum finding_code)j));
+            assert_string_not_equal(
+                finding_name((enum finding_code)i), finding_name((enum finding_code)j));
     }
     assert_true(finding_is_of_ticket(FINDING_TICKET_DIFFERS));
     assert_false(finding_repairable(FINDING_TICKET_DIFFERS));
