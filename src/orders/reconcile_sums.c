@@ -123,7 +123,7 @@ static void item_compare(
     const struct finding seed = { .item = now->item.id, .sale = now->item.sale, .counts = *counts };
     if (code == FINDING_COUNTS)
         reconcile_finding(reconcile, &seed,
-            code, "item %u: %llu units in live orders, %u in dead letters; the inventory has %u held, %u sold",
+            code, "item %u: %llu units in live orders, %u in dead letters; held %u, sold %u in the inventory",
             now->item.id, (unsigned long long)reconcile->sum.live, now->dead_units, counts->held,
             counts->sold);
     else if (code == FINDING_UNITS)

@@ -38,20 +38,27 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
 #define EVENT_IS(step, confirmed) \
     "EXISTS(SELECT 1 FROM stock_events e WHERE e.ticket = o.ticket AND e.step = " step \
     " AND e.confirmed_lsn IS " confirmed " NULL)"
-#define ORDER_ROW \
+#define EVENT_BITS(confirmed) \
+    EVENT_IS("0", confirmed) " + 2 * " EVENT_IS("1", confirmed) " + 4 * " EVENT_IS("2", confirmed)
+#define ORDER_OWN \
     "SELECT o.ticket, o.user, o.item, o.quantity, o.channel, o.state, o.reason, o.unit_price," \
     " o.amount, o.created_ms, o.pay_by_ms, o.version, o.slot IS NOT NULL, coalesce(o.slot, 0)," \
-    " items.limit_per_user, " EVENT_IS("0", "") " + 2 * " EVENT_IS("1", "") " + 4 * " EVENT_IS("2", \
-        "") ", " EVENT_IS("0", "NOT") " + 2 * " EVENT_IS("1", "NOT") " + 4 * " EVENT_IS("2", "NOT") "," \
-                                                                                                    " (SELECT count(*) FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))," \
-                                                                                                    " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
-                                                                                                    "  WHERE p.paid_ticket = o.ticket)" \
-                                                                                                    " FROM orders o LEFT JOIN items ON items.id = o.item"
+    " items.limit_per_user, "
+#define ORDER_MONEY \
+    ", (SELECT count(*) FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))," \
+    " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
+    "  WHERE p.paid_ticket = o.ticket)" \
+    " FROM orders o LEFT JOIN items ON items.id = o.item"
+#define ORDER_ROW ORDER_OWN EVENT_BITS("") ", " EVENT_BITS("NOT") ORDER_MONEY
 #define COUNTED \
     "(o.state < 3 OR (o.state = 4 AND EXISTS(SELECT 1 FROM stock_events e" \
     " WHERE e.ticket = o.ticket AND e.step = 2)))"
 #define CHANNEL_LIVE(channel) \
     "sum(CASE WHEN o.state < 3 AND o.channel = " channel " THEN o.quantity END)"
+#define CHANNELS_LIVE \
+    CHANNEL_LIVE("0") \
+    ", " CHANNEL_LIVE("1") ", " CHANNEL_LIVE("2") ", " CHANNEL_LIVE("3") ", " CHANNEL_LIVE( \
+        "4") ", " CHANNEL_LIVE("5") ", " CHANNEL_LIVE("6") ", " CHANNEL_LIVE("7")
 #define USER_ROW \
     "SELECT o.item, o.user, sum(CASE WHEN o.state < 3 THEN o.quantity END)," \
     " sum(CASE WHEN " COUNTED " THEN o.quantity END)," \
@@ -62,19 +69,18 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = o.item AND c.user = o.user)," \
     " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = 4294967296 +" \
     "  (SELECT sale FROM items WHERE items.id = o.item) AND c.user = o.user)," \
-    " " CHANNEL_LIVE("0") ", " CHANNEL_LIVE("1") ", " CHANNEL_LIVE("2") ", " CHANNEL_LIVE( \
-        "3") ", " CHANNEL_LIVE("4") ", " CHANNEL_LIVE("5") ", " CHANNEL_LIVE("6") "," \
-                                                                                  " " CHANNEL_LIVE("7") " FROM orders o"
+    " " CHANNELS_LIVE " FROM orders o"
 
 static const char *const look_sql[LOOK_STATEMENTS] = {
     [LOOK_BEGIN] = "BEGIN",
     [LOOK_END] = "ROLLBACK",
-    [LOOK_FIRST_READ] = "SELECT position FROM queue_position", /* a moment begins with its first read */
+    /* A moment begins with its first read. */
+    [LOOK_FIRST_READ] = "SELECT position FROM queue_position",
     [LOOK_ORDERS] = ORDER_ROW " WHERE o.ticket > ?1 ORDER BY o.ticket LIMIT ?2",
     [LOOK_ORDER] = ORDER_ROW " WHERE o.ticket = ?1",
     [LOOK_DEAD] = "SELECT 1 FROM dead_letters WHERE ticket = ?1 AND state IN (1, 4)",
-    [LOOK_USERS] = USER_ROW " WHERE o.item = ?1 AND (?3 OR o.user > ?2)"
-                            " GROUP BY o.item, o.user ORDER BY o.item, o.user LIMIT ?4",
+    [LOOK_USERS] = USER_ROW " WHERE o.item = ?1 AND o.user >= ?2"
+                            " GROUP BY o.item, o.user ORDER BY o.item, o.user LIMIT ?3",
     [LOOK_USER] = USER_ROW " WHERE o.item = ?1 AND o.user = ?2 GROUP BY o.item, o.user",
     [LOOK_ITEMS] =
         "SELECT items.id, sale, product, flash_price, items.limit_per_user, pay_window_ms,"
@@ -92,8 +98,8 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
         " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM items CROSS JOIN orders o"
         "  ON o.item = items.id WHERE items.sale = c.scope - 4294967296 AND o.user = c.user"
         "  AND " COUNTED ") END"
-        " FROM user_counters c WHERE ?3 OR (c.scope, c.user) > (?1, ?2)"
-        " ORDER BY c.scope, c.user LIMIT ?4",
+        " FROM user_counters c WHERE (c.scope, c.user) > (?1, ?2)"
+        " ORDER BY c.scope, c.user LIMIT ?3",
     /* A row is shown under the first rule that it breaks. */
     [LOOK_MONEY] = "SELECT * FROM (SELECT CASE"
                    "  WHEN p.use IN (1, 3) AND o.state IS NOT 2 AND o.state IS NOT 4 THEN ?4"
@@ -287,10 +293,11 @@ static enum status look_users(struct order_store *handle, item_id item, bool fir
     enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_USERS, &list);
     if (status != STATUS_OK)
         return status;
+    if (!first && (int64_t)after == INT64_MAX)
+        return STATUS_OK;
     bind_u64(list, 1, item);
-    bind_u64(list, 2, after);
-    bind_u64(list, 3, first);
-    bind_u64(list, 4, max);
+    bind_i64(list, 2, first ? INT64_MIN : (int64_t)after + 1);
+    bind_u64(list, 3, max);
     while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
         user_take(list, &rows[(*count)++]);
     (void)sqlite3_reset(list);
@@ -362,10 +369,9 @@ static enum status look_counters(struct order_store *handle, bool first,
     enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_COUNTERS, &list);
     if (status != STATUS_OK)
         return status;
-    bind_u64(list, 1, first ? 0 : after->scope);
+    bind_i64(list, 1, first ? -1 : (int64_t)after->scope);
     bind_u64(list, 2, first ? 0 : after->user);
-    bind_u64(list, 3, first);
-    bind_u64(list, 4, max);
+    bind_u64(list, 3, max);
     while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
         rows[(*count)++] = (struct look_counter){ .scope = column_u64(list, 0),
             .user = column_u64(list, 1),

@@ -94,7 +94,9 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
     switch ((enum command_type)command->type) {
     case COMMAND_RESERVE:
         user_member("user", command->reserve.user, out);
-        text_format(out, ",\"item\":%u,\"quantity\":%u,\"channel\":\"%s\",\"unit_price\":%llu,\"pay_by_ms\":%llu",
+        text_format(out,
+            ",\"item\":%u,\"quantity\":%u,\"channel\":\"%s\",\"unit_price\":%llu,"
+            "\"pay_by_ms\":%llu",
             command->reserve.item, command->reserve.quantity,
             channel_name(desk, command->reserve.channel, name),
             (unsigned long long)outcome->unit_price, (unsigned long long)outcome->pay_by_ms);
@@ -189,9 +191,8 @@ static bool letter_decide(
 
 static void letter_resolve(struct desk *desk, struct job *job, struct dead_decision *decision)
 {
-    static const char *const actions[DEAD_STATES] = {
-        [DEAD_RETRIED] = "dead-letter.retry", [DEAD_RETURNED] = "dead-letter.return", [DEAD_DISMISSED] = "dead-letter.dismiss"
-    };
+    static const char *const actions[DEAD_STATES] = { NULL, NULL, "dead-letter.retry",
+        "dead-letter.return", "dead-letter.dismiss" };
     ticket_number ticket = 0;
     struct order order;
     if (!letter_decide(desk, job, decision, &ticket))

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Dead letters and alarms: a record that the database refuses waits for a person, who retries, returns or dismisses it.
 
-The refusal is real: the database of the stopped server gets fewer units than the inventory has (admin_dead.c,
-desk_alarms.c, alarms.c)."""
+The refusal is real: the database of the stopped server gets fewer units than the inventory has (admin_dead.c)."""
 import os
 import sqlite3
 import subprocess

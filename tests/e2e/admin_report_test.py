@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The final report of a sale, with numbers that are known; it survives a restart (admin_report.c, desk_report.c,
-sqlite_report.c)."""
+"""The final report of a sale, with numbers that are known; it survives a restart."""
 import os
 import subprocess
 import time
@@ -56,17 +55,6 @@ def a_sale_with_known_numbers_is_told_exactly():
     again = report(sale)
     equal(again, told, "after a restart")
     server.admin_ok("POST", f"/sales/{sale}/end")
-
-
-@rule
-def sales_that_overlap_say_so():
-    sales = [server.sale() for _ in range(2)]
-    for sale in sales:
-        server.item(sale)
-        server.publish(sale)
-    time.sleep(0.6)
-    for sale in sales:
-        true(report(sale)["overlap_s"] >= 1, report(sale))
 
 
 @rule

@@ -24,9 +24,10 @@ static struct look_order row_of(enum order_state state, uint8_t open, uint8_t co
 
 static struct outcome ticket_of(enum ticket_state state)
 {
-    return (struct outcome){
-        .answer = ANSWER_FOUND, .user = 1, .item = 2, .quantity = 3, .unit_price = 10, .detail = (uint8_t)state
-    };
+    struct outcome ticket = { .answer = ANSWER_FOUND, .user = 1, .item = 2, .quantity = 3 };
+    ticket.unit_price = 10;
+    ticket.detail = (uint8_t)state;
+    return ticket;
 }
 
 static void an_order_with_its_open_events_allows_these_states_and_no_other(void **unused)

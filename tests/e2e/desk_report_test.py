@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""What is counted for the report of a sale: only while it is open, and a killed server loses seconds at most."""
+import time
+
+from harness import Buyer, Server, equal, eventually, problem, rule, run, true
+
+server = Server(settings={"reconcile.interval_ms": 0}).start()
+
+
+def report(sale):
+    return server.admin_ok("GET", f"/sales/{sale}/report", role="viewer")
+
+
+@rule
+def what_comes_before_the_start_is_not_the_sales_own():
+    sale = server.sale(start_in_ms=3000)
+    item = server.item(sale, total=1)
+    server.publish(sale)
+    buyer = Buyer(server)
+    give = buyer.get_pass(item)
+    problem(buyer.buy(item, give=give), 403, "not-started")
+    eventually(lambda: buyer.buy(item, give=give).status == 202, "it does not start")
+    server.admin_ok("POST", f"/sales/{sale}/end")
+    eventually(lambda: report(sale)["gate"] == "ended")
+    told = report(sale)["funnel"]
+    equal(told["purchase.won"], 1)
+    problem(buyer.buy(item, give=give), 409, "already-bought")
+    time.sleep(0.3)
+    equal(report(sale)["funnel"], told, "counted after the end")
+
+
+@rule
+def a_killed_server_keeps_what_was_written():
+    sale = server.sale()
+    item = server.item(sale, total=3)
+    server.publish(sale)
+    time.sleep(0.3)
+    Buyer(server).win(item)
+    equal(report(sale)["funnel"]["purchase.won"], 1)
+    server.restart(kill=True)
+    Buyer(server).win(item)
+    equal(report(sale)["funnel"]["purchase.won"], 2)
+    server.admin_ok("POST", f"/sales/{sale}/end")
+
+
+@rule
+def sales_that_overlap_say_so():
+    sales = [server.sale() for _ in range(2)]
+    for sale in sales:
+        server.item(sale)
+        server.publish(sale)
+    time.sleep(0.6)
+    for sale in sales:
+        true(report(sale)["overlap_s"] >= 1, report(sale))
+
+
+run()
