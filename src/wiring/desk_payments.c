@@ -369,10 +369,8 @@ void public_order_refund(struct desk *desk, struct job *job, uint32_t id)
             return;
         }
     }
-    if (!desk_order_move(desk, job, &move, &order, &done))
-        return;
-    cashier_look(&desk->money.cashier);
-    public_order_reply(desk, job, 200, &order);
+    if (desk_order_move(desk, job, &move, &order, &done))
+        public_order_reply(desk, job, 200, &order);
 }
 
 /* ---- deduct on payment: the unit is taken when payment starts ---- */

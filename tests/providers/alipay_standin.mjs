@@ -129,6 +129,10 @@ function callbackOf(trade, query) {
 }
 
 const tests = {
+  state: (query) => {
+    const { status, refunds } = trades.get(query.get('reference'));
+    return { state: status, refunds: [...refunds.values()].map(Number) };
+  },
   scan: (query) => {
     const trade = trades.get(query.get('reference'));
     if (trade.status === 'NOT_SCANNED') trade.status = 'WAIT_BUYER_PAY';

@@ -4,6 +4,7 @@
 // Started as `node x_standin.mjs FOLDER`: writes the files that the provider's settings name into FOLDER and
 // prints one line of JSON, {"port", "settings"}. Besides the provider's own paths it answers under /test/:
 //   pay?reference=R[&amount=N][&send=1]   somebody pays; {callback, receipt}; send=1 posts it to notify_url too
+//   state?reference=R                     {state, refunds} as the provider has them
 //   callback?reference=R[&shift_s=N][&…]  another callback about it, with a moved time or other ids
 //   trouble?status=N                      the next call is answered with that status and nothing signed
 //   sdk                                   the SDK's own client works against this server, or it says why not

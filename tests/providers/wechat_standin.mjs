@@ -121,6 +121,8 @@ function callbackOf(order, query) {
 }
 
 const tests = {
+  state: (query) => ({ state: orders.get(query.get('reference')).state,
+    refunds: [...refunds.values()].filter((each) => each.out_trade_no === query.get('reference')).map((each) => each.amount.refund) }),
   pay: async (query) => {
     const order = orders.get(query.get('reference'));
     if (order.state !== 'NOTPAY') return { refused: order.state };
