@@ -355,7 +355,7 @@ static struct bank_row *row_by_id(struct bank *bank, struct span id)
     struct bank_row *row = &bank->rows[number];
     const bool good = span_equal_constant_time(
         span_of(&secret, sizeof secret), span_of(&row->secret, sizeof row->secret));
-    return good ? row : NULL;
+    return good && row->state != BANK_NONE ? row : NULL;
 }
 
 enum bank_answer bank_show_id(struct bank *bank, struct span id, struct sandbox_message *out)

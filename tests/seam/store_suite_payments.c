@@ -101,6 +101,26 @@ static void a_reference_names_one_payment(void **state)
     assert_int_equal(suite_order_of(f, second).version, 1); /* and nothing was done */
 }
 
+static void the_payment_that_paid_an_order_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct payment payment;
+    struct order after;
+    const ticket_number ticket = money_pending(f, 7), other = money_pending(f, 8);
+    money_started(f, ticket, "alpha", "a1");
+    money_started(f, ticket, "beta", "b1");
+    assert_int_equal(money(f)->of_paid(f->store, ticket, &payment), STATUS_NOT_FOUND);
+    assert_int_equal(money_captured(f, "beta", "b1", &payment, &after), LEARN_PAID);
+    assert_int_equal(money_captured(f, "alpha", "a1", &payment, &after), LEARN_REFUND); /* not the one that paid */
+    suite_restart(f);
+    assert_int_equal(money(f)->of_paid(f->store, ticket, &payment), STATUS_OK);
+    assert_string_equal(payment.reference, "b1");
+    assert_int_equal(payment.paid_ticket, ticket);
+    assert_int_equal(payment.captured_ms, NEWS_MS);
+    assert_int_equal(money(f)->of_paid(f->store, other, &payment), STATUS_NOT_FOUND);
+    assert_int_equal(money(f)->of_paid(f->store, 999, &payment), STATUS_NOT_FOUND);
+}
+
 static void attempts_are_bounded(void **state)
 {
     struct fixture *f = *state;
@@ -450,6 +470,7 @@ int suite_run_payments(void)
         SUITE_RULE(a_second_start_through_the_same_provider_is_the_same_payment),
         SUITE_RULE(only_an_order_that_waits_for_money_takes_a_payment),
         SUITE_RULE(a_reference_names_one_payment),
+        SUITE_RULE(the_payment_that_paid_an_order_is_found),
         SUITE_RULE(attempts_are_bounded),
         SUITE_RULE(a_start_extends_the_time_to_pay_once),
         SUITE_RULE(money_that_comes_pays_the_order_and_sells_its_unit),
