@@ -302,9 +302,9 @@ static enum edge_verdict route_options(struct exchange *exchange)
 {
     if (exchange->request->access_control_request_method.data == NULL || exchange->cors == 0)
         return reply_bytes(exchange, 204, SPAN_NONE,
-            SPAN("Allow: GET, HEAD, POST, PATCH, DELETE, OPTIONS\r\n"), SPAN_NONE);
+            SPAN("Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"), SPAN_NONE);
     return reply_bytes(exchange, 204, SPAN_NONE,
-        SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PATCH, DELETE\r\n"
+        SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"
              "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
              "Stampede-Pass\r\n"
              "Access-Control-Max-Age: 600\r\n"),

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import os
+import threading
 import time
 
 from harness import Buyer, Server, equal, eventually, problem, rule, run, true
@@ -276,6 +277,147 @@ def forged_stale_foreign_and_wrong_callbacks_change_nothing():
     equal(server.request("POST", path, good, headers).status, 204)
     equal(server.request("POST", path, good, headers).status, 204, "the same again")
     becomes(buyer, order, "paid")
+
+
+# ---- details before payment ---------------------------------------------------------------------------
+
+WHERE = {"name": "Ada", "phone": "12345", "address": "1 Example Street"}
+
+
+@rule
+def a_sale_that_wants_details_takes_no_payment_before():
+    item = server.open_item(total=1, sale_fields={"details_required": True})
+    buyer, order = bought(item)
+    problem(order_do(buyer, order, "pay"), 409, "details-required")
+    equal(server.admin_ok("GET", f"/orders/{order['order']}/payments")["payments"], [])
+    equal(order_do(buyer, order, "details", WHERE, "PUT").status, 200)
+    at_bank(buyer, order)
+    becomes(buyer, order, "paid")
+    equal(server.admin_ok("GET", f"/orders/{order['order']}/details"), {**WHERE, "note": ""})
+    problem(server.admin("GET", f"/orders/{order['order']}/details", role="viewer"), 403, "admin-role")
+
+
+# ---- deduct on payment ---------------------------------------------------------------------------------
+
+def intent_ask(buyer, item, key=None, body=None):
+    fields = {"Stampede-Pass": buyer.get_pass(item), **({"Idempotency-Key": key} if key else {})}
+    return server.request("POST", f"/v1/items/{item}/intent", body, fields, session=buyer.session)
+
+
+def intent_of(buyer, item, **more):
+    reply = intent_ask(buyer, item, **more)
+    equal(reply.status, 201, str(reply))
+    return reply.json()["intent"]
+
+
+def intent_pay(buyer, intent, **more):
+    return server.request("POST", "/v1/intents/pay", {"intent": intent, **more}, session=buyer.session)
+
+
+@rule
+def an_intent_takes_no_unit_and_paying_it_takes_one():
+    item = server.open_item(total=1, deduct_on_payment=True)
+    buyer = Buyer(server)
+    problem(buyer.buy(item), 409, "pay-first")
+    reply = intent_ask(buyer, item)
+    equal((reply.status, reply.json()["item"], reply.json()["quantity"]), (201, item, 1))
+    settles(item, free=1, held=0)
+    paying = intent_pay(buyer, reply.json()["intent"])
+    equal((paying.status, paying.json()["state"], paying.json()["payment"]["state"]), (200, "pending", "open"))
+    settles(item, free=0, held=1)
+    equal(server.request("POST", f"/sandbox/v1/pay/{payment_id(paying)}", {"how": "pay"}).status, 200)
+    becomes(buyer, paying.json(), "paid")
+    settles(item, free=0, sold=1)
+    problem(intent_pay(buyer, reply.json()["intent"]), 409, "already-paid")
+    at_rest()
+
+
+@rule
+def one_intent_is_one_order_however_often_it_is_paid():
+    item = server.open_item(total=5, limit_per_user=5, deduct_on_payment=True)
+    buyer = Buyer(server)
+    intent = intent_of(buyer, item, key="one")
+    first, second = intent_pay(buyer, intent), intent_pay(buyer, intent)
+    equal((first.status, first.json()["order"], first.json()["payment"]),
+          (200, second.json()["order"], second.json()["payment"]))
+    again = intent_pay(buyer, intent_of(buyer, item, key="one"))  # the same key: the same wish
+    equal(again.json()["order"], first.json()["order"])
+    settles(item, free=4, held=1)
+    other = intent_pay(buyer, intent_of(buyer, item, key="two"))
+    true(other.json()["order"] != first.json()["order"], "another intent is another purchase")
+
+
+@rule
+def the_last_unit_goes_to_one_payer_and_nobody_else_is_charged():
+    item = server.open_item(total=1, deduct_on_payment=True)
+    buyers = [Buyer(server) for _ in range(20)]
+    intents = [intent_of(buyer, item) for buyer in buyers]
+    before, replies = money(), [None] * len(buyers)
+
+    def one(at):
+        replies[at] = intent_pay(buyers[at], intents[at])
+
+    threads = [threading.Thread(target=one, args=(at,)) for at in range(len(buyers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    winners = [at for at, reply in enumerate(replies) if reply.status == 200]
+    equal(len(winners), 1, str(replies))
+    for reply in replies:
+        if reply.status != 200:
+            problem(reply, 409, "sold-out")
+            true("not charged" in reply.json()["detail"], str(reply))
+    winner = winners[0]
+    server.request("POST", f"/sandbox/v1/pay/{payment_id(replies[winner])}", {"how": "pay"})
+    order = becomes(buyers[winner], replies[winner].json(), "paid")
+    after = at_rest()
+    equal(after["captured"] - before["captured"], order["amount"])
+    settles(item, free=0, sold=1)
+    for at, buyer in enumerate(buyers):
+        if at != winner:
+            equal(server.get("/v1/orders", session=buyer.session).json()["orders"], [])
+
+
+@rule
+def intents_of_others_forged_and_malformed_are_refused():
+    item = server.open_item(total=1, deduct_on_payment=True)
+    buyer, other = Buyer(server), Buyer(server)
+    intent = intent_of(buyer, item)
+    problem(intent_pay(other, intent), 403, "intent-invalid")
+    for at in range(0, len(intent), 5):
+        bent = intent[:at] + ("A" if intent[at] != "A" else "B") + intent[at + 1:]
+        problem(intent_pay(buyer, bent), 403, "intent-invalid")
+    problem(intent_pay(buyer, intent[:-1]), 422, "bad-value")
+    problem(intent_pay(buyer, intent, provider="nobody"), 422, "bad-value")
+    problem(intent_pay(buyer, intent, details={**WHERE, "name": ""}), 422, "bad-value")
+    problem(intent_pay(buyer, intent, details=7), 422, "bad-value")
+    problem(intent_pay(buyer, intent, planet="earth"), 422, "bad-value")
+    settles(item, free=1, held=0)
+    problem(intent_ask(buyer, server.open_item(total=1)), 409, "conflict")
+
+
+@rule
+def an_intent_of_a_sale_that_wants_details_brings_them_along():
+    item = server.open_item(total=2, deduct_on_payment=True, sale_fields={"details_required": True})
+    buyer = Buyer(server)
+    paying = intent_pay(buyer, intent_of(buyer, item), details=WHERE)
+    equal(paying.status, 200, str(paying))
+    equal(order_do(buyer, paying.json(), "details", method="GET").json(), {**WHERE, "note": ""})
+    other = Buyer(server)
+    intent = intent_of(other, item)
+    problem(intent_pay(other, intent), 409, "details-required")
+    equal(intent_pay(other, intent, details=WHERE).status, 200)
+
+
+@rule
+def refunds_and_payments_are_listed_for_the_shop_only():
+    reply = server.admin("GET", "/refunds?open=1", role="viewer")
+    equal((reply.status, reply.json()["refunds"]), (200, []))
+    problem(server.admin("GET", "/refunds?open=2"), 400, "bad-query")
+    problem(server.admin("GET", "/orders/0123456789abcdef/payments"), 404, "unknown-order")
+    problem(server.admin("PATCH", "/sandbox", {"lost": 101}), 422, "bad-value")
+    problem(server.admin("PATCH", "/sandbox", {"lost": 1}, role="operator"), 403, "admin-role")
 
 
 @rule
