@@ -273,7 +273,7 @@ static void wrong_words_are_exit_code_2_and_help_is_not(void **state)
     assert_int_equal(run("sale open"), ADMIN_CLI_USAGE);
     assert_has(error_text, "sale open needs N");
     assert_int_equal(run("--help"), ADMIN_CLI_DONE);
-    assert_has(out_text, "dead-letters");
+    assert_has(out_text, "dead-letter list");
     assert_int_equal(run("item adjust --help"), ADMIN_CLI_DONE);
     assert_has(out_text, "usage: stampede admin item adjust N DELTA [--channel …]");
 }

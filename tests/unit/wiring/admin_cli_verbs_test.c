@@ -101,7 +101,17 @@ static void lines_become_the_requests_of_the_api(void **state)
     parsed("order cancel 0123456789abcdef", "POST", "/admin/v1/orders/0123456789abcdef/cancel", NULL);
     parsed("order refund 0123456789abcdef --to stock", "POST",
         "/admin/v1/orders/0123456789abcdef/refund", "{\"to\":\"stock\"}");
-    parsed("dead-letters", "GET", "/admin/v1/dead-letters", NULL);
+    parsed("dead-letter list", "GET", "/admin/v1/dead-letters", NULL);
+}
+
+static void messages_to_the_shop_are_listed_and_replayed(void **state)
+{
+    (void)state;
+    parsed("webhook list --state failed", "GET", "/admin/v1/webhooks?state=failed", NULL);
+    parsed("webhook replay 17", "POST", "/admin/v1/webhooks/17/replay", NULL);
+    parsed("webhook replay-from 1794398400000", "POST", "/admin/v1/webhooks/replay",
+        "{\"from_ms\":1794398400000}");
+    refused("webhook replay-from", "needs TIME");
 }
 
 static void what_goes_into_a_query_is_escaped(void **state)
@@ -150,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_verb_has_help_method_path_and_bounded_options),
         cmocka_unit_test(lines_become_the_requests_of_the_api),
+        cmocka_unit_test(messages_to_the_shop_are_listed_and_replayed),
         cmocka_unit_test(what_goes_into_a_query_is_escaped),
         cmocka_unit_test(wrong_values_are_refused_by_the_options_name),
         cmocka_unit_test(an_unknown_verb_is_none),
