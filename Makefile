@@ -235,7 +235,7 @@ parallel 600 simulation/planted-bugs $(SIMULATE) --planted
 endef
 define E2E_TESTS
 $(foreach script,$(E2E_SCRIPTS),serial 300 $(basename $(script)) python3 $(script)$(newline))
-$(if $(wildcard tests/e2e/storefront/package.json),serial 300 tests/e2e/storefront tools/test-storefront)
+$(if $(wildcard tests/e2e/storefront/package.json),serial 600 tests/e2e/storefront tools/test-storefront)
 
 endef
 # The long ones first, so that the short ones fill the gaps.

@@ -19,7 +19,7 @@ import { payAddress } from './pay_address.js';
 const START_TRIES_MAX = 5;
 const START_PAUSE_MS = 1_200;
 const WAYS_RETRY_MS = 10_000;
-const CHECKING_MS = 15_000;
+const CHECKING_MS = 8_000;
 const REFUND_LOOKS_MAX = 5;
 const REFUND_PAUSE_MS = 1_500;
 

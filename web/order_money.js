@@ -10,6 +10,8 @@ import { createPayCode } from './pay_code.js';
 import { moneyModel } from './payment.js';
 import { sentenceFor } from './problems.js';
 
+let made = 0; /* so that each title has an id of its own */
+
 function buttonMake(kind, clicked) {
     const node = element('button', { class: kind, type: 'button' });
     node.addEventListener('click', () => {
@@ -32,9 +34,11 @@ export const providerName = (name) =>
 
 /* A button for each way to pay. `chosen` gets the provider's name. */
 export function createPayWays(chosen) {
-    const title = element('p', { class: 'pay-title' });
+    const id = `pay${++made}`;
+    const title = element('p', { class: 'pay-title', id });
     const row = element('div', { class: 'pay-row' });
-    const node = element('div', { class: 'pay-ways' }, title, row);
+    const labelled = { class: 'pay-ways', role: 'group', 'aria-labelledby': id };
+    const node = element('div', labelled, title, row);
     const buttons = new Map();
 
     function buttonOf(provider) {
@@ -51,7 +55,8 @@ export function createPayWays(chosen) {
         if (nodes.length !== row.childElementCount || nodes.some((n, at) => row.children[at] !== n))
             row.replaceChildren(...nodes);
         for (const provider of providers) {
-            const words = say('pay.with', { provider: providerName(provider) });
+            const name = providerName(provider);
+            const words = providers.length > 1 ? name : say('pay.with', { provider: name });
             buttonPaint(buttonOf(provider), words, { busy: busy === provider, idle });
         }
     }

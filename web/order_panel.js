@@ -4,7 +4,7 @@ import { element, textSet } from './dom.js';
 import { count, minutesAndSeconds, moment, money } from './format.js';
 import { say } from './i18n.js';
 import { createOrderMoney } from './order_money.js';
-import { orderIsOpen } from './payment.js';
+import { orderIsClosing, orderIsOpen } from './payment.js';
 
 function factRow(list) {
     const name = element('dt');
@@ -19,7 +19,7 @@ function factRow(list) {
 }
 
 function stateWords(order) {
-    const state = say(`order.state.${order.state}`);
+    const state = say(`order.state.${orderIsClosing(order) ? 'closing' : order.state}`);
     return order.reason ? `${state} · ${say(`order.reason.${order.reason}`)}` : state;
 }
 

@@ -97,6 +97,7 @@ const en = {
     'order.state.creating': 'Being written',
     'order.state.pending': 'Waiting for payment',
     'order.state.paid': 'Paid',
+    'order.state.closing': 'Being closed',
     'order.state.closed': 'Closed',
     'order.state.refunded': 'Refunded',
     'order.reason.expired': 'Not paid in time',
@@ -114,7 +115,7 @@ const en = {
     'pay.starting': 'Preparing the payment…',
     'pay.checking': 'Asking the payment provider…',
     'pay.notYet':
-        'No payment has arrived yet. If you have paid, it is found by itself: do not pay again.',
+        'No payment has arrived yet. If you have paid, it will be found: please do not pay again.',
     'pay.done': 'Paid. Thank you!',
 
     'code.scan': 'Scan this code with WeChat to pay. On the phone itself, open the link.',
@@ -308,6 +309,7 @@ const zh = {
     'order.state.creating': '订单生成中',
     'order.state.pending': '待支付',
     'order.state.paid': '已支付',
+    'order.state.closing': '关闭中',
     'order.state.closed': '已关闭',
     'order.state.refunded': '已退款',
     'order.reason.expired': '超时未支付',
@@ -320,7 +322,7 @@ const zh = {
     'provider.sandbox': '沙盒支付',
     'pay.title': '支付 {amount}',
     'pay.choose': '请选择支付方式',
-    'pay.with': '{provider}',
+    'pay.with': '去支付（{provider}）',
     'pay.paidAlready': '我已付款',
     'pay.starting': '正在准备支付…',
     'pay.checking': '正在向支付渠道查询…',

@@ -56,6 +56,25 @@ def its_key_is_an_administrators_and_the_sale_can_be_opened_and_bought():
 
 
 @rule
+def it_is_paid_at_the_sandbox_and_goes_back():
+    buyer = Buyer(server)
+    order = buyer.order(buyer.win(2)["ticket"])
+    equal(server.get("/v1/payments", session=buyer.session).json()["providers"], ["sandbox"])
+    address = f"/v1/orders/{order['order']}"
+    paying = server.request("POST", address + "/pay", {"provider": "sandbox"}, session=buyer.session)
+    page = paying.json()["payment"]["url"]
+    true(page.startswith(f"http://127.0.0.1:{server.port}/sandbox/pay.html?id="), page)
+    shown = server.get(page[page.index("/sandbox"):])
+    equal((shown.status, shown.headers["content-security-policy"]), (200, "default-src 'self'"))
+    payment = "/sandbox/v1/pay/" + page.split("id=")[1]
+    equal(server.get(payment).json()["return_url"], f"http://127.0.0.1:{server.port}/?orders")
+    equal(server.request("POST", payment, {"how": "pay"}).status, 200)
+    eventually(lambda: buyer.order(order["ticket"])["state"] == "paid", "not paid")
+    equal(server.request("POST", address + "/refund", session=buyer.session).json()["state"], "refunded")
+    true("without real money" in server.log())
+
+
+@rule
 def started_again_it_goes_on_with_the_same_sale():
     server.stop()
     start()
