@@ -62,9 +62,9 @@ static enum finding_code step_waits(const struct look_order *row, enum settle_st
 /* The inventory is where the order is: then no event of it is open for long. */
 static enum finding_code step_done(const struct look_order *row, uint8_t *step)
 {
-    for (uint8_t i = 0; i < SETTLE_STEPS; i++) {
+    for (uint32_t i = 0; i < SETTLE_STEPS; i++) {
         if (has(row->open, (enum settle_step)i)) {
-            *step = i;
+            *step = (uint8_t)i;
             return FINDING_EVENT_STALE;
         }
     }

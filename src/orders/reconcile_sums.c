@@ -155,7 +155,7 @@ enum status reconcile_item_finish(struct reconcile *reconcile, bool *done)
     if (item->item.sold != item->sold_before + reconcile->sum.live)
         reconcile_finding(reconcile, &(struct finding){ .item = item->item.id }, FINDING_SOLD,
             "item %u: sold is %u; what was sold before and live orders make %llu", item->item.id,
-            item->item.sold, (unsigned long long)(item->sold_before + reconcile->sum.live));
+            item->item.sold, (unsigned long long)item->sold_before + reconcile->sum.live);
     if (!rests)
         reconcile->report.skipped++;
     else if (view.item != 0) {

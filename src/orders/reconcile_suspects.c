@@ -67,7 +67,7 @@ static void suspect_tell(struct reconcile *reconcile, const struct question *que
         reconcile_finding(reconcile, &seed, code,
             "user %016llx: the inventory counts %u units of item %u, the orders make %llu",
             (unsigned long long)seed.user, outcome->quantity, seed.item,
-            (unsigned long long)(question->user.counted + question->user.dead));
+            (unsigned long long)question->user.counted + question->user.dead);
         return;
     }
     reconcile_finding(reconcile, &seed, code,
