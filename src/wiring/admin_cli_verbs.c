@@ -178,6 +178,45 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/orders/@/refund",
         .help = "give a paid order back",
         .options = { ORDER_ID, { "--to", "to", OPTION_TEXT, true, "stock, safety or write-off" } } },
+    { .name = "order details",
+        .method = "GET",
+        .path = "/admin/v1/orders/@/details",
+        .help = "where an order goes",
+        .options = { ORDER_ID } },
+    { .name = "payment list",
+        .method = "GET",
+        .path = "/admin/v1/orders/@/payments",
+        .columns = "id provider reference provider_id state use amount captured currency created_ms "
+                   "captured_ms tries",
+        .help = "payments of an order, newest first",
+        .options = { ORDER_ID } },
+    { .name = "payment totals",
+        .method = "GET",
+        .path = "/admin/v1/payments/totals",
+        .help = "where the money is; at rest captured - refunded = paid" },
+    { .name = "refund list",
+        .pages = true,
+        .method = "GET",
+        .path = "/admin/v1/refunds",
+        .columns = "id order provider key state why amount currency created_ms done_ms tries error",
+        .help = "money that goes back",
+        .options = { { "--open", "open", OPTION_FLAG, false, "only what is not done, or stuck" } } },
+    { .name = "sandbox show",
+        .method = "GET",
+        .path = "/admin/v1/sandbox",
+        .help = "how badly the sandbox behaves, and its books" },
+    { .name = "sandbox set",
+        .method = "PATCH",
+        .path = "/admin/v1/sandbox",
+        .help = "how badly the sandbox behaves until the next start",
+        .options = { { "--lost", "lost", OPTION_NUMBER, false, "percent of callbacks" },
+            { "--doubled", "doubled", OPTION_NUMBER, false, "percent of callbacks" },
+            { "--reordered", "reordered", OPTION_NUMBER, false, "percent of callbacks" },
+            { "--wrong-amount", "wrong_amount", OPTION_NUMBER, false, "percent of callbacks" },
+            { "--unreached", "unreached", OPTION_NUMBER, false, "percent of requests: never looked at" },
+            { "--unanswered", "unanswered", OPTION_NUMBER, false, "percent of requests: done, not answered" },
+            { "--short-paid", "short_paid", OPTION_NUMBER, false, "percent of payments: one too little" },
+            { "--delay-ms", "delay_ms", OPTION_NUMBER, false, "each callback waits up to so long" } } },
     { .name = "dead-letter list",
         .pages = true,
         .method = "GET",
@@ -368,7 +407,7 @@ static void query_add(struct text *path, const char *member, const json_t *value
     text_string(path, member);
     text_literal(path, "=");
     if (string == NULL) {
-        text_i64(path, json_integer_value(value));
+        text_i64(path, json_is_true(value) ? 1 : json_integer_value(value));
         return;
     }
     for (const char *at = string; *at != 0; at++) {

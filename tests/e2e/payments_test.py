@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import os
+import subprocess
 import threading
 import time
 
@@ -418,6 +419,32 @@ def refunds_and_payments_are_listed_for_the_shop_only():
     problem(server.admin("GET", "/orders/0123456789abcdef/payments"), 404, "unknown-order")
     problem(server.admin("PATCH", "/sandbox", {"lost": 101}), 422, "bad-value")
     problem(server.admin("PATCH", "/sandbox", {"lost": 1}, role="operator"), 403, "admin-role")
+
+
+def command(*words):
+    environment = {**os.environ, "STAMPEDE_ADMIN_KEY": server.keys["admin"], "STAMPEDE_URL": f"http://127.0.0.1:{server.port}"}
+    done = subprocess.run([server.binary, "admin", *words], env=environment, capture_output=True, text=True, timeout=20)
+    equal(done.returncode, 0, done.stderr)
+    return done.stdout
+
+
+@rule
+def the_command_line_shows_money():
+    item = server.open_item(total=1)
+    buyer, order = bought(item)
+    equal(order_do(buyer, order, "details", WHERE, "PUT").status, 200)
+    at_bank(buyer, order)
+    becomes(buyer, order, "paid")
+    true("captured" in command("payment", "list", order["order"]))
+    true(WHERE["address"] in command("order", "details", order["order"]))
+    equal(order_do(buyer, order, "refund").status, 200)
+    at_rest()
+    true(order["order"] in command("refund", "list"))
+    true(order["order"] not in command("refund", "list", "--open"))
+    true("captured:" in command("payment", "totals"))
+    true("lost: 7" in command("sandbox", "set", "--lost", "7"))
+    true("lost: 0" in command("sandbox", "set", "--lost", "0"))
+    true("delay_ms: 0" in command("sandbox", "show"))
 
 
 @rule

@@ -114,6 +114,22 @@ static void messages_to_the_shop_are_listed_and_replayed(void **state)
     refused("webhook replay-from", "needs TIME");
 }
 
+static void verbs_of_money_become_requests(void **state)
+{
+    (void)state;
+    parsed("payment list 0123456789abcdef", "GET", "/admin/v1/orders/0123456789abcdef/payments", NULL);
+    parsed("order details 0123456789abcdef", "GET", "/admin/v1/orders/0123456789abcdef/details", NULL);
+    parsed("payment totals", "GET", "/admin/v1/payments/totals", NULL);
+    parsed("refund list", "GET", "/admin/v1/refunds", NULL);
+    parsed("refund list --open", "GET", "/admin/v1/refunds?open=1", NULL);
+    parsed("sandbox show", "GET", "/admin/v1/sandbox", NULL);
+    parsed("sandbox set --lost 20 --delay-ms 400", "PATCH", "/admin/v1/sandbox",
+        "{\"lost\":20,\"delay_ms\":400}");
+    refused("payment list 0123", "ORDER wants 16 hex digits");
+    refused("payment list", "payment list needs ORDER");
+    refused("sandbox set --lost many", "--lost wants a whole number");
+}
+
 static void what_goes_into_a_query_is_escaped(void **state)
 {
     (void)state;
@@ -161,6 +177,7 @@ int main(void)
         cmocka_unit_test(every_verb_has_help_method_path_and_bounded_options),
         cmocka_unit_test(lines_become_the_requests_of_the_api),
         cmocka_unit_test(messages_to_the_shop_are_listed_and_replayed),
+        cmocka_unit_test(verbs_of_money_become_requests),
         cmocka_unit_test(what_goes_into_a_query_is_escaped),
         cmocka_unit_test(wrong_values_are_refused_by_the_options_name),
         cmocka_unit_test(an_unknown_verb_is_none),
