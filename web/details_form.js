@@ -49,8 +49,6 @@ export function createDetailsForm(done) {
             textSet(label, say(`details.${field.name}`));
             attributeSet(input, 'aria-invalid', String(mistake !== undefined));
             textSet(wrong, mistake === undefined ? '' : say(`details.${mistake}`));
-            if (mistake === 'form')
-                textSet(wrong, say('details.phoneForm'));
         }
     }
 

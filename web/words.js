@@ -134,7 +134,7 @@ const en = {
     'details.missing': 'Please fill this in.',
     'details.short': 'This is too short.',
     'details.long': 'This is too long.',
-    'details.phoneForm': 'Please use digits, spaces, brackets, hyphens and a leading plus only.',
+    'details.form': 'Please use digits, spaces, brackets, hyphens and a leading plus only.',
 
     'refund.order.wanted': 'Your money is on its way back: {amount}.',
     'refund.order.done': 'Your money went back to you: {amount}.',
@@ -345,7 +345,7 @@ const zh = {
     'details.missing': '请填写此项。',
     'details.short': '内容太短。',
     'details.long': '内容太长。',
-    'details.phoneForm': '电话只能包含数字、空格、括号、连字符和开头的加号。',
+    'details.form': '电话只能包含数字、空格、括号、连字符和开头的加号。',
 
     'refund.order.wanted': '退款正在处理，款项将原路退回：{amount}。',
     'refund.order.done': '款项已原路退回：{amount}。',

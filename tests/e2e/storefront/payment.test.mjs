@@ -248,16 +248,13 @@ describe('giving it up, giving it back', () => {
 });
 
 describe('details', () => {
-    const wanted = (page) =>
-        answerChange(page, '**/v1/sales/*', (sale) => ({ ...sale, details_required: true }));
-
     for (const [language, size] of [['en', PHONE], ['zh', DESKTOP]])
         test(`the form comes before the money, and says what is wrong (${language})`, async () => {
             const { page, requests } = await visitor({ ...LANGUAGES[language], ...size });
             const zh = language === 'zh';
             const field = (en, cn) => page.getByRole('textbox', { name: zh ? cn : en, exact: true });
-            await wanted(page);
-            await page.goto(itemAddress(demoItem));
+            const { item } = await saleMake({ startsInMs: -1_000, details: true });
+            await page.goto(itemAddress(item));
             await page.click(liveButton);
             await page.waitForSelector('.details-form:visible');
             assert.equal(await page.locator('.order .pay').count(), 0);
@@ -291,11 +288,17 @@ describe('details', () => {
             );
             const { phone, address } = await kept.json();
             assert.deepEqual([phone, address], ['138 0000 0000', '北京市海淀区 1 号']);
+            await atBank(page);
+            await bankDo(page, zh ? '支付 ¥1,299.00' : 'Pay ¥1,299.00');
+            await page.waitForSelector(badge('paid'));
         });
 
     test('a server that wants them after all brings the form', async () => {
-        const { page } = await bought();
-        await page.route('**/pay', (route) => refuse(route, 409, 'details-required'));
+        const { item } = await saleMake({ startsInMs: -1_000, details: true });
+        const { page } = await visitor();
+        await answerChange(page, '**/v1/sales/*', (sale) => ({ ...sale, details_required: false }));
+        await page.goto(itemAddress(item));
+        await page.click(liveButton);
         await page.click('.order .pay');
         await page.waitForSelector('.details-form:visible');
         await good(page);
@@ -404,48 +407,31 @@ describe('the sandbox’s page', () => {
 });
 
 describe('items that are bought by paying', () => {
-    async function payItem({ providers = ['sandbox'], details = false } = {}, options = {}) {
-        const { item } = await saleMake({ startsInMs: -1_000 });
+    async function payItem(sale = {}, options = {}) {
+        const { item } = await saleMake({ startsInMs: -1_000, deduct: true, ...sale });
         const opened = await visitor(options);
-        const { page } = opened;
-        await answerChange(page, `**/v1/items/${item}`, (shown) => ({ ...shown, deduct: 'payment' }));
-        await answerChange(page, '**/v1/sales/*', (sale) => ({ ...sale, details_required: details }));
-        await answerChange(page, '**/v1/payments', (ways) => ({ ...ways, providers }));
-        await page.route('**/intent', (route) =>
-            route.fulfill({ status: 201, json: { intent: 'i'.repeat(59) } }));
-        await page.goto(itemAddress(item));
-        await page.getByRole('button', { name: 'Buy and pay' }).waitFor();
+        await opened.page.goto(itemAddress(item));
+        await opened.page.getByRole('button', { name: 'Buy and pay' }).waitFor();
         return { ...opened, item };
     }
 
-    function orderOf(item, url) {
-        return {
-            ticket: 't'.repeat(20), order: '0123456789abcdef', state: 'pending', reason: null, item,
-            quantity: 1, unit_price: 129900, amount: 129900, currency: 'CNY', created_ms: Date.now(),
-            pay_by_ms: Date.now() + 900_000, version: 1,
-            payment: { provider: 'sandbox', state: 'open', url },
-        };
-    }
-
-    test('one click leads to the pay page', async () => {
-        const { page, item, requests } = await payItem();
-        await page.route('**/v1/intents/pay', (route) =>
-            route.fulfill({ json: orderOf(item, `${base}/sandbox/pay.html?id=1`) }));
+    test('one click leads to the pay page, and from there to a paid order', async () => {
+        const { page, requests, errors } = await payItem();
         await page.click(liveButton);
-        await page.waitForURL(/\/sandbox\/pay\.html\?id=1$/);
+        await page.waitForURL(/\/sandbox\/pay\.html\?id=/);
         assert.equal(requests.filter(({ path }) => path.endsWith('/buy')).length, 0);
         const [intent] = requests.filter(({ path }) => path.endsWith('/intent'));
         assert.match(intent.headers['idempotency-key'], /^[0-9a-f]{32}$/);
+        await bankDo(page, 'Pay ¥1,299.00');
+        await page.waitForSelector(badge('paid'));
+        assert.deepEqual(errors, []);
     });
 
     test('with several ways and details wanted, both are asked for first', async () => {
-        const providers = ['alipay', 'sandbox'];
-        const { page, item } = await payItem({ providers, details: true }, PHONE);
-        let sent;
-        await page.route('**/v1/intents/pay', (route) => {
-            sent = route.request().postDataJSON();
-            return route.fulfill({ json: orderOf(item, `${base}/sandbox/pay.html?id=1`) });
-        });
+        const { page, requests } = await payItem({ details: true }, PHONE);
+        await answerChange(page, '**/v1/payments', (ways) => ({
+            ...ways, providers: ['alipay', 'sandbox'],
+        }));
         await page.click(liveButton);
         await page.waitForSelector('.pay-choice .details-form:visible');
         await good(page);
@@ -455,33 +441,58 @@ describe('items that are bought by paying', () => {
         await page.getByRole('button', { name: 'Save and go on' }).click();
         await page.getByText('How do you want to pay?').waitFor();
         await good(page);
+        assert.equal(requests.filter(({ path }) => path.endsWith('/intent')).length, 0);
         await page.getByRole('button', { name: 'Sandbox' }).click();
-        await page.waitForURL(/\/sandbox\/pay\.html\?id=1$/);
-        assert.equal(sent.provider, 'sandbox');
-        assert.deepEqual(sent.details, { name: 'Ann', phone: '12345', address: '1 Road', note: '' });
+        await page.waitForURL(/\/sandbox\/pay\.html\?id=/);
+        await bankDo(page, 'Pay ¥1,299.00');
+        await page.waitForSelector(badge('paid'));
     });
 
     test('who comes too late was not charged', async () => {
-        const { page } = await payItem();
-        await page.route('**/v1/intents/pay', (route) => refuse(route, 409, 'sold-out', { free: 0 }));
+        const { page, requests, item } = await payItem({ total: 1 });
+        const first = await visitor();
+        await page.route('**/intents/pay', async (route) => {
+            await first.page.goto(itemAddress(item));
+            await first.page.click(liveButton);
+            await first.page.waitForURL(/\/sandbox\/pay\.html\?id=/);
+            return route.continue();
+        });
         await page.click(liveButton);
         await page.getByText('Sold out. You were not charged.').waitFor();
         await page.click('[data-language="zh-CN"]');
         await page.getByText('已售罄，未扣款。').waitFor();
         await good(page);
+        assert.equal(requests.filter(({ path }) => path.endsWith('/intents/pay')).length, 1);
     });
 
     test('a lost answer is asked for again with the same key', async () => {
-        const { page, item, requests } = await payItem();
-        let tries = 0;
-        await page.route('**/v1/intents/pay', (route) => (++tries === 1
-            ? route.abort('connectionreset')
-            : route.fulfill({ json: orderOf(item, `${base}/sandbox/pay.html?id=1`) })));
+        const { page, requests } = await payItem();
+        let lost = null;
+        await page.route('**/v1/intents/pay', async (route) => {
+            if (lost !== null)
+                return route.continue();
+            lost = await (await route.fetch()).json();
+            return route.abort('connectionreset');
+        });
         await page.click(liveButton);
-        await page.waitForURL(/\/sandbox\/pay\.html\?id=1$/);
+        await page.waitForURL(/\/sandbox\/pay\.html\?id=/);
+        assert.equal(page.url(), lost.payment.url);
         const keys = requests.filter(({ path }) => path.endsWith('/intent'))
             .map(({ headers }) => headers['idempotency-key']);
         assert.equal(keys.length, 2);
         assert.equal(new Set(keys).size, 1);
+    });
+
+    test('a payment that can’t be begun leaves an order that can be paid otherwise', async () => {
+        const { page } = await payItem();
+        await page.route('**/v1/intents/pay', async (route) => {
+            await route.fetch();
+            return refuse(route, 502, 'payment-refused');
+        });
+        await page.click(liveButton);
+        await page.getByText('The payment provider could not begin this payment.').waitFor();
+        await atBank(page);
+        await bankDo(page, 'Pay ¥1,299.00');
+        await page.waitForSelector(badge('paid'));
     });
 });

@@ -74,7 +74,7 @@ async function itemShown(id) {
 }
 
 /* Publishes a sale with one item; `startsInMs` may be negative for a sale that is open already. */
-export async function saleMake({ startsInMs, total = 10, limit = 1 }) {
+export async function saleMake({ startsInMs, total = 10, limit = 1, details = false, deduct = false }) {
     const product = await admin('/products', {
         name: 'Test watch',
         description: 'For the storefront test.',
@@ -88,12 +88,14 @@ export async function saleMake({ startsInMs, total = 10, limit = 1 }) {
         start_ms: start,
         end_ms: start + 3_600_000,
         limit_per_user: 0,
+        details_required: details,
     });
     const item = await admin('/items', {
         sale: sale.id,
         product: product.id,
         flash_price: 129900,
         limit_per_user: limit,
+        deduct_on_payment: deduct,
         total,
         channels: { web: total },
     });

@@ -39,7 +39,9 @@ test('every key that a page names is there', () => {
     assert.ok(named > 60, `only ${named} were found`);
 });
 
-test('every state of money has its words', () => {
+test('every state of money, and every mistake in details, has its words', () => {
+    for (const mistake of ['missing', 'short', 'long', 'form'])
+        assert.ok(`details.${mistake}` in en);
     for (const why of ['order', 'late'])
         for (const state of ['wanted', 'done', 'stuck'])
             assert.ok(`refund.${why}.${state}` in en);
