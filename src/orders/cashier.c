@@ -133,9 +133,14 @@ static enum status news_learn(struct cashier *cashier, const struct payment_news
     struct order order;
     const enum status status =
         ops_of(cashier)->learn(cashier->config.store, news, &payment, &order, answer);
-    if (status == STATUS_OK)
-        news_told(cashier, &payment, &order, (enum learn_answer) * answer);
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    news_told(cashier, &payment, &order, (enum learn_answer)*answer);
+    /* One that is closed is never due; but a payer may have been quicker than the closing. */
+    if (*answer == LEARN_AMOUNT && payment.state == PAYMENT_CLOSED
+        && !asked_already(cashier, false, payment.id))
+        (void)question_ask(cashier, PROVIDER_QUERY, &payment, NULL, news->now_ms);
+    return STATUS_OK;
 }
 
 static struct payment_news news_of(const char *provider, const struct provider_said *said, uint64_t now_ms)
@@ -191,6 +196,17 @@ static enum status payment_wait(struct cashier *cashier, const struct payment *a
     return STATUS_OK;
 }
 
+static enum status late_give_back(
+    struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
+{
+    const enum status status =
+        ops_of(cashier)->give_back(cashier->config.store, payment->id, REFUND_OF_LATE, now_ms);
+    if (status == STATUS_OK)
+        log_warn("cashier", "late payment %s goes back: there is no unit for it", payment->reference);
+    cashier_look(cashier);
+    return status;
+}
+
 static enum status late_unit(
     struct cashier *cashier, const struct payment *payment, ticket_number ticket, uint64_t now_ms)
 {
@@ -198,8 +214,10 @@ static enum status late_unit(
     bool done = false;
     const enum status status =
         ops_of(cashier)->relink(cashier->config.store, payment->id, ticket, now_ms, &after, &done);
-    if (status == STATUS_NOT_FOUND) /* the new order is being written */
-        return payment_again(cashier, payment, now_ms + CASHIER_LATE_AGAIN_MS);
+    if (status == STATUS_NOT_FOUND) /* the new order is being written, unless it never will be */
+        return now_ms < payment->captured_ms + cashier->config.late_wait_ms
+            ? payment_again(cashier, payment, now_ms + CASHIER_LATE_AGAIN_MS)
+            : late_give_back(cashier, payment, now_ms);
     if (status != STATUS_OK)
         return status;
     log_info("cashier", "late payment %s %s", payment->reference,
@@ -225,11 +243,7 @@ static enum status late_turn(struct cashier *cashier, const struct payment *paym
         return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
     if (answered && (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED))
         return late_unit(cashier, payment, outcome.ticket, now_ms);
-    status = ops_of(cashier)->give_back(store, payment->id, REFUND_OF_LATE, now_ms);
-    if (status == STATUS_OK)
-        log_warn("cashier", "late payment %s goes back: there is no unit for it", payment->reference);
-    cashier_look(cashier);
-    return status;
+    return late_give_back(cashier, payment, now_ms);
 }
 
 static enum status payment_close_alone(

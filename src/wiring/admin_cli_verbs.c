@@ -186,8 +186,9 @@ const struct admin_verb admin_verbs[] = {
     { .name = "payment list",
         .method = "GET",
         .path = "/admin/v1/orders/@/payments",
-        .columns = "id provider reference provider_id state use amount captured currency created_ms "
-                   "captured_ms tries",
+        .columns =
+            "id provider reference provider_id state use amount captured currency created_ms "
+            "captured_ms tries",
         .help = "payments of an order, newest first",
         .options = { ORDER_ID } },
     { .name = "payment totals",

@@ -154,7 +154,8 @@ void desk_sandbox_job(struct desk *desk, struct job *job, struct span path)
     const struct sandbox_signed what = { job->method == HTTP_POST ? SPAN("POST") : SPAN("GET"),
         job->path, job->body };
     struct span reference, rest;
-    const bool taken = job->method == HTTP_POST || (job->method == HTTP_GET && !span_equal(path, payments));
+    const bool taken =
+        job->method == HTTP_POST || (job->method == HTTP_GET && !span_equal(path, payments));
     if (!taken) {
         job_reply_problem(job, PROBLEM_METHOD, NULL, SPAN_NONE);
         return;

@@ -162,8 +162,55 @@ static bool deducts_on_payment(const struct routes *routes, item_id item)
     return found != NULL && found->deduct_on_payment;
 }
 
+/* "/v1/items/12/intent" → 12 */
+static bool intent_path(struct span path, item_id *item)
+{
+    static const struct span prefix = SPAN("/v1/items/"), suffix = SPAN("/intent");
+    if (!span_starts_with(path, prefix) || !span_ends_with(path, suffix)
+        || path.size < prefix.size + suffix.size)
+        return false;
+    return span_to_u32(span_of(path.data + prefix.size, path.size - prefix.size - suffix.size), item)
+        == STATUS_OK;
+}
+
+/* A promise of nothing: the unit is taken when payment starts. */
+static enum edge_verdict intent_give(
+    struct exchange *exchange, const struct door_result *result, item_id item)
+{
+    struct routes *routes = exchange->routes;
+    char text[INTENT_CHARS], bytes[256];
+    struct text body = text_in(bytes, sizeof bytes);
+    const struct intent intent = { .user = result->user,
+        .item = item,
+        .quantity = result->quantity,
+        .channel = result->channel,
+        .expires_s = (uint32_t)(edge_now_ms(routes->edge) / 1000) + INTENT_LIFE_S,
+        .nonce = result->key != 0 ? result->key : random_next(&routes->random) };
+    intent_issue(&routes->keys, &intent, text);
+    text_literal(&body, "{\"intent\":\"");
+    text_add(&body, span_of(text, sizeof text));
+    text_format(&body, "\",\"item\":%u,\"quantity\":%u,\"expires_ms\":%llu}", item, intent.quantity,
+        (unsigned long long)intent.expires_s * 1000);
+    return reply_json(exchange, 201, &body, false);
+}
+
+/* The door is passed, and the item's units are taken on payment, or the user believes so. */
+static __attribute__((noinline, cold)) enum edge_verdict purchase_on_payment(
+    struct exchange *exchange, const struct door_result *result, item_id item, bool asked, bool is)
+{
+    if (asked && is)
+        return intent_give(exchange, result, item);
+    if (asked)
+        return reply_problem(exchange, PROBLEM_CONFLICT,
+            "Units of this item are taken on order: POST /v1/items/{item}/buy.");
+    exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST, .flags = exchange->cors };
+    return EDGE_ANSWERED;
+}
+
+/* One place asks the door, so that it is built into this function. */
 static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request,
-    uint64_t token, uint8_t cors, item_id item, struct edge_reply *reply)
+    uint64_t token, bool closing, uint8_t cors, item_id item, bool intent, struct text *out,
+    struct edge_reply *reply)
 {
     struct door_result result;
     const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
@@ -177,9 +224,16 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         reply->answer.flags = cors;
         return EDGE_ANSWERED;
     }
-    if (__builtin_expect(deducts_on_payment(routes, item), 0)) {
-        reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST, .flags = cors };
-        return EDGE_ANSWERED;
+    const bool on_payment = deducts_on_payment(routes, item);
+    if (__builtin_expect(intent || on_payment, 0)) {
+        struct exchange exchange = { .routes = routes,
+            .request = request,
+            .token = token,
+            .closing = closing,
+            .cors = cors,
+            .out = out,
+            .reply = reply };
+        return purchase_on_payment(&exchange, &result, item, intent, on_payment);
     }
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
@@ -198,42 +252,6 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     return EDGE_DEFERRED;
 }
 
-/* The questions of a purchase, and then a promise of nothing: the unit is taken when payment starts. */
-static enum edge_verdict route_intent(struct exchange *exchange, item_id item)
-{
-    struct routes *routes = exchange->routes;
-    const struct http_request *request = exchange->request;
-    struct door_result result;
-    char text[INTENT_CHARS], bytes[256];
-    struct text body = text_in(bytes, sizeof bytes);
-    const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
-        .item = item,
-        .authorization = request->authorization,
-        .pass = request->pass,
-        .idempotency_key = request->idempotency_key,
-        .body = request->body };
-    if (funnel_door(&routes->door, &asked, &result) != DOOR_GO) {
-        exchange->reply->answer = answer_from_door(&result);
-        exchange->reply->answer.flags = exchange->cors;
-        return EDGE_ANSWERED;
-    }
-    if (!deducts_on_payment(routes, item))
-        return reply_problem(exchange, PROBLEM_CONFLICT,
-            "Units of this item are taken on order: POST /v1/items/{item}/buy.");
-    const struct intent intent = { .user = result.user,
-        .item = item,
-        .quantity = result.quantity,
-        .channel = result.channel,
-        .expires_s = (uint32_t)(asked.now_ms / 1000) + INTENT_LIFE_S,
-        .nonce = result.key != 0 ? result.key : random_next(&routes->random) };
-    intent_issue(&routes->keys, &intent, text);
-    text_literal(&body, "{\"intent\":\"");
-    text_add(&body, span_of(text, sizeof text));
-    text_format(&body, "\",\"item\":%u,\"quantity\":%u,\"expires_ms\":%llu}", item, intent.quantity,
-        (unsigned long long)intent.expires_s * 1000);
-    return reply_json(exchange, 201, &body, false);
-}
-
 static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
 {
     uint32_t item;
@@ -246,13 +264,10 @@ static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
     if (span_equal(rest, SPAN("/pass")))
         return method == HTTP_POST ? public_pass(exchange, item)
                                    : reply_problem(exchange, PROBLEM_METHOD, NULL);
-    if (span_equal(rest, SPAN("/intent")))
-        return method == HTTP_POST ? route_intent(exchange, item)
-                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/mine")))
         return method == HTTP_GET ? orders_mine(exchange, item)
                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
-    if (span_equal(rest, SPAN("/buy")))
+    if (span_equal(rest, SPAN("/buy")) || span_equal(rest, SPAN("/intent")))
         return reply_problem(exchange, method == HTTP_POST ? PROBLEM_UNKNOWN_ITEM : PROBLEM_METHOD, NULL);
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
@@ -356,8 +371,11 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
     const uint8_t cors = __builtin_expect(request->origin.data == NULL, 1)
         ? 0
         : settings_origin(routes->settings, request->origin);
-    if (__builtin_expect(request->method == HTTP_POST && purchase_path(request->path, &item), 1))
-        return purchase(routes, request, token, cors, item, reply);
+    bool intent = false;
+    if (__builtin_expect(request->method == HTTP_POST
+                && (purchase_path(request->path, &item) || (intent = intent_path(request->path, &item))),
+            1))
+        return purchase(routes, request, token, closing, cors, item, intent, out, reply);
     struct exchange exchange = { routes, request, token, closing, cors, out, reply, false };
     if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
         struct http_request as_get = *request;

@@ -52,7 +52,8 @@ static void it_expires_on_the_second(void **state)
 
 static void another_character_length_or_secret_is_refused(void **state)
 {
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= ";
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= ";
     const struct funnel_keys keys = keys_of(0), others = keys_of(1);
     char text[INTENT_CHARS + 1] = { 0 };
     struct intent read;

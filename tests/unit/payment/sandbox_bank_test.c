@@ -50,7 +50,9 @@ static void reopen(struct place *place)
 
 static struct sandbox_message asked(const char *reference)
 {
-    struct sandbox_message message = { .amount = PRICE, .currency = "CNY", .notify_url = "http://x/", .title = "Phone" };
+    struct sandbox_message message = {
+        .amount = PRICE, .currency = "CNY", .notify_url = "http://x/", .title = "Phone"
+    };
     snprintf(message.reference, sizeof message.reference, "%s", reference);
     return message;
 }
@@ -115,7 +117,8 @@ static void a_payment_is_paid_once_by_whoever_knows_its_id(void **state)
     for (size_t at = 0; at < strlen(payment.id); at++) {
         snprintf(bent, sizeof bent, "%s", payment.id);
         bent[at] = bent[at] == '1' ? '2' : '1';
-        assert_int_equal(bank_pay(place->bank, span_from_string(bent), BANK_PAY, NOW_MS, &out), BANK_UNKNOWN);
+        assert_int_equal(
+            bank_pay(place->bank, span_from_string(bent), BANK_PAY, NOW_MS, &out), BANK_UNKNOWN);
         assert_int_equal(bank_show_id(place->bank, span_of(payment.id, at), &out), BANK_UNKNOWN);
     }
     assert_int_equal(bank_show_id(place->bank, span_from_string(payment.id), &out), BANK_DONE);
@@ -135,7 +138,8 @@ static void closed_and_declined_cannot_be_paid_and_paid_cannot_be_closed(void **
     struct sandbox_message out;
     assert_int_equal(bank_close_payment(place->bank, "r-1", NOW_MS, &out), BANK_DONE);
     assert_string_equal(out.state, "closed");
-    assert_int_equal(bank_pay(place->bank, span_from_string(one.id), BANK_PAY, NOW_MS, &out), BANK_REFUSED);
+    assert_int_equal(
+        bank_pay(place->bank, span_from_string(one.id), BANK_PAY, NOW_MS, &out), BANK_REFUSED);
     assert_string_equal(paid(place, "r-2", BANK_DECLINE).state, "closed");
     paid(place, "r-3", BANK_PAY);
     assert_int_equal(bank_close_payment(place->bank, "r-3", NOW_MS, &out), BANK_DONE);

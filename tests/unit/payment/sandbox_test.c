@@ -17,7 +17,9 @@ static const char callback_path[] = "/v1/payments/sandbox/callback";
 static struct provider *provider;
 static struct sandbox_secret secret;
 static struct outgoing_call call;
-static struct payment payment = { .id = 1, .reference = "0123456789abcdef-1", .amount = 999, .currency = "CNY" };
+static struct payment payment = {
+    .id = 1, .reference = "0123456789abcdef-1", .amount = 999, .currency = "CNY"
+};
 static struct refund refund = { .id = 1, .payment = 1, .key = "k-1", .amount = 999, .currency = "CNY" };
 
 static enum status provider_try(const char *base, const char *text, char error[PROVIDER_ERROR])
@@ -40,7 +42,9 @@ static int setup(void **state)
     char error[PROVIDER_ERROR];
     (void)state;
     memset(&call, 0, sizeof call);
-    return provider_try("http://127.0.0.1:1", "a secret that is long enough\n", error) == STATUS_OK ? 0 : -1;
+    return provider_try("http://127.0.0.1:1", "a secret that is long enough\n", error) == STATUS_OK
+        ? 0
+        : -1;
 }
 
 static int teardown(void **state)
@@ -110,7 +114,9 @@ static enum provider_word said_to(enum provider_act act, int status, const char 
     return read_answer(act).word;
 }
 
-#define BODY(state) "{\"state\":\"" state "\",\"reference\":\"0123456789abcdef-1\",\"id\":\"sb_1\",\"currency\":\"CNY\",\"amount\":999}"
+#define BODY(state) \
+    "{\"state\":\"" state \
+    "\",\"reference\":\"0123456789abcdef-1\",\"id\":\"sb_1\",\"currency\":\"CNY\",\"amount\":999}"
 
 static void each_question_goes_to_its_address_signed(void **state)
 {
@@ -193,7 +199,8 @@ static void an_answer_that_is_forged_or_about_something_else_is_not_believed(voi
     /* An answer to another question, with a good signature for that one. */
     (void)ask(PROVIDER_CLOSE);
     answer(200, BODY("closed"), &secret);
-    (void)snprintf(call.url, sizeof call.url, "http://127.0.0.1:1/sandbox/v1/payments/%s", payment.reference);
+    (void)snprintf(
+        call.url, sizeof call.url, "http://127.0.0.1:1/sandbox/v1/payments/%s", payment.reference);
     assert_int_equal(read_answer(PROVIDER_QUERY).word, WORD_FORGED);
 }
 

@@ -112,9 +112,10 @@ static void what_is_written_is_read(void **state)
 
 static void what_is_no_message_is_refused(void **state)
 {
-    static const char *const wrong[] = { "", "null", "[]", "1", "{", "{}x", "{\"amount\":-1}", "{\"amount\":1.5}",
-        "{\"amount\":\"1\"}", "{\"amount\":99999999999999999999}", "{\"state\":1}", "{\"state\":\"0123456789ab\"}",
-        "{\"currency\":\"CNYY\"}", "{\"id\":\"a\\u0000b\"}", "{\"amount\":1,\"amount\":2}" };
+    static const char *const wrong[] = { "", "null", "[]", "1", "{", "{}x", "{\"amount\":-1}",
+        "{\"amount\":1.5}", "{\"amount\":\"1\"}", "{\"amount\":99999999999999999999}",
+        "{\"state\":1}", "{\"state\":\"0123456789ab\"}", "{\"currency\":\"CNYY\"}",
+        "{\"id\":\"a\\u0000b\"}", "{\"amount\":1,\"amount\":2}" };
     struct sandbox_message message;
     char long_reference[REFERENCE_BYTES_MAX + 32];
     (void)state;
@@ -122,7 +123,8 @@ static void what_is_no_message_is_refused(void **state)
         assert_false(sandbox_message_read(span_from_string(wrong[i]), &message));
     snprintf(long_reference, sizeof long_reference, "{\"reference\":\"%0*d\"}", REFERENCE_BYTES_MAX, 1);
     assert_true(sandbox_message_read(span_from_string(long_reference), &message));
-    snprintf(long_reference, sizeof long_reference, "{\"reference\":\"%0*d\"}", REFERENCE_BYTES_MAX + 1, 1);
+    snprintf(long_reference, sizeof long_reference, "{\"reference\":\"%0*d\"}",
+        REFERENCE_BYTES_MAX + 1, 1);
     assert_false(sandbox_message_read(span_from_string(long_reference), &message));
 }
 
