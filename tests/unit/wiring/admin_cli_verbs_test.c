@@ -128,6 +128,12 @@ static void verbs_of_money_become_requests(void **state)
     refused("payment list 0123", "ORDER wants 16 hex digits");
     refused("payment list", "payment list needs ORDER");
     refused("sandbox set --lost many", "--lost wants a whole number");
+    parsed("dead-letter list --state open", "GET", "/admin/v1/dead-letters?state=open", NULL);
+    parsed("dead-letter retry 7", "POST", "/admin/v1/dead-letters/7/retry", NULL);
+    parsed("dead-letter dismiss 7 --note gone", "POST", "/admin/v1/dead-letters/7/dismiss",
+        "{\"note\":\"gone\"}");
+    parsed("report 3", "GET", "/admin/v1/sales/3/report", NULL);
+    parsed("reconcile --repair", "POST", "/admin/v1/reconcile", "{\"repair\":true}");
 }
 
 static void what_goes_into_a_query_is_escaped(void **state)
