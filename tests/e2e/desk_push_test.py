@@ -4,9 +4,10 @@ watched items, a crowd, kill -9.
 PUSH_CLIENTS=N: so many sockets in the crowd (1000)."""
 import os
 import threading
+import time
 
 from harness import Buyer, Server, equal, eventually, rule, run, true
-from push_client import Push
+from push_client import PING, PONG, Push, frame
 from push_crowd import crowd
 
 PRICE = 99900
@@ -160,6 +161,9 @@ def items_that_are_watched_say_when_they_are_gone_and_when_they_are_back():
         for push in (watcher, late):
             back = push.message()
             equal((back["item"], back["state"]), (item, "available"))
+        time.sleep(0.3)  # some looks at the board
+        watcher.send(frame(PING, b"quiet"))
+        equal(watcher.read_frame(), (PONG, b"quiet"), "a change is told once")
         true(back["version"] > gone["version"] > state["items"][0]["version"], "versions grow")
         late.watch()
         equal(late.message(), {"type": "items", "items": []})

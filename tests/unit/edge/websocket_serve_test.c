@@ -174,6 +174,17 @@ static void who_does_not_read_is_cut_when_too_much_waits(void **state)
     close(reader);
 }
 
+static void nothing_is_added_behind_more_than_may_wait(void **state)
+{
+    (void)state;
+    harness_start(&harness, (struct edge_config){ .send_timeout_ms = 60000 });
+    const int slow = upgraded_slow();
+    frame_send(slow, 0x81, "page"); /* waits alone, and is longer than what may wait behind another */
+    frame_send(slow, 0x81, "1");
+    expect_gone(EDGE_SOCKET_SLOW, 1);
+    close(slow);
+}
+
 static void who_reads_slowly_gets_every_byte_in_order(void **state)
 {
     (void)state;
@@ -263,6 +274,7 @@ int main(void)
         cmocka_unit_test_teardown(requests_before_and_frames_behind_the_upgrade_are_kept_apart, end),
         cmocka_unit_test_teardown(who_is_silent_is_pinged_and_then_closed, end),
         cmocka_unit_test_teardown(who_does_not_read_is_cut_when_too_much_waits, end),
+        cmocka_unit_test_teardown(nothing_is_added_behind_more_than_may_wait, end),
         cmocka_unit_test_teardown(who_reads_slowly_gets_every_byte_in_order, end),
         cmocka_unit_test_teardown(one_long_message_may_wait_alone_until_the_deadline, end),
         cmocka_unit_test_teardown(a_drain_says_goodbye, end_drained),
