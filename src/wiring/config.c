@@ -287,6 +287,20 @@ static const char *webhook_wrong(const struct config *config)
                                                : NULL;
 }
 
+/* Paths are put after it, and signatures cover what comes of that. */
+static const char *public_url_wrong(const struct config *config)
+{
+    const char *url = config->public_url;
+    if (url[0] == 0)
+        return NULL;
+    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "payment.public_url must start with https:// or http://";
+    for (const char *at = url; *at != 0; at++)
+        if (*at <= ' ' || *at > '~' || *at == '?' || *at == '#')
+            return "payment.public_url must be an address without spaces, query or fragment";
+    return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
+}
+
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     const char *wrong = NULL;
@@ -308,6 +322,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
                 "nobody could enter";
     else
         wrong = webhook_wrong(config);
+    if (wrong == NULL)
+        wrong = public_url_wrong(config);
     if (wrong == NULL)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "%s", wrong);
