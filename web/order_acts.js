@@ -20,6 +20,7 @@ const START_TRIES_MAX = 5;
 const START_PAUSE_MS = 1_200;
 const WAYS_RETRY_MS = 10_000;
 const CHECKING_MS = 8_000;
+const LEAVE_MAX_MS = 15_000;
 const REFUND_LOOKS_MAX = 5;
 const REFUND_PAUSE_MS = 1_500;
 
@@ -30,6 +31,10 @@ export function payLeave(href, returned) {
     window.addEventListener('pageshow', returned, { once: true });
     location.assign(href);
 }
+
+/* Busy until the page is left, or shown again, or nothing has come of it. */
+const left = (href) =>
+    Promise.race([new Promise((returned) => payLeave(href, returned)), pause(LEAVE_MAX_MS)]);
 
 export function createOrderActs(session, itemOf, { shown, changed }) {
     const notes = new Map(); /* ticket → { busy, provider, refusal, checkUntil, detailsWanted } */
@@ -54,7 +59,8 @@ export function createOrderActs(session, itemOf, { shown, changed }) {
 
     /* Asked for when the first order is shown, not before. */
     function waysKnown() {
-        if (ways === null && performance.now() - waysAskedAt > WAYS_RETRY_MS)
+        const may = session.current() !== null; /* looking opens no session */
+        if (ways === null && may && performance.now() - waysAskedAt > WAYS_RETRY_MS)
             waysEnsure().catch(() => {});
         return ways;
     }
@@ -139,7 +145,7 @@ export function createOrderActs(session, itemOf, { shown, changed }) {
         if (after.payment?.url === undefined || address === null)
             throw new Refusal('payment-refused', 0, 0, {});
         if (address.kind === 'page')
-            await new Promise((returned) => payLeave(address.href, returned));
+            await left(address.href);
     });
 
     const detailsGive = (order, details) => act(order, 'details', async (token, note) => {

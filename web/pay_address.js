@@ -2,6 +2,7 @@
  * page is gone to, a code is shown for the phone to scan, and nothing else is touched. */
 
 const CODE_SCHEMES = new Set(['weixin:', 'alipays:']);
+const CODE_HOSTS = new Set(['qr.alipay.com']); /* pages that are meant for a phone */
 const PAGE_SCHEMES = new Set(['https:', 'http:']);
 const LISTENING = new Set(['127.0.0.1', '0.0.0.0', '[::1]', '[::]', 'localhost']);
 
@@ -17,6 +18,8 @@ export function payAddress(text, here) {
         return { kind: 'code', href: text };
     if (!PAGE_SCHEMES.has(url.protocol) || url.username !== '' || url.password !== '')
         return null;
+    if (CODE_HOSTS.has(url.host))
+        return { kind: 'code', href: url.href };
     /* A server that was not told its public address names the one it listens on. Who came to it
      * by another name (localhost, a forwarded port) stays there: the session is kept there. */
     const own = new URL(here);

@@ -118,7 +118,7 @@ const en = {
         'No payment has arrived yet. If you have paid, it will be found: please do not pay again.',
     'pay.done': 'Paid. Thank you!',
 
-    'code.scan': 'Scan this code with WeChat to pay. On the phone itself, open the link.',
+    'code.scan': 'Scan this code with the payment app. On the phone itself, open the link.',
     'code.label': 'Payment code to scan',
     'code.copy': 'Copy',
     'code.copied': 'Copied',
@@ -329,7 +329,7 @@ const zh = {
     'pay.notYet': '尚未收到付款。如已付款，稍后会自动确认，请勿重复支付。',
     'pay.done': '支付成功，谢谢！',
 
-    'code.scan': '请用微信扫描二维码支付；如在手机上，请直接打开链接。',
+    'code.scan': '请用手机支付应用扫描二维码；如在手机上，请直接打开链接。',
     'code.label': '支付二维码',
     'code.copy': '复制',
     'code.copied': '已复制',

@@ -400,7 +400,10 @@ describe('the sandbox’s page', () => {
 
     test('its policy lets nothing run but the server’s own files', async () => {
         const response = await fetch(`${base}/sandbox/pay.html`);
-        assert.equal(response.headers.get('content-security-policy'), "default-src 'self'");
+        assert.match(
+            response.headers.get('content-security-policy'),
+            /^default-src 'self'; .*frame-ancestors 'none'$/,
+        );
         assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
         assert.match(response.headers.get('content-type'), /^text\/html/);
     });

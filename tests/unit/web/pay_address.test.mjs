@@ -9,6 +9,8 @@ test('pages are gone to and codes are shown', () => {
     assert.deepEqual(payAddress(page, HERE), { kind: 'page', href: page });
     const code = 'weixin://wxpay/bizpayurl?pr=p4lpSuKzz';
     assert.deepEqual(payAddress(code, HERE), { kind: 'code', href: code });
+    const forPhones = 'https://qr.alipay.com/bax00000000000000000';
+    assert.deepEqual(payAddress(forPhones, HERE), { kind: 'code', href: forPhones });
 });
 
 test('an address that would run something is none', () => {

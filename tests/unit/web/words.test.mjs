@@ -49,6 +49,13 @@ test('every state of money, and every mistake in details, has its words', () => 
         assert.ok(`sandbox.how.${how}` in en);
 });
 
+test('every module that the storefront imports is named in its head, so that none waits for another', () => {
+    const page = readFileSync(new URL('index.html', WEB), 'utf8');
+    const named = [...page.matchAll(/modulepreload" href="\/(\w+\.js)"/g)].map((match) => match[1]);
+    const modules = readdirSync(WEB).filter((name) => name.endsWith('.js') && name !== 'app.js');
+    assert.deepEqual(named, modules.sort());
+});
+
 test('no page has a script of its own in it: the policy would not run it', () => {
     for (const [name, text] of sources().filter(([name]) => name.endsWith('.html'))) {
         assert.doesNotMatch(text, /<script(?![^>]*\ssrc=)/, name);
