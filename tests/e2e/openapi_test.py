@@ -744,8 +744,8 @@ def a_sold_out_item_is_waited_for():
     order = call("buy", 202, item=item, pass_=pass_for(item, alice))["order"]
     call("joinWaitlist", 409, "already-bought", item=item, session=alice)
     call("joinWaitlist", 409, "limit-reached", item=item, session=bob, body={"quantity": 2})
-    call("joinWaitlist", 422, "bad-quantity", item=item, session=bob, body={"quantity": 0})
-    call("joinWaitlist", 400, "bad-body", item=item, session=bob, body={"channel": "web"})
+    call("joinWaitlist", 422, "bad-value", item=item, session=bob, body={"quantity": 0})
+    call("joinWaitlist", 400, "bad-body", item=item, session=bob, body=[1])
     call("joinWaitlist", 404, "unknown-item", item=999, session=bob)
     call("joinWaitlist", 401, "session-required", item=item)
     equal(call("joinWaitlist", 201, item=item, session=bob)["position"], 1)
