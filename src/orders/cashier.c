@@ -135,7 +135,7 @@ static enum status news_learn(struct cashier *cashier, const struct payment_news
         ops_of(cashier)->learn(cashier->config.store, news, &payment, &order, answer);
     if (status != STATUS_OK)
         return status;
-    news_told(cashier, &payment, &order, (enum learn_answer)*answer);
+    news_told(cashier, &payment, &order, (enum learn_answer) * answer);
     /* One that is closed is never due; but a payer may have been quicker than the closing. */
     if (*answer == LEARN_AMOUNT && payment.state == PAYMENT_CLOSED
         && !asked_already(cashier, false, payment.id))
@@ -196,8 +196,7 @@ static enum status payment_wait(struct cashier *cashier, const struct payment *a
     return STATUS_OK;
 }
 
-static enum status late_give_back(
-    struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
+static enum status late_give_back(struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
 {
     const enum status status =
         ops_of(cashier)->give_back(cashier->config.store, payment->id, REFUND_OF_LATE, now_ms);

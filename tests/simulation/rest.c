@@ -47,12 +47,8 @@ static bool at_rest(const struct world *world)
         && world->waitlist.in_flight == 0;
 }
 
-void world_rest(struct world *world)
+static void rest_run(struct world *world)
 {
-    world->disk.full = false;
-    sim_vfs_full(false);
-    world->sim_store.away = world->sim_queue.late = world->sim_queue.away = false;
-    embedded_hold_wins(world->embedded, WINS_RUNNING);
     for (uint32_t rounds = 0, calm = 0; calm < REST_CALM_ROUNDS; rounds++) {
         round_run(world, true);
         calm = at_rest(world) ? calm + 1 : 0; /* the pump looks into the store only now and then */
@@ -62,6 +58,19 @@ void world_rest(struct world *world)
                 embedded_idle(world->embedded), world->model.open_count,
                 world->writer_progress.position, world->model.lsn, world->pump_progress.open);
     }
+}
+
+void world_rest(struct world *world)
+{
+    world->disk.full = false;
+    sim_vfs_full(false);
+    world->sim_store.away = world->sim_queue.late = world->sim_queue.away = false;
+    embedded_hold_wins(world->embedded, WINS_RUNNING);
+    rest_run(world);
+    /* A refusal that was overtaken by what would have changed it passes a place over: such are looked
+     * at again after WAITLIST_AGAIN_MS, which is part of coming to rest. */
+    world->waitlist.again_ms = world->waitlist.look_ms = 0;
+    rest_run(world);
     trace_step("rest", world->model.lsn, world->model.ticket_count, world->now_ms - 1000000);
 }
 
