@@ -235,9 +235,9 @@ static enum status late_turn(struct cashier *cashier, const struct payment *paym
     enum status status = store->ops->order_by_ticket(store, payment->ticket, &order);
     if (status != STATUS_OK)
         return status;
-    const bool answered = cashier->config.unit(cashier->config.context, payment, &order, &outcome) == STATUS_OK
-        && outcome.answer != ANSWER_UNAVAILABLE && outcome.answer != ANSWER_TOO_POPULAR
-        && outcome.answer != ANSWER_IN_PROGRESS;
+    status = cashier->config.unit(cashier->config.context, payment, &order, &outcome);
+    const bool answered = status == STATUS_OK && outcome.answer != ANSWER_UNAVAILABLE
+        && outcome.answer != ANSWER_TOO_POPULAR && outcome.answer != ANSWER_IN_PROGRESS;
     if (!answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms)
         return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
     if (answered && (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED))

@@ -11,7 +11,8 @@
  *   STARTED                    CREATE                     OPEN with an address to pay at
  *   OPEN                       QUERY                      captured, closed, or asked again later
  *   STARTED, OPEN, too late    – (becomes CLOSING)
- *   CLOSING                    CLOSE, and QUERY in turn   closed, captured; after close_wait_ms closed all the same
+ *   CLOSING                    CLOSE, and QUERY in turn   closed, captured; closed all the same after
+ *                                                         close_wait_ms
  *   late money                 – (asks the inventory)     a new order, paid by it; or a refund intent
  *   a refund                   REFUND, and REFUND_QUERY   done; refused: stuck, alarm, tried slowly
  *
