@@ -79,9 +79,9 @@ void cashier_start(struct cashier *cashier, const struct cashier_config *config)
 void cashier_look(struct cashier *cashier);
 MUST_CHECK enum status cashier_turn(struct cashier *cashier, uint64_t now_ms);
 void cashier_said(
-    struct cashier *cashier, uint32_t flight, const struct provider_said *said, uint64_t now_ms);
-/* The question of this flight, as it was asked (without addresses and title). */
-void cashier_task(const struct cashier *cashier, uint32_t flight, struct provider_task *task);
+    struct cashier *cashier, uint32_t index, const struct provider_said *said, uint64_t now_ms);
+/* The question of the flight at `index`, as it was asked (without addresses and title). */
+void cashier_task(const struct cashier *cashier, uint32_t index, struct provider_task *task);
 /* News from a callback. The answer: enum learn_answer. */
 MUST_CHECK enum status cashier_news(struct cashier *cashier, const char *provider,
     const struct provider_said *said, uint64_t now_ms, uint8_t *answer);

@@ -85,6 +85,7 @@ static bool row_keep(struct bank *bank, struct bank_row *row)
 /* Changes the row and keeps it, or leaves it as it was. */
 static enum bank_answer row_change(struct bank *bank, struct bank_row *row, const struct bank_row *to)
 {
+    invariant(row != NULL && to != NULL);
     const struct bank_row before = *row;
     *row = *to;
     if (row_keep(bank, row))

@@ -192,6 +192,7 @@ static enum status provider_open(
     char own_secret[CONFIG_TEXT + 32], what[PROVIDER_ERROR] = "";
     const bool sandbox = ops == &sandbox_provider;
     enum status status = STATUS_OK;
+    invariant(config != NULL && table_at < PROVIDERS_MAX);
     for (uint32_t i = 0; ops->settings[i].name != NULL; i++) {
         values[i] = config->provider_values[table_at][i];
         if (values[i][0] == 0 && ops->settings[i].standard == NULL) {
