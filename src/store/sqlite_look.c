@@ -47,7 +47,7 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
 #define ORDER_MONEY \
     ", (SELECT count(*) FROM payments p WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))," \
     " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
-    "  WHERE p.paid_ticket = o.ticket)" \
+    "  WHERE p.paid_ticket = o.ticket AND p.use IN (1, 3))" \
     " FROM orders o LEFT JOIN items ON items.id = o.item"
 #define ORDER_ROW ORDER_OWN EVENT_BITS("") ", " EVENT_BITS("NOT") ORDER_MONEY
 #define COUNTED \
