@@ -284,7 +284,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim torture fuzz check-spine bench cov
+.PHONY: sim torture fuzz check-spine check-orders bench cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -315,6 +315,13 @@ check-spine: ## the bars of the spine in a quick form, one line each
 	+@$(SUBMAKE) BUILD=release benches
 	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_spine.py $(SPINE_ARGS)
+
+check-orders: ## the bars of an order's life in a quick form, one line each
+	@tools/setup build test
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release probes
+	+@$(SUBMAKE) BUILD=sim sims
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_orders.py $(ORDERS_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

@@ -9,7 +9,6 @@ Each part has a box of time in the quick form; one that does not end in it has f
 too: the quick form measures few short rounds, so look at `make bench` before believing a narrow miss. What the quick form
 leaves out is said in the part's line. Exit status 1 if any part fell short.
 """
-import argparse
 import json
 import os
 import re
@@ -23,90 +22,12 @@ import time
 sys.dont_write_bytecode = True
 
 import harness  # noqa: E402
+from bars import (BUILD_ROOT, CLEAN_ENVIRONMENT, HERE, REPOSITORY, Ended, asked, box, command_run,  # noqa: E402
+                  find, main, planted_bugs, simulate)
 
-REPOSITORY = harness.REPOSITORY
-BUILD_ROOT = os.path.abspath(os.path.join(REPOSITORY, os.environ.get("BUILD_ROOT", "build")))
-HERE = os.path.dirname(os.path.abspath(__file__))
-LONG_SECONDS = 6 * 3600  # the box of a part whose size was asked for
-CLEAN_ENVIRONMENT = {name: value for name, value in os.environ.items()
-                     if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
 # What a throwaway prototype did on the same machines (BENCH.md): a row must not be clearly below it.
 PROTOTYPE = {"sold_out_64": 1.21, "sold_out_x8": 5.7, "win_64": 0.67, "win_512": 1.05, "win_x8": 1.1}
 READY_GOAL_MS = 2000
-
-
-def asked(name, quick):
-    """(the size of a part, whether it was asked for)"""
-    return (int(os.environ[name]), True) if os.environ.get(name) else (quick, False)
-
-
-def box(seconds, long_form):
-    return LONG_SECONDS if long_form else seconds
-
-
-class Ended(Exception):
-    """A part that has no figure: what happened instead."""
-
-
-def command_run(command, seconds, folder=REPOSITORY, may_fail=False):
-    """Its output. In a group of its own, which ends with it."""
-    process = subprocess.Popen(command, cwd=folder, env=CLEAN_ENVIRONMENT, stdin=subprocess.DEVNULL, text=True,
-                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
-    try:
-        output, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        group_end(process)
-        raise Ended(f"did not end within {seconds:.0f} s") from None
-    finally:
-        group_end(process)
-    if process.returncode != 0 and not may_fail:
-        lines = output.strip().splitlines()
-        telling = [line for line in lines if re.search(r"VIOLATION|^seed |: error|FAIL", line)]
-        raise Ended(f"exit code {process.returncode}: {' | '.join((telling or lines)[-4:])[-500:]}")
-    return output
-
-
-def group_end(process):
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.communicate()
-
-
-def find(pattern, text, what):
-    found = re.search(pattern, text, re.M)
-    if not found:
-        raise Ended(f"no {what} in: {text[-300:]}")
-    return found
-
-
-class Spine:
-    def __init__(self):
-        self.began = time.monotonic()
-        self.failed = []
-
-    def tell(self, bar, figure, goal, ok, seconds):
-        word = "ok" if ok else "FAIL"
-        took = f" ({seconds:.0f} s)" if seconds else ""
-        print(f"bar {bar:<3} {figure}; goal {goal}; {word}{took}", flush=True)
-        if not ok:
-            self.failed.append(bar)
-
-    def part(self, bar, goal, measure):
-        """measure() answers (figure, whether the goal is met)."""
-        began = time.monotonic()
-        try:
-            figure, ok = measure()
-        except (Ended, harness.Failure, harness.Closed, OSError, ValueError, KeyError) as error:
-            figure, ok = f"no figure: {error}", False
-        self.tell(bar, figure, goal, ok, time.monotonic() - began)
-
-    def end(self):
-        seconds = time.monotonic() - self.began
-        verdict = "all bars are met" if not self.failed else f"short of: {', '.join(self.failed)}"
-        print(f"check-spine: {verdict} ({seconds:.0f} s)")
-        return 1 if self.failed else 0
 
 
 # ---- bar 1: a clean clone serves and sells -----------------------------------------------------------
@@ -249,10 +170,6 @@ def bar_3(spine):
 # ---- bar 4: the simulator ----------------------------------------------------------------------------
 
 
-def simulate(words, seconds):
-    return command_run([os.path.join(BUILD_ROOT, "sim", "tests", "simulation", "simulate"), *words], seconds)
-
-
 def sales_per_second(words, goal, seconds):
     output = simulate([*words, "--bench"], seconds)
     rate = int(find(r"^(\d+) sales/s", output, "sales/s").group(1))
@@ -266,15 +183,6 @@ def sales_per_second(words, goal, seconds):
 def same_hash(words, seconds):
     hashes = [find(r"^state hash (\w+)$", simulate(words, seconds), "hash").group(1) for _ in range(2)]
     return f"{' '.join(words)} twice: state hash {' and '.join(hashes)}", hashes[0] == hashes[1]
-
-
-def planted_bugs(seconds):
-    output = simulate(["--planted"], seconds)
-    times = [float(text) for text in re.findall(r"^\w+ +caught .* ([\d.]+) s  ", output, re.M)]
-    missed = re.findall(r"^(\w+) +MISSED", output, re.M)
-    slowest = max(times, default=0)
-    return f"{len(times)} planted bugs caught, {len(missed)} missed, slowest {slowest:.1f} s", \
-        len(times) >= 20 and not missed and slowest < 60
 
 
 def bar_4(spine):
@@ -372,17 +280,5 @@ def bar_6(spine):
 BARS = {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "6": bar_6}
 
 
-def main():
-    parser = argparse.ArgumentParser(description="The bars of the spine, one line each.")
-    parser.add_argument("--bars", default=",".join(BARS), help="some of them, separated by commas")
-    chosen = parser.parse_args().bars.split(",")
-    if not set(chosen) <= set(BARS):
-        parser.error(f"bars are {', '.join(BARS)}")
-    spine = Spine()
-    for name in chosen:
-        BARS[name](spine)
-    return spine.end()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("check-spine", "The bars of the spine, one line each.", BARS))
