@@ -71,8 +71,9 @@ enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR])
         status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
     explicit_bzero(secret, sizeof secret);
     if (status != STATUS_OK) {
-        snprintf(error,
-            CONFIG_ERROR, "webhook.secret_file must be readable and hold whsec_ with base64, or %d to %d other bytes",
+        snprintf(error, CONFIG_ERROR,
+            "webhook.secret_file must be readable and hold whsec_ with base64, "
+            "or %d to %d other bytes",
             WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
         return STATUS_BAD_INPUT;
     }
