@@ -23,6 +23,9 @@ enum gate { GATE_SCHEDULED, GATE_OPENED, GATE_PAUSED, GATE_ENDED };
 /* GATE_SCHEDULED: follows start and end. GATE_OPENED: opened by hand before its start, follows
  * end. */
 
+/* What a visitor must do before a pass is given. */
+enum human_check { HUMAN_NONE, HUMAN_POW, HUMAN_IMAGE, HUMAN_SLIDER, HUMAN_CHECKS };
+
 struct item_counts {
     uint32_t given; /* preheated + adjusted so far; given = free + held + sold + safety + written_off */
     uint32_t free; /* all channels */

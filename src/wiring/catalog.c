@@ -115,6 +115,11 @@ static void sale_add(struct builder *builder, const struct sale *row)
         .end_ms = row->end_ms,
         .limit_per_user = row->limit_per_user,
         .details_required = row->details_required,
+        .waiting_room = row->waiting_room,
+        .pass_once = row->pass_once,
+        .human_check = row->human_check,
+        .drop_percent = row->drop_percent,
+        .pace_per_s = row->pace_per_s,
         .gate = row->gate,
         .first_item = first,
         .title = text_keep(builder, &text) };

@@ -22,7 +22,9 @@ struct catalog_sale {
     sale_id id;
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
-    bool details_required;
+    bool details_required, waiting_room, pass_once;
+    uint8_t human_check; /* enum human_check */
+    uint32_t drop_percent, pace_per_s;
     uint8_t gate;
     uint32_t first_item, item_count; /* in items */
     struct span title;               /* as a JSON string */
