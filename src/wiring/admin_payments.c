@@ -13,10 +13,14 @@ static const struct payment_store_ops *money_ops(const struct desk *desk)
     return desk->config.store->ops->payment;
 }
 
-static void payment_json(const struct payment *payment, struct text *out)
+static void payment_json(const struct desk *desk, const struct payment *payment, struct text *out)
 {
     static const char *const uses[PAYMENT_USES] = { "none", "order", "late", "relinked", "refund" };
-    text_format(out, "{\"id\":%llu,\"provider\":", (unsigned long long)payment->id);
+    text_format(out, "{\"id\":%llu,", (unsigned long long)payment->id);
+    if (payment->paid_ticket != 0)
+        text_format(out, "\"paid_order\":\"%016llx\",",
+            (unsigned long long)funnel_order_id(desk->config.keys, payment->paid_ticket));
+    text_literal(out, "\"provider\":");
     text_json(out, span_from_string(payment->provider));
     text_literal(out, ",\"reference\":");
     text_json(out, span_from_string(payment->reference));
@@ -52,7 +56,7 @@ void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
     text_literal(&body, "{\"payments\":[");
     for (uint32_t i = 0; i < count; i++) {
         text_string(&body, i == 0 ? "" : ",");
-        payment_json(&payments[i], &body);
+        payment_json(desk, &payments[i], &body);
     }
     text_literal(&body, "]}");
     job_reply_json(job, 200, &body);

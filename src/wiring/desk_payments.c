@@ -60,6 +60,11 @@ void desk_payment_json(const struct desk *desk, const struct order *order, struc
         && money_ops(desk)->refund_of_order(store, order->ticket, &refund) == STATUS_OK)
         text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
             refund_states[refund.state], (unsigned long long)refund.amount);
+    if (order->state == ORDER_CLOSED
+        && money_ops(desk)->of_order(store, order->ticket, &payment, 1, &count) == STATUS_OK
+        && count > 0 && payment.use == USE_RELINKED)
+        text_format(out, ",\"continued_as\":\"%016llx\"",
+            (unsigned long long)funnel_order_id(desk->config.keys, payment.paid_ticket));
 }
 
 /* ---- requests that wait ---- */

@@ -18,8 +18,8 @@ static const char *const conflict_texts[] = {
     [CONFLICT_NOT_PREHEATED] = "no item of the sale is preheated",
     [CONFLICT_BAD_MOVE] = "not possible from the present state",
     [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
-    [CONFLICT_OTHER_LIMIT] = "limit_per_user of a sale with preheated items can't be set, removed "
-                             "or lowered, nor one_open_order changed",
+    [CONFLICT_OTHER_LIMIT] =
+        "a sale with preheated items keeps its limit (it may be raised) and its one_open_order",
 };
 
 const char *conflict_text(uint8_t conflict)

@@ -1,5 +1,5 @@
 """Money that is lost sight of, doubled, late or short, and a server that is killed meanwhile. Over real HTTP and real signatures."""
-from harness import equal, eventually, rule, run, true
+from harness import Buyer, equal, eventually, rule, run, true
 from paying import at_bank, at_rest, becomes, bought, closed_without_the_banks_word, server, settles, view
 
 
@@ -36,10 +36,27 @@ def late_money_gets_a_new_order_if_there_is_a_unit():
     fresh = eventually(lambda: [o for o in server.get("/v1/orders", session=buyer.session).json()["orders"]
                                 if o["state"] == "paid"], "no new order")
     true(fresh[0]["order"] != order["order"], "the closed order was opened again")
-    equal(view(buyer, order)["state"], "closed")
+    closed = view(buyer, order)
+    equal((closed["state"], closed["continued_as"]), ("closed", fresh[0]["order"]))
+    paid = server.admin("GET", f"/orders/{order['order']}/payments").json()["payments"][0]
+    equal((paid["use"], paid["paid_order"]), ("relinked", fresh[0]["order"]))
     settles(item, free=0, sold=1)
     at_rest()
 
+
+@rule
+def late_money_stands_behind_those_who_wait():
+    item = server.open_item(total=1, limit_per_user=1)
+    buyer, order, payment = closed_without_the_banks_word(item)
+    walk_in, _ = bought(item)
+    waiter = Buyer(server)
+    equal(server.request("POST", f"/v1/items/{item}/waitlist", {"quantity": 1}, session=waiter.session).status, 201)
+    server.admin("POST", f"/items/{item}/adjust", {"channel": "web", "delta": 1})
+    equal(server.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
+    eventually(lambda: server.get(f"/v1/items/{item}/waitlist", session=waiter.session).json()["state"] == "offered",
+               "the waiter was passed over")
+    eventually(lambda: view(buyer, order).get("refund", {}).get("state") == "done", "late money kept, or got the unit")
+    at_rest()
 
 
 @rule
