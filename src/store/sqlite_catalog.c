@@ -5,7 +5,8 @@
 #define PRODUCT_COLUMNS "id, name, description, images, currency, list_price"
 #define SALE_COLUMNS \
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
-    " one_open_order, details_required"
+    " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
+    "pace_per_s"
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
@@ -20,13 +21,15 @@ static const struct sqlite_sql products_list = { SQL_PRODUCTS,
 static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
     "INSERT INTO sales(title, start_ms, end_ms, limit_per_user, eligible_only, published, "
     "preheat_at_ms, gate,"
-    " gate_before, logged_limit, one_open_order, details_required)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9)" };
+    " gate_before, logged_limit, one_open_order, details_required, human_check, waiting_room,"
+    " pass_once, drop_percent, pace_per_s)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, ?13, ?14)" };
 static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = "
     "?5,"
-    " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9"
-    " WHERE id = ?10" };
+    " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9,"
+    " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14"
+    " WHERE id = ?15" };
 static const struct sqlite_sql sales_list = { SQL_SALES,
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql item_insert = { SQL_ITEM_INSERT,
@@ -115,6 +118,11 @@ static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
     bind_u64(statement, 7, sale->preheat_at_ms);
     bind_u64(statement, 8, sale->one_open_order);
     bind_u64(statement, 9, sale->details_required);
+    bind_u64(statement, 10, sale->human_check);
+    bind_u64(statement, 11, sale->waiting_room);
+    bind_u64(statement, 12, sale->pass_once);
+    bind_u64(statement, 13, sale->drop_percent);
+    bind_u64(statement, 14, sale->pace_per_s);
 }
 
 static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
@@ -130,6 +138,11 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
         .preheat_at_ms = column_u64(row, 8),
         .one_open_order = sqlite3_column_int(row, 9) != 0,
         .details_required = sqlite3_column_int(row, 10) != 0,
+        .human_check = (uint8_t)sqlite3_column_int(row, 11),
+        .waiting_room = sqlite3_column_int(row, 12) != 0,
+        .pass_once = sqlite3_column_int(row, 13) != 0,
+        .drop_percent = column_u32(row, 14),
+        .pace_per_s = column_u32(row, 15),
     };
     column_text(row, 1, sale->title, sizeof sale->title);
 }
@@ -154,7 +167,7 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
     if (status != STATUS_OK)
         return status;
     sale_bind(update, sale);
-    bind_u64(update, 10, sale->id);
+    bind_u64(update, 15, sale->id);
     status = sqlite_run(update);
     (void)sqlite3_clear_bindings(update);
     if (status != STATUS_OK)

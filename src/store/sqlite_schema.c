@@ -24,6 +24,7 @@ static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below sa
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4,
     "numbers in the database never change their meaning");
 static_assert(CHANNELS_MAX == 8, "items has a column for each");
+static_assert(HUMAN_CHECKS == 4, "sales checks it, and its numbers never change their meaning");
 
 static const char tables_core[] =
     "CREATE TABLE products("
@@ -40,6 +41,11 @@ static const char tables_core[] =
     "  eligible_only INTEGER NOT NULL CHECK(eligible_only IN (0, 1)),"
     "  one_open_order INTEGER NOT NULL CHECK(one_open_order IN (0, 1)),"
     "  details_required INTEGER NOT NULL CHECK(details_required IN (0, 1)),"
+    "  human_check INTEGER NOT NULL CHECK(human_check BETWEEN 0 AND 3),"
+    "  waiting_room INTEGER NOT NULL CHECK(waiting_room IN (0, 1)),"
+    "  pass_once INTEGER NOT NULL CHECK(pass_once IN (0, 1)),"
+    "  drop_percent INTEGER NOT NULL CHECK(drop_percent BETWEEN 0 AND 100),"
+    "  pace_per_s INTEGER NOT NULL CHECK(pace_per_s >= 0),"
     "  published INTEGER NOT NULL CHECK(published IN (0, 1)),"
     "  preheat_at_ms INTEGER NOT NULL,"
     "  gate INTEGER NOT NULL CHECK(gate BETWEEN 0 AND 3),"

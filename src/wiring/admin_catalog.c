@@ -1,13 +1,16 @@
 /* wiring/admin_catalog.c: products, sales and items as an administrator makes and reads them. */
 #include "wiring/admin_api.h"
 #include "wiring/admin_json.h"
+#include "wiring/catalog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PAGE_ROWS = 50, PRODUCT_ROWS = 16 };
 static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;
 static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
+enum { PACE_MAX_PER_S = 1000 * 1000 };
 enum { PAY_WINDOW_STANDARD_MS = 15 * 60 * 1000, PAY_WINDOW_MAX_MS = 7 * 24 * 3600 * 1000 };
 
 static void product_json(const struct product *product, struct text *out)
@@ -31,11 +34,15 @@ static void sale_json(const struct sale *sale, struct text *out)
     text_format(out,
         ",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,\"eligible_only\":%s,"
         "\"published\":%s,"
-        "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s}",
+        "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s,"
+        "\"human_check\":\"%s\",\"waiting_room\":%s,\"pass_once\":%s,\"drop_percent\":%u,"
+        "\"pace_per_s\":%u}",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
         sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
         gates[sale->gate & 3], (unsigned long long)sale->preheat_at_ms,
-        sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false");
+        sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
+        human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
+        sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s);
 }
 
 static void item_json(const struct desk *desk, const struct item *item, struct text *out)
@@ -179,10 +186,13 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
     job_reply_json(job, 200, &body);
 }
 
-enum { SALE_FIELDS = 8 };
+enum { SALE_FIELDS = 13, HUMAN_NAME_MAX = 15 };
 
-static void sale_fields(struct sale *sale, bool required, struct field fields[SALE_FIELDS])
+/* What a body may say of a sale, and `human`, the name that is not a number yet. */
+static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool required,
+    struct field fields[SALE_FIELDS])
 {
+    snprintf(human, HUMAN_NAME_MAX + 1, "%s", human_check_name(sale->human_check));
     const struct field list[SALE_FIELDS] = {
         { "title", FIELD_TEXT, sale->title, 1, NAME_BYTES_MAX, required, NULL },
         { "start_ms", FIELD_U64, &sale->start_ms, 1, TIME_MAX, required, NULL },
@@ -192,17 +202,39 @@ static void sale_fields(struct sale *sale, bool required, struct field fields[SA
         { "preheat_at_ms", FIELD_U64, &sale->preheat_at_ms, 0, TIME_MAX, false, NULL },
         { "one_open_order", FIELD_FLAG, &sale->one_open_order, 0, 1, false, NULL },
         { "details_required", FIELD_FLAG, &sale->details_required, 0, 1, false, NULL },
+        { "human_check", FIELD_TEXT, human, 1, HUMAN_NAME_MAX, false, NULL },
+        { "waiting_room", FIELD_FLAG, &sale->waiting_room, 0, 1, false, NULL },
+        { "pass_once", FIELD_FLAG, &sale->pass_once, 0, 1, false, NULL },
+        { "drop_percent", FIELD_U32, &sale->drop_percent, 0, 100, false, NULL },
+        { "pace_per_s", FIELD_U32, &sale->pace_per_s, 0, PACE_MAX_PER_S, false, NULL },
     };
     memcpy(fields, list, sizeof list);
+}
+
+/* False: answered. */
+static bool sale_body_read(struct job *job, struct sale *sale, bool required)
+{
+    struct field fields[SALE_FIELDS];
+    char human[HUMAN_NAME_MAX + 1];
+    sale_fields(sale, human, required, fields);
+    if (!admin_body_read(job, fields, SALE_FIELDS))
+        return false;
+    for (uint8_t check = HUMAN_NONE; check < HUMAN_CHECKS; check++) {
+        if (strcmp(human, human_check_name(check)) == 0) {
+            sale->human_check = check;
+            return true;
+        }
+    }
+    job_reply_problem(
+        job, PROBLEM_BAD_VALUE, "human_check must be none, pow, image or slider.", SPAN_NONE);
+    return false;
 }
 
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale = { 0 };
-    struct field fields[SALE_FIELDS];
     (void)id;
-    sale_fields(&sale, true, fields);
-    if (!admin_body_read(job, fields, SALE_FIELDS))
+    if (!sale_body_read(job, &sale, true))
         return;
     if (sale.end_ms <= sale.start_ms || sale.end_ms <= desk->now_ms) {
         job_reply_problem(
@@ -235,12 +267,8 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale;
-    struct field fields[SALE_FIELDS];
     struct outcome outcome = { .answer = ANSWER_DONE };
-    if (!admin_sale_read(desk, job, id, &sale))
-        return;
-    sale_fields(&sale, false, fields);
-    if (!admin_body_read(job, fields, SALE_FIELDS))
+    if (!admin_sale_read(desk, job, id, &sale) || !sale_body_read(job, &sale, false))
         return;
     if (sale.end_ms <= sale.start_ms) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
@@ -261,8 +289,11 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     sale_json(&sale, &body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(desk, job, "sale.change", "sale %u start %llu end %llu limit %u", sale.id,
-        (unsigned long long)sale.start_ms, (unsigned long long)sale.end_ms, sale.limit_per_user);
+    admin_audit_write(desk, job,
+        "sale.change", "sale %u start %llu end %llu limit %u human check %s room %d pass once %d drop %u%% pace %u",
+        sale.id, (unsigned long long)sale.start_ms, (unsigned long long)sale.end_ms,
+        sale.limit_per_user, human_check_name(sale.human_check), sale.waiting_room, sale.pass_once,
+        sale.drop_percent, sale.pace_per_s);
 }
 
 void admin_items_list(struct desk *desk, struct job *job, uint32_t id)

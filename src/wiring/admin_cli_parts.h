@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 enum {
-    ADMIN_OPTIONS_MAX = 12,
+    ADMIN_OPTIONS_MAX = 16,
     ADMIN_PATH_BYTES = 1024,
     ADMIN_ERROR_BYTES = 240,
     ADMIN_USERS_PER_CALL = 1000
@@ -24,10 +24,11 @@ enum admin_option_kind {
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
     OPTION_SIGNED,
-    OPTION_TIME,  /* see time_text.h */
-    OPTION_FLAG,  /* true when given */
-    OPTION_TEXTS, /* may be repeated: an array */
-    OPTION_UNITS, /* name=N, may be repeated: an object */
+    OPTION_TIME,   /* see time_text.h */
+    OPTION_FLAG,   /* true when given */
+    OPTION_YES_NO, /* true or false */
+    OPTION_TEXTS,  /* may be repeated: an array */
+    OPTION_UNITS,  /* name=N, may be repeated: an object */
 };
 
 /* Named with dashes: an option. Without: a place on the line, in this order. `member`: of the body,

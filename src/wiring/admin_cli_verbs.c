@@ -18,11 +18,21 @@
 #define SALE_COLUMNS \
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
     "published" \
-    " preheat_at_ms"
+    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s"
 #define ITEM_COLUMNS \
     "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked sold" \
     " safety preheated"
 #define PREHEAT_COLUMNS "item result sellable detail"
+
+/* What a sale asks of its visitors; `flag`: how create and change say yes. */
+#define SALE_FUNNEL(flag) \
+    { "--human-check", "human_check", OPTION_TEXT, false, "none, pow, image or slider" }, \
+        { "--waiting-room", "waiting_room", flag, false, "passes are given in turn" }, \
+        { "--pass-once", "pass_once", flag, false, "a pass is good for one request" }, \
+        { "--drop", "drop_percent", OPTION_NUMBER, false, "percent of users to turn away; 0: none" }, \
+    { \
+        "--pace", "pace_per_s", OPTION_NUMBER, false, "purchases of an item in a second; 0: all" \
+    }
 
 #define GATE(word, what) \
     { \
@@ -60,7 +70,8 @@ const struct admin_verb admin_verbs[] = {
             { "--one-open-order", "one_open_order", OPTION_FLAG, false,
                 "who has an unpaid order can't buy another one yet" },
             { "--details-required", "details_required", OPTION_FLAG, false, "address before payment" },
-            { "--preheat-at", "preheat_at_ms", OPTION_TIME, false, "preheat by timer" } } },
+            { "--preheat-at", "preheat_at_ms", OPTION_TIME, false, "preheat by timer" },
+            SALE_FUNNEL(OPTION_FLAG) } },
     { .name = "sale list",
         .pages = true,
         .method = "GET",
@@ -78,6 +89,17 @@ const struct admin_verb admin_verbs[] = {
         .help = "move a sale that has not opened",
         .options = { NUMBER_OF("sale"), { "--start", "start_ms", OPTION_TIME, false, "when it opens" },
             { "--end", "end_ms", OPTION_TIME, false, "when it ends" } } },
+    { .name = "sale change",
+        .method = "PATCH",
+        .path = "/admin/v1/sales/%",
+        .help = "change what is given; what visitors must do may change while it runs",
+        .options = { NUMBER_OF("sale"), { "--title", "title", OPTION_TEXT, false, "what it is called" },
+            { "--limit", "limit_per_user", OPTION_NUMBER, false, "units per user over all items; 0: none" },
+            { "--eligible-only", "eligible_only", OPTION_YES_NO, false, "only users loaded by `sale users`" },
+            { "--one-open-order", "one_open_order", OPTION_YES_NO, false,
+                "who has an unpaid order can't buy another one yet" },
+            { "--details-required", "details_required", OPTION_YES_NO, false, "address before payment" },
+            SALE_FUNNEL(OPTION_YES_NO) } },
     { .name = "sale preheat",
         .method = "POST",
         .path = "/admin/v1/sales/%/preheat",
@@ -357,6 +379,10 @@ static bool value_take(struct admin_request *request, const struct admin_option 
     case OPTION_FLAG:
         json = json_true();
         break;
+    case OPTION_YES_NO:
+        if (strcmp(value, "yes") == 0 || strcmp(value, "no") == 0)
+            json = json_boolean(value[0] == 'y');
+        break;
     case OPTION_TEXTS:
     case OPTION_UNITS:
         return text_ends(option->member, request->body, value, option->kind == OPTION_UNITS);
@@ -395,6 +421,7 @@ static const char *kind_wants(enum admin_option_kind kind)
         [OPTION_SIGNED] = "a whole number, like 50 or -5",
         [OPTION_TIME] = "a time: ms since 1970, 2026-11-11T12:00:00Z, or +30s, +10m",
         [OPTION_FLAG] = "nothing",
+        [OPTION_YES_NO] = "yes or no",
         [OPTION_TEXTS] = "UTF-8 text",
         [OPTION_UNITS] = "name=N, like web=500",
     };

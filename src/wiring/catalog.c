@@ -210,6 +210,13 @@ static const char *state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, 
     return gate == GATE_OPENED || now_ms >= start_ms ? "open" : "scheduled";
 }
 
+const char *human_check_name(uint8_t check)
+{
+    static const char *const names[HUMAN_CHECKS] = { "none", "pow", "image", "slider" };
+    invariant(check < HUMAN_CHECKS);
+    return names[check];
+}
+
 static void bool_member(struct text *out, const char *name, bool value)
 {
     text_format(out, ",\"%s\":%s", name, value ? "true" : "false");
@@ -281,10 +288,11 @@ static void sale_members(const struct catalog *catalog, const struct board *boar
     text_add(out, sale->title);
     text_format(out,
         ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,"
-        "\"details_required\":%s",
+        "\"details_required\":%s,\"human_check\":\"%s\",\"waiting_room\":%s",
         state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms),
         (unsigned long long)view.start_ms, (unsigned long long)view.end_ms, sale->limit_per_user,
-        sale->details_required ? "true" : "false");
+        sale->details_required ? "true" : "false", human_check_name(sale->human_check),
+        sale->waiting_room ? "true" : "false");
 }
 
 void catalog_render_sale(const struct catalog *catalog, const struct board *board,
@@ -323,7 +331,7 @@ void catalog_render_sales(const struct catalog *catalog, const struct board *boa
         const struct catalog_sale *sale = &catalog->sales[i];
         if (sale->id <= after)
             continue;
-        if (last != 0 && out->size + sale->title.size + 256 > room) {
+        if (last != 0 && out->size + sale->title.size + 320 > room) {
             next = last;
             break;
         }

@@ -46,6 +46,8 @@ void catalog_free(void *pointer); /* to a catalog; accepts NULL */
 const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale);
 const struct catalog_item *catalog_item_find(const struct catalog *catalog, item_id item);
 
+/* As it is spelled in the API: none, pow, image, slider. */
+const char *human_check_name(uint8_t check);
 /* "given":…,"free":… without braces. */
 void counts_members(const struct item_counts *counts, struct text *out);
 /* JSON, with the board's numbers of this moment. Lists stop before `room` bytes are used and say

@@ -5,6 +5,8 @@ from harness import Buyer, Server, equal, eventually, problem, rule, run, true
 
 server = Server(settings={"channels.names": "web,app"}).start()
 
+FUNNEL = ("human_check", "waiting_room", "pass_once", "drop_percent", "pace_per_s")
+
 
 @rule
 def what_was_created_is_shown_as_it_was_sent():
@@ -14,7 +16,8 @@ def what_was_created_is_shown_as_it_was_sent():
     equal({name: made[name] for name in product}, product)
     now = server.now_ms()
     sale = {"title": "S", "start_ms": now + 60000, "end_ms": now + 120000, "limit_per_user": 3, "eligible_only": True,
-            "preheat_at_ms": now + 50000, "one_open_order": True, "details_required": True}
+            "preheat_at_ms": now + 50000, "one_open_order": True, "details_required": True,
+            "human_check": "image", "waiting_room": True, "pass_once": True, "drop_percent": 30, "pace_per_s": 500}
     shown = server.admin_ok("POST", "/sales", sale)
     equal({name: shown[name] for name in sale}, sale)
     equal((shown["published"], shown["gate"]), (False, "scheduled"))
@@ -36,6 +39,7 @@ def what_is_not_said_has_a_standard():
     equal((item["channels"], item["deduct_on_payment"]), ({"web": 7, "app": 0}, False))
     sale = server.admin_ok("GET", f"/sales/{item['sale']}")
     equal((sale["one_open_order"], sale["details_required"]), (False, False))
+    equal([sale[name] for name in FUNNEL], ["none", False, False, 0, 0])
 
 
 @rule
@@ -152,6 +156,24 @@ def a_draft_can_be_changed_freely():
     equal((changed["one_open_order"], changed["details_required"], changed["eligible_only"]), (True, False, True))
     changed = server.admin_ok("PATCH", f"/sales/{sale}", {"one_open_order": False, "details_required": True})
     equal((changed["one_open_order"], changed["details_required"]), (False, True))
+    equal(server.admin_ok("GET", f"/sales/{sale}"), changed)
+
+
+@rule
+def what_visitors_must_do_can_change_while_a_sale_runs():
+    item = server.open_item(total=3)
+    sale = server.sale_of(item)
+    changed = server.admin_ok("PATCH", f"/sales/{sale}", {"human_check": "pow", "drop_percent": 7, "pace_per_s": 9})
+    equal([changed[name] for name in FUNNEL], ["pow", False, False, 7, 9])
+    changed = server.admin_ok("PATCH", f"/sales/{sale}", {"waiting_room": True, "pass_once": True, "drop_percent": 0})
+    equal([changed[name] for name in FUNNEL], ["pow", True, True, 0, 9])
+    eventually(lambda: server.get(f"/v1/sales/{sale}").json()["waiting_room"])
+    public = server.get(f"/v1/sales/{sale}").json()
+    equal((public["human_check"], public["waiting_room"]), ("pow", True))
+    true("drop_percent" not in public and "pace_per_s" not in public, "the public need not know")
+    for wrong in ({"human_check": "sudoku"}, {"human_check": 1}, {"human_check": ""}, {"drop_percent": 101}, {"drop_percent": -1},
+                  {"pace_per_s": 1000001}, {"waiting_room": 1}, {"pass_once": "yes"}):
+        problem(server.admin("PATCH", f"/sales/{sale}", wrong), 422, "bad-value")
     equal(server.admin_ok("GET", f"/sales/{sale}"), changed)
 
 

@@ -278,6 +278,39 @@ static void a_sale_that_wants_details_gets_them_before_money(void **state)
     assert_int_equal(after.state, ORDER_PAID);
 }
 
+static void funnel_is(const struct sale *sale, const struct sale *same)
+{
+    assert_int_equal(same->human_check, sale->human_check);
+    assert_int_equal(same->waiting_room, sale->waiting_room);
+    assert_int_equal(same->pass_once, sale->pass_once);
+    assert_int_equal(same->drop_percent, sale->drop_percent);
+    assert_int_equal(same->pace_per_s, sale->pace_per_s);
+}
+
+/* Each with a value of its own, so that no two are mixed up. */
+static void what_a_sale_asks_of_its_visitors_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct sale sale, same;
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &sale), STATUS_OK);
+    sale.human_check = HUMAN_SLIDER;
+    sale.waiting_room = true;
+    sale.drop_percent = 100;
+    sale.pace_per_s = 70000;
+    assert_int_equal(ops(f)->sale_update(f->store, &sale), STATUS_OK);
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &same), STATUS_OK);
+    funnel_is(&sale, &same);
+    sale.human_check = HUMAN_POW;
+    sale.waiting_room = false;
+    sale.pass_once = true;
+    sale.drop_percent = 1;
+    sale.pace_per_s = 2;
+    assert_int_equal(ops(f)->sale_insert(f->store, &sale), STATUS_OK);
+    suite_restart(f);
+    assert_int_equal(ops(f)->sale_get(f->store, sale.id, &same), STATUS_OK);
+    funnel_is(&sale, &same);
+}
+
 static void flags_of_sales_and_items_are_kept(void **state)
 {
     struct fixture *f = *state;
@@ -294,6 +327,8 @@ static void flags_of_sales_and_items_are_kept(void **state)
     assert_int_equal(ops(f)->sale_insert(f->store, &sale), STATUS_OK);
     assert_int_equal(ops(f)->sale_get(f->store, sale.id, &same), STATUS_OK);
     assert_true(same.one_open_order && same.details_required);
+    assert_false(same.waiting_room || same.pass_once);
+    assert_int_equal(same.human_check + same.drop_percent + same.pace_per_s, 0);
     assert_false(item.deduct_on_payment);
     item.deduct_on_payment = true;
     assert_int_equal(ops(f)->item_insert(f->store, &item), STATUS_OK);
@@ -314,6 +349,7 @@ int suite_run_refunds(void)
         SUITE_RULE(the_log_that_returns_a_paid_unit_sends_its_money_back),
         SUITE_RULE(a_refund_is_due_until_it_is_confirmed),
         SUITE_RULE(a_sale_that_wants_details_gets_them_before_money),
+        SUITE_RULE(what_a_sale_asks_of_its_visitors_is_kept),
         SUITE_RULE(flags_of_sales_and_items_are_kept),
     };
     return cmocka_run_group_tests_name("order store: refunds", rules, NULL, NULL);

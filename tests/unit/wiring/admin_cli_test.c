@@ -154,6 +154,25 @@ static void a_schedule_is_patched(void **state)
     assert_has(server.request[0], "{\"end_ms\":1794402000000}");
 }
 
+static void what_visitors_must_do_is_created_and_changed(void **state)
+{
+    (void)state;
+    will_answer("201 Created", "{\"id\":2}");
+    assert_int_equal(run("sale create --title T --start 1 --end 2 --human-check pow --waiting-room "
+                         "--pass-once --drop 30 --pace 500"),
+        ADMIN_CLI_DONE);
+    assert_has(server.request[0],
+        "\"human_check\":\"pow\",\"waiting_room\":true,\"pass_once\":true,\"drop_percent\":30,"
+        "\"pace_per_s\":500}");
+    will_answer("200 OK", "{\"id\":2}");
+    assert_int_equal(
+        run("sale change 2 --human-check none --waiting-room no --pass-once yes"), ADMIN_CLI_DONE);
+    assert_has(server.request[0], "PATCH /admin/v1/sales/2 HTTP/1.1\r\n");
+    assert_has(server.request[0], "{\"human_check\":\"none\",\"waiting_room\":false,\"pass_once\":true}");
+    assert_int_equal(run("sale change 2 --waiting-room maybe"), ADMIN_CLI_USAGE);
+    assert_has(error_text, "--waiting-room wants yes or no");
+}
+
 static void a_list_is_a_table_and_its_pages_are_one(void **state)
 {
     (void)state;
@@ -284,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_sale_is_created_with_key_type_and_body),
         cmocka_unit_test(a_gate_has_no_body_and_says_what_became_of_it),
         cmocka_unit_test(a_schedule_is_patched),
+        cmocka_unit_test(what_visitors_must_do_is_created_and_changed),
         cmocka_unit_test(a_list_is_a_table_and_its_pages_are_one),
         cmocka_unit_test(json_gives_the_answer_as_it_is),
         cmocka_unit_test(one_sale_is_shown_with_its_items),
