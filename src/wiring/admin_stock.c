@@ -188,6 +188,7 @@ void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id)
 
 void admin_sale_end(struct desk *desk, struct job *job, uint32_t id)
 {
+    desk_report_look(desk); /* what came until now is the sale's own */
     gate_move(desk, job, id, GATE_MOVE_END, "sale.end");
 }
 

@@ -57,7 +57,8 @@ static struct desk_meter *meter_of(struct desk_report *report, sale_id sale)
 
 static bool sale_is_open(const struct desk *desk, const struct sale *sale)
 {
-    const bool ended = sale->gate == GATE_ENDED || desk->now_ms >= sale->end_ms;
+    /* What came since the last look came before the end. */
+    const bool ended = sale->gate == GATE_ENDED || desk->now_ms >= sale->end_ms + DESK_SCHEDULE_MS;
     return sale->published && !ended && (sale->gate == GATE_OPENED || desk->now_ms >= sale->start_ms);
 }
 

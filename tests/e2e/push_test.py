@@ -157,7 +157,8 @@ def a_client_that_never_reads_is_cut_and_costs_no_memory():
     equal(server.metrics()['stampede_push_cut_total{reason="slow"}'], cut + 20)
     grown = resident_kib(server.process.pid) - before
     print(f"     20 sockets that never read: {grown} KiB more")
-    true(grown < 4096, f"{grown} KiB more")
+    # A sanitizer keeps what was freed for a while.
+    true(grown < (65536 if "asan" in server.binary else 4096), f"{grown} KiB more")
 
 
 @rule
