@@ -1,0 +1,40 @@
+/* contract/bans.h: who is kept out: an address, a block of addresses, or a user, until a time, for a
+ * reason that a person can read, by an administrator or by a rule. What is over or lifted stays in the
+ * store as history.
+ * Thread: the store's. Errors: as contract/order_store.h. */
+#ifndef STAMPEDE_CONTRACT_BANS_H
+#define STAMPEDE_CONTRACT_BANS_H
+
+#include "base/address.h"
+#include "contract/order_store.h"
+
+enum {
+    BANS_MAX = 100000, /* in force at a time */
+    BAN_REASON_MAX = 200,
+    BAN_MINUTES_MAX = 5 * 366 * 24 * 60,
+};
+enum ban_kind { BAN_ADDRESS = 1, BAN_USER, BAN_KINDS };
+
+struct ban {
+    uint64_t id;
+    uint8_t kind; /* enum ban_kind */
+    struct address_block block;
+    user_id user;
+    char reason[BAN_REASON_MAX + 1];
+    char by[NAME_BYTES_MAX + 1]; /* an administrator's name, or "rule failures" */
+    uint64_t created_ms, until_ms;
+    uint64_t lifted_ms; /* 0: not lifted */
+};
+
+struct ban_store_ops {
+    /* Fills the id. STATUS_FULL: BANS_MAX are in force at ban->created_ms. */
+    enum status (*insert)(struct order_store *, struct ban *);
+    enum status (*get)(struct order_store *, uint64_t id, struct ban *);
+    /* *lifted: it was in force until now. STATUS_NOT_FOUND: there is no such ban. */
+    enum status (*lift)(struct order_store *, uint64_t id, uint64_t now_ms, bool *lifted);
+    /* Rows with id > after, ascending. in_force_ms: only what is in force at that time; 0: all. */
+    enum status (*list)(struct order_store *, uint64_t after, uint64_t in_force_ms, struct ban *,
+        uint32_t max, uint32_t *count);
+};
+
+#endif

@@ -1,0 +1,46 @@
+/* funnel/bans.h: the bans that are in force, as a set that edges ask on every purchase. It is built
+ * off the request path, never altered, and handed over by one pointer (wiring/handover.h). NULL is the
+ * set without anybody, and the usual one.
+ * A ban never holds after its time: what matches is compared with the clock, so a set that is replaced
+ * late is no longer than it should be.
+ * Thread: any may ask. Memory: one allocation for each set. */
+#ifndef STAMPEDE_FUNNEL_BANS_H
+#define STAMPEDE_FUNNEL_BANS_H
+
+#include "base/clock.h"
+#include "contract/bans.h"
+
+struct ban_set;
+
+/* Out of those bans that are in force at now_ms, at most BANS_MAX of them; *set is NULL if there are
+ * none. STATUS_FULL: no memory. `next_ms`: when the first of them is over; UINT64_MAX: none. */
+MUST_CHECK enum status ban_set_build(struct ban_set **set, const struct ban *bans, uint32_t count,
+    uint64_t now_ms, uint64_t *next_ms);
+void ban_set_free(void *set); /* accepts NULL */
+
+/* Until when; 0: not at all. The longest of all blocks that the address is in. */
+uint64_t ban_set_address_until(const struct ban_set *set, const struct address *address);
+uint64_t ban_set_user_until(const struct ban_set *set, user_id user);
+
+static inline bool ban_set_address_at(
+    const struct ban_set *set, const struct address *address, uint64_t now_ms)
+{
+    return set != NULL && now_ms < ban_set_address_until(set, address);
+}
+static inline bool ban_set_user_at(const struct ban_set *set, user_id user, uint64_t now_ms)
+{
+    return set != NULL && now_ms < ban_set_user_until(set, user);
+}
+/* The same now. The clock is read only for those who are in the set. */
+static inline bool ban_set_address(const struct ban_set *set, const struct address *address)
+{
+    const uint64_t until_ms = set == NULL ? 0 : ban_set_address_until(set, address);
+    return __builtin_expect(until_ms != 0, 0) && clock_now_ms() < until_ms;
+}
+static inline bool ban_set_user(const struct ban_set *set, user_id user)
+{
+    const uint64_t until_ms = set == NULL ? 0 : ban_set_user_until(set, user);
+    return __builtin_expect(until_ms != 0, 0) && clock_now_ms() < until_ms;
+}
+
+#endif

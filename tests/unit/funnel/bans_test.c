@@ -1,0 +1,244 @@
+/* The set of bans against a reference that looks at every ban, over random blocks, users and times. */
+#include "funnel/bans.h"
+
+#include "base/random.h"
+#include "tests/unit/base/unit.h"
+
+#include <stdlib.h>
+
+enum { NOW_MS = 1000000, BANS = 300, ROUNDS = 60, QUESTIONS = 400 };
+
+static struct address address_of(const char *text)
+{
+    struct address address;
+    assert_int_equal(address_parse(span_from_string(text), &address), STATUS_OK);
+    return address;
+}
+
+static struct ban block_ban(const char *text, uint64_t until_ms)
+{
+    struct ban ban = { .kind = BAN_ADDRESS, .until_ms = until_ms };
+    assert_int_equal(address_block_parse(span_from_string(text), &ban.block), STATUS_OK);
+    return ban;
+}
+
+static struct ban_set *set_of(const struct ban *bans, uint32_t count, uint64_t *next_ms)
+{
+    struct ban_set *set = NULL;
+    assert_int_equal(ban_set_build(&set, bans, count, NOW_MS, next_ms), STATUS_OK);
+    return set;
+}
+
+static bool bans_address(const struct ban_set *set, const char *text, uint64_t now_ms)
+{
+    const struct address address = address_of(text);
+    return ban_set_address_at(set, &address, now_ms);
+}
+
+static void no_ban_in_force_is_no_set(void **state)
+{
+    struct ban bans[2] = { block_ban("10.0.0.0/8", NOW_MS), block_ban("::/0", NOW_MS + 5) };
+    const struct address address = address_of("10.1.2.3");
+    uint64_t next_ms;
+    (void)state;
+    bans[1].lifted_ms = NOW_MS - 1;
+    assert_null(set_of(NULL, 0, &next_ms));
+    assert_null(set_of(bans, 2, &next_ms)); /* over, and lifted */
+    assert_int_equal(next_ms, UINT64_MAX);
+    assert_false(ban_set_address(NULL, &address));
+    assert_false(ban_set_user(NULL, 1));
+}
+
+static void a_block_holds_to_its_edges_and_not_one_past_them(void **state)
+{
+    const struct ban bans[] = { block_ban("203.0.113.0/24", NOW_MS + 10), block_ban("0.0.0.0", NOW_MS + 10),
+        block_ban("255.255.255.255", NOW_MS + 10), block_ban("2001:db8::/32", NOW_MS + 20),
+        block_ban("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS + 20) };
+    uint64_t next_ms;
+    struct ban_set *set = set_of(bans, 5, &next_ms);
+    (void)state;
+    assert_int_equal(next_ms, NOW_MS + 10);
+    assert_true(bans_address(set, "203.0.113.0", NOW_MS));
+    assert_true(bans_address(set, "203.0.113.255", NOW_MS + 9));
+    assert_false(bans_address(set, "203.0.113.255", NOW_MS + 10)); /* its time is over */
+    assert_false(bans_address(set, "203.0.112.255", NOW_MS));
+    assert_false(bans_address(set, "203.0.114.0", NOW_MS));
+    assert_true(bans_address(set, "0.0.0.0", NOW_MS));
+    assert_false(bans_address(set, "0.0.0.1", NOW_MS));
+    assert_true(bans_address(set, "255.255.255.255", NOW_MS));
+    assert_false(bans_address(set, "255.255.255.254", NOW_MS));
+    assert_true(bans_address(set, "2001:db8::", NOW_MS));
+    assert_true(bans_address(set, "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS));
+    assert_false(bans_address(set, "2001:db9::", NOW_MS));
+    assert_false(bans_address(set, "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS));
+    assert_true(bans_address(set, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS));
+    assert_true(bans_address(set, "::ffff:203.0.113.7", NOW_MS)); /* another spelling is no way around */
+    assert_false(bans_address(set, "::", NOW_MS));
+    ban_set_free(set);
+}
+
+static void the_longer_of_nested_bans_counts(void **state)
+{
+    const struct ban bans[] = { block_ban("10.0.0.0/8", NOW_MS + 10), block_ban("10.1.0.0/16", NOW_MS + 50),
+        block_ban("10.1.2.3", NOW_MS + 20), block_ban("10.255.0.0/16", NOW_MS + 5),
+        block_ban("10.1.0.0/16", NOW_MS + 40) };
+    uint64_t next_ms;
+    struct ban_set *set = set_of(bans, 5, &next_ms);
+    (void)state;
+    assert_true(bans_address(set, "10.1.2.3", NOW_MS + 49));
+    assert_false(bans_address(set, "10.1.2.3", NOW_MS + 50));
+    assert_true(bans_address(set, "10.255.255.255", NOW_MS + 9));
+    assert_false(bans_address(set, "10.2.0.0", NOW_MS + 10));
+    assert_false(bans_address(set, "11.0.0.0", NOW_MS));
+    ban_set_free(set);
+}
+
+static void all_of_one_family_leaves_the_other_alone(void **state)
+{
+    const struct ban six = block_ban("::/0", NOW_MS + 10), four = block_ban("0.0.0.0/0", NOW_MS + 10);
+    uint64_t next_ms;
+    struct ban_set *set = set_of(&six, 1, &next_ms);
+    (void)state;
+    assert_true(bans_address(set, "::1", NOW_MS));
+    assert_true(bans_address(set, "ffff::", NOW_MS));
+    assert_false(bans_address(set, "1.2.3.4", NOW_MS));
+    ban_set_free(set);
+    set = set_of(&four, 1, &next_ms);
+    assert_true(bans_address(set, "0.0.0.0", NOW_MS));
+    assert_true(bans_address(set, "255.255.255.255", NOW_MS));
+    assert_false(bans_address(set, "::1", NOW_MS));
+    ban_set_free(set);
+}
+
+/* Few distinct bits, so that blocks are nested, meet and are repeated. */
+static struct address random_address(struct random *random)
+{
+    struct address address = { .bytes = { 0 } };
+    const bool v4 = random_below(random, 2) == 0;
+    if (v4)
+        address.bytes[10] = address.bytes[11] = 0xff;
+    for (uint32_t i = v4 ? 12 : 0; i < 16; i++) {
+        static const uint8_t edges[] = { 0, 0, 1, 0x80, 0xff, 0xff };
+        address.bytes[i] = edges[random_below(random, sizeof edges)];
+    }
+    return address;
+}
+
+static struct ban random_ban(struct random *random)
+{
+    struct ban ban = { .kind = BAN_ADDRESS, .until_ms = NOW_MS - 3 + random_below(random, 12) };
+    if (random_below(random, 4) == 0) {
+        ban.kind = BAN_USER;
+        ban.user = 1 + random_below(random, 40) * (random_below(random, 2) == 0 ? 1 : 1ull << 40);
+    } else {
+        const struct address address = random_address(random);
+        const uint32_t before = address_is_v4(&address) ? ADDRESS_V4_BITS : 0;
+        ban.block.bits = (uint8_t)(before + random_below(random, ADDRESS_BITS - before + 1));
+        for (uint32_t bit = 0; bit < ban.block.bits; bit++)
+            ban.block.first.bytes[bit / 8] |= (uint8_t)(address.bytes[bit / 8] & (0x80 >> bit % 8));
+    }
+    ban.lifted_ms = random_below(random, 10) == 0 ? NOW_MS - 1 : 0;
+    return ban;
+}
+
+static bool reference(
+    const struct ban *bans, uint32_t count, const struct address *address, user_id user, uint64_t now_ms)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (bans[i].lifted_ms != 0 || bans[i].until_ms <= NOW_MS || bans[i].until_ms <= now_ms)
+            continue;
+        if (bans[i].kind == BAN_USER ? bans[i].user == user : address_in_block(address, &bans[i].block))
+            return true;
+    }
+    return false;
+}
+
+static void random_sets_answer_as_the_reference_does(void **state)
+{
+    struct random random;
+    struct ban *bans = calloc(BANS, sizeof *bans);
+    uint64_t banned = 0, next_ms;
+    (void)state;
+    assert_non_null(bans);
+    random_seed(&random, 20261115);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const uint32_t count = (uint32_t)random_below(&random, round < 20 ? 6 : BANS);
+        for (uint32_t i = 0; i < count; i++)
+            bans[i] = random_ban(&random);
+        struct ban_set *set = set_of(bans, count, &next_ms);
+        for (uint32_t i = 0; i < QUESTIONS; i++) {
+            const struct address address = random_address(&random);
+            const user_id user = 1 + random_below(&random, 40) * (i % 2 == 0 ? 1 : 1ull << 40);
+            const uint64_t now_ms = NOW_MS + random_below(&random, 12);
+            const struct address nobody = { .bytes = { 0x20, 1, 0xd, 0xb8, 9 } };
+            const bool wanted = reference(bans, count, &address, 0, now_ms);
+            banned += wanted;
+            assert_int_equal(ban_set_address_at(set, &address, now_ms), wanted);
+            if (!reference(bans, count, &nobody, 0, now_ms))
+                assert_int_equal(ban_set_user_at(set, user, now_ms),
+                    reference(bans, count, &nobody, user, now_ms));
+        }
+        ban_set_free(set);
+    }
+    assert_in_range(banned, ROUNDS * QUESTIONS / 10, ROUNDS * QUESTIONS * 9 / 10);
+    free(bans);
+}
+
+static void a_full_set_is_built_and_asked(void **state)
+{
+    struct ban *bans = calloc(BANS_MAX, sizeof *bans);
+    uint64_t next_ms;
+    (void)state;
+    assert_non_null(bans);
+    for (uint32_t i = 0; i < BANS_MAX; i++) {
+        bans[i] = (struct ban){ .kind = i % 2 == 0 ? BAN_USER : BAN_ADDRESS, .until_ms = NOW_MS + 1 + i % 7 };
+        bans[i].user = i + 1;
+        bans[i].block = (struct address_block){
+            address_from_v4((uint8_t[]){ 10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i }), 128
+        };
+    }
+    struct ban_set *set = set_of(bans, BANS_MAX, &next_ms);
+    for (uint32_t i = 0; i < BANS_MAX; i++) {
+        assert_int_equal(ban_set_user_at(set, i + 1, NOW_MS), i % 2 == 0);
+        assert_int_equal(ban_set_address_at(set, &bans[i].block.first, NOW_MS), i % 2 == 1);
+    }
+    ban_set_free(set);
+    free(bans);
+}
+
+static void now_is_the_clock(void **state)
+{
+    clock_start(0);
+    const uint64_t now_ms = clock_now_ms();
+    struct ban bans[2] = { block_ban("10.0.0.0/8", now_ms + 60000),
+        { .kind = BAN_USER, .user = 7, .until_ms = now_ms + 60000 } };
+    struct ban_set *set;
+    uint64_t next_ms;
+    const struct address address = address_of("10.0.0.1");
+    (void)state;
+    assert_int_equal(ban_set_build(&set, bans, 2, now_ms, &next_ms), STATUS_OK);
+    assert_true(ban_set_address(set, &address));
+    assert_true(ban_set_user(set, 7));
+    assert_false(ban_set_user(set, 8));
+    ban_set_free(set);
+    bans[0].until_ms = bans[1].until_ms = 2; /* built long ago, over since */
+    assert_int_equal(ban_set_build(&set, bans, 2, 1, &next_ms), STATUS_OK);
+    assert_non_null(set);
+    assert_false(ban_set_address(set, &address));
+    assert_false(ban_set_user(set, 7));
+    ban_set_free(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_ban_in_force_is_no_set),
+        cmocka_unit_test(a_block_holds_to_its_edges_and_not_one_past_them),
+        cmocka_unit_test(the_longer_of_nested_bans_counts),
+        cmocka_unit_test(all_of_one_family_leaves_the_other_alone),
+        cmocka_unit_test(random_sets_answer_as_the_reference_does),
+        cmocka_unit_test(a_full_set_is_built_and_asked),
+        cmocka_unit_test(now_is_the_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
