@@ -31,7 +31,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := libcrypto sqlite3 jansson inih libcurl libsystemd zlib libbrotlienc
+LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd zlib libbrotlienc
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay # it has no .pc file
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
