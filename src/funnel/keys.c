@@ -29,6 +29,7 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     keys->user = key_from(keys->root, SPAN("user id"), 0);
     keys->idempotency = key_from(keys->root, SPAN("idempotency key"), 0);
     keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
+    keys->drop = key_from(keys->root, SPAN("early drop"), 0);
     return STATUS_OK;
 }
 

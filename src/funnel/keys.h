@@ -38,6 +38,7 @@ struct funnel_keys {
     struct hash_key user;
     struct hash_key idempotency;
     struct hash_key filter; /* for board.filter_key */
+    struct hash_key drop;   /* who is turned away early, see drop.h */
     struct epoch_keys pass, session;
 };
 

@@ -70,6 +70,7 @@ struct desk_note {        /* desk → edge */
 };
 
 struct courier;
+struct switches;
 struct desk;
 struct desk_config {
     const struct config *config;
@@ -83,6 +84,7 @@ struct desk_config {
     struct ticket_queue *queue;
     uint32_t edges;
     struct wake *edge_wakes[EDGES_MAX]; /* desk_edge_wake fills them, before the threads run */
+    struct switches *switches;          /* written by admin requests only */
     struct handover *catalog;
     struct reader_turns *turns;
 };

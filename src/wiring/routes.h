@@ -10,6 +10,7 @@
 #include "wiring/desk.h"
 
 struct static_files;
+struct switches;
 
 struct routes_shared { /* the same for all edges */
     const struct config *config;
@@ -18,6 +19,7 @@ struct routes_shared { /* the same for all edges */
     struct embedded *embedded;
     struct desk *desk;
     const struct static_files *files;
+    const struct switches *switches;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
     struct reader_turns *turns;

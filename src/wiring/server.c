@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "edge/listener.h"
 #include "edge/static_files.h"
+#include "funnel/switches.h"
 #include "outgoing/courier.h"
 #include "queue/journal_queue.h"
 #include "store/sqlite.h"
@@ -42,6 +43,7 @@ struct server {
     struct data_folder folder;
     struct funnel_keys keys;
     struct door_channels channels;
+    struct switches switches;
     struct handover settings, catalog;
     struct reader_turns turns;
     struct embedded *embedded;
@@ -214,6 +216,7 @@ static bool desk_make(struct server *server)
         .store = server->store,
         .queue = server->queue,
         .edges = server->edge_count,
+        .switches = &server->switches,
         .catalog = &server->catalog,
         .turns = &server->turns };
     if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
@@ -232,6 +235,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .embedded = server->embedded,
         .desk = server->desk,
         .files = server->files,
+        .switches = &server->switches,
         .catalog = &server->catalog,
         .settings = &server->settings,
         .turns = &server->turns,

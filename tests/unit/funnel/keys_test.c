@@ -43,8 +43,8 @@ static void no_two_keys_of_a_set_are_equal(void **state)
     funnel_keys_turn(&keys, NOW_MS);
     /* Each starts with its secret, or with a word that follows from it alone. */
     const void *all[] = { &keys.ticket, &keys.order, &keys.user, &keys.idempotency, &keys.filter,
-        &keys.pass.keys[0], &keys.pass.keys[1], &keys.pass.keys[2], &keys.session.keys[0],
-        &keys.session.keys[1], &keys.session.keys[2] };
+        &keys.drop, &keys.pass.keys[0], &keys.pass.keys[1], &keys.pass.keys[2],
+        &keys.session.keys[0], &keys.session.keys[1], &keys.session.keys[2] };
     size_t count = sizeof all / sizeof *all;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++)
