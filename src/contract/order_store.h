@@ -170,6 +170,7 @@ struct outbox_store_ops;    /* contract/outbox.h */
 struct waitlist_store_ops;  /* contract/waitlist.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
+struct ban_store_ops;       /* contract/bans.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -180,6 +181,7 @@ struct order_store_ops {
     const struct waitlist_store_ops *waitlist;
     const struct reconcile_store_ops *reconcile; /* NULL: this store can't be reconciled */
     const struct report_store_ops *report;       /* NULL: this store makes no reports */
+    const struct ban_store_ops *bans;            /* NULL: this store keeps no bans */
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);

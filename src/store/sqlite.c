@@ -128,6 +128,7 @@ static const struct order_store_ops sqlite_ops = {
     .waitlist = &sqlite_waitlist_ops,
     .reconcile = &sqlite_reconcile_ops,
     .report = &sqlite_report_ops,
+    .bans = &sqlite_bans_ops,
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,

@@ -142,6 +142,12 @@ enum sqlite_statement {
     SQL_REPAIR_UNITS,
     SQL_REPAIR_SALE,
     SQL_REPAIR_PAYMENT,
+    SQL_BAN_COUNT,
+    SQL_BAN_INSERT,
+    SQL_BAN_GET,
+    SQL_BAN_LIFT,
+    SQL_BANS_ALL,
+    SQL_BANS_IN_FORCE,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -351,6 +357,9 @@ void sqlite_look_close(struct sqlite_store *); /* accepts a store that was never
 /* sqlite_report.c */
 extern const char sqlite_report_tables[];
 extern const struct report_store_ops sqlite_report_ops;
+/* sqlite_bans.c */
+extern const char sqlite_bans_tables[];
+extern const struct ban_store_ops sqlite_bans_ops;
 /* sqlite_repair.c */
 struct finding;
 enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t now_ms);

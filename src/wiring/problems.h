@@ -26,6 +26,8 @@
     X(ENDED, "ended", 410, "Ended", "The sale is over.") \
     X(PAUSED, "paused", 403, "Paused", "The sale pauses. Try again shortly.") \
     X(NOT_ELIGIBLE, "not-eligible", 403, "Not eligible", "This sale is for invited users only.") \
+    X(BANNED, "banned", 403, "Banned", \
+        "You are kept out of the shop for now. If that is a mistake, please ask the shop.") \
     X(TOO_POPULAR, "too-popular", 503, "Too popular", "Too many people at once. Try again shortly.") \
     X(UNAVAILABLE, "unavailable", 503, "Unavailable", \
         "Purchases can't be taken right now. Try again shortly.") \
