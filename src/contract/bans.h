@@ -26,6 +26,18 @@ struct ban {
     uint64_t lifted_ms; /* 0: not lifted */
 };
 
+/* What the set of bans in force is made of (funnel/bans.h). */
+struct ban_entry {
+    uint8_t kind; /* enum ban_kind */
+    struct address_block block;
+    user_id user;
+    uint64_t until_ms;
+};
+static inline struct ban_entry ban_entry_of(const struct ban *ban)
+{
+    return (struct ban_entry){ ban->kind, ban->block, ban->user, ban->until_ms };
+}
+
 struct ban_store_ops {
     /* Fills the id. STATUS_FULL: BANS_MAX are in force at ban->created_ms. */
     enum status (*insert)(struct order_store *, struct ban *);

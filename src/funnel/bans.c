@@ -47,7 +47,7 @@ static wide address_number(const struct address *address)
     return (wide)high << 64 | low;
 }
 
-static struct range block_range(const struct ban *ban)
+static struct range block_range(const struct ban_entry *ban)
 {
     const wide first = address_number(&ban->block.first);
     const uint32_t behind = ADDRESS_BITS - ban->block.bits;
@@ -136,12 +136,12 @@ struct sorted {
     uint64_t next_ms;
 };
 
-static bool in_force(const struct ban *ban, uint64_t now_ms)
+static bool in_force(const struct ban_entry *ban, uint64_t now_ms)
 {
-    return ban->lifted_ms == 0 && ban->until_ms > now_ms;
+    return ban->until_ms > now_ms;
 }
 
-static void sort_out(struct sorted *sorted, const struct ban *bans, uint32_t count, uint64_t now_ms)
+static void sort_out(struct sorted *sorted, const struct ban_entry *bans, uint32_t count, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!in_force(&bans[i], now_ms))
@@ -182,7 +182,7 @@ static struct ban_set *set_allocate(uint32_t v4_count, uint32_t v6_count, uint32
 }
 
 static struct ban_set *set_fill(const struct sorted *sorted, struct range *stretches,
-    const struct ban *bans, uint32_t count, uint64_t now_ms)
+    const struct ban_entry *bans, uint32_t count, uint64_t now_ms)
 {
     struct range *v6 = stretches + 2 * (size_t)sorted->v4_count + 1;
     const uint32_t v4_count =
@@ -209,7 +209,7 @@ static struct ban_set *set_fill(const struct sorted *sorted, struct range *stret
 }
 
 enum status ban_set_build(
-    struct ban_set **set, const struct ban *bans, uint32_t count, uint64_t now_ms, uint64_t *next_ms)
+    struct ban_set **set, const struct ban_entry *bans, uint32_t count, uint64_t now_ms, uint64_t *next_ms)
 {
     invariant(count <= BANS_MAX);
     const size_t stretches_max = 2 * (size_t)count + 2;

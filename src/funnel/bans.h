@@ -12,10 +12,10 @@
 
 struct ban_set;
 
-/* Out of those bans that are in force at now_ms, at most BANS_MAX of them; *set is NULL if there are
- * none. STATUS_FULL: no memory. `next_ms`: when the first of them is over; UINT64_MAX: none. */
-MUST_CHECK enum status ban_set_build(struct ban_set **set, const struct ban *bans, uint32_t count,
-    uint64_t now_ms, uint64_t *next_ms);
+/* Out of at most BANS_MAX bans; what is over at now_ms is left out. *set is NULL if nothing is left.
+ * `next_ms`: when the first of them is over; UINT64_MAX: none is. STATUS_FULL: no memory. */
+MUST_CHECK enum status ban_set_build(struct ban_set **set, const struct ban_entry *bans,
+    uint32_t count, uint64_t now_ms, uint64_t *next_ms);
 void ban_set_free(void *set); /* accepts NULL */
 
 /* Until when; 0: not at all. The longest of all blocks that the address is in. */

@@ -15,14 +15,14 @@ static struct address address_of(const char *text)
     return address;
 }
 
-static struct ban block_ban(const char *text, uint64_t until_ms)
+static struct ban_entry block_ban(const char *text, uint64_t until_ms)
 {
-    struct ban ban = { .kind = BAN_ADDRESS, .until_ms = until_ms };
+    struct ban_entry ban = { .kind = BAN_ADDRESS, .until_ms = until_ms };
     assert_int_equal(address_block_parse(span_from_string(text), &ban.block), STATUS_OK);
     return ban;
 }
 
-static struct ban_set *set_of(const struct ban *bans, uint32_t count, uint64_t *next_ms)
+static struct ban_set *set_of(const struct ban_entry *bans, uint32_t count, uint64_t *next_ms)
 {
     struct ban_set *set = NULL;
     assert_int_equal(ban_set_build(&set, bans, count, NOW_MS, next_ms), STATUS_OK);
@@ -37,13 +37,12 @@ static bool bans_address(const struct ban_set *set, const char *text, uint64_t n
 
 static void no_ban_in_force_is_no_set(void **state)
 {
-    struct ban bans[2] = { block_ban("10.0.0.0/8", NOW_MS), block_ban("::/0", NOW_MS + 5) };
+    struct ban_entry bans[2] = { block_ban("10.0.0.0/8", NOW_MS), block_ban("::/0", NOW_MS - 5) };
     const struct address address = address_of("10.1.2.3");
     uint64_t next_ms;
     (void)state;
-    bans[1].lifted_ms = NOW_MS - 1;
     assert_null(set_of(NULL, 0, &next_ms));
-    assert_null(set_of(bans, 2, &next_ms)); /* over, and lifted */
+    assert_null(set_of(bans, 2, &next_ms)); /* all are over */
     assert_int_equal(next_ms, UINT64_MAX);
     assert_false(ban_set_address(NULL, &address));
     assert_false(ban_set_user(NULL, 1));
@@ -51,7 +50,7 @@ static void no_ban_in_force_is_no_set(void **state)
 
 static void a_block_holds_to_its_edges_and_not_one_past_them(void **state)
 {
-    const struct ban bans[] = { block_ban("203.0.113.0/24", NOW_MS + 10), block_ban("0.0.0.0", NOW_MS + 10),
+    const struct ban_entry bans[] = { block_ban("203.0.113.0/24", NOW_MS + 10), block_ban("0.0.0.0", NOW_MS + 10),
         block_ban("255.255.255.255", NOW_MS + 10), block_ban("2001:db8::/32", NOW_MS + 20),
         block_ban("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS + 20) };
     uint64_t next_ms;
@@ -79,7 +78,7 @@ static void a_block_holds_to_its_edges_and_not_one_past_them(void **state)
 
 static void the_longer_of_nested_bans_counts(void **state)
 {
-    const struct ban bans[] = { block_ban("10.0.0.0/8", NOW_MS + 10), block_ban("10.1.0.0/16", NOW_MS + 50),
+    const struct ban_entry bans[] = { block_ban("10.0.0.0/8", NOW_MS + 10), block_ban("10.1.0.0/16", NOW_MS + 50),
         block_ban("10.1.2.3", NOW_MS + 20), block_ban("10.255.0.0/16", NOW_MS + 5),
         block_ban("10.1.0.0/16", NOW_MS + 40) };
     uint64_t next_ms;
@@ -95,7 +94,7 @@ static void the_longer_of_nested_bans_counts(void **state)
 
 static void all_of_one_family_leaves_the_other_alone(void **state)
 {
-    const struct ban six = block_ban("::/0", NOW_MS + 10), four = block_ban("0.0.0.0/0", NOW_MS + 10);
+    const struct ban_entry six = block_ban("::/0", NOW_MS + 10), four = block_ban("0.0.0.0/0", NOW_MS + 10);
     uint64_t next_ms;
     struct ban_set *set = set_of(&six, 1, &next_ms);
     (void)state;
@@ -124,9 +123,9 @@ static struct address random_address(struct random *random)
     return address;
 }
 
-static struct ban random_ban(struct random *random)
+static struct ban_entry random_ban(struct random *random)
 {
-    struct ban ban = { .kind = BAN_ADDRESS, .until_ms = NOW_MS - 3 + random_below(random, 12) };
+    struct ban_entry ban = { .kind = BAN_ADDRESS, .until_ms = NOW_MS - 3 + random_below(random, 12) };
     if (random_below(random, 4) == 0) {
         ban.kind = BAN_USER;
         ban.user = 1 + random_below(random, 40) * (random_below(random, 2) == 0 ? 1 : 1ull << 40);
@@ -137,15 +136,14 @@ static struct ban random_ban(struct random *random)
         for (uint32_t bit = 0; bit < ban.block.bits; bit++)
             ban.block.first.bytes[bit / 8] |= (uint8_t)(address.bytes[bit / 8] & (0x80 >> bit % 8));
     }
-    ban.lifted_ms = random_below(random, 10) == 0 ? NOW_MS - 1 : 0;
     return ban;
 }
 
 static bool reference(
-    const struct ban *bans, uint32_t count, const struct address *address, user_id user, uint64_t now_ms)
+    const struct ban_entry *bans, uint32_t count, const struct address *address, user_id user, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (bans[i].lifted_ms != 0 || bans[i].until_ms <= NOW_MS || bans[i].until_ms <= now_ms)
+        if (bans[i].until_ms <= NOW_MS || bans[i].until_ms <= now_ms)
             continue;
         if (bans[i].kind == BAN_USER ? bans[i].user == user : address_in_block(address, &bans[i].block))
             return true;
@@ -156,7 +154,7 @@ static bool reference(
 static void random_sets_answer_as_the_reference_does(void **state)
 {
     struct random random;
-    struct ban *bans = calloc(BANS, sizeof *bans);
+    struct ban_entry *bans = calloc(BANS, sizeof *bans);
     uint64_t banned = 0, next_ms;
     (void)state;
     assert_non_null(bans);
@@ -186,12 +184,12 @@ static void random_sets_answer_as_the_reference_does(void **state)
 
 static void a_full_set_is_built_and_asked(void **state)
 {
-    struct ban *bans = calloc(BANS_MAX, sizeof *bans);
+    struct ban_entry *bans = calloc(BANS_MAX, sizeof *bans);
     uint64_t next_ms;
     (void)state;
     assert_non_null(bans);
     for (uint32_t i = 0; i < BANS_MAX; i++) {
-        bans[i] = (struct ban){ .kind = i % 2 == 0 ? BAN_USER : BAN_ADDRESS, .until_ms = NOW_MS + 1 + i % 7 };
+        bans[i] = (struct ban_entry){ .kind = i % 2 == 0 ? BAN_USER : BAN_ADDRESS, .until_ms = NOW_MS + 1 + i % 7 };
         bans[i].user = i + 1;
         bans[i].block = (struct address_block){
             address_from_v4((uint8_t[]){ 10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i }), 128
@@ -210,7 +208,7 @@ static void now_is_the_clock(void **state)
 {
     clock_start(0);
     const uint64_t now_ms = clock_now_ms();
-    struct ban bans[2] = { block_ban("10.0.0.0/8", now_ms + 60000),
+    struct ban_entry bans[2] = { block_ban("10.0.0.0/8", now_ms + 60000),
         { .kind = BAN_USER, .user = 7, .until_ms = now_ms + 60000 } };
     struct ban_set *set;
     uint64_t next_ms;
