@@ -54,7 +54,9 @@
     X(WAITER_OVER_LIMIT, "an offer to a waiter does not count toward the limit") \
     X(WAITER_SKIPS_LINE, "a later waiter is served before an earlier one that fits") \
     X(OPEN_ORDER_UNCHECKED, "a second unpaid order where one is allowed") \
-    X(HOLD_WITHOUT_END, "every start of a payment makes the time to pay longer")
+    X(HOLD_WITHOUT_END, "every start of a payment makes the time to pay longer") \
+    X(PLACE_FORGOTTEN, "places in the waiting room are not in the snapshot") \
+    X(DRAW_TWICE, "whoever came since takes part in a second draw")
 
 #define PLANTED_ENUM(name, what) PLANTED_##name,
 enum planted_bug { PLANTED_LIST(PLANTED_ENUM) PLANTED_COUNT };

@@ -160,3 +160,37 @@ bool board_may_have_bought(const struct board *board, item_id item, user_id user
     }
     return true;
 }
+
+size_t board_rooms_bytes(uint32_t sale_count)
+{
+    return ARENA_ALIGN((size_t)sale_count * sizeof(struct board_room));
+}
+
+void board_create_rooms(struct board *board, struct arena *arena, uint32_t sale_count)
+{
+    board->sale_count = sale_count;
+    board->rooms = arena_take(arena, sale_count, sizeof *board->rooms);
+}
+
+/* `arrived` first: who sees a head or a draw sees at least the arrivals behind it. */
+void board_publish_room(struct board *board, const struct board_room_update *update)
+{
+    invariant(update->sale != 0 && update->sale < board->sale_count);
+    struct board_room *room = &board->rooms[update->sale];
+    PUT(room->arrived, update->arrived);
+    PUT(room->draw, update->draw_done ? (uint64_t)update->drawn + 1 : 0);
+    PUT(room->head, update->head);
+}
+
+bool board_read_room(const struct board *board, sale_id sale, struct board_room_update *copy)
+{
+    if (sale == 0 || sale >= board->sale_count)
+        return false;
+    const struct board_room *room = &board->rooms[sale];
+    *copy = (struct board_room_update){ .sale = sale, .head = GET(room->head) };
+    const uint64_t draw = GET(room->draw);
+    copy->draw_done = draw != 0;
+    copy->drawn = draw == 0 ? 0 : (uint32_t)(draw - 1);
+    copy->arrived = GET(room->arrived);
+    return true;
+}

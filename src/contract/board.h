@@ -26,11 +26,21 @@ struct board_item {
     _Atomic uint32_t given, held, sold, safety, written_off;
 };
 
+/* The waiting room of a sale. */
+struct board_room {
+    _Atomic uint32_t arrived;
+    _Atomic uint32_t head;
+    _Atomic uint64_t draw; /* 0: not yet; else 1 + how many take part */
+};
+
 struct board {
     uint32_t item_count; /* valid ids are 1 … item_count − 1 */
     struct board_item *items;
     _Atomic uint32_t wins_stopped; /* enum wins_stopped */
     _Atomic uint64_t durable_lsn;
+    uint32_t sale_count; /* of rooms; 0: there are none */
+    struct board_room *rooms;
+    _Atomic uint64_t places_durable; /* rows of the table of places that may be told */
     uint64_t filter_mask; /* bits − 1 */
     _Atomic uint64_t *filter;
     struct hash_key filter_key;
@@ -38,6 +48,10 @@ struct board {
 
 void board_create(struct board *board, struct arena *arena, uint32_t item_count, uint64_t buyers_max);
 size_t board_bytes(uint32_t item_count, uint64_t buyers_max); /* arena bytes that board_create takes */
+
+/* After board_create: room for the waiting rooms of sales 1 … sale_count − 1. */
+void board_create_rooms(struct board *board, struct arena *arena, uint32_t sale_count);
+size_t board_rooms_bytes(uint32_t sale_count);
 
 /* Inventory thread. */
 struct board_update {
@@ -49,10 +63,18 @@ struct board_update {
     struct item_counts counts;
 };
 void board_publish(struct board *board, const struct board_update *update);
+struct board_room_update {
+    sale_id sale;
+    uint32_t arrived, drawn, head;
+    bool draw_done;
+};
+void board_publish_room(struct board *board, const struct board_room_update *update);
 void board_add_buyer(struct board *board, item_id item, user_id user);
 
 /* Any thread. */
 bool board_may_have_bought(const struct board *board, item_id item, user_id user);
 bool board_read(const struct board *board, item_id item, struct board_update *copy); /* false: no such item */
+/* Each number is one that was true; `arrived` is never below `drawn` or `head`. False: no such sale. */
+bool board_read_room(const struct board *board, sale_id sale, struct board_room_update *copy);
 
 #endif

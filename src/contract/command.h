@@ -17,6 +17,8 @@ enum command_type {
     COMMAND_MOVE,    /* units between channels or safety stock */
     COMMAND_RESERVE, /* a purchase */
     COMMAND_SETTLE,  /* one step of a ticket: sold, returned (to a waiter at once), written off */
+    COMMAND_ARRIVE,  /* a user enters the waiting room of a sale */
+    COMMAND_ADMIT,   /* from the start on: the draw, and how many may go in */
     COMMAND_LOGGED_COUNT,
 
     COMMAND_ASK_MINE = 64, /* has this user bought this item */
@@ -100,6 +102,14 @@ struct command_settle {
      * reserved for them; who can't have them is passed over. */
     struct waiter waiters[WAITERS_PER_RETURN];
 };
+struct command_arrive {
+    sale_id sale;
+    user_id user;
+};
+struct command_admit {
+    sale_id sale;
+    uint32_t head; /* places below this may go in; it never moves back */
+};
 struct command_ask {
     user_id user;
     item_id item;
@@ -118,6 +128,8 @@ struct command {
         struct command_move move;
         struct command_reserve reserve;
         struct command_settle settle;
+        struct command_arrive arrive;
+        struct command_admit admit;
         struct command_ask ask;
     };
 };
@@ -178,6 +190,7 @@ struct outcome {
     uint32_t quantity;   /* ASK_MINE, ASK_TICKET, SETTLE */
     uint32_t free;       /* SOLD_OUT: what was free in the channel */
     item_id item;        /* ASK_TICKET, SETTLE, REPEATED */
+    uint32_t number;     /* ARRIVE: the user's arrival number, from 0; ADMIT: the head */
     uint8_t answer;      /* enum answer */
     uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
     bool changed; /* this command changed state and must be logged */

@@ -18,6 +18,8 @@
  *               and with waiters: u32 window, u64 first new ticket, u64 unit price, u64 pay by,
  *               u8 count, count × (u64 user, u64 key, u32 quantity)                       69 + 20 × count
  *               detail: who of them was served, a bit each
+ *   ARRIVE      u32 sale, u64 user, u32 number                                                      26
+ *   ADMIT       u32 sale, u32 head asked for, u32 head                                              22
  *
  * Which outcome fields a type carries is the list above; a RESERVE is only logged when it was
  * WON, so its answer is not written. All other outcome fields must be 0 in what is logged
@@ -66,7 +68,7 @@ static uint8_t *put_reserve(
     uint8_t *at, const struct command_reserve *reserve, const struct outcome *outcome)
 {
     invariant(outcome->answer == ANSWER_WON && outcome->detail == 0 && outcome->applied == 0);
-    invariant(outcome->user == 0 && outcome->item == 0 && outcome->quantity == 0);
+    invariant(outcome->user == 0 && outcome->item == 0 && outcome->quantity == 0 && outcome->number == 0);
     at = put_u64(at, reserve->user);
     at = put_u64(at, reserve->key);
     at = put_u32(at, reserve->item);
@@ -142,12 +144,15 @@ static uint8_t *put_settle(uint8_t *at, const struct command_settle *settle, con
 
 static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
 {
-    if (type == COMMAND_SETTLE)
+    if (type == COMMAND_SETTLE) {
+        invariant(outcome->number == 0);
         return;
+    }
     invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST
         || type == COMMAND_MOVE);
     invariant((outcome->ticket | outcome->unit_price | outcome->pay_by_ms | outcome->user) == 0);
     invariant(outcome->quantity == 0 && outcome->item == 0);
+    invariant(outcome->number == 0 || type == COMMAND_ARRIVE || type == COMMAND_ADMIT);
 }
 
 uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
@@ -188,6 +193,16 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
         break;
     case COMMAND_SETTLE:
         at = put_settle(at, &command->settle, outcome);
+        break;
+    case COMMAND_ARRIVE:
+        at = put_u32(at, command->arrive.sale);
+        at = put_u64(at, command->arrive.user);
+        at = put_u32(at, outcome->number);
+        break;
+    case COMMAND_ADMIT:
+        at = put_u32(at, command->admit.sale);
+        at = put_u32(at, command->admit.head);
+        at = put_u32(at, outcome->number);
         break;
     case COMMAND_RESERVE:
     case COMMAND_NONE:
@@ -403,6 +418,16 @@ static void take_by_type(struct input *in, struct command *command, struct outco
         break;
     case COMMAND_SETTLE:
         take_settle(in, &command->settle, outcome);
+        break;
+    case COMMAND_ARRIVE:
+        command->arrive.sale = take_id(in);
+        command->arrive.user = take_some(in);
+        outcome->number = take_u32(in);
+        break;
+    case COMMAND_ADMIT:
+        command->admit.sale = take_id(in);
+        command->admit.head = take_u32(in);
+        outcome->number = take_u32(in);
         break;
     case COMMAND_RESERVE:
     case COMMAND_NONE:

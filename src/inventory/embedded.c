@@ -25,6 +25,14 @@ static void dirty_add_sale(struct embedded *embedded, sale_id sale, lsn_t lsn)
             dirty_add(embedded, item);
 }
 
+static void dirty_add_room(struct embedded *embedded, sale_id sale)
+{
+    if (embedded->room_is_dirty[sale])
+        return;
+    embedded->room_is_dirty[sale] = true;
+    embedded->room_dirty[embedded->room_dirty_count++] = sale;
+}
+
 static void board_show(struct embedded *embedded, const struct board_update *update)
 {
     if (planted(FLAG_STAYS)) {
@@ -142,6 +150,9 @@ static lsn_t change_log(
         dirty_add_sale(embedded, command->gate.sale, lsn);
     else if (command->type == COMMAND_USERS)
         embedded->sale_lsn[command->users.sale] = lsn; /* decides, but does not show on the board */
+    const sale_id room = engine_command_room(command);
+    if (room != 0)
+        dirty_add_room(embedded, room);
     /* Early is fine: the filter may only say "perhaps" too often, never too seldom. */
     const uint32_t wins = outcome_wins(command, outcome);
     for (uint32_t i = 0; i < wins; i++) {
@@ -178,6 +189,27 @@ static void request_handle(
         answer_give(embedded, port, &answer);
 }
 
+/* The rows first: who sees a room's numbers finds the places behind them. */
+static void rooms_show(struct embedded *embedded)
+{
+    atomic_store_explicit(
+        &embedded->board.places_durable, embedded->places_sealed, memory_order_release);
+    for (uint32_t i = 0; i < embedded->room_sealed_count; i++)
+        board_publish_room(&embedded->board, &embedded->room_sealed[i]);
+    embedded->room_sealed_count = 0;
+}
+
+static void rooms_seal(struct embedded *embedded)
+{
+    for (uint32_t i = 0; i < embedded->room_dirty_count; i++) {
+        const sale_id sale = embedded->room_dirty[i];
+        embedded->room_is_dirty[sale] = false;
+        embedded->room_sealed[embedded->room_sealed_count++] = engine_room_view(&embedded->engine, sale);
+    }
+    embedded->room_dirty_count = 0;
+    embedded->places_sealed = embedded->engine.places.count;
+}
+
 static void batch_became_durable(struct embedded *embedded)
 {
     const lsn_t durable = journal_durable(embedded->journal);
@@ -189,6 +221,7 @@ static void batch_became_durable(struct embedded *embedded)
     for (uint32_t i = 0; i < embedded->sealed_count; i++)
         board_show(embedded, &embedded->sealed[i]);
     embedded->sealed_count = 0;
+    rooms_show(embedded);
     while (embedded->parked_head != embedded->parked_tail) {
         const struct parked *parked = &embedded->parked[embedded->parked_head & embedded->parked_mask];
         if (parked->lsn > durable)
@@ -213,6 +246,7 @@ static void batch_seal(struct embedded *embedded)
             embedded->sealed_count++;
     }
     embedded->dirty_count = 0;
+    rooms_seal(embedded);
     embedded->tickets_sealed = embedded->engine.tickets.count;
     wake_signal(&embedded->sync);
 }

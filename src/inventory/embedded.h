@@ -62,6 +62,8 @@ MUST_CHECK enum status embedded_housekeep(struct embedded *embedded);
 
 /* Any thread. */
 const struct board *embedded_board(const struct embedded *embedded);
+/* Rows below board.places_durable may be told. */
+const struct places *embedded_places(const struct embedded *embedded);
 const struct journal *embedded_journal(const struct embedded *embedded);
 bool embedded_failed(const struct embedded *embedded);
 /* WINS_RUNNING lets them go on. */

@@ -15,6 +15,11 @@ static void board_fill(struct embedded *embedded)
         if (engine_item_view(&embedded->engine, item, &view))
             board_publish(&embedded->board, &view);
     }
+    for (sale_id sale = 1; sale < embedded->config.engine.sales_max; sale++) {
+        const struct board_room_update room = engine_room_view(&embedded->engine, sale);
+        board_publish_room(&embedded->board, &room);
+    }
+    atomic_store(&embedded->board.places_durable, embedded->engine.places.count);
     for (ticket_number number = 1; number <= embedded->engine.tickets.count; number++) {
         const struct ticket_row *ticket = tickets_get(&embedded->engine.tickets, number);
         board_add_buyer(&embedded->board, ticket->item, ticket->user);
@@ -90,7 +95,9 @@ static size_t arena_bytes(const struct embedded_config *config)
         + 2 * (config->ports * slots + 1) * sizeof(struct parked)
         + config->engine.items_max
         * (sizeof(item_id) + sizeof(bool) + sizeof(struct board_update) + sizeof(lsn_t))
-        + config->engine.sales_max * sizeof(lsn_t)
+        + config->engine.sales_max
+        * (sizeof(lsn_t) + sizeof(sale_id) + sizeof(bool) + sizeof(struct board_room_update))
+        + board_rooms_bytes(config->engine.sales_max)
         + board_bytes(config->engine.items_max, config->engine.tickets_max) + 16384;
 }
 
@@ -117,7 +124,11 @@ static void tables_create(struct embedded *embedded)
     embedded->sealed = arena_take(arena, config->engine.items_max, sizeof *embedded->sealed);
     embedded->item_lsn = arena_take(arena, config->engine.items_max, sizeof *embedded->item_lsn);
     embedded->sale_lsn = arena_take(arena, config->engine.sales_max, sizeof *embedded->sale_lsn);
+    embedded->room_dirty = arena_take(arena, config->engine.sales_max, sizeof *embedded->room_dirty);
+    embedded->room_is_dirty = arena_take(arena, config->engine.sales_max, sizeof *embedded->room_is_dirty);
+    embedded->room_sealed = arena_take(arena, config->engine.sales_max, sizeof *embedded->room_sealed);
     board_create(&embedded->board, arena, config->engine.items_max, config->engine.tickets_max);
+    board_create_rooms(&embedded->board, arena, config->engine.sales_max);
     embedded->board.filter_key = config->filter_key;
 }
 
@@ -129,7 +140,7 @@ static enum status state_recover(struct embedded *embedded, struct embedded_repo
         &config->engine, config->journal.data_id, &report->snapshot);
     if (status != STATUS_OK) {
         snprintf(report->what, sizeof report->what, "snapshot: %s",
-            status == STATUS_FULL ? "holds more than tickets_max, items_max or sales_max allow"
+            status == STATUS_FULL ? "holds more than tickets_max, places_max, items_max or sales_max allow"
                 : status == STATUS_CONFLICT ? "belongs to another data folder"
                                             : status_name(status));
         return status;
@@ -174,6 +185,7 @@ enum status embedded_open(
         goto fail;
     embedded->durable = journal_durable(embedded->journal);
     embedded->tickets_sealed = embedded->tickets_durable = embedded->engine.tickets.count;
+    embedded->places_sealed = embedded->engine.places.count;
     embedded->last_time_ms = planted(CLOCK_BACKWARDS) ? 0 : embedded->time_floor_ms;
     embedded->segments_seen = journal_segments_begun(embedded->journal);
     atomic_store(&embedded->board.durable_lsn, embedded->durable);
@@ -217,6 +229,11 @@ struct wake *embedded_sync_wake(struct embedded *embedded)
 const struct board *embedded_board(const struct embedded *embedded)
 {
     return &embedded->board;
+}
+
+const struct places *embedded_places(const struct embedded *embedded)
+{
+    return &embedded->engine.places;
 }
 
 const struct journal *embedded_journal(const struct embedded *embedded)

@@ -47,6 +47,14 @@ struct embedded {
     struct board_update *sealed;
     uint32_t sealed_count;
 
+    /* The same for waiting rooms. */
+    sale_id *room_dirty;
+    uint32_t room_dirty_count;
+    bool *room_is_dirty;
+    struct board_room_update *room_sealed;
+    uint32_t room_sealed_count;
+    uint64_t places_sealed;
+
     lsn_t *item_lsn; /* last change of the item */
     lsn_t *sale_lsn;
     lsn_t durable;

@@ -12,7 +12,7 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     const uint64_t buyers_max = config->tickets_max + config->tickets_max / 2 + 16;
     const size_t bytes = config->items_max * sizeof *engine->items
         + config->sales_max * sizeof *engine->sales + tickets_bytes(config->tickets_max)
-        + buyers_bytes(buyers_max) + 4096;
+        + buyers_bytes(buyers_max) + places_bytes(config->places_max) + 4096;
     const enum status status = arena_open(&engine->arena, bytes);
     if (status != STATUS_OK)
         return status;
@@ -20,6 +20,7 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     engine->items = arena_take(&engine->arena, config->items_max, sizeof *engine->items);
     tickets_create(&engine->tickets, &engine->arena, config->tickets_max);
     buyers_create(&engine->buyers, &engine->arena, buyers_max);
+    places_create(&engine->places, &engine->arena, config->places_max);
     return STATUS_OK;
 }
 
@@ -41,6 +42,8 @@ static const apply_function apply_table[] = {
     [COMMAND_MOVE] = engine_apply_move,
     [COMMAND_RESERVE] = engine_apply_reserve,
     [COMMAND_SETTLE] = engine_apply_settle,
+    [COMMAND_ARRIVE] = engine_apply_arrive,
+    [COMMAND_ADMIT] = engine_apply_admit,
     [COMMAND_ASK_MINE] = engine_ask_mine,
     [COMMAND_ASK_TICKET] = engine_ask_ticket,
     [COMMAND_ASK_COUNTS] = engine_ask_counts,
@@ -112,6 +115,8 @@ item_id engine_command_item(const struct command *command, const struct outcome 
     case COMMAND_SALE:
     case COMMAND_GATE:
     case COMMAND_USERS:
+    case COMMAND_ARRIVE:
+    case COMMAND_ADMIT:
     case COMMAND_LOGGED_COUNT:
         break;
     }
@@ -251,7 +256,9 @@ const char *engine_check(const struct engine *engine)
     wrong = check_tickets(
         engine, arena_take(&arena, engine->config.items_max, sizeof(struct engine_item)));
     arena_close(&arena);
-    return wrong != NULL ? wrong : check_buyers(engine);
+    if (wrong == NULL)
+        wrong = check_buyers(engine);
+    return wrong != NULL ? wrong : engine_check_places(engine);
 }
 
 uint64_t engine_digest(const struct engine *engine)
@@ -266,6 +273,7 @@ uint64_t engine_digest(const struct engine *engine)
         { engine->items, engine->config.items_max * sizeof *engine->items },
         { engine->tickets.rows, engine->tickets.count * sizeof *engine->tickets.rows },
         { engine->buyers.rows, engine->buyers.count * sizeof *engine->buyers.rows },
+        { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest = hash_siphash_pair(key, digest, hash_siphash(key, parts[i].data, parts[i].bytes));

@@ -21,19 +21,25 @@
 #include "contract/board.h"
 #include "contract/command.h"
 #include "inventory/buyers.h"
+#include "inventory/places.h"
 #include "inventory/tickets.h"
 
 struct engine_config {
     uint32_t items_max; /* ids 1 … items_max − 1 */
     uint32_t sales_max;
     uint64_t tickets_max;
+    uint64_t places_max; /* in the waiting rooms of all sales; 0: no waiting rooms */
 };
 
 struct engine_sale {
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
     uint32_t items; /* preheated */
+    uint32_t arrived; /* in the waiting room; arrival numbers are below this */
+    uint32_t drawn;   /* so many had come when the sale started: the draw is among them */
+    uint32_t head;    /* places below this were admitted */
     bool defined, eligible_only, opened, paused, ended, one_open_order;
+    bool draw_done; /* `drawn` is final */
 };
 
 /* Users have a row for the whole sale: what they have of one item decides about the others. */
@@ -59,6 +65,7 @@ struct engine {
     struct engine_item *items;
     struct tickets tickets;
     struct buyers buyers;
+    struct places places;
     struct thread_owner owner;
 };
 
@@ -74,6 +81,9 @@ void engine_apply(
 item_id engine_command_item(const struct command *command, const struct outcome *outcome);
 /* False: unknown. */
 bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view);
+/* The sale whose waiting room a command is about; 0: none. */
+sale_id engine_command_room(const struct command *command);
+struct board_room_update engine_room_view(const struct engine *engine, sale_id sale);
 void engine_item_counts(const struct engine *engine, item_id id, struct item_counts *counts);
 
 /* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL:

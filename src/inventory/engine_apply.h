@@ -9,6 +9,8 @@ struct engine_item *engine_item_find(const struct engine *engine, item_id item);
 struct engine_sale *engine_sale_find(const struct engine *engine, sale_id sale); /* NULL: not defined */
 void engine_item_recheck(const struct engine_item *item);
 
+const char *engine_check_places(const struct engine *engine); /* engine_room.c; NULL: fine */
+
 #define ENGINE_APPLY(name) \
     void name(struct engine *engine, const struct command *command, bool may_change, \
         struct outcome *outcome)
@@ -20,6 +22,8 @@ ENGINE_APPLY(engine_apply_adjust);  /* engine_stock.c */
 ENGINE_APPLY(engine_apply_move);    /* engine_stock.c */
 ENGINE_APPLY(engine_apply_reserve); /* engine_purchase.c */
 ENGINE_APPLY(engine_apply_settle);  /* engine_purchase.c */
+ENGINE_APPLY(engine_apply_arrive);  /* engine_room.c */
+ENGINE_APPLY(engine_apply_admit);   /* engine_room.c */
 ENGINE_APPLY(engine_ask_mine);      /* engine_ask.c */
 ENGINE_APPLY(engine_ask_ticket);    /* engine_ask.c */
 ENGINE_APPLY(engine_ask_counts);    /* engine_ask.c */

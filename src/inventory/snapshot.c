@@ -3,18 +3,20 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/planted.h"
+#include "inventory/engine_apply.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_BYTES = 104, SALE_BYTES = 29, ITEM_BYTES = 84, BUFFER_BYTES = 64 * 1024 };
+enum { HEADER_BYTES = 104, SALE_BYTES = 29, ITEM_BYTES = 84, ROOM_BYTES = 17, BUFFER_BYTES = 64 * 1024 };
 static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
 static const char temporary[] = "snapshot.tmp";
 
-/* Header: magic 8, version u32, sales u32, items u32, zero u32, data id u64, lsn u64, time u64,
- * batch hash 32, tickets u64, buyers u64, zero u64. */
+/* Header: magic 8, version u32, sales u32, items u32, rooms u32, data id u64, lsn u64, time u64,
+ * batch hash 32, tickets u64, buyers u64, places u64. Rooms and places were zero before there were
+ * any, so older snapshots read as they did. */
 
 /* A file written or read front to back through one buffer, with its checksum running along. */
 struct stream {
@@ -99,25 +101,50 @@ static void put_item(struct stream *stream, item_id id, const struct engine_item
     stream_put(stream, bytes, sizeof bytes);
 }
 
+static bool room_is_used(const struct engine_sale *sale)
+{
+    return sale->arrived > 0 || sale->draw_done;
+}
+
+static void put_room(struct stream *stream, sale_id id, const struct engine_sale *sale)
+{
+    uint8_t bytes[ROOM_BYTES];
+    bytes_put_u32(bytes, id);
+    bytes_put_u32(bytes + 4, sale->arrived);
+    bytes_put_u32(bytes + 8, sale->drawn);
+    bytes_put_u32(bytes + 12, sale->head);
+    bytes[16] = sale->draw_done;
+    stream_put(stream, bytes, sizeof bytes);
+}
+
+static uint64_t places_kept(const struct engine *engine)
+{
+    return planted(PLACE_FORGOTTEN) ? 0 : engine->places.count;
+}
+
 static void put_header(struct stream *stream, const struct engine *engine, uint64_t data_id,
     const struct journal_position *position)
 {
     uint8_t header[HEADER_BYTES] = { 0 };
-    uint32_t sales = 0, items = 0;
-    for (sale_id id = 1; id < engine->config.sales_max; id++)
+    uint32_t sales = 0, items = 0, rooms = 0;
+    for (sale_id id = 1; id < engine->config.sales_max; id++) {
         sales += engine->sales[id].defined;
+        rooms += room_is_used(&engine->sales[id]);
+    }
     for (item_id id = 1; id < engine->config.items_max; id++)
         items += engine->items[id].sale != 0;
     memcpy(header, magic, sizeof magic);
     bytes_put_u32(header + 8, SNAPSHOT_VERSION);
     bytes_put_u32(header + 12, sales);
     bytes_put_u32(header + 16, items);
+    bytes_put_u32(header + 20, rooms);
     bytes_put_u64(header + 24, data_id);
     bytes_put_u64(header + 32, position->lsn + (planted(SNAPSHOT_EARLY) ? 1 : 0));
     bytes_put_u64(header + 40, position->time_ms);
     memcpy(header + 48, position->hash, sizeof position->hash);
     bytes_put_u64(header + 80, engine->tickets.count);
     bytes_put_u64(header + 88, planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count);
+    bytes_put_u64(header + 96, places_kept(engine));
     stream_put(stream, header, sizeof header);
 }
 
@@ -134,6 +161,11 @@ static void put_state(struct stream *stream, const struct engine *engine)
     const uint64_t buyers = planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count;
     for (uint64_t i = 0; i < buyers; i++)
         stream_put(stream, &engine->buyers.rows[i], sizeof engine->buyers.rows[i]);
+    for (sale_id id = 1; id < engine->config.sales_max; id++)
+        if (room_is_used(&engine->sales[id]))
+            put_room(stream, id, &engine->sales[id]);
+    for (uint64_t i = 0; i < places_kept(engine); i++)
+        stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
 }
 
 static void snapshot_name(char name[DISK_NAME_MAX], uint64_t lsn)
@@ -213,8 +245,8 @@ done:
 }
 
 struct header {
-    uint32_t sales, items;
-    uint64_t data_id, tickets, buyers;
+    uint32_t sales, items, rooms;
+    uint64_t data_id, tickets, buyers, places;
     struct journal_position position;
 };
 
@@ -227,9 +259,11 @@ static enum status take_header(struct stream *stream, struct header *header)
         return STATUS_CORRUPT;
     *header = (struct header){ .sales = bytes_get_u32(bytes + 12),
         .items = bytes_get_u32(bytes + 16),
+        .rooms = bytes_get_u32(bytes + 20),
         .data_id = bytes_get_u64(bytes + 24),
         .tickets = bytes_get_u64(bytes + 80),
-        .buyers = bytes_get_u64(bytes + 88) };
+        .buyers = bytes_get_u64(bytes + 88),
+        .places = bytes_get_u64(bytes + 96) };
     header->position.lsn = bytes_get_u64(bytes + 32);
     header->position.time_ms = bytes_get_u64(bytes + 40);
     memcpy(header->position.hash, bytes + 48, sizeof header->position.hash);
@@ -289,6 +323,37 @@ static enum status take_item(struct stream *stream, struct engine *engine)
     return STATUS_OK;
 }
 
+static enum status take_room(struct stream *stream, struct engine *engine)
+{
+    uint8_t bytes[ROOM_BYTES];
+    if (!stream_take(stream, bytes, sizeof bytes))
+        return stream->status;
+    struct engine_sale *sale = engine_sale_find(engine, bytes_get_u32(bytes));
+    if (sale == NULL)
+        return STATUS_CORRUPT;
+    sale->arrived = bytes_get_u32(bytes + 4);
+    sale->drawn = bytes_get_u32(bytes + 8);
+    sale->head = bytes_get_u32(bytes + 12);
+    sale->draw_done = bytes[16];
+    return STATUS_OK;
+}
+
+static enum status take_places(struct stream *stream, struct engine *engine, uint64_t count)
+{
+    if (count > engine->places.capacity)
+        return STATUS_FULL;
+    for (uint64_t i = 0; i < count; i++) {
+        struct place_row row;
+        if (!stream_take(stream, &row, sizeof row))
+            return stream->status;
+        if (row.sale >= engine->config.sales_max
+            || places_find(&engine->places, row.sale, row.user) != UINT64_MAX)
+            return STATUS_CORRUPT;
+        places_add(&engine->places, row.sale, row.user, row.number);
+    }
+    return STATUS_OK;
+}
+
 static enum status take_state(struct stream *stream, struct engine *engine, const struct header *header)
 {
     enum status status = STATUS_OK;
@@ -314,9 +379,11 @@ static enum status take_state(struct stream *stream, struct engine *engine, cons
             return stream->status;
         *buyers_find_or_add(&engine->buyers, row.scope, row.user) = row;
     }
+    for (uint32_t i = 0; i < header->rooms && status == STATUS_OK; i++)
+        status = take_room(stream, engine);
     if (planted(TICKET_REUSED))
         engine->tickets.count = 0;
-    return STATUS_OK;
+    return status == STATUS_OK ? take_places(stream, engine, header->places) : status;
 }
 
 static enum status load_one(struct disk *disk, struct engine *engine, uint64_t lsn, struct header *header)

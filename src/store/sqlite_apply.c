@@ -265,6 +265,8 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     case COMMAND_MOVE:
     case COMMAND_RESERVE:
     case COMMAND_SETTLE:
+    case COMMAND_ARRIVE:
+    case COMMAND_ADMIT:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
@@ -289,6 +291,8 @@ enum status sqlite_apply_record(
         return sqlite_order_settle(batch, record, reject);
     if (reject)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "only a ticket can be rejected");
+    if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT)
+        return STATUS_OK; /* the line is the inventory's; orders have nothing to do with it */
     if (record->command.type == COMMAND_ADJUST)
         return apply_adjust(batch, record);
     if (record->command.type == COMMAND_MOVE)

@@ -8,7 +8,7 @@ enum { PAGE_ROWS = 100 };
 
 static const char *const state_names[DEAD_STATES] = { "any", "open", "retried", "returned", "dismissed" };
 static const char *const type_names[COMMAND_LOGGED_COUNT] = { "none", "sale", "preheat", "gate",
-    "users", "adjust", "move", "reserve", "settle" };
+    "users", "adjust", "move", "reserve", "settle", "arrive", "admit" };
 
 /* ?state=open */
 static bool query_state(struct job *job, enum dead_state *state)
@@ -124,6 +124,10 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
         break;
     case COMMAND_USERS:
         text_format(out, ",\"sale\":%u,\"users\":%u", command->users.sale, command->users.count);
+        break;
+    case COMMAND_ARRIVE:
+    case COMMAND_ADMIT:
+        text_format(out, ",\"sale\":%u", engine_command_room(command));
         break;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:

@@ -292,6 +292,22 @@ static struct command users_command(struct world *world, sale_id sale)
     return command;
 }
 
+/* Somebody enters the waiting room, or the head moves on. */
+static void room_act(struct world *world)
+{
+    const sale_id sale = (sale_id)(1 + world_below(world, world->sale_count + world_chance(world, 3)));
+    struct command command = { .type = COMMAND_ARRIVE,
+        .arrive = { .sale = sale, .user = world->users[world_below(world, BUYERS)] } };
+    uint32_t port = port_of(command.arrive.user);
+    if (world_chance(world, 25)) {
+        const uint32_t head = sale < SIM_SALES ? world->model.sales[sale].head : 0;
+        command = (struct command){ .type = COMMAND_ADMIT,
+            .admit = { .sale = sale, .head = head + (uint32_t)world_below(world, 3) } };
+        port = 0;
+    }
+    (void)client_ask(world, port, &command);
+}
+
 static void shop_act(struct world *world)
 {
     const sale_id sale = (sale_id)(1 + world_below(world, world->sale_count + world_chance(world, 3)));
@@ -331,8 +347,10 @@ void client_act(struct world *world)
         purchase_new(world);
     else if (what < 74)
         purchase_again(world);
-    else if (what < 80)
+    else if (what < 79)
         question(world);
+    else if (what < 84)
+        room_act(world);
     else if (what < 90)
         settle(world);
     else

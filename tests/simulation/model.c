@@ -348,6 +348,71 @@ static void expect_stock(const struct model *model, const struct command *comman
         done(out, (int32_t)units);
 }
 
+static bool room_started(const struct model_sale *sale, uint64_t now_ms)
+{
+    return sale->opened || now_ms >= sale->start_ms;
+}
+
+static void expect_arrive(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_arrive *asked = &command->arrive;
+    const bool known = asked->sale < SIM_SALES && model->sales[asked->sale].defined;
+    if (!known) {
+        out->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    const struct model_sale *sale = &model->sales[asked->sale];
+    const uint32_t place = model->place[user_index(asked->user)][asked->sale];
+    if (place != 0) {
+        out->answer = ANSWER_UNCHANGED;
+        out->number = place - 1;
+    } else if (sale->ended || command->time_ms >= sale->end_ms) {
+        out->answer = ANSWER_ENDED;
+    } else if (model->places == SIM_PLACES) {
+        out->answer = ANSWER_UNAVAILABLE;
+    } else {
+        done(out, 0);
+        out->number = sale->arrived;
+    }
+}
+
+static void expect_admit(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_admit *asked = &command->admit;
+    if (asked->sale >= SIM_SALES || !model->sales[asked->sale].defined) {
+        out->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    const struct model_sale *sale = &model->sales[asked->sale];
+    const uint32_t head = asked->head < sale->arrived ? asked->head : sale->arrived;
+    if (!room_started(sale, command->time_ms)) {
+        out->answer = ANSWER_NOT_STARTED;
+        return;
+    }
+    out->number = head > sale->head ? head : sale->head;
+    if (sale->draw_done && head <= sale->head)
+        out->answer = ANSWER_UNCHANGED;
+    else
+        done(out, 0);
+}
+
+void model_fold_room(struct model *model, const struct queue_record *record)
+{
+    const struct command *command = &record->command;
+    const bool arrives = command->type == COMMAND_ARRIVE;
+    struct model_sale *sale = &model->sales[arrives ? command->arrive.sale : command->admit.sale];
+    if (!sale->draw_done && room_started(sale, command->time_ms)) {
+        sale->draw_done = true;
+        sale->drawn = sale->arrived;
+    }
+    if (arrives) {
+        model->place[user_index(command->arrive.user)][command->arrive.sale] = ++sale->arrived;
+        model->places++;
+    } else {
+        sale->head = record->outcome.number;
+    }
+}
+
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome)
 {
     *outcome = (struct outcome){ 0 };
@@ -373,6 +438,12 @@ void model_expect(const struct model *model, const struct command *command, stru
         break;
     case COMMAND_SETTLE:
         expect_settle(model, command, outcome);
+        break;
+    case COMMAND_ARRIVE:
+        expect_arrive(model, command, outcome);
+        break;
+    case COMMAND_ADMIT:
+        expect_admit(model, command, outcome);
         break;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:

@@ -24,6 +24,7 @@ enum {
     SIM_PLACE_KEYS = 1024, /* the first of them are those of places in line */
     SIM_PORTS = 4,
     SIM_TICKETS = 512,
+    SIM_PLACES = 24, /* fewer than want one, so that the table is full now and then */
     SIM_LOG = 1536,
     SIM_REQUESTS = 1536,
     SIM_OPEN = 256, /* requests that may still be logged or answered */
@@ -34,6 +35,8 @@ struct model_sale {
     uint64_t start_ms, end_ms;
     uint32_t limit, items;
     bool one_open_order;
+    uint32_t arrived, drawn, head; /* the waiting room */
+    bool draw_done;
 };
 struct model_item {
     sale_id sale;
@@ -75,6 +78,8 @@ struct model {
     uint32_t used[SIM_USERS][SIM_ITEMS], last[SIM_USERS][SIM_ITEMS];
     uint32_t used_sale[SIM_USERS][SIM_SALES];
     bool row_item[SIM_USERS][SIM_ITEMS], row_sale[SIM_USERS][SIM_SALES], eligible[SIM_USERS][SIM_SALES];
+    uint32_t place[SIM_USERS][SIM_SALES]; /* arrival number + 1; 0: not there */
+    uint32_t places;
     uint16_t key_ticket[SIM_KEYS];
     uint32_t request_count;
     uint32_t open_count;
@@ -109,6 +114,8 @@ void model_record_again(const struct model *model, const struct queue_record *re
 /* Parts of the fold that the rules need: what a settle does to its own ticket, and to one waiter. */
 void model_fold_settle(struct model *model, const struct queue_record *record);
 void model_fold_waiter(struct model *model, const struct queue_record *record, uint32_t index);
+
+void model_fold_room(struct model *model, const struct queue_record *record);
 
 /* A request goes in; answers its tag. */
 uint64_t model_asked(struct model *model, uint32_t port, const struct command *command,

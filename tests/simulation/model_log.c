@@ -44,6 +44,10 @@ static bool same_wish(const struct command *a, const struct command *b)
     case COMMAND_MOVE:
         return a->move.item == b->move.item && a->move.from == b->move.from
             && a->move.to == b->move.to && a->move.quantity == b->move.quantity;
+    case COMMAND_ARRIVE:
+        return a->arrive.sale == b->arrive.sale && a->arrive.user == b->arrive.user;
+    case COMMAND_ADMIT:
+        return a->admit.sale == b->admit.sale && a->admit.head == b->admit.head;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
@@ -360,6 +364,8 @@ static item_id touched(const struct queue_record *record)
     case COMMAND_SALE:
     case COMMAND_GATE:
     case COMMAND_USERS:
+    case COMMAND_ARRIVE:
+    case COMMAND_ADMIT:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
@@ -378,6 +384,8 @@ static void fold(struct model *model, const struct queue_record *record)
         fold_settle(model, record);
     else if (type == COMMAND_ADJUST || type == COMMAND_MOVE)
         fold_stock(model, record);
+    else if (type == COMMAND_ARRIVE || type == COMMAND_ADMIT)
+        model_fold_room(model, record);
     else
         fold_setup(model, &record->command);
     model->lsn = record->lsn;
@@ -394,7 +402,7 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b)
     return a->ticket == b->ticket && a->unit_price == b->unit_price && a->pay_by_ms == b->pay_by_ms
         && a->user == b->user && a->applied == b->applied && a->quantity == b->quantity
         && a->free == b->free && a->item == b->item && a->answer == b->answer
-        && a->detail == b->detail && a->changed == b->changed;
+        && a->detail == b->detail && a->changed == b->changed && a->number == b->number;
 }
 
 static void consider_all(struct model *model, uint64_t now_ms)
@@ -534,6 +542,17 @@ static void told_ticket(
             told->ticket);
 }
 
+static void told_place(
+    const struct model *model, const struct model_request *request, const struct outcome *told)
+{
+    const struct command_arrive *asked = &request->command.arrive;
+    if ((told->answer == ANSWER_DONE || told->answer == ANSWER_UNCHANGED)
+        && model->place[user_index(asked->user)][asked->sale] != told->number + 1)
+        violation("I12 first come, first served",
+            "user %" PRIu64 " was told number %u of sale %u, which the log does not say", asked->user,
+            told->number, asked->sale);
+}
+
 static void told_question(
     const struct model *model, const struct model_request *request, const struct outcome *told)
 {
@@ -587,6 +606,8 @@ void model_told(struct model *model, uint32_t port, const struct inventory_answe
             answer->tag, request->command.type, told->answer, request->possible);
     else if (request->command.type == COMMAND_RESERVE)
         told_ticket(model, request, told);
+    if (request->command.type == COMMAND_ARRIVE)
+        told_place(model, request, told);
     request->answered = true;
     open_remove(model, (uint32_t)answer->tag - 1);
 }

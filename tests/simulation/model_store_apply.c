@@ -448,6 +448,8 @@ enum status model_store_record(
         return apply_settle(model, record, reject);
     if (reject)
         return refuse(model, REFUSAL_UNKNOWN, "only a ticket can be rejected");
+    if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT)
+        return STATUS_OK;
     if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
         return apply_units(model, record);
     if (record->command.type == COMMAND_SALE)

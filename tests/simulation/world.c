@@ -19,7 +19,7 @@ void world_create(struct world *world)
     static const char master[FUNNEL_MASTER_BYTES] = "the simulator has no secrets!!!";
     const struct span names[] = { SPAN("web"), SPAN("app"), SPAN("partner") };
     const struct engine_config config = {
-        .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = SIM_TICKETS
+        .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = SIM_TICKETS, .places_max = SIM_PLACES
     };
     struct sim_page *pool = malloc(SIM_POOL_PAGES * sizeof *pool);
     invariant(pool != NULL);
@@ -43,6 +43,7 @@ static void shadow_reset(struct world *world)
     memset(shadow->arena.base, 0, shadow->arena.used);
     shadow->tickets.count = 0;
     shadow->buyers.count = 0;
+    shadow->places.count = 0;
     shadow->tickets.capacity = world->model.tickets_max;
     shadow->buyers.capacity = world->model.buyers_max;
 }
@@ -52,6 +53,7 @@ static void shadow_apply(struct world *world, const struct queue_record *record)
     struct outcome outcome;
     engine_apply(&world->shadow, &record->command, true, &outcome);
     if (outcome.answer != record->outcome.answer || outcome.ticket != record->outcome.ticket
+        || outcome.number != record->outcome.number
         || outcome.applied != record->outcome.applied)
         violation("I15 replay",
             "record %" PRIu64 " comes to another outcome from the beginning of the log", record->lsn);
@@ -347,7 +349,7 @@ static void journal_choose(struct world *world)
             .data_id = world->data_id,
             .segment_bytes = pages * JOURNAL_PAGE,
             .batch_bytes = (uint32_t)(batch_pages * JOURNAL_PAGE) },
-        .engine = { .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = small ? 24 : SIM_TICKETS },
+        .engine = { .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = small ? 24 : SIM_TICKETS, .places_max = SIM_PLACES },
         .filter_key = { world->seed, 7 },
         .ports = SIM_PORTS,
         .ring_slots = world->bursts ? 64 : 8u << world_below(world, 2),

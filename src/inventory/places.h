@@ -1,0 +1,41 @@
+/* inventory/places.h: who has entered the waiting room of which sale, with which arrival number.
+ * Rows are in the order of the log and never change, so that other threads may look without a
+ * lock: a row is written before its slot is, and who must only tell what is durable compares the
+ * row's index with the durable count (board.places_durable).
+ * Thread: places_add by the inventory thread; the rest by any. Memory: from the arena at create;
+ * 16 bytes a row and 8 for its slots.
+ * Errors: adding to a full table, or a user twice, is a bug; ask first. */
+#ifndef STAMPEDE_INVENTORY_PLACES_H
+#define STAMPEDE_INVENTORY_PLACES_H
+
+#include "base/arena.h"
+#include "contract/types.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+struct place_row {
+    user_id user;
+    sale_id sale;
+    uint32_t number; /* arrival number, from 0 in each sale */
+};
+
+struct places {
+    struct place_row *rows;
+    _Atomic uint32_t *slots; /* row + 1, 0: empty */
+    uint64_t slot_count;
+    uint64_t count; /* inventory thread only */
+    uint64_t capacity;
+};
+
+size_t places_bytes(uint64_t capacity);
+void places_create(struct places *places, struct arena *arena, uint64_t capacity);
+static inline bool places_full(const struct places *places)
+{
+    return places->count == places->capacity;
+}
+void places_add(struct places *places, sale_id sale, user_id user, uint32_t number);
+/* The index of the row; UINT64_MAX: has not entered. */
+uint64_t places_find(const struct places *places, sale_id sale, user_id user);
+
+#endif
