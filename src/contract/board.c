@@ -43,6 +43,7 @@ static uint64_t filter_bits(uint64_t buyers_max)
 size_t board_bytes(uint32_t item_count, uint64_t buyers_max)
 {
     return ARENA_ALIGN((size_t)item_count * sizeof(struct board_item))
+        + ARENA_ALIGN((size_t)item_count * sizeof(struct board_flow))
         + ARENA_ALIGN(filter_bits(buyers_max) / 8);
 }
 
@@ -51,6 +52,7 @@ void board_create(struct board *board, struct arena *arena, uint32_t item_count,
     uint64_t bits = filter_bits(buyers_max);
     *board = (struct board){ .item_count = item_count, .filter_mask = bits - 1 };
     board->items = arena_take(arena, item_count, sizeof *board->items);
+    board->flows = arena_take(arena, item_count, sizeof *board->flows);
     board->filter = arena_take(arena, bits / 64, sizeof *board->filter);
 }
 
@@ -79,6 +81,27 @@ void board_publish(struct board *board, const struct board_update *update)
     PUT(item->safety, update->counts.safety);
     PUT(item->written_off, update->counts.written_off);
     PUT(item->sequence, sequence + 2);
+}
+
+/* Of an item or channel that is not there nothing can be sold: not counted. */
+static bool flow_is_kept(const struct board *board, item_id item, channel_index channel)
+{
+    return item < board->item_count && channel < CHANNELS_MAX;
+}
+
+void board_asked(struct board *board, item_id item, channel_index channel, uint32_t units)
+{
+    if (flow_is_kept(board, item, channel))
+        atomic_fetch_add_explicit(&board->flows[item].asked[channel], units, memory_order_relaxed);
+}
+
+void board_decided(struct board *board, item_id item, channel_index channel, uint32_t units)
+{
+    if (!flow_is_kept(board, item, channel))
+        return;
+    _Atomic uint32_t *decided = &board->flows[item].decided[channel];
+    /* One writer. */
+    PUT(*decided, atomic_load_explicit(decided, memory_order_relaxed) + units);
 }
 
 static void item_read(const struct board_item *item, struct board_update *copy)

@@ -33,15 +33,26 @@ struct board_room {
     _Atomic uint64_t draw; /* 0: not yet; else 1 + how many take part */
 };
 
+/* Units of purchases of one item on their way, by channel: what was asked for and what was decided,
+ * since the start, modulo 2^32; the difference is what the inventory has still to decide or to make
+ * durable. Whoever hands a purchase in adds to `asked` before that; the inventory adds to `decided`
+ * before it publishes the counts that the decision left behind. So with board_queued after a look at
+ * channel_free, no unit counts as taken twice: free − queued is never less than what will be left. */
+struct board_flow {
+    alignas(64) _Atomic uint32_t asked[CHANNELS_MAX];
+    _Atomic uint32_t decided[CHANNELS_MAX];
+};
+
 struct board {
     uint32_t item_count; /* valid ids are 1 … item_count − 1 */
     struct board_item *items;
+    struct board_flow *flows;      /* likewise */
     _Atomic uint32_t wins_stopped; /* enum wins_stopped */
     _Atomic uint64_t durable_lsn;
     uint32_t sale_count; /* of rooms; 0: there are none */
     struct board_room *rooms;
     _Atomic uint64_t places_durable; /* rows of the table of places that may be told */
-    uint64_t filter_mask; /* bits − 1 */
+    uint64_t filter_mask;            /* bits − 1 */
     _Atomic uint64_t *filter;
     struct hash_key filter_key;
 };
@@ -69,10 +80,19 @@ struct board_room_update {
     bool draw_done;
 };
 void board_publish_room(struct board *board, const struct board_room_update *update);
+void board_decided(struct board *board, item_id item, channel_index channel, uint32_t units);
 void board_add_buyer(struct board *board, item_id item, user_id user);
 
 /* Any thread. */
+/* Units asked for and not decided yet; `item` and `channel` are valid. */
+static inline uint32_t board_queued(const struct board *board, item_id item, channel_index channel)
+{
+    const struct board_flow *flow = &board->flows[item];
+    const uint32_t decided = atomic_load_explicit(&flow->decided[channel], memory_order_acquire);
+    return atomic_load_explicit(&flow->asked[channel], memory_order_relaxed) - decided;
+}
 bool board_may_have_bought(const struct board *board, item_id item, user_id user);
+void board_asked(struct board *board, item_id item, channel_index channel, uint32_t units);
 bool board_read(const struct board *board, item_id item, struct board_update *copy); /* false: no such item */
 /* Each number is one that was true; `arrived` is never below `drawn` or `head`. False: no such sale. */
 bool board_read_room(const struct board *board, sale_id sale, struct board_room_update *copy);

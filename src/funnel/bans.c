@@ -187,7 +187,8 @@ static struct ban_set *set_fill(const struct sorted *sorted, struct range *stret
     struct range *v6 = stretches + 2 * (size_t)sorted->v4_count + 1;
     const uint32_t v4_count =
         sorted->v4_count == 0 ? 0 : ranges_lay_out(sorted->v4, sorted->v4_count, stretches);
-    const uint32_t v6_count = sorted->v6_count == 0 ? 0 : ranges_lay_out(sorted->v6, sorted->v6_count, v6);
+    const uint32_t v6_count =
+        sorted->v6_count == 0 ? 0 : ranges_lay_out(sorted->v6, sorted->v6_count, v6);
     struct ban_set *set = set_allocate(v4_count, v6_count, sorted->users);
     if (set == NULL)
         return NULL;
@@ -208,8 +209,8 @@ static struct ban_set *set_fill(const struct sorted *sorted, struct range *stret
     return set;
 }
 
-enum status ban_set_build(
-    struct ban_set **set, const struct ban_entry *bans, uint32_t count, uint64_t now_ms, uint64_t *next_ms)
+enum status ban_set_build(struct ban_set **set, const struct ban_entry *bans, uint32_t count,
+    uint64_t now_ms, uint64_t *next_ms)
 {
     invariant(count <= BANS_MAX);
     const size_t stretches_max = 2 * (size_t)count + 2;

@@ -27,7 +27,8 @@
     X(BAD_CHANNEL, "bad-channel") \
     X(BAD_KEY, "bad-key") \
     X(KEY_REQUIRED, "key-required") \
-    X(SOLD_OUT, "sold-out")
+    X(SOLD_OUT, "sold-out") \
+    X(NO_CHANCE, "no-chance")
 
 #define REASON_NAME(reason, text) [DOOR_##reason] = (text),
 static const char *const reason_names[DOOR_REASONS] = { REASON_LIST(REASON_NAME) };
@@ -226,6 +227,21 @@ static bool wins_stopped(const struct board *board)
     return atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) != WINS_RUNNING;
 }
 
+/* Some of those ahead will be refused, so a few more than the free units are let in. */
+enum { NO_CHANCE_SLACK = 64 };
+
+/* Free units first, then the queue: in this order no unit counts as taken twice (board.h). */
+static enum door_reason stock_ask(const struct door *door, item_id item, struct door_result *out)
+{
+    const struct board_item *shown = &door->board->items[item];
+    if (__builtin_expect(door->switches == NULL || !switch_sold_out(door->switches, item), 1))
+        out->free = atomic_load_explicit(&shown->channel_free[out->channel], memory_order_acquire);
+    if (out->free < out->quantity)
+        return DOOR_SOLD_OUT;
+    return board_queued(door->board, item, out->channel) >= out->free + NO_CHANCE_SLACK ? DOOR_NO_CHANCE
+                                                                                        : DOOR_GO;
+}
+
 static enum door_reason ask(
     const struct door *door, const struct door_request *in, struct door_result *out)
 {
@@ -253,10 +269,9 @@ static enum door_reason ask(
     if ((reason = key_ask(in->idempotency_key, item.limit_per_user, &key)) != DOOR_GO)
         return reason;
 
-    const struct board_item *shown = &door->board->items[in->item];
-    out->free = atomic_load_explicit(&shown->channel_free[out->channel], memory_order_acquire);
-    if (out->free < out->quantity && closed == DOOR_GO && !may_know_a_win(door, in->item, user))
-        return DOOR_SOLD_OUT;
+    reason = stock_ask(door, in->item, out);
+    if (reason != DOOR_GO && closed == DOOR_GO && !may_know_a_win(door, in->item, user))
+        return reason;
     if (key.data != NULL)
         out->key = funnel_key_hash(door->keys, user, key);
     return DOOR_GO;

@@ -1,6 +1,6 @@
 /* funnel/door.h: the cheap questions that a purchase must answer before it may bother the
  * inventory. The order is fixed (docs/funnel.md): item, window, wins stopped, session, pass, body,
- * key, sold out. A refusal changes nothing. What goes through is asked again by the inventory,
+ * key, sold out, no chance. A refusal changes nothing. What goes through is asked again by the inventory,
  * which alone decides. Who may have bought already (buyer filter) is never refused by the sold-out
  * flag, nor by a sale that has ended or pauses: the inventory knows the ticket and must get the
  * chance to tell it.
@@ -10,6 +10,7 @@
 
 #include "contract/board.h"
 #include "funnel/keys.h"
+#include "funnel/switches.h"
 
 enum door_reason {
     DOOR_GO,           /* to the inventory */
@@ -29,6 +30,7 @@ enum door_reason {
     DOOR_BAD_KEY,      /* Idempotency-Key is not 1 … KEY_BYTES_MAX visible ASCII characters */
     DOOR_KEY_REQUIRED, /* the item's limit per user is not one */
     DOOR_SOLD_OUT,     /* with free */
+    DOOR_NO_CHANCE,    /* those ahead ask for all that is free, and more: come back shortly */
     DOOR_REASONS,
 };
 
@@ -50,6 +52,7 @@ struct door {
     const struct board *board;
     const struct funnel_keys *keys; /* turned by this thread */
     const struct door_channels *channels;
+    const struct switches *switches; /* NULL: all off */
 };
 struct door_request {
     uint64_t now_ms;

@@ -93,8 +93,7 @@ static bool place_is_free(uint64_t word, uint32_t now_s)
 }
 
 /* The first free place; SPENT_NEIGHBOURS: none. *again: the tag is there, taken or about to be. */
-static unsigned place_find(
-    struct bucket *bucket, uint64_t tag, uint32_t now_s, uint64_t *held, bool *again)
+static unsigned place_find(struct bucket *bucket, uint64_t tag, uint32_t now_s, uint64_t *held, bool *again)
 {
     unsigned found = SPENT_NEIGHBOURS;
     *again = false;

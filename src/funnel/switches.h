@@ -23,7 +23,7 @@ enum switch_name {
     SWITCH_BYPASS_WAITING_ROOM,
     SWITCHES,
 };
-enum { POW_BOOST_MAX = 10, SWITCH_RATE_MAX = 10 * 1000 * 1000 };
+enum { POW_BOOST_MAX = 10, SWITCH_RATE_MAX = 1000 * 1000 };
 
 struct switches {
     _Atomic uint32_t values[SWITCHES];

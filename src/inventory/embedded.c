@@ -58,12 +58,25 @@ static struct inventory_request *port_reserve(struct inventory_port *port)
     struct embedded_port_state *state = (struct embedded_port_state *)port;
     if (state->in_flight == state->in_flight_max)
         answers_done(state);
-    return state->in_flight == state->in_flight_max ? NULL : ring_reserve(&state->requests);
+    state->filling = state->in_flight == state->in_flight_max ? NULL : ring_reserve(&state->requests);
+    return state->filling;
+}
+
+static struct flow_units flow_of(const struct command *command)
+{
+    if (command->type != COMMAND_RESERVE)
+        return (struct flow_units){ .units = 0 };
+    return (struct flow_units){ .item = command->reserve.item,
+        .units = command->reserve.quantity,
+        .channel = command->reserve.channel };
 }
 
 static void port_commit(struct inventory_port *port)
 {
     struct embedded_port_state *state = (struct embedded_port_state *)port;
+    const struct flow_units flow = flow_of(&state->filling->command);
+    if (flow.units > 0)
+        board_asked(&state->embedded->board, flow.item, flow.channel, flow.units);
     ring_commit(&state->requests);
     state->in_flight++;
 }
@@ -96,8 +109,11 @@ const struct inventory_port_ops embedded_port_ops = {
     .collect = port_collect,
 };
 
-static void answer_give(struct embedded *embedded, uint32_t port, const struct inventory_answer *answer)
+static void answer_give(struct embedded *embedded, uint32_t port, const struct flow_units *flow,
+    const struct inventory_answer *answer)
 {
+    if (flow->units > 0)
+        board_decided(&embedded->board, flow->item, flow->channel, flow->units);
     struct embedded_port_state *state = &embedded->ports[port];
     struct inventory_answer *slot = ring_reserve(&state->answers);
     invariant(slot != NULL); /* in_flight keeps it so */
@@ -106,12 +122,12 @@ static void answer_give(struct embedded *embedded, uint32_t port, const struct i
     state->answered = true;
 }
 
-static void answer_park(
-    struct embedded *embedded, lsn_t lsn, uint32_t port, const struct inventory_answer *answer)
+static void answer_park(struct embedded *embedded, lsn_t lsn, uint32_t port,
+    const struct flow_units *flow, const struct inventory_answer *answer)
 {
     invariant(embedded->parked_tail - embedded->parked_head <= embedded->parked_mask);
     embedded->parked[embedded->parked_tail++ & embedded->parked_mask] =
-        (struct parked){ .lsn = lsn, .port = port, .answer = *answer };
+        (struct parked){ .lsn = lsn, .port = port, .flow = *flow, .answer = *answer };
 }
 
 /* The position that this answer saw. What tells nothing of the log leaves at once. */
@@ -167,6 +183,7 @@ static void request_handle(
 {
     struct command command = request->command;
     struct inventory_answer answer = { .tag = request->tag };
+    const struct flow_units flow = flow_of(&command);
     command.time_ms = embedded->last_time_ms;
     bool may_change = may_log;
     if (command.type == COMMAND_RESERVE) {
@@ -184,16 +201,15 @@ static void request_handle(
     if (planted(TOLD_BEFORE_DURABLE))
         lsn = 0;
     if (lsn > embedded->durable)
-        answer_park(embedded, lsn, port, &answer);
+        answer_park(embedded, lsn, port, &flow, &answer);
     else
-        answer_give(embedded, port, &answer);
+        answer_give(embedded, port, &flow, &answer);
 }
 
 /* The rows first: who sees a room's numbers finds the places behind them. */
 static void rooms_show(struct embedded *embedded)
 {
-    atomic_store_explicit(
-        &embedded->board.places_durable, embedded->places_sealed, memory_order_release);
+    atomic_store_explicit(&embedded->board.places_durable, embedded->places_sealed, memory_order_release);
     for (uint32_t i = 0; i < embedded->room_sealed_count; i++)
         board_publish_room(&embedded->board, &embedded->room_sealed[i]);
     embedded->room_sealed_count = 0;
@@ -218,17 +234,19 @@ static void batch_became_durable(struct embedded *embedded)
     embedded->durable = durable;
     embedded->tickets_durable = embedded->tickets_sealed;
     atomic_store_explicit(&embedded->board.durable_lsn, durable, memory_order_relaxed);
-    for (uint32_t i = 0; i < embedded->sealed_count; i++)
-        board_show(embedded, &embedded->sealed[i]);
-    embedded->sealed_count = 0;
-    rooms_show(embedded);
     while (embedded->parked_head != embedded->parked_tail) {
         const struct parked *parked = &embedded->parked[embedded->parked_head & embedded->parked_mask];
         if (parked->lsn > durable)
             break;
-        answer_give(embedded, parked->port, &parked->answer);
+        answer_give(embedded, parked->port, &parked->flow, &parked->answer);
         embedded->parked_head++;
     }
+    /* After the answers, which count as decided (board.h), and before anybody can read them: their
+     * rings are published at the end of the turn. */
+    for (uint32_t i = 0; i < embedded->sealed_count; i++)
+        board_show(embedded, &embedded->sealed[i]);
+    embedded->sealed_count = 0;
+    rooms_show(embedded);
 }
 
 static void batch_seal(struct embedded *embedded)

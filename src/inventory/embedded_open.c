@@ -125,7 +125,8 @@ static void tables_create(struct embedded *embedded)
     embedded->item_lsn = arena_take(arena, config->engine.items_max, sizeof *embedded->item_lsn);
     embedded->sale_lsn = arena_take(arena, config->engine.sales_max, sizeof *embedded->sale_lsn);
     embedded->room_dirty = arena_take(arena, config->engine.sales_max, sizeof *embedded->room_dirty);
-    embedded->room_is_dirty = arena_take(arena, config->engine.sales_max, sizeof *embedded->room_is_dirty);
+    embedded->room_is_dirty =
+        arena_take(arena, config->engine.sales_max, sizeof *embedded->room_is_dirty);
     embedded->room_sealed = arena_take(arena, config->engine.sales_max, sizeof *embedded->room_sealed);
     board_create(&embedded->board, arena, config->engine.items_max, config->engine.tickets_max);
     board_create_rooms(&embedded->board, arena, config->engine.sales_max);
@@ -140,7 +141,8 @@ static enum status state_recover(struct embedded *embedded, struct embedded_repo
         &config->engine, config->journal.data_id, &report->snapshot);
     if (status != STATUS_OK) {
         snprintf(report->what, sizeof report->what, "snapshot: %s",
-            status == STATUS_FULL ? "holds more than tickets_max, places_max, items_max or sales_max allow"
+            status == STATUS_FULL
+                ? "holds more than tickets_max, places_max, items_max or sales_max allow"
                 : status == STATUS_CONFLICT ? "belongs to another data folder"
                                             : status_name(status));
         return status;

@@ -9,8 +9,9 @@
 struct embedded_port_state {
     struct inventory_port port; /* first: a port is this */
     struct embedded *embedded;
-    struct ring requests; /* client → host */
-    struct ring answers;  /* host → client */
+    struct ring requests;              /* client → host */
+    struct ring answers;               /* host → client */
+    struct inventory_request *filling; /* client only: reserved, not committed yet */
     struct wake *client;
     uint32_t in_flight; /* client only: committed and not collected; keeps the answer ring from overflowing */
     uint32_t in_flight_max;
@@ -18,10 +19,18 @@ struct embedded_port_state {
     bool answered; /* host only: has answers to show at the end of the turn */
 };
 
+/* Units of a purchase that the board counts as on their way; none for other commands. */
+struct flow_units {
+    item_id item;
+    uint32_t units;
+    channel_index channel;
+};
+
 /* An answer that waits until its log position is durable. */
 struct parked {
     lsn_t lsn;
     uint32_t port;
+    struct flow_units flow;
     struct inventory_answer answer;
 };
 

@@ -34,7 +34,7 @@ struct engine_config {
 struct engine_sale {
     uint64_t start_ms, end_ms;
     uint32_t limit_per_user;
-    uint32_t items; /* preheated */
+    uint32_t items;   /* preheated */
     uint32_t arrived; /* in the waiting room; arrival numbers are below this */
     uint32_t drawn;   /* so many had come when the sale started: the draw is among them */
     uint32_t head;    /* places below this were admitted */

@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_BYTES = 104, SALE_BYTES = 29, ITEM_BYTES = 84, ROOM_BYTES = 17, BUFFER_BYTES = 64 * 1024 };
+enum {
+    HEADER_BYTES = 104,
+    SALE_BYTES = 29,
+    ITEM_BYTES = 84,
+    ROOM_BYTES = 17,
+    BUFFER_BYTES = 64 * 1024
+};
 static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
 static const char temporary[] = "snapshot.tmp";
 

@@ -27,8 +27,7 @@ static const struct sqlite_sql ban_count = { SQL_BAN_COUNT,
 static const struct sqlite_sql ban_insert = { SQL_BAN_INSERT,
     "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)" };
-static const struct sqlite_sql ban_get = { SQL_BAN_GET,
-    "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1" };
+static const struct sqlite_sql ban_get = { SQL_BAN_GET, "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1" };
 static const struct sqlite_sql ban_lift = { SQL_BAN_LIFT,
     "UPDATE bans SET lifted_ms = ?2 WHERE id = ?1 AND lifted_ms = 0 AND until_ms > ?2" };
 static const struct sqlite_sql bans_all = { SQL_BANS_ALL,

@@ -56,6 +56,8 @@ static const struct admin_route routes[] = {
     { HTTP_GET, ADMIN_VIEWER, "/reconcile", admin_reconcile_show },
     { HTTP_POST, ADMIN_OPERATOR, "/reconcile", admin_reconcile_run },
     { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
+    { HTTP_GET, ADMIN_VIEWER, "/switches", admin_switches },
+    { HTTP_PATCH, ADMIN_OPERATOR, "/switches", admin_switches_change },
     { HTTP_GET, ADMIN_VIEWER, "/webhooks", admin_webhooks_list },
     { HTTP_POST, ADMIN_OPERATOR, "/webhooks/#/replay", admin_webhook_replay },
     { HTTP_POST, ADMIN_OPERATOR, "/webhooks/replay", admin_webhooks_replay },

@@ -62,6 +62,9 @@ void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_webhook_replay(struct desk *desk, struct job *job, uint32_t id);
 void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id);
 
+/* admin_switches.c */
+void admin_switches(struct desk *desk, struct job *job, uint32_t id);
+void admin_switches_change(struct desk *desk, struct job *job, uint32_t id);
 /* admin_report.c */
 void admin_sale_report(struct desk *desk, struct job *job, uint32_t id);
 

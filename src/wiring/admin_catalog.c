@@ -289,8 +289,9 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     sale_json(&sale, &body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(desk, job,
-        "sale.change", "sale %u start %llu end %llu limit %u human check %s room %d pass once %d drop %u%% pace %u",
+    admin_audit_write(desk, job, "sale.change",
+        "sale %u start %llu end %llu limit %u human check %s waiting room %d pass once %d "
+        "drop %u%% pace %u",
         sale.id, (unsigned long long)sale.start_ms, (unsigned long long)sale.end_ms,
         sale.limit_per_user, human_check_name(sale.human_check), sale.waiting_room, sale.pass_once,
         sale.drop_percent, sale.pace_per_s);

@@ -24,11 +24,12 @@ enum admin_option_kind {
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
     OPTION_SIGNED,
-    OPTION_TIME,   /* see time_text.h */
-    OPTION_FLAG,   /* true when given */
-    OPTION_YES_NO, /* true or false */
-    OPTION_TEXTS,  /* may be repeated: an array */
-    OPTION_UNITS,  /* name=N, may be repeated: an object */
+    OPTION_TIME,    /* see time_text.h */
+    OPTION_FLAG,    /* true when given */
+    OPTION_YES_NO,  /* true or false */
+    OPTION_TEXTS,   /* may be repeated: an array */
+    OPTION_NUMBERS, /* 1,2,3 or none: an array */
+    OPTION_UNITS,   /* name=N, may be repeated: an object */
 };
 
 /* Named with dashes: an option. Without: a place on the line, in this order. `member`: of the body,
@@ -57,9 +58,11 @@ struct admin_request {
     const char *order; /* OPTION_ID */
 };
 
+/* admin_cli_verbs.c: the table. */
 extern const struct admin_verb admin_verbs[];
 extern const uint32_t admin_verb_count;
 
+/* admin_cli_parse.c */
 /* The verb that the words begin with; *words: how many it takes. NULL: none. */
 const struct admin_verb *admin_verb_find(int argc, char **argv, int *words);
 /* Arguments after the verb. STATUS_BAD_INPUT: `error` says what is wrong. */

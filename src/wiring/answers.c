@@ -23,6 +23,7 @@ static const uint8_t from_door[DOOR_REASONS] = {
     [DOOR_BAD_KEY] = PROBLEM_BAD_KEY,
     [DOOR_KEY_REQUIRED] = PROBLEM_KEY_REQUIRED,
     [DOOR_SOLD_OUT] = PROBLEM_SOLD_OUT,
+    [DOOR_NO_CHANCE] = PROBLEM_TOO_POPULAR,
 };
 
 static const uint8_t from_answer[ANSWERS] = {

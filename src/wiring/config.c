@@ -2,6 +2,7 @@
 
 #include "base/span.h"
 #include "contract/limits.h"
+#include "funnel/switches.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -86,6 +87,12 @@ static const struct entry entries[] = {
     NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
     NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000"),
     NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
+    NUMBER("switches", "pow_boost", switch_pow_boost, 0, POW_BOOST_MAX, "0"),
+    FLAG("switches", "refuse_new", switch_refuse_new, "no"),
+    FLAG("switches", "bypass_address_limit", switch_bypass_address_limit, "no"),
+    FLAG("switches", "bypass_user_limit", switch_bypass_user_limit, "no"),
+    FLAG("switches", "bypass_human_check", switch_bypass_human_check, "no"),
+    FLAG("switches", "bypass_waiting_room", switch_bypass_waiting_room, "no"),
     TEXT("webhook", "url", webhook_url, ""),
     TEXT("webhook", "secret_file", webhook_secret_file, ""),
     FLAG("webhook", "allow_private", webhook_allow_private, "no"),

@@ -66,6 +66,11 @@ struct config {
     uint64_t waitlist_max_per_item; /* who may wait for one item */
     /* [reconcile] */
     uint64_t reconcile_interval_ms; /* while a sale is open; 0: never by itself */
+    /* [switches]: how they stand at start (funnel/switches.h) */
+    uint64_t switch_pow_boost;
+    bool switch_refuse_new;
+    bool switch_bypass_address_limit, switch_bypass_user_limit, switch_bypass_human_check,
+        switch_bypass_waiting_room;
     /* [webhook] */
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
     char webhook_secret_file[CONFIG_TEXT];

@@ -483,7 +483,8 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->keys = *shared->keys;
     routes->door = (struct door){ .board = embedded_board(shared->embedded),
         .keys = &routes->keys,
-        .channels = shared->channels };
+        .channels = shared->channels,
+        .switches = shared->switches };
     routes->settings = handover_get(shared->settings);
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;

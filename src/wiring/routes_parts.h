@@ -96,6 +96,11 @@ struct span query_value(struct span query, const char *name);
 struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
 
 /* routes_public.c */
+/* Nobody new for now (a switch): no session, no pass, no place in a waiting room. */
+static inline bool public_new_refused(const struct routes *routes)
+{
+    return switch_value(routes->shared.switches, SWITCH_REFUSE_NEW) != 0;
+}
 enum edge_verdict public_time(struct exchange *exchange);
 enum edge_verdict public_sales(struct exchange *exchange);
 enum edge_verdict public_sale(struct exchange *exchange, sale_id id);

@@ -122,6 +122,8 @@ enum edge_verdict public_session(struct exchange *exchange)
     struct text body = text_in(page, BODY_BYTES);
     char token[TOKEN_CHARS];
     bool guest;
+    if (public_new_refused(routes)) /* before the dear look at a signature */
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     const user_id user = visitor(exchange, &guest);
     if (user == 0)
         return EDGE_REPLIED;
@@ -152,6 +154,8 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     const user_id user = session_user(exchange);
     if (user == 0)
         return EDGE_REPLIED;
+    if (public_new_refused(routes) && !board_may_have_bought(routes->door.board, item, user))
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     if (catalog == NULL)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
     /* A draft may be preheated, but it is not for sale. */

@@ -5,10 +5,10 @@
 #include "base/metrics.h"
 #include "edge/listener.h"
 #include "edge/static_files.h"
-#include "funnel/switches.h"
 #include "outgoing/courier.h"
 #include "queue/journal_queue.h"
 #include "store/sqlite.h"
+#include "wiring/admin_switches.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/data_folder.h"
@@ -330,6 +330,7 @@ static bool server_open(struct server *server)
     server->turns.readers = server->edge_count;
     limits_raise(server);
     answers_create();
+    switches_start(&server->switches, &server->config);
     if (!channels_open(server) || !settings_open(server))
         return false;
     if (data_folder_open(&server->folder, server->config.folder, DATA_SERVE, server->error) != STATUS_OK)
@@ -498,6 +499,7 @@ int server_run(const struct config *config, const struct server_options *options
     metrics_thread_enter();
     edge_metrics_register();
     door_metrics_register();
+    switches_metrics_register();
     routes_metrics_register();
     server_metrics_register();
     signals_block(&signals);

@@ -94,13 +94,13 @@ static enum status tables_open(struct verify *verify, uint32_t bytes_per_ticket)
     uint64_t tickets = segments.bytes / bytes_per_ticket + snapshots.bytes / 28 + 1024;
     if (tickets > TICKETS_MOST)
         tickets = TICKETS_MOST;
-    uint64_t places = segments.bytes / BYTES_PER_ARRIVAL + snapshots.bytes / sizeof(struct place_row) + 1024;
+    uint64_t places =
+        segments.bytes / BYTES_PER_ARRIVAL + snapshots.bytes / sizeof(struct place_row) + 1024;
     if (places > TICKETS_MOST)
         places = TICKETS_MOST;
-    verify->config = (struct engine_config){ .items_max = ITEMS_LIMIT,
-        .sales_max = SALES_LIMIT,
-        .tickets_max = tickets,
-        .places_max = places };
+    verify->config = (struct engine_config){
+        .items_max = ITEMS_LIMIT, .sales_max = SALES_LIMIT, .tickets_max = tickets, .places_max = places
+    };
     const size_t bytes = ITEMS_LIMIT * (sizeof *verify->items + sizeof *verify->at_counts) + tickets
         + 1 + VERIFY_EVENTS_MAX * sizeof *verify->events + 4096;
     status = arena_open(&verify->arena, bytes);

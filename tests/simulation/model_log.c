@@ -549,8 +549,8 @@ static void told_place(
     if ((told->answer == ANSWER_DONE || told->answer == ANSWER_UNCHANGED)
         && model->place[user_index(asked->user)][asked->sale] != told->number + 1)
         violation("I12 first come, first served",
-            "user %" PRIu64 " was told number %u of sale %u, which the log does not say", asked->user,
-            told->number, asked->sale);
+            "user %" PRIu64 " was told number %u of sale %u, which the log does not say",
+            asked->user, told->number, asked->sale);
 }
 
 static void told_question(

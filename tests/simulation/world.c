@@ -53,8 +53,7 @@ static void shadow_apply(struct world *world, const struct queue_record *record)
     struct outcome outcome;
     engine_apply(&world->shadow, &record->command, true, &outcome);
     if (outcome.answer != record->outcome.answer || outcome.ticket != record->outcome.ticket
-        || outcome.number != record->outcome.number
-        || outcome.applied != record->outcome.applied)
+        || outcome.number != record->outcome.number || outcome.applied != record->outcome.applied)
         violation("I15 replay",
             "record %" PRIu64 " comes to another outcome from the beginning of the log", record->lsn);
 }
@@ -349,7 +348,10 @@ static void journal_choose(struct world *world)
             .data_id = world->data_id,
             .segment_bytes = pages * JOURNAL_PAGE,
             .batch_bytes = (uint32_t)(batch_pages * JOURNAL_PAGE) },
-        .engine = { .items_max = SIM_ITEMS, .sales_max = SIM_SALES, .tickets_max = small ? 24 : SIM_TICKETS, .places_max = SIM_PLACES },
+        .engine = { .items_max = SIM_ITEMS,
+            .sales_max = SIM_SALES,
+            .tickets_max = small ? 24 : SIM_TICKETS,
+            .places_max = SIM_PLACES },
         .filter_key = { world->seed, 7 },
         .ports = SIM_PORTS,
         .ring_slots = world->bursts ? 64 : 8u << world_below(world, 2),

@@ -85,6 +85,22 @@ static void publishing_an_item_outside_the_board_stops_the_program(void **state)
     assert_true(unit_stops(publish_outside));
 }
 
+static void what_is_asked_and_decided_is_counted_by_item_and_channel(void **state)
+{
+    (void)state;
+    board_asked(&board, 2, 1, 5);
+    board_asked(&board, 2, 1, 3);
+    board_decided(&board, 2, 1, 5);
+    assert_int_equal(board_queued(&board, 2, 1), 3);
+    for (item_id item = 0; item < ITEMS; item++)
+        for (channel_index channel = 0; channel < CHANNELS_MAX; channel++)
+            assert_int_equal(board_queued(&board, item, channel), item == 2 && channel == 1 ? 3 : 0);
+    board_asked(&board, ITEMS, 0, 1); /* no such item, no such channel: nothing to count */
+    board_decided(&board, 1, CHANNELS_MAX, 1);
+    board_asked(&board, 1, CHANNELS_MAX, 1);
+    assert_int_equal(board_queued(&board, 1, CHANNELS_MAX - 1), 0);
+}
+
 static void a_new_filter_knows_nobody(void **state)
 {
     (void)state;
@@ -168,6 +184,7 @@ int main(void)
         RULE(what_is_published_is_read_back_whole),
         RULE(an_item_that_is_not_there_or_never_published_is_not_read),
         RULE(publishing_an_item_outside_the_board_stops_the_program),
+        RULE(what_is_asked_and_decided_is_counted_by_item_and_channel),
         RULE(a_new_filter_knows_nobody),
         RULE(the_filter_never_forgets_and_rarely_errs),
         RULE(the_filter_depends_on_its_key),

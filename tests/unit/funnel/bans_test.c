@@ -50,8 +50,9 @@ static void no_ban_in_force_is_no_set(void **state)
 
 static void a_block_holds_to_its_edges_and_not_one_past_them(void **state)
 {
-    const struct ban_entry bans[] = { block_ban("203.0.113.0/24", NOW_MS + 10), block_ban("0.0.0.0", NOW_MS + 10),
-        block_ban("255.255.255.255", NOW_MS + 10), block_ban("2001:db8::/32", NOW_MS + 20),
+    const struct ban_entry bans[] = { block_ban("203.0.113.0/24", NOW_MS + 10),
+        block_ban("0.0.0.0", NOW_MS + 10), block_ban("255.255.255.255", NOW_MS + 10),
+        block_ban("2001:db8::/32", NOW_MS + 20),
         block_ban("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS + 20) };
     uint64_t next_ms;
     struct ban_set *set = set_of(bans, 5, &next_ms);
@@ -78,9 +79,9 @@ static void a_block_holds_to_its_edges_and_not_one_past_them(void **state)
 
 static void the_longer_of_nested_bans_counts(void **state)
 {
-    const struct ban_entry bans[] = { block_ban("10.0.0.0/8", NOW_MS + 10), block_ban("10.1.0.0/16", NOW_MS + 50),
-        block_ban("10.1.2.3", NOW_MS + 20), block_ban("10.255.0.0/16", NOW_MS + 5),
-        block_ban("10.1.0.0/16", NOW_MS + 40) };
+    const struct ban_entry bans[] = { block_ban("10.0.0.0/8", NOW_MS + 10),
+        block_ban("10.1.0.0/16", NOW_MS + 50), block_ban("10.1.2.3", NOW_MS + 20),
+        block_ban("10.255.0.0/16", NOW_MS + 5), block_ban("10.1.0.0/16", NOW_MS + 40) };
     uint64_t next_ms;
     struct ban_set *set = set_of(bans, 5, &next_ms);
     (void)state;
@@ -94,7 +95,8 @@ static void the_longer_of_nested_bans_counts(void **state)
 
 static void all_of_one_family_leaves_the_other_alone(void **state)
 {
-    const struct ban_entry six = block_ban("::/0", NOW_MS + 10), four = block_ban("0.0.0.0/0", NOW_MS + 10);
+    const struct ban_entry six = block_ban("::/0", NOW_MS + 10),
+                           four = block_ban("0.0.0.0/0", NOW_MS + 10);
     uint64_t next_ms;
     struct ban_set *set = set_of(&six, 1, &next_ms);
     (void)state;
@@ -139,8 +141,8 @@ static struct ban_entry random_ban(struct random *random)
     return ban;
 }
 
-static bool reference(
-    const struct ban_entry *bans, uint32_t count, const struct address *address, user_id user, uint64_t now_ms)
+static bool reference(const struct ban_entry *bans, uint32_t count, const struct address *address,
+    user_id user, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (bans[i].until_ms <= NOW_MS || bans[i].until_ms <= now_ms)
@@ -189,7 +191,8 @@ static void a_full_set_is_built_and_asked(void **state)
     (void)state;
     assert_non_null(bans);
     for (uint32_t i = 0; i < BANS_MAX; i++) {
-        bans[i] = (struct ban_entry){ .kind = i % 2 == 0 ? BAN_USER : BAN_ADDRESS, .until_ms = NOW_MS + 1 + i % 7 };
+        bans[i] = (struct ban_entry){ .kind = i % 2 == 0 ? BAN_USER : BAN_ADDRESS,
+            .until_ms = NOW_MS + 1 + i % 7 };
         bans[i].user = i + 1;
         bans[i].block = (struct address_block){
             address_from_v4((uint8_t[]){ 10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i }), 128

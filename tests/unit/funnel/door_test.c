@@ -13,7 +13,8 @@ static struct arena arena;
 static struct board board;
 static struct funnel_keys keys;
 static struct door_channels channels;
-static struct door door = { &board, &keys, &channels };
+static struct switches switches;
+static struct door door = { .board = &board, .keys = &keys, .channels = &channels, .switches = &switches };
 static struct board_update item; /* what the board shows, to change and publish again */
 static struct door_request in;   /* one that goes, to change */
 static struct door_result out;
@@ -315,6 +316,64 @@ static void the_sold_out_flag_never_hides_a_win(void **state)
     assert_int_equal(ask(), DOOR_SOLD_OUT);
 }
 
+/* Seven units are free on the web, three in the app. */
+static void who_is_behind_more_than_there_is_comes_back_later(void **state)
+{
+    (void)state;
+    enum { SLACK = 64 };
+    board_asked(&board, ITEM, 0, 7 + SLACK - 1);
+    assert_int_equal(ask(), DOOR_GO);
+    board_asked(&board, ITEM, 0, 1);
+    assert_int_equal(ask(), DOOR_NO_CHANCE);
+    in.body = SPAN("{\"channel\":\"app\"}");
+    assert_int_equal(ask(), DOOR_GO); /* a queue of its own */
+    in.body = SPAN_NONE;
+    board_decided(&board, ITEM, 0, 1); /* refused, say: the unit that it wanted is still there */
+    assert_int_equal(ask(), DOOR_GO);
+    board_asked(&board, ITEM, 0, 100);
+    assert_int_equal(ask(), DOOR_NO_CHANCE);
+    board_decided(&board, ITEM, 0, 7);
+    item.counts.channel_free[0] = 0;
+    board_publish(&board, &item);
+    assert_int_equal(ask(), DOOR_SOLD_OUT); /* the plainer word, once it is true */
+}
+
+static void a_long_queue_never_hides_a_win(void **state)
+{
+    (void)state;
+    board_asked(&board, ITEM, 0, 1000);
+    assert_int_equal(ask(), DOOR_NO_CHANCE);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask(), DOOR_GO);
+}
+
+static void counters_of_the_queue_may_wrap(void **state)
+{
+    (void)state;
+    board_asked(&board, ITEM, 0, UINT32_MAX - 10);
+    board_decided(&board, ITEM, 0, UINT32_MAX - 10);
+    assert_int_equal(ask(), DOOR_GO);
+    board_asked(&board, ITEM, 0, 70);
+    assert_int_equal(board_queued(&board, ITEM, 0), 70);
+    assert_int_equal(ask(), DOOR_GO);
+    board_asked(&board, ITEM, 0, 1);
+    assert_int_equal(ask(), DOOR_NO_CHANCE);
+}
+
+static void an_item_switched_to_sold_out_answers_unseen_but_not_to_its_buyers(void **state)
+{
+    (void)state;
+    switch_sold_out_set(&switches, ITEM, true);
+    assert_int_equal(ask(), DOOR_SOLD_OUT);
+    assert_int_equal(out.free, 0);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask(), DOOR_GO);
+    in.pass = pass_for(OTHER_USER, ITEM, NOW_S + 60);
+    assert_int_equal(ask(), DOOR_SOLD_OUT);
+    switch_sold_out_set(&switches, ITEM, false);
+    assert_int_equal(ask(), DOOR_GO);
+}
+
 /* Everything is wrong at once; each step repairs the first thing, and the next one shows. */
 static void the_questions_come_in_their_fixed_order(void **state)
 {
@@ -427,6 +486,10 @@ int main(void)
         RULE(a_key_is_required_unless_the_limit_is_one),
         RULE(sold_out_means_fewer_free_in_the_channel_than_asked),
         RULE(the_sold_out_flag_never_hides_a_win),
+        RULE(who_is_behind_more_than_there_is_comes_back_later),
+        RULE(a_long_queue_never_hides_a_win),
+        RULE(counters_of_the_queue_may_wrap),
+        RULE(an_item_switched_to_sold_out_answers_unseen_but_not_to_its_buyers),
         RULE(the_questions_come_in_their_fixed_order),
         RULE(channel_names_are_checked),
         RULE(each_answer_is_counted_under_its_name),

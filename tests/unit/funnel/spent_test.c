@@ -38,8 +38,7 @@ static void a_full_neighbourhood_refuses_and_forgets_nothing(void **state)
     set_open(SMALL); /* one bucket */
     for (uint64_t i = 0; i < SPENT_NEIGHBOURS; i++)
         assert_int_equal(spent_take(spent, i << 32, NOW_S + LIFE_S, NOW_S), SPENT_FRESH);
-    assert_int_equal(
-        spent_take(spent, UINT64_C(99) << 32, NOW_S + LIFE_S, NOW_S), SPENT_FULL);
+    assert_int_equal(spent_take(spent, UINT64_C(99) << 32, NOW_S + LIFE_S, NOW_S), SPENT_FULL);
     for (uint64_t i = 0; i < SPENT_NEIGHBOURS; i++)
         assert_int_equal(spent_take(spent, i << 32, NOW_S + LIFE_S, NOW_S), SPENT_AGAIN);
     arena_close(&arena);
@@ -54,10 +53,9 @@ static void expired_places_are_used_again_but_not_before_the_margin(void **state
     const uint64_t late = UINT64_C(99) << 32;
     const uint32_t expired = NOW_S + LIFE_S;
     assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired), SPENT_FULL);
-    assert_int_equal(
-        spent_take(spent, late, expired + LIFE_S, expired + SPENT_MARGIN_S - 1), SPENT_FULL);
-    assert_int_equal(
-        spent_take(spent, late, expired + LIFE_S, expired + SPENT_MARGIN_S + SPENT_UNIT_S), SPENT_FRESH);
+    assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired + SPENT_MARGIN_S - 1), SPENT_FULL);
+    assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired + SPENT_MARGIN_S + SPENT_UNIT_S),
+        SPENT_FRESH);
     arena_close(&arena);
 }
 
@@ -98,7 +96,8 @@ static void taker(void *context)
 {
     const uint32_t start = (uint32_t)(uintptr_t)context;
     atomic_fetch_add(&waiting, 1);
-    while (atomic_load(&waiting) < THREADS) { }
+    while (atomic_load(&waiting) < THREADS) {
+    }
     for (uint32_t round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < MARKS; i++) {
             const uint32_t at = round == 0 ? i : (i + start * 97) % MARKS;
@@ -131,13 +130,11 @@ static void of_many_threads_exactly_one_gets_each_mark(void **state)
     }
     /* Old marks that are about to expire, so that places change hands under the takers. */
     for (uint32_t i = 0; i < 2 * MARKS; i++)
-        if (spent_take(spent, random_next(&random), NOW_S - SPENT_MARGIN_S + i % 8, NOW_S - 60)
-            == SPENT_AGAIN)
+        if (spent_take(spent, random_next(&random), NOW_S - SPENT_MARGIN_S + i % 8, NOW_S - 60) == SPENT_AGAIN)
             fail();
     waiting = 0;
     for (uint32_t i = 0; i < THREADS; i++)
-        assert_int_equal(
-            thread_start(&threads[i], "taker", taker, (void *)(uintptr_t)i), STATUS_OK);
+        assert_int_equal(thread_start(&threads[i], "taker", taker, (void *)(uintptr_t)i), STATUS_OK);
     for (uint32_t i = 0; i < THREADS; i++)
         thread_join(&threads[i]);
     uint32_t never = 0;

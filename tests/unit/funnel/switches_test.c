@@ -3,6 +3,8 @@
 #include "base/metrics.h"
 #include "tests/unit/base/unit.h"
 
+#include <stdio.h>
+
 static struct switches switches;
 
 static void everything_is_off_at_first(void **state)

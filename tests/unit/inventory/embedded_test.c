@@ -151,6 +151,32 @@ static void the_board_shows_what_is_durable_and_knows_the_buyers(void **state)
     assert_int_equal(shown.counts.channel_free[0], 2);
 }
 
+/* Item 1 has ten units. What is free and not asked for by others is free − queued, at every step. */
+static void the_board_counts_what_is_on_its_way_until_the_counts_show_it(void **state)
+{
+    (void)state;
+    const struct board *board = embedded_board(embedded);
+    struct board_update shown;
+    ask(3, buy(ANNA, 4));
+    ask(4, buy(BERT, 7)); /* more than is left: refused, but it was caused by a win in flight */
+    assert_int_equal(board_queued(board, 1, 0), 11);
+    embedded_turn(embedded, SALE_NOW);
+    assert_int_equal(board_queued(board, 1, 0), 11); /* decided, not durable: nobody knows yet */
+    ask(5, buy(ANNA, 1));                            /* refused at once */
+    assert_int_equal(board_queued(board, 1, 0), 12);
+    embedded_turn(embedded, SALE_NOW);
+    assert_int_equal(board_queued(board, 1, 0), 11);
+    (void)embedded_write(embedded);
+    embedded_turn(embedded, SALE_NOW);
+    assert_true(board_read(board, 1, &shown));
+    assert_int_equal(shown.counts.channel_free[0], 6);
+    assert_int_equal(board_queued(board, 1, 0), 0);
+    ask(6, (struct command){ .type = COMMAND_RESERVE, .reserve = { .user = 9, .item = 99, .quantity = 1 } });
+    ask(7, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } });
+    assert_int_equal(board_queued(board, 1, 0), 0); /* neither is a purchase of it */
+    cycle(SALE_NOW);
+}
+
 static void a_limit_over_the_sale_waits_for_the_other_items_win(void **state)
 {
     (void)state;
@@ -377,6 +403,7 @@ int main(void)
         RULE(a_win_is_told_when_it_is_durable_and_not_before),
         RULE(what_saw_a_win_in_flight_waits_with_it_and_the_rest_does_not),
         RULE(the_board_shows_what_is_durable_and_knows_the_buyers),
+        RULE(the_board_counts_what_is_on_its_way_until_the_counts_show_it),
         RULE(a_limit_over_the_sale_waits_for_the_other_items_win),
         RULE(after_a_journal_fault_nothing_is_told_any_more),
         RULE(what_was_told_is_there_after_a_restart_also_from_a_snapshot),

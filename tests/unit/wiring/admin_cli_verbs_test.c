@@ -1,3 +1,4 @@
+/* The table, and admin_cli_parse by it. */
 #include "wiring/admin_cli_parts.h"
 
 #include "tests/unit/base/unit.h"
