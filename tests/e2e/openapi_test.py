@@ -733,6 +733,21 @@ def the_sandbox_and_its_callbacks_want_signatures():
 
 
 @rule
+def switches_are_turned_and_shown():
+    before = admin("adminGetSwitches", role="viewer")
+    equal(admin("adminChangeSwitches", role="operator", body={"pow_boost": 3})["pow_boost"], 3)
+    admin("adminChangeSwitches", 422, "bad-value", body={"pow_boost": 11})
+    admin("adminChangeSwitches", 400, "bad-body", body=[])
+    admin("adminChangeSwitches", 403, "admin-role", role="viewer", body={})
+    call("adminGetSwitches", 401, "admin-key-required")
+    session = call("openSession", 201)["session"]
+    admin("adminChangeSwitches", body={"refuse_new": True})
+    call("openSession", 503, "too-popular")
+    call("getPass", 503, "too-popular", item=ids["many"], session=session)
+    equal(admin("adminChangeSwitches", body={"pow_boost": 0, "refuse_new": False}), before)
+
+
+@rule
 def a_sold_out_item_is_waited_for():
     now = call("getTime", 200)["now_ms"]
     sale = admin("adminCreateSale", 201, body={"title": "Few", "start_ms": now, "end_ms": now + 3600000})["id"]
