@@ -10,7 +10,7 @@
 #ifndef STAMPEDE_EDGE_CONNECTION_H
 #define STAMPEDE_EDGE_CONNECTION_H
 
-#include "base/span.h"
+#include "base/address.h"
 #include "edge/buffers.h"
 #include "edge/edge.h"
 
@@ -42,6 +42,7 @@ enum connection_phase {
     PHASE_HEAD,
     PHASE_BODY,      /* of a request that is only partly there */
     PHASE_WEBSOCKET, /* no HTTP any more: websocket_serve.c */
+    PHASE_PROXY,     /* a trusted peer that has not said yet for whom it speaks */
 };
 
 struct connection {
@@ -71,8 +72,11 @@ struct connection {
     bool finishing : 1; /* no request is started any more; close after the last reply */
     bool linger : 1;    /* close gently: bytes of the peer may be unread */
     bool lingering : 1;
-    bool failed : 1;     /* the socket is broken, or a bound was hit: close at once */
-    bool dirty : 1;      /* in the list of connections to look at after the turn */
+    bool failed : 1;       /* the socket is broken, or a bound was hit: close at once */
+    bool dirty : 1;        /* in the list of connections to look at after the turn */
+    bool forwarded : 1;    /* the client is a trusted proxy: the request may name another */
+    uint8_t counted : 2;   /* enum caller_answer; 0: not counted */
+    struct address client; /* the peer, or whom it speaks for by the PROXY protocol */
     struct buffer queue; /* EDGE_OVERLAP_MAX replies by sequence; none: `single` is the only one */
     struct reply single;
 };

@@ -7,9 +7,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "edge/client.h"
 #include "edge/edge_state.h"
 #include "edge/http_date.h"
 #include "edge/listener.h"
+#include "edge/sending.h"
 #include "edge/serve.h"
 #include "edge/websocket.h"
 
@@ -276,7 +278,31 @@ static bool evict_idle(struct edge *edge)
     return true;
 }
 
-static void admit(struct edge *edge, int fd)
+/* Who connected. A Unix socket's peer is this machine. */
+static struct address peer_of(const struct sockaddr_storage *from)
+{
+    const struct sockaddr_in *v4 = (const void *)from;
+    const struct sockaddr_in6 *v6 = (const void *)from;
+    struct address peer;
+    if (from->ss_family == AF_INET)
+        return address_from_v4(&v4->sin_addr);
+    if (from->ss_family != AF_INET6)
+        return address_from_v4(&(const uint32_t){ htonl(INADDR_LOOPBACK) });
+    memcpy(peer.bytes, &v6->sin6_addr, sizeof peer.bytes);
+    return peer;
+}
+
+/* One of very many: a word if the socket takes it, and no place for a gentle close. */
+static void turn_away(struct edge *edge, struct connection *connection, int status, const char *why)
+{
+    edge->counts.turned_away++;
+    edge->handler.refuse(edge->handler.self, status, why, &edge->out);
+    (void)socket_send(connection->fd, edge->out.data, edge->out.size);
+    edge->out.size = 0;
+    serve_close(edge, connection);
+}
+
+static void admit(struct edge *edge, int fd, const struct address *peer)
 {
     bool too_many = edge->table.open >= edge->config.connections_max && !evict_idle(edge);
     struct connection *connection = connection_open(&edge->table, fd);
@@ -292,6 +318,10 @@ static void admit(struct edge *edge, int fd)
         return;
     }
     edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.idle_timeout_ms);
+    if (!client_accepted(edge, connection, peer)) {
+        turn_away(edge, connection, 429, CLIENT_TOO_MANY);
+        return;
+    }
     if (too_many) {
         edge->counts.turned_away++;
         serve_refuse(edge, connection, 503, "too many connections");
@@ -302,9 +332,13 @@ static void admit(struct edge *edge, int fd)
 static void accept_some(struct edge *edge)
 {
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        int fd = accept4(edge->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+        socklen_t bytes = sizeof from;
+        int fd =
+            accept4(edge->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            admit(edge, fd);
+            const struct address peer = peer_of(&from);
+            admit(edge, fd, &peer);
             continue;
         }
         if (errno == EAGAIN)

@@ -39,6 +39,8 @@
 #include "edge/http.h"
 
 struct edge;
+struct trusted;
+struct caller_counts;
 
 struct edge_answer { /* 32 bytes, opaque to the edge */
     uint8_t kind;
@@ -104,6 +106,9 @@ struct edge_config {
     uint32_t ping_ms, silence_ms;
     uint32_t body_max; /* HTTP_BODY_MAX at most; 0: that */
     int cpu;           /* pin to this core; -1: don't */
+    /* Both shared by all edges, and alive as long as they are. */
+    const struct trusted *trusted; /* proxies that may say who the client is; NULL: none */
+    struct caller_counts *callers; /* connections by address; NULL: any number */
 };
 
 MUST_CHECK enum status edge_open(

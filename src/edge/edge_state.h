@@ -38,6 +38,7 @@ struct edge {
     uint32_t dirty_count;
     bool started_late; /* requests were started after the handler's turn */
     struct edge_counts counts;
+    struct address client;              /* of the request being handled, if it was forwarded */
     struct websocket_parser *websocket; /* of all of them: each frame is parsed when it is whole */
     struct thread_owner owner;
 

@@ -7,7 +7,7 @@
 #ifndef STAMPEDE_EDGE_HTTP_H
 #define STAMPEDE_EDGE_HTTP_H
 
-#include "base/span.h"
+#include "base/address.h"
 
 enum {
     HTTP_HEAD_MAX = 8192,           /* request line + headers: 431 beyond */
@@ -48,6 +48,8 @@ struct http_request {
     bool expect_continue;
     bool chunked;        /* `body` is still encoded: http_chunked_decode it in place before use */
     uint32_t head_bytes; /* request line and headers with the empty line; 0 while they are not all there */
+    /* Not the parser's: who sent it, past trusted proxies. Never NULL in a handler. */
+    const struct address *client;
 };
 
 /* All header lines of a whole request, "Name: value\r\n" each, as they came: for what is too rare to

@@ -337,11 +337,12 @@ static enum http_parse_result body_chunked(struct span input, size_t body_max,
 static inline void request_clear(struct http_request *request)
 {
     typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
-    static_assert(sizeof(struct http_request) % sizeof(pair) == 0, "nothing is left over");
+    static_assert(offsetof(struct http_request, client) % sizeof(pair) == 0, "nothing is left over");
     pair *pairs = (pair *)(void *)request;
 #pragma GCC unroll 32
-    for (size_t i = 0; i < sizeof(struct http_request) / sizeof(pair); i++)
+    for (size_t i = 0; i < offsetof(struct http_request, client) / sizeof(pair); i++)
         pairs[i] = (pair){ 0, 0 };
+    request->client = NULL;
     request->keep_alive = true;
 }
 

@@ -8,6 +8,7 @@
  * sets the one deadline that goes with it. */
 #include "edge/serve.h"
 
+#include "edge/client.h"
 #include "edge/http_chunked.h"
 #include "edge/http_parse.h"
 #include "edge/http_reply.h"
@@ -31,6 +32,7 @@ void serve_close(struct edge *edge, struct connection *connection)
 {
     if (connection->phase == PHASE_WEBSOCKET)
         websocket_ended(edge, connection);
+    client_left(edge, connection);
     close(connection->fd); /* takes it out of the epoll set */
     connection_close(&edge->table, connection);
     edge->counts.closed++;
@@ -222,6 +224,9 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
     struct http_request request;
     struct http_refusal refusal;
     connection->need = 0;
+    if (__builtin_expect(connection->phase == PHASE_PROXY, 0)
+        && !client_told(edge, connection, span_of(data, size), &at))
+        return at;
     while (at < size && out_has_room(edge, connection) && may_start(connection)) {
         size_t bytes;
         enum http_parse_result result = http_parse(
@@ -245,6 +250,7 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
             request.body = span_of(encoded, http_chunked_decode(encoded, request.body.size));
         }
         at += bytes;
+        client_of_request(edge, connection, &request);
         start_request(edge, connection, &request);
     }
     return at;
@@ -470,6 +476,7 @@ static bool serve_quick(struct edge *edge, struct connection *connection)
                     && request.keep_alive && !request.chunked && request.method != HTTP_HEAD,
                 1)) {
             connection->readable = false;
+            client_of_request(edge, connection, &request);
             answer_alone(edge, connection, &request);
             return true;
         }

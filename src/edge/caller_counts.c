@@ -1,0 +1,123 @@
+#include "edge/caller_counts.h"
+
+#include "base/arena.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { LINE_WORDS = 8, COUNT_BITS = 24, TRIES_MAX = 16 };
+#define COUNT_MASK ((1ull << COUNT_BITS) - 1)
+
+struct caller_counts {
+    struct arena arena;
+    struct hash_key key;
+    uint64_t line_mask;
+    uint32_t cap, v6_bits;
+    _Atomic uint64_t *words; /* tag over count; count 0: free, whatever the tag */
+    _Atomic uint64_t overflow;
+};
+
+enum status caller_counts_create(struct caller_counts **out, uint32_t callers, uint32_t cap,
+    uint32_t v6_bits, struct hash_key key)
+{
+    struct caller_counts *counts = calloc(1, sizeof *counts);
+    uint64_t words = LINE_WORDS;
+    *out = NULL;
+    invariant(cap > 0 && cap <= CALLER_CAP_MAX);
+    while (words < callers)
+        words *= 2;
+    if (counts == NULL)
+        return STATUS_FULL;
+    if (arena_open(&counts->arena, words * sizeof *counts->words + 4096) != STATUS_OK) {
+        caller_counts_free(counts);
+        return STATUS_FULL;
+    }
+    counts->key = key;
+    counts->line_mask = words / LINE_WORDS - 1;
+    counts->cap = cap;
+    counts->v6_bits = v6_bits;
+    counts->words = arena_take(&counts->arena, words, sizeof *counts->words);
+    *out = counts;
+    return STATUS_OK;
+}
+
+void caller_counts_free(struct caller_counts *counts)
+{
+    if (counts == NULL)
+        return;
+    arena_close(&counts->arena);
+    free(counts);
+}
+
+static _Atomic uint64_t *line_of(struct caller_counts *counts, const struct address *caller, uint64_t *tag)
+{
+    const struct address group = address_group(caller, counts->v6_bits);
+    const uint64_t hash = address_hash(counts->key, &group);
+    *tag = hash >> COUNT_BITS;
+    return &counts->words[(hash & counts->line_mask) * LINE_WORDS];
+}
+
+/* The caller's word, else the first free one, else NULL. */
+static _Atomic uint64_t *word_find(_Atomic uint64_t *line, uint64_t tag, uint64_t *seen)
+{
+    _Atomic uint64_t *free_word = NULL;
+    uint64_t free_seen = 0;
+    for (uint32_t i = 0; i < LINE_WORDS; i++) {
+        const uint64_t word = atomic_load(&line[i]);
+        if ((word & COUNT_MASK) != 0 && word >> COUNT_BITS == tag) {
+            *seen = word;
+            return &line[i];
+        }
+        if (free_word == NULL && (word & COUNT_MASK) == 0) {
+            free_word = &line[i];
+            free_seen = word;
+        }
+    }
+    *seen = free_seen;
+    return free_word;
+}
+
+static enum caller_answer overflow_enter(struct caller_counts *counts)
+{
+    const uint64_t most = (uint64_t)counts->cap * CALLER_OVERFLOW_SHARE;
+    if (atomic_fetch_add(&counts->overflow, 1) < most)
+        return CALLER_OVERFLOWED;
+    atomic_fetch_sub(&counts->overflow, 1);
+    return CALLER_TOO_MANY;
+}
+
+enum caller_answer caller_enter(struct caller_counts *counts, const struct address *caller)
+{
+    uint64_t tag, seen;
+    _Atomic uint64_t *line = line_of(counts, caller, &tag);
+    for (int i = 0; i < TRIES_MAX; i++) {
+        _Atomic uint64_t *word = word_find(line, tag, &seen);
+        if (word == NULL)
+            break;
+        const uint64_t count = seen & COUNT_MASK;
+        if (count >= counts->cap)
+            return CALLER_TOO_MANY;
+        if (atomic_compare_exchange_strong(word, &seen, tag << COUNT_BITS | (count + 1)))
+            return CALLER_COUNTED;
+    }
+    return overflow_enter(counts);
+}
+
+void caller_leave(struct caller_counts *counts, const struct address *caller, enum caller_answer entered)
+{
+    uint64_t tag;
+    invariant(entered != CALLER_TOO_MANY);
+    if (entered == CALLER_OVERFLOWED) {
+        invariant(atomic_fetch_sub(&counts->overflow, 1) > 0);
+        return;
+    }
+    /* Two threads may have found different free words for a new caller: either is one to take from. */
+    _Atomic uint64_t *line = line_of(counts, caller, &tag);
+    for (uint32_t i = 0; i < TRIES_MAX * LINE_WORDS; i++) { /* others may move theirs meanwhile */
+        _Atomic uint64_t *at = &line[i % LINE_WORDS];
+        uint64_t word = atomic_load(at);
+        while ((word & COUNT_MASK) != 0 && word >> COUNT_BITS == tag)
+            if (atomic_compare_exchange_weak(at, &word, word - 1))
+                return;
+    }
+}

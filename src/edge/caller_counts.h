@@ -1,0 +1,25 @@
+/* edge/caller_counts.h: how many connections each address has, over all edges, and not more than so
+ * many. A bounded table of words (tag of a keyed hash, count), in lines of eight; an address without
+ * connections needs no place. Those that find none share one count, which may go to
+ * CALLER_OVERFLOW_SHARE times the cap.
+ * Thread: any; atomics only. Memory: at create. */
+#ifndef STAMPEDE_EDGE_CALLER_COUNTS_H
+#define STAMPEDE_EDGE_CALLER_COUNTS_H
+
+#include "base/address.h"
+
+enum { CALLER_OVERFLOW_SHARE = 64, CALLER_CAP_MAX = 1000000 };
+enum caller_answer { CALLER_TOO_MANY, CALLER_COUNTED, CALLER_OVERFLOWED };
+
+struct caller_counts;
+/* `callers` at a time, rounded up to a power of two; `cap` for each, 1 … CALLER_CAP_MAX. */
+MUST_CHECK enum status caller_counts_create(struct caller_counts **counts, uint32_t callers,
+    uint32_t cap, uint32_t v6_bits, struct hash_key key);
+void caller_counts_free(struct caller_counts *counts); /* accepts NULL */
+
+/* One more. CALLER_TOO_MANY: not counted. */
+MUST_CHECK enum caller_answer caller_enter(struct caller_counts *counts, const struct address *caller);
+/* One less, with what caller_enter answered. */
+void caller_leave(struct caller_counts *counts, const struct address *caller, enum caller_answer entered);
+
+#endif
