@@ -59,8 +59,8 @@ static void mark(struct watch_row *row, uint64_t hash)
     row->marks[hash % WATCH_MARKS / 64] |= 1ull << (hash % 64);
 }
 
-static void address_note(
-    struct watch_table *table, const struct watch_event *event, const struct address *group, uint64_t hash)
+static void address_note(struct watch_table *table, const struct watch_event *event,
+    const struct address *group, uint64_t hash)
 {
     struct watch_row *row = row_find(table, hash, group, 0);
     row->noted++;

@@ -23,7 +23,7 @@ enum {
     WATCH_ROWS = 2048,
     WATCH_WAYS = 4,
     WATCH_EARLY_WEIGHT = 64, /* being early is rare and must not be lost at the start itself */
-    WATCH_MARKS = 256, /* bits, of which each user (address) seen sets one */
+    WATCH_MARKS = 256,       /* bits, of which each user (address) seen sets one */
     WATCH_MARK_WORDS = WATCH_MARKS / 64,
 };
 static_assert((WATCH_ROWS & (WATCH_ROWS - 1)) == 0, "a bucket is found with a mask");
@@ -40,7 +40,7 @@ enum watch_signal {
 struct watch_row {
     struct address address; /* IPv6: the first 64 bits; all 0 in the row of a user */
     user_id user;           /* 0: the row of an address */
-    uint32_t noted; /* 0: an empty place */
+    uint32_t noted;         /* 0: an empty place */
     uint32_t too_fast, failed;
     uint32_t asked;
     uint64_t asked_first_ms, asked_last_ms;

@@ -210,8 +210,7 @@ struct judging {
 /* How many times a single user's measure an address may have. */
 static uint32_t allowance(const struct judging *judging, const struct subject *subject)
 {
-    const uint32_t users =
-        subject->user != 0 ? 1 : watch_marks_estimate(judging->book, subject->marks);
+    const uint32_t users = subject->user != 0 ? 1 : watch_marks_estimate(judging->book, subject->marks);
     return users < 1 ? 1 : users > WATCH_USERS_ALLOWED ? WATCH_USERS_ALLOWED : users;
 }
 
@@ -240,8 +239,8 @@ static bool failures_judge(
     const struct judging *judging, struct subject *subject, char reason[WATCH_REASON_BYTES])
 {
     const uint32_t allowed = allowance(judging, subject);
-    snprintf(reason, WATCH_REASON_BYTES,
-        "%u failed checks (passes, sessions, tokens, challenges) within %d s; %u user%s allowed for",
+    snprintf(reason,
+        WATCH_REASON_BYTES, "%u failed checks (passes, sessions, tokens, challenges) within %d s; %u user%s allowed for",
         subject->failed, WATCH_WINDOW_MS / 1000, allowed, allowed == 1 ? "" : "s");
     return subject->failed >= (uint64_t)judging->settings->failures_per_minute * allowed;
 }
@@ -259,8 +258,8 @@ static bool roaming_judge(
     const struct judging *judging, struct subject *subject, char reason[WATCH_REASON_BYTES])
 {
     const uint32_t addresses = watch_marks_estimate(judging->book, subject->marks);
-    snprintf(reason, WATCH_REASON_BYTES, "one user from about %u addresses within %d min", addresses,
-        WATCH_SEEN_WINDOW_MS / 60000);
+    snprintf(reason, WATCH_REASON_BYTES, "one user from about %u addresses within %d min",
+        addresses, WATCH_SEEN_WINDOW_MS / 60000);
     return subject->user != 0 && addresses >= judging->settings->roaming_addresses;
 }
 
@@ -309,8 +308,8 @@ static uint32_t subject_judge(const struct judging *judging, struct subject *sub
             .bits = address_is_v4(&subject->address) ? ADDRESS_BITS : ADDRESS_GROUP_BITS };
         const bool is_new = subject->found_ms[rule] == 0
             || judging->now_ms - subject->found_ms[rule] >= WATCH_AGAIN_MS;
-        if (judging->settings->modes[rule] == WATCH_OFF || !judges[rule](judging, subject, found.reason)
-            || !is_new || count == max)
+        if (judging->settings->modes[rule] == WATCH_OFF
+            || !judges[rule](judging, subject, found.reason) || !is_new || count == max)
             continue;
         subject->found_ms[rule] = judging->now_ms;
         findings[count++] = found;
@@ -328,8 +327,8 @@ uint32_t watch_book_judge(struct watch_book *book, const struct watch_settings *
     const struct judging judging = { book, settings, now_ms, elapsed_ms };
     uint32_t count = 0;
     for (uint32_t i = 0; i < book->touched_count; i++)
-        count += subject_judge(
-            &judging, &book->subjects[book->touched[i]], findings + count, max - count);
+        count +=
+            subject_judge(&judging, &book->subjects[book->touched[i]], findings + count, max - count);
     book->touched_count = 0;
     book->judged_ms = now_ms;
     book->round++;

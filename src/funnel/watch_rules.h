@@ -22,14 +22,14 @@ enum watch_rule {
 enum watch_mode { WATCH_OFF, WATCH_REPORT, WATCH_BAN };
 
 enum {
-    WATCH_WINDOW_MS = 60 * 1000,            /* failures and regular purchases are counted in this */
-    WATCH_SEEN_WINDOW_MS = 10 * 60 * 1000,  /* users of an address, addresses of a user */
-    WATCH_STARTS_MS = 24 * 60 * 60 * 1000,  /* starts that a user was early at */
-    WATCH_AGAIN_MS = 10 * 60 * 1000,        /* the same finding is not made again for so long */
-    WATCH_SUBJECTS = 16384,                 /* addresses and users that are remembered */
-    WATCH_USERS_ALLOWED = 50,               /* so many users of one address count at most */
-    WATCH_REGULAR_PERCENT = 3,              /* of the mean: a machine strays less */
-    WATCH_REGULAR_LEAST_MS = 20,            /* faster is the rate's business */
+    WATCH_WINDOW_MS = 60 * 1000,           /* failures and regular purchases are counted in this */
+    WATCH_SEEN_WINDOW_MS = 10 * 60 * 1000, /* users of an address, addresses of a user */
+    WATCH_STARTS_MS = 24 * 60 * 60 * 1000, /* starts that a user was early at */
+    WATCH_AGAIN_MS = 10 * 60 * 1000,       /* the same finding is not made again for so long */
+    WATCH_SUBJECTS = 16384,                /* addresses and users that are remembered */
+    WATCH_USERS_ALLOWED = 50,              /* so many users of one address count at most */
+    WATCH_REGULAR_PERCENT = 3,             /* of the mean: a machine strays less */
+    WATCH_REGULAR_LEAST_MS = 20,           /* faster is the rate's business */
     WATCH_REASON_BYTES = 160,
 };
 

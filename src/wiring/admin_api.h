@@ -65,6 +65,12 @@ void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id);
 /* admin_switches.c */
 void admin_switches(struct desk *desk, struct job *job, uint32_t id);
 void admin_switches_change(struct desk *desk, struct job *job, uint32_t id);
+/* admin_bans.c, desk_watch.c */
+void admin_bans_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_ban_add(struct desk *desk, struct job *job, uint32_t id);
+void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id);
+void admin_watch(struct desk *desk, struct job *job, uint32_t id);
+
 /* admin_report.c */
 void admin_sale_report(struct desk *desk, struct job *job, uint32_t id);
 

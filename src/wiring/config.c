@@ -1,6 +1,7 @@
 #include "wiring/config.h"
 
 #include "base/span.h"
+#include "contract/bans.h"
 #include "contract/limits.h"
 #include "funnel/switches.h"
 
@@ -93,6 +94,21 @@ static const struct entry entries[] = {
     FLAG("switches", "bypass_user_limit", switch_bypass_user_limit, "no"),
     FLAG("switches", "bypass_human_check", switch_bypass_human_check, "no"),
     FLAG("switches", "bypass_waiting_room", switch_bypass_waiting_room, "no"),
+    TEXT("watch", "rate", watch_rate, "report"),
+    NUMBER("watch", "rate_per_s", watch_rate_per_s, 1, 1000000, "20"),
+    NUMBER("watch", "rate_for_s", watch_rate_for_s, 1, 3600, "10"),
+    TEXT("watch", "failures", watch_failures, "report"),
+    NUMBER("watch", "failures_per_minute", watch_failures_per_minute, 1, 1000000, "60"),
+    TEXT("watch", "crowd", watch_crowd, "report"),
+    NUMBER("watch", "crowd_users", watch_crowd_users, 2, 1000, "100"),
+    TEXT("watch", "roaming", watch_roaming, "report"),
+    NUMBER("watch", "roaming_addresses", watch_roaming_addresses, 2, 1000, "20"),
+    TEXT("watch", "timing", watch_timing, "report"),
+    NUMBER("watch", "early_ms", watch_early_ms, 0, 1000, "30"),
+    NUMBER("watch", "early_starts", watch_early_starts, 1, 1000, "3"),
+    NUMBER("watch", "regular_count", watch_regular_count, 5, 1000, "30"),
+    NUMBER("watch", "ban_minutes", watch_ban_minutes, 1, BAN_MINUTES_MAX, "60"),
+    NUMBER("watch", "bans_per_minute", watch_bans_per_minute, 1, 10000, "60"),
     TEXT("webhook", "url", webhook_url, ""),
     TEXT("webhook", "secret_file", webhook_secret_file, ""),
     FLAG("webhook", "allow_private", webhook_allow_private, "no"),
@@ -308,6 +324,20 @@ static const char *public_url_wrong(const struct config *config)
     return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
 }
 
+static bool is_mode(const char *text)
+{
+    return strcmp(text, "off") == 0 || strcmp(text, "report") == 0 || strcmp(text, "ban") == 0;
+}
+
+static const char *watch_wrong(const struct config *config)
+{
+    return is_mode(config->watch_rate) && is_mode(config->watch_failures)
+            && is_mode(config->watch_crowd) && is_mode(config->watch_roaming)
+            && is_mode(config->watch_timing)
+        ? NULL
+        : "watch.rate, failures, crowd, roaming and timing must each be off, report or ban";
+}
+
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     const char *wrong = NULL;
@@ -331,6 +361,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = webhook_wrong(config);
     if (wrong == NULL)
         wrong = public_url_wrong(config);
+    if (wrong == NULL)
+        wrong = watch_wrong(config);
     if (wrong == NULL)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "%s", wrong);

@@ -71,6 +71,12 @@ struct config {
     bool switch_refuse_new;
     bool switch_bypass_address_limit, switch_bypass_user_limit, switch_bypass_human_check,
         switch_bypass_waiting_room;
+    /* [watch]: each rule off, report or ban */
+    char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],
+        watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT];
+    uint64_t watch_rate_per_s, watch_rate_for_s, watch_failures_per_minute, watch_crowd_users,
+        watch_roaming_addresses, watch_early_ms, watch_early_starts, watch_regular_count;
+    uint64_t watch_ban_minutes, watch_bans_per_minute;
     /* [webhook] */
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
     char webhook_secret_file[CONFIG_TEXT];

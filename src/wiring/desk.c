@@ -208,7 +208,9 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
     }
     if (job->result == JOB_HELD)
         return;
-    /* Who is told that something is published finds it published. */
+    /* Who is told that something is published, or banned, finds it so. */
+    if (desk->bans_stale)
+        desk_bans_turn(desk);
     if (desk->catalog_stale)
         catalog_turn(desk);
     desk_job_done(desk, job);
@@ -331,6 +333,8 @@ static uint32_t desk_turn(struct desk *desk)
     const bool more = jobs_turn(desk);
     courier_turn(desk);
     desk_money_turn(desk);
+    desk_watch_turn(desk);
+    desk_bans_turn(desk);
     edges_wake(desk);
     if (!orders_are_due(desk))
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
@@ -429,6 +433,7 @@ void desk_health(const struct desk *desk, struct desk_health *health)
 static size_t desk_bytes(uint32_t edges)
 {
     return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
+        + desk_watch_bytes(edges)
         + (size_t)edges * (JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
         + 8192;
 }
@@ -446,6 +451,8 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     desk->config = *config;
     desk->catalog_stale = true;
     desk->letters_stale = true;
+    desk->bans_stale = true;
+    desk_bans_register();
     desk_alarms_register();
     desk->wake.fd = -1;
     for (uint32_t edge = 0; edge < config->edges; edge++) {
@@ -468,6 +475,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
             .board = embedded_board(config->embedded),
             .window_ms = (uint32_t)config->config->waitlist_window_ms });
     desk_reconcile_open(desk, &arena);
+    desk_watch_open(desk, &arena);
     expiry_start(&desk->expiry,
         &(struct expiry_config){ .store = config->store,
             .started_ms = clock_now_ms(),

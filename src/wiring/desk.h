@@ -71,6 +71,7 @@ struct desk_note {        /* desk → edge */
 
 struct courier;
 struct switches;
+struct watch;
 struct desk;
 struct desk_config {
     const struct config *config;
@@ -86,6 +87,7 @@ struct desk_config {
     struct wake *edge_wakes[EDGES_MAX]; /* desk_edge_wake fills them, before the threads run */
     struct switches *switches;          /* written by admin requests only */
     struct handover *catalog;
+    struct handover *bans; /* struct ban_set */
     struct reader_turns *turns;
 };
 
@@ -95,6 +97,8 @@ void desk_close(struct desk *desk); /* accepts NULL */
 /* When it is known where the server listens, before the threads run. */
 MUST_CHECK enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
 struct courier *desk_courier(struct desk *desk); /* its thread is the server's to run */
+/* What this edge notes things in (funnel/watch.h). */
+struct watch *desk_edge_watch(struct desk *desk, uint32_t edge);
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
 struct wake *desk_wake(struct desk *desk); /* also the client of its ports */
 void desk_run(void *context);              /* the desk; the thread, until desk_stop */

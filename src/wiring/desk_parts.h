@@ -6,6 +6,8 @@
 #include "base/ring.h"
 #include "contract/outbox.h"
 #include "contract/report.h"
+#include "funnel/bans.h"
+#include "funnel/watch_rules.h"
 #include "orders/expiry.h"
 #include "orders/order_writer.h"
 #include "orders/reconcile.h"
@@ -76,6 +78,32 @@ struct desk_report {
     uint64_t looked_ms, write_ms;
 };
 
+/* What the rules found lately, and how much they may still do about it. */
+enum { WATCHED_MAX = 256 };
+enum watched_outcome {
+    WATCHED_REPORTED,
+    WATCHED_BANNED,
+    WATCHED_HELD_BACK, /* enough were banned in this minute */
+    WATCHED_PROTECTED, /* the machine itself, or a proxy of it */
+    WATCHED_FAILED,    /* the database did not take the ban */
+};
+struct watched {
+    uint64_t time_ms;
+    struct watch_finding found;
+    uint8_t outcome; /* enum watched_outcome */
+    uint64_t ban;    /* 0: none */
+};
+struct desk_watch {
+    struct watch *watches[EDGES_MAX];
+    struct watch_book *book;
+    struct watch_settings settings;
+    uint64_t look_ms;
+    uint64_t minute_ms, minute_seen, minute_bans;
+    uint64_t found; /* so many in all; the last WATCHED_MAX are here */
+    uint64_t found_by[WATCH_RULES], banned_by[WATCH_RULES];
+    struct watched watched[WATCHED_MAX];
+};
+
 struct desk {
     struct desk_config config;
     struct arena arena;
@@ -94,6 +122,7 @@ struct desk {
     struct courier *courier;
     struct desk_webhooks webhooks;
     struct desk_report report;
+    struct desk_watch watch;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -102,8 +131,10 @@ struct desk {
     uint64_t orders_at_ms; /* not before this */
     uint32_t orders_last;  /* records of the last transaction */
     bool catalog_stale;
-    bool refunds_looked; /* whether a refund is stuck is known */
-    bool letters_stale;  /* dead letters are to be counted again */
+    bool bans_stale;
+    uint64_t bans_next_ms; /* when the first ban is over */
+    bool refunds_looked;   /* whether a refund is stuck is known */
+    bool letters_stale;    /* dead letters are to be counted again */
     _Atomic bool stop, ended;
     _Atomic uint64_t lag;
     _Atomic uint32_t writer_state; /* enum order_writer_state */
@@ -167,6 +198,20 @@ void desk_letters_look(struct desk *desk);
 void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress);
 void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump);
 void desk_alarms_refunds(struct desk *desk); /* those that a provider refuses for good */
+
+/* desk_bans.c */
+void desk_bans_register(void);
+void desk_bans_turn(struct desk *desk);
+MUST_CHECK enum status desk_ban_put(struct desk *desk, struct ban *ban); /* fills the id */
+/* The machine itself, or a proxy of it: never banned by a rule. */
+bool desk_block_protected(const struct desk *desk, const struct address_block *block);
+void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8]); /* admin_bans.c */
+
+/* desk_watch.c */
+size_t desk_watch_bytes(uint32_t edges);
+void desk_watch_open(struct desk *desk, struct arena *arena);
+void desk_watch_turn(struct desk *desk);
+void desk_watch_forgive(struct desk *desk, const struct ban *ban);
 
 /* admin_api.c, public_api.c */
 void desk_admin_job(struct desk *desk, struct job *job);

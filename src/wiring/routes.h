@@ -22,6 +22,7 @@ struct routes_shared { /* the same for all edges */
     const struct switches *switches;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
+    struct handover *bans;     /* struct ban_set */
     struct reader_turns *turns;
     _Atomic bool *draining;
 };

@@ -5,6 +5,8 @@
 #include "base/metrics.h"
 #include "edge/listener.h"
 #include "edge/static_files.h"
+#include "funnel/bans.h"
+#include "funnel/switches.h"
 #include "outgoing/courier.h"
 #include "queue/journal_queue.h"
 #include "store/sqlite.h"
@@ -44,7 +46,7 @@ struct server {
     struct funnel_keys keys;
     struct door_channels channels;
     struct switches switches;
-    struct handover settings, catalog;
+    struct handover settings, catalog, bans;
     struct reader_turns turns;
     struct embedded *embedded;
     struct order_store *store;
@@ -146,6 +148,7 @@ static bool settings_open(struct server *server)
         return failed(server, "settings");
     handover_create(&server->settings, settings, settings_free);
     handover_create(&server->catalog, NULL, catalog_free);
+    handover_create(&server->bans, NULL, ban_set_free);
     return true;
 }
 
@@ -218,6 +221,7 @@ static bool desk_make(struct server *server)
         .edges = server->edge_count,
         .switches = &server->switches,
         .catalog = &server->catalog,
+        .bans = &server->bans,
         .turns = &server->turns };
     if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
         return failed(server, "the store thread can't be made");
@@ -237,6 +241,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .files = server->files,
         .switches = &server->switches,
         .catalog = &server->catalog,
+        .bans = &server->bans,
         .settings = &server->settings,
         .turns = &server->turns,
         .draining = &server->draining };
@@ -427,6 +432,7 @@ static void server_close(struct server *server)
     if (server->settings.release != NULL) {
         handover_close(&server->settings);
         handover_close(&server->catalog);
+        handover_close(&server->bans);
     }
     if (server->inventory_wake.fd > 0)
         wake_close(&server->inventory_wake);

@@ -8,8 +8,8 @@
 
 enum { FINDINGS = 64 };
 
-static const struct watch_settings settings = { .modes = { WATCH_BAN, WATCH_BAN, WATCH_BAN, WATCH_BAN,
-                                                    WATCH_BAN },
+static const struct watch_settings settings = { .modes = { WATCH_BAN, WATCH_BAN, WATCH_BAN,
+                                                    WATCH_BAN, WATCH_BAN },
     .rate_per_s = 20,
     .rate_for_s = 10,
     .failures_per_minute = 60,
@@ -173,10 +173,10 @@ static void crowds_and_roaming_are_counted_by_different_ones(void **state)
     (void)state;
     for (uint32_t second = 0; second < 100; second++) {
         for (uint32_t i = 0; i < 3; i++)
-            note(WATCH_SEEN, now_ms, 1, user_of(3 * second + i), 0);   /* 300 users */
-        note(WATCH_SEEN, now_ms, 2, user_of(9000 + second % 20), 0);   /* 20 users, five times each */
-        note(WATCH_SEEN, now_ms, 500 + second, user_of(9500), 0);      /* one user, 100 addresses */
-        note(WATCH_SEEN, now_ms, 700 + second % 4, user_of(9600), 0);  /* home, office, train, phone */
+            note(WATCH_SEEN, now_ms, 1, user_of(3 * second + i), 0); /* 300 users */
+        note(WATCH_SEEN, now_ms, 2, user_of(9000 + second % 20), 0); /* 20 users, five times each */
+        note(WATCH_SEEN, now_ms, 500 + second, user_of(9500), 0);    /* one user, 100 addresses */
+        note(WATCH_SEEN, now_ms, 700 + second % 4, user_of(9600), 0); /* home, office, train, phone */
         second_ends(&settings);
     }
     assert_int_equal(found[WATCH_CROWD], 1);

@@ -72,7 +72,8 @@ static void each_signal_goes_to_whom_it_is_about(void **state)
     const struct watch_row *row = row_of(table, 1, 0);
     assert_int_equal(row->too_fast, 1);
     assert_int_equal(row->failed, 1);
-    assert_int_equal(__builtin_popcountll(row->marks[0] | row->marks[1] | row->marks[2] | row->marks[3]), 1);
+    assert_int_equal(
+        __builtin_popcountll(row->marks[0] | row->marks[1] | row->marks[2] | row->marks[3]), 1);
     assert_int_equal(row_of(table, 0, 77)->too_fast, 1);
     uint32_t marks = 0;
     for (uint32_t i = 0; i < WATCH_MARK_WORDS; i++)
@@ -194,7 +195,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_signal_goes_to_whom_it_is_about, watch_setup, watch_teardown),
-        cmocka_unit_test_setup_teardown(intervals_and_early_purchases_are_noted, watch_setup, watch_teardown),
+        cmocka_unit_test_setup_teardown(
+            intervals_and_early_purchases_are_noted, watch_setup, watch_teardown),
         cmocka_unit_test_setup_teardown(
             one_who_comes_again_stays_in_a_crowd_that_does_not_fit, watch_setup, watch_teardown),
         cmocka_unit_test_setup_teardown(

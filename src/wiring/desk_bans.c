@@ -1,0 +1,112 @@
+/* wiring/desk_bans.c: from the bans in the database to the set that edges ask. It is made again when
+ * a ban comes or goes, and when the first of them is over. */
+#include "base/log.h"
+#include "base/metrics.h"
+#include "wiring/desk_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { READ_ROWS = 64, TRY_AGAIN_MS = 1000 };
+
+static struct metric in_force[BAN_KINDS] = {
+    [BAN_ADDRESS] = { .name = "stampede_bans",
+        .labels = "kind=\"address\"",
+        .help = "Bans in force.",
+        .kind = METRIC_GAUGE },
+    [BAN_USER] = { .name = "stampede_bans", .labels = "kind=\"user\"", .help = "Bans in force.", .kind = METRIC_GAUGE },
+};
+
+void desk_bans_register(void)
+{
+    metrics_register(&in_force[BAN_ADDRESS]);
+    metrics_register(&in_force[BAN_USER]);
+}
+
+/* All that are in force; grows as they are read. The caller frees. */
+static enum status bans_read(struct desk *desk, struct ban_entry **entries, uint32_t *count)
+{
+    struct order_store *store = desk->config.store;
+    struct ban rows[READ_ROWS];
+    uint32_t got = READ_ROWS, room = 0;
+    *entries = NULL;
+    *count = 0;
+    for (uint64_t after = 0; got == READ_ROWS && *count < BANS_MAX;) {
+        const enum status status =
+            store->ops->bans->list(store, after, desk->now_ms, rows, READ_ROWS, &got);
+        if (status != STATUS_OK)
+            return status;
+        if (*count + got > room) {
+            room = room == 0 ? 4 * READ_ROWS : 2 * room;
+            struct ban_entry *more = realloc(*entries, room * sizeof *more);
+            if (more == NULL)
+                return STATUS_FULL;
+            *entries = more;
+        }
+        for (uint32_t i = 0; i < got && *count < BANS_MAX; i++)
+            (*entries)[(*count)++] = ban_entry_of(&rows[i]);
+        after = got == 0 ? after : rows[got - 1].id;
+    }
+    return STATUS_OK;
+}
+
+static void bans_count(const struct ban_entry *entries, uint32_t count)
+{
+    uint64_t kinds[BAN_KINDS] = { 0 };
+    for (uint32_t i = 0; i < count; i++)
+        kinds[entries[i].kind]++;
+    metric_set(&in_force[BAN_ADDRESS], kinds[BAN_ADDRESS]);
+    metric_set(&in_force[BAN_USER], kinds[BAN_USER]);
+}
+
+void desk_bans_turn(struct desk *desk)
+{
+    struct ban_entry *entries = NULL;
+    struct ban_set *set = NULL;
+    uint32_t count = 0;
+    uint64_t next_ms = UINT64_MAX;
+    handover_collect(desk->config.bans, desk->config.turns);
+    if (!desk->bans_stale && desk->now_ms < desk->bans_next_ms)
+        return;
+    enum status status = bans_read(desk, &entries, &count);
+    if (status == STATUS_OK)
+        status = ban_set_build(&set, entries, count, desk->now_ms, &next_ms);
+    if (status == STATUS_OK) {
+        bans_count(entries, count);
+        handover_put(desk->config.bans, desk->config.turns, set);
+        desk->bans_next_ms = next_ms;
+    } else {
+        log_warn("desk", "bans can't be read now (%s); the old ones hold", status_name(status));
+        desk->bans_next_ms = desk->now_ms + TRY_AGAIN_MS;
+    }
+    desk->bans_stale = false;
+    free(entries);
+}
+
+enum status desk_ban_put(struct desk *desk, struct ban *ban)
+{
+    struct order_store *store = desk->config.store;
+    const enum status status = store->ops->bans->insert(store, ban);
+    if (status == STATUS_OK)
+        desk->bans_stale = true;
+    return status;
+}
+
+static bool blocks_meet(const struct address_block *a, const struct address_block *b)
+{
+    return address_in_block(&a->first, b) || address_in_block(&b->first, a);
+}
+
+bool desk_block_protected(const struct desk *desk, const struct address_block *block)
+{
+    static const char *const loopback[] = { "127.0.0.0/8", "::1" };
+    (void)desk;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct address_block own;
+        const enum status status = address_block_parse(span_from_string(loopback[i]), &own);
+        invariant(status == STATUS_OK);
+        if (blocks_meet(block, &own))
+            return true;
+    }
+    return false;
+}
