@@ -18,6 +18,7 @@ const REACTIONS = {
     'ended': 'settle',
     'paused': 'settle',
     'not-eligible': 'settle',
+    'banned': 'settle',
     'session-required': 'settle',
     'key-reused': 'settle',
     'key-required': 'settle',

@@ -187,6 +187,8 @@ const en = {
     'problem.ended': 'The sale has ended.',
     'problem.paused': 'The sale is paused. Please wait until it goes on.',
     'problem.not-eligible': 'This sale is open to invited customers only.',
+    'problem.banned':
+        'You are kept out of this shop for now. If that is a mistake, please ask the shop.',
     'problem.pass-required': 'Your place could not be confirmed. Please try again.',
     'problem.pass-invalid': 'Your place could not be confirmed. Please try again.',
     'problem.pass-expired': 'Your place has expired. Please try again.',
@@ -396,6 +398,7 @@ const zh = {
     'problem.ended': '活动已结束。',
     'problem.paused': '活动已暂停，请等待恢复。',
     'problem.not-eligible': '本场活动仅限受邀用户参加。',
+    'problem.banned': '您暂时无法参与抢购。如有疑问，请联系商家。',
     'problem.pass-required': '抢购资格未能确认，请再试一次。',
     'problem.pass-invalid': '抢购资格未能确认，请再试一次。',
     'problem.pass-expired': '抢购资格已过期，请再试一次。',
