@@ -195,13 +195,14 @@ void board_create_rooms(struct board *board, struct arena *arena, uint32_t sale_
     board->rooms = arena_take(arena, sale_count, sizeof *board->rooms);
 }
 
-/* `arrived` first: who sees a head or a draw sees at least the arrivals behind it. */
+/* The draw first: who sees an arrival after the start sees the draw too, and who sees a head sees the
+ * arrivals behind it. */
 void board_publish_room(struct board *board, const struct board_room_update *update)
 {
     invariant(update->sale != 0 && update->sale < board->sale_count);
     struct board_room *room = &board->rooms[update->sale];
-    PUT(room->arrived, update->arrived);
     PUT(room->draw, update->draw_done ? (uint64_t)update->drawn + 1 : 0);
+    PUT(room->arrived, update->arrived);
     PUT(room->head, update->head);
 }
 
@@ -211,9 +212,11 @@ bool board_read_room(const struct board *board, sale_id sale, struct board_room_
         return false;
     const struct board_room *room = &board->rooms[sale];
     *copy = (struct board_room_update){ .sale = sale, .head = GET(room->head) };
+    copy->arrived = GET(room->arrived);
     const uint64_t draw = GET(room->draw);
     copy->draw_done = draw != 0;
     copy->drawn = draw == 0 ? 0 : (uint32_t)(draw - 1);
-    copy->arrived = GET(room->arrived);
+    if (copy->arrived < copy->drawn)
+        copy->arrived = copy->drawn;
     return true;
 }

@@ -15,7 +15,7 @@ enum {
     WAITERS_PER_RETURN = 4,        /* users in line that one return can serve */
 
     EDGES_MAX = 64,
-    PORTS_MAX = EDGES_MAX + 3, /* edges; the store thread's own, its pump's, reconciliation's */
+    PORTS_MAX = EDGES_MAX + 4, /* edges; the store thread's own, its pump's, reconciliation's, rooms' */
     RING_SLOTS = 4096,         /* requests and answers between one thread and the inventory */
     JOB_SLOTS = 256,           /* jobs between one edge and the store thread */
 

@@ -330,7 +330,8 @@ static uint32_t desk_turn(struct desk *desk)
     struct order_writer_progress progress = { 0 };
     desk->now_ms = clock_now_ms();
     http_date_turn(desk->now_ms);
-    const bool more = jobs_turn(desk);
+    bool more = jobs_turn(desk);
+    more |= desk_rooms_turn(desk);
     courier_turn(desk);
     desk_money_turn(desk);
     desk_watch_turn(desk);

@@ -22,6 +22,7 @@
 #include "wiring/admin_keys.h"
 #include "wiring/config.h"
 #include "wiring/handover.h"
+#include "wiring/rooms.h"
 
 enum {
     JOB_REQUEST_BYTES = HTTP_BODY_MAX + HTTP_HEAD_MAX,
@@ -81,6 +82,8 @@ struct desk_config {
     struct inventory_port *port;      /* admin commands */
     struct inventory_port *pump_port; /* stock events, offers to those who wait */
     struct inventory_port *reconcile_port;
+    struct inventory_port *rooms_port;
+    struct rooms *rooms;
     struct order_store *store;
     struct ticket_queue *queue;
     uint32_t edges;

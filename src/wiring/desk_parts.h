@@ -59,6 +59,23 @@ struct desk_webhooks {
     uint64_t count_ms;  /* when to count what waits and what failed */
 };
 
+/* Waiting rooms that are open, or were and have a draw to be worked out again. */
+enum { DESK_ROOMS_MAX = 64 };
+struct desk_room {
+    sale_id sale; /* 0: a free place */
+    uint8_t secret[ROOM_SECRET_BYTES];
+    struct room_chain chain;
+    uint64_t row; /* of the table of places: those before it are in the chain */
+    struct room_control control;
+    bool asking; /* an admission is under way to the inventory */
+    bool defined, drawn, seen;
+};
+struct desk_rooms {
+    struct desk_room rooms[DESK_ROOMS_MAX];
+    uint64_t tick_ms;
+    bool full_told;
+};
+
 /* Counts for the final reports of open sales. */
 enum { DESK_METERS_MAX = 16, DESK_REPORT_MS = 3000 };
 struct desk_layer {
@@ -123,6 +140,7 @@ struct desk {
     struct desk_webhooks webhooks;
     struct desk_report report;
     struct desk_watch watch;
+    struct desk_rooms rooms;
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -180,6 +198,9 @@ enum preheat_result desk_preheat(
 MUST_CHECK enum status desk_sale_define(
     struct desk *desk, const struct sale *sale, struct outcome *outcome);
 void desk_schedule(struct desk *desk);
+/* desk_rooms.c: true: there is more to do at once. */
+bool desk_rooms_turn(struct desk *desk);
+void desk_rooms_define(struct desk *desk, const struct sale *sale);
 const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 

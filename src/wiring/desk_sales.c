@@ -136,6 +136,7 @@ void desk_schedule(struct desk *desk)
             return; /* away: the order writer tells */
         for (uint32_t i = 0; i < count; i++) {
             after = sales[i].id;
+            desk_rooms_define(desk, &sales[i]);
             if (sale_is_due(desk, &sales[i]))
                 sale_preheat_due(desk, &sales[i]);
         }

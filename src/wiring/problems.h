@@ -28,6 +28,13 @@
     X(NOT_ELIGIBLE, "not-eligible", 403, "Not eligible", "This sale is for invited users only.") \
     X(BANNED, "banned", 403, "Banned", \
         "You are kept out of the shop for now. If that is a mistake, please ask the shop.") \
+    X(NOT_YOUR_TURN, "not-your-turn", 403, "Not your turn", \
+        "This sale has a waiting room, and others are before you.") \
+    X(ROOM_NOT_OPEN, "room-not-open", 403, "Room not open", \
+        "The waiting room of this sale is not open yet.") \
+    X(NOT_IN_ROOM, "not-in-room", 404, "Not in the room", \
+        "Enter the waiting room first: POST /v1/sales/{sale}/room.") \
+    X(NO_ROOM, "no-room", 404, "No waiting room", "This sale has no waiting room.") \
     X(TOO_POPULAR, "too-popular", 503, "Too popular", "Too many people at once. Try again shortly.") \
     X(UNAVAILABLE, "unavailable", 503, "Unavailable", \
         "Purchases can't be taken right now. Try again shortly.") \

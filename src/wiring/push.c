@@ -14,6 +14,7 @@ enum {
     VISITS_BUSY = 1024, /* sockets a turn while there is something to tell them */
     VISITS_IDLE = 64,   /* and otherwise, to see which sessions are over */
     AWAY_PAUSE_MS = 1000,
+    ROOM_MS = 500, /* between two looks at where people in waiting rooms stand */
     FRAME_BYTES = JOB_RESPONSE_BYTES + 4096,
 };
 static const struct span protocol = SPAN("stampede.v1");
@@ -30,6 +31,8 @@ struct push {
     uint8_t round;           /* of telling everybody everything */
     uint64_t tick_ms;        /* next look at items and sessions */
     uint64_t pause_until_ms; /* the database is away */
+    uint64_t room_ms;        /* next look at waiting rooms */
+    uint32_t room_sockets;   /* that follow one */
 };
 
 static struct metric metric_sockets = {
@@ -98,6 +101,7 @@ static void watched_drop(struct push *push, struct push_socket *socket)
 static void socket_drop(struct push *push, struct push_socket *socket)
 {
     watched_drop(push, socket);
+    push->room_sockets -= socket->room != 0;
     push_table_remove(&push->table, socket);
     metric_add(&metric_sockets, UINT64_MAX); /* one less: cells of a gauge may go below zero */
 }
@@ -128,7 +132,7 @@ static void watch_set(struct routes *routes, struct push_socket *socket, const s
 }
 
 static void socket_add(
-    struct exchange *exchange, const struct session *session, const struct push_watch *watch)
+    struct exchange *exchange, const struct session *session, const struct push_watch *watch, sale_id room)
 {
     struct routes *routes = exchange->routes;
     struct push *push = routes->push;
@@ -139,6 +143,8 @@ static void socket_add(
     struct push_socket *socket = push_table_add(&push->table, edge_socket_slot(id), id, session->user);
     socket->expires_s = session->expires_s;
     socket->round = push->round;
+    socket->room = room;
+    push->room_sockets += room != 0;
     watch_set(routes, socket, watch);
     push_table_want(&push->table, socket, PUSH_STATE, 0);
     metric_add(&metric_sockets, 1);
@@ -223,6 +229,17 @@ static bool query_watch(struct exchange *exchange, struct push_watch *watch)
     return false;
 }
 
+/* ?room=N: a sale that is public. */
+static bool query_room(struct exchange *exchange, sale_id *room)
+{
+    const struct span value = query_value(exchange->request->query, "room");
+    *room = 0;
+    if (value.data == NULL || (span_to_u32(value, room) == STATUS_OK && *room != 0))
+        return true;
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "room must be the number of a sale.");
+    return false;
+}
+
 enum edge_verdict push_request(struct exchange *exchange)
 {
     struct push *push = exchange->routes->push;
@@ -230,6 +247,7 @@ enum edge_verdict push_request(struct exchange *exchange)
     struct session session;
     struct push_watch watch;
     struct span chosen;
+    sale_id room;
     if (exchange->head_only)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (!origin_is_allowed(exchange))
@@ -243,14 +261,15 @@ enum edge_verdict push_request(struct exchange *exchange)
     case WEBSOCKET_WELCOME:
         break;
     }
-    if (!session_read(exchange, offer.protocols, &chosen, &session) || !query_watch(exchange, &watch))
+    if (!session_read(exchange, offer.protocols, &chosen, &session) || !query_watch(exchange, &watch)
+        || !query_room(exchange, &room))
         return EDGE_REPLIED;
     if (offer.protocols.data != NULL && chosen.data == NULL)
         return reply_problem(exchange, PROBLEM_MALFORMED, "Offer the protocol stampede.v1.");
     if (exchange->closing || push->table.count >= push->sockets_max)
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     websocket_accept(exchange->out, &offer, chosen);
-    socket_add(exchange, &session, &watch);
+    socket_add(exchange, &session, &watch, room);
     return EDGE_UPGRADED;
 }
 
@@ -316,6 +335,27 @@ static void changes_send(struct routes *routes, struct push_socket *socket)
             metric_add(&metric_messages, 1);
     }
     socket->items_seen = items->changes;
+}
+
+/* Where its user stands in the waiting room, if that has changed. */
+static void room_send(struct routes *routes, struct push_socket *socket)
+{
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, socket->room);
+    struct room_standing standing;
+    if (sale == NULL || !sale->waiting_room)
+        return;
+    rooms_look(routes->shared.rooms, socket->room, socket->user, &standing);
+    const uint64_t now = (uint64_t)standing.state << 40
+        | (uint64_t)room_odds(&standing.view, standing.ahead) << 32 | standing.ahead;
+    if (standing.state == ROOM_ABSENT || now == socket->room_told)
+        return;
+    socket->room_told = now;
+    struct text payload = frame_begin();
+    text_literal(&payload, "{\"type\":\"room\",");
+    room_standing_members(routes, sale, &standing, &payload);
+    text_literal(&payload, "}");
+    frame_send(routes, socket, &payload);
 }
 
 /* ---- messages in ---- */
@@ -408,6 +448,8 @@ static void visit(struct routes *routes, struct push_socket *socket, uint64_t no
     }
     if (socket->items_seen != push->items.changes)
         changes_send(routes, socket);
+    if (socket->room != 0)
+        room_send(routes, socket);
 }
 
 static void visits_make(struct routes *routes, uint32_t count, uint64_t now_ms)
@@ -428,6 +470,10 @@ static void tick(struct routes *routes, uint64_t now_ms)
     push->tick_ms = now_ms + EDGE_TICK_MS;
     if (push_items_look(&push->items, routes->door.board, now_ms))
         push->visits_left = push->table.used;
+    if (push->room_sockets > 0 && now_ms >= push->room_ms && push->visits_left == 0) {
+        push->room_ms = now_ms + ROOM_MS;
+        push->visits_left = push->table.used;
+    }
     if (push->visits_left == 0)
         visits_make(routes, VISITS_IDLE, now_ms);
 }

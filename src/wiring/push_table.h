@@ -28,6 +28,8 @@ struct push_socket {
     uint32_t next;                     /* slot + 1 of an older one of the same user */
     uint32_t line_next, line_previous; /* slot + 1 */
     uint32_t expires_s;                /* of the session */
+    sale_id room;                      /* whose waiting room it follows; 0: none */
+    uint64_t room_told;                /* what it was told last of that, in one number */
     uint32_t items_seen;               /* changes of items up to here were told */
     uint8_t watched[PUSH_WATCHED_MAX]; /* places in the table of items */
     uint8_t watched_count;

@@ -285,7 +285,11 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
         return push_request(exchange);
     if (span_starts_with(path, SPAN("/sales/"))) {
         struct span rest = span_of(path.data + 7, path.size - 7);
-        if (!path_number(&rest, &number) || rest.size > 0)
+        if (!path_number(&rest, &number))
+            return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
+        if (span_equal(rest, SPAN("/draw")) || span_equal(rest, SPAN("/draw/arrivals")))
+            return room_draw_request(exchange, number, rest.size > 5);
+        if (rest.size > 0)
             return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
         return public_sale(exchange, number);
     }
@@ -296,13 +300,26 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
 
+/* "/sales/12/room" → 12 */
+static bool room_path(struct span path, sale_id *sale)
+{
+    static const struct span prefix = SPAN("/sales/");
+    if (!span_starts_with(path, prefix))
+        return false;
+    path = span_of(path.data + prefix.size, path.size - prefix.size);
+    return path_number(&path, sale) && span_equal(path, SPAN("/room"));
+}
+
 static enum edge_verdict route_public(struct exchange *exchange, struct span path)
 {
     const enum http_method method = exchange->request->method;
+    sale_id sale;
     if (public_api_known(method, path) != PUBLIC_UNKNOWN)
         return orders_public(exchange, path);
     if (span_starts_with(path, SPAN("/items/")))
         return route_item(exchange, span_of(path.data + 7, path.size - 7));
+    if (room_path(path, &sale))
+        return room_request(exchange, sale);
     if (span_equal(path, SPAN("/session")))
         return method == HTTP_POST ? public_session(exchange)
                                    : reply_problem(exchange, PROBLEM_METHOD, NULL);

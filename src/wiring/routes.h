@@ -8,6 +8,7 @@
 
 #include "edge/edge.h"
 #include "wiring/desk.h"
+#include "wiring/rooms.h"
 
 struct static_files;
 struct switches;
@@ -18,6 +19,7 @@ struct routes_shared { /* the same for all edges */
     const struct door_channels *channels;
     struct embedded *embedded;
     struct desk *desk;
+    struct rooms *rooms;
     const struct static_files *files;
     const struct switches *switches;
     struct handover *catalog;  /* struct catalog */

@@ -51,8 +51,7 @@ void job_hand_in(struct routes *routes, struct job *job)
     invariant(desk_hand_in(routes->shared.desk, routes->index, job));
 }
 
-/* A refusal for a request that was deferred. */
-static void complete_problem(
+void complete_problem(
     struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors)
 {
     char bytes[1024], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
@@ -65,7 +64,7 @@ static void complete_problem(
     edge_complete_bytes(routes->edge, token, text_span(&out));
 }
 
-static struct ask *ask_send(struct exchange *exchange, const struct command *command)
+struct ask *ask_send(struct exchange *exchange, const struct command *command)
 {
     struct routes *routes = exchange->routes;
     struct inventory_request *slot =
@@ -187,6 +186,10 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
     routes->ask_free = (uint16_t)(index + 1);
     if (!edge_token_alive(routes->edge, ask.token))
         return;
+    if (ask.room != 0) {
+        room_entered(routes, &ask, outcome);
+        return;
+    }
     if (ask.mine) {
         mine_complete(routes, &ask, outcome);
         return;

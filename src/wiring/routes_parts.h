@@ -42,7 +42,9 @@ struct ask {
     uint64_t token;
     user_id user;
     uint64_t version_seen, wait_until_ms;
+    uint64_t start_ms; /* of the sale of a waiting room */
     item_id item;
+    sale_id room; /* entering the waiting room of this sale; 0: not that */
     bool mine; /* "have I bought this", else about one order */
     bool closing;
     uint8_t cors;
@@ -122,8 +124,23 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
+/* A refusal for a request that was deferred. */
+void complete_problem(
+    struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors);
+/* Asks the inventory; NULL: refused, and told so. */
+struct ask *ask_send(struct exchange *exchange, const struct command *command);
 struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing,
     uint8_t cors); /* NULL: none free */
 void job_hand_in(struct routes *routes, struct job *job);
+
+/* routes_room.c */
+enum edge_verdict room_request(struct exchange *exchange, sale_id sale); /* POST enters, GET looks */
+void room_entered(struct routes *routes, const struct ask *ask, const struct outcome *outcome);
+enum edge_verdict room_draw_request(struct exchange *exchange, sale_id sale, bool arrivals);
+/* Members of a JSON object: the sale, and where somebody stands. */
+void room_standing_members(struct routes *routes, const struct catalog_sale *sale,
+    const struct room_standing *standing, struct text *out);
+/* Whether the user may have passes of this sale; false: refused, and told so. */
+bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, user_id user);
 
 #endif

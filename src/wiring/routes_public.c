@@ -169,6 +169,10 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
             exchange->closing, exchange->out);
         return EDGE_REPLIED;
     }
+    const struct catalog_sale *sale = catalog_sale_find(catalog, view.sale);
+    if (sale != NULL && sale->waiting_room && !board_may_have_bought(routes->door.board, item, user)
+        && !room_lets_in(exchange, sale, user))
+        return EDGE_REPLIED;
     const struct pass pass = { .user = user,
         .item = item,
         .expires_s = expiry_s(now_ms, routes->shared.config->pass_life_s),

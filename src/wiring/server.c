@@ -49,6 +49,7 @@ struct server {
     struct handover settings, catalog, bans;
     struct reader_turns turns;
     struct embedded *embedded;
+    struct rooms *rooms;
     struct order_store *store;
     struct ticket_queue *queue;
     struct desk *desk;
@@ -162,9 +163,10 @@ static bool inventory_open(struct server *server)
             .batch_bytes = BATCH_BYTES },
         .engine = { .items_max = (uint32_t)server->config.items_max,
             .sales_max = (uint32_t)server->config.sales_max,
-            .tickets_max = server->config.tickets_max },
+            .tickets_max = server->config.tickets_max,
+            .places_max = server->config.room_places_max },
         .filter_key = server->keys.filter,
-        .ports = server->edge_count + 3,
+        .ports = server->edge_count + 4,
         .ring_slots = RING_SLOTS,
     };
     const uint64_t began = clock_monotonic_ns();
@@ -209,6 +211,8 @@ static bool store_open(struct server *server)
 
 static bool desk_make(struct server *server)
 {
+    if (rooms_open(&server->rooms, server->embedded, (uint32_t)server->config.sales_max) != STATUS_OK)
+        return failed(server, "no memory for the waiting rooms");
     const struct desk_config config = { .config = &server->config,
         .keys = &server->keys,
         .channels = &server->channels,
@@ -216,6 +220,8 @@ static bool desk_make(struct server *server)
         .port = embedded_port(server->embedded, server->edge_count, NULL),
         .pump_port = embedded_port(server->embedded, server->edge_count + 1, NULL),
         .reconcile_port = embedded_port(server->embedded, server->edge_count + 2, NULL),
+        .rooms_port = embedded_port(server->embedded, server->edge_count + 3, NULL),
+        .rooms = server->rooms,
         .store = server->store,
         .queue = server->queue,
         .edges = server->edge_count,
@@ -228,6 +234,7 @@ static bool desk_make(struct server *server)
     embedded_port(server->embedded, server->edge_count, desk_wake(server->desk));
     embedded_port(server->embedded, server->edge_count + 1, desk_wake(server->desk));
     embedded_port(server->embedded, server->edge_count + 2, desk_wake(server->desk));
+    embedded_port(server->embedded, server->edge_count + 3, desk_wake(server->desk));
     return true;
 }
 
@@ -238,6 +245,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .channels = &server->channels,
         .embedded = server->embedded,
         .desk = server->desk,
+        .rooms = server->rooms,
         .files = server->files,
         .switches = &server->switches,
         .catalog = &server->catalog,
@@ -427,6 +435,7 @@ static void server_close(struct server *server)
         server->queue->ops->close(server->queue);
     if (server->store != NULL)
         server->store->ops->close(server->store);
+    rooms_close(server->rooms);
     embedded_close(server->embedded);
     static_files_close(server->files);
     if (server->settings.release != NULL) {

@@ -1,0 +1,53 @@
+/* wiring/rooms.h: what the edges know about waiting rooms: the draw of each sale and how its line
+ * moves. Who has which number, and the head, come from the inventory's own tables; together they
+ * say where somebody stands, in a few hundred instructions and without a lock.
+ * Threads: the desk writes (rooms_show…), any may look. A draw is written once, then shown, and
+ * never changes. Memory: one arena at open. */
+#ifndef STAMPEDE_WIRING_ROOMS_H
+#define STAMPEDE_WIRING_ROOMS_H
+
+#include "base/text.h"
+#include "funnel/room.h"
+#include "inventory/embedded.h"
+
+struct rooms;
+MUST_CHECK enum status rooms_open(struct rooms **rooms, const struct embedded *embedded, uint32_t sales_max);
+void rooms_close(struct rooms *rooms); /* accepts NULL */
+
+/* The desk. */
+void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
+    const struct room_chain *chain);
+void rooms_show_view(struct rooms *rooms, sale_id sale, const struct room_view *view);
+
+/* Any thread. */
+enum room_state {
+    ROOM_ABSENT,   /* has not entered */
+    ROOM_EARLY,    /* entered; the draw is to come */
+    ROOM_WAITING,  /* has a place */
+    ROOM_ADMITTED, /* may have passes */
+    ROOM_SOLD_OUT, /* has a place, but there is nothing left to wait for */
+    ROOM_STATES,
+};
+struct room_standing {
+    enum room_state state;
+    uint32_t number;  /* arrival number, from 0 */
+    uint32_t arrived; /* so many have come */
+    uint32_t ahead;   /* ROOM_WAITING */
+    struct room_view view;
+};
+void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
+/* False: not drawn yet. */
+bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
+/* Up to `max` marks of arrivals from row `*cursor` of the table on, as 16 hex digits each; looks at a
+ * bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the number of marks. */
+uint32_t rooms_marks(const struct rooms *rooms, sale_id sale,
+    const uint8_t secret[ROOM_SECRET_BYTES], uint32_t count, uint64_t *cursor, uint32_t max,
+    uint32_t *first, struct text *out);
+
+/* Members of a JSON object, without braces, beginning with "state". `wait_ms`: until the start, for
+ * those who are early. */
+void room_members(
+    const struct room_standing *standing, uint64_t wait_ms, uint64_t random, struct text *out);
+uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_ms, uint64_t random);
+
+#endif
