@@ -1,6 +1,7 @@
 /* wiring/main.c: which command was asked for. */
 #include "wiring/admin_cli.h"
 #include "wiring/demo.h"
+#include "wiring/draw_cli.h"
 #include "wiring/key_command.h"
 #include "wiring/mint.h"
 #include "wiring/reconcile_cli.h"
@@ -27,6 +28,7 @@ static const struct verb verbs[] = {
         "products, sales, items, stock, orders: the admin API from the command line" },
     { "reconcile", reconcile_main, "compare database and inventory of a running server" },
     { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
+    { "draw", draw_main, "check the draw of a waiting room, from what the server has published" },
     { "key", key_command_main, "make and list admin keys" },
     { "mint", mint_main, "passes and sessions for rehearsals, signed with the data folder's own secret" },
 };

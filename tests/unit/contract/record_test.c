@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 9 };
+enum { SAMPLES = 11 };
 
 /* One of each type, SETTLE with and without a waiter, all fields that the engine sets at their
  * edges. */
@@ -77,6 +77,16 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
             (struct command_move){ .item = 3, .from = CHANNEL_SAFETY, .to = 7, .quantity = UINT32_MAX };
         outcome->applied = 40;
         break;
+    case 9:
+        command->type = COMMAND_ARRIVE;
+        command->arrive = (struct command_arrive){ .sale = 7, .user = UINT64_MAX };
+        outcome->number = UINT32_MAX;
+        break;
+    case 10:
+        command->type = COMMAND_ADMIT;
+        command->admit = (struct command_admit){ .sale = 7, .head = UINT32_MAX };
+        outcome->number = 8;
+        break;
     default:
         command->type = COMMAND_SETTLE;
         command->settle =
@@ -124,7 +134,7 @@ static void every_logged_command_comes_back_with_its_outcome(void **state)
 static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
-        69 + 20 * WAITERS_PER_RETURN };
+        69 + 20 * WAITERS_PER_RETURN, 26, 22 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;

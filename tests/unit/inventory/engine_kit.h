@@ -16,6 +16,7 @@ enum {
     ANNA = 7,
     BERT = 8,
     CLEO = 9,
+    KIT_PLACES = 5, /* in waiting rooms */
 };
 
 struct kit {

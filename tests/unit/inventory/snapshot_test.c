@@ -67,6 +67,12 @@ static void what_is_loaded_is_what_was_written_and_goes_on_alike(void **state)
     assert_int_equal(kit_settle(&kit, 1, SETTLE_SOLD), ANSWER_DONE);
     assert_int_equal(kit_settle(&kit, 2, SETTLE_RETURN), ANSWER_DONE);
     assert_int_equal(kit_do(&kit, pause, 0), ANSWER_DONE);
+    for (user_id user = ANNA; user <= CLEO; user++) {
+        const struct command arrive = { .type = COMMAND_ARRIVE, .arrive = { .sale = 1, .user = user } };
+        assert_int_equal(kit_do(&kit, arrive, user == CLEO ? SALE_NOW : 0), ANSWER_DONE);
+    }
+    const struct command admit = { .type = COMMAND_ADMIT, .admit = { .sale = 1, .head = 1 } };
+    assert_int_equal(kit_do(&kit, admit, SALE_NOW), ANSWER_DONE);
     fill_and_write(6);
     assert_int_equal(load(), STATUS_OK);
     assert_int_equal(where.lsn, 6);
@@ -76,6 +82,9 @@ static void what_is_loaded_is_what_was_written_and_goes_on_alike(void **state)
     assert_null(engine_check(&loaded));
     assert_int_equal(tickets_find_key(&loaded.tickets, 4), 1);
     assert_int_equal(loaded.sales[1].items, 1);
+    assert_int_equal(places_find(&loaded.places, 1, BERT), 1);
+    assert_int_equal(loaded.sales[1].drawn, 2);
+    assert_int_equal(loaded.sales[1].head, 1);
 }
 
 static void a_damaged_snapshot_is_passed_over_for_an_older_one(void **state)

@@ -1,0 +1,109 @@
+#include "inventory/places.h"
+
+#include "tests/unit/base/unit.h"
+
+#include <pthread.h>
+
+enum { CAPACITY = 1000, USERS = 700 };
+
+static struct places places;
+static struct arena arena;
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_int_equal(arena_open(&arena, places_bytes(CAPACITY) + 4096), STATUS_OK);
+    places_create(&places, &arena, CAPACITY);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
+
+static void everybody_is_found_in_each_sale_and_nobody_else(void **state)
+{
+    (void)state;
+    assert_int_equal(places_find(&places, 1, 5), UINT64_MAX);
+    for (user_id user = 1; user <= CAPACITY / 2; user++) {
+        places_add(&places, 1, user, (uint32_t)user);
+        places_add(&places, 2, user, 7);
+    }
+    assert_true(places_full(&places));
+    for (user_id user = 1; user <= CAPACITY / 2; user++) {
+        assert_int_equal(places_find(&places, 1, user), 2 * (user - 1));
+        assert_int_equal(places.rows[places_find(&places, 1, user)].number, user);
+        assert_int_equal(places.rows[places_find(&places, 2, user)].number, 7);
+    }
+    assert_int_equal(places_find(&places, 3, 5), UINT64_MAX);
+    assert_int_equal(places_find(&places, 1, CAPACITY), UINT64_MAX);
+}
+
+static void add_twice(void)
+{
+    places_add(&places, 1, 5, 0);
+    places_add(&places, 1, 5, 1);
+}
+
+static void add_too_many(void)
+{
+    for (user_id user = 1; user <= CAPACITY + 1; user++)
+        places_add(&places, 1, user, 0);
+}
+
+static void a_second_place_and_one_too_many_are_bugs(void **state)
+{
+    (void)state;
+    assert_true(unit_stops(add_twice));
+    assert_true(unit_stops(add_too_many));
+}
+
+static void no_rooms_is_a_table_that_is_always_full(void **state)
+{
+    struct places none;
+    (void)state;
+    places_create(&none, &arena, 0);
+    assert_true(places_full(&none));
+    assert_int_equal(places_find(&none, 1, 1), UINT64_MAX);
+}
+
+/* Who finds a row finds it whole, while others are added. */
+static void *reader(void *context)
+{
+    (void)context;
+    for (uint32_t seen = 0; seen < USERS;) {
+        seen = 0;
+        for (user_id user = 1; user <= USERS; user++) {
+            const uint64_t row = places_find(&places, 1, user);
+            if (row == UINT64_MAX)
+                continue;
+            assert_int_equal(places.rows[row].number, user * 3);
+            seen++;
+        }
+    }
+    return NULL;
+}
+
+static void readers_need_no_lock(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
+    for (user_id user = 1; user <= USERS; user++)
+        places_add(&places, 1, user, (uint32_t)user * 3);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(everybody_is_found_in_each_sale_and_nobody_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_second_place_and_one_too_many_are_bugs, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_rooms_is_a_table_that_is_always_full, setup, teardown),
+        cmocka_unit_test_setup_teardown(readers_need_no_lock, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
