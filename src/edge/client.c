@@ -12,7 +12,7 @@ static bool client_known(struct edge *edge, struct connection *connection, const
     if (connection->forwarded || edge->config.callers == NULL)
         return true; /* a proxy has as many connections as it needs */
     const enum caller_answer answer = caller_enter(edge->config.callers, client);
-    connection->counted = (uint8_t)answer & 3;
+    connection->counted = (unsigned)answer & 3u;
     return answer != CALLER_TOO_MANY;
 }
 
