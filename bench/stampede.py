@@ -53,6 +53,11 @@ class Stampede(Server):
             "data.tickets_max": str(tickets_max),
             "session.guests": "yes",
             "pass.life_s": "3599",
+            "limits.address_per_s": "1000000",  # asked and counted, but one generator is not refused
+            "limits.address_burst": "1000000",
+            "limits.connections_per_address": "1000000",
+            "limits.user_requests": "60",
+            "limits.user_window_ms": "1",
             "admin.keys": self.write("admin_keys", key_line),
             "orders.lag_max": str(max(1000, tickets_max)),
         }

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/metrics.h"
 #include "base/planted.h"
+#include "funnel/drop.h"
 #include "funnel/purchase_body.h"
 #include "funnel/token.h"
 
@@ -17,6 +18,8 @@
     X(ENDED, "ended") \
     X(PAUSED, "paused") \
     X(UNAVAILABLE, "unavailable") \
+    X(BANNED, "banned") \
+    X(TOO_FAST, "too-fast") \
     X(SESSION_INVALID, "session-invalid") \
     X(PASS_REQUIRED, "pass-required") \
     X(PASS_INVALID, "pass-invalid") \
@@ -28,7 +31,8 @@
     X(BAD_KEY, "bad-key") \
     X(KEY_REQUIRED, "key-required") \
     X(SOLD_OUT, "sold-out") \
-    X(NO_CHANCE, "no-chance")
+    X(NO_CHANCE, "no-chance") \
+    X(TOO_POPULAR, "too-popular")
 
 #define REASON_NAME(reason, text) [DOOR_##reason] = (text),
 static const char *const reason_names[DOOR_REASONS] = { REASON_LIST(REASON_NAME) };
@@ -161,6 +165,18 @@ static enum door_reason window_ask(const struct window *item, uint64_t now_ms, s
     return DOOR_GO;
 }
 
+/* The address: is it kept out, is it too fast? */
+static inline enum door_reason address_ask(
+    const struct door *door, const struct door_request *in, struct door_result *out)
+{
+    if (__builtin_expect(ban_set_address_at(door->bans, in->client, in->now_ms), 0))
+        return DOOR_BANNED;
+    if (door->limits == NULL)
+        return DOOR_GO;
+    out->wait_ms = limits_address(door->limits, in->client, in->now_ms);
+    return __builtin_expect(out->wait_ms == 0, 1) ? DOOR_GO : DOOR_TOO_FAST;
+}
+
 /* Session, if there is one, and pass: who is it? */
 static enum door_reason user_ask(const struct door *door, const struct door_request *in, user_id *user)
 {
@@ -242,6 +258,26 @@ static enum door_reason stock_ask(const struct door *door, item_id item, struct 
                                                                                         : DOOR_GO;
 }
 
+/* There are units, and everything is in order; may this one go on now? */
+static enum door_reason crowd_ask(
+    const struct door *door, const struct door_request *in, user_id user, struct door_result *out)
+{
+    struct door_sale sale = { .id = 0 };
+    if (door->sale != NULL)
+        sale = door->sale(door->context, in->item);
+    if (sale.drop_percent != 0 && drop_hits(door->keys, sale.id, user, sale.drop_percent))
+        return DOOR_TOO_POPULAR;
+    if (door->limits == NULL)
+        return DOOR_GO;
+    if ((out->wait_ms = limits_user(door->limits, user, in->now_ms)) != 0)
+        return DOOR_TOO_FAST;
+    if ((out->wait_ms = limits_item(door->limits, in->item, sale.pace_per_s, in->now_ms)) != 0)
+        return DOOR_TOO_POPULAR;
+    if ((out->wait_ms = limits_admission(door->limits, in->now_ms)) != 0)
+        return DOOR_TOO_POPULAR;
+    return DOOR_GO;
+}
+
 static enum door_reason ask(
     const struct door *door, const struct door_request *in, struct door_result *out)
 {
@@ -256,12 +292,17 @@ static enum door_reason ask(
         return closed;
 
     user_id user = 0;
-    enum door_reason reason = user_ask(door, in, &user);
+    enum door_reason reason = address_ask(door, in, out);
+    if (reason != DOOR_GO)
+        return reason;
+    reason = user_ask(door, in, &user);
     if (closed != DOOR_GO && (reason != DOOR_GO || !may_know_a_win(door, in->item, user)))
         return closed;
     if (reason != DOOR_GO)
         return reason;
     out->user = user;
+    if (__builtin_expect(ban_set_user_at(door->bans, user, in->now_ms), 0))
+        return DOOR_BANNED;
 
     if ((reason = wish_ask(door, in->body, out)) != DOOR_GO)
         return reason;
@@ -270,6 +311,8 @@ static enum door_reason ask(
         return reason;
 
     reason = stock_ask(door, in->item, out);
+    if (reason == DOOR_GO && closed == DOOR_GO)
+        reason = crowd_ask(door, in, user, out);
     if (reason != DOOR_GO && closed == DOOR_GO && !may_know_a_win(door, in->item, user))
         return reason;
     if (key.data != NULL)

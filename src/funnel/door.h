@@ -1,15 +1,18 @@
 /* funnel/door.h: the cheap questions that a purchase must answer before it may bother the
- * inventory. The order is fixed (docs/funnel.md): item, window, wins stopped, session, pass, body,
- * key, sold out, no chance. A refusal changes nothing. What goes through is asked again by the inventory,
- * which alone decides. Who may have bought already (buyer filter) is never refused by the sold-out
- * flag, nor by a sale that has ended or pauses: the inventory knows the ticket and must get the
+ * inventory. The order is fixed (docs/funnel.md): item, window, wins stopped, ban and rate of the
+ * address, session, pass, ban of the user, body, key, sold out, no chance, early drop, rate of the user,
+ * pace of the item, admission. A refusal changes nothing, but rates count it. What goes through is
+ * asked again by the inventory, which alone decides. Who may have bought already (buyer filter) is
+ * never refused from the sold-out flag on, nor by a sale that has ended or pauses: the inventory knows the ticket and must get the
  * chance to tell it.
  * Thread: any, with keys of its own (funnel/keys.h). Memory: none; no locks. */
 #ifndef STAMPEDE_FUNNEL_DOOR_H
 #define STAMPEDE_FUNNEL_DOOR_H
 
 #include "contract/board.h"
+#include "funnel/bans.h"
 #include "funnel/keys.h"
+#include "funnel/limits.h"
 #include "funnel/switches.h"
 
 enum door_reason {
@@ -19,6 +22,8 @@ enum door_reason {
     DOOR_ENDED,
     DOOR_PAUSED,
     DOOR_UNAVAILABLE,     /* wins are stopped, see board.wins_stopped */
+    DOOR_BANNED,          /* the address or the user */
+    DOOR_TOO_FAST,        /* the address or the user; with wait_ms */
     DOOR_SESSION_INVALID, /* Authorization is there but is no valid session */
     DOOR_PASS_REQUIRED,
     DOOR_PASS_INVALID, /* malformed or forged */
@@ -31,6 +36,7 @@ enum door_reason {
     DOOR_KEY_REQUIRED, /* the item's limit per user is not one */
     DOOR_SOLD_OUT,     /* with free */
     DOOR_NO_CHANCE,    /* those ahead ask for all that is free, and more: come back shortly */
+    DOOR_TOO_POPULAR,  /* early drop, pace or admission; with wait_ms, 0 for a drop */
     DOOR_REASONS,
 };
 
@@ -48,15 +54,25 @@ MUST_CHECK enum status door_channels_set(
 MUST_CHECK bool door_channel_find(
     const struct door_channels *channels, struct span name, channel_index *index);
 
+struct door_sale { /* what an item's sale says of crowds */
+    sale_id id;
+    uint32_t drop_percent, pace_per_s; /* 0: none */
+};
 struct door {
     const struct board *board;
     const struct funnel_keys *keys; /* turned by this thread */
     const struct door_channels *channels;
     const struct switches *switches; /* NULL: all off */
+    struct limits *limits;           /* NULL: none */
+    const struct ban_set *bans;      /* NULL: nobody; of this turn */
+    /* Asked only for purchases that everything before lets through. NULL: no sale says anything. */
+    struct door_sale (*sale)(const void *context, item_id item);
+    const void *context;
 };
 struct door_request {
     uint64_t now_ms;
     item_id item;
+    const struct address *client;
     /* Header values as they came; absent ones are SPAN_NONE. */
     struct span authorization; /* "Bearer <session>" */
     struct span pass;          /* Stampede-Pass */
@@ -71,6 +87,7 @@ struct door_result {
     uint64_t key;            /* DOOR_GO: command_reserve.key, 0: none */
     uint64_t start_ms;       /* DOOR_NOT_STARTED */
     uint32_t free;           /* DOOR_SOLD_OUT: published free units of the channel */
+    uint32_t wait_ms;        /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
 };
 
 /* Answers and counts (stampede_door_total). */

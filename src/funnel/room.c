@@ -248,8 +248,7 @@ enum room_odds room_odds(const struct room_view *view, uint32_t ahead)
 {
     if (view->free == 0 && view->held == 0)
         return ROOM_NONE;
-    const uint64_t before =
-        ((uint64_t)ahead + view->deciding) * view->conversion_milli / MILLI;
+    const uint64_t before = ((uint64_t)ahead + view->deciding) * view->conversion_milli / MILLI;
     if (before + before / 4 < view->free)
         return ROOM_GOOD;
     return before < (uint64_t)view->free + view->free / 4 + view->held / 4 ? ROOM_FAIR : ROOM_POOR;

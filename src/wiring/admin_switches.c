@@ -3,6 +3,8 @@
  * audit chain. */
 #include "wiring/admin_switches.h"
 
+#include "wiring/gate_limits.h"
+
 #include "wiring/admin_api.h"
 
 enum { SOLD_OUT_LIST_MAX = 200 };
@@ -24,6 +26,8 @@ void switches_start(struct switches *switches, const struct config *config)
 {
     const uint64_t values[SWITCHES] = {
         [SWITCH_POW_BOOST] = config->switch_pow_boost,
+        [SWITCH_ADMISSION_PER_S] = config->admission_per_s,
+        [SWITCH_ADDRESS_RATE] = config->address_per_s,
         [SWITCH_REFUSE_NEW] = config->switch_refuse_new,
         [SWITCH_BYPASS_ADDRESS_LIMIT] = config->switch_bypass_address_limit,
         [SWITCH_BYPASS_USER_LIMIT] = config->switch_bypass_user_limit,
@@ -151,6 +155,7 @@ void admin_switches_change(struct desk *desk, struct job *job, uint32_t id)
         switch_set(desk->config.switches, (enum switch_name)name, wanted);
         admin_audit_write(desk, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
     }
+    gate_limits_apply(desk->config.limits, desk->config.switches, desk->config.config);
     if (wish.items_given)
         sold_out_change(desk, job, &wish);
     switches_reply(desk, job);

@@ -12,6 +12,8 @@ static const uint8_t from_door[DOOR_REASONS] = {
     [DOOR_ENDED] = PROBLEM_ENDED,
     [DOOR_PAUSED] = PROBLEM_PAUSED,
     [DOOR_UNAVAILABLE] = PROBLEM_UNAVAILABLE,
+    [DOOR_BANNED] = PROBLEM_BANNED,
+    [DOOR_TOO_FAST] = PROBLEM_TOO_FAST,
     [DOOR_SESSION_INVALID] = PROBLEM_SESSION_INVALID,
     [DOOR_PASS_REQUIRED] = PROBLEM_PASS_REQUIRED,
     [DOOR_PASS_INVALID] = PROBLEM_PASS_INVALID,
@@ -24,6 +26,7 @@ static const uint8_t from_door[DOOR_REASONS] = {
     [DOOR_KEY_REQUIRED] = PROBLEM_KEY_REQUIRED,
     [DOOR_SOLD_OUT] = PROBLEM_SOLD_OUT,
     [DOOR_NO_CHANCE] = PROBLEM_TOO_POPULAR,
+    [DOOR_TOO_POPULAR] = PROBLEM_TOO_POPULAR,
 };
 
 static const uint8_t from_answer[ANSWERS] = {
@@ -61,6 +64,8 @@ struct edge_answer answer_from_door(const struct door_result *result)
         answer.b = result->start_ms;
     if (result->reason == DOOR_SOLD_OUT)
         answer.a = result->free;
+    if (result->reason == DOOR_TOO_FAST || result->reason == DOOR_TOO_POPULAR)
+        answer.a = result->wait_ms;
     return answer;
 }
 
@@ -98,14 +103,24 @@ static const char ticket_gap[] = "0000000000000000";
 
 static bool waits(enum problem problem)
 {
-    return problem_texts[problem].status == 503;
+    return problem_texts[problem].status == 503 || problem == PROBLEM_TOO_FAST;
+}
+
+/* When to come back: not before `wait_ms`, and up to five seconds later, so that nobody comes back all
+ * at once. Two characters: the room in a reply that is rendered at start. */
+static void wait_text(struct text *out, uint32_t wait_ms)
+{
+    const uint64_t seconds = wait_ms / 1000 + 1 + clock_monotonic_ns() / 1000 % 5;
+    if (seconds < 10)
+        text_literal(out, " ");
+    text_u64(out, seconds < 99 ? seconds : 99);
 }
 
 static void ready_make(struct ready *ready, enum problem problem, struct span more)
 {
     struct text out = text_in(ready->bytes, sizeof ready->bytes);
     problem_reply(
-        &out, problem, NULL, more, waits(problem) ? SPAN("Retry-After: 1\r\n") : SPAN_NONE, false);
+        &out, problem, NULL, more, waits(problem) ? SPAN("Retry-After: 99\r\n") : SPAN_NONE, false);
     invariant(!out.overflow);
     ready->size = (uint32_t)out.size;
     const char *date = memmem(out.data, out.size, "\r\nDate: ", 8);
@@ -134,8 +149,8 @@ void answers_create(void)
 static void ready_fill(const struct edge_answer *answer, const struct funnel_keys *keys, char *at)
 {
     struct text gap = text_in(at, 16);
-    if (waits(answer->kind)) /* one to five seconds, so that nobody comes back all at once */
-        text_u64(&gap, 1 + clock_monotonic_ns() / 1000 % 5);
+    if (waits(answer->kind))
+        wait_text(&gap, answer->a);
     else
         text_hex64(&gap, funnel_ticket_id(keys, answer->b));
 }
@@ -258,7 +273,7 @@ static void refusal_render(const struct edge_answer *answer, const struct funnel
     }
     if (waits(problem)) {
         text_literal(&head, "Retry-After: ");
-        text_u64(&head, 1 + clock_monotonic_ns() / 1000 % 5);
+        wait_text(&head, answer->a);
         text_literal(&head, "\r\n");
     }
     text_add(&head, headers);

@@ -3,6 +3,9 @@
 #include "base/span.h"
 #include "contract/bans.h"
 #include "contract/limits.h"
+#include "edge/caller_counts.h"
+#include "edge/forwarded.h"
+#include "funnel/limits.h"
 #include "funnel/switches.h"
 
 #include <errno.h>
@@ -70,6 +73,17 @@ static const struct entry entries[] = {
     TEXT("admin", "keys", admin_keys, ""),
     TEXT("cors", "origins", origins, ""),
     TEXT("channels", "names", channels, "web"),
+    NUMBER("limits", "address_per_s", address_per_s, 0, LIMITS_RATE_MAX, "100"),
+    NUMBER("limits", "address_burst", address_burst, 1, LIMITS_BURST_MAX, "200"),
+    NUMBER("limits", "address_entries", address_entries, 8, 1 << 28, "2097152"),
+    NUMBER("limits", "user_requests", user_requests, 0, LIMITS_REQUESTS_MAX, "10"),
+    NUMBER("limits", "user_window_ms", user_window_ms, 1, LIMITS_WINDOW_MAX_MS, "10000"),
+    NUMBER("limits", "user_entries", user_entries, 8, 1 << 26, "131072"),
+    NUMBER("limits", "admission_per_s", admission_per_s, 0, LIMITS_RATE_MAX, "0"),
+    NUMBER("limits", "connections_per_address", connections_per_address, 0, CALLER_CAP_MAX, "1000"),
+    NUMBER("limits", "v6_prefix", v6_prefix, 16, ADDRESS_BITS, "64"),
+    TEXT("proxy", "protocol", proxy_protocol, "off"),
+    TEXT("proxy", "trusted", proxy_trusted, ""),
     NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
     NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
     NUMBER("orders", "user_refund_ms", user_refund_ms, 0, 31536000000, "0"),
@@ -343,6 +357,21 @@ static const char *watch_wrong(const struct config *config)
         : "watch.rate, failures, crowd, roaming and timing must each be off, report or ban";
 }
 
+static const char *proxy_wrong(const struct config *config)
+{
+    struct trusted trusted;
+    struct span bad;
+    const bool on = strcmp(config->proxy_protocol, "on") == 0;
+    if (!on && strcmp(config->proxy_protocol, "off") != 0)
+        return "proxy.protocol must be on or off";
+    if (trusted_parse(&trusted, span_from_string(config->proxy_trusted), &bad) != STATUS_OK)
+        return "proxy.trusted must be up to 32 addresses or blocks like 10.0.0.0/8, separated by "
+               "commas";
+    return on && trusted.count == 0
+        ? "proxy.protocol = on needs proxy.trusted: whose headers are to be believed"
+        : NULL;
+}
+
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     const char *wrong = NULL;
@@ -366,6 +395,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = webhook_wrong(config);
     if (wrong == NULL)
         wrong = public_url_wrong(config);
+    if (wrong == NULL)
+        wrong = proxy_wrong(config);
     if (wrong == NULL)
         wrong = watch_wrong(config);
     if (wrong == NULL)

@@ -49,6 +49,15 @@ struct config {
     char origins[CONFIG_LIST]; /* separated by spaces or commas */
     /* [channels] */
     char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
+    /* [limits] */
+    uint64_t address_per_s, address_burst, address_entries;
+    uint64_t user_requests, user_window_ms, user_entries;
+    uint64_t admission_per_s;
+    uint64_t connections_per_address;
+    uint64_t v6_prefix; /* addresses that have so many bits in common count as one */
+    /* [proxy] */
+    char proxy_protocol[CONFIG_TEXT]; /* off or on */
+    char proxy_trusted[CONFIG_LIST];  /* blocks of addresses, separated by commas */
     /* [orders] */
     uint64_t lag_max;                 /* records that orders may be behind before wins stop */
     uint64_t grace_ms;                /* from a start on, older orders are not closed for so long */

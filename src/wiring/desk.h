@@ -71,6 +71,7 @@ struct desk_note {        /* desk → edge */
 };
 
 struct courier;
+struct limits;
 struct switches;
 struct watch;
 struct desk;
@@ -88,6 +89,7 @@ struct desk_config {
     struct ticket_queue *queue;
     uint32_t edges;
     struct wake *edge_wakes[EDGES_MAX]; /* desk_edge_wake fills them, before the threads run */
+    struct limits *limits;              /* set by the switches */
     struct switches *switches;          /* written by admin requests only */
     struct handover *catalog;
     struct handover *bans; /* struct ban_set */

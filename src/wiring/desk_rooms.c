@@ -90,12 +90,11 @@ static void chain_catch_up(struct desk *desk, struct desk_room *room, uint32_t *
 {
     struct board_room_update shown;
     const struct places *places = embedded_places(desk->config.embedded);
-    const uint64_t durable =
-        atomic_load_explicit(&board_of(desk)->places_durable, memory_order_acquire);
+    const uint64_t durable = atomic_load_explicit(&board_of(desk)->places_durable, memory_order_acquire);
     if (!board_read_room(board_of(desk), room->sale, &shown))
         return;
     const uint32_t until = shown.draw_done ? shown.drawn : shown.arrived;
-    for (; room->row < durable && room->chain.count < until && *budget > 0; room->row++, --*budget) {
+    for (; room->row < durable && room->chain.count<until && * budget> 0; room->row++, --*budget) {
         const struct place_row *row = &places->rows[room->row];
         if (row->sale != room->sale)
             continue;
@@ -145,15 +144,15 @@ static void head_move(struct desk *desk, struct desk_room *room, const struct sa
         .rate_min = (uint32_t)config->room_rate_min,
         .rate_max = (uint32_t)config->room_rate_max };
     struct room_view view;
-    const uint32_t head = room_admit(&room->control, &rules, desk->now_ms, &look->stock, shown->head,
-        look->open ? shown->arrived : shown->head, &view);
+    const uint32_t head = room_admit(&room->control, &rules, desk->now_ms, &look->stock,
+        shown->head, look->open ? shown->arrived : shown->head, &view);
     rooms_show_view(desk->config.rooms, room->sale, &view);
     if (head > shown->head)
         admit_ask(desk, room, head);
 }
 
-static void room_turn(struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale,
-    struct desk_room *room, uint32_t *budget)
+static void room_turn(struct desk *desk, const struct catalog *catalog,
+    const struct catalog_sale *sale, struct desk_room *room, uint32_t *budget)
 {
     struct board_room_update shown;
     const struct sale_look look = sale_look(desk, catalog, sale);
@@ -208,8 +207,8 @@ void desk_rooms_define(struct desk *desk, const struct sale *sale)
 {
     struct outcome outcome;
     struct desk_room *room = room_find(desk, sale->id);
-    if (room == NULL || room->defined || !sale->waiting_room || !sale->published || sale->gate == GATE_ENDED
-        || desk->now_ms >= sale->start_ms)
+    if (room == NULL || room->defined || !sale->waiting_room || !sale->published
+        || sale->gate == GATE_ENDED || desk->now_ms >= sale->start_ms)
         return;
     room->defined = desk_sale_define(desk, sale, &outcome) == STATUS_OK
         && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);

@@ -68,7 +68,8 @@ static bool told(FILE *out, const char *what, bool good)
     return good;
 }
 
-static bool commitment_check(const struct claim *claim, const struct draw_wish *wish, const char *text, FILE *out)
+static bool commitment_check(
+    const struct claim *claim, const struct draw_wish *wish, const char *text, FILE *out)
 {
     uint8_t found[HASH_SHA256_BYTES];
     room_commitment(claim->sale, claim->secret, found);
@@ -80,7 +81,8 @@ static bool commitment_check(const struct claim *claim, const struct draw_wish *
 
 static bool mark_read(const struct claim *claim, uint32_t number, uint64_t *mark)
 {
-    return span_to_hex64(span_of(claim->marks + (size_t)number * MARK_DIGITS, MARK_DIGITS), mark) == STATUS_OK;
+    return span_to_hex64(span_of(claim->marks + (size_t)number * MARK_DIGITS, MARK_DIGITS), mark)
+        == STATUS_OK;
 }
 
 static bool chain_check(const struct claim *claim, struct room_chain *chain, FILE *out)
@@ -287,8 +289,8 @@ static bool arguments_read(struct arguments *arguments, int argc, char **argv)
         const char *name;
         const char **value;
     } options[] = { { "--url", &arguments->url }, { "--sale", &arguments->sale },
-        { "--save", &arguments->save }, { "--file", &arguments->file }, { "--user", &arguments->user },
-        { "--commitment", &arguments->wish.commitment } };
+        { "--save", &arguments->save }, { "--file", &arguments->file },
+        { "--user", &arguments->user }, { "--commitment", &arguments->wish.commitment } };
     for (int i = 2; i < argc; i++) {
         bool known = strcmp(argv[i], "--places") == 0;
         arguments->wish.places |= known;

@@ -21,7 +21,8 @@ struct draw_wish {
 };
 
 /* Prints what was found. True: everything agrees. */
-MUST_CHECK bool draw_check(const struct draw_published *published, const struct draw_wish *wish, FILE *out);
+MUST_CHECK bool draw_check(
+    const struct draw_published *published, const struct draw_wish *wish, FILE *out);
 
 /* Exit: 0 the draw is what was published, 1 it is not, 2 could not run. */
 int draw_main(int argc, char **argv);

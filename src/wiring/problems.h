@@ -36,6 +36,7 @@
         "Enter the waiting room first: POST /v1/sales/{sale}/room.") \
     X(NO_ROOM, "no-room", 404, "No waiting room", "This sale has no waiting room.") \
     X(TOO_POPULAR, "too-popular", 503, "Too popular", "Too many people at once. Try again shortly.") \
+    X(TOO_FAST, "too-fast", 429, "Too fast", "Too many requests. Try again shortly.") \
     X(UNAVAILABLE, "unavailable", 503, "Unavailable", \
         "Purchases can't be taken right now. Try again shortly.") \
     X(SESSION_REQUIRED, "session-required", 401, "Session required", \

@@ -131,8 +131,8 @@ static void watch_set(struct routes *routes, struct push_socket *socket, const s
     socket->items_seen = push->items.changes;
 }
 
-static void socket_add(
-    struct exchange *exchange, const struct session *session, const struct push_watch *watch, sale_id room)
+static void socket_add(struct exchange *exchange, const struct session *session,
+    const struct push_watch *watch, sale_id room)
 {
     struct routes *routes = exchange->routes;
     struct push *push = routes->push;
@@ -261,8 +261,8 @@ enum edge_verdict push_request(struct exchange *exchange)
     case WEBSOCKET_WELCOME:
         break;
     }
-    if (!session_read(exchange, offer.protocols, &chosen, &session) || !query_watch(exchange, &watch)
-        || !query_room(exchange, &room))
+    if (!session_read(exchange, offer.protocols, &chosen, &session)
+        || !query_watch(exchange, &watch) || !query_room(exchange, &room))
         return EDGE_REPLIED;
     if (offer.protocols.data != NULL && chosen.data == NULL)
         return reply_problem(exchange, PROBLEM_MALFORMED, "Offer the protocol stampede.v1.");

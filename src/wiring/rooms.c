@@ -47,8 +47,8 @@ void rooms_close(struct rooms *rooms)
     arena_close(&arena);
 }
 
-void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
-    const struct room_chain *chain)
+void rooms_show_draw(
+    struct rooms *rooms, sale_id sale, const struct room_draw *draw, const struct room_chain *chain)
 {
     invariant(sale < rooms->sales_max);
     struct room_shown *shown = &rooms->sales[sale];
@@ -88,8 +88,7 @@ static bool view_read(const struct room_shown *shown, struct room_view *view)
 /* The row of a user, if it may be told. */
 static const struct place_row *row_find(const struct rooms *rooms, sale_id sale, user_id user)
 {
-    const uint64_t durable =
-        atomic_load_explicit(&rooms->board->places_durable, memory_order_acquire);
+    const uint64_t durable = atomic_load_explicit(&rooms->board->places_durable, memory_order_acquire);
     const uint64_t row = places_find(rooms->places, sale, user);
     return row < durable ? &rooms->places->rows[row] : NULL;
 }
@@ -107,8 +106,7 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
     const struct room_shown *shown = &rooms->sales[sale];
     standing->number = row->number;
     standing->state = ROOM_EARLY;
-    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire)
-        || !view_read(shown, &standing->view))
+    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire) || !view_read(shown, &standing->view))
         return;
     const uint32_t place = room_place(&shown->draw, row->number);
     if (place < room.head) {
@@ -116,7 +114,8 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
         return;
     }
     standing->ahead = place - room.head;
-    standing->state = room_odds(&standing->view, standing->ahead) == ROOM_NONE ? ROOM_SOLD_OUT : ROOM_WAITING;
+    standing->state =
+        room_odds(&standing->view, standing->ahead) == ROOM_NONE ? ROOM_SOLD_OUT : ROOM_WAITING;
 }
 
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain)
@@ -131,12 +130,10 @@ bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw,
     return true;
 }
 
-uint32_t rooms_marks(const struct rooms *rooms, sale_id sale,
-    const uint8_t secret[ROOM_SECRET_BYTES], uint32_t count, uint64_t *cursor, uint32_t max,
-    uint32_t *first, struct text *out)
+uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
+    uint32_t count, uint64_t *cursor, uint32_t max, uint32_t *first, struct text *out)
 {
-    const uint64_t durable =
-        atomic_load_explicit(&rooms->board->places_durable, memory_order_acquire);
+    const uint64_t durable = atomic_load_explicit(&rooms->board->places_durable, memory_order_acquire);
     uint64_t row = *cursor;
     uint32_t marks = 0, looked = 0;
     for (; row < durable && marks < max && looked < MARK_ROWS_MAX; row++, looked++) {
@@ -176,19 +173,21 @@ uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_
 void room_members(
     const struct room_standing *standing, uint64_t wait_ms, uint64_t random, struct text *out)
 {
-    static const char *const names[ROOM_STATES] = { "absent", "waiting", "waiting", "admitted", "sold-out" };
+    static const char *const names[ROOM_STATES] = { "absent", "waiting", "waiting", "admitted",
+        "sold-out" };
     text_format(out, "\"state\":\"%s\",\"drawn\":%s,\"number\":%u,\"arrived\":%u",
         names[standing->state], standing->state > ROOM_EARLY ? "true" : "false", standing->number,
         standing->arrived);
     if (standing->state == ROOM_WAITING) {
         const uint64_t eta_ms = room_eta_ms(&standing->view, standing->ahead);
-        text_format(out, ",\"position\":%u,\"ahead\":%u,\"eta_ms\":", standing->ahead + 1, standing->ahead);
+        text_format(
+            out, ",\"position\":%u,\"ahead\":%u,\"eta_ms\":", standing->ahead + 1, standing->ahead);
         if (eta_ms == UINT64_MAX)
             text_literal(out, "null");
         else
             text_u64(out, eta_ms);
-        text_format(out, ",\"odds\":\"%s\"",
-            room_odds_names[room_odds(&standing->view, standing->ahead)]);
+        text_format(
+            out, ",\"odds\":\"%s\"", room_odds_names[room_odds(&standing->view, standing->ahead)]);
     }
     text_format(out, ",\"poll_after_ms\":%u", room_poll_after_ms(standing, wait_ms, random));
 }

@@ -11,7 +11,8 @@
 #include "inventory/embedded.h"
 
 struct rooms;
-MUST_CHECK enum status rooms_open(struct rooms **rooms, const struct embedded *embedded, uint32_t sales_max);
+MUST_CHECK enum status rooms_open(
+    struct rooms **rooms, const struct embedded *embedded, uint32_t sales_max);
 void rooms_close(struct rooms *rooms); /* accepts NULL */
 
 /* The desk. */
@@ -40,9 +41,8 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
 /* Up to `max` marks of arrivals from row `*cursor` of the table on, as 16 hex digits each; looks at a
  * bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the number of marks. */
-uint32_t rooms_marks(const struct rooms *rooms, sale_id sale,
-    const uint8_t secret[ROOM_SECRET_BYTES], uint32_t count, uint64_t *cursor, uint32_t max,
-    uint32_t *first, struct text *out);
+uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
+    uint32_t count, uint64_t *cursor, uint32_t max, uint32_t *first, struct text *out);
 
 /* Members of a JSON object, without braces, beginning with "state". `wait_ms`: until the start, for
  * those who are early. */

@@ -215,6 +215,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     struct door_result result;
     const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
         .item = item,
+        .client = request->client,
         .authorization = request->authorization,
         .pass = request->pass,
         .idempotency_key = request->idempotency_key,
@@ -357,6 +358,32 @@ static enum edge_verdict route_static(struct exchange *exchange)
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
 
+/* What the door asks of a sale (funnel/door.h). */
+static struct door_sale sale_of(const void *context, item_id id)
+{
+    const struct routes *routes = context;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
+    const struct catalog_sale *sale = item == NULL ? NULL : catalog_sale_find(catalog, item->sale);
+    return sale == NULL ? (struct door_sale){ .id = 0 }
+                        : (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s };
+}
+
+/* All of /v1 counts against the address as purchases do. False: refused. */
+static bool address_let_in(struct exchange *exchange)
+{
+    struct routes *routes = exchange->routes;
+    const uint32_t wait_ms =
+        limits_address(routes->shared.limits, exchange->request->client, edge_now_ms(routes->edge));
+    if (wait_ms == 0)
+        return true;
+    const struct edge_answer answer = { .kind = PROBLEM_TOO_FAST, .a = wait_ms };
+    char origin[ORIGIN_BYTES_MAX + 64];
+    answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
+        exchange->closing, exchange->out);
+    return false;
+}
+
 static enum edge_verdict route_slow(struct exchange *exchange)
 {
     const struct span path = exchange->request->path;
@@ -366,7 +393,8 @@ static enum edge_verdict route_slow(struct exchange *exchange)
         || (span_starts_with(path, SPAN("/v1/payments/")) && span_ends_with(path, SPAN("/callback"))))
         return orders_outside(exchange);
     if (span_starts_with(path, SPAN("/v1/")))
-        return route_public(exchange, span_of(path.data + 3, path.size - 3));
+        return address_let_in(exchange) ? route_public(exchange, span_of(path.data + 3, path.size - 3))
+                                        : EDGE_REPLIED;
     if (span_starts_with(path, SPAN("/admin/v1/")))
         return orders_admin(exchange, span_of(path.data + 9, path.size - 9));
     const bool live = span_equal(path, SPAN("/livez"));
@@ -501,7 +529,10 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->door = (struct door){ .board = embedded_board(shared->embedded),
         .keys = &routes->keys,
         .channels = shared->channels,
-        .switches = shared->switches };
+        .switches = shared->switches,
+        .limits = shared->limits,
+        .sale = sale_of,
+        .context = routes };
     routes->settings = handover_get(shared->settings);
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;

@@ -11,6 +11,7 @@
 #include "wiring/rooms.h"
 
 struct static_files;
+struct limits;
 struct switches;
 
 struct routes_shared { /* the same for all edges */
@@ -22,6 +23,7 @@ struct routes_shared { /* the same for all edges */
     struct rooms *rooms;
     const struct static_files *files;
     const struct switches *switches;
+    struct limits *limits;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
     struct handover *bans;     /* struct ban_set */

@@ -45,7 +45,7 @@ struct ask {
     uint64_t start_ms; /* of the sale of a waiting room */
     item_id item;
     sale_id room; /* entering the waiting room of this sale; 0: not that */
-    bool mine; /* "have I bought this", else about one order */
+    bool mine;    /* "have I bought this", else about one order */
     bool closing;
     uint8_t cors;
     uint16_t next_free;

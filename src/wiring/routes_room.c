@@ -29,8 +29,7 @@ static void members(struct routes *routes, sale_id sale, uint64_t start_ms,
     const struct room_standing *standing, struct text *out)
 {
     text_format(out, "\"sale\":%u,\"start_ms\":%llu,", sale, (unsigned long long)start_ms);
-    room_members(
-        standing, until(start_ms, edge_now_ms(routes->edge)), random_next(&routes->random), out);
+    room_members(standing, until(start_ms, edge_now_ms(routes->edge)), random_next(&routes->random), out);
 }
 
 void room_standing_members(struct routes *routes, const struct catalog_sale *sale,
@@ -172,8 +171,9 @@ static void draw_json(struct routes *routes, const struct catalog_sale *sale, st
     room_commitment(sale->id, secret, commitment);
     const bool drawn = rooms_draw(routes->shared.rooms, sale->id, &draw, &chain);
     const bool known = board_read_room(routes->door.board, sale->id, &room);
-    text_format(out, "{\"sale\":%u,\"version\":1,\"state\":\"%s\",\"start_ms\":%llu,\"arrived\":%u,",
-        sale->id, drawn ? "drawn" : "open", (unsigned long long)sale->start_ms, known ? room.arrived : 0);
+    text_format(out,
+        "{\"sale\":%u,\"version\":1,\"state\":\"%s\",\"start_ms\":%llu,\"arrived\":%u,", sale->id,
+        drawn ? "drawn" : "open", (unsigned long long)sale->start_ms, known ? room.arrived : 0);
     text_literal(out, "\"commitment\":\"");
     text_hex(out, span_of(commitment, sizeof commitment));
     text_literal(out, "\"");

@@ -14,6 +14,7 @@
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/data_folder.h"
+#include "wiring/gate_limits.h"
 #include "wiring/routes.h"
 #include "wiring/server_metrics.h"
 #include "wiring/settings.h"
@@ -53,6 +54,7 @@ struct server {
     struct order_store *store;
     struct ticket_queue *queue;
     struct desk *desk;
+    struct gate_limits limits;
     struct static_files *files;
     uint32_t edge_count;
     struct edge *edges[EDGES_MAX];
@@ -225,6 +227,7 @@ static bool desk_make(struct server *server)
         .store = server->store,
         .queue = server->queue,
         .edges = server->edge_count,
+        .limits = server->limits.limits,
         .switches = &server->switches,
         .catalog = &server->catalog,
         .bans = &server->bans,
@@ -247,6 +250,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .desk = server->desk,
         .rooms = server->rooms,
         .files = server->files,
+        .limits = server->limits.limits,
         .switches = &server->switches,
         .catalog = &server->catalog,
         .bans = &server->bans,
@@ -267,6 +271,8 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .idle_timeout_ms = (uint32_t)server->config.idle_timeout_ms,
         .send_timeout_ms = (uint32_t)server->config.send_timeout_ms,
         .request_timeout_ms = REQUEST_TIMEOUT_MS,
+        .trusted = &server->limits.trusted,
+        .callers = server->limits.callers,
         .cpu = server->config.pin ? (int)index : -1 };
     if (edge_open(&server->edges[index], &config, &handler) != STATUS_OK) {
         snprintf(server->error, sizeof server->error, "can't listen on %.100s port %" PRIu64 ": %s",
@@ -344,6 +350,9 @@ static bool server_open(struct server *server)
     limits_raise(server);
     answers_create();
     switches_start(&server->switches, &server->config);
+    if (gate_limits_open(&server->limits, &server->config, server->edge_count, server->error) != STATUS_OK)
+        return false;
+    gate_limits_apply(server->limits.limits, &server->switches, &server->config);
     if (!channels_open(server) || !settings_open(server))
         return false;
     if (data_folder_open(&server->folder, server->config.folder, DATA_SERVE, server->error) != STATUS_OK)
@@ -430,6 +439,7 @@ static void server_close(struct server *server)
         edge_close(server->edges[i]);
         routes_close(server->routes[i]);
     }
+    gate_limits_close(&server->limits);
     desk_close(server->desk);
     if (server->queue != NULL)
         server->queue->ops->close(server->queue);
@@ -514,6 +524,7 @@ int server_run(const struct config *config, const struct server_options *options
     metrics_thread_enter();
     edge_metrics_register();
     door_metrics_register();
+    limits_metrics_register();
     switches_metrics_register();
     routes_metrics_register();
     server_metrics_register();

@@ -45,6 +45,8 @@ import time
 import traceback
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# A test is many people at one address; those about limits set their own.
+NO_LIMITS = {"limits.address_per_s": 0, "limits.user_requests": 0, "limits.connections_per_address": 0}
 PATIENCE_S = 20  # for what must happen soon on any machine
 
 
@@ -283,7 +285,8 @@ class Server:
         self.keys = {}
         self.settings = {"server.port": self.port, "server.drain_ms": 3000, "data.folder": self.data,
                          "data.tickets_max": 100000, "data.segment_bytes": 4 * 1024 * 1024,
-                         "session.guests": "yes", "admin.keys": self.write_keys(), **(settings or {})}
+                         "session.guests": "yes", "admin.keys": self.write_keys(), **NO_LIMITS,
+                         **(settings or {})}
         self.write_config()
         running.append(self)
 

@@ -215,21 +215,21 @@ static void who_buys_makes_room_for_nobody_and_who_leaves_for_the_next(void **st
     const struct room_rules no_floor = { .turn_ms = 10000, .rate_min = 0, .rate_max = 100 };
     for (uint32_t i = 0; i < 5; i++) {
         line.now_ms += TICK_MS;
-        line.head = room_admit(
-            &line.control, &no_floor, line.now_ms, &line.stock, line.head, line.arrived, &line.view);
+        line.head = room_admit(&line.control, &no_floor, line.now_ms, &line.stock, line.head,
+            line.arrived, &line.view);
     }
     assert_int_equal(line.head, 30);
     line.stock = (struct room_stock){ .free = 20, .held = 10 };
     for (uint32_t i = 0; i < 20; i++) {
         line.now_ms += TICK_MS;
-        line.head = room_admit(
-            &line.control, &no_floor, line.now_ms, &line.stock, line.head, line.arrived, &line.view);
+        line.head = room_admit(&line.control, &no_floor, line.now_ms, &line.stock, line.head,
+            line.arrived, &line.view);
     }
     assert_int_equal(line.head, 30); /* twenty units, twenty who may still take them */
     for (uint32_t i = 0; i < 110; i++) {
         line.now_ms += TICK_MS;
-        line.head = room_admit(
-            &line.control, &no_floor, line.now_ms, &line.stock, line.head, line.arrived, &line.view);
+        line.head = room_admit(&line.control, &no_floor, line.now_ms, &line.stock, line.head,
+            line.arrived, &line.view);
     }
     assert_true(line.head >= 50); /* they are gone: one in three buys, so more than twenty are asked in */
 }
@@ -318,7 +318,8 @@ static void a_sale_with_people_who_leave_sells_out_in_order(void **state)
         }
     }
     assert_int_equal(line.stock.sold, UNITS);
-    printf("%u units: %u of %u went in, the last buyer had place %u\n", UNITS, line.head, PEOPLE, buyers_last);
+    printf("%u units: %u of %u went in, the last buyer had place %u\n", UNITS, line.head, PEOPLE,
+        buyers_last);
     assert_true(line.head < 5 * UNITS && buyers_last < line.head);
 }
 

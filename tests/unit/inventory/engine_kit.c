@@ -12,7 +12,9 @@ enum answer kit_do(struct kit *kit, struct command command, uint64_t now_ms)
 
 void kit_start(struct kit *kit, uint64_t tickets_max)
 {
-    const struct engine_config config = { .items_max = 4, .sales_max = 3, .tickets_max = tickets_max, .places_max = KIT_PLACES };
+    const struct engine_config config = {
+        .items_max = 4, .sales_max = 3, .tickets_max = tickets_max, .places_max = KIT_PLACES
+    };
     assert_int_equal(engine_open(&kit->engine, &config), STATUS_OK);
 }
 

@@ -25,8 +25,8 @@ static enum answer arrive(user_id user, uint64_t now_ms)
 
 static enum answer admit(uint32_t head, uint64_t now_ms)
 {
-    return kit_do(
-        &kit, (struct command){ .type = COMMAND_ADMIT, .admit = { .sale = 1, .head = head } }, now_ms);
+    return kit_do(&kit,
+        (struct command){ .type = COMMAND_ADMIT, .admit = { .sale = 1, .head = head } }, now_ms);
 }
 
 static void numbers_count_from_zero_and_stay_with_their_user(void **state)
