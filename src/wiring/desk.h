@@ -102,7 +102,7 @@ void desk_close(struct desk *desk); /* accepts NULL */
 /* When it is known where the server listens, before the threads run. */
 MUST_CHECK enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
 struct courier *desk_courier(struct desk *desk); /* its thread is the server's to run */
-/* What this edge notes things in (funnel/watch.h). */
+/* What this edge notes things in (funnel/watch.h); NULL: all rules are off. */
 struct watch *desk_edge_watch(struct desk *desk, uint32_t edge);
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
 struct wake *desk_wake(struct desk *desk); /* also the client of its ports */

@@ -97,7 +97,10 @@ void desk_watch_open(struct desk *desk, struct arena *arena)
 
 struct watch *desk_edge_watch(struct desk *desk, uint32_t edge)
 {
-    return desk->watch.watches[edge];
+    bool wanted = false;
+    for (uint32_t rule = 0; rule < WATCH_RULES; rule++)
+        wanted |= desk->watch.settings.modes[rule] != WATCH_OFF;
+    return wanted ? desk->watch.watches[edge] : NULL;
 }
 
 static void tables_fold(struct desk *desk)

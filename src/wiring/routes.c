@@ -100,6 +100,7 @@ user_id session_user(struct exchange *exchange)
     if (!token_bearer(exchange->request->authorization, &token)
         || session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session)
             != TOKEN_OK) {
+        routes_watch_failed(exchange);
         reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
         return 0;
     }
@@ -220,7 +221,9 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         .pass = request->pass,
         .idempotency_key = request->idempotency_key,
         .body = request->body };
-    if (funnel_door(&routes->door, &asked, &result) != DOOR_GO) {
+    const enum door_reason reason = funnel_door(&routes->door, &asked, &result);
+    routes_watch(routes, request, &result, item);
+    if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = cors;
         return EDGE_ANSWERED;
@@ -483,6 +486,9 @@ static void routes_turn(void *self, uint64_t now_ms)
     /* What was loaded in the last turn is not used any more: count it before loading again. */
     reader_turn_done(routes->shared.turns, routes->index);
     routes->settings = handover_get(routes->shared.settings);
+    routes->bans = handover_get(routes->shared.bans);
+    if (routes->watch != NULL)
+        watch_turn(routes->watch);
     funnel_keys_turn(&routes->keys, now_ms);
     orders_turn(routes, now_ms);
     push_turn(routes, now_ms);
@@ -534,6 +540,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .sale = sale_of,
         .context = routes };
     routes->settings = handover_get(shared->settings);
+    routes->watch = desk_edge_watch(shared->desk, index);
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);

@@ -4,6 +4,8 @@
 
 #include "base/random.h"
 #include "edge/static_files.h"
+#include "funnel/bans.h"
+#include "funnel/watch.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/push.h"
@@ -81,6 +83,8 @@ struct routes {
     uint32_t jobs_free;
     struct push *push;
     const struct settings *settings; /* of this turn */
+    const struct ban_set *bans;      /* likewise; NULL: nobody is banned */
+    struct watch *watch;             /* NULL: no rule wants to know */
 };
 
 /* routes.c */
@@ -96,6 +100,22 @@ bool path_number(struct span *path, uint32_t *number);
 /* A parameter of the query; SPAN_NONE: not there. */
 struct span query_value(struct span query, const char *name);
 struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
+
+/* routes_watch.c */
+extern const uint8_t watched_reasons[DOOR_REASONS]; /* enum watch_signal */
+void routes_watch_door(struct routes *routes, const struct address *client,
+    const struct door_result *result, item_id item);
+/* After the door's answer. Most answers say nothing about who asked. */
+static inline void routes_watch(struct routes *routes, const struct http_request *request,
+    const struct door_result *result, item_id item)
+{
+    if (watched_reasons[result->reason] != WATCH_NOTHING)
+        routes_watch_door(routes, request->client, result, item);
+}
+void routes_watch_failed(struct exchange *exchange); /* a bad session, token or challenge */
+void routes_watch_seen(struct exchange *exchange, user_id user); /* a pass is given */
+/* True after writing the refusal to the exchange. */
+bool routes_banned(struct exchange *exchange, user_id user);
 
 /* routes_public.c */
 /* Nobody new for now (a switch): no session, no pass, no place in a waiting room. */

@@ -92,6 +92,7 @@ static user_id visitor(struct exchange *exchange, bool *guest)
         return funnel_user_id(keys, span_of(name, sizeof name));
     }
     if (settings->jwt == NULL || !token_bearer(exchange->request->authorization, &token)) {
+        routes_watch_failed(exchange);
         reply_problem(exchange, PROBLEM_TOKEN_INVALID, NULL);
         return 0;
     }
@@ -104,6 +105,7 @@ static user_id visitor(struct exchange *exchange, bool *guest)
         text_string(&text, jwt_answer_name(answer));
         text_literal(&text, ".");
         detail[text.size] = 0;
+        routes_watch_failed(exchange);
         reply_problem(exchange, PROBLEM_TOKEN_INVALID, detail);
         return 0;
     }
@@ -152,7 +154,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     struct board_update view;
     char token[TOKEN_CHARS];
     const user_id user = session_user(exchange);
-    if (user == 0)
+    if (user == 0 || routes_banned(exchange, user))
         return EDGE_REPLIED;
     if (public_new_refused(routes) && !board_may_have_bought(routes->door.board, item, user))
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
@@ -177,6 +179,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
         .item = item,
         .expires_s = expiry_s(now_ms, routes->shared.config->pass_life_s),
         .nonce = (uint32_t)random_next(&routes->random) };
+    routes_watch_seen(exchange, user);
     pass_issue(&routes->keys, &pass, token);
     text_literal(&body, "{\"pass\":\"");
     text_add(&body, span_of(token, sizeof token));

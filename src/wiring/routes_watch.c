@@ -1,0 +1,58 @@
+/* wiring/routes_watch.c: what an edge notes about those who look like machines (funnel/watch.h). A
+ * sold-out refusal is none of it: that is what a crowd gets. An expired pass is not either: people are
+ * slow. */
+#include "wiring/routes_parts.h"
+
+const uint8_t watched_reasons[DOOR_REASONS] = {
+    [DOOR_GO] = WATCH_ASKED,
+    [DOOR_NOT_STARTED] = WATCH_ASKED,
+    [DOOR_SESSION_INVALID] = WATCH_FAILED,
+    [DOOR_PASS_INVALID] = WATCH_FAILED,
+    [DOOR_PASS_FOREIGN] = WATCH_FAILED,
+};
+
+void routes_watch_door(struct routes *routes, const struct address *client,
+    const struct door_result *result, item_id item)
+{
+    if (routes->watch == NULL)
+        return;
+    const struct board_item *shown = &routes->door.board->items[item];
+    const struct watch_event event = { .signal = watched_reasons[result->reason],
+        .now_ms = edge_now_ms(routes->edge),
+        .client = *client,
+        .user = result->user,
+        .start_ms = result->reason == DOOR_GO
+            ? atomic_load_explicit(&shown->start_ms, memory_order_relaxed)
+            : 0 };
+    watch_note(routes->watch, &event);
+}
+
+static void note(struct exchange *exchange, enum watch_signal signal, user_id user)
+{
+    struct routes *routes = exchange->routes;
+    const struct watch_event event = { .signal = signal,
+        .now_ms = edge_now_ms(routes->edge),
+        .client = *exchange->request->client,
+        .user = user };
+    if (routes->watch != NULL)
+        watch_note(routes->watch, &event);
+}
+
+void routes_watch_failed(struct exchange *exchange)
+{
+    note(exchange, WATCH_FAILED, 0);
+}
+
+void routes_watch_seen(struct exchange *exchange, user_id user)
+{
+    note(exchange, WATCH_SEEN, user);
+}
+
+bool routes_banned(struct exchange *exchange, user_id user)
+{
+    const struct ban_set *bans = exchange->routes->bans;
+    if (!ban_set_address(bans, exchange->request->client) && !ban_set_user(bans, user))
+        return false;
+    reply_problem(exchange, PROBLEM_BANNED, NULL);
+    return true;
+}
