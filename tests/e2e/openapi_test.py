@@ -565,6 +565,28 @@ def administrators_move_units_and_read_lists():
 
 
 @rule
+def bans_are_made_listed_and_lifted():
+    good = {"minutes": 5, "reason": "guesses"}
+    made = admin("adminAddBan", 201, role="operator", body={**good, "address": "203.0.113.0/24"})
+    user = admin("adminAddBan", 201, body={**good, "user": "mallory"})
+    equal([row["id"] for row in admin("adminListBans", role="viewer")["bans"]], [made["id"], user["id"]])
+    admin("adminListBans", 400, "bad-query", all=2)
+    admin("adminAddBan", 400, "bad-body", body=[])
+    admin("adminAddBan", 422, "bad-value", body={**good, "address": "203.0.113.1/24"})
+    admin("adminAddBan", 403, "admin-role", role="viewer", body={**good, "address": "203.0.113.1"})
+    mallory = call("openSession", 201, session=shop_token(sub="mallory"))["session"]
+    call("getPass", 403, "banned", session=mallory, item=ids["item"])
+    for ban in (made, user):
+        true(admin("adminLiftBan", ban=ban["id"], role="operator")["lifted_ms"] > 0)
+    admin("adminLiftBan", 409, "conflict", ban=made["id"])
+    admin("adminLiftBan", 404, "not-found", ban=4294967295)
+    admin("adminLiftBan", 403, "admin-role", ban=1, role="viewer")
+    equal(admin("adminListBans")["bans"], [])
+    equal(len(admin("adminListBans", all=1)["bans"]), 2)
+    equal(admin("adminWatch", role="viewer")["findings"], [])
+
+
+@rule
 def webhooks_are_listed_and_replayed():
     equal(admin("adminListWebhooks", role="viewer", state="failed")["webhooks"], [])
     listed = eventually(lambda: admin("adminListWebhooks", after=0)["webhooks"], "nothing to tell")
@@ -911,7 +933,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|webhook|letter)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|webhook|letter|ban)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
