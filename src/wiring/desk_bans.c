@@ -2,6 +2,7 @@
  * a ban comes or goes, and when the first of them is over. */
 #include "base/log.h"
 #include "base/metrics.h"
+#include "edge/forwarded.h"
 #include "wiring/desk_parts.h"
 
 #include <stdio.h>
@@ -99,14 +100,17 @@ static bool blocks_meet(const struct address_block *a, const struct address_bloc
 
 bool desk_block_protected(const struct desk *desk, const struct address_block *block)
 {
-    static const char *const loopback[] = { "127.0.0.0/8", "::1" };
-    (void)desk;
-    for (uint32_t i = 0; i < 2; i++) {
-        struct address_block own;
-        const enum status status = address_block_parse(span_from_string(loopback[i]), &own);
-        invariant(status == STATUS_OK);
-        if (blocks_meet(block, &own))
-            return true;
-    }
-    return false;
+    static const struct address_block loopback[] = {
+        { { { [10] = 0xff, [11] = 0xff, [12] = 127 } }, ADDRESS_V4_BITS + 8 },
+        { { { [15] = 1 } }, ADDRESS_BITS },
+    };
+    struct trusted proxies;
+    struct span bad;
+    const struct span list = span_from_string(desk->config.config->proxy_trusted);
+    const enum status status = trusted_parse(&proxies, list, &bad);
+    invariant(status == STATUS_OK); /* the configuration was checked */
+    bool meets = blocks_meet(block, &loopback[0]) || blocks_meet(block, &loopback[1]);
+    for (uint32_t i = 0; i < proxies.count; i++)
+        meets |= blocks_meet(block, &proxies.blocks[i]);
+    return meets;
 }

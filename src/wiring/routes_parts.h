@@ -83,7 +83,6 @@ struct routes {
     uint32_t jobs_free;
     struct push *push;
     const struct settings *settings; /* of this turn */
-    const struct ban_set *bans;      /* likewise; NULL: nobody is banned */
     struct watch *watch;             /* NULL: no rule wants to know */
 };
 

@@ -1,13 +1,14 @@
 /* wiring/routes_watch.c: what an edge notes about those who look like machines (funnel/watch.h). A
- * sold-out refusal is none of it: that is what a crowd gets. An expired pass is not either: people are
- * slow. */
+ * sold-out refusal is none of it: that is what a crowd gets. */
 #include "wiring/routes_parts.h"
 
 const uint8_t watched_reasons[DOOR_REASONS] = {
     [DOOR_GO] = WATCH_ASKED,
     [DOOR_NOT_STARTED] = WATCH_ASKED,
+    [DOOR_TOO_FAST] = WATCH_TOO_FAST,
     [DOOR_SESSION_INVALID] = WATCH_FAILED,
     [DOOR_PASS_INVALID] = WATCH_FAILED,
+    [DOOR_PASS_EXPIRED] = WATCH_FAILED, /* once is a slow hand, a hundred times is a robot */
     [DOOR_PASS_FOREIGN] = WATCH_FAILED,
 };
 
@@ -50,7 +51,7 @@ void routes_watch_seen(struct exchange *exchange, user_id user)
 
 bool routes_banned(struct exchange *exchange, user_id user)
 {
-    const struct ban_set *bans = exchange->routes->bans;
+    const struct ban_set *bans = exchange->routes->door.bans;
     if (!ban_set_address(bans, exchange->request->client) && !ban_set_user(bans, user))
         return false;
     reply_problem(exchange, PROBLEM_BANNED, NULL);

@@ -584,6 +584,7 @@ def bans_are_made_listed_and_lifted():
     equal(admin("adminListBans")["bans"], [])
     equal(len(admin("adminListBans", all=1)["bans"]), 2)
     equal(admin("adminWatch", role="viewer")["findings"], [])
+    call("adminWatch", 401, "admin-key-required")
 
 
 @rule
@@ -988,6 +989,7 @@ def what_is_not_http_gets_the_default_response():
 DECIDED_BEFORE = {"401", "403", "415"}
 # The tables would have to be full.
 NOT_PROVOKED = {("adminCreateItem", "409"), ("adminLoadUsers", "409"), ("adminCreateProduct", "409"),
+                ("adminAddBan", "409"),
                 # An order would have to be caught while it is written, a sale end between intent and payment.
                 ("queryOrder", "409"), ("getOrderDetails", "409"), ("payIntent", "410"), ("getIntent", "410"),
                 # There is a sandbox here; public_api_test.py has a server without.
