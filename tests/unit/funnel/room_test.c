@@ -299,7 +299,7 @@ static void a_sale_with_people_who_leave_sells_out_in_order(void **state)
         const uint32_t head = line.head;
         tick(&line);
         idle = line.stock.free > 0 && line.head == head ? idle + 1 : 0;
-        assert_true(idle < (int)rules.turn_ms / TICK_MS + 20);
+        assert_true(idle < rules.turn_ms / TICK_MS + 20);
         /* Half a second after their turn came, a third of them buys; the rest never comes. */
         for (; decided < head; decided++) {
             if (random_next(&random) % 3 != 0 || line.stock.free == 0)

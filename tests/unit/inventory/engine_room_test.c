@@ -108,14 +108,13 @@ static void nobody_enters_a_sale_that_is_over_unknown_or_full(void **state)
 
 static void nothing_changes_where_nothing_can_be_logged(void **state)
 {
-    struct outcome outcome;
     const struct command enter = { .type = COMMAND_ARRIVE, .arrive = { .sale = 1, .user = ANNA } };
     const struct command draw = { .time_ms = SALE_NOW, .type = COMMAND_ADMIT, .admit = { .sale = 1 } };
     (void)state;
-    kit_expect_same(&kit, engine_apply(&kit.engine, &enter, false, &outcome));
-    assert_int_equal(outcome.answer, ANSWER_UNAVAILABLE);
-    kit_expect_same(&kit, engine_apply(&kit.engine, &draw, false, &outcome));
-    assert_int_equal(outcome.answer, ANSWER_UNAVAILABLE);
+    kit_expect_same(&kit, engine_apply(&kit.engine, &enter, false, &kit.out));
+    assert_int_equal(kit.out.answer, ANSWER_UNAVAILABLE);
+    kit_expect_same(&kit, engine_apply(&kit.engine, &draw, false, &kit.out));
+    assert_int_equal(kit.out.answer, ANSWER_UNAVAILABLE);
 }
 
 static void what_does_not_add_up_is_found(void **state)
