@@ -198,6 +198,10 @@ export function waitlistDelete(session, item) {
     return call('DELETE', `/v1/items/${item}/waitlist`, { headers: bearer(session) });
 }
 
+/* The waiting room of a sale: where one stands, and entering it. */
+export const roomGet = (session, sale) => call('GET', `/v1/sales/${sale}/room`, { headers: bearer(session) });
+export const roomPost = (session, sale) => call('POST', `/v1/sales/${sale}/room`, { headers: bearer(session) });
+
 /* The order behind a ticket; with a version it answers once the order has changed from it. */
 export function ticketWait(session, ticket, version, signal) {
     const since = version === undefined ? '' : `&version=${version}`;

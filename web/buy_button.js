@@ -1,13 +1,19 @@
 /* What the buy button says and whether it acts. A pure function of what is known, so that the
  * rules can be read in one place: the first line that applies wins. */
 
-export function buttonModel({ phase, step, owned, unresolved, coolMs, pays = false }) {
+const ROOM_PHASES = new Set(['before', 'open', 'full']);
+
+export function buttonModel({ phase, step, owned, unresolved, coolMs, pays = false, room = 'none', entering = false }) {
     if (step === 'queueing')
         return { words: 'buy.queueing', live: false, busy: true };
     if (owned)
         return { words: 'buy.ordered', live: false };
     if (unresolved && phase !== 'unknown' && coolMs <= 0)
         return { words: 'buy.check', live: true };
+    if (room === 'enter' && ROOM_PHASES.has(phase))
+        return { words: 'room.enter', live: !entering, busy: entering };
+    if (room === 'wait' && ROOM_PHASES.has(phase))
+        return { words: 'room.waiting', live: false };
     if (phase !== 'open')
         return { words: `buy.${phase}`, live: false, busy: phase === 'unknown' };
     if (coolMs > 0)

@@ -7,6 +7,7 @@ import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
 import { createOrderPanel } from './order_panel.js';
 import { createPayChoice } from './pay_choice.js';
+import { createRoomBox } from './room_box.js';
 
 const QUANTITY_CHOICES_MAX = 10;
 
@@ -30,6 +31,7 @@ export function createItemLayout(acts, payChosen) {
     });
     const status = element('p', { class: 'status', id: 'status', role: 'status' });
     const buyBar = element('div', { class: 'buy-bar' }, button, status);
+    const room = createRoomBox();
     const choice = createPayChoice(payChosen);
     const panel = createOrderPanel('h2', acts);
     const waitWords = element('p', { class: 'wait-words', role: 'status' });
@@ -52,6 +54,7 @@ export function createItemLayout(acts, payChosen) {
             countdown.node,
             stock.node,
             quantityRow,
+            room.node,
             buyBar,
             choice.node,
             waitBox,
@@ -97,6 +100,7 @@ export function createItemLayout(acts, payChosen) {
         button,
         status,
         choice,
+        room,
         waitButton,
         paint,
         quantity: () => Math.max(1, quantity.selectedIndex + 1),

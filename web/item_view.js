@@ -22,6 +22,7 @@ import { createPoll } from './poll.js';
 import { sentenceFor } from './problems.js';
 import { createPurchase } from './purchase.js';
 import { createPush } from './push.js';
+import { createRoom, roomGate, roomModel } from './room.js';
 import { createWaitlist, waitlistModel } from './waitlist.js';
 
 const AFTER_START_MS = 2_500;
@@ -47,6 +48,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         return quiet ? QUIET_MS : statusIntervalMs(phase, item, clock.now());
     });
     const waitlist = createWaitlist(itemId, session, waitlistChanged);
+    const room = createRoom(session, roomChanged);
 
     async function statusAsk() {
         if (purchase.state.step === 'queueing' && item !== null)
@@ -54,6 +56,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         try {
             item = await itemGet(itemId);
             failure = null;
+            if (item.waiting_room)
+                room.follow(item.sale, () => push?.live() ?? false);
         } catch (refusal) {
             failure = refusal;
             paint();
@@ -66,7 +70,10 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     function pushOpen() {
         const opened = session.current();
         if (push === null && opened !== null)
-            push = createPush(opened.session, [itemId], itemTold);
+            push = createPush(opened.session, [itemId], itemTold, {
+                room: item?.waiting_room ? item.sale : null,
+                roomTold: room.told,
+            });
     }
 
     function itemTold(told) {
@@ -135,6 +142,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             follow(ticket);
         }
         if (refusal !== null) {
+            if (refusal.type === 'not-your-turn' || refusal.type === 'not-in-room')
+                room.look();
             item = itemAfterRefusal(item, refusal);
             poll.soon(AFTER_START_MS);
         }
@@ -155,6 +164,18 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             follow(place.ticket);
         }
         paint();
+    }
+
+    /* Once in the room, its news come by push. */
+    function roomChanged() {
+        if (room.state.standing !== null)
+            pushOpen();
+        paint();
+    }
+
+    function roomShown(phase) {
+        const { standing, from } = room.state;
+        return roomModel({ item, phase, owned: owned(), standing, from });
     }
 
     function owned() {
@@ -193,6 +214,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             owned: owned(),
             unresolved: purchase.unresolved(),
             coolMs: purchase.state.coolUntil - now,
+            room: roomGate(roomShown(phase)),
+            entering: room.state.busy,
         });
         textSet(layout.button, say(model.words, { seconds: model.seconds }));
         attributeSet(layout.button, 'aria-disabled', String(!model.live));
@@ -212,6 +235,10 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         const [kind, words] = statusMessage(phase);
         layout.status.dataset.kind = kind;
         textSet(layout.status, words);
+        layout.room.paint(
+            roomShown(phase),
+            room.state.refusal === null ? '' : sentenceFor(room.state.refusal),
+        );
         if (phase !== 'open' || owned())
             layout.choice.close();
         layout.choice.paint();
@@ -257,6 +284,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             return;
         if (purchase.unresolved())
             purchase.start(purchase.unresolvedQuantity());
+        else if (roomGate(roomShown(phaseOf(item, clock.now()))) === 'enter')
+            room.enter();
         else if (item.deduct === 'payment')
             payFirst(layout.quantity());
         else
@@ -286,6 +315,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             clearTimeout(timer);
             poll.stop();
             waitlist.stop();
+            room.stop();
             followed?.end();
             push?.end();
             languageEnd();

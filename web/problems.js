@@ -14,6 +14,10 @@ const REACTIONS = {
     'open-order': 'settle',
     'not-sold-out': 'settle',
     'waitlist-full': 'settle',
+    'not-your-turn': 'settle',
+    'not-in-room': 'settle',
+    'room-not-open': 'settle',
+    'no-room': 'settle',
     'not-started': 'settle',
     'ended': 'settle',
     'paused': 'settle',
@@ -57,6 +61,8 @@ export function sentenceFor(refusal) {
         return say('problem.not-started.at', { time: moment(refusal.body.start_ms) });
     if (refusal.type === 'sold-out' && refusal.body.free > 0)
         return say('problem.sold-out.some', { free: refusal.body.free });
+    if (refusal.type === 'room-not-open' && refusal.body.opens_ms > 0)
+        return say('room.opens', { time: moment(refusal.body.opens_ms) });
     const key = `problem.${refusal.type}`;
     return say(hasWords(key) ? key : 'problem.refused');
 }

@@ -16,14 +16,25 @@ export function retryMs(failures, reason = '') {
     return jittered(Math.min(RETRY_BASE_MS * 2 ** Math.max(0, failures - 1), RETRY_MAX_MS));
 }
 
-function socketOpen(session, items) {
-    const watch = items.length > 0 ? `?watch=${items.join(',')}` : '';
-    const address = `${location.origin.replace(/^http/, 'ws')}/v1/push${watch}`;
+function socketOpen(session, items, room) {
+    const query = [];
+    if (items.length > 0)
+        query.push(`watch=${items.join(',')}`);
+    if (room !== null)
+        query.push(`room=${room}`);
+    const asked = query.length > 0 ? `?${query.join('&')}` : '';
+    const address = `${location.origin.replace(/^http/, 'ws')}/v1/push${asked}`;
     return new WebSocket(address, ['stampede.v1', `bearer.${session}`]);
 }
 
-/* `itemTold` gets each change of a watched item, never an older one after a newer one. */
-export function createPush(session, items, itemTold, { open = socketOpen, after = setTimeout } = {}) {
+/* `itemTold` gets each change of a watched item, never an older one after a newer one; `roomTold` where
+ * one stands in the waiting room of the sale `room`, if there is one. */
+export function createPush(
+    session,
+    items,
+    itemTold,
+    { open = socketOpen, after = setTimeout, room = null, roomTold = () => {} } = {},
+) {
     const orders = new Map(); /* by ticket, the newest version */
     const itemsKnown = new Map(); /* by item, the newest version */
     let waiting = []; /* [{ ticket, version, resolve }] */
@@ -73,6 +84,8 @@ export function createPush(session, items, itemTold, { open = socketOpen, after 
             orderTake(message.order);
         if (message.type === 'item')
             itemTake(message);
+        if (message.type === 'room')
+            roomTold(message);
         message.orders?.forEach(orderTake);
         message.items?.forEach(itemTake);
         waitersAnswer();
@@ -89,7 +102,7 @@ export function createPush(session, items, itemTold, { open = socketOpen, after 
 
     function connect() {
         try {
-            socket = open(session, items);
+            socket = open(session, items, room);
         } catch {
             return; /* no WebSocket here */
         }

@@ -262,6 +262,7 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
         open && preheated && counts->free > 0
             && atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
     bool_member(out, "sold_out", preheated && counts->free == 0);
+    bool_member(out, "waiting_room", sale->waiting_room);
     text_literal(out, ",\"counts\":{");
     counts_members(counts, out);
     text_literal(out, "}}");

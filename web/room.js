@@ -1,0 +1,124 @@
+/* A place in the waiting room of a sale: entered by a click, its position by polling and push, its end by
+ * a turn. Nothing is asked for before the first click, unless this browser remembers that somebody
+ * waits: so a reload goes on where it was. `changed` is called whenever `state` has. */
+
+import { roomGet, roomPost } from './api.js';
+import { createPoll } from './poll.js';
+import { lasting } from './store.js';
+
+const FAR_OFF_MS = 30_000; /* a look now and then, while push tells */
+
+export function createRoom(session, changed) {
+    /* standing: as the server shows it; null: none, or not known. from: the most people ahead so far. */
+    const state = { standing: null, from: 0, busy: false, refusal: null };
+    let sale = null;
+    let pushIsLive = () => false;
+    const poll = createPoll(ask, () => {
+        if (state.standing === null || state.standing.state === 'admitted')
+            return Infinity;
+        return pushIsLive() && state.standing.drawn ? FAR_OFF_MS : state.standing.poll_after_ms;
+    });
+
+    const name = () => `room.${sale}`;
+
+    function stateSet(values) {
+        Object.assign(state, values);
+        changed();
+    }
+
+    function standingSet(standing) {
+        lasting.write(name(), session.current()?.user);
+        const from = Math.max(state.from, standing.ahead ?? 0);
+        stateSet({ standing, from, refusal: null });
+    }
+
+    async function ask() {
+        const opened = session.current();
+        if (opened === null || sale === null)
+            return;
+        try {
+            standingSet(await roomGet(opened.session, sale));
+        } catch (refusal) {
+            if (refusal.status !== 404)
+                throw refusal;
+            lasting.remove(name());
+            stateSet({ standing: null });
+        }
+    }
+
+    return {
+        state,
+        /* The sale is known once the item is. */
+        follow(next, live) {
+            pushIsLive = live;
+            if (sale !== null || next === undefined)
+                return;
+            sale = next;
+            const opened = session.current();
+            if (opened !== null && lasting.read(name()) === opened.user)
+                poll.start();
+        },
+        async enter() {
+            if (state.busy)
+                return;
+            stateSet({ busy: true, refusal: null });
+            try {
+                const opened = await session.ensure();
+                standingSet(await roomPost(opened.session, sale));
+            } catch (refusal) {
+                stateSet({ refusal });
+            }
+            stateSet({ busy: false });
+            poll.soon(state.standing?.poll_after_ms ?? FAR_OFF_MS);
+        },
+        /* From push: as new as polling. */
+        told(standing) {
+            if (standing.sale === sale)
+                standingSet(standing);
+        },
+        look: () => poll.start(),
+        stop: poll.stop,
+    };
+}
+
+const SOON_MS = 20_000;
+
+function etaWords({ eta_ms }) {
+    if (eta_ms === null)
+        return ['room.eta.unknown', {}];
+    if (eta_ms < SOON_MS)
+        return ['room.eta.soon', {}];
+    return ['room.eta.minutes', { minutes: Math.max(1, Math.round(eta_ms / 60_000)) }];
+}
+
+/* What the box says: a pure function of what is known. null: there is no box. */
+export function roomModel({ item, phase, owned, standing, from }) {
+    if (!item?.waiting_room || owned || phase === 'ended' || phase === 'unknown')
+        return null;
+    if (standing === null)
+        return phase === 'soldOut' ? null : { kind: 'out', words: phase === 'before' ? 'room.offer' : 'room.offerLate' };
+    if (standing.state === 'admitted')
+        return phase === 'soldOut' ? null : { kind: 'in', words: 'room.admitted' };
+    if (standing.state === 'sold-out')
+        return { kind: 'over', words: 'room.soldOut' };
+    if (!standing.drawn)
+        return { kind: 'early', words: 'room.early', number: ['room.arrived', standing.arrived] };
+    const [eta, values] = etaWords(standing);
+    return {
+        kind: 'line',
+        words: 'room.line',
+        number: standing.ahead === 0 ? ['room.next', 0] : ['room.ahead', standing.ahead],
+        eta,
+        values,
+        odds: `room.odds.${standing.odds}`,
+        done: from - standing.ahead,
+        of: Math.max(1, from),
+    };
+}
+
+/* What the room means for the button: none (no room, or one's turn), enter, wait. */
+export function roomGate(model) {
+    if (model === null || model.kind === 'in')
+        return 'none';
+    return model.kind === 'out' ? 'enter' : 'wait';
+}
