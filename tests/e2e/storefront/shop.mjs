@@ -74,7 +74,14 @@ async function itemShown(id) {
 }
 
 /* Publishes a sale with one item; `startsInMs` may be negative for a sale that is open already. */
-export async function saleMake({ startsInMs, total = 10, limit = 1, details = false, deduct = false }) {
+export async function saleMake({
+    startsInMs,
+    total = 10,
+    limit = 1,
+    details = false,
+    deduct = false,
+    room = false,
+}) {
     const product = await admin('/products', {
         name: 'Test watch',
         description: 'For the storefront test.',
@@ -89,6 +96,7 @@ export async function saleMake({ startsInMs, total = 10, limit = 1, details = fa
         end_ms: start + 3_600_000,
         limit_per_user: 0,
         details_required: details,
+        waiting_room: room,
     });
     const item = await admin('/items', {
         sale: sale.id,

@@ -1,0 +1,117 @@
+/* The waiting room in a real browser: entering, the draw, the line, one's turn. SHOTS names a folder for
+ * pictures of what was seen. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import {
+    admin,
+    base,
+    beyondOf,
+    browserLaunch,
+    itemAddress,
+    liveButton,
+    orderNumber,
+    saleMake,
+    seriousIn,
+    visitorOpen,
+} from './shop.mjs';
+
+const PHONE = { viewport: { width: 375, height: 812 } };
+const CROWD = 237;
+
+let browser;
+const contexts = [];
+
+async function visitor(options) {
+    const opened = await visitorOpen(browser, options);
+    contexts.push(opened.context);
+    return opened;
+}
+
+async function shot(page, name) {
+    if (process.env.SHOTS)
+        await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
+}
+
+/* Somebody without a browser enters. */
+async function strangerEnter(sale) {
+    const { session } = await (await fetch(`${base}/v1/session`, { method: 'POST' })).json();
+    const response = await fetch(`${base}/v1/sales/${sale}/room`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${session}` },
+    });
+    assert.equal(response.status, 202);
+}
+
+async function clean(page) {
+    assert.deepEqual(await seriousIn(page), []);
+    assert.ok((await beyondOf(page)) <= 0);
+}
+
+before(async () => {
+    browser = await browserLaunch();
+});
+
+after(async () => {
+    for (const context of contexts)
+        await context.close();
+    await browser?.close();
+});
+
+describe('the waiting room', () => {
+    test('who enters sees the draw coming, the line, and then buys', async () => {
+        const { sale, item } = await saleMake({ startsInMs: 60_000, total: 1, room: true });
+        const { page, errors } = await visitor();
+        await page.goto(itemAddress(item));
+        await page.getByText('Join in time: places are drawn by lot').waitFor();
+        await clean(page);
+        await shot(page, 'room-offer');
+        await page.getByRole('button', { name: 'Join the queue' }).click();
+        await page.getByText('1 in the room').waitFor();
+        await page.reload();
+        await page.getByText('1 in the room').waitFor();
+        await page.getByRole('button', { name: 'In the queue' }).waitFor();
+        await clean(page);
+        await shot(page, 'room-early');
+        await admin(`/sales/${sale}/preheat`);
+        await admin(`/sales/${sale}/open`);
+        await page.getByText('It is your turn: buy now.').waitFor();
+        await clean(page);
+        await shot(page, 'room-turn');
+        await page.click(liveButton);
+        await page.waitForSelector(orderNumber);
+        assert.equal(await page.locator('.room-box').isVisible(), false);
+        assert.deepEqual(errors, []);
+    });
+
+    test('a long line says how many are ahead and how the odds are, in both languages', async () => {
+        const { sale, item } = await saleMake({ startsInMs: 60_000, total: 1, room: true });
+        const desktop = await visitor();
+        await desktop.page.goto(itemAddress(item));
+        await admin(`/sales/${sale}/preheat`);
+        await admin(`/sales/${sale}/open`);
+        for (let i = 0; i < CROWD; i++)
+            await strangerEnter(sale);
+        await desktop.page.reload();
+        await desktop.page.getByText('Join the queue to get your turn.').waitFor();
+        await desktop.page.getByRole('button', { name: 'Join the queue' }).click();
+        await desktop.page.getByText(/^\d+ ahead of you$/).waitFor();
+        await desktop.page.getByText('it will likely be sold out before your turn').waitFor();
+        await clean(desktop.page);
+        await shot(desktop.page, 'room-line-desktop');
+        const ahead = async (page) => Number(/\d+/.exec(await page.textContent('.room-number'))[0]);
+        const before = await ahead(desktop.page);
+        await desktop.page.reload();
+        await desktop.page.getByText(/^\d+ ahead of you$/).waitFor();
+        assert.ok((await ahead(desktop.page)) <= before);
+        const phone = await visitor({ ...PHONE, locale: 'zh-CN' });
+        await phone.page.goto(itemAddress(item));
+        await phone.page.getByRole('button', { name: '进入排队' }).click();
+        await phone.page.getByText(/^前面还有 \d+ 人$/).waitFor();
+        await phone.page.getByText('轮到您之前很可能已经售罄').waitFor();
+        await clean(phone.page);
+        await shot(phone.page, 'room-line-phone');
+        assert.deepEqual([...desktop.errors, ...phone.errors], []);
+    });
+});
