@@ -54,7 +54,7 @@ struct edge_reply {
     struct span body; /* EDGE_REPLIED: sent after `out`; must stay valid for the life of the program */
 };
 /* The highest bits of a token are 0: room for the handler's own marks while it keeps one. */
-enum { EDGE_TOKEN_SPARE_BITS = 5 };
+enum { EDGE_TOKEN_SPARE_BITS = 6 };
 enum { EDGE_SLOT_SHIFT = 12, EDGE_SLOT_BITS = 20 }; /* where a token has its connection's slot */
 enum edge_verdict { EDGE_REPLIED, EDGE_ANSWERED, EDGE_DEFERRED, EDGE_UPGRADED };
 enum edge_socket_end {

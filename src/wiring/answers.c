@@ -96,8 +96,9 @@ struct ready {
     uint32_t date;   /* offset of the Date value */
     uint32_t number; /* offset of what is filled in; 0: nothing */
 };
-static struct ready ready_plain[PROBLEMS];  /* sold out: none free */
-static struct ready ready_ticket[PROBLEMS]; /* with a ticket */
+enum { ENGLISH, CHINESE, LANGUAGES };
+static struct ready ready_plain[LANGUAGES][PROBLEMS];  /* sold out: none free */
+static struct ready ready_ticket[LANGUAGES][PROBLEMS]; /* with a ticket */
 
 static const char ticket_gap[] = "0000000000000000";
 
@@ -116,11 +117,16 @@ static void wait_text(struct text *out, uint32_t wait_ms)
     text_u64(out, seconds < 99 ? seconds : 99);
 }
 
-static void ready_make(struct ready *ready, enum problem problem, struct span more)
+static const char *detail_in(int language, enum problem problem)
+{
+    return language == CHINESE ? problem_chinese(problem) : NULL;
+}
+
+static void ready_make(struct ready *ready, enum problem problem, int language, struct span more)
 {
     struct text out = text_in(ready->bytes, sizeof ready->bytes);
-    problem_reply(
-        &out, problem, NULL, more, waits(problem) ? SPAN("Retry-After: 99\r\n") : SPAN_NONE, false);
+    problem_reply(&out, problem, detail_in(language, problem), more,
+        waits(problem) ? SPAN("Retry-After: 99\r\n") : SPAN_NONE, false);
     invariant(!out.overflow);
     ready->size = (uint32_t)out.size;
     const char *date = memmem(out.data, out.size, "\r\nDate: ", 8);
@@ -137,11 +143,15 @@ static void ready_won_make(void);
 void answers_create(void)
 {
     ready_won_make();
-    for (int problem = PROBLEM_NONE + 1; problem < PROBLEMS; problem++) {
-        const bool sold_out = problem == PROBLEM_SOLD_OUT;
-        ready_make(&ready_plain[problem], (enum problem)problem,
-            sold_out ? SPAN(",\"free\":0") : SPAN_NONE);
-        ready_make(&ready_ticket[problem], (enum problem)problem,
+    problems_chinese_create();
+    for (int i = 0; i < LANGUAGES * PROBLEMS; i++) {
+        const int language = i / PROBLEMS;
+        const enum problem problem = (enum problem)(i % PROBLEMS);
+        if (problem == PROBLEM_NONE)
+            continue;
+        ready_make(&ready_plain[language][problem], problem, language,
+            problem == PROBLEM_SOLD_OUT ? SPAN(",\"free\":0") : SPAN_NONE);
+        ready_make(&ready_ticket[language][problem], problem, language,
             SPAN(",\"ticket\":\"0000000000000000\""));
     }
 }
@@ -277,7 +287,8 @@ static void refusal_render(const struct edge_answer *answer, const struct funnel
         text_literal(&head, "\r\n");
     }
     text_add(&head, headers);
-    problem_reply(out, problem, NULL, text_span(&more), text_span(&head), closing);
+    const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
+    problem_reply(out, problem, detail_in(language, problem), text_span(&more), text_span(&head), closing);
 }
 
 void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
@@ -290,8 +301,10 @@ void answer_render(const struct edge_answer *answer, const struct funnel_keys *k
     }
     const bool simple =
         problem != PROBLEM_NOT_STARTED && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
+    const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
     if (simple && headers.size == 0 && !closing)
-        ready_render(answer->b != 0 ? &ready_ticket[problem] : &ready_plain[problem], answer, keys, out);
+        ready_render(answer->b != 0 ? &ready_ticket[language][problem] : &ready_plain[language][problem],
+            answer, keys, out);
     else
         refusal_render(answer, keys, headers, closing, out);
 }

@@ -11,12 +11,15 @@
 
 void answers_create(void); /* once, at start */
 
+/* edge_answer.flags: which origin may read it (0: none), and in which language it is told. */
+enum { ANSWER_ORIGIN = 0x0f, ANSWER_CHINESE = 0x10 };
+
 /* edge_answer.kind is an enum problem (PROBLEM_NONE: won); the numbers are the answer's own. */
 struct edge_answer answer_from_door(const struct door_result *result);
 struct edge_answer answer_from_outcome(const struct outcome *outcome);
 enum problem problem_from_answer(enum answer answer);
 
-/* `headers`: further header lines (CORS), or empty. */
+/* In the language of answer->flags. `headers`: further header lines (CORS), or empty. */
 void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out);
 

@@ -107,6 +107,22 @@ struct problem_text {
 };
 extern const struct problem_text problem_texts[PROBLEMS];
 
+/* problems_chinese.c. The detail for those who prefer Chinese; NULL: there is none, or the table was
+ * not made yet. Any thread, once it is made. */
+const char *problem_chinese(enum problem problem);
+void problems_chinese_create(void); /* once, at start */
+
+/* The first language of an Accept-Language is the one that a browser's user has chosen; further
+ * ones are not looked at. */
+static inline bool language_is_chinese(struct span accept_language)
+{
+    const char *text = accept_language.data;
+    if (__builtin_expect(text == NULL, 1) || accept_language.size < 2)
+        return false;
+    return (text[0] | 0x20) == 'z' && (text[1] | 0x20) == 'h'
+        && (accept_language.size == 2 || text[2] == '-' || text[2] == ',' || text[2] == ';');
+}
+
 /* The JSON body. `detail` NULL: the standard one. `more`: further members, beginning with a
  * comma, or empty. */
 void problem_body(struct text *out, enum problem problem, const char *detail, struct span more);

@@ -83,6 +83,8 @@ enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem,
 {
     char bytes[1024];
     struct text body = text_in(bytes, sizeof bytes);
+    if (detail == NULL && exchange->chinese)
+        detail = problem_chinese(problem);
     problem_body(&body, problem, detail, SPAN_NONE);
     const bool wait = problem_texts[problem].status == 503;
     return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
@@ -204,13 +206,14 @@ static __attribute__((noinline, cold)) enum edge_verdict purchase_on_payment(
     if (asked)
         return reply_problem(exchange, PROBLEM_CONFLICT,
             "Units of this item are taken on order: POST /v1/items/{item}/buy.");
-    exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST, .flags = exchange->cors };
+    exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST,
+        .flags = (uint8_t)(exchange->cors | (exchange->chinese ? ANSWER_CHINESE : 0)) };
     return EDGE_ANSWERED;
 }
 
 /* One place asks the door, so that it is built into this function. */
 static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request,
-    uint64_t token, bool closing, uint8_t cors, item_id item, bool intent, struct text *out,
+    uint64_t token, bool closing, uint8_t flags, item_id item, bool intent, struct text *out,
     struct edge_reply *reply)
 {
     struct door_result result;
@@ -225,7 +228,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     routes_watch(routes, request, &result, item);
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
-        reply->answer.flags = cors;
+        reply->answer.flags = flags;
         return EDGE_ANSWERED;
     }
     const bool on_payment = deducts_on_payment(routes, item);
@@ -234,7 +237,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
             .request = request,
             .token = token,
             .closing = closing,
-            .cors = cors,
+            .cors = flags & ANSWER_ORIGIN,
+            .chinese = (flags & ANSWER_CHINESE) != 0,
             .out = out,
             .reply = reply };
         return purchase_on_payment(&exchange, &result, item, intent, on_payment);
@@ -242,10 +246,10 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
         answer_count(ANSWER_TOO_POPULAR);
-        reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = cors };
+        reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = flags };
         return EDGE_ANSWERED;
     }
-    slot->tag = token | (uint64_t)cors << TAG_CORS_SHIFT;
+    slot->tag = token | (uint64_t)flags << TAG_FLAGS_SHIFT;
     slot->command.type = COMMAND_RESERVE;
     slot->command.reserve = (struct command_reserve){ .user = result.user,
         .key = result.key,
@@ -419,12 +423,14 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
     const uint8_t cors = __builtin_expect(request->origin.data == NULL, 1)
         ? 0
         : settings_origin(routes->settings, request->origin);
+    const bool chinese = language_is_chinese(request->accept_language);
     bool intent = false;
     if (__builtin_expect(request->method == HTTP_POST
                 && (purchase_path(request->path, &item) || (intent = intent_path(request->path, &item))),
             1))
-        return purchase(routes, request, token, closing, cors, item, intent, out, reply);
-    struct exchange exchange = { routes, request, token, closing, cors, out, reply, false };
+        return purchase(routes, request, token, closing, chinese ? cors | ANSWER_CHINESE : cors,
+            item, intent, out, reply);
+    struct exchange exchange = { routes, request, token, closing, cors, out, reply, false, chinese };
     if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
         struct http_request as_get = *request;
         as_get.method = HTTP_GET;
@@ -439,7 +445,8 @@ static __attribute__((noinline)) void render_with_origin(
     struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out)
 {
     char origin[ORIGIN_BYTES_MAX + 64];
-    answer_render(answer, &routes->keys, cors_headers(routes, answer->flags, origin), closing, out);
+    answer_render(answer, &routes->keys,
+        cors_headers(routes, answer->flags & ANSWER_ORIGIN, origin), closing, out);
 }
 
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
@@ -475,7 +482,7 @@ static void answers_collect(struct routes *routes)
         }
         answer_count(answer->outcome.answer);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
-        told.flags = (uint8_t)(answer->tag >> TAG_CORS_SHIFT);
+        told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
         edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);
     }
 }

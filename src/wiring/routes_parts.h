@@ -22,10 +22,11 @@ static_assert((int)JOBS_MAX < (int)JOB_SLOTS, "the desk's rings always have room
 
 /* Marks in the spare bits of a token while it travels as a tag. */
 static const uint64_t TAG_ASK = 1ull << 63;
-enum { TAG_CORS_SHIFT = 59 };
-static const uint64_t TAG_TOKEN = (1ull << TAG_CORS_SHIFT) - 1;
-static_assert(64 - TAG_CORS_SHIFT == EDGE_TOKEN_SPARE_BITS, "marks fit the spare bits");
-static_assert(ORIGINS_MAX < 16, "an origin fits four bits");
+enum { TAG_FLAGS_SHIFT = 58 }; /* five bits: edge_answer.flags (answers.h) */
+static const uint64_t TAG_TOKEN = (1ull << TAG_FLAGS_SHIFT) - 1;
+static_assert(64 - TAG_FLAGS_SHIFT == EDGE_TOKEN_SPARE_BITS, "marks fit the spare bits");
+static_assert((int)ORIGINS_MAX == (int)ANSWER_ORIGIN, "an origin fits its flags");
+static_assert((ANSWER_ORIGIN | ANSWER_CHINESE) == 0x1f, "flags fit below TAG_ASK");
 
 /* One request that the handler is working on. */
 struct exchange {
@@ -37,6 +38,7 @@ struct exchange {
     struct text *out;
     struct edge_reply *reply;
     bool head_only; /* HEAD, handled as GET */
+    bool chinese;   /* the reader prefers it */
 };
 
 /* A question to the inventory whose answer is not the reply yet. */

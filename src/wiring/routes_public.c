@@ -165,7 +165,9 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     const uint64_t now_ms = edge_now_ms(routes->edge);
     if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
-        const struct edge_answer answer = { .kind = PROBLEM_NOT_STARTED, .b = view.start_ms };
+        const struct edge_answer answer = { .kind = PROBLEM_NOT_STARTED,
+            .flags = exchange->chinese ? ANSWER_CHINESE : 0,
+            .b = view.start_ms };
         char origin[ORIGIN_BYTES_MAX + 64];
         answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
             exchange->closing, exchange->out);
