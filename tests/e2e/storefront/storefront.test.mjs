@@ -130,6 +130,31 @@ describe('the start', () => {
         assert.equal(requests.filter(({ method }) => method === 'POST').length, 0);
     });
 
+    /* Half of a round trip is taken off, so a slow way there and back makes no late start. What the two ways
+     * differ by can't be known: the delay here is the same both ways. */
+    test('the button turns live on time over a slow way and with a clock that is hours off', async () => {
+        const ONE_WAY_MS = 400;
+        const { item, startMs } = await saleMake({ startsInMs: 9_000 });
+        const { page } = await visitor();
+        await page.addInitScript((skew) => {
+            const real = Date.now.bind(Date);
+            Date.now = () => real() - skew;
+        }, 5 * 3_600_000);
+        const slowly = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+        await page.route('**/v1/**', async (route) => {
+            await slowly(ONE_WAY_MS);
+            const response = await route.fetch();
+            await slowly(ONE_WAY_MS);
+            await route.fulfill({ response });
+        });
+        await page.goto(itemAddress(item));
+        await page.waitForSelector(greyButton, { timeout: 8_000 });
+        await page.waitForSelector(liveButton, { timeout: 20_000 });
+        const seenAt = Date.now(); /* the same machine as the server: its clock is ours */
+        const late = seenAt - startMs;
+        assert.ok(late > -150 && late < LIVE_WITHIN_MS, `live ${late} ms after the start`);
+    });
+
     test('the button turns live on time though the local clock is an hour off', async () => {
         const { item, startMs } = await saleMake({ startsInMs: 7_000 });
         const { page, errors } = await visitor();
@@ -330,6 +355,8 @@ describe('buying', () => {
             [403, 'paused', {}, '活动已暂停，请等待恢复。'],
             [410, 'ended', {}, '活动已结束。'],
             [403, 'not-eligible', {}, '本场活动仅限受邀用户参加。'],
+            [403, 'not-your-turn', {}, '还没有轮到您，请耐心排队。'],
+            [403, 'human-check-required', {}, '请先完成验证。'],
             [401, 'session-required', {}, '请先在商城登录。'],
             [418, 'never-heard-of', {}, '商城未接受该请求，请刷新页面后再试。'],
         ];
@@ -346,6 +373,30 @@ describe('buying', () => {
             await context.close();
         }
     });
+
+    /* Six tries, and then the words; the fast clock of the page makes them short. */
+    for (const [status, type, sentence] of [
+        [429, 'too-fast', '操作太快，稍后再试。'],
+        [503, 'too-popular', '太火爆了，请稍后再试。'],
+    ]) {
+        test(`${type} is waited out, and said when it does not end`, async () => {
+            const { page, buys } = await visitor({ locale: 'zh-CN' });
+            await page.addInitScript(() => {
+                const real = globalThis.setTimeout.bind(globalThis);
+                globalThis.setTimeout = (call, ms, ...more) => real(call, ms / 20, ...more);
+            });
+            await page.route('**/buy', (route) => route.fulfill({
+                status,
+                headers: { 'Retry-After': '1' },
+                contentType: 'application/problem+json',
+                body: JSON.stringify({ type: `/problems/${type}`, status }),
+            }));
+            await page.goto(itemAddress(demoItem));
+            await page.click(liveButton);
+            await page.getByRole('status').getByText(sentence).waitFor({ timeout: 15_000 });
+            assert.equal(buys().length, 6);
+        });
+    }
 
     test('after a refusal the button cools down for five to ten seconds', async () => {
         const { page } = await visitor();
