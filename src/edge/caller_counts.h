@@ -1,7 +1,8 @@
 /* edge/caller_counts.h: how many connections each address has, over all edges, and not more than so
  * many. A bounded table of words (tag of a keyed hash, count), in lines of eight; an address without
  * connections needs no place. Those that find none share one count, which may go to
- * CALLER_OVERFLOW_SHARE times the cap.
+ * CALLER_OVERFLOW_SHARE times the cap. Two edges that meet a new address while a place falls free may
+ * give it two; it can then reach twice its cap, until one of the two is empty.
  * Thread: any; atomics only. Memory: at create. */
 #ifndef STAMPEDE_EDGE_CALLER_COUNTS_H
 #define STAMPEDE_EDGE_CALLER_COUNTS_H

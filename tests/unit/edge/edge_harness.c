@@ -72,6 +72,11 @@ static enum edge_verdict request_handle(void *self, const struct http_request *r
             text_add(out, span_of(harness->big, HARNESS_PAGE_BYTES));
     } else if (span_equal(request->path, SPAN("/page"))) {
         http_reply(out, 200, PLAIN, SPAN_NONE, span_of(harness->big, HARNESS_PAGE_BYTES), closing);
+    } else if (span_equal(request->path, SPAN("/client"))) {
+        char name[ADDRESS_CHARS_MAX];
+        struct text text = text_in(name, sizeof(name));
+        address_text(&text, request->client);
+        http_reply(out, 200, PLAIN, SPAN_NONE, text_span(&text), closing);
     } else {
         bool echo = span_equal(request->path, SPAN("/echo"));
         http_reply(out, 200, PLAIN, SPAN_NONE, echo ? request->body : SPAN("now"), closing);

@@ -6,6 +6,7 @@
  *   /never    deferred for ever       /bytes   deferred, completed with bytes
  *   /big      HARNESS_BIG_BYTES left in place as the body
  *   /flood    an answer that does not fit    /page  HARNESS_PAGE_BYTES written to out
+ *   /client   the client's address
  *   /hold     deferred (overlaps) until harness_release()
  *   /socket   becomes a websocket: a text message comes back, "close" closes it with 1000, "page" gets
  *             one frame of HARNESS_PAGE_BYTES, a number so many frames of HARNESS_FRAME_BYTES */
