@@ -33,7 +33,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd zlib libbrotlienc
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
-LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay # it has no .pc file
+LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lm # they have no .pc file
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \

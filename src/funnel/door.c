@@ -25,6 +25,7 @@
     X(PASS_INVALID, "pass-invalid") \
     X(PASS_EXPIRED, "pass-expired") \
     X(PASS_FOREIGN, "pass-foreign") \
+    X(PASS_SPENT, "pass-spent") \
     X(BAD_BODY, "bad-body") \
     X(BAD_QUANTITY, "bad-quantity") \
     X(BAD_CHANNEL, "bad-channel") \
@@ -178,7 +179,7 @@ static inline enum door_reason address_ask(
 }
 
 /* Session, if there is one, and pass: who is it? */
-static enum door_reason user_ask(const struct door *door, const struct door_request *in, user_id *user)
+static enum door_reason user_ask(const struct door *door, const struct door_request *in, struct pass *pass)
 {
     struct session session = { .user = 0 };
     if (in->authorization.data != NULL) {
@@ -189,8 +190,7 @@ static enum door_reason user_ask(const struct door *door, const struct door_requ
     }
     if (in->pass.data == NULL)
         return DOOR_PASS_REQUIRED;
-    struct pass pass;
-    switch (pass_verify(door->keys, in->pass, in->now_ms, &pass)) {
+    switch (pass_verify(door->keys, in->pass, in->now_ms, pass)) {
     case TOKEN_OK:
         break;
     case TOKEN_MALFORMED:
@@ -199,9 +199,8 @@ static enum door_reason user_ask(const struct door *door, const struct door_requ
     case TOKEN_EXPIRED:
         return DOOR_PASS_EXPIRED;
     }
-    if (pass.item != in->item || (session.user != 0 && session.user != pass.user))
+    if (pass->item != in->item || (session.user != 0 && session.user != pass->user))
         return DOOR_PASS_FOREIGN;
-    *user = pass.user;
     return DOOR_GO;
 }
 
@@ -236,6 +235,47 @@ static enum door_reason key_ask(struct span header, uint32_t limit_per_user, str
 static bool may_know_a_win(const struct door *door, item_id item, user_id user)
 {
     return !planted(FLAG_HIDES_WIN) && board_may_have_bought(door->board, item, user);
+}
+
+static uint64_t pass_mark(const struct door *door, const struct pass *pass)
+{
+    const uint64_t mark =
+        hash_siphash_pair(door->keys->spent, pass->user, (uint64_t)pass->item << 32 | pass->nonce);
+    return mark != 0 ? mark : 1;
+}
+
+/* A pass that is good once: was it used? Only looks, because a refusal further on must not use it up. */
+static __attribute__((noinline, cold)) enum door_reason pass_once_look(
+    const struct door *door, const struct pass *pass)
+{
+    invariant(door->spent != NULL);
+    return spent_seen(door->spent, pass_mark(door, pass)) && !may_know_a_win(door, pass->item, pass->user)
+        ? DOOR_PASS_SPENT
+        : DOOR_GO;
+}
+
+/* Everything else is good: the pass is used up now, by one request of all that carry it. Who may have
+ * bought goes on with a used one, to hear of a win whose answer was lost. */
+static __attribute__((noinline, cold)) enum door_reason pass_once_take(
+    const struct door *door, const struct pass *pass, uint64_t now_ms, struct door_result *out)
+{
+    const uint64_t mark = pass_mark(door, pass);
+    switch (spent_take(door->spent, mark, pass->expires_s, (uint32_t)(now_ms / 1000))) {
+    case SPENT_FRESH:
+        out->pass_mark = mark;
+        return DOOR_GO;
+    case SPENT_AGAIN:
+        return may_know_a_win(door, pass->item, pass->user) ? DOOR_GO : DOOR_PASS_SPENT;
+    case SPENT_FULL:
+        break;
+    }
+    return DOOR_UNAVAILABLE;
+}
+
+void door_give_back(const struct door *door, const struct door_result *result)
+{
+    if (result->pass_mark != 0)
+        spent_give_back(door->spent, result->pass_mark);
 }
 
 static bool wins_stopped(const struct board *board)
@@ -291,11 +331,12 @@ static enum door_reason ask(
     if (closed == DOOR_NOT_STARTED || (closed != DOOR_GO && in->pass.data == NULL))
         return closed;
 
-    user_id user = 0;
+    struct pass pass = { .user = 0 };
     enum door_reason reason = address_ask(door, in, out);
     if (reason != DOOR_GO)
         return reason;
-    reason = user_ask(door, in, &user);
+    reason = user_ask(door, in, &pass);
+    const user_id user = pass.user;
     if (closed != DOOR_GO && (reason != DOOR_GO || !may_know_a_win(door, in->item, user)))
         return closed;
     if (reason != DOOR_GO)
@@ -303,6 +344,8 @@ static enum door_reason ask(
     out->user = user;
     if (__builtin_expect(ban_set_user_at(door->bans, user, in->now_ms), 0))
         return DOOR_BANNED;
+    if (__builtin_expect(pass.once, 0) && (reason = pass_once_look(door, &pass)) != DOOR_GO)
+        return reason;
 
     if ((reason = wish_ask(door, in->body, out)) != DOOR_GO)
         return reason;
@@ -317,6 +360,8 @@ static enum door_reason ask(
         return reason;
     if (key.data != NULL)
         out->key = funnel_key_hash(door->keys, user, key);
+    if (__builtin_expect(pass.once, 0))
+        return pass_once_take(door, &pass, in->now_ms, out);
     return DOOR_GO;
 }
 

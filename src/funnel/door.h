@@ -13,6 +13,7 @@
 #include "funnel/bans.h"
 #include "funnel/keys.h"
 #include "funnel/limits.h"
+#include "funnel/spent.h"
 #include "funnel/switches.h"
 
 enum door_reason {
@@ -29,6 +30,7 @@ enum door_reason {
     DOOR_PASS_INVALID, /* malformed or forged */
     DOOR_PASS_EXPIRED,
     DOOR_PASS_FOREIGN, /* for another item, or not the session's user */
+    DOOR_PASS_SPENT,   /* good once, and used */
     DOOR_BAD_BODY,
     DOOR_BAD_QUANTITY,
     DOOR_BAD_CHANNEL,
@@ -68,6 +70,7 @@ struct door {
     /* Asked only for purchases that everything before lets through. NULL: no sale says anything. */
     struct door_sale (*sale)(const void *context, item_id item);
     const void *context;
+    struct spent *spent; /* shared by all edges: passes that are good once; NULL only where none is issued */
 };
 struct door_request {
     uint64_t now_ms;
@@ -85,6 +88,7 @@ struct door_result {
     uint32_t quantity;       /* DOOR_GO */
     user_id user;            /* DOOR_GO and everything after the pass; else 0 */
     uint64_t key;            /* DOOR_GO: command_reserve.key, 0: none */
+    uint64_t pass_mark;      /* DOOR_GO: of a pass that this request has used up; 0: none */
     uint64_t start_ms;       /* DOOR_NOT_STARTED */
     uint32_t free;           /* DOOR_SOLD_OUT: published free units of the channel */
     uint32_t wait_ms;        /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
@@ -93,6 +97,9 @@ struct door_result {
 /* Answers and counts (stampede_door_total). */
 MUST_CHECK enum door_reason funnel_door(
     const struct door *door, const struct door_request *in, struct door_result *out);
+
+/* DOOR_GO did not lead anywhere after all (no room in the inventory's ring): the pass is good again. */
+void door_give_back(const struct door *door, const struct door_result *result);
 
 /* Strips the quotes. False: DOOR_BAD_KEY. */
 MUST_CHECK bool door_key_read(struct span header, struct span *key);

@@ -1,20 +1,37 @@
 #include "funnel/keys.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 
 /* Labels are part of what was told to people and of tokens in flight: never change one. */
-static struct hash_key key_from(const uint8_t root[HASH_SHA256_BYTES], struct span label, uint64_t number)
+static void digest_from(const uint8_t root[HASH_SHA256_BYTES], struct span label, uint64_t number,
+    uint8_t digest[HASH_SHA256_BYTES])
 {
     enum { LABEL_MAX = 32 };
     uint8_t text[LABEL_MAX + sizeof number];
-    uint8_t digest[HASH_SHA256_BYTES];
     invariant(label.size <= LABEL_MAX);
     memcpy(text, label.data, label.size);
     bytes_put_u64(text + label.size, number);
     hash_hmac_sha256(root, HASH_SHA256_BYTES, text, label.size + sizeof number, digest);
+}
+
+static struct hash_key key_from(const uint8_t root[HASH_SHA256_BYTES], struct span label, uint64_t number)
+{
+    uint8_t digest[HASH_SHA256_BYTES];
+    digest_from(root, label, number, digest);
     struct hash_key key = { bytes_get_u64(digest), bytes_get_u64(digest + 8) };
     explicit_bzero(digest, sizeof digest);
     return key;
+}
+
+/* All 32 bytes, as hex digits. */
+static void secret_from(const uint8_t root[HASH_SHA256_BYTES], struct span label, char *out)
+{
+    uint8_t digest[HASH_SHA256_BYTES];
+    struct text text = text_in(out, 2 * HASH_SHA256_BYTES);
+    digest_from(root, label, 0, digest);
+    text_hex(&text, span_of(digest, sizeof digest));
+    explicit_bzero(digest, sizeof digest);
 }
 
 enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, size_t bytes)
@@ -30,6 +47,9 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     keys->idempotency = key_from(keys->root, SPAN("idempotency key"), 0);
     keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
     keys->drop = key_from(keys->root, SPAN("early drop"), 0);
+    keys->spent = key_from(keys->root, SPAN("spent"), 0);
+    keys->puzzle = key_from(keys->root, SPAN("puzzle"), 0);
+    secret_from(keys->root, SPAN("human check"), keys->human);
     return STATUS_OK;
 }
 

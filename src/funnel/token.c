@@ -23,6 +23,7 @@ static_assert(GROUPS * 3 == TOKEN_BYTES, "no padding, no stray bits");
 static_assert((int)TOKEN_SIGNED_BYTES == (int)CIPHER_MAC_MESSAGE_BYTES, "a token is one message");
 static_assert(MAC_AT + sizeof(struct hash128) == TOKEN_BYTES, "the mac ends the token");
 
+#define PASS_ONCE_BIT UINT32_C(0x80000000)
 #define STRANGER UINT32_C(0x80000000)
 
 static uint32_t places[4][256]; /* what a character adds to the little-endian word of its group */
@@ -110,11 +111,11 @@ void session_issue(const struct funnel_keys *keys, const struct session *session
 void pass_issue(const struct funnel_keys *keys, const struct pass *pass, char out[TOKEN_CHARS])
 {
     struct token token;
-    invariant(pass->user != 0 && pass->item != 0);
+    invariant(pass->user != 0 && pass->item != 0 && pass->nonce <= PASS_NONCE_MAX);
     bytes_put_u64(token.bytes + USER_AT, pass->user);
     bytes_put_u32(token.bytes + PASS_ITEM_AT, pass->item);
     bytes_put_u32(token.bytes + PASS_EXPIRES_AT, pass->expires_s);
-    bytes_put_u32(token.bytes + PASS_NONCE_AT, pass->nonce);
+    bytes_put_u32(token.bytes + PASS_NONCE_AT, pass->nonce | (pass->once ? PASS_ONCE_BIT : 0));
     token_sign(&token, &keys->pass, pass->expires_s / PASS_EPOCH_S, out);
 }
 
@@ -152,7 +153,8 @@ enum token_answer pass_verify(
             .user = bytes_get_u64(token.bytes + USER_AT),
             .item = bytes_get_u32(token.bytes + PASS_ITEM_AT),
             .expires_s = expires_s,
-            .nonce = bytes_get_u32(token.bytes + PASS_NONCE_AT),
+            .nonce = bytes_get_u32(token.bytes + PASS_NONCE_AT) & PASS_NONCE_MAX,
+            .once = (bytes_get_u32(token.bytes + PASS_NONCE_AT) & PASS_ONCE_BIT) != 0,
         };
     return answer;
 }

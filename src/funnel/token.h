@@ -1,6 +1,6 @@
 /* funnel/token.h: sessions and passes, 36 bytes signed by us, as 48 base64url characters.
  *   session: user u64 | expires_s u32 | issued_s u32 | flags u32 | mac 16      flags: bit 0 guest, others 0
- *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16
+ *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16          nonce: its top bit says once
  * Little-endian. mac: AES-128 CBC-MAC (base/cipher.h) over the 20 bytes before it, under the key
  * of the epoch that holds expires_s (funnel/keys.h); sessions and passes have keys of their own,
  * so neither passes for the other. A token is valid while now < expires_s, to the millisecond.
@@ -16,6 +16,7 @@ enum {
     TOKEN_CHARS = 48,
     TOKEN_BYTES = 36,
     TOKEN_SIGNED_BYTES = 20,
+    PASS_NONCE_MAX = 0x7fffffff,
 };
 
 enum token_answer {
@@ -35,7 +36,8 @@ struct pass {
     user_id user;
     item_id item;
     uint32_t expires_s; /* at most PASS_LIFE_MAX_S from now */
-    uint32_t nonce;     /* anything; makes two passes of one second differ */
+    uint32_t nonce;     /* up to PASS_NONCE_MAX; makes two passes of one second differ */
+    bool once;          /* good for one purchase: the door takes its mark (funnel/spent.h) */
 };
 
 /* Writes TOKEN_CHARS characters, no NUL. A life beyond the bound above is a bug. */

@@ -6,6 +6,8 @@
 #include "edge/caller_counts.h"
 #include "edge/forwarded.h"
 #include "funnel/limits.h"
+#include "funnel/altcha.h"
+#include "funnel/picture_pool.h"
 #include "funnel/switches.h"
 
 #include <errno.h>
@@ -70,6 +72,10 @@ static const struct entry entries[] = {
     NUMBER("room", "turn_ms", room_turn_ms, 1000, 3600000, "60000"),
     NUMBER("room", "rate_min", room_rate_min, 0, 1000000, "1"),
     NUMBER("room", "rate_max", room_rate_max, 1, 1000000, "1000"),
+    NUMBER("human", "pow_hashes", human_pow_hashes, 1, ALTCHA_HASHES_MAX, "50000"),
+    NUMBER("human", "challenge_s", human_challenge_s, 10, 3600, "120"),
+    NUMBER("human", "pictures", human_pictures, 0, PICTURE_POOL_SLOTS_MAX, "32"),
+    NUMBER("human", "spent_max", human_spent_max, 1000, 16000000, "1000000"),
     TEXT("admin", "keys", admin_keys, ""),
     TEXT("cors", "origins", origins, ""),
     TEXT("channels", "names", channels, "web"),

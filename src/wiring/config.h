@@ -43,6 +43,11 @@ struct config {
     uint64_t room_open_ms;    /* a room takes people in from so long before the start on */
     uint64_t room_turn_ms;    /* who has not bought by then does not hold up the line */
     uint64_t room_rate_min, room_rate_max; /* people a second that go in while there is stock */
+    /* [human] */
+    uint64_t human_pow_hashes;  /* that solving takes, without suspicion or boost */
+    uint64_t human_challenge_s; /* life of a challenge */
+    uint64_t human_pictures;    /* ready for each edge and kind; 0: the work only */
+    uint64_t human_spent_max;   /* challenges and passes that are remembered as used, at a time */
     /* [admin] */
     char admin_keys[CONFIG_TEXT]; /* file: name:role:sha256 of the key, a line each */
     /* [cors] */

@@ -32,7 +32,7 @@ static void token_mint(const struct mint_options *options, const struct funnel_k
         const struct pass pass = { .user = user,
             .item = options->item,
             .expires_s = now_s + options->life_s,
-            .nonce = (uint32_t)number };
+            .nonce = (uint32_t)number & PASS_NONCE_MAX };
         pass_issue(keys, &pass, out);
     }
     out[TOKEN_CHARS] = '\n';

@@ -49,6 +49,13 @@
     X(PASS_INVALID, "pass-invalid", 403, "Pass invalid", "The pass is not valid.") \
     X(PASS_EXPIRED, "pass-expired", 403, "Pass expired", "The pass has expired. Get a new one.") \
     X(PASS_FOREIGN, "pass-foreign", 403, "Foreign pass", "The pass is for another item or another user.") \
+    X(PASS_SPENT, "pass-spent", 403, "Pass used", "The pass was used, and is good once. Get a new one.") \
+    X(HUMAN_REQUIRED, "human-check-required", 403, "Human check required", \
+        "Solve a challenge first and send it as {\"solution\":…}; see kinds and challenge.") \
+    X(HUMAN_FAILED, "human-check-failed", 403, "Human check failed", \
+        "The solution is wrong, too old or for something else. Get a new challenge.") \
+    X(HUMAN_SPENT, "human-check-spent", 409, "Human check used", \
+        "This challenge was used before. Get a new one.") \
     X(BAD_QUANTITY, "bad-quantity", 422, "Bad quantity", "quantity must be a whole number from 1 to 1000.") \
     X(BAD_CHANNEL, "bad-channel", 422, "Bad channel", "There is no such channel.") \
     X(BAD_BODY, "bad-body", 400, "Bad body", "The body is not what is expected here.") \

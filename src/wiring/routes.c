@@ -5,6 +5,7 @@
 #include "edge/http_reply.h"
 #include "funnel/intent.h"
 #include "funnel/token.h"
+#include "wiring/human_desk.h"
 #include "wiring/public_api.h"
 #include "wiring/routes_parts.h"
 
@@ -203,6 +204,7 @@ static __attribute__((noinline, cold)) enum edge_verdict purchase_on_payment(
 {
     if (asked && is)
         return intent_give(exchange, result, item);
+    door_give_back(&exchange->routes->door, result);
     if (asked)
         return reply_problem(exchange, PROBLEM_CONFLICT,
             "Units of this item are taken on order: POST /v1/items/{item}/buy.");
@@ -245,6 +247,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     }
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
+        door_give_back(&routes->door, &result);
         answer_count(ANSWER_TOO_POPULAR);
         reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = flags };
         return EDGE_ANSWERED;
@@ -272,6 +275,9 @@ static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
     if (span_equal(rest, SPAN("/pass")))
         return method == HTTP_POST ? public_pass(exchange, item)
                                    : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/challenge")))
+        return method == HTTP_GET ? public_challenge(exchange, item)
+                                  : reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (span_equal(rest, SPAN("/mine")))
         return method == HTTP_GET ? orders_mine(exchange, item)
                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
@@ -544,8 +550,10 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .channels = shared->channels,
         .switches = shared->switches,
         .limits = shared->limits,
+        .spent = shared->human->spent,
         .sale = sale_of,
         .context = routes };
+    routes->human = human_desk_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
     routes->watch = desk_edge_watch(shared->desk, index);
     funnel_keys_turn(&routes->keys, clock_now_ms());

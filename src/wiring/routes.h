@@ -12,6 +12,7 @@
 
 struct static_files;
 struct limits;
+struct human_desk;
 struct switches;
 
 struct routes_shared { /* the same for all edges */
@@ -22,6 +23,7 @@ struct routes_shared { /* the same for all edges */
     struct desk *desk;
     struct rooms *rooms;
     const struct static_files *files;
+    const struct human_desk *human;
     const struct switches *switches;
     struct limits *limits;
     struct handover *catalog;  /* struct catalog */

@@ -6,6 +6,7 @@
 #include "edge/static_files.h"
 #include "funnel/bans.h"
 #include "funnel/watch.h"
+#include "funnel/human.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/push.h"
@@ -84,6 +85,7 @@ struct routes {
     struct job *job_free;
     uint32_t jobs_free;
     struct push *push;
+    struct human human;
     const struct settings *settings; /* of this turn */
     struct watch *watch;             /* NULL: no rule wants to know */
 };
@@ -132,6 +134,11 @@ enum edge_verdict public_session(struct exchange *exchange);
 enum edge_verdict public_pass(struct exchange *exchange, item_id item);
 enum edge_verdict public_ready(struct exchange *exchange);
 enum edge_verdict public_metrics(struct exchange *exchange);
+
+/* routes_human.c */
+enum edge_verdict public_challenge(struct exchange *exchange, item_id item);
+/* True: the sale asks for no human check, or it is passed. False: answered. */
+bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user);
 
 /* routes_orders.c */
 enum edge_verdict orders_mine(struct exchange *exchange, item_id item);

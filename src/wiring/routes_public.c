@@ -144,8 +144,8 @@ enum edge_verdict public_session(struct exchange *exchange)
     return reply_json(exchange, 201, &body, false);
 }
 
-/* Free for everybody with a session from shortly before the start on: who has bought needs one
- * too, to hear of it again. */
+/* For everybody with a session who passes what the sale asks, from shortly before the start on: who has
+ * bought needs one too, to hear of it again. */
 enum edge_verdict public_pass(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;
@@ -161,7 +161,9 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     if (catalog == NULL)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
     /* A draft may be preheated, but it is not for sale. */
-    if (catalog_item_find(catalog, item) == NULL || !board_read(routes->door.board, item, &view))
+    const struct catalog_item *found = catalog_item_find(catalog, item);
+    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_find(catalog, found->sale);
+    if (sale == NULL || !board_read(routes->door.board, item, &view))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     const uint64_t now_ms = edge_now_ms(routes->edge);
     if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
@@ -173,16 +175,17 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
             exchange->closing, exchange->out);
         return EDGE_REPLIED;
     }
-    const struct catalog_sale *sale = catalog_sale_find(catalog, view.sale);
-    if (sale != NULL && sale->waiting_room
-        && switch_value(routes->shared.switches, SWITCH_BYPASS_WAITING_ROOM) == 0
+    if (sale->waiting_room && switch_value(routes->shared.switches, SWITCH_BYPASS_WAITING_ROOM) == 0
         && !board_may_have_bought(routes->door.board, item, user)
         && !room_lets_in(exchange, sale, user))
+        return EDGE_REPLIED;
+    if (!human_asked(exchange, sale, item, user))
         return EDGE_REPLIED;
     const struct pass pass = { .user = user,
         .item = item,
         .expires_s = expiry_s(now_ms, routes->shared.config->pass_life_s),
-        .nonce = (uint32_t)random_next(&routes->random) };
+        .nonce = (uint32_t)random_next(&routes->random) & PASS_NONCE_MAX,
+        .once = sale->pass_once };
     routes_watch_seen(exchange, user);
     pass_issue(&routes->keys, &pass, token);
     text_literal(&body, "{\"pass\":\"");

@@ -15,6 +15,7 @@
 #include "wiring/catalog.h"
 #include "wiring/data_folder.h"
 #include "wiring/gate_limits.h"
+#include "wiring/human_desk.h"
 #include "wiring/routes.h"
 #include "wiring/server_metrics.h"
 #include "wiring/settings.h"
@@ -47,6 +48,7 @@ struct server {
     struct funnel_keys keys;
     struct door_channels channels;
     struct switches switches;
+    struct human_desk human;
     struct handover settings, catalog, bans;
     struct reader_turns turns;
     struct embedded *embedded;
@@ -251,6 +253,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .rooms = server->rooms,
         .files = server->files,
         .limits = server->limits.limits,
+        .human = &server->human,
         .switches = &server->switches,
         .catalog = &server->catalog,
         .bans = &server->bans,
@@ -312,8 +315,8 @@ static bool threads_start(struct server *server)
         && thread_start(&server->courier_thread, "courier", courier_run, desk_courier(server->desk))
             == STATUS_OK
         && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
-        && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server)
-            == STATUS_OK;
+        && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server) == STATUS_OK
+        && human_desk_start(&server->human) == STATUS_OK;
     if (good && !server->host_on_edge)
         good = thread_start(&server->inventory_thread, "inventory", inventory_thread, server) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
@@ -366,6 +369,8 @@ static bool server_open(struct server *server)
         return failed(server, "the pages can't be loaded");
     if (wake_open(&server->inventory_wake) != STATUS_OK || wake_open(&server->housekeeper_wake) != STATUS_OK)
         return failed(server, "no descriptor for a wake-up");
+    if (human_desk_open(&server->human, &server->config, server->edge_count) != STATUS_OK)
+        return failed(server, "no memory for the human check");
     if (!desk_make(server) || !edges_start(server))
         return false;
     if (desk_start(server->desk, (uint16_t)server->config.port, server->error) != STATUS_OK)
@@ -440,6 +445,7 @@ static void server_close(struct server *server)
         routes_close(server->routes[i]);
     }
     gate_limits_close(&server->limits);
+    human_desk_close(&server->human);
     desk_close(server->desk);
     if (server->queue != NULL)
         server->queue->ops->close(server->queue);
@@ -526,6 +532,7 @@ int server_run(const struct config *config, const struct server_options *options
     door_metrics_register();
     limits_metrics_register();
     switches_metrics_register();
+    human_metrics_register();
     routes_metrics_register();
     server_metrics_register();
     signals_block(&signals);

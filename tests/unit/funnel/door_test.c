@@ -23,7 +23,8 @@ static char session_text[7 + TOKEN_CHARS];
 
 static struct span pass_for(user_id user, item_id for_item, uint32_t expires_s)
 {
-    pass_issue(&keys, &(struct pass){ user, for_item, expires_s, 1 }, pass_text);
+    pass_issue(&keys,
+        &(struct pass){ .user = user, .item = for_item, .expires_s = expires_s, .nonce = 1 }, pass_text);
     return span_of(pass_text, sizeof pass_text);
 }
 

@@ -1,0 +1,336 @@
+/* DESIGN. A good answer takes the challenge's mark in `spent`: of many that send it, one is let in. A
+ * picture allows a few wrong answers; each takes a mark of its own (the number of the try) before the
+ * answer is looked at, so guessing at one picture ends soon, from wherever it comes. */
+#include "funnel/human.h"
+
+#include "base/base64.h"
+#include "base/bytes.h"
+#include "base/metrics.h"
+#include "funnel/json_cursor.h"
+
+#define ANSWER_METRIC(answer, text) \
+    [answer] = { .name = "stampede_human_total", \
+        .labels = "answer=\"" text "\"", \
+        .help = "Requests for a pass of a sale with a human check, by how the check went.", \
+        .kind = METRIC_COUNTER }
+static struct metric answer_metrics[HUMAN_ANSWERS] = {
+    ANSWER_METRIC(HUMAN_PASSED, "passed"),
+    ANSWER_METRIC(HUMAN_ABSENT, "absent"),
+    ANSWER_METRIC(HUMAN_MALFORMED, "malformed"),
+    ANSWER_METRIC(HUMAN_FAILED, "failed"),
+    ANSWER_METRIC(HUMAN_SPENT, "spent"),
+    ANSWER_METRIC(HUMAN_CROWDED, "crowded"),
+};
+
+void human_metrics_register(void)
+{
+    for (int i = 0; i < HUMAN_ANSWERS; i++)
+        metrics_register(&answer_metrics[i]);
+}
+
+/* ---- challenges */
+
+static uint32_t expiry_s(const struct human *human, const struct human_visit *visit)
+{
+    return (uint32_t)(visit->now_ms / 1000) + human->life_s;
+}
+
+uint32_t human_work(const struct human *human, const struct human_visit *visit)
+{
+    const uint32_t suspicion =
+        suspicion_of(human->suspicion, visit->source, (uint32_t)(visit->now_ms / 1000));
+    const uint32_t bits = suspicion / HUMAN_SUSPICION_PER_BIT + visit->pow_boost
+        + (visit->asked != HUMAN_POW ? HUMAN_ALTERNATIVE_BITS : 0);
+    const uint64_t hashes = (uint64_t)human->pow_hashes << (bits < 31 ? bits : 31);
+    return hashes < ALTCHA_HASHES_MAX ? (uint32_t)hashes : ALTCHA_HASHES_MAX;
+}
+
+static void pow_challenge(const struct human *human, const struct human_visit *visit, struct text *out)
+{
+    struct altcha_challenge challenge = {
+        .item = visit->item, .user = visit->user, .expires_s = expiry_s(human, visit)
+    };
+    uint8_t secret[2 * ALTCHA_NONCE_BYTES];
+    random_secret(secret, sizeof secret);
+    memcpy(challenge.nonce, secret, ALTCHA_NONCE_BYTES);
+    memcpy(challenge.salt, secret + ALTCHA_NONCE_BYTES, ALTCHA_NONCE_BYTES);
+    altcha_work(human_work(human, visit), &challenge);
+    altcha_render(&challenge, human->keys->human, out);
+}
+
+static void picture_render(struct text *out, const struct picture *picture)
+{
+    char bytes[BASE64_STANDARD_CHARS(PICTURE_BYTES_MAX)];
+    const size_t chars = base64_standard_encode(picture->png, picture->size, bytes);
+    text_literal(out, "\"data:image/png;base64,");
+    text_add(out, span_of(bytes, chars));
+    text_literal(out, "\"");
+}
+
+/* What both pictures have in common; the object stays open. */
+static void puzzle_render(const struct human *human, const struct puzzle *puzzle, struct text *out)
+{
+    char token[PUZZLE_CHARS];
+    puzzle_issue(human->keys, puzzle, token);
+    text_format(out, "{\"kind\":\"%s\",\"token\":\"", puzzle->kind == HUMAN_IMAGE ? "image" : "slider");
+    text_add(out, span_of(token, sizeof token));
+    text_format(out,
+        "\",\"expires_ms\":%llu,\"tries\":%d,\"alternative\":\"/v1/items/%u/challenge?kind=pow\"",
+        (unsigned long long)puzzle->expires_s * 1000,
+        puzzle->kind == HUMAN_IMAGE ? HUMAN_CODE_TRIES : HUMAN_SLIDER_TRIES, puzzle->item);
+}
+
+static struct puzzle puzzle_make(
+    const struct human *human, const struct human_visit *visit, enum human_check kind)
+{
+    struct puzzle puzzle = {
+        .kind = kind, .item = visit->item, .user = visit->user, .expires_s = expiry_s(human, visit)
+    };
+    random_secret(&puzzle.nonce, sizeof puzzle.nonce);
+    return puzzle;
+}
+
+static void code_challenge(const struct human *human, const struct human_visit *visit,
+    const struct code_picture *picture, struct text *out)
+{
+    struct puzzle puzzle = puzzle_make(human, visit, HUMAN_IMAGE);
+    puzzle.answer = puzzle_code_hash(human->keys, puzzle.nonce, span_from_string(picture->code));
+    puzzle_render(human, &puzzle, out);
+    text_format(out, ",\"length\":%d,\"image\":", PUZZLE_CODE_CHARS);
+    picture_render(out, &picture->picture);
+    text_literal(out, "}");
+}
+
+static void slider_challenge(const struct human *human, const struct human_visit *visit,
+    const struct slider_picture *picture, struct text *out)
+{
+    struct puzzle puzzle = puzzle_make(human, visit, HUMAN_SLIDER);
+    puzzle.answer = puzzle_slider_hash(human->keys, puzzle.nonce, picture->x);
+    puzzle_render(human, &puzzle, out);
+    text_format(out, ",\"width\":%d,\"height\":%d,\"piece_size\":%d,\"piece_y\":%u,\"image\":",
+        PICTURE_SLIDER_WIDTH, PICTURE_SLIDER_HEIGHT, PICTURE_PIECE_SIZE, picture->y);
+    picture_render(out, &picture->whole);
+    text_literal(out, ",\"piece\":");
+    picture_render(out, &picture->piece);
+    text_literal(out, "}");
+}
+
+void human_challenge(const struct human *human, const struct human_visit *visit,
+    enum human_check kind, struct text *out)
+{
+    if (kind == HUMAN_IMAGE && human->pool != NULL) {
+        const struct code_picture *picture = picture_pool_code(human->pool, human->edge);
+        if (picture != NULL) {
+            code_challenge(human, visit, picture, out);
+            return;
+        }
+    }
+    if (kind == HUMAN_SLIDER && human->pool != NULL) {
+        const struct slider_picture *picture = picture_pool_slider(human->pool, human->edge);
+        if (picture != NULL) {
+            slider_challenge(human, visit, picture, out);
+            return;
+        }
+    }
+    pow_challenge(human, visit, out);
+}
+
+/* ---- reading */
+
+enum { SEEN_TOKEN = 1, SEEN_ANSWER = 2, SEEN_X = 4, SEEN_TRACK = 8 };
+
+struct solution {
+    struct span pow; /* base64; or one of the others: */
+    struct span token, answer;
+    uint32_t x;
+    struct puzzle_track track;
+    unsigned seen;
+};
+
+static void track_read(struct json_cursor *in, struct puzzle_track *track)
+{
+    for (unsigned count = 0; json_element(in, &count);) {
+        if (track->count == PUZZLE_TRACK_MAX) {
+            json_fail(in);
+            return;
+        }
+        uint32_t pair[2] = { 0, 0 };
+        unsigned at = 0;
+        while (json_element(in, &at)) {
+            if (at > 2) {
+                json_fail(in);
+                return;
+            }
+            json_u32(in, &pair[at - 1]);
+        }
+        if (at != 2)
+            json_fail(in);
+        track->points[track->count].at_ms = pair[0];
+        track->points[track->count++].x = pair[1];
+    }
+}
+
+static void seen_mark(struct json_cursor *in, struct solution *solution, unsigned field)
+{
+    if ((solution->seen & field) != 0)
+        json_fail(in);
+    solution->seen |= field;
+}
+
+static void puzzle_fields(struct json_cursor *in, struct solution *solution)
+{
+    struct span name;
+    for (unsigned count = 0; json_field(in, &count, &name);) {
+        if (span_equal(name, SPAN("token"))) {
+            seen_mark(in, solution, SEEN_TOKEN);
+            json_string(in, &solution->token);
+        } else if (span_equal(name, SPAN("answer"))) {
+            seen_mark(in, solution, SEEN_ANSWER);
+            json_string(in, &solution->answer);
+        } else if (span_equal(name, SPAN("x"))) {
+            seen_mark(in, solution, SEEN_X);
+            json_u32(in, &solution->x);
+        } else if (span_equal(name, SPAN("track"))) {
+            seen_mark(in, solution, SEEN_TRACK);
+            track_read(in, &solution->track);
+        } else {
+            json_fail(in);
+        }
+    }
+}
+
+/* {"solution":"base64"} or {"solution":{…}}; nothing at all is HUMAN_ABSENT. */
+static enum human_answer body_read(struct span body, struct solution *solution)
+{
+    struct json_cursor in = json_cursor_of(body);
+    struct span name;
+    unsigned count = 0;
+    solution->pow = solution->token = solution->answer = SPAN_NONE;
+    solution->track.count = 0;
+    solution->seen = 0;
+    if (body.size == 0)
+        return HUMAN_ABSENT;
+    if (body.size > HUMAN_BODY_BYTES_MAX)
+        return HUMAN_MALFORMED;
+    while (json_field(&in, &count, &name)) {
+        if (count > 1 || !span_equal(name, SPAN("solution")))
+            json_fail(&in);
+        else if (json_is_string(&in))
+            json_string(&in, &solution->pow);
+        else
+            puzzle_fields(&in, solution);
+    }
+    if (!json_done(&in))
+        return HUMAN_MALFORMED;
+    if (count == 0)
+        return HUMAN_ABSENT;
+    const unsigned seen = solution->seen;
+    return solution->pow.data != NULL || seen == (SEEN_TOKEN | SEEN_ANSWER)
+            || seen == (SEEN_TOKEN | SEEN_X | SEEN_TRACK)
+        ? HUMAN_PASSED
+        : HUMAN_MALFORMED;
+}
+
+/* ---- judging */
+
+/* `what`: 0 for the challenge itself, else the number of a try. */
+static uint64_t mark_of(const struct human *human, enum human_check kind, const void *nonce,
+    size_t nonce_bytes, uint32_t what)
+{
+    uint8_t text[ALTCHA_NONCE_BYTES + 3] = { 0 };
+    invariant(nonce_bytes <= ALTCHA_NONCE_BYTES);
+    memcpy(text, nonce, nonce_bytes);
+    text[ALTCHA_NONCE_BYTES] = (uint8_t)kind;
+    text[ALTCHA_NONCE_BYTES + 1] = (uint8_t)what;
+    return hash_siphash(human->keys->spent, text, sizeof text);
+}
+
+static enum human_answer spend(
+    const struct human *human, const struct human_visit *visit, uint64_t mark, uint32_t expires_s)
+{
+    switch (spent_take(human->spent, mark, expires_s, (uint32_t)(visit->now_ms / 1000))) {
+    case SPENT_FRESH:
+        return HUMAN_PASSED;
+    case SPENT_AGAIN:
+        return HUMAN_SPENT;
+    case SPENT_FULL:
+        break;
+    }
+    return HUMAN_CROWDED;
+}
+
+static enum human_answer pow_judge(
+    const struct human *human, const struct human_visit *visit, struct span payload)
+{
+    struct altcha_challenge challenge;
+    switch (altcha_check(
+        payload, human->keys->human, visit->item, visit->user, visit->now_ms, &challenge)) {
+    case ALTCHA_SOLVED:
+        return spend(human, visit,
+            mark_of(human, HUMAN_POW, challenge.nonce, sizeof challenge.nonce, 0), challenge.expires_s);
+    case ALTCHA_MALFORMED:
+        return HUMAN_MALFORMED;
+    case ALTCHA_FORGED:
+    case ALTCHA_EXPIRED:
+    case ALTCHA_FOREIGN:
+    case ALTCHA_WRONG:
+        break;
+    }
+    return HUMAN_FAILED;
+}
+
+static enum human_answer try_take(
+    const struct human *human, const struct human_visit *visit, const struct puzzle *puzzle)
+{
+    const uint32_t tries = puzzle->kind == HUMAN_IMAGE ? HUMAN_CODE_TRIES : HUMAN_SLIDER_TRIES;
+    for (uint32_t i = 1; i <= tries; i++) {
+        const enum human_answer answer = spend(human, visit,
+            mark_of(human, puzzle->kind, &puzzle->nonce, sizeof puzzle->nonce, i), puzzle->expires_s);
+        if (answer != HUMAN_SPENT)
+            return answer;
+    }
+    return HUMAN_SPENT;
+}
+
+static enum human_answer puzzle_judge(
+    const struct human *human, const struct human_visit *visit, const struct solution *solution)
+{
+    struct puzzle puzzle;
+    switch (puzzle_read(human->keys, solution->token, visit->item, visit->user, visit->now_ms, &puzzle)) {
+    case PUZZLE_GOOD:
+        break;
+    case PUZZLE_MALFORMED:
+        return HUMAN_MALFORMED;
+    case PUZZLE_FORGED:
+    case PUZZLE_EXPIRED:
+    case PUZZLE_FOREIGN:
+        return HUMAN_FAILED;
+    }
+    if (!human_accepts(visit->asked, puzzle.kind))
+        return HUMAN_FAILED;
+    const enum human_answer tried = try_take(human, visit, &puzzle);
+    if (tried != HUMAN_PASSED)
+        return tried;
+    const bool fits = (solution->seen & SEEN_ANSWER) != 0
+        ? puzzle_code_fits(human->keys, &puzzle, solution->answer)
+        : puzzle_slider_fits(human->keys, &puzzle, solution->x)
+            && puzzle_track_plausible(&solution->track, solution->x);
+    if (!fits)
+        return HUMAN_FAILED;
+    return spend(human, visit, mark_of(human, puzzle.kind, &puzzle.nonce, sizeof puzzle.nonce, 0),
+        puzzle.expires_s);
+}
+
+enum human_answer human_judge(const struct human *human, const struct human_visit *visit, struct span body)
+{
+    struct solution solution;
+    invariant(visit->asked != HUMAN_NONE);
+    enum human_answer answer = body_read(body, &solution);
+    if (answer == HUMAN_PASSED)
+        answer = solution.pow.data != NULL ? pow_judge(human, visit, solution.pow)
+                                           : puzzle_judge(human, visit, &solution);
+    if (answer == HUMAN_FAILED || answer == HUMAN_SPENT)
+        suspicion_add(human->suspicion, visit->source, (uint32_t)(visit->now_ms / 1000));
+    metric_add(&answer_metrics[answer], 1);
+    return answer;
+}

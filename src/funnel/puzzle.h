@@ -1,0 +1,62 @@
+/* funnel/puzzle.h: what goes out with a picture and comes back with its answer: who it is for, until
+ * when, and a keyed hash of the answer, signed. Nothing is kept here while the user looks at it.
+ *   kind u32 | item u32 | user u64 | expires_s u32 | nonce u64 | answer u64 | mac 16
+ * Little-endian, 52 bytes as 70 base64url characters. mac: the first half of HMAC-SHA256 under
+ * keys.human over the bytes before it. answer: SipHash under keys.puzzle over kind, nonce and answer.
+ * Thread: any. Memory: none. */
+#ifndef STAMPEDE_FUNNEL_PUZZLE_H
+#define STAMPEDE_FUNNEL_PUZZLE_H
+
+#include "funnel/keys.h"
+
+enum {
+    PUZZLE_BYTES = 52,
+    PUZZLE_CHARS = 70,
+    PUZZLE_CODE_CHARS = 5,
+    PUZZLE_TOLERANCE = 5, /* pixels that the piece may lie off */
+    PUZZLE_TRACK_MAX = 64,
+    PUZZLE_TRACK_MIN = 4,
+    PUZZLE_TRACK_LEAST_MS = 120, /* faster is no hand and no key */
+    PUZZLE_TRACK_MOST_MS = 10 * 60 * 1000,
+    PUZZLE_X_MAX = 4096,
+};
+
+struct puzzle {
+    enum human_check kind; /* HUMAN_IMAGE or HUMAN_SLIDER */
+    item_id item;
+    user_id user;
+    uint32_t expires_s;
+    uint64_t nonce;
+    uint64_t answer; /* hashed */
+};
+enum puzzle_answer {
+    PUZZLE_GOOD,
+    PUZZLE_MALFORMED,
+    PUZZLE_FORGED,
+    PUZZLE_EXPIRED,
+    PUZZLE_FOREIGN, /* for another item or user */
+};
+
+/* What an answer becomes in struct puzzle. The code is read without regard to case. */
+uint64_t puzzle_code_hash(const struct funnel_keys *keys, uint64_t nonce, struct span code);
+uint64_t puzzle_slider_hash(const struct funnel_keys *keys, uint64_t nonce, uint32_t x);
+
+void puzzle_issue(const struct funnel_keys *keys, const struct puzzle *puzzle, char out[PUZZLE_CHARS]);
+/* Ours, alive, and for this user and item? *puzzle is filled for PUZZLE_GOOD only. */
+MUST_CHECK enum puzzle_answer puzzle_read(const struct funnel_keys *keys, struct span token,
+    item_id item, user_id user, uint64_t now_ms, struct puzzle *puzzle);
+
+bool puzzle_code_fits(const struct funnel_keys *keys, const struct puzzle *puzzle, struct span code);
+bool puzzle_slider_fits(const struct funnel_keys *keys, const struct puzzle *puzzle, uint32_t x);
+
+/* Where the piece was on its way, as the page saw it. */
+struct puzzle_track {
+    uint32_t count;
+    struct {
+        uint32_t at_ms, x;
+    } points[PUZZLE_TRACK_MAX];
+};
+/* Could a person have moved it so? A hurdle for scripts that post the place alone, no proof. */
+bool puzzle_track_plausible(const struct puzzle_track *track, uint32_t x);
+
+#endif

@@ -1,0 +1,91 @@
+#include "wiring/human_desk.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "wiring/desk.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    ROUND_MS = 100,
+    PICTURES_PER_ROUND = 64,
+    SWEEP_PLACES = 8192, /* a round: the largest set is swept within a few minutes */
+};
+
+static uint32_t power_of_two(uint64_t least)
+{
+    uint32_t power = 1;
+    while (power < least)
+        power *= 2;
+    return power;
+}
+
+enum status human_desk_open(struct human_desk *desk, const struct config *config, uint32_t edges)
+{
+    const uint32_t marks = (uint32_t)config->human_spent_max;
+    const uint32_t slots = config->human_pictures > 0 ? power_of_two(config->human_pictures) : 0;
+    const size_t bytes = spent_bytes(marks) + suspicion_bytes()
+        + (slots > 0 ? picture_pool_bytes(edges, slots) : 0) + 4096;
+    if (arena_open(&desk->arena, bytes) != STATUS_OK)
+        return STATUS_FULL;
+    if (wake_open(&desk->wake) != STATUS_OK) {
+        arena_close(&desk->arena);
+        return STATUS_FULL;
+    }
+    desk->spent = spent_create(&desk->arena, marks);
+    desk->suspicion = suspicion_create(&desk->arena);
+    desk->pool = slots > 0 ? picture_pool_create(&desk->arena, edges, slots) : NULL;
+    return STATUS_OK;
+}
+
+/* Drawing may take all of a core that nobody else wants; the low priority sees to that. */
+static void human_run(void *context)
+{
+    struct human_desk *desk = context;
+    metrics_thread_enter();
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
+        log_warn("human", "the priority of drawing can't be lowered");
+    while (!atomic_load(&desk->stop)) {
+        const uint32_t drawn =
+            desk->pool != NULL ? picture_pool_fill(desk->pool, PICTURES_PER_ROUND) : 0;
+        spent_sweep(desk->spent, SWEEP_PLACES, (uint32_t)(clock_now_ms() / 1000));
+        if (drawn < PICTURES_PER_ROUND)
+            wake_wait(&desk->wake, ROUND_MS);
+    }
+}
+
+enum status human_desk_start(struct human_desk *desk)
+{
+    return thread_start(&desk->thread, "pictures", human_run, desk);
+}
+
+void human_desk_stop(struct human_desk *desk)
+{
+    if (!desk->thread.started)
+        return;
+    atomic_store(&desk->stop, true);
+    wake_signal(&desk->wake);
+    thread_join(&desk->thread);
+}
+
+void human_desk_close(struct human_desk *desk)
+{
+    human_desk_stop(desk);
+    if (desk->wake.fd > 0)
+        wake_close(&desk->wake);
+    arena_close(&desk->arena);
+}
+
+struct human human_desk_edge(const struct human_desk *desk, const struct config *config,
+    const struct funnel_keys *keys, uint32_t edge)
+{
+    return (struct human){ .keys = keys,
+        .spent = desk->spent,
+        .suspicion = desk->suspicion,
+        .pool = desk->pool,
+        .edge = edge,
+        .pow_hashes = (uint32_t)config->human_pow_hashes,
+        .life_s = (uint32_t)config->human_challenge_s };
+}

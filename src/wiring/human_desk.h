@@ -1,0 +1,31 @@
+/* wiring/human_desk.h: what the edges share for the human check and single-use passes: what was spent,
+ * whose checks failed, and the pictures, with the thread that draws them.
+ * Thread: opened and closed by the main thread; the pieces have their own rules (funnel/human.h). */
+#ifndef STAMPEDE_WIRING_HUMAN_DESK_H
+#define STAMPEDE_WIRING_HUMAN_DESK_H
+
+#include "base/thread.h"
+#include "funnel/human.h"
+#include "wiring/config.h"
+
+struct human_desk {
+    struct arena arena;
+    struct spent *spent;
+    struct suspicion *suspicion;
+    struct picture_pool *pool; /* NULL: human.pictures is 0 */
+    struct thread thread;
+    struct wake wake;
+    _Atomic bool stop;
+};
+
+MUST_CHECK enum status human_desk_open(
+    struct human_desk *desk, const struct config *config, uint32_t edges);
+MUST_CHECK enum status human_desk_start(struct human_desk *desk);
+void human_desk_stop(struct human_desk *desk); /* accepts one that was never started */
+void human_desk_close(struct human_desk *desk); /* accepts a zeroed one; when no edge runs any more */
+
+/* What an edge asks with; `keys` are its own. */
+struct human human_desk_edge(const struct human_desk *desk, const struct config *config,
+    const struct funnel_keys *keys, uint32_t edge);
+
+#endif

@@ -1,0 +1,255 @@
+"""The human check before a pass (routes_human, human_desk), and passes that are good once."""
+import base64
+import hashlib
+import hmac
+import json
+import os
+import threading
+
+from harness import Buyer, Server, equal, eventually, problem, rule, run, true
+
+HASHES = 300
+server = Server(settings={"human.pow_hashes": HASHES, "human.challenge_s": 60})
+server.start()
+
+
+def item_with(check, **sale):
+    return server.open_item(total=50, sale_fields={"human_check": check, **sale})
+
+
+def challenge(buyer, item, kind=None):
+    return server.get(f"/v1/items/{item}/challenge" + (f"?kind={kind}" if kind else ""), session=buyer.session)
+
+
+def ask(buyer, item, body=None):
+    exact = body.encode() if isinstance(body, str) else body
+    return server.request("POST", f"/v1/items/{item}/pass", body=exact, session=buyer.session)
+
+
+def solve(given):
+    """As a browser would: counters until the derived key has the prefix."""
+    parameters = given["parameters"]
+    salt, nonce = bytes.fromhex(parameters["salt"]), bytes.fromhex(parameters["nonce"])
+    for counter in range(1 << 32):
+        key = hashlib.sha256(salt + nonce + counter.to_bytes(4, "big")).digest()
+        for _ in range(parameters["cost"] - 1):
+            key = hashlib.sha256(key).digest()
+        if key.hex().startswith(parameters["keyPrefix"]):
+            return {"challenge": given, "solution": {"counter": counter, "derivedKey": key.hex(), "time": 1.5}}
+
+
+def payload(solution):
+    return {"solution": base64.b64encode(json.dumps(solution).encode()).decode()}
+
+
+def pow_pass(buyer, item):
+    return ask(buyer, item, payload(solve(challenge(buyer, item, "pow").json())))
+
+
+# ---- the keys of the server, to know what only it knows
+
+def key_of(label):
+    with open(os.path.join(server.data, "identity"), encoding="ascii") as file:
+        master = bytes.fromhex(file.read().split()[-1])
+    root = hmac.new(master, b"stampede funnel 1", "sha256").digest()
+    return hmac.new(root, label + bytes(8), "sha256").digest()
+
+
+def siphash(key, data):
+    mask = (1 << 64) - 1
+    k0, k1 = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:16], "little")
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+
+    def turn(value, bits):
+        return (value << bits | value >> 64 - bits) & mask
+
+    def rounds(count):
+        for _ in range(count):
+            v[0] = v[0] + v[1] & mask; v[1] = turn(v[1], 13) ^ v[0]; v[0] = turn(v[0], 32)
+            v[2] = v[2] + v[3] & mask; v[3] = turn(v[3], 16) ^ v[2]
+            v[0] = v[0] + v[3] & mask; v[3] = turn(v[3], 21) ^ v[0]
+            v[2] = v[2] + v[1] & mask; v[1] = turn(v[1], 17) ^ v[2]; v[2] = turn(v[2], 32)
+    data = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 255])
+    for at in range(0, len(data), 8):
+        word = int.from_bytes(data[at:at + 8], "little")
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 255
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def gap_of(token):
+    """Where the piece belongs, by trying all places against the hash in the token."""
+    raw = base64.urlsafe_b64decode(token + "==")
+    nonce, answer = raw[20:28], int.from_bytes(raw[28:36], "little")
+    for x in range(300):
+        if siphash(key_of(b"puzzle"), b"\x03" + nonce + x.to_bytes(4, "little")) == answer:
+            return x
+    raise AssertionError("no place fits")
+
+
+def moved(token, x):
+    return {"solution": {"token": token, "x": x, "track": [[0, 0], [80, x // 3], [170, x // 2], [300, x]]}}
+
+
+# ---- rules
+
+@rule
+def a_sale_without_a_check_behaves_as_before():
+    buyer, item = Buyer(server), server.open_item(total=5)
+    equal(ask(buyer, item).status, 201)
+    equal(ask(buyer, item, "{}").status, 201)
+    problem(challenge(buyer, item), 409, "conflict")
+
+
+@rule
+def without_a_solution_the_answer_says_what_is_wanted():
+    buyer = Buyer(server)
+    for check, kinds in (("pow", ["pow"]), ("image", ["image", "pow"]), ("slider", ["slider", "pow"])):
+        item = item_with(check)
+        for body in (None, "{}"):
+            reply = ask(buyer, item, body)
+            problem(reply, 403, "human-check-required", kinds=kinds, challenge=f"/v1/items/{item}/challenge")
+    problem(server.get(f"/v1/items/{item}/challenge"), 401, "session-required")
+    problem(challenge(buyer, item, "image"), 400, "bad-query")
+    problem(challenge(buyer, item, "nonsense"), 400, "bad-query")
+    problem(challenge(buyer, 999999), 404, "unknown-item")
+    problem(server.request("POST", f"/v1/items/{item}/challenge", session=buyer.session), 405, "method-not-allowed")
+
+
+@rule
+def work_buys_one_pass_and_the_pass_buys():
+    buyer, item = Buyer(server), item_with("pow")
+    given = challenge(buyer, item)
+    true("no-store" in given.headers["cache-control"])
+    solved = payload(solve(given.json()))
+    reply = ask(buyer, item, solved)
+    equal(reply.status, 201)
+    equal(buyer.buy(item, give=reply.json()["pass"]).status, 202)
+    problem(ask(buyer, item, solved), 409, "human-check-spent", kinds=["pow"])
+
+
+@rule
+def the_signature_is_what_altcha_says():
+    buyer, item = Buyer(server), item_with("pow")
+    given = challenge(buyer, item).json()
+    equal(sorted(given), ["parameters", "signature"])
+    text = json.dumps(given["parameters"], sort_keys=True, separators=(",", ":"))
+    equal(hmac.new(key_of(b"human check").hex().encode(), text.encode(), "sha256").hexdigest(), given["signature"])
+    equal(given["parameters"]["data"], {"item": item, "user": buyer.user})
+
+
+@rule
+def anothers_anothers_items_or_a_changed_challenge_fails():
+    ann, bob = Buyer(server), Buyer(server)
+    item, other = item_with("pow"), item_with("pow")
+    solved = solve(challenge(ann, item).json())
+    problem(ask(bob, item, payload(solved)), 403, "human-check-failed")
+    problem(ask(ann, other, payload(solved)), 403, "human-check-failed")
+    easier = json.loads(json.dumps(solved))
+    easier["challenge"]["parameters"]["expiresAt"] += 3600
+    problem(ask(ann, item, payload(easier)), 403, "human-check-failed")
+    wrong = json.loads(json.dumps(solved))
+    wrong["solution"]["counter"] += 1
+    problem(ask(ann, item, payload(wrong)), 403, "human-check-failed")
+    equal(ask(ann, item, payload(solved)).status, 201)
+
+
+@rule
+def nonsense_is_a_bad_body():
+    buyer, item = Buyer(server), item_with("image")
+    for body in ("x", "[]", '{"solution":1}', '{"solution":"*"}', '{"solution":{"token":"x","answer":"y"}}',
+                 '{"solution":{}}', '{"solution":"' + "A" * 5000 + '"}'):
+        problem(ask(buyer, item, body), 400, "bad-body")
+
+
+@rule
+def of_many_at_once_with_one_solution_one_gets_a_pass():
+    buyer, item = Buyer(server), item_with("pow")
+    solved, statuses = payload(solve(challenge(buyer, item).json())), []
+    threads = [threading.Thread(target=lambda: statuses.append(ask(buyer, item, solved).status)) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal((statuses.count(201), statuses.count(409)), (1, 11))
+
+
+def picture(buyer, item, kind):
+    """The pool is filled in its own time; until then there is work instead."""
+    return eventually(lambda: (lambda given: given if "token" in given else None)(challenge(buyer, item, kind).json()))
+
+
+@rule
+def a_picture_comes_with_its_alternative_and_allows_a_few_tries():
+    buyer, item = Buyer(server), item_with("image")
+    given = picture(buyer, item, "image")
+    true(base64.b64decode(given["image"].partition(",")[2]).startswith(b"\x89PNG"))
+    equal((given["kind"], given["length"], given["tries"]), ("image", 5, 3))
+    equal(given["alternative"], f"/v1/items/{item}/challenge?kind=pow")
+    wrong = {"solution": {"token": given["token"], "answer": "00000"}}
+    for _ in range(given["tries"]):
+        problem(ask(buyer, item, wrong), 403, "human-check-failed")
+    problem(ask(buyer, item, wrong), 409, "human-check-spent")
+    equal(pow_pass(buyer, item).status, 201)
+
+
+@rule
+def a_piece_in_its_place_gets_a_pass_once():
+    buyer, item = Buyer(server), item_with("slider")
+    given = picture(buyer, item, "slider")
+    x = gap_of(given["token"])
+    problem(ask(buyer, item, moved(given["token"], x - 40)), 403, "human-check-failed")
+    equal(ask(buyer, item, moved(given["token"], x + 3)).status, 201)
+    problem(ask(buyer, item, moved(given["token"], x)), 409, "human-check-spent")
+    again = picture(buyer, item, "slider")
+    teleported = {"solution": {"token": again["token"], "x": gap_of(again["token"]), "track": []}}
+    problem(ask(buyer, item, teleported), 403, "human-check-failed")
+
+
+@rule
+def a_used_pass_is_refused_and_tells_its_buyer_of_the_win():
+    ann, bob, item = Buyer(server), Buyer(server), server.open_item(total=1, sale_fields={"pass_once": True})
+    used, late = ann.get_pass(item), bob.get_pass(item)
+    won = ann.buy(item, give=used, key="k")
+    equal(won.status, 202)
+    again = ann.buy(item, give=used, key="k")
+    equal((again.status, again.json()["ticket"]), (202, won.json()["ticket"]))
+    problem(bob.buy(item, give=late), 409, "sold-out")
+    problem(bob.buy(item, give=late), 409, "sold-out")  # the refusal did not use it up
+
+
+@rule
+def a_pass_that_lost_in_the_inventory_is_used():
+    buyer = Buyer(server)
+    item = server.open_item(total=5, sale_fields={"pass_once": True, "eligible_only": True})
+    used = buyer.get_pass(item)
+    problem(buyer.buy(item, give=used), 403, "not-eligible")
+    problem(buyer.buy(item, give=used), 403, "pass-spent")
+    problem(buyer.buy(item, give=buyer.get_pass(item)), 403, "not-eligible")
+
+
+@rule
+def failures_make_the_next_challenge_dearer():
+    buyer, item = Buyer(server), item_with("pow")
+    given = challenge(buyer, item).json()
+    bad = solve(given)
+    bad["solution"]["counter"] += 1
+
+    def work(of):
+        return of["parameters"]["cost"] * 16 ** len(of["parameters"]["keyPrefix"])
+    for _ in range(8):
+        problem(ask(buyer, item, payload(bad)), 403, "human-check-failed")
+    true(work(challenge(buyer, item).json()) >= 8 * work(given))
+
+
+@rule
+def checks_are_counted():
+    metrics = server.metrics()
+    for answer in ("passed", "absent", "malformed", "failed", "spent"):
+        true(metrics[f'stampede_human_total{{answer="{answer}"}}'] > 0, answer)
+
+
+run()
