@@ -101,8 +101,15 @@ export function sessionPost(token) {
     return call('POST', '/v1/session', { headers: token ? bearer(token) : {} });
 }
 
-export function passPost(session, item) {
-    return call('POST', `/v1/items/${item}/pass`, { headers: bearer(session) });
+/* `solution`: of the human check, where the sale asks for one. */
+export function passPost(session, item, solution) {
+    return solution === undefined
+        ? call('POST', `/v1/items/${item}/pass`, { headers: bearer(session) })
+        : jsonCall('POST', `/v1/items/${item}/pass`, session, { solution });
+}
+
+export function challengeGet(session, item, kind) {
+    return call('GET', `/v1/items/${item}/challenge?kind=${kind}`, { headers: bearer(session) });
 }
 
 function wishPost(what, session, pass, item, key, quantity) {

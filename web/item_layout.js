@@ -3,6 +3,7 @@
 import { createCountdown } from './countdown.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { count } from './format.js';
+import { createHumanCheck } from './human.js';
 import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
 import { createOrderPanel } from './order_panel.js';
@@ -33,6 +34,7 @@ export function createItemLayout(acts, payChosen) {
     const buyBar = element('div', { class: 'buy-bar' }, button, status);
     const room = createRoomBox();
     const choice = createPayChoice(payChosen);
+    const human = createHumanCheck();
     const panel = createOrderPanel('h2', acts);
     const waitWords = element('p', { class: 'wait-words', role: 'status' });
     const waitButton = element('button', { class: 'wait-button', type: 'button' });
@@ -56,6 +58,7 @@ export function createItemLayout(acts, payChosen) {
             quantityRow,
             room.node,
             buyBar,
+            human.node,
             choice.node,
             waitBox,
             orderBox,
@@ -101,6 +104,7 @@ export function createItemLayout(acts, payChosen) {
         status,
         choice,
         room,
+        human,
         waitButton,
         paint,
         quantity: () => Math.max(1, quantity.selectedIndex + 1),

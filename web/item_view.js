@@ -41,7 +41,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     let openedHere = false;
     let timer = 0;
 
-    const purchase = createPurchase(itemId, clock, session, purchaseChanged);
+    const purchase = createPurchase(itemId, clock, session, layout.human, purchaseChanged);
     const poll = createPoll(statusAsk, () => {
         const phase = phaseOf(item, clock.now());
         const quiet = push?.live() && (phase === 'soldOut' || phase === 'paused');
@@ -314,6 +314,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         stop() {
             clearTimeout(timer);
             poll.stop();
+            layout.human.end();
             waitlist.stop();
             room.stop();
             followed?.end();

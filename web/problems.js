@@ -58,6 +58,9 @@ const REACTIONS = {
     'pass-expired': 'pass',
     'pass-foreign': 'pass',
     'pass-spent': 'pass',
+    'human-check-required': 'settle',
+    'human-check-failed': 'settle',
+    'human-check-spent': 'settle',
     'session-invalid': 'session',
 };
 

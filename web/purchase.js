@@ -20,9 +20,12 @@ const RETRY_BASE_MS = 700;
 const RETRY_MAX_MS = 8_000;
 const EARLY_BY_MAX_MS = 3_000; /* a start this close is waited for, further off is an answer */
 const PASS_MARGIN_MS = 1_000;
+const CHECKS_MAX = 4;
 
 /* The unit was taken and the order is there; only its payment could not be started. */
 const ORDERED_ANYWAY = new Set(['payment-refused', 'details-required', 'too-many-payments']);
+
+const HUMAN_PROBLEMS = new Set(['human-check-required', 'human-check-failed', 'human-check-spent']);
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -32,7 +35,8 @@ function retryDelayMs(refusal, tries) {
     return refusal.retryAfterMs + backoff * (0.5 + Math.random());
 }
 
-export function createPurchase(itemId, clock, session, changed) {
+/* `human`: asks the visitor for the check that a sale wants (human.js). */
+export function createPurchase(itemId, clock, session, human, changed) {
     /* step: idle → queueing → won or refused; refused may queue again. */
     const state = {
         step: 'idle',
@@ -51,8 +55,24 @@ export function createPurchase(itemId, clock, session, changed) {
 
     async function passEnsure(opened) {
         if (pass === null || clock.now() > pass.expires_ms - PASS_MARGIN_MS)
-            pass = await passPost(opened.session, itemId);
+            pass = await passGet(opened.session);
         return pass.pass;
+    }
+
+    /* The first request learns what the sale asks for; a failed check is asked again, a few times. */
+    async function passGet(token) {
+        let solution;
+        for (let tries = 0; ; tries++) {
+            try {
+                return await passPost(token, itemId, solution);
+            } catch (refusal) {
+                if (!HUMAN_PROBLEMS.has(refusal.type) || tries === CHECKS_MAX)
+                    throw refusal;
+                solution = await human.solve(token, itemId, refusal.body.kinds);
+                if (solution === null)
+                    throw refusal;
+            }
+        }
     }
 
     /* The same key makes the same intent, and the same intent the same order. */

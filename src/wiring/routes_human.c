@@ -1,5 +1,6 @@
 /* wiring/routes_human.c: the human check on the edge: hands out challenges, and asks for their solution
  * before a pass is given. */
+#include "base/address.h"
 #include "funnel/switches.h"
 #include "wiring/routes_parts.h"
 
@@ -9,10 +10,11 @@ static struct human_visit visit_of(
     struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user)
 {
     const struct routes *routes = exchange->routes;
+    const struct address source = address_group(exchange->request->client, ADDRESS_GROUP_BITS);
     return (struct human_visit){ .asked = sale->human_check,
         .item = item,
         .user = user,
-        .source = user,
+        .source = address_hash(routes->keys.spent, &source),
         .pow_boost = switch_value(routes->shared.switches, SWITCH_POW_BOOST),
         .now_ms = edge_now_ms(routes->edge) };
 }

@@ -67,7 +67,7 @@ def it_is_paid_at_the_sandbox_and_goes_back():
     shown = server.get(page[page.index("/sandbox"):])
     equal(shown.status, 200)
     equal(shown.headers["content-security-policy"].split("; "),
-          ["default-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"])
+          ["default-src 'self'", "img-src 'self' data:", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"])
     payment = "/sandbox/v1/pay/" + page.split("id=")[1]
     equal(server.get(payment).json()["return_url"], f"http://127.0.0.1:{server.port}/?orders")
     equal(server.request("POST", payment, {"how": "pay"}).status, 200)

@@ -231,18 +231,24 @@ def a_pass_that_lost_in_the_inventory_is_used():
     problem(buyer.buy(item, give=buyer.get_pass(item)), 403, "not-eligible")
 
 
+def work(of):
+    return of["parameters"]["cost"] * 16 ** len(of["parameters"]["keyPrefix"])
+
+
 @rule
-def failures_make_the_next_challenge_dearer():
-    buyer, item = Buyer(server), item_with("pow")
-    given = challenge(buyer, item).json()
+def failures_of_an_address_make_its_next_challenge_dearer():
+    fresh = Server(settings={"human.pow_hashes": HASHES, "human.pictures": 0})
+    fresh.start()
+    item = fresh.open_item(total=5, sale_fields={"human_check": "image"})
+    path, ann, bob = f"/v1/items/{item}", Buyer(fresh), Buyer(fresh)
+    given = fresh.get(path + "/challenge", session=ann.session).json()  # no pictures: work instead
     bad = solve(given)
     bad["solution"]["counter"] += 1
-
-    def work(of):
-        return of["parameters"]["cost"] * 16 ** len(of["parameters"]["keyPrefix"])
     for _ in range(8):
-        problem(ask(buyer, item, payload(bad)), 403, "human-check-failed")
-    true(work(challenge(buyer, item).json()) >= 8 * work(given))
+        problem(fresh.request("POST", path + "/pass", payload(bad), session=ann.session), 403, "human-check-failed")
+    dearer = fresh.get(path + "/challenge", session=bob.session).json()
+    true(8 * work(given) <= work(dearer) <= 20 * work(given), (work(given), work(dearer)))
+    fresh.stop()
 
 
 @rule

@@ -111,7 +111,7 @@ static void types_come_from_the_ending(void **state)
     expect_header("\r\nContent-Type: application/octet-stream\r\n");
     expect_header("\r\nX-Content-Type-Options: nosniff\r\n");
     expect_header(
-        "\r\nContent-Security-Policy: default-src 'self'; base-uri 'none'; form-action 'self'; "
+        "\r\nContent-Security-Policy: default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
         "frame-ancestors 'none'\r\n");
 }
 

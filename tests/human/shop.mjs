@@ -1,0 +1,34 @@
+/* What the tests of the human check need. tests/e2e/human_altcha_test.py starts the server and names it:
+ * BASE_URL; ITEMS, JSON of { pow, image, slider }; SECRET, which signs challenges; SITE_PORT, whose
+ * origin the server allows. */
+
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+export const base = process.env.BASE_URL;
+export const items = JSON.parse(process.env.ITEMS);
+export const secret = process.env.SECRET;
+export const sitePort = Number(process.env.SITE_PORT);
+
+async function call(method, path, session, body) {
+    const headers = { 'Content-Type': 'application/json' };
+    if (session)
+        headers.Authorization = `Bearer ${session}`;
+    const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) });
+    return { status: response.status, body: await response.json() };
+}
+
+export const sessionOpen = async () => (await call('POST', '/v1/session')).body;
+export const challengeGet = async (session, item, kind = 'pow') =>
+    (await call('GET', `/v1/items/${item}/challenge?kind=${kind}`, session)).body;
+export const passPost = (session, item, solution) =>
+    call('POST', `/v1/items/${item}/pass`, session, { solution });
+
+export const payloadOf = (challenge, solution) => btoa(JSON.stringify({ challenge, solution }));
+
+export function browserLaunch() {
+    const paths = process.env.PATH.split(delimiter).map((folder) => join(folder, 'chromium'));
+    const executablePath = process.env.CHROMIUM ?? paths.find((path) => existsSync(path));
+    return chromium.launch({ executablePath, headless: true, args: ['--no-sandbox', '--disable-gpu'] });
+}
