@@ -804,6 +804,52 @@ def a_sold_out_item_is_waited_for():
 
 
 @rule
+def a_waiting_room_is_entered_drawn_and_checked():
+    now = call("getTime", 200)["now_ms"]
+    wish = {"title": "Room", "start_ms": now + 600000, "end_ms": now + 3600000, "waiting_room": True}
+    sale = admin("adminCreateSale", 201, body=wish)["id"]
+    item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 1})["id"]
+    admin("adminPublishSale", sale=sale)
+    far = admin("adminCreateSale", 201, body={**wish, "title": "Far", "start_ms": now + 3000000})["id"]
+    admin("adminCreateItem", 201, body={"sale": far, "product": ids["product"], "flash_price": 1, "total": 1})
+    admin("adminPublishSale", sale=far)
+    alice, bob = ids["alice"], ids["bob"]
+    call("enterRoom", 403, "room-not-open", sale=far, session=bob)
+    call("enterRoom", 401, "session-required", sale=sale)
+    call("enterRoom", 400, "bad-body", sale=sale, session=bob, body={})
+    call("enterRoom", 404, "unknown-sale", sale=999, session=bob)
+    call("enterRoom", 404, "no-room", sale=ids["sale"], session=bob)
+    call("getRoom", 401, "session-required", sale=sale)
+    call("getRoom", 404, "not-in-room", sale=sale, session=bob)
+    call("getDraw", 404, "no-room", sale=ids["sale"])
+    call("getDrawArrivals", 404, "unknown-sale", sale=999)
+    call("getDrawArrivals", 400, "bad-query", sale=sale, after="x")
+    call("getDrawArrivals", 403, "not-started", sale=sale)
+    eventually(lambda: server.request("POST", f"/v1/sales/{sale}/room", session=alice).status == 202)
+    equal(call("enterRoom", 202, sale=sale, session=bob)["number"], 1)
+    equal(call("getDraw", 200, sale=sale)["state"], "open")
+    admin("adminPreheatSale", sale=sale)
+    admin("adminOpenSale", sale=sale)
+    eventually(lambda: call("getDraw", 200, sale=sale).get("head", 0) >= 1)
+    equal(call("getDrawArrivals", 200, sale=sale)["count"], 2)
+    standing = [call("getRoom", 200, sale=sale, session=session)["state"] for session in (alice, bob)]
+    if "waiting" in standing:
+        call("getPass", 403, "not-your-turn", item=item, session=(alice, bob)[standing.index("waiting")])
+    call("getPass", 404, "not-in-room", item=item, session=call("openSession", 201)["session"])
+    with Push(server, alice, path=f"/v1/push?room={sale}") as push:
+        message = push.message()
+        while message["type"] != "room":
+            message = push.message()
+        equal(errors_of(message, document["components"]["schemas"]["PushMessage"], strict=True), [])
+    admin("adminEndSale", sale=sale)
+    ended = admin("adminCreateSale", 201, body={**wish, "title": "Over", "start_ms": now - 5000, "end_ms": now + 1500})["id"]
+    admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})
+    admin("adminPublishSale", sale=ended)
+    eventually(lambda: call("getTime", 200)["now_ms"] > now + 1600)
+    call("enterRoom", 410, "ended", sale=ended, session=bob)
+
+
+@rule
 def a_sale_for_invited_users_refuses_the_others():
     now = call("getTime", 200)["now_ms"]
     sale = admin("adminCreateSale", 201, body={"title": "Invited", "start_ms": now, "end_ms": now + 3600000, "eligible_only": True})["id"]
