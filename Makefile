@@ -284,7 +284,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim torture fuzz check-spine check-orders bench cov
+.PHONY: sim torture fuzz check-spine check-orders check-funnel bench cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -322,6 +322,12 @@ check-orders: ## the bars of an order's life in a quick form, one line each
 	+@$(SUBMAKE) BUILD=release probes
 	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_orders.py $(ORDERS_ARGS)
+
+check-funnel: ## the bars of the funnel in a quick form, one line each
+	@tools/setup build test bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches programs
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_funnel.py $(FUNNEL_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

@@ -93,6 +93,43 @@ class Bars:
         return 1 if self.failed else 0
 
 
+def rules(name, seconds, only="", **sizes):
+    """Runs tests/e2e/NAME_test.py; (what it counted, whether all of it passed)."""
+    path = os.path.join(HERE, f"{name}_test.py")
+    if not os.path.exists(path):
+        raise Ended(f"{name}_test.py: not there yet")
+    CLEAN_ENVIRONMENT.update({size: str(value) for size, value in sizes.items()})
+    output = command_run([sys.executable, path, *([only] if only else [])], seconds, may_fail=True)
+    total = re.search(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", output, re.M)
+    if not total:
+        raise Ended(f"{name}_test.py: {output[-400:]}")
+    counted = [line.strip() for line in output.splitlines() if re.match(r"     \S", line)]
+    wrong = [line for line in output.splitlines() if line.startswith("FAIL")]
+    passed, failed, skipped = (int(number or 0) for number in total.groups())
+    return " | ".join([f"{name}: {total.group()}", *counted, *wrong])[:900], passed > 0 and failed == 0 and skipped == 0
+
+
+def several(parts):
+    """One part out of what rules(), units() … answered."""
+    figures, good = zip(*parts)
+    return "; ".join(figures), all(good)
+
+
+def units(name, seconds, **sizes):
+    """Runs the unit tests tests/unit/NAME_test; (what they counted, whether all of them passed)."""
+    if not os.path.exists(os.path.join(REPOSITORY, "tests", "unit", f"{name}_test.c")):
+        raise Ended(f"tests/unit/{name}_test.c: not there yet")
+    CLEAN_ENVIRONMENT.update({size: str(value) for size, value in sizes.items()})
+    output = command_run([os.path.join(BUILD_ROOT, "release", "tests", "unit", f"{name}_test")], seconds, may_fail=True)
+    passed = re.search(r"^\[  PASSED  \] (\d+) test", output, re.M)
+    failed = re.search(r"^\[  FAILED  \] (\d+) test", output, re.M)
+    if not passed and not failed:
+        raise Ended(f"{name}: {output[-400:]}")
+    counted = [line.strip() for line in output.splitlines() if re.match(r"     \S", line)]
+    numbers = [int(found.group(1)) if found else 0 for found in (passed, failed)]
+    return " | ".join([f"{name}: {numbers[0]} passed, {numbers[1]} failed", *counted])[:900], numbers[0] > 0 and numbers[1] == 0
+
+
 def simulate(words, seconds):
     return command_run([os.path.join(BUILD_ROOT, "sim", "tests", "simulation", "simulate"), *words], seconds)
 

@@ -9,34 +9,14 @@ Each part runs the tests of that bar against the real binary and tells what they
 does not end in its box of time has fallen short. Exit status 1 if any has.
 """
 import os
-import re
 import sys
 
 sys.dont_write_bytecode = True
 
-from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, HERE, Ended, asked, box, command_run, main, planted_bugs, simulate  # noqa: E402
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, asked, box, main, planted_bugs, rules, several, simulate  # noqa: E402
 
 # What shops run is measured, not the build with sanitizers.
 CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
-
-
-def rules(name, seconds, only="", **sizes):
-    """Runs tests/e2e/NAME_test.py; (what it counted, whether all of it passed)."""
-    CLEAN_ENVIRONMENT.update({size: str(value) for size, value in sizes.items()})
-    output = command_run([sys.executable, os.path.join(HERE, f"{name}_test.py"), *([only] if only else [])], seconds,
-                         may_fail=True)
-    total = re.search(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", output, re.M)
-    if not total:
-        raise Ended(f"{name}_test.py: {output[-400:]}")
-    counted = [line.strip() for line in output.splitlines() if re.match(r"     \S", line)]
-    wrong = [line for line in output.splitlines() if line.startswith("FAIL")]
-    passed, failed, skipped = (int(number or 0) for number in total.groups())
-    return " | ".join([f"{name}: {total.group()}", *counted, *wrong])[:900], passed > 0 and failed == 0 and skipped == 0
-
-
-def several(parts):
-    figures, good = zip(*parts)
-    return "; ".join(figures), all(good)
 
 
 def bar_1(bars):
