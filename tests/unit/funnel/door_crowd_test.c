@@ -1,0 +1,204 @@
+/* What the door says to crowds: bans, rates, early drop, pace, admission (door.c; the rest is in
+ * door_test.c). */
+#include "funnel/door.h"
+
+#include "funnel/token.h"
+#include "tests/unit/base/unit.h"
+
+#define NOW_MS (UINT64_C(1700000000) * 1000)
+#define START_MS (NOW_MS - 1000)
+#define END_MS (NOW_MS + 1000)
+enum { NOW_S = 1700000000, ITEMS = 4, ITEM = 2, USER = 77 };
+
+static struct arena arena;
+static struct board board;
+static struct funnel_keys keys;
+static struct door_channels channels;
+static struct switches switches;
+static struct door door = { .board = &board, .keys = &keys, .channels = &channels, .switches = &switches };
+static struct board_update item; /* what the board shows, to change and publish again */
+static struct door_request in;   /* one that goes, to change */
+static struct door_result out;
+static char pass_text[TOKEN_CHARS];
+
+static struct span pass_for(user_id user, item_id for_item, uint32_t expires_s)
+{
+    pass_issue(&keys, &(struct pass){ user, for_item, expires_s, 1 }, pass_text);
+    return span_of(pass_text, sizeof pass_text);
+}
+
+static int open_door(void **state)
+{
+    (void)state;
+    static const char master[FUNNEL_MASTER_BYTES] = "a door's master secret, 32 bytes";
+    static const struct span names[] = { { "web", 3 }, { "app", 3 } };
+    assert_int_equal(funnel_keys_derive(&keys, master, sizeof master), STATUS_OK);
+    funnel_keys_turn(&keys, NOW_MS);
+    assert_int_equal(door_channels_set(&channels, names, 2), STATUS_OK);
+    assert_int_equal(arena_open(&arena, board_bytes(ITEMS, 1000)), STATUS_OK);
+    board_create(&board, &arena, ITEMS, 1000);
+    board.filter_key = keys.filter;
+    item = (struct board_update){ .item = ITEM,
+        .sale = 1,
+        .start_ms = START_MS,
+        .end_ms = END_MS,
+        .gate = GATE_SCHEDULED,
+        .limit_per_user = 1,
+        .counts = { .free = 10, .channel_free = { 7, 3 } } };
+    board_publish(&board, &item);
+    in = (struct door_request){ .now_ms = NOW_MS, .item = ITEM, .pass = pass_for(USER, ITEM, NOW_S + 60) };
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
+
+static enum door_reason ask(void)
+{
+    memset(&out, 0xff, sizeof out);
+    enum door_reason reason = funnel_door(&door, &in, &out);
+    assert_int_equal(reason, out.reason);
+    return reason;
+}
+
+static struct door_sale shaped;
+static struct door_sale shaped_sale(const void *context, item_id id)
+{
+    assert_ptr_equal(context, &door);
+    assert_int_equal(id, ITEM);
+    return shaped;
+}
+
+static void crowd_open(const struct limits_rates *rates)
+{
+    const struct limits_config config = { .addresses = 64,
+        .users = 64,
+        .items = ITEMS,
+        .user_requests_max = 12,
+        .v6_bits = ADDRESS_GROUP_BITS,
+        .key = { 1, 2 },
+        .rates = *rates };
+    static const struct address client = { .bytes = { 0x20, 0x01 } };
+    assert_int_equal(limits_create(&door.limits, &config), STATUS_OK);
+    door.sale = shaped_sale;
+    door.context = &door;
+    in.client = &client;
+    shaped = (struct door_sale){ .id = 1 };
+}
+
+static void crowd_close(void)
+{
+    limits_free(door.limits);
+    door.limits = NULL;
+    door.sale = NULL;
+    door.bans = NULL;
+}
+
+static void an_address_is_too_fast_before_its_session_is_looked_at(void **state)
+{
+    (void)state;
+    crowd_open(&(struct limits_rates){ .address_per_s = 1, .address_burst = 2 });
+    assert_int_equal(ask(), DOOR_GO);
+    in.authorization = SPAN("Bearer forged");
+    assert_int_equal(ask(), DOOR_SESSION_INVALID);
+    assert_int_equal(ask(), DOOR_TOO_FAST);
+    assert_int_equal(out.wait_ms, 1000);
+    board_add_buyer(&board, ITEM, USER); /* nobody knows yet who it is */
+    assert_int_equal(ask(), DOOR_TOO_FAST);
+    in.item = ITEMS - 1; /* and an item that is not there needs no counting */
+    assert_int_equal(ask(), DOOR_UNKNOWN_ITEM);
+    crowd_close();
+}
+
+static void a_user_is_too_fast_after_everything_that_is_wrong_and_buyers_never(void **state)
+{
+    (void)state;
+    crowd_open(&(struct limits_rates){ .user_requests = 2, .user_window_ms = 1000 });
+    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask(), DOOR_TOO_FAST);
+    assert_in_range(out.wait_ms, 1, 1000);
+    in.body = SPAN("{");
+    assert_int_equal(ask(), DOOR_BAD_BODY);
+    in.body = SPAN_NONE;
+    item.counts.channel_free[0] = 0;
+    board_publish(&board, &item);
+    assert_int_equal(ask(), DOOR_SOLD_OUT);
+    item.counts.channel_free[0] = 7;
+    board_publish(&board, &item);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask(), DOOR_GO);
+    crowd_close();
+}
+
+static void pace_and_admission_let_the_rest_come_back_but_not_buyers(void **state)
+{
+    (void)state;
+    crowd_open(&(struct limits_rates){ .admission_per_s = 1 });
+    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask(), DOOR_TOO_POPULAR);
+    assert_int_equal(out.wait_ms, 1000);
+    shaped.pace_per_s = 2;
+    in.now_ms = NOW_MS + 900;
+    assert_int_equal(ask(), DOOR_TOO_POPULAR); /* let by the pace, not by admission */
+    assert_int_equal(out.wait_ms, 100);
+    assert_int_equal(ask(), DOOR_TOO_POPULAR);
+    assert_int_equal(out.wait_ms, 500);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask(), DOOR_GO);
+    crowd_close();
+}
+
+static void who_is_dropped_hears_the_same_each_time_but_buyers_are_not(void **state)
+{
+    (void)state;
+    crowd_open(&(struct limits_rates){ .user_requests = 2, .user_window_ms = 1000 });
+    shaped.drop_percent = 100;
+    for (int i = 0; i < 5; i++) /* not counted as fast: the drop comes first */
+        assert_int_equal(ask(), DOOR_TOO_POPULAR);
+    assert_int_equal(out.wait_ms, 0);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask(), DOOR_GO);
+    crowd_close();
+}
+
+static void bans_come_before_rates_by_address_and_after_the_pass_by_user(void **state)
+{
+    struct ban_entry ban = { .kind = BAN_ADDRESS, .block = { .bits = ADDRESS_BITS }, .until_ms = END_MS };
+    struct ban_set *bans;
+    uint64_t next_ms;
+    (void)state;
+    crowd_open(&(struct limits_rates){ .address_per_s = 1, .address_burst = 1 });
+    ban.block.first = *in.client;
+    assert_int_equal(ban_set_build(&bans, &ban, 1, NOW_MS, &next_ms), STATUS_OK);
+    door.bans = bans;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ask(), DOOR_BANNED);
+    ban_set_free(bans);
+    ban = (struct ban_entry){ .kind = BAN_USER, .user = USER, .until_ms = END_MS };
+    assert_int_equal(ban_set_build(&bans, &ban, 1, NOW_MS, &next_ms), STATUS_OK);
+    door.bans = bans;
+    assert_int_equal(ask(), DOOR_BANNED);
+    in.pass = SPAN_NONE;
+    in.now_ms += 1000 - 1;
+    assert_int_equal(ask(), DOOR_TOO_FAST);
+    ban_set_free(bans);
+    crowd_close();
+}
+
+int main(void)
+{
+#define RULE(name) cmocka_unit_test_setup_teardown(name, open_door, close_door)
+    const struct CMUnitTest rules[] = {
+        RULE(an_address_is_too_fast_before_its_session_is_looked_at),
+        RULE(a_user_is_too_fast_after_everything_that_is_wrong_and_buyers_never),
+        RULE(pace_and_admission_let_the_rest_come_back_but_not_buyers),
+        RULE(who_is_dropped_hears_the_same_each_time_but_buyers_are_not),
+        RULE(bans_come_before_rates_by_address_and_after_the_pass_by_user),
+    };
+    return cmocka_run_group_tests_name("funnel/door_crowd", rules, NULL, NULL);
+}
