@@ -26,10 +26,6 @@ const REACTIONS = {
     'human-check-required': 'settle',
     'human-check-failed': 'settle',
     'human-check-spent': 'settle',
-    'not-your-turn': 'settle',
-    'room-not-open': 'settle',
-    'not-in-room': 'settle',
-    'no-room': 'settle',
     'session-required': 'settle',
     'key-reused': 'settle',
     'key-required': 'settle',
@@ -58,9 +54,6 @@ const REACTIONS = {
     'pass-expired': 'pass',
     'pass-foreign': 'pass',
     'pass-spent': 'pass',
-    'human-check-required': 'settle',
-    'human-check-failed': 'settle',
-    'human-check-spent': 'settle',
     'session-invalid': 'session',
 };
 

@@ -97,7 +97,7 @@ static bool field_is(struct json_cursor *in, struct payload *payload, struct spa
     if (!span_equal(name, span_from_string(wanted)))
         return false;
     if ((payload->seen & field) != 0)
-        json_fail(in);
+        cursor_fail(in);
     payload->seen |= field;
     return true;
 }
@@ -105,66 +105,66 @@ static bool field_is(struct json_cursor *in, struct payload *payload, struct spa
 static void data_read(struct json_cursor *in, struct payload *payload)
 {
     struct span name;
-    for (unsigned count = 0; json_field(in, &count, &name);) {
+    for (unsigned count = 0; cursor_field(in, &count, &name);) {
         if (field_is(in, payload, name, "item", FIELD_ITEM))
-            json_u32(in, &payload->item);
+            cursor_u32(in, &payload->item);
         else if (field_is(in, payload, name, "user", FIELD_USER))
-            json_string(in, &payload->user);
+            cursor_string(in, &payload->user);
         else
-            json_fail(in);
+            cursor_fail(in);
     }
 }
 
 static void parameters_read(struct json_cursor *in, struct payload *payload)
 {
     struct span name;
-    for (unsigned count = 0; json_field(in, &count, &name);) {
+    for (unsigned count = 0; cursor_field(in, &count, &name);) {
         if (field_is(in, payload, name, "algorithm", FIELD_ALGORITHM))
-            json_string(in, &payload->algorithm);
+            cursor_string(in, &payload->algorithm);
         else if (field_is(in, payload, name, "cost", FIELD_COST))
-            json_u32(in, &payload->cost);
+            cursor_u32(in, &payload->cost);
         else if (field_is(in, payload, name, "data", FIELD_DATA))
             data_read(in, payload);
         else if (field_is(in, payload, name, "expiresAt", FIELD_EXPIRES))
-            json_u32(in, &payload->expires_s);
+            cursor_u32(in, &payload->expires_s);
         else if (field_is(in, payload, name, "keyLength", FIELD_KEY_LENGTH))
-            json_u32(in, &payload->key_length);
+            cursor_u32(in, &payload->key_length);
         else if (field_is(in, payload, name, "keyPrefix", FIELD_KEY_PREFIX))
-            json_string(in, &payload->key_prefix);
+            cursor_string(in, &payload->key_prefix);
         else if (field_is(in, payload, name, "nonce", FIELD_NONCE))
-            json_string(in, &payload->nonce);
+            cursor_string(in, &payload->nonce);
         else if (field_is(in, payload, name, "salt", FIELD_SALT))
-            json_string(in, &payload->salt);
+            cursor_string(in, &payload->salt);
         else
-            json_fail(in);
+            cursor_fail(in);
     }
 }
 
 static void challenge_read(struct json_cursor *in, struct payload *payload)
 {
     struct span name;
-    for (unsigned count = 0; json_field(in, &count, &name);) {
+    for (unsigned count = 0; cursor_field(in, &count, &name);) {
         if (field_is(in, payload, name, "parameters", FIELD_PARAMETERS))
             parameters_read(in, payload);
         else if (field_is(in, payload, name, "signature", FIELD_SIGNATURE))
-            json_string(in, &payload->signature);
+            cursor_string(in, &payload->signature);
         else
-            json_fail(in);
+            cursor_fail(in);
     }
 }
 
 static void solution_read(struct json_cursor *in, struct payload *payload)
 {
     struct span name;
-    for (unsigned count = 0; json_field(in, &count, &name);) {
+    for (unsigned count = 0; cursor_field(in, &count, &name);) {
         if (field_is(in, payload, name, "counter", FIELD_COUNTER))
-            json_u32(in, &payload->counter);
+            cursor_u32(in, &payload->counter);
         else if (field_is(in, payload, name, "derivedKey", FIELD_DERIVED_KEY))
-            json_string(in, &payload->derived_key);
+            cursor_string(in, &payload->derived_key);
         else if (field_is(in, payload, name, "time", FIELD_TIME))
-            json_number_skip(in);
+            cursor_number_skip(in);
         else
-            json_fail(in);
+            cursor_fail(in);
     }
 }
 
@@ -173,15 +173,15 @@ static bool payload_read(struct span text, struct payload *payload)
     struct json_cursor in = json_cursor_of(text);
     struct span name;
     *payload = (struct payload){ .seen = 0 };
-    for (unsigned count = 0; json_field(&in, &count, &name);) {
+    for (unsigned count = 0; cursor_field(&in, &count, &name);) {
         if (field_is(&in, payload, name, "challenge", FIELD_CHALLENGE))
             challenge_read(&in, payload);
         else if (field_is(&in, payload, name, "solution", FIELD_SOLUTION))
             solution_read(&in, payload);
         else
-            json_fail(&in);
+            cursor_fail(&in);
     }
-    return json_done(&in) && (payload->seen & FIELDS_ALL) == FIELDS_ALL;
+    return cursor_done(&in) && (payload->seen & FIELDS_ALL) == FIELDS_ALL;
 }
 
 static bool hex_read(struct span text, uint8_t *bytes, size_t size)

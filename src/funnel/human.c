@@ -149,22 +149,22 @@ struct solution {
 
 static void track_read(struct json_cursor *in, struct puzzle_track *track)
 {
-    for (unsigned count = 0; json_element(in, &count);) {
+    for (unsigned count = 0; cursor_element(in, &count);) {
         if (track->count == PUZZLE_TRACK_MAX) {
-            json_fail(in);
+            cursor_fail(in);
             return;
         }
         uint32_t pair[2] = { 0, 0 };
         unsigned at = 0;
-        while (json_element(in, &at)) {
+        while (cursor_element(in, &at)) {
             if (at > 2) {
-                json_fail(in);
+                cursor_fail(in);
                 return;
             }
-            json_u32(in, &pair[at - 1]);
+            cursor_u32(in, &pair[at - 1]);
         }
         if (at != 2)
-            json_fail(in);
+            cursor_fail(in);
         track->points[track->count].at_ms = pair[0];
         track->points[track->count++].x = pair[1];
     }
@@ -173,28 +173,28 @@ static void track_read(struct json_cursor *in, struct puzzle_track *track)
 static void seen_mark(struct json_cursor *in, struct solution *solution, unsigned field)
 {
     if ((solution->seen & field) != 0)
-        json_fail(in);
+        cursor_fail(in);
     solution->seen |= field;
 }
 
 static void puzzle_fields(struct json_cursor *in, struct solution *solution)
 {
     struct span name;
-    for (unsigned count = 0; json_field(in, &count, &name);) {
+    for (unsigned count = 0; cursor_field(in, &count, &name);) {
         if (span_equal(name, SPAN("token"))) {
             seen_mark(in, solution, SEEN_TOKEN);
-            json_string(in, &solution->token);
+            cursor_string(in, &solution->token);
         } else if (span_equal(name, SPAN("answer"))) {
             seen_mark(in, solution, SEEN_ANSWER);
-            json_string(in, &solution->answer);
+            cursor_string(in, &solution->answer);
         } else if (span_equal(name, SPAN("x"))) {
             seen_mark(in, solution, SEEN_X);
-            json_u32(in, &solution->x);
+            cursor_u32(in, &solution->x);
         } else if (span_equal(name, SPAN("track"))) {
             seen_mark(in, solution, SEEN_TRACK);
             track_read(in, &solution->track);
         } else {
-            json_fail(in);
+            cursor_fail(in);
         }
     }
 }
@@ -212,15 +212,15 @@ static enum human_answer body_read(struct span body, struct solution *solution)
         return HUMAN_ABSENT;
     if (body.size > HUMAN_BODY_BYTES_MAX)
         return HUMAN_MALFORMED;
-    while (json_field(&in, &count, &name)) {
+    while (cursor_field(&in, &count, &name)) {
         if (count > 1 || !span_equal(name, SPAN("solution")))
-            json_fail(&in);
-        else if (json_is_string(&in))
-            json_string(&in, &solution->pow);
+            cursor_fail(&in);
+        else if (cursor_is_string(&in))
+            cursor_string(&in, &solution->pow);
         else
             puzzle_fields(&in, solution);
     }
-    if (!json_done(&in))
+    if (!cursor_done(&in))
         return HUMAN_MALFORMED;
     if (count == 0)
         return HUMAN_ABSENT;

@@ -15,7 +15,7 @@ static bool take(struct json_cursor *in, char wanted)
     return true;
 }
 
-void json_fail(struct json_cursor *in)
+void cursor_fail(struct json_cursor *in)
 {
     in->bad = true;
     in->at = in->end;
@@ -25,45 +25,45 @@ void json_fail(struct json_cursor *in)
 static bool next(struct json_cursor *in, unsigned *count, char open, char close)
 {
     if (*count == 0 && !take(in, open)) {
-        json_fail(in);
+        cursor_fail(in);
         return false;
     }
     if (take(in, close))
         return false;
     if (*count > 0 && !take(in, ',')) {
-        json_fail(in);
+        cursor_fail(in);
         return false;
     }
     ++*count;
     return true;
 }
 
-bool json_field(struct json_cursor *in, unsigned *count, struct span *name)
+bool cursor_field(struct json_cursor *in, unsigned *count, struct span *name)
 {
     if (!next(in, count, '{', '}'))
         return false;
-    json_string(in, name);
+    cursor_string(in, name);
     if (!take(in, ':'))
-        json_fail(in);
+        cursor_fail(in);
     return !in->bad;
 }
 
-bool json_element(struct json_cursor *in, unsigned *count)
+bool cursor_element(struct json_cursor *in, unsigned *count)
 {
     return next(in, count, '[', ']');
 }
 
-bool json_is_string(struct json_cursor *in)
+bool cursor_is_string(struct json_cursor *in)
 {
     skip_space(in);
     return in->at < in->end && *in->at == '"';
 }
 
-void json_string(struct json_cursor *in, struct span *value)
+void cursor_string(struct json_cursor *in, struct span *value)
 {
     *value = SPAN_NONE;
     if (!take(in, '"')) {
-        json_fail(in);
+        cursor_fail(in);
         return;
     }
     const char *first = in->at;
@@ -71,7 +71,7 @@ void json_string(struct json_cursor *in, struct span *value)
         in->at++;
     const struct span text = span_of(first, (size_t)(in->at - first));
     if (!take(in, '"'))
-        json_fail(in);
+        cursor_fail(in);
     else
         *value = text;
 }
@@ -84,7 +84,7 @@ static size_t digits_take(struct json_cursor *in)
     return (size_t)(in->at - first);
 }
 
-void json_u32(struct json_cursor *in, uint32_t *value)
+void cursor_u32(struct json_cursor *in, uint32_t *value)
 {
     skip_space(in);
     const char *first = in->at;
@@ -92,31 +92,31 @@ void json_u32(struct json_cursor *in, uint32_t *value)
     *value = 0;
     const bool another = in->at < in->end && (*in->at == '.' || *in->at == 'e' || *in->at == 'E');
     if (another || span_to_u32(span_of(first, digits), value) != STATUS_OK)
-        json_fail(in);
+        cursor_fail(in);
 }
 
-void json_number_skip(struct json_cursor *in)
+void cursor_number_skip(struct json_cursor *in)
 {
     skip_space(in);
     if (in->at < in->end && *in->at == '-')
         in->at++;
     if (digits_take(in) == 0)
-        json_fail(in);
+        cursor_fail(in);
     if (in->at < in->end && *in->at == '.') {
         in->at++;
         if (digits_take(in) == 0)
-            json_fail(in);
+            cursor_fail(in);
     }
     if (in->at < in->end && (*in->at == 'e' || *in->at == 'E')) {
         in->at++;
         if (in->at < in->end && (*in->at == '+' || *in->at == '-'))
             in->at++;
         if (digits_take(in) == 0)
-            json_fail(in);
+            cursor_fail(in);
     }
 }
 
-bool json_done(struct json_cursor *in)
+bool cursor_done(struct json_cursor *in)
 {
     skip_space(in);
     return !in->bad && in->at == in->end;

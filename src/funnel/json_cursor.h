@@ -18,16 +18,16 @@ static inline struct json_cursor json_cursor_of(struct span text)
 }
 /* Fields of the object at the cursor, one a call, with the cursor at the value; false at its end.
  * *count: 0 before the first call. */
-bool json_field(struct json_cursor *in, unsigned *count, struct span *name);
+bool cursor_field(struct json_cursor *in, unsigned *count, struct span *name);
 /* Elements of the array at the cursor, the same way. */
-bool json_element(struct json_cursor *in, unsigned *count);
-void json_string(struct json_cursor *in, struct span *value);
-void json_u32(struct json_cursor *in, uint32_t *value);
-void json_number_skip(struct json_cursor *in); /* any JSON number, which nobody needs */
+bool cursor_element(struct json_cursor *in, unsigned *count);
+void cursor_string(struct json_cursor *in, struct span *value);
+void cursor_u32(struct json_cursor *in, uint32_t *value);
+void cursor_number_skip(struct json_cursor *in); /* any JSON number, which nobody needs */
 /* The value at the cursor is a string. */
-bool json_is_string(struct json_cursor *in);
-void json_fail(struct json_cursor *in);
+bool cursor_is_string(struct json_cursor *in);
+void cursor_fail(struct json_cursor *in);
 /* True: everything fitted, and nothing is left. */
-bool json_done(struct json_cursor *in);
+bool cursor_done(struct json_cursor *in);
 
 #endif

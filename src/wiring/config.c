@@ -5,8 +5,8 @@
 #include "contract/limits.h"
 #include "edge/caller_counts.h"
 #include "edge/forwarded.h"
-#include "funnel/limits.h"
 #include "funnel/altcha.h"
+#include "funnel/limits.h"
 #include "funnel/picture_pool.h"
 #include "funnel/switches.h"
 

@@ -176,8 +176,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
         return EDGE_REPLIED;
     }
     if (sale->waiting_room && switch_value(routes->shared.switches, SWITCH_BYPASS_WAITING_ROOM) == 0
-        && !board_may_have_bought(routes->door.board, item, user)
-        && !room_lets_in(exchange, sale, user))
+        && !board_may_have_bought(routes->door.board, item, user) && !room_lets_in(exchange, sale, user))
         return EDGE_REPLIED;
     if (!human_asked(exchange, sale, item, user))
         return EDGE_REPLIED;

@@ -40,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct altcha_challenge challenge;
     if (size <= ALTCHA_PAYLOAD_BYTES_MAX) {
         const size_t chars = base64_standard_encode(data, size, payload);
-        invariant(
-            altcha_check(span_of(payload, chars), human->keys->human, 7, 1, NOW_MS, &challenge) != ALTCHA_SOLVED);
+        invariant(altcha_check(span_of(payload, chars), human->keys->human, 7, 1, NOW_MS, &challenge)
+            != ALTCHA_SOLVED);
     }
     return 0;
 }

@@ -110,9 +110,9 @@ static void types_come_from_the_ending(void **state)
     expect_found("/x.bin", "", "200");
     expect_header("\r\nContent-Type: application/octet-stream\r\n");
     expect_header("\r\nX-Content-Type-Options: nosniff\r\n");
-    expect_header(
-        "\r\nContent-Security-Policy: default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
-        "frame-ancestors 'none'\r\n");
+    expect_header("\r\nContent-Security-Policy: default-src 'self'; img-src 'self' data:; base-uri "
+                  "'none'; form-action 'self'; "
+                  "frame-ancestors 'none'\r\n");
 }
 
 static void only_names_with_a_hash_are_kept_for_ever(void **state)
