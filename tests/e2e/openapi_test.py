@@ -5,6 +5,7 @@ Every request goes through `call`, which knows an operation by its id and checks
 documents, its content type, its required headers, its body against the schema, and no member that the schema does not
 know. At the end every operation must have been seen to succeed and, where it can, to refuse.
 """
+import base64
 import hashlib
 import hmac
 import json
@@ -768,6 +769,44 @@ def switches_are_turned_and_shown():
     call("openSession", 503, "too-popular")
     call("getPass", 503, "too-popular", item=ids["many"], session=session)
     equal(admin("adminChangeSwitches", body={"pow_boost": 0, "refuse_new": False}), before)
+
+
+def solution_of(challenge):
+    """The computer's work, as a browser does it."""
+    given = challenge["parameters"]
+    start = bytes.fromhex(given["salt"] + given["nonce"])
+    for counter in range(1 << 32):
+        key = start + counter.to_bytes(4, "big")
+        for _ in range(given["cost"]):
+            key = hashlib.sha256(key).digest()
+        if key.hex().startswith(given["keyPrefix"]):
+            whole = {"challenge": challenge, "solution": {"counter": counter, "derivedKey": key.hex()}}
+            return base64.b64encode(json.dumps(whole).encode()).decode()
+
+
+@rule
+def a_sale_may_ask_for_a_human_check_and_passes_that_are_good_once():
+    now = call("getTime", 200)["now_ms"]
+    sale = admin("adminCreateSale", 201, body={"title": "Checked", "start_ms": now, "end_ms": now + 3600000,
+                                               "human_check": "slider", "pass_once": True, "eligible_only": True})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 1})["id"]
+    admin("adminPublishSale", sale=sale)
+    alice = ids["alice"]
+    call("getPass", 403, "human-check-required", item=item, session=alice)
+    call("getPass", 400, "bad-body", item=item, session=alice, body={"solution": 1})
+    call("getChallenge", 401, "session-required", item=item)
+    call("getChallenge", 404, "unknown-item", item=999, session=alice)
+    call("getChallenge", 400, "bad-query", item=item, session=alice, kind="image")
+    call("getChallenge", 409, "conflict", item=ids["item"], session=alice)
+    picture = eventually(lambda: next(filter(lambda given: "token" in given,
+                                             [call("getChallenge", 200, item=item, session=alice)]), None))
+    wrong = {"token": picture["token"], "x": 1, "track": [[0, 0], [100, 1]]}
+    call("getPass", 403, "human-check-failed", item=item, session=alice, body={"solution": wrong})
+    solution = solution_of(call("getChallenge", 200, item=item, session=alice, kind="pow"))
+    once = call("getPass", 201, item=item, session=alice, body={"solution": solution})["pass"]
+    call("getPass", 409, "human-check-spent", item=item, session=alice, body={"solution": solution})
+    call("buy", 403, "not-eligible", item=item, pass_=once)
+    call("buy", 403, "pass-spent", item=item, pass_=once)
 
 
 @rule
