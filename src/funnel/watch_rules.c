@@ -58,9 +58,11 @@ struct watch_book *watch_book_create(struct arena *arena, struct hash_key key)
     double empty = WATCH_MARKS;
     book->key = key;
     book->round = 1;
-    for (uint32_t count = 0, set = 0; set <= WATCH_MARKS; count++, empty *= 1 - 1.0 / WATCH_MARKS)
+    for (uint32_t count = 0, set = 0; set <= WATCH_MARKS; count++) {
         while (set <= WATCH_MARKS && (WATCH_MARKS - set + 0.5 > empty || count == ESTIMATE_MOST))
             book->estimates[set++] = (uint16_t)count;
+        empty *= 1 - 1.0 / WATCH_MARKS;
+    }
     return book;
 }
 
@@ -239,8 +241,7 @@ static bool failures_judge(
     const struct judging *judging, struct subject *subject, char reason[WATCH_REASON_BYTES])
 {
     const uint32_t allowed = allowance(judging, subject);
-    snprintf(reason,
-        WATCH_REASON_BYTES, "%u failed checks (passes, sessions, tokens, challenges) within %d s; %u user%s allowed for",
+    snprintf(reason, WATCH_REASON_BYTES, "%u failed checks within %d s; %u user%s allowed for",
         subject->failed, WATCH_WINDOW_MS / 1000, allowed, allowed == 1 ? "" : "s");
     return subject->failed >= (uint64_t)judging->settings->failures_per_minute * allowed;
 }

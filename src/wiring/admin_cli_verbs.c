@@ -297,7 +297,7 @@ const struct admin_verb admin_verbs[] = {
         .method = "POST",
         .path = "/admin/v1/bans",
         .help = "keep an address, a block of addresses or a user out",
-        .options = { { "--address", "address", OPTION_TEXT, false, "203.0.113.7, 203.0.113.0/24, 2001:db8::/32" },
+        .options = { { "--address", "address", OPTION_TEXT, false, "like 203.0.113.0/24" },
             { "--user", "user", OPTION_TEXT, false, "the shop's subject" },
             { "--user-id", "user_id", OPTION_TEXT, false, "16 hex digits, as orders show them" },
             { "--minutes", "minutes", OPTION_NUMBER, true, "for how long" },

@@ -10,12 +10,14 @@
 
 enum { READ_ROWS = 64, TRY_AGAIN_MS = 1000 };
 
+#define IN_FORCE(kind_name) \
+    { \
+        .name = "stampede_bans", .labels = "kind=\"" kind_name "\"", .help = "Bans in force.", \
+        .kind = METRIC_GAUGE \
+    }
 static struct metric in_force[BAN_KINDS] = {
-    [BAN_ADDRESS] = { .name = "stampede_bans",
-        .labels = "kind=\"address\"",
-        .help = "Bans in force.",
-        .kind = METRIC_GAUGE },
-    [BAN_USER] = { .name = "stampede_bans", .labels = "kind=\"user\"", .help = "Bans in force.", .kind = METRIC_GAUGE },
+    [BAN_ADDRESS] = IN_FORCE("address"),
+    [BAN_USER] = IN_FORCE("user"),
 };
 
 void desk_bans_register(void)
