@@ -5,6 +5,9 @@ from harness import Buyer, Server, equal, problem, rule, run, true
 
 server = Server().start()
 
+# One address, and users who may ask three times in an hour.
+strict = Server(settings={"limits.address_burst": 1, "limits.user_requests": 3, "limits.user_window_ms": 3600000}).start()
+
 OFF = {"pow_boost": 0, "admission_per_s": 0, "address_rate": 0, "refuse_new": False, "bypass_address_limit": False,
        "bypass_user_limit": False, "bypass_human_check": False, "bypass_waiting_room": False, "sold_out_items": []}
 
@@ -124,6 +127,54 @@ def the_command_line_turns_them_too():
     equal(command("set", "--pow-boost", "11")[0], 1)
     equal(command("set", "--refuse-new", "no", "--pow-boost", "0", "--sold-out-items", "none")[0], 0)
     equal(switches()["sold_out_items"], [])
+
+
+def passes(item, count):
+    return [Buyer(strict).get_pass(item) for _ in range(count)]
+
+
+def statuses(item, given):
+    """Of purchases one after another, one with each pass."""
+    with strict.connect() as connection:
+        return [connection.request("POST", f"/v1/items/{item}/buy", headers={"Stampede-Pass": one}).status for one in given]
+
+
+def turn(**wanted):
+    strict.admin_ok("PATCH", "/switches", wanted)
+
+
+@rule
+def fewer_are_let_in_at_once_and_all_again_when_it_is_turned_back():
+    item = strict.open_item(total=100)
+    turn(admission_per_s=1)
+    true(503 in statuses(item, passes(item, 12)), "twelve in a moment at one a second")
+    turn(admission_per_s=0)
+    equal(statuses(item, passes(item, 12)), [202] * 12)
+
+
+@rule
+def an_address_is_slowed_down_and_the_layer_can_be_left_out():
+    item = strict.open_item(total=100)
+    first, second, third = (passes(item, 12) for _ in range(3))
+    turn(address_rate=1)
+    true(429 in statuses(item, first), "twelve in a moment at one a second")
+    turn(bypass_address_limit=True)
+    equal(statuses(item, second), [202] * 12)
+    turn(bypass_address_limit=False)
+    true(429 in statuses(item, third))
+    turn(address_rate=0)
+    equal(statuses(item, passes(item, 12)), [202] * 12)
+
+
+@rule
+def who_hammers_is_let_in_while_that_layer_is_left_out():
+    item = strict.open_item(sale_fields={"eligible_only": True})  # nobody is, so nobody becomes a buyer
+    mine = Buyer(strict).get_pass(item)
+    equal(statuses(item, [mine] * 6), [403] * 3 + [429] * 3)
+    turn(bypass_user_limit=True)
+    equal(statuses(item, [mine] * 6), [403] * 6)
+    turn(bypass_user_limit=False)
+    equal(statuses(item, [mine] * 2), [429] * 2)
 
 
 @rule

@@ -4,7 +4,7 @@ The server is halted while a crowd sends, so that all of it arrives at one momen
 """
 import signal
 
-from harness import Buyer, Server, equal, problem, request_bytes, rule, run, true
+from harness import Buyer, Server, equal, eventually, problem, request_bytes, rule, run, true
 
 SLACK = 64  # NO_CHANCE_SLACK of src/funnel/door.c
 ROUNDS_MAX = 50
@@ -90,6 +90,24 @@ def a_queue_of_repetitions_keeps_no_unit_from_those_behind():
     final, _ = until_told(item, given)
     true(all(reply.status == 202 or problem(reply, 409, "already-bought") for reply in final.values()))
     equal(server.counts(item)["free"], units - users)
+
+
+@rule
+def an_item_goes_at_its_pace_and_nobody_is_lost_by_it():
+    users, pace = 60, 5
+    item = server.open_item(total=users, sale_fields={"pace_per_s": pace})
+    given = passes(item, users)
+    before = door("go")
+    first = [reply.status for reply in all_at_once(item, given)]
+    equal(set(first), {202, 503})
+    equal(door("go") - before, first.count(202), "what is above the pace never reaches the inventory")
+    true(first.count(202) < users // 2, "a moment is less than six seconds")
+    server.admin_ok("PATCH", f"/sales/{server.sale_of(item)}", {"pace_per_s": 0})
+    late = [one for one, status in zip(given, first) if status == 503]
+    eventually(lambda: all_at_once(item, late[:1])[0].status == 202, "the pace is not taken off")
+    final, _ = until_told(item, late[1:])
+    equal([reply.status for reply in final.values()], [202] * (len(late) - 1))
+    equal(server.counts(item)["free"], 0)
 
 
 @rule
