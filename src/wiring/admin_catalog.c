@@ -219,9 +219,9 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
     sale_fields(sale, human, required, fields);
     if (!admin_body_read(job, fields, SALE_FIELDS))
         return false;
-    for (uint8_t check = HUMAN_NONE; check < HUMAN_CHECKS; check++) {
-        if (strcmp(human, human_check_name(check)) == 0) {
-            sale->human_check = check;
+    for (int check = HUMAN_NONE; check < HUMAN_CHECKS; check++) {
+        if (strcmp(human, human_check_name((uint8_t)check)) == 0) {
+            sale->human_check = (uint8_t)check;
             return true;
         }
     }
