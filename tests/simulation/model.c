@@ -1,5 +1,7 @@
 #include "tests/simulation/model.h"
+#include "tests/simulation/trace.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -411,6 +413,25 @@ void model_fold_room(struct model *model, const struct queue_record *record)
     } else {
         sale->head = record->outcome.number;
     }
+}
+
+void model_told_place(
+    const struct model *model, const struct model_request *request, const struct outcome *told)
+{
+    const struct command_arrive *asked = &request->command.arrive;
+    if ((told->answer == ANSWER_DONE || told->answer == ANSWER_UNCHANGED)
+        && model->place[user_index(asked->user)][asked->sale] != told->number + 1)
+        violation("I12 first come, first served",
+            "user %" PRIu64 " was told number %u of sale %u, which the log does not say",
+            asked->user, told->number, asked->sale);
+}
+
+bool model_same_outcome(const struct outcome *a, const struct outcome *b)
+{
+    return a->ticket == b->ticket && a->unit_price == b->unit_price && a->pay_by_ms == b->pay_by_ms
+        && a->user == b->user && a->applied == b->applied && a->quantity == b->quantity
+        && a->free == b->free && a->item == b->item && a->answer == b->answer
+        && a->detail == b->detail && a->changed == b->changed && a->number == b->number;
 }
 
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome)

@@ -106,6 +106,8 @@ void model_reset(struct model *model, uint32_t tickets_max);
  * ANSWER_IN_PROGRESS. */
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome);
 
+bool model_same_outcome(const struct outcome *a, const struct outcome *b);
+
 /* A record became durable. */
 void model_record(struct model *model, const struct queue_record *record, uint64_t now_ms);
 /* The records at `lsn` after a recovery must be the ones before it. */
@@ -116,6 +118,8 @@ void model_fold_settle(struct model *model, const struct queue_record *record);
 void model_fold_waiter(struct model *model, const struct queue_record *record, uint32_t index);
 
 void model_fold_room(struct model *model, const struct queue_record *record);
+void model_told_place(
+    const struct model *model, const struct model_request *request, const struct outcome *told);
 
 /* A request goes in; answers its tag. */
 uint64_t model_asked(struct model *model, uint32_t port, const struct command *command,

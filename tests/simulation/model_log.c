@@ -397,14 +397,6 @@ static void fold(struct model *model, const struct queue_record *record)
     }
 }
 
-static bool same_outcome(const struct outcome *a, const struct outcome *b)
-{
-    return a->ticket == b->ticket && a->unit_price == b->unit_price && a->pay_by_ms == b->pay_by_ms
-        && a->user == b->user && a->applied == b->applied && a->quantity == b->quantity
-        && a->free == b->free && a->item == b->item && a->answer == b->answer
-        && a->detail == b->detail && a->changed == b->changed && a->number == b->number;
-}
-
 static void consider_all(struct model *model, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < model->open_count; i++) {
@@ -425,7 +417,7 @@ void model_record(struct model *model, const struct queue_record *record, uint64
         violation("I11 time in the log", "record %" PRIu64 " goes back from %" PRIu64 " to %" PRIu64,
             record->lsn, model->time_ms, record->command.time_ms);
     model_expect(model, &record->command, &expected);
-    if (!same_outcome(&expected, &record->outcome))
+    if (!model_same_outcome(&expected, &record->outcome))
         violation(broken_rule(&expected, &record->outcome),
             "record %" PRIu64 " type %u: answer %u ticket %" PRIu64
             " applied %d, the rules say %u, %" PRIu64 ", %d",
@@ -444,7 +436,7 @@ void model_record_again(const struct model *model, const struct queue_record *re
     if (record->lsn > model->lsn || record->lsn != known->lsn
         || record->command.time_ms != known->command.time_ms
         || !same_wish(&record->command, &known->command)
-        || !same_outcome(&record->outcome, &known->outcome))
+        || !model_same_outcome(&record->outcome, &known->outcome))
         violation("I6 told is recovered", "record %" PRIu64 " changed", record->lsn);
 }
 
@@ -542,17 +534,6 @@ static void told_ticket(
             told->ticket);
 }
 
-static void told_place(
-    const struct model *model, const struct model_request *request, const struct outcome *told)
-{
-    const struct command_arrive *asked = &request->command.arrive;
-    if ((told->answer == ANSWER_DONE || told->answer == ANSWER_UNCHANGED)
-        && model->place[user_index(asked->user)][asked->sale] != told->number + 1)
-        violation("I12 first come, first served",
-            "user %" PRIu64 " was told number %u of sale %u, which the log does not say",
-            asked->user, told->number, asked->sale);
-}
-
 static void told_question(
     const struct model *model, const struct model_request *request, const struct outcome *told)
 {
@@ -607,7 +588,7 @@ void model_told(struct model *model, uint32_t port, const struct inventory_answe
     else if (request->command.type == COMMAND_RESERVE)
         told_ticket(model, request, told);
     if (request->command.type == COMMAND_ARRIVE)
-        told_place(model, request, told);
+        model_told_place(model, request, told);
     request->answered = true;
     open_remove(model, (uint32_t)answer->tag - 1);
 }
