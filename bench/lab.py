@@ -6,7 +6,7 @@ import shutil
 
 from measure import Load, Target
 from servers import BareEpoll, LuaRedis, Nginx, Redis
-from stampede import Stampede, buy_template
+from stampede import FUNNEL_SETTINGS, Stampede, buy_template
 
 SERVER_CORE = 0
 LOAD_CORE = 1
@@ -129,10 +129,10 @@ class Lab:
     # -- Stampede ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def stampede(self, tickets_max, wrapper=()):
+    def stampede(self, tickets_max, wrapper=(), settings=()):
         """A server with a fresh data folder, gone with it at the end."""
-        server = Stampede(self.path("stampede"), SERVER_CORE, self.options.stampede, tickets_max, self.options.set,
-                          wrapper)
+        server = Stampede(self.path("stampede"), SERVER_CORE, self.options.stampede, tickets_max,
+                          [*settings, *self.options.set], wrapper)
         name = f"stampede_{self.files}"
         self.servers[name] = server
         try:
@@ -144,12 +144,13 @@ class Lab:
             if not self.options.keep:
                 shutil.rmtree(server.folder, ignore_errors=True)
 
-    def stampede_refusing(self):
-        return self.shared("stampede", lambda: Stampede(self.path("stampede"), SERVER_CORE, self.options.stampede,
-                                                        100000, self.options.set))
+    def stampede_refusing(self, funnel=False):
+        settings = [*(FUNNEL_SETTINGS if funnel else ()), *self.options.set]
+        return self.shared("stampede_funnel" if funnel else "stampede",
+                           lambda: Stampede(self.path("stampede"), SERVER_CORE, self.options.stampede, 100000, settings))
 
     def refusing(self, kind):
-        server = self.stampede_refusing()
+        server = self.stampede_refusing(kind.endswith("_funnel"))
         server.resume()
         server.refusal(kind)
         server.pause()

@@ -12,6 +12,7 @@ import time
 
 from lab import SERVER_CORE
 from measure import MeasureError, pair_rounds, summary
+from stampede import FUNNEL_SETTINGS
 
 NGINX_OPEN_LOOP_SHARE = 0.5   # latency rows: offered load, as a share of what nginx does in a closed loop
 CALLGRIND_REQUESTS = (20000, 60000)
@@ -189,7 +190,8 @@ def instructions_stampede(kind, expect):
         def ask(server, requests):
             source = server.make_requests(kind, requests)
             asked(lab, server.port, source, requests, expect)
-        return instructions(lab, lambda wrapper: lab.stampede(4 * CALLGRIND_REQUESTS[1], wrapper), ask, progress)
+        settings = FUNNEL_SETTINGS if kind.endswith("_funnel") else ()
+        return instructions(lab, lambda wrapper: lab.stampede(4 * CALLGRIND_REQUESTS[1], wrapper, settings), ask, progress)
     return measure
 
 
@@ -327,6 +329,8 @@ ROWS = [
     Row("sold_out_64", f"sold out, pass verified, 64 connections, {NGINX}", (">=", 1.15), refusal("sold_out", 64, 1)),
     Row("sold_out_512", "the same, 512 connections", None, refusal("sold_out", 512, 1)),
     Row("sold_out_x8", "the same, 64 connections, pipelined x8", (">=", 5.0), refusal("sold_out", 64, 8)),
+    Row("sold_out_funnel_64", f"the same with every layer of the funnel on, 64 connections, {NGINX}", (">=", 1.05),
+        refusal("sold_out_funnel", 64, 1)),
     Row("duplicate_64", f"bought already, 64 connections, {NGINX}", (">=", 1.15), refusal("duplicate", 64, 1)),
     Row("duplicate_x8", "the same, pipelined x8", (">=", 5.0), refusal("duplicate", 64, 8)),
     Row("win_64", f"durable win, 64 connections, {NGINX}", (">=", 0.8), win(lambda lab: lab.nginx(), 64, 1)),
@@ -347,6 +351,8 @@ ROWS = [
         "instructions"),
     Row("instructions_sold_out", "user-space instructions per sold-out answer", ("<=", 1200),
         instructions_stampede("sold_out", 409), unit="instructions"),
+    Row("instructions_sold_out_funnel", "the same with every layer of the funnel on", ("<=", 1800),
+        instructions_stampede("sold_out_funnel", 409), unit="instructions"),
     Row("instructions_win", "user-space instructions per win, without the database thread", ("<=", 1200),
         instructions_stampede("win", 202), unit="instructions"),
     Row("orders_vs_raw", "orders written against raw batched inserts of the same rows", (">=", 0.7), orders),

@@ -18,6 +18,11 @@ PASS_CHARACTERS = 48
 REPEATED_USERS = 1024   # sold-out and duplicate slices cycle through that many passes
 FIRST_WINNER = 1 << 20  # users of winning slices start here, far from those
 DRAIN_SECONDS_MAX = 300
+# Every layer of the funnel is asked and says yes: limits are in config_text, these come on top.
+FUNNEL_SETTINGS = ["limits.admission_per_s=1000000"] + [f"watch.{name}=report" for name in
+                                                        ("rate", "failures", "crowd", "roaming", "timing")]
+FUNNEL_SALE = {"drop_percent": 1, "pace_per_s": 1000000}
+FUNNEL_BANS = 1000  # of strangers, half of them networks
 
 
 def buy_template(item):
@@ -108,12 +113,12 @@ class Stampede(Server):
 
     # -- sales ---------------------------------------------------------------------------------------------------
 
-    def open_item(self, total):
+    def open_item(self, total, sale_fields=None):
         now_ms = int(time.time() * 1000)
         product = self.admin("/products", {"name": "Bench", "description": "", "images": [], "list_price": 499900,
                                            "currency": "CNY"})["id"]
         sale = self.admin("/sales", {"title": "Bench", "start_ms": now_ms - 1000, "end_ms": now_ms + 86400000,
-                                     "limit_per_user": 0})["id"]
+                                     "limit_per_user": 0, **(sale_fields or {})})["id"]
         item = self.admin("/items", {"sale": sale, "product": product, "flash_price": 99900, "limit_per_user": 1,
                                      "pay_window_ms": 7200000, "total": total})["id"]
         self.admin(f"/sales/{sale}/publish")
@@ -121,15 +126,25 @@ class Stampede(Server):
         return item
 
     def item_for(self, kind):
-        """sold_out: its only unit is gone. duplicate: every repeated user has bought. win: units for everybody."""
+        """sold_out: its only unit is gone. duplicate: every repeated user has bought. win: units for everybody.
+        sold_out_funnel: as sold_out, in a sale that drops and paces, with bans of others."""
         if kind not in self.items:
-            item = self.open_item(1 if kind == "sold_out" else self.tickets_max // 2)
+            funnel = kind == "sold_out_funnel"
+            item = self.open_item(1 if kind.startswith("sold_out") else self.tickets_max // 2, FUNNEL_SALE if funnel else None)
             self.items[kind] = item
-            if kind == "sold_out":
+            if funnel:
+                self.ban_strangers()
+            if kind.startswith("sold_out"):
                 self.must_win(item, [REPEATED_USERS + 1])
             if kind == "duplicate":
                 self.must_win(item, range(REPEATED_USERS))
         return self.items[kind]
+
+    def ban_strangers(self):
+        for number in range(FUNNEL_BANS // 2):
+            user = (number + 1) * 0x9E3779B97F4A7C15 % 2**64
+            for whom in ({"address": f"10.{number // 256}.{number % 256}.0/24"}, {"user_id": f"{user:016x}"}):
+                self.admin("/bans", {**whom, "minutes": 600, "reason": "bench"})
 
     def must_win(self, item, users):
         users = list(users)
@@ -141,7 +156,7 @@ class Stampede(Server):
     def refusal(self, kind):
         """The refusal's body, after checking that it is the one meant."""
         status, body = self.buy(self.item_for(kind), 0)
-        wanted = {"sold_out": "sold-out", "duplicate": "already-bought"}[kind]
+        wanted = "already-bought" if kind == "duplicate" else "sold-out"
         if status != 409 or json.loads(body)["type"] != f"/problems/{wanted}":
             raise RuntimeError(f"expected 409 {wanted}, got {status} {body[:200]!r}")
         return body.decode()

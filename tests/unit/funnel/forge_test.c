@@ -69,7 +69,7 @@ static int open_door(void **state)
     random_seed(&dice, SEED);
     memset(tried, 0, sizeof tried);
     for (uint32_t i = 0; i < REAL; i++) {
-        const struct pass pass = { 1000 + i, ITEM, NOW_S + LIFE_S, i };
+        const struct pass pass = { .user = 1000 + i, .item = ITEM, .expires_s = NOW_S + LIFE_S, .nonce = i };
         const struct session session = { .user = 1000 + i, .expires_s = NOW_S + LIFE_S, .issued_s = NOW_S };
         pass_issue(&keys, &pass, passes[i].text);
         session_issue(&keys, &session, sessions[i].text);
@@ -145,7 +145,9 @@ static size_t length_other(char *text, uint64_t number)
 static void pass_forge(struct visit *visit, unsigned way, uint64_t number, uint32_t who)
 {
     const uint32_t other = (uint32_t)random_below(&dice, REAL);
-    struct pass pass = { 1000 + who, ITEM, NOW_S + LIFE_S, (uint32_t)number };
+    struct pass pass = {
+        .user = 1000 + who, .item = ITEM, .expires_s = NOW_S + LIFE_S, .nonce = (uint32_t)number
+    };
     switch (way) {
     case WAY_OTHER_MASTER:
         pass_issue(&others_keys, &pass, visit->pass);
