@@ -1086,7 +1086,7 @@ def every_operation_succeeded_and_gave_every_refusal():
     missing = []
     for name, (_, _, operation) in operations.items():
         statuses = {str(status) for status in seen.get(name, ())}
-        refusals = {status for status in operation["responses"] if status[0] == "4"}
+        refusals = {status for status in operation["responses"] if status[0] == "4" and status != "429"}  # limits_test.py
         if not any(status[0] in "12" for status in statuses):
             missing.append(f"{name} never succeeded")
         if refusals and not refusals & statuses:
