@@ -82,14 +82,14 @@ enum edge_verdict reply_json(struct exchange *exchange, int status, const struct
 
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
 {
-    char bytes[1024];
-    struct text body = text_in(bytes, sizeof bytes);
-    if (detail == NULL && exchange->chinese)
-        detail = problem_chinese(problem);
-    problem_body(&body, problem, detail, SPAN_NONE);
-    const bool wait = problem_texts[problem].status == 503;
+    char bytes[1024], line[32];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
+    problem_body(&body, problem, detail != NULL ? detail : exchange_detail(exchange, problem), SPAN_NONE);
+    if (problem_texts[problem].status == 503) /* one to five seconds, not the same for everybody */
+        text_format(&head, "Retry-After: %u\r\n",
+            (unsigned)(random_next(&exchange->routes->random) % 5 + 1));
     return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
-        wait ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, text_span(&body));
+        text_span(&head), text_span(&body));
 }
 
 user_id session_user(struct exchange *exchange)

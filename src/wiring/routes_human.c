@@ -70,7 +70,7 @@ static void refuse(
     if (sale->human_check != HUMAN_POW)
         text_format(&more, "\"%s\",", human_check_name(sale->human_check));
     text_format(&more, "\"pow\"],\"challenge\":\"/v1/items/%u/challenge\"", item);
-    problem_body(&body, problem, NULL, text_span(&more));
+    problem_body(&body, problem, exchange_detail(exchange, problem), text_span(&more));
     invariant(!body.overflow && !more.overflow);
     reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
         SPAN_NONE, text_span(&body));

@@ -90,6 +90,12 @@ struct routes {
     struct watch *watch;             /* NULL: no rule wants to know */
 };
 
+/* The detail in the reader's language; NULL: the standard one. */
+static inline const char *exchange_detail(const struct exchange *exchange, enum problem problem)
+{
+    return exchange->chinese ? problem_chinese(problem) : NULL;
+}
+
 /* routes.c */
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail);
 enum edge_verdict reply_json(

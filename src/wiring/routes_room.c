@@ -55,7 +55,8 @@ static enum edge_verdict room_not_open(struct exchange *exchange, uint64_t opens
     struct text more = text_in(more_bytes, sizeof more_bytes);
     struct text body = text_in(bytes, sizeof bytes);
     text_format(&more, ",\"opens_ms\":%llu", (unsigned long long)opens_ms);
-    problem_body(&body, PROBLEM_ROOM_NOT_OPEN, NULL, text_span(&more));
+    problem_body(&body, PROBLEM_ROOM_NOT_OPEN, exchange_detail(exchange, PROBLEM_ROOM_NOT_OPEN),
+        text_span(&more));
     return reply_bytes(exchange, problem_texts[PROBLEM_ROOM_NOT_OPEN].status,
         SPAN("application/problem+json"), SPAN_NONE, text_span(&body));
 }
@@ -154,7 +155,8 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
     const uint64_t random = random_next(&routes->random);
     text_literal(&more, ",");
     room_members(&standing, wait_ms, random, &more);
-    problem_body(&body, PROBLEM_NOT_YOUR_TURN, NULL, text_span(&more));
+    problem_body(&body, PROBLEM_NOT_YOUR_TURN, exchange_detail(exchange, PROBLEM_NOT_YOUR_TURN),
+        text_span(&more));
     text_format(&head, "Retry-After: %u\r\n", room_poll_after_ms(&standing, wait_ms, random) / 1000 + 1);
     reply_bytes(exchange, problem_texts[PROBLEM_NOT_YOUR_TURN].status,
         SPAN("application/problem+json"), text_span(&head), text_span(&body));

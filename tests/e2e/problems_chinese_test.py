@@ -79,6 +79,20 @@ def too_popular_is_said_in_both():
 
 
 @rule
+def what_the_room_and_the_human_check_say_is_said_in_both():
+    roomy = server.sale(waiting_room=True)
+    guarded = server.sale(human_check="pow")
+    items = [server.item(sale) for sale in (roomy, guarded)]
+    for sale in (roomy, guarded):
+        server.publish(sale)
+    buyer = Buyer(server)
+    for language, chinese in READERS:
+        for item, name, status in zip(items, ("not-in-room", "human-check-required"), (404, 403)):
+            reply = server.request("POST", f"/v1/items/{item}/pass", session=buyer.session, headers=with_language(language))
+            told(reply, status, name, chinese)
+
+
+@rule
 def every_refusal_that_a_buyer_can_get_has_its_sentence():
     """Those of the desk, of payments and of administrators are told in English, and by the page in its own words."""
     english = {"order-closed", "already-paid", "not-paid", "amount-mismatch", "reference-used", "payment-refused", "no-provider",
