@@ -1,10 +1,10 @@
 /* funnel/door.h: the cheap questions that a purchase must answer before it may bother the
  * inventory. The order is fixed (docs/funnel.md): item, window, wins stopped, ban and rate of the
- * address, session, pass, ban of the user, body, key, sold out, no chance, early drop, rate of the user,
- * pace of the item, admission. A refusal changes nothing, but rates count it. What goes through is
- * asked again by the inventory, which alone decides. Who may have bought already (buyer filter) is
- * never refused from the sold-out flag on, nor by a sale that has ended or pauses: the inventory knows the ticket and must get the
- * chance to tell it.
+ * address, session, pass (used once?), ban of the user, body, key, sold out, no chance, early drop,
+ * rate of the user, pace of the item, admission. A refusal changes nothing, but rates count it. What
+ * goes through is asked again by the inventory, which alone decides. Who may have bought already
+ * (buyer filter) is never refused from the sold-out flag on, nor by a sale that has ended or pauses:
+ * the inventory knows the ticket and must get the chance to tell it.
  * Thread: any, with keys of its own (funnel/keys.h). Memory: none; no locks. */
 #ifndef STAMPEDE_FUNNEL_DOOR_H
 #define STAMPEDE_FUNNEL_DOOR_H
