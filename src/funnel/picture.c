@@ -27,7 +27,7 @@ enum {
 /* [least, most] */
 static int between(struct random *random, int least, int most)
 {
-    return least + (int)random_below(random, (uint64_t)(most - least + 1));
+    return least + (int)random_below(random, (uint64_t)most - (uint64_t)least + 1);
 }
 
 static int colour(struct random *random, int least, int most)
@@ -69,7 +69,7 @@ static struct bend bend_make(struct random *random)
 }
 
 /* Is there ink of the letter at this distance from the middle of its place? */
-static bool letter_ink(gdFontPtr font, char letter, const struct bend *bend, double dx, double dy)
+static bool letter_ink(const gdFont *font, char letter, const struct bend *bend, double dx, double dy)
 {
     dx += bend->wave * sin(dy / bend->length * 2 * M_PI + bend->phase);
     dy += bend->wave * sin(dx / bend->length * 2 * M_PI + bend->phase);
@@ -84,7 +84,7 @@ static bool letter_ink(gdFontPtr font, char letter, const struct bend *bend, dou
 static void letter_draw(gdImagePtr image, struct random *random, char letter, int middle_x)
 {
     const struct bend bend = bend_make(random);
-    const gdFontPtr font = gdFontGetGiant();
+    gdFont *font = gdFontGetGiant();
     const int middle_y = PICTURE_CODE_HEIGHT / 2 + between(random, -7, 7);
     const int ink = colour(random, 10, 110);
     for (int y = 0; y < PICTURE_CODE_HEIGHT; y++)

@@ -26,8 +26,9 @@ static bool kind_read(struct exchange *exchange, enum human_check asked, enum hu
     *kind = asked;
     if (text.data == NULL)
         return true;
-    for (uint8_t check = HUMAN_POW; check < HUMAN_CHECKS; check++) {
-        if (span_equal(text, span_from_string(human_check_name(check))) && human_accepts(asked, check)) {
+    for (unsigned check = HUMAN_POW; check < HUMAN_CHECKS; check++) {
+        if (span_equal(text, span_from_string(human_check_name((uint8_t)check)))
+            && human_accepts(asked, check)) {
             *kind = check;
             return true;
         }
@@ -36,7 +37,7 @@ static bool kind_read(struct exchange *exchange, enum human_check asked, enum hu
     return false;
 }
 
-enum edge_verdict public_challenge(struct exchange *exchange, item_id id)
+enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
@@ -47,15 +48,15 @@ enum edge_verdict public_challenge(struct exchange *exchange, item_id id)
         return EDGE_REPLIED;
     if (catalog == NULL)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
-    const struct catalog_item *item = catalog_item_find(catalog, id);
-    const struct catalog_sale *sale = item == NULL ? NULL : catalog_sale_find(catalog, item->sale);
+    const struct catalog_item *found = catalog_item_find(catalog, item);
+    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_find(catalog, found->sale);
     if (sale == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     if (sale->human_check == HUMAN_NONE)
         return reply_problem(exchange, PROBLEM_CONFLICT, "This sale asks for no human check.");
     if (!kind_read(exchange, sale->human_check, &kind))
         return EDGE_REPLIED;
-    const struct human_visit visit = visit_of(exchange, sale, id, user);
+    const struct human_visit visit = visit_of(exchange, sale, item, user);
     human_challenge(&routes->human, &visit, kind, &body);
     return reply_json(exchange, 200, &body, false);
 }
