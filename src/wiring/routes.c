@@ -390,6 +390,7 @@ static bool address_let_in(struct exchange *exchange)
         limits_address(routes->shared.limits, exchange->request->client, edge_now_ms(routes->edge));
     if (wait_ms == 0)
         return true;
+    routes_watch_too_fast(exchange);
     const struct edge_answer answer = { .kind = PROBLEM_TOO_FAST, .a = wait_ms };
     char origin[ORIGIN_BYTES_MAX + 64];
     answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),

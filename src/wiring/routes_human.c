@@ -94,9 +94,11 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
         reply_problem(exchange, PROBLEM_BAD_BODY, "Send {\"solution\":…} as the challenge asks.");
         break;
     case HUMAN_FAILED:
+        routes_watch_failed(exchange);
         refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
         break;
     case HUMAN_SPENT:
+        routes_watch_failed(exchange);
         refuse(exchange, PROBLEM_HUMAN_SPENT, sale, item);
         break;
     case HUMAN_CROWDED:

@@ -10,21 +10,20 @@ const uint8_t watched_reasons[DOOR_REASONS] = {
     [DOOR_PASS_INVALID] = WATCH_FAILED,
     [DOOR_PASS_EXPIRED] = WATCH_FAILED, /* once is a slow hand, a hundred times is a robot */
     [DOOR_PASS_FOREIGN] = WATCH_FAILED,
+    [DOOR_PASS_SPENT] = WATCH_FAILED,
 };
 
-void routes_watch_door(struct routes *routes, const struct address *client,
-    const struct door_result *result, item_id item)
+void routes_watch_door(struct routes *routes, const struct address *client, enum door_reason reason,
+    user_id user, item_id item)
 {
     if (routes->watch == NULL)
         return;
     const struct board_item *shown = &routes->door.board->items[item];
-    const struct watch_event event = { .signal = watched_reasons[result->reason],
+    const struct watch_event event = { .signal = watched_reasons[reason],
         .now_ms = edge_now_ms(routes->edge),
         .client = *client,
-        .user = result->user,
-        .start_ms = result->reason == DOOR_GO
-            ? atomic_load_explicit(&shown->start_ms, memory_order_relaxed)
-            : 0 };
+        .user = user,
+        .start_ms = reason == DOOR_GO ? atomic_load_explicit(&shown->start_ms, memory_order_relaxed) : 0 };
     watch_note(routes->watch, &event);
 }
 
@@ -42,6 +41,11 @@ static void note(struct exchange *exchange, enum watch_signal signal, user_id us
 void routes_watch_failed(struct exchange *exchange)
 {
     note(exchange, WATCH_FAILED, 0);
+}
+
+void routes_watch_too_fast(struct exchange *exchange)
+{
+    note(exchange, WATCH_TOO_FAST, 0);
 }
 
 void routes_watch_seen(struct exchange *exchange, user_id user)
