@@ -29,7 +29,7 @@ enum {
     EVENTS_MAX = 512,
     RECEIVE_BYTES = 4096,
     SEND_BYTES = 512,
-    SLOW_READ_REQUESTS = 64, /* answers to them fill what the kernel holds for one connection */
+    SLOW_READ_REQUESTS = 64, /* of the largest document: more than the kernel holds for a connection */
     SLOW_READ_BUFFER = 2304,
     SECONDS_MAX = 600,
     DRAIN_SECONDS = 5,
@@ -224,7 +224,7 @@ static void slow_begin(const struct connection *connection, const struct group *
     else
         for (unsigned i = 0; i < SLOW_READ_REQUESTS; i++)
             size += snprintf(text + size, sizeof text - (size_t)size,
-                "GET /v1/items/%u HTTP/1.1\r\nHost: slow\r\n\r\n", group->item);
+                "GET /openapi.json HTTP/1.1\r\nHost: slow\r\n\r\n");
     (void)!send(connection->fd, text, (size_t)size, MSG_NOSIGNAL);
 }
 
