@@ -22,7 +22,7 @@ DRAIN_SECONDS_MAX = 300
 FUNNEL_SETTINGS = ["limits.admission_per_s=1000000"] + [f"watch.{name}=report" for name in
                                                         ("rate", "failures", "crowd", "roaming", "timing")]
 FUNNEL_SALE = {"drop_percent": 1, "pace_per_s": 1000000}
-FUNNEL_BANS = 1000  # of strangers, half of them networks
+FUNNEL_BANS = 20  # of strangers, half of them networks; few, because making them is measured with the rest
 
 
 def buy_template(item):

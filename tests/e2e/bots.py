@@ -36,6 +36,7 @@ LATENCY_FLOOR_US = 10000     # a p99 up to here is good whatever the idle one wa
 CONNECTION_BYTES_MAX = 16384  # what a slow connection may cost
 HONEST_ADDRESSES = 500
 TICKETS_MAX = 2000000
+START_IN_MS = 5000           # time to make passes and connections on a busy machine
 
 # What bots meet: every layer that refuses them, off and on.
 OFF = {"limits.address_per_s": 0, "limits.user_requests": 0, "limits.admission_per_s": 0,
@@ -223,8 +224,7 @@ PROFILES = {
 def wins(profile, layer, units, honest, seconds=4):
     """{"honest": wins, "bots": wins, …} of one start."""
     shop = Shop(layer)
-    start_ms = shop.server.now_ms() + 2500
-    sale = shop.server.sale(start_in_ms=2500)
+    sale = shop.server.sale(start_in_ms=START_IN_MS)
     item = shop.server.item(sale, total=units)
     shop.server.publish(sale)
     start_ms = shop.server.get(f"/v1/sales/{sale}").json()["start_ms"]
