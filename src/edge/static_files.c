@@ -122,7 +122,8 @@ static void form_label(
         text_literal(&headers, "Vary: Accept-Encoding\r\n");
     if (encoding != ENCODING_IDENTITY)
         text_format(&headers, "Content-Encoding: %s\r\n", encoding_name[encoding]);
-    /* img-src data: pictures of the human check come within its JSON. frame-ancestors: pages with buttons that pay and give back are in nobody's frame. */
+    /* img-src data: pictures of the human check come within its JSON. frame-ancestors: pages with
+     * buttons that pay and give back are in nobody's frame. */
     text_literal(&headers,
         "X-Content-Type-Options: nosniff\r\n"
         "Content-Security-Policy: default-src 'self'; img-src 'self' data:; base-uri 'none'; "

@@ -51,7 +51,7 @@
     X(PASS_FOREIGN, "pass-foreign", 403, "Foreign pass", "The pass is for another item or another user.") \
     X(PASS_SPENT, "pass-spent", 403, "Pass used", "The pass was used, and is good once. Get a new one.") \
     X(HUMAN_REQUIRED, "human-check-required", 403, "Human check required", \
-        "Solve a challenge first and send it as {\"solution\":…}; see kinds and challenge.") \
+        "Solve a challenge first and send its solution; see kinds and challenge.") \
     X(HUMAN_FAILED, "human-check-failed", 403, "Human check failed", \
         "The solution is wrong, too old or for something else. Get a new challenge.") \
     X(HUMAN_SPENT, "human-check-spent", 409, "Human check used", \

@@ -130,8 +130,9 @@ static void of_many_threads_exactly_one_gets_each_mark(void **state)
     }
     /* Old marks that are about to expire, so that places change hands under the takers. */
     for (uint32_t i = 0; i < 2 * MARKS; i++)
-        if (spent_take(spent, random_next(&random), NOW_S - SPENT_MARGIN_S + i % 8, NOW_S - 60) == SPENT_AGAIN)
-            fail();
+        assert_int_not_equal(
+            spent_take(spent, random_next(&random), NOW_S - SPENT_MARGIN_S + i % 8, NOW_S - 60),
+            SPENT_AGAIN);
     waiting = 0;
     for (uint32_t i = 0; i < THREADS; i++)
         assert_int_equal(thread_start(&threads[i], "taker", taker, (void *)(uintptr_t)i), STATUS_OK);
