@@ -63,6 +63,7 @@ class Stampede(Server):
             "limits.connections_per_address": "1000000",
             "limits.user_requests": "60",
             "limits.user_window_ms": "1",
+            "human.pictures": "0",  # drawn by a thread of its own: not part of a request
             "admin.keys": self.write("admin_keys", key_line),
             "orders.lag_max": str(max(1000, tickets_max)),
         }
