@@ -170,9 +170,9 @@ struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, 
 void job_hand_in(struct routes *routes, struct job *job);
 
 /* routes_room.c */
-enum edge_verdict room_request(struct exchange *exchange, sale_id sale); /* POST enters, GET looks */
+enum edge_verdict room_request(struct exchange *exchange, sale_id id); /* POST enters, GET looks */
 void room_entered(struct routes *routes, const struct ask *ask, const struct outcome *outcome);
-enum edge_verdict room_draw_request(struct exchange *exchange, sale_id sale, bool arrivals);
+enum edge_verdict room_draw_request(struct exchange *exchange, sale_id id, bool arrivals);
 /* Members of a JSON object: the sale, and where somebody stands. */
 void room_standing_members(struct routes *routes, const struct catalog_sale *sale,
     const struct room_standing *standing, struct text *out);
