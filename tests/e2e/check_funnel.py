@@ -105,7 +105,8 @@ def bar_3(bars):
     bars.part("3b", "within their bounds for a million addresses, on all edges, with the clock set back",
               lambda: units("funnel/limits", 180))
     bars.part("3c", "limits, bans and their words over HTTP",
-              lambda: several([rules(name, 180) for name in ("limits", "bans")]))
+              lambda: several([rules(name, 180)
+                               for name in ("limits", "admin_bans", "desk_bans", "desk_watch", "routes_watch")]))
 
 
 def bar_4(bars):
