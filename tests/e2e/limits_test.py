@@ -1,6 +1,5 @@
 """Who comes too fast, and who is who behind proxies: rates by address and user, PROXY protocol, X-Forwarded-For,
-connections by address, and real proxies in front with the examples of deploy/. Tests gate_limits.c with the parts it
-puts together."""
+connections by address, and real proxies in front with the examples of deploy/."""
 import os
 import re
 import shutil
