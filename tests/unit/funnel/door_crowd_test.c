@@ -23,7 +23,7 @@ static char pass_text[TOKEN_CHARS];
 
 static struct span pass_for(user_id user, item_id for_item, uint32_t expires_s)
 {
-    pass_issue(&keys, &(struct pass){ user, for_item, expires_s, 1 }, pass_text);
+    pass_issue(&keys, &(struct pass){ user, for_item, expires_s, 1, false }, pass_text);
     return span_of(pass_text, sizeof pass_text);
 }
 
