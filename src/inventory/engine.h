@@ -83,7 +83,7 @@ item_id engine_command_item(const struct command *command, const struct outcome 
 bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view);
 /* The sale whose waiting room a command is about; 0: none. */
 sale_id engine_command_room(const struct command *command);
-struct board_room_update engine_room_view(const struct engine *engine, sale_id sale);
+struct board_room_update engine_room_view(const struct engine *engine, sale_id id);
 void engine_item_counts(const struct engine *engine, item_id id, struct item_counts *counts);
 
 /* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL:

@@ -378,8 +378,10 @@ static struct door_sale sale_of(const void *context, item_id id)
     const struct catalog *catalog = handover_get(routes->shared.catalog);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     const struct catalog_sale *sale = item == NULL ? NULL : catalog_sale_find(catalog, item->sale);
-    return sale == NULL ? (struct door_sale){ .id = 0 }
-                        : (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s };
+    struct door_sale asked = { .id = 0 };
+    if (sale != NULL)
+        asked = (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s };
+    return asked;
 }
 
 /* All of /v1 counts against the address as purchases do. False: refused. */

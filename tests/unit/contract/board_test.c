@@ -93,8 +93,9 @@ static void what_is_asked_and_decided_is_counted_by_item_and_channel(void **stat
     board_decided(&board, 2, 1, 5);
     assert_int_equal(board_queued(&board, 2, 1), 3);
     for (item_id item = 0; item < ITEMS; item++)
-        for (channel_index channel = 0; channel < CHANNELS_MAX; channel++)
-            assert_int_equal(board_queued(&board, item, channel), item == 2 && channel == 1 ? 3 : 0);
+        for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
+            assert_int_equal(board_queued(&board, item, (channel_index)channel),
+                item == 2 && channel == 1 ? 3 : 0);
     board_asked(&board, ITEMS, 0, 1); /* no such item, no such channel: nothing to count */
     board_decided(&board, 1, CHANNELS_MAX, 1);
     board_asked(&board, 1, CHANNELS_MAX, 1);

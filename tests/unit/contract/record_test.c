@@ -10,6 +10,27 @@
 
 enum { SAMPLES = 11 };
 
+static void sample_settle(uint32_t which, struct command *command, struct outcome *outcome)
+{
+    command->type = COMMAND_SETTLE;
+    command->settle =
+        (struct command_settle){ .ticket = 5, .step = SETTLE_RETURN, .to = CHANNEL_SAFETY };
+    outcome->user = 77;
+    outcome->item = 3;
+    outcome->quantity = QUANTITY_MAX;
+    outcome->applied = QUANTITY_MAX;
+    if (which == 7)
+        return;
+    command->settle.waiter_count = WAITERS_PER_RETURN;
+    command->settle.waiter_window_ms = 60000;
+    for (uint32_t i = 0; i < WAITERS_PER_RETURN; i++)
+        command->settle.waiters[i] = (struct waiter){ 88 + i, 99 + i, 2 + i };
+    outcome->detail = 5;
+    outcome->ticket = 6;
+    outcome->unit_price = 100;
+    outcome->pay_by_ms = UINT64_MAX;
+}
+
 /* One of each type, SETTLE with and without a waiter, all fields that the engine sets at their
  * edges. */
 static void sample(uint32_t which, struct command *command, struct outcome *outcome)
@@ -88,23 +109,7 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         outcome->number = 8;
         break;
     default:
-        command->type = COMMAND_SETTLE;
-        command->settle =
-            (struct command_settle){ .ticket = 5, .step = SETTLE_RETURN, .to = CHANNEL_SAFETY };
-        outcome->user = 77;
-        outcome->item = 3;
-        outcome->quantity = QUANTITY_MAX;
-        outcome->applied = QUANTITY_MAX;
-        if (which == 7)
-            break;
-        command->settle.waiter_count = WAITERS_PER_RETURN;
-        command->settle.waiter_window_ms = 60000;
-        for (uint32_t i = 0; i < WAITERS_PER_RETURN; i++)
-            command->settle.waiters[i] = (struct waiter){ 88 + i, 99 + i, 2 + i };
-        outcome->detail = 5;
-        outcome->ticket = 6;
-        outcome->unit_price = 100;
-        outcome->pay_by_ms = UINT64_MAX;
+        sample_settle(which, command, outcome);
     }
 }
 

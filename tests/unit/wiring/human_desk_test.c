@@ -1,5 +1,6 @@
 #include "wiring/human_desk.h"
 
+#include "base/clock.h"
 #include "tests/unit/base/unit.h"
 
 #include <poll.h>
@@ -11,6 +12,7 @@ static void it_draws_by_itself_and_stops(void **state)
     (void)state;
     struct human_desk desk = { .pool = NULL };
     struct funnel_keys keys;
+    clock_start(0);
     config_defaults(&config);
     config.human_pictures = 3; /* becomes 4 */
     assert_int_equal(human_desk_open(&desk, &config, 2), STATUS_OK);
