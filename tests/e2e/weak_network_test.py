@@ -10,7 +10,7 @@ import time
 
 from harness import Buyer, Closed, Failure, Server, equal, rule, run, true
 
-PAYMENTS = int(os.environ.get("PAYMENTS", "300"))
+PAYMENTS = int(os.environ.get("PAYMENTS", "120"))
 KILLS = int(os.environ.get("KILLS", "2"))
 SEED = int(os.environ.get("SEED", str(random.randrange(1 << 30))))
 PAYERS = 8
