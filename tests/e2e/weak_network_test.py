@@ -2,7 +2,7 @@
 requests never reaches the bank and a tenth is never answered. In the end every payment is where it belongs, and captured −
 refunded = Σ price of paid orders, in our books and in the bank's; with kill -9 in the middle of it too.
 
-PAYMENTS=300 (orders; a long run: 5000), KILLS=2, SEED."""
+PAYMENTS=120 (orders; a long run: 5000), KILLS=2, SEED."""
 import os
 import random
 import threading

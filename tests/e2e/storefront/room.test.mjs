@@ -91,8 +91,10 @@ describe('the waiting room', () => {
         await desktop.page.goto(itemAddress(item));
         await admin(`/sales/${sale}/preheat`);
         await admin(`/sales/${sale}/open`);
+        await admin('/switches', { bypass_address_limit: true }, 'PATCH'); /* the crowd has one address */
         for (let i = 0; i < CROWD; i++)
             await strangerEnter(sale);
+        await admin('/switches', { bypass_address_limit: false }, 'PATCH');
         await desktop.page.reload();
         await desktop.page.getByText('Join the queue to get your turn.').waitFor();
         await desktop.page.getByRole('button', { name: 'Join the queue' }).click();
