@@ -58,7 +58,8 @@ def long_polls_that_hang_up_leave_nothing_behind():
         with server.connect() as connection:
             connection.send(request_bytes("GET", f"/v1/tickets/{view['ticket']}?wait=30&version=1",
                                           headers={"Authorization": f"Bearer {buyer.session}"}))
-    equal(buyer.get(f"/v1/tickets/{view['ticket']}").json(), view)
+    # While the desk still looks at what hung up, "too popular" is an honest answer.
+    eventually(lambda: buyer.get(f"/v1/tickets/{view['ticket']}").json() == view, "the order can't be seen any more")
 
 
 @rule
