@@ -57,7 +57,7 @@ def bar_1(bars):
     bars.part("1d", "a pass that is good once opens once, whatever comes at one moment",
               lambda: several([units(f"funnel/{name}", 120) for name in ("pass_once", "spent")]))
     bars.part("1e", "forged places and draws are found",
-              lambda: several([rules("room", 120, "forgeries"), rules("room", 120, "not_in_the_room")]))
+              lambda: several([rules("draw_cli", 120, "forgeries"), rules("routes_room", 120, "not_in_the_room")]))
     bars.part("1f", f"signatures are compared in constant time: |t| < {T_MAX}, above {T_LEAK_MIN} where it leaks",
               lambda: constant_time(samples, box(120, long_samples)))
 
@@ -113,7 +113,8 @@ def bar_4(bars):
     people, long_form = asked("PEOPLE", 300)
     bars.part("4a", "a million people in one room: numbers, memory, draw, positions", lambda: units("wiring/rooms", box(180, long_form)))
     bars.part("4b", "waiting room over HTTP: places, turns, stock, the published draw worked out again",
-              lambda: rules("room", box(240, long_form), PEOPLE=people))
+              lambda: several([rules(name, box(240, long_form), PEOPLE=people)
+                               for name in ("routes_room", "desk_rooms", "draw_cli")]))
 
 
 def bar_5(bars):

@@ -590,6 +590,8 @@ def run(stop=True):
     """Runs the rules (those whose name contains argv[1], if given), stops the servers, prints totals, exits."""
     only = sys.argv[1].replace(" ", "_") if len(sys.argv) > 1 else ""
     verdicts = [_run_one(test) for test in rules if only in test.__name__]
+    if not verdicts:
+        sys.exit(f"no rule has {only!r} in its name")
     if stop:
         for server in running:
             if server.alive():
