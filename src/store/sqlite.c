@@ -61,6 +61,22 @@ enum status sqlite_next(sqlite3_stmt *statement)
     return sqlite_status(result);
 }
 
+enum status sqlite_next_due(
+    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t now_ms, uint64_t *next_ms)
+{
+    sqlite3_stmt *next;
+    *next_ms = UINT64_MAX;
+    enum status status = sqlite_prepare(store, sql, &next);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(next, 1, now_ms);
+    status = sqlite_next(next);
+    if (status == STATUS_OK)
+        *next_ms = column_u64(next, 0);
+    (void)sqlite3_reset(next);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status sqlite_begin(struct sqlite_store *store)
 {
     static const struct sqlite_sql sql = { SQL_BEGIN, "BEGIN IMMEDIATE" };

@@ -178,6 +178,9 @@ MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const struct sqlite
 MUST_CHECK enum status sqlite_run(sqlite3_stmt *statement);
 /* STATUS_OK: on a row. STATUS_NOT_FOUND: no more rows. The caller resets. */
 MUST_CHECK enum status sqlite_next(sqlite3_stmt *statement);
+/* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
+MUST_CHECK enum status sqlite_next_due(
+    struct sqlite_store *, const struct sqlite_sql *, uint64_t now_ms, uint64_t *next_ms);
 MUST_CHECK enum status sqlite_begin(struct sqlite_store *);
 MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the caller rolls back */
 void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */

@@ -349,12 +349,9 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
 static enum status payments_due_list(struct order_store *handle, uint64_t now_ms,
     struct payment *payments, uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    sqlite3_stmt *list, *next;
+    sqlite3_stmt *list;
     *count = 0;
-    *next_ms = UINT64_MAX;
     enum status status = sqlite_prepare(sqlite_of(handle), &payments_due, &list);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(sqlite_of(handle), &payments_next, &next);
     if (status != STATUS_OK)
         return status;
     bind_u64(list, 1, now_ms);
@@ -362,12 +359,7 @@ static enum status payments_due_list(struct order_store *handle, uint64_t now_ms
     status = payments_read(list, payments, max, count);
     if (status != STATUS_OK)
         return status;
-    bind_u64(next, 1, now_ms);
-    status = sqlite_next(next);
-    if (status == STATUS_OK)
-        *next_ms = column_u64(next, 0);
-    (void)sqlite3_reset(next);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_next_due(sqlite_of(handle), &payments_next, now_ms, next_ms);
 }
 
 static enum status payment_try_again(struct order_store *handle, uint64_t id, uint64_t next_ms)

@@ -151,12 +151,9 @@ enum status sqlite_refund_order(struct sqlite_store *store, ticket_number ticket
 enum status sqlite_refunds_due(struct order_store *handle, uint64_t now_ms, struct refund *refunds,
     uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    sqlite3_stmt *list, *next;
+    sqlite3_stmt *list;
     *count = 0;
-    *next_ms = UINT64_MAX;
     enum status status = sqlite_prepare(sqlite_of(handle), &refunds_due, &list);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(sqlite_of(handle), &refunds_next, &next);
     if (status != STATUS_OK)
         return status;
     bind_u64(list, 1, now_ms);
@@ -164,12 +161,7 @@ enum status sqlite_refunds_due(struct order_store *handle, uint64_t now_ms, stru
     status = refunds_read(list, refunds, max, count);
     if (status != STATUS_OK)
         return status;
-    bind_u64(next, 1, now_ms);
-    status = sqlite_next(next);
-    if (status == STATUS_OK)
-        *next_ms = column_u64(next, 0);
-    (void)sqlite3_reset(next);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_next_due(sqlite_of(handle), &refunds_next, now_ms, next_ms);
 }
 
 enum status sqlite_refund_again(

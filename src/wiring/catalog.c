@@ -59,9 +59,10 @@ static void item_add(struct builder *builder, const struct item *row)
     catalog->items =
         grow(catalog->items, catalog->item_count, &builder->item_capacity, sizeof *catalog->items);
     struct catalog_item *item = &catalog->items[catalog->item_count++];
-    *item = (struct catalog_item){
-        .id = row->id, .sale = row->sale, .deduct_on_payment = row->deduct_on_payment
-    };
+    *item = (struct catalog_item){ .id = row->id,
+        .sale = row->sale,
+        .sale_at = catalog->sale_count - 1, /* sale_add is at work on it */
+        .deduct_on_payment = row->deduct_on_payment };
     memcpy(item->currency, product->currency, sizeof item->currency);
     struct text text = text_room(builder);
     text_format(&text, "\"id\":%u,\"sale\":%u,\"product\":{\"id\":%u,\"name\":", row->id, row->sale,

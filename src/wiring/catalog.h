@@ -12,6 +12,7 @@
 struct catalog_item {
     item_id id;
     sale_id sale;
+    uint32_t sale_at; /* in sales */
     char currency[4];
     bool deduct_on_payment;
     struct span head;        /* members up to the product's, which is still open */
@@ -45,6 +46,11 @@ void catalog_free(void *pointer); /* to a catalog; accepts NULL */
 /* Any thread, while the catalog is held. NULL: not public. */
 const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale);
 const struct catalog_item *catalog_item_find(const struct catalog *catalog, item_id item);
+static inline const struct catalog_sale *catalog_sale_of(
+    const struct catalog *catalog, const struct catalog_item *item)
+{
+    return &catalog->sales[item->sale_at];
+}
 
 /* As it is spelled in the API: none, pow, image, slider. */
 const char *human_check_name(uint8_t check);

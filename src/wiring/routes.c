@@ -377,10 +377,11 @@ static struct door_sale sale_of(const void *context, item_id id)
     const struct routes *routes = context;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
-    const struct catalog_sale *sale = item == NULL ? NULL : catalog_sale_find(catalog, item->sale);
     struct door_sale asked = { .id = 0 };
-    if (sale != NULL)
+    if (item != NULL) {
+        const struct catalog_sale *sale = catalog_sale_of(catalog, item);
         asked = (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s };
+    }
     return asked;
 }
 

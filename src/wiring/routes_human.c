@@ -49,7 +49,7 @@ enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
     if (catalog == NULL)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
     const struct catalog_item *found = catalog_item_find(catalog, item);
-    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_find(catalog, found->sale);
+    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_of(catalog, found);
     if (sale == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     if (sale->human_check == HUMAN_NONE)

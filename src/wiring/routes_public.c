@@ -162,7 +162,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
     /* A draft may be preheated, but it is not for sale. */
     const struct catalog_item *found = catalog_item_find(catalog, item);
-    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_find(catalog, found->sale);
+    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_of(catalog, found);
     if (sale == NULL || !board_read(routes->door.board, item, &view))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     const uint64_t now_ms = edge_now_ms(routes->edge);
