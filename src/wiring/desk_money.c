@@ -47,7 +47,7 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     struct desk *desk = context;
     struct provider_task task = *asked;
     struct provider_said said;
-    char title[TITLE_BYTES], notify[CONFIG_TEXT + 64], back[CONFIG_TEXT + 64];
+    char title[TITLE_BYTES] = "", notify[CONFIG_TEXT + 64], back[CONFIG_TEXT + 64];
     uint32_t index;
     struct provider *provider =
         desk_provider_find(desk, span_from_string(asked->payment->provider), &index);
@@ -61,7 +61,8 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     struct outgoing_call *call = courier_take(desk->courier);
     if (call == NULL)
         return false;
-    title_read(desk, asked->payment->ticket, title);
+    if (asked->act == PROVIDER_CREATE) /* nobody else shows it to the payer */
+        title_read(desk, asked->payment->ticket, title);
     snprintf(notify, sizeof notify, "%s/v1/payments/%s/callback", desk->money.public_url,
         provider->ops->name);
     snprintf(back, sizeof back, "%s/?orders", desk->money.public_url);
