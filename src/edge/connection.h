@@ -73,6 +73,7 @@ struct connection {
     bool linger : 1;    /* close gently: bytes of the peer may be unread */
     bool lingering : 1;
     bool failed : 1;       /* the socket is broken, or a bound was hit: close at once */
+    bool takes_more : 1;   /* the socket took all that it was last offered */
     bool dirty : 1;        /* in the list of connections to look at after the turn */
     bool forwarded : 1;    /* the client is a trusted proxy: the request may name another */
     uint8_t counted : 2;   /* enum caller_answer; 0: not counted */

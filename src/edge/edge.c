@@ -161,11 +161,10 @@ static enum status sockets_open(struct edge *edge)
         if (status != STATUS_OK)
             return status;
     } else {
-        int flags = fcntl(edge->listen_fd, F_GETFL), on = 1;
+        int flags = fcntl(edge->listen_fd, F_GETFL);
         if (flags < 0 || fcntl(edge->listen_fd, F_SETFL, flags | O_NONBLOCK) != 0)
             return STATUS_IO;
-        /* A Unix socket has none. */
-        (void)setsockopt(edge->listen_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        (void)listener_prepare(edge->listen_fd); /* a Unix socket has none of it */
     }
     edge->port = listener_port(edge->listen_fd);
     edge->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -9,7 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LISTEN_BACKLOG = 4096 };
+enum {
+    LISTEN_BACKLOG = 4096,
+    /* Bytes of a connection that the kernel keeps before they are on their way. Its own bound is megabytes, which a
+     * thousand clients that ask for much and read nothing would cost in copying and in memory. */
+    UNSENT_BYTES = 16 * 1024,
+};
 
 union address {
     struct sockaddr any;
@@ -40,6 +45,12 @@ static bool option_set(int fd, int level, int option, int value)
     return setsockopt(fd, level, option, &value, sizeof(value)) == 0;
 }
 
+bool listener_prepare(int fd)
+{
+    return option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1)
+        && option_set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_BYTES);
+}
+
 enum status listener_open(const char *address, uint16_t port, int *fd)
 {
     union address where;
@@ -51,8 +62,7 @@ enum status listener_open(const char *address, uint16_t port, int *fd)
     if (opened < 0)
         return STATUS_IO;
     bool ready = option_set(opened, SOL_SOCKET, SO_REUSEADDR, 1)
-        && option_set(opened, SOL_SOCKET, SO_REUSEPORT, 1)
-        && option_set(opened, IPPROTO_TCP, TCP_NODELAY, 1); /* what is accepted inherits it */
+        && option_set(opened, SOL_SOCKET, SO_REUSEPORT, 1) && listener_prepare(opened);
     if (ready && where.any.sa_family == AF_INET6)
         ready = option_set(opened, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (!ready || bind(opened, &where.any, bytes) != 0 || listen(opened, LISTEN_BACKLOG) != 0) {

@@ -12,6 +12,8 @@
  * system choose. Errors: STATUS_BAD_INPUT for an address that is none, STATUS_IO with errno
  * else; then nothing is left open. */
 MUST_CHECK enum status listener_open(const char *address, uint16_t port, int *fd);
+/* Sets what accepted sockets inherit; listener_open has done it. False: it is not a TCP socket. */
+bool listener_prepare(int fd);
 /* Whether somebody listens there already. SO_REUSEPORT would let two servers of one user share a port
  * without noticing; ask this once, before the first listener_open. */
 bool listener_taken(const char *address, uint16_t port);

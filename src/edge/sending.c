@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <sys/uio.h>
 
-/* What the socket took, 0 if it takes nothing now; a broken one is marked. */
+/* What the socket took, 0 if it takes nothing now; a broken one is marked. Of the second part a
+ * piece is offered: the next one when all others had their turn. */
 static size_t send_parts(struct connection *connection, struct span first, struct span second)
 {
     ssize_t sent;
+    if (second.size > EDGE_SEND_PIECE)
+        second.size = EDGE_SEND_PIECE;
     if (second.size == 0) {
         sent = socket_send(connection->fd, first.data, first.size);
     } else {
@@ -20,6 +23,7 @@ static size_t send_parts(struct connection *connection, struct span first, struc
         struct msghdr message = { .msg_iov = parts, .msg_iovlen = count };
         sent = sendmsg(connection->fd, &message, MSG_NOSIGNAL);
     }
+    connection->takes_more = sent == (ssize_t)(first.size + second.size);
     if (sent >= 0)
         return (size_t)sent;
     if (errno != EAGAIN && errno != EINTR)

@@ -1,5 +1,7 @@
 /* edge/sending.h: bytes out of a connection, now or when the socket takes them. What it does not
- * take stays with the connection: the first part by copy in a buffer, the second by address.
+ * take stays with the connection: the first part by copy in a buffer, the second by address. Of
+ * the second no more than EDGE_SEND_PIECE goes in one call; connection->takes_more says that the
+ * socket is not why the rest waits.
  * Thread: the edge's. Errors: a broken socket or a lack of buffers sets connection->failed. */
 #ifndef STAMPEDE_EDGE_SENDING_H
 #define STAMPEDE_EDGE_SENDING_H

@@ -385,6 +385,8 @@ static void settle(struct edge *edge, struct connection *connection)
         serve_close(edge, connection);
     } else if (sending_pending(connection)) {
         *deadline = connection->send_until;
+        if (connection->takes_more)
+            serve_mark_dirty(edge, connection); /* no event will come: the others, then this one again */
     } else if (connection_owes(connection) > 0) {
         uint32_t until = connection_oldest(connection)->started_ms + edge->config.request_timeout_ms;
         *deadline = until == 0 ? 1 : until;

@@ -23,7 +23,7 @@ import re
 import statistics
 import subprocess
 import sys
-import time
+import threading
 
 sys.dont_write_bytecode = True
 
@@ -33,7 +33,8 @@ from harness import Failure, eventually  # noqa: E402
 SERVER_CORE, CLIENT_CORE = 0, 1
 BOT_SHARE = 0.95
 LATENCY_FLOOR_US = 10000     # a p99 up to here is good whatever the idle one was
-CONNECTION_BYTES_MAX = 16384  # what a slow connection may cost
+CONNECTION_BYTES_MAX = 16384  # what a slow connection may cost in the server
+KERNEL_BYTES_MAX = 65536     # and in the kernel, both ends
 HONEST_ADDRESSES = 500
 TICKETS_MAX = 2000000
 START_IN_MS = 5000           # time to make passes and connections on a busy machine
@@ -78,6 +79,12 @@ def settings_known(settings):
             return known, missing
         missing.append(unknown.group(1))
         del known[unknown.group(1)]
+
+
+def kernel_bytes():
+    """What the sockets of this machine hold in the kernel."""
+    with open("/proc/net/sockstat", encoding="ascii") as counts:
+        return int(re.search(r"^TCP: .* mem (\d+)", counts.read(), re.M).group(1)) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Shop:
@@ -126,6 +133,21 @@ class Shop:
     def resident_bytes(self):
         with open(f"/proc/{self.server.process.pid}/status", encoding="ascii") as status:
             return int(re.search(r"^VmRSS:\s+(\d+) kB", status.read(), re.M).group(1)) * 1024
+
+    def memory_watch(self, work):
+        """(what work() gives, most resident bytes of the server meanwhile, most bytes that the kernel held for TCP)"""
+        most, over = [0, 0], threading.Event()
+
+        def look():
+            while not over.wait(0.1):
+                most[0], most[1] = max(most[0], self.resident_bytes()), max(most[1], kernel_bytes())
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            return work(), *most
+        finally:
+            over.set()
+            watcher.join()
 
     def end(self):
         self.server.stop()
@@ -185,29 +207,31 @@ def latency(rounds, seconds, slow):
     item = shop.server.open_item(total=TICKETS_MAX // 4)
     bots = bot_groups(shop, item, rate * BOT_SHARE, slow)
     idle, attacked, answers, wrong = [], [], {}, []
-    memory_start = shop.resident_bytes()
-    growth = 0
+    memory_start, kernel_start = shop.resident_bytes(), kernel_bytes()
+    growth = kernel_growth = 0
     for number in range(rounds):
         for attack in (False, True) if number % 2 == 0 else (True, False):
             honest = honest_group(shop, item, rate * (1 - BOT_SHARE), seconds)
-            result = shop.play([honest, *bots] if attack else [honest], seconds)
+            groups = [honest, *bots] if attack else [honest]
+            result, memory, kernel = shop.memory_watch(lambda: shop.play(groups, seconds))
             group = result["groups"]["honest"]
             (attacked if attack else idle).append(group["p99_us"])
             if group["lost"] or group["answered"] != group["sent"] or set(group["answers"]) != {"202 won"}:
                 wrong.append(f"honest users heard {group['answers']}, lost {group['lost']} of {group['sent']}")
             if attack:
-                growth = max(growth, shop.resident_bytes() - memory_start)
+                growth, kernel_growth = max(growth, memory - memory_start), max(kernel_growth, kernel - kernel_start)
                 for name, bot in result["groups"].items():
                     for answer, count in bot["answers"].items():
                         answers[f"{name} {answer}"] = answers.get(f"{name} {answer}", 0) + count
     shop.end()
     idle_us, attacked_us = statistics.median(idle), statistics.median(attacked)
     goal_us = max(2 * idle_us, LATENCY_FLOOR_US)
-    memory_max = slow * CONNECTION_BYTES_MAX + 64 * 1024 * 1024
+    memory_max, kernel_max = (slow * each + 64 * 1024 * 1024 for each in (CONNECTION_BYTES_MAX, KERNEL_BYTES_MAX))
     line = (f"honest p99 {attacked_us / 1000:.2f} ms under {BOT_SHARE:.0%} bots at {rate:,.0f}/s (half of capacity) and {slow} "
             f"slow connections, {idle_us / 1000:.2f} ms without ({rounds} rounds in turns); memory +{growth / 2**20:.0f} MiB "
-            f"(at most {memory_max / 2**20:.0f})")
-    return line, attacked_us <= goal_us and growth <= memory_max and not wrong, answers, wrong, shop.missing
+            f"(at most {memory_max / 2**20:.0f}), in the kernel +{kernel_growth / 2**20:.0f} (at most {kernel_max / 2**20:.0f})")
+    good = attacked_us <= goal_us and growth <= memory_max and kernel_growth <= kernel_max and not wrong
+    return line, good, answers, wrong, shop.missing
 
 
 # ---- wins --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include "edge/listener.h"
 
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,6 +102,43 @@ static void a_reader_that_does_not_read_is_cut(void **state)
     close(fd);
     fd = client_connect(&harness);
     expect_now(fd);
+    close(fd);
+}
+
+/* Bytes of the edge's side of the connection that the peer has not taken, by the kernel's table; -1: it is not there. */
+static long unsent_bytes(int fd)
+{
+    struct sockaddr_in mine;
+    socklen_t size = sizeof mine;
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&mine, &size), 0);
+    FILE *table = fopen("/proc/net/tcp", "r");
+    assert_non_null(table);
+    char line[256];
+    long found = -1;
+    while (found < 0 && fgets(line, sizeof line, table) != NULL) {
+        unsigned long port = 0, peer_port = 0, unsent = 0;
+        // NOLINTNEXTLINE(cert-err34-c): what is out of range is no port of ours
+        const int fields = sscanf(line, " %*d: %*x:%lx %*x:%lx %*x %lx:", &port, &peer_port, &unsent);
+        if (fields == 3 && port == edge_port(harness.edge) && peer_port == ntohs(mine.sin_port))
+            found = (long)unsent;
+    }
+    fclose(table);
+    return found;
+}
+
+static void a_reader_that_does_not_read_costs_the_kernel_little(void **state)
+{
+    (void)state;
+    enum { LITTLE = 256 * 1024 }; /* the kernel by itself would keep some megabytes */
+    start((struct edge_config){ .send_timeout_ms = 60000 });
+    int fd = client_connect(&harness), small = 4096;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+    for (int i = 0; i < 8; i++)
+        client_send(fd, GET("/big"));
+    for (int i = 0; i < 100 && unsent_bytes(fd) <= 0; i++)
+        test_sleep_ms(10);
+    test_sleep_ms(50);
+    assert_in_range(unsent_bytes(fd), 1, LITTLE);
     close(fd);
 }
 
@@ -277,6 +315,7 @@ int main(void)
         cmocka_unit_test_teardown(an_idle_connection_is_closed_without_a_word, end),
         cmocka_unit_test_teardown(a_request_that_nobody_answers_ends_at_its_deadline, end),
         cmocka_unit_test_teardown(a_reader_that_does_not_read_is_cut, end),
+        cmocka_unit_test_teardown(a_reader_that_does_not_read_costs_the_kernel_little, end),
         cmocka_unit_test_teardown(a_reader_that_is_slow_but_reads_gets_it_all, end),
         cmocka_unit_test_teardown(
             above_the_limit_an_idle_connection_gives_way_or_the_new_one_gets_503, end),

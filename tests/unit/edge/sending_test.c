@@ -87,17 +87,31 @@ static void what_does_not_fit_follows_in_order(void **state)
     assert_false(sending_pending(connection));
 }
 
+static void a_long_answer_goes_in_pieces(void **state)
+{
+    (void)state;
+    sending_start(&edge, connection, SPAN("head"), span_of(second, sizeof(second)));
+    assert_int_equal(recv(peer, got, sizeof(got), 0), strlen("head") + EDGE_SEND_PIECE);
+    assert_true(sending_pending(connection) && connection->takes_more); /* the others are next */
+    sending_continue(&edge, connection);
+    assert_int_equal(recv(peer, got, sizeof(got), 0), EDGE_SEND_PIECE);
+    assert_memory_equal(got, second + EDGE_SEND_PIECE, EDGE_SEND_PIECE);
+}
+
 static void only_progress_earns_more_time(void **state)
 {
     (void)state;
     sending_start(&edge, connection, span_of(first, sizeof(first)), span_of(second, sizeof(second)));
     assert_true(sending_pending(connection));
+    while (connection->takes_more) /* until the socket is full */
+        sending_continue(&edge, connection);
     edge.now = 1400;
-    sending_continue(&edge, connection); /* the socket is full: nothing goes */
+    sending_continue(&edge, connection); /* nothing goes */
     assert_int_equal(connection->send_until, 1500);
     while (recv(peer, got, sizeof(got), 0) > 0)
         continue;
-    sending_continue(&edge, connection);
+    for (size_t sent = 0; sent < EDGE_SEND_PROGRESS; sent += EDGE_SEND_PIECE)
+        sending_continue(&edge, connection);
     assert_int_equal(connection->send_until, 1900);
 }
 
@@ -127,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_fits_is_sent_at_once, start, stop),
         cmocka_unit_test_setup_teardown(what_does_not_fit_follows_in_order, start, stop),
+        cmocka_unit_test_setup_teardown(a_long_answer_goes_in_pieces, start, stop),
         cmocka_unit_test_setup_teardown(only_progress_earns_more_time, start, stop),
         cmocka_unit_test_setup_teardown(a_broken_socket_fails_the_connection, start, stop),
         cmocka_unit_test_setup_teardown(without_a_buffer_left_the_connection_fails, start, stop),
