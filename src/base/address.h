@@ -67,7 +67,7 @@ static inline struct address address_group(const struct address *address, uint32
 /* For tables: under a key made at start, so that nobody can choose addresses that collide. */
 static inline uint64_t address_hash(struct hash_key key, const struct address *address)
 {
-    return hash_siphash_pair(key, bytes_get_u64(address->bytes), bytes_get_u64(address->bytes + 8));
+    return hash_siphash13_pair(key, bytes_get_u64(address->bytes), bytes_get_u64(address->bytes + 8));
 }
 
 #endif

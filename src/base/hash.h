@@ -1,4 +1,4 @@
-/* base/hash.h: SipHash-2-4 (keyed, for tables fed by strangers), CRC32C (torn and damaged bytes)
+/* base/hash.h: SipHash (keyed, for tables fed by strangers), CRC32C (torn and damaged bytes)
  * and SHA-256 (the chain of the journal, key derivation). Ids and tokens: cipher.h. */
 #ifndef STAMPEDE_BASE_HASH_H
 #define STAMPEDE_BASE_HASH_H
@@ -18,6 +18,9 @@ struct hash128 {
 uint64_t hash_siphash(struct hash_key key, const void *data, size_t bytes);
 /* Two words, unrolled: the same as hash_siphash over the 16 bytes. */
 uint64_t hash_siphash_pair(struct hash_key key, uint64_t a, uint64_t b);
+/* SipHash-1-3 of two words: where in a table of this process something belongs. Its result is never seen from
+ * outside and lives as long as the process, so fewer rounds do. */
+uint64_t hash_siphash13_pair(struct hash_key key, uint64_t a, uint64_t b);
 
 uint32_t hash_crc32c(uint32_t crc, const void *data, size_t bytes); /* start with 0 */
 /* The same without the SSE4.2 instruction: for processors without it, and for the tests. */
