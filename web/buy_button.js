@@ -3,7 +3,19 @@
 
 const ROOM_PHASES = new Set(['before', 'open', 'full']);
 
-export function buttonModel({ phase, step, owned, unresolved, coolMs, pays = false, room = 'none', entering = false }) {
+export function buttonModel({
+    phase,
+    step,
+    owned,
+    unresolved,
+    coolMs,
+    checking = false,
+    pays = false,
+    room = 'none',
+    entering = false,
+}) {
+    if (checking)
+        return { words: 'buy.checking', live: false };
     if (step === 'queueing')
         return { words: 'buy.queueing', live: false, busy: true };
     if (owned)

@@ -53,12 +53,14 @@ export function createHumanCheck() {
     let abort = null;
     node.hidden = true;
 
-    function show(wordsKey, ...children) {
+    function show(wordsKey, otherWay, ...children) {
         node.hidden = false;
+        other.hidden = !otherWay;
         textSet(heading, say('human.title'));
         textSet(words, say(wordsKey));
         textSet(other, say('human.other'));
         stage.replaceChildren(...children);
+        node.scrollIntoView({ block: 'nearest' });
     }
 
     function hide() {
@@ -67,8 +69,7 @@ export function createHumanCheck() {
     }
 
     function work(challenge) {
-        other.hidden = true;
-        show('human.working', progress);
+        show('human.working', false, progress);
         progress.value = 0;
         return workInBackground(
             challenge,
@@ -81,8 +82,7 @@ export function createHumanCheck() {
 
     /* Resolves when the form is sent, or with 'other' when the work is wanted instead. */
     function formDone(form, read) {
-        other.hidden = false;
-        heading.focus();
+        heading.focus({ preventScroll: true });
         return new Promise((resolve) => {
             form.addEventListener('submit', (event) => {
                 event.preventDefault();
@@ -109,7 +109,7 @@ export function createHumanCheck() {
         });
         const send = element('button', { class: 'human-send', type: 'submit' }, say('human.send'));
         const form = element('form', { class: 'human-form' }, picture, label, input, send);
-        show('human.read', form);
+        show('human.read', true, form);
         return formDone(form, () => ({ token: challenge.token, answer: input.value.trim() }));
     }
 
@@ -146,7 +146,7 @@ export function createHumanCheck() {
             range.value = Number(range.value) + steps * STEP;
             note();
         });
-        show('human.move', form);
+        show('human.move', true, form);
         return formDone(form, () => {
             note();
             return { token: challenge.token, x: Number(range.value), track: trackThin(track) };

@@ -184,7 +184,9 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
 
     /* The one sentence under the button. */
     function statusMessage(phase) {
-        const { step, refusal } = purchase.state;
+        const { step, refusal, checking } = purchase.state;
+        if (checking)
+            return ['info', say('status.checking')];
         if (step === 'queueing')
             return ['info', say('status.queueing')];
         if (step === 'won' && order !== null && orderHolds(order))
@@ -210,6 +212,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         const model = buttonModel({
             phase,
             step: choosing ? 'queueing' : purchase.state.step,
+            checking: purchase.state.checking,
             pays: item.deduct === 'payment',
             owned: owned(),
             unresolved: purchase.unresolved(),

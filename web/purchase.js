@@ -45,6 +45,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
         order: null, /* told by a purchase that is also a payment */
         quantity: 1,
         coolUntil: 0,
+        checking: false, /* it is the visitor's turn: the human check */
     };
     let pass = null;
 
@@ -59,6 +60,15 @@ export function createPurchase(itemId, clock, session, human, changed) {
         return pass.pass;
     }
 
+    async function solutionAsk(token, kinds) {
+        stateSet({ checking: true });
+        try {
+            return await human.solve(token, itemId, kinds);
+        } finally {
+            stateSet({ checking: false });
+        }
+    }
+
     /* The first request learns what the sale asks for; a failed check is asked again, a few times. */
     async function passGet(token) {
         let solution;
@@ -68,7 +78,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
             } catch (refusal) {
                 if (!HUMAN_PROBLEMS.has(refusal.type) || tries === CHECKS_MAX)
                     throw refusal;
-                solution = await human.solve(token, itemId, refusal.body.kinds);
+                solution = await solutionAsk(token, refusal.body.kinds);
                 if (solution === null)
                     throw refusal;
             }

@@ -54,6 +54,13 @@ test('a wrong code brings another picture, and the work instead of it goes throu
     assert.match(first, /^data:image\/png/);
     assert.notEqual(await page.evaluate(() => document.querySelector('.human img').naturalWidth), 0);
     assert.deepEqual(await seriousIn(page), []);
+    /* Nobody is queueing yet, and nobody has to look for what is asked. */
+    assert.equal(await page.textContent('.buy'), 'One short check first');
+    assert.match(await page.textContent('#status'), /complete the short check below/);
+    assert.ok(await page.evaluate(() => {
+        const { top, bottom } = document.querySelector('.human').getBoundingClientRect();
+        return top >= 0 && bottom < innerHeight + 1;
+    }));
     await page.fill('#human-code', '00000');
     await page.keyboard.press('Enter');
     await page.waitForFunction((src) => {

@@ -27,6 +27,12 @@ test('every key is there in both languages, with the same values', () => {
     }
 });
 
+test('no key is there twice: the first words would never be seen', () => {
+    const text = readFileSync(new URL('words.js', WEB), 'utf8');
+    const written = [...text.matchAll(/^ {4}'?([\w.-]+)'?:/gm)].length;
+    assert.equal(written, Object.keys(en).length + Object.keys(zh).length);
+});
+
 test('every key that a page names is there', () => {
     let named = 0;
     for (const [name, text] of sources()) {
