@@ -233,8 +233,11 @@ parallel 300 simulation/sqlite $(SIMULATE) --seeds 100 --store sqlite
 parallel 600 simulation/planted-bugs $(SIMULATE) --planted
 
 endef
+# Those that need the whole machine; the others wait more than they work.
+E2E_ALONE := $(addprefix tests/e2e/,bots_test.py crowd_test.py forged_tokens_test.py)
+e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,parallel)
 define E2E_TESTS
-$(foreach script,$(E2E_SCRIPTS),serial 300 $(basename $(script)) python3 $(script)$(newline))
+$(foreach script,$(E2E_SCRIPTS),$(call e2e_kind,$(script)) 300 $(basename $(script)) python3 $(script)$(newline))
 $(if $(wildcard tests/e2e/storefront/package.json),serial 600 tests/e2e/storefront tools/test-storefront)
 
 endef
