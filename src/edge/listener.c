@@ -11,8 +11,8 @@
 
 enum {
     LISTEN_BACKLOG = 4096,
-    /* Bytes of a connection that the kernel keeps before they are on their way. Its own bound is megabytes, which a
-     * thousand clients that ask for much and read nothing would cost in copying and in memory. */
+    /* Bytes of a connection that the kernel keeps before they are on their way. Its own bound is
+     * megabytes: a thousand clients that ask for much and read nothing would cost gigabytes. */
     UNSENT_BYTES = 16 * 1024,
 };
 

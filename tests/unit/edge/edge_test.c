@@ -105,7 +105,7 @@ static void a_reader_that_does_not_read_is_cut(void **state)
     close(fd);
 }
 
-/* Bytes of the edge's side of the connection that the peer has not taken, by the kernel's table; -1: it is not there. */
+/* Bytes that the edge has sent and the peer has not taken, by the kernel's table; -1: not there. */
 static long unsent_bytes(int fd)
 {
     struct sockaddr_in mine;
