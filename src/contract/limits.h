@@ -33,6 +33,10 @@ enum {
     KEY_BYTES_MAX = 64,       /* Idempotency-Key */
     REFERENCE_BYTES_MAX = 64, /* the shop's name for a payment */
     SUBJECT_BYTES_MAX = 128,  /* the shop's name for a user */
+
+    BEACON_NAME_CHARACTERS_MAX = 120, /* what a draw's public beacon is called, in UTF-8 */
+    BEACON_NAME_BYTES_MAX = 4 * BEACON_NAME_CHARACTERS_MAX,
+    BEACON_VALUE_BYTES_MAX = 200, /* ASCII: hex of the longest signature in use, and some */
 };
 
 static_assert((RING_SLOTS & (RING_SLOTS - 1)) == 0, "ring index uses a mask");

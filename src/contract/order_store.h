@@ -94,6 +94,14 @@ struct product {
     char currency[4];
     uint64_t list_price;
 };
+/* The public beacon of a waiting room's draw. Once it is decided it never changes: the draw follows
+ * from it, and is worked out again after a restart. */
+enum beacon_state {
+    BEACON_OPEN,   /* nothing decided: no value yet, and no draw that could do without */
+    BEACON_GIVEN,  /* the draw uses the value */
+    BEACON_MISSED, /* the value did not come in time: the draw goes without it */
+    BEACON_STATES,
+};
 struct sale {
     sale_id id;
     char title[NAME_BYTES_MAX + 1];
@@ -109,7 +117,12 @@ struct sale {
     uint32_t pace_per_s; /* purchases of each item that reach the inventory in a second; 0: all */
     bool published;      /* visible to the public */
     uint8_t gate;        /* enum gate, as last seen in the log */
-    uint64_t preheat_at_ms; /* 0: by hand or on publish only */
+    uint64_t preheat_at_ms;                      /* 0: by hand or on publish only */
+    char beacon_name[BEACON_NAME_BYTES_MAX + 1]; /* a public source of chance; "": none is named */
+    /* Of the rest sale_beacon is the only writer. */
+    char beacon_value[BEACON_VALUE_BYTES_MAX + 1]; /* "": not given */
+    uint8_t beacon_state;                          /* enum beacon_state */
+    uint64_t beacon_until_ms; /* so long the draw waits; 0: it does not wait yet */
 };
 struct item {
     item_id id;
@@ -236,8 +249,11 @@ struct order_store_ops {
     enum status (*products)(
         struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
     enum status (*sale_insert)(struct order_store *, struct sale *);
-    /* Title, schedule, limits, published. */
+    /* Title, schedule, limits, published, the name of the beacon. */
     enum status (*sale_update)(struct order_store *, const struct sale *);
+    /* From BEACON_OPEN only; the beacon fields of the sale but its name. STATUS_CONFLICT: decided
+     * already, or no beacon is named; nothing has changed. */
+    enum status (*sale_beacon)(struct order_store *, const struct sale *);
     enum status (*sale_get)(struct order_store *, sale_id, struct sale *);
     enum status (*sales)(
         struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);

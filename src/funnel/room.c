@@ -1,6 +1,8 @@
 #include "funnel/room.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
+#include "contract/limits.h"
 
 #include <string.h>
 
@@ -67,6 +69,25 @@ static uint32_t half_bits_for(uint32_t count)
     return half;
 }
 
+/* The length stands before the name, so that no two pairs of name and value make the same bytes. */
+void room_beacon(struct span name, struct span value, char out[ROOM_BEACON_MAX + 1])
+{
+    static const char label[] = "stampede beacon 1";
+    enum { LABEL = sizeof label - 1, FIXED = LABEL + 4 };
+    uint8_t text[FIXED + BEACON_NAME_BYTES_MAX + BEACON_VALUE_BYTES_MAX], digest[HASH_SHA256_BYTES];
+    invariant(name.size > 0 && name.size <= BEACON_NAME_BYTES_MAX);
+    invariant(value.size > 0 && value.size <= BEACON_VALUE_BYTES_MAX);
+    memcpy(text, label, LABEL);
+    bytes_put_u32(text + LABEL, (uint32_t)name.size);
+    memcpy(text + FIXED, name.data, name.size);
+    memcpy(text + FIXED + name.size, value.data, value.size);
+    hash_sha256(text, FIXED + name.size + value.size, digest);
+    struct text digits = text_in(out, ROOM_BEACON_MAX);
+    text_hex(&digits, span_of(digest, sizeof digest));
+    invariant(!digits.overflow);
+    out[ROOM_BEACON_MAX] = 0;
+}
+
 void room_draw_make(struct room_draw *draw, const uint8_t secret[ROOM_SECRET_BYTES], sale_id sale,
     const struct room_chain *chain, struct span beacon)
 {
@@ -78,11 +99,15 @@ void room_draw_make(struct room_draw *draw, const uint8_t secret[ROOM_SECRET_BYT
     bytes_put_u32(text + LABEL, sale);
     bytes_put_u32(text + LABEL + 4, chain->count);
     memcpy(text + LABEL + 8, chain->hash, HASH_SHA256_BYTES);
-    if (beacon.size > 0)
+    if (beacon.size > 0) {
         memcpy(text + FIXED, beacon.data, beacon.size);
+        memcpy(draw->beacon, beacon.data, beacon.size);
+    }
+    draw->beacon[beacon.size] = 0;
     hash_hmac_sha256(secret, ROOM_SECRET_BYTES, text, FIXED + beacon.size, key);
     const struct hash_key permutation = { bytes_get_u64(key), bytes_get_u64(key + 8) };
     cipher_permutation_make(&draw->cipher, permutation);
+    memcpy(draw->key, key, sizeof draw->key);
     draw->count = chain->count;
     draw->half_bits = half_bits_for(chain->count);
 }

@@ -7,6 +7,8 @@
  *   mark   = first 8 bytes of SHA-256(secret ‖ "mark" ‖ sale u32 ‖ user u64)
  *   chain₀ = SHA-256("stampede arrivals 1" ‖ sale u32),  chainᵢ₊₁ = SHA-256(chainᵢ ‖ i u32 ‖ markᵢ u64)
  *   key    = first 16 bytes of HMAC(secret, "stampede draw 1" ‖ sale u32 ‖ n u32 ‖ chainₙ ‖ beacon)
+ *   beacon = nothing, or where a public beacon was used the 64 lower-case hex digits of
+ *            SHA-256("stampede beacon 1" ‖ bytes of name u32 ‖ name ‖ value)
  * and the place of number i is a permutation of [0, n) under that key: a Feistel network whose
  * rounds are Speck64/128, on the smallest even number of bits that holds n (at least 6), walked
  * along until it is below n. All numbers are little-endian. Who comes later has the arrival
@@ -25,7 +27,8 @@ enum {
     ROOM_SECRET_BYTES = 32,
     ROOM_DRAW_ROUNDS = 10,
     ROOM_HALF_BITS_MIN = 3, /* a network on fewer bits reaches too few permutations */
-    ROOM_BEACON_MAX = 200,
+    ROOM_BEACON_MAX = 2 * HASH_SHA256_BYTES,
+    ROOM_KEY_BYTES = 16,
 };
 
 void room_secret(const struct funnel_keys *keys, sale_id sale, uint8_t secret[ROOM_SECRET_BYTES]);
@@ -44,7 +47,13 @@ struct room_draw {
     struct cipher_permutation cipher;
     uint32_t count; /* who takes part */
     uint32_t half_bits;
+    uint8_t key[ROOM_KEY_BYTES];
+    char beacon[ROOM_BEACON_MAX + 1]; /* as it went into the key; "": none */
 };
+/* A value of a beacon, bound to the name that was published for it: the text that a key is made of.
+ * Name and value as BEACON_NAME_BYTES_MAX and BEACON_VALUE_BYTES_MAX allow; the value is not empty. */
+void room_beacon(struct span name, struct span value, char out[ROOM_BEACON_MAX + 1]);
+/* `beacon`: of room_beacon, or empty. */
 void room_draw_make(struct room_draw *draw, const uint8_t secret[ROOM_SECRET_BYTES], sale_id sale,
     const struct room_chain *chain, struct span beacon);
 /* The place of an arrival number, from 0. */

@@ -165,6 +165,7 @@ static const struct order_store_ops sqlite_ops = {
     .products = sqlite_products,
     .sale_insert = sqlite_sale_insert,
     .sale_update = sqlite_sale_update,
+    .sale_beacon = sqlite_sale_beacon,
     .sale_get = sqlite_sale_get,
     .sales = sqlite_sales,
     .item_insert = sqlite_item_insert,

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 enum {
-    SQLITE_SCHEMA_VERSION = 4,
+    SQLITE_SCHEMA_VERSION = 5,
     SQLITE_APPLICATION_ID = 0x53544d50, /* "STMP" */
     SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
     SQLITE_CACHE_KIB = 4 * 1024,        /* more is the system's: its pages cost no memory of ours */

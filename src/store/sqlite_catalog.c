@@ -6,7 +6,7 @@
 #define SALE_COLUMNS \
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
-    "pace_per_s"
+    "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms"
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
@@ -18,18 +18,24 @@ static const struct sqlite_sql product_insert = { SQL_PRODUCT_INSERT,
     " VALUES(?1, ?2, ?3, ?4, ?5)" };
 static const struct sqlite_sql products_list = { SQL_PRODUCTS,
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
+static const struct sqlite_sql sale_insert = {
+    SQL_SALE_INSERT,
     "INSERT INTO sales(title, start_ms, end_ms, limit_per_user, eligible_only, published, "
     "preheat_at_ms, gate,"
     " gate_before, logged_limit, one_open_order, details_required, human_check, waiting_room,"
-    " pass_once, drop_percent, pace_per_s)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, ?13, ?14)" };
+    " pass_once, drop_percent, pace_per_s, beacon_name, beacon_value, beacon_state, "
+    "beacon_until_ms)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, '', 0, 0)"
+};
 static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = "
     "?5,"
     " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9,"
-    " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14"
-    " WHERE id = ?15" };
+    " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14,"
+    " beacon_name = ?15 WHERE id = ?16" };
+static const struct sqlite_sql sale_beacon = { SQL_SALE_BEACON,
+    "UPDATE sales SET beacon_value = ?1, beacon_state = ?2, beacon_until_ms = ?3"
+    " WHERE id = ?4 AND beacon_state = 0 AND beacon_name <> ''" };
 static const struct sqlite_sql sales_list = { SQL_SALES,
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql item_insert = { SQL_ITEM_INSERT,
@@ -123,6 +129,7 @@ static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
     bind_u64(statement, 12, sale->pass_once);
     bind_u64(statement, 13, sale->drop_percent);
     bind_u64(statement, 14, sale->pace_per_s);
+    bind_text(statement, 15, sale->beacon_name);
 }
 
 static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
@@ -143,8 +150,12 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
         .pass_once = sqlite3_column_int(row, 13) != 0,
         .drop_percent = column_u32(row, 14),
         .pace_per_s = column_u32(row, 15),
+        .beacon_state = (uint8_t)sqlite3_column_int(row, 18),
+        .beacon_until_ms = column_u64(row, 19),
     };
     column_text(row, 1, sale->title, sizeof sale->title);
+    column_text(row, 16, sale->beacon_name, sizeof sale->beacon_name);
+    column_text(row, 17, sale->beacon_value, sizeof sale->beacon_value);
 }
 
 enum status sqlite_sale_insert(struct order_store *handle, struct sale *sale)
@@ -167,12 +178,29 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
     if (status != STATUS_OK)
         return status;
     sale_bind(update, sale);
-    bind_u64(update, 15, sale->id);
+    bind_u64(update, 16, sale->id);
     status = sqlite_run(update);
     (void)sqlite3_clear_bindings(update);
     if (status != STATUS_OK)
         return status;
     return sqlite_changed_rows(sqlite_of(handle)) == 1 ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+enum status sqlite_sale_beacon(struct order_store *handle, const struct sale *sale)
+{
+    sqlite3_stmt *update;
+    enum status status = sqlite_prepare(sqlite_of(handle), &sale_beacon, &update);
+    if (status != STATUS_OK)
+        return status;
+    bind_text(update, 1, sale->beacon_value);
+    bind_u64(update, 2, sale->beacon_state);
+    bind_u64(update, 3, sale->beacon_until_ms);
+    bind_u64(update, 4, sale->id);
+    status = sqlite_run(update);
+    (void)sqlite3_clear_bindings(update);
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_changed_rows(sqlite_of(handle)) == 1 ? STATUS_OK : STATUS_CONFLICT;
 }
 
 enum status sqlite_sales(

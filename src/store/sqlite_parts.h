@@ -93,6 +93,7 @@ enum sqlite_statement {
     SQL_PRODUCTS,
     SQL_SALE_INSERT,
     SQL_SALE_UPDATE,
+    SQL_SALE_BEACON,
     SQL_SALES,
     SQL_ITEM_INSERT,
     SQL_ITEMS_ALL,
@@ -382,6 +383,7 @@ enum status sqlite_products(
     struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
 enum status sqlite_sale_insert(struct order_store *, struct sale *);
 enum status sqlite_sale_update(struct order_store *, const struct sale *);
+enum status sqlite_sale_beacon(struct order_store *, const struct sale *);
 enum status sqlite_sale_get(struct order_store *, sale_id, struct sale *);
 enum status sqlite_sales(
     struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);

@@ -24,6 +24,7 @@ static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below sa
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4,
     "numbers in the database never change their meaning");
 static_assert(CHANNELS_MAX == 8, "items has a column for each");
+static_assert(BEACON_GIVEN == 1 && BEACON_STATES == 3, "sales checks it, too");
 static_assert(HUMAN_CHECKS == 4, "sales checks it, and its numbers never change their meaning");
 
 static const char tables_core[] =
@@ -50,7 +51,13 @@ static const char tables_core[] =
     "  preheat_at_ms INTEGER NOT NULL,"
     "  gate INTEGER NOT NULL CHECK(gate BETWEEN 0 AND 3),"
     "  gate_before INTEGER NOT NULL CHECK(gate_before BETWEEN 0 AND 3)," /* what a resume goes back to */
-    "  logged_limit INTEGER NOT NULL CHECK(logged_limit >= 0)" /* what the guard counts against */
+    "  logged_limit INTEGER NOT NULL CHECK(logged_limit >= 0)," /* what the guard counts against */
+    "  beacon_name TEXT NOT NULL,"
+    "  beacon_value TEXT NOT NULL,"
+    "  beacon_state INTEGER NOT NULL CHECK(beacon_state BETWEEN 0 AND 2),"
+    "  beacon_until_ms INTEGER NOT NULL,"
+    "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
+    "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;"
     "CREATE TABLE items("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 65535),"

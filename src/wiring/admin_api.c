@@ -29,6 +29,7 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/pause", admin_sale_pause },
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/resume", admin_sale_resume },
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/end", admin_sale_end },
+    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/beacon", admin_sale_beacon },
     { HTTP_POST, ADMIN_ADMIN, "/sales/#/users", admin_sale_users },
     { HTTP_GET, ADMIN_VIEWER, "/items", admin_items_list },
     { HTTP_POST, ADMIN_ADMIN, "/items", admin_item_create },

@@ -18,6 +18,12 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id);
 void admin_items_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_create(struct desk *desk, struct job *job, uint32_t id);
+/* admin_beacon.c */
+void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id);
+void admin_beacon_members(const struct sale *sale, struct text *out); /* beginning with a comma */
+/* False and the job is answered: the beacon of `sale`, as it is to be, may not be named so now. */
+MUST_CHECK bool admin_beacon_may_be(
+    struct desk *desk, struct job *job, const struct sale *before, const struct sale *sale);
 /* admin_stock.c */
 void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id);

@@ -36,13 +36,15 @@ static void sale_json(const struct sale *sale, struct text *out)
         "\"published\":%s,"
         "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s,"
         "\"human_check\":\"%s\",\"waiting_room\":%s,\"pass_once\":%s,\"drop_percent\":%u,"
-        "\"pace_per_s\":%u}",
+        "\"pace_per_s\":%u",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
         sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
         gates[sale->gate & 3], (unsigned long long)sale->preheat_at_ms,
         sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
         human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
         sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s);
+    admin_beacon_members(sale, out);
+    text_literal(out, "}");
 }
 
 static void item_json(const struct desk *desk, const struct item *item, struct text *out)
@@ -186,7 +188,7 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
     job_reply_json(job, 200, &body);
 }
 
-enum { SALE_FIELDS = 13, HUMAN_NAME_MAX = 15 };
+enum { SALE_FIELDS = 14, HUMAN_NAME_MAX = 15 };
 
 /* What a body may say of a sale, and `human`, the name that is not a number yet. */
 static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool required,
@@ -207,6 +209,7 @@ static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool 
         { "pass_once", FIELD_FLAG, &sale->pass_once, 0, 1, false, NULL },
         { "drop_percent", FIELD_U32, &sale->drop_percent, 0, 100, false, NULL },
         { "pace_per_s", FIELD_U32, &sale->pace_per_s, 0, PACE_MAX_PER_S, false, NULL },
+        { "beacon_name", FIELD_TEXT, sale->beacon_name, 0, BEACON_NAME_BYTES_MAX, false, NULL },
     };
     memcpy(fields, list, sizeof list);
 }
@@ -232,9 +235,10 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
 
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
 {
+    const struct sale before = { 0 };
     struct sale sale = { 0 };
     (void)id;
-    if (!sale_body_read(job, &sale, true))
+    if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(desk, job, &before, &sale))
         return;
     if (sale.end_ms <= sale.start_ms || sale.end_ms <= desk->now_ms) {
         job_reply_problem(
@@ -250,6 +254,8 @@ void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
     sale_json(&sale, &body);
     job_reply_json(job, 201, &body);
     admin_audit_write(desk, job, "sale.create", "sale %u %.200s", sale.id, sale.title);
+    if (sale.beacon_name[0] != 0)
+        admin_audit_write(desk, job, "sale.create", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
 }
 
 void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
@@ -266,9 +272,12 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
  * anywhere. */
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
 {
-    struct sale sale;
+    struct sale before, sale;
     struct outcome outcome = { .answer = ANSWER_DONE };
-    if (!admin_sale_read(desk, job, id, &sale) || !sale_body_read(job, &sale, false))
+    if (!admin_sale_read(desk, job, id, &before))
+        return;
+    sale = before;
+    if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(desk, job, &before, &sale))
         return;
     if (sale.end_ms <= sale.start_ms) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
@@ -295,6 +304,8 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
         sale.id, (unsigned long long)sale.start_ms, (unsigned long long)sale.end_ms,
         sale.limit_per_user, human_check_name(sale.human_check), sale.waiting_room, sale.pass_once,
         sale.drop_percent, sale.pace_per_s);
+    if (strcmp(before.beacon_name, sale.beacon_name) != 0)
+        admin_audit_write(desk, job, "sale.change", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
 }
 
 void admin_items_list(struct desk *desk, struct job *job, uint32_t id)

@@ -13,7 +13,8 @@
 #define SALE_COLUMNS \
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
     "published" \
-    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s"
+    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s beacon_name" \
+    " beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked sold" \
     " safety preheated"
@@ -25,8 +26,10 @@
         { "--waiting-room", "waiting_room", flag, false, "passes are given in turn" }, \
         { "--pass-once", "pass_once", flag, false, "a pass is good for one request" }, \
         { "--drop", "drop_percent", OPTION_NUMBER, false, "percent of users to turn away; 0: none" }, \
+        { "--pace", "pace_per_s", OPTION_NUMBER, false, "purchases of an item in a second; 0: all" }, \
     { \
-        "--pace", "pace_per_s", OPTION_NUMBER, false, "purchases of an item in a second; 0: all" \
+        "--beacon", "beacon_name", OPTION_TEXT, false, \
+            "the public source whose value goes into the draw; empty: none" \
     }
 
 #define GATE(word, what) \
@@ -106,6 +109,12 @@ const struct admin_verb admin_verbs[] = {
     GATE("pause", "stop selling for a while"),
     GATE("resume", "go on selling"),
     GATE("end", "end it for good"),
+    { .name = "sale beacon",
+        .method = "POST",
+        .path = "/admin/v1/sales/%/beacon",
+        .help = "the value of the draw's beacon, once, after the start",
+        .options = { NUMBER_OF("sale"),
+            { "VALUE", "value", OPTION_TEXT, true, "as its public source has published it" } } },
     { .name = "sale users",
         .method = "POST",
         .path = "/admin/v1/sales/%/users",

@@ -124,6 +124,10 @@ static void sale_add(struct builder *builder, const struct sale *row)
         .gate = row->gate,
         .first_item = first,
         .title = text_keep(builder, &text) };
+    text = text_room(builder);
+    if (row->waiting_room && row->beacon_name[0] != 0)
+        text_json(&text, span_from_string(row->beacon_name));
+    catalog->sales[index].beacon_name = text_keep(builder, &text);
     items_add(builder, row->id);
     catalog->sales[index].item_count = catalog->item_count - first;
 }
@@ -137,8 +141,10 @@ static void catalog_settle(struct catalog *catalog)
 {
     catalog->item_by_id = calloc(catalog->item_ids + 1, sizeof *catalog->item_by_id);
     invariant(catalog->item_by_id != NULL);
-    for (uint32_t i = 0; i < catalog->sale_count; i++)
+    for (uint32_t i = 0; i < catalog->sale_count; i++) {
         span_settle(catalog, &catalog->sales[i].title);
+        span_settle(catalog, &catalog->sales[i].beacon_name);
+    }
     for (uint32_t i = 0; i < catalog->item_count; i++) {
         span_settle(catalog, &catalog->items[i].head);
         span_settle(catalog, &catalog->items[i].description);
@@ -295,6 +301,10 @@ static void sale_members(const struct catalog *catalog, const struct board *boar
         (unsigned long long)view.start_ms, (unsigned long long)view.end_ms, sale->limit_per_user,
         sale->details_required ? "true" : "false", human_check_name(sale->human_check),
         sale->waiting_room ? "true" : "false");
+    if (sale->beacon_name.size > 0) {
+        text_literal(out, ",\"beacon_name\":");
+        text_add(out, sale->beacon_name);
+    }
 }
 
 void catalog_render_sale(const struct catalog *catalog, const struct board *board,
@@ -333,7 +343,7 @@ void catalog_render_sales(const struct catalog *catalog, const struct board *boa
         const struct catalog_sale *sale = &catalog->sales[i];
         if (sale->id <= after)
             continue;
-        if (last != 0 && out->size + sale->title.size + 320 > room) {
+        if (last != 0 && out->size + sale->title.size + sale->beacon_name.size + 340 > room) {
             next = last;
             break;
         }

@@ -29,6 +29,7 @@ struct catalog_sale {
     uint8_t gate;
     uint32_t first_item, item_count; /* in items */
     struct span title;               /* as a JSON string */
+    struct span beacon_name; /* as a JSON string; empty: none is named, or there is no room */
 };
 struct catalog {
     uint32_t sale_count, item_count;

@@ -69,6 +69,7 @@ static const struct entry entries[] = {
     NUMBER("pass", "early_ms", pass_early_ms, 0, 3600000, "5000"),
     NUMBER("room", "places_max", room_places_max, 0, 100000000, "1000000"),
     NUMBER("room", "open_ms", room_open_ms, 0, 86400000, "900000"),
+    NUMBER("room", "beacon_wait_ms", room_beacon_wait_ms, 0, 600000, "30000"),
     NUMBER("room", "turn_ms", room_turn_ms, 1000, 3600000, "60000"),
     NUMBER("room", "rate_min", room_rate_min, 0, 1000000, "1"),
     NUMBER("room", "rate_max", room_rate_max, 1, 1000000, "1000"),

@@ -39,9 +39,10 @@ struct config {
     /* [pass] */
     uint64_t pass_life_s, pass_early_ms;
     /* [room] */
-    uint64_t room_places_max; /* people in the waiting rooms of all sales */
-    uint64_t room_open_ms;    /* a room takes people in from so long before the start on */
-    uint64_t room_turn_ms;    /* who has not bought by then does not hold up the line */
+    uint64_t room_places_max;     /* people in the waiting rooms of all sales */
+    uint64_t room_open_ms;        /* a room takes people in from so long before the start on */
+    uint64_t room_beacon_wait_ms; /* so long a draw waits for the value of its beacon */
+    uint64_t room_turn_ms;        /* who has not bought by then does not hold up the line */
     uint64_t room_rate_min, room_rate_max; /* people a second that go in while there is stock */
     /* [human] */
     uint64_t human_pow_hashes;  /* that solving takes, without suspicion or boost */

@@ -2,6 +2,8 @@
  * and how the head moves. The order of things: the inventory closes the list (COMMAND_ADMIT with head
  * 0), the chain is brought up to that number of arrivals, the draw is shown, then people go in. The
  * head is the inventory's as well: nobody hears "your turn" before it would survive a crash.
+ * A draw with a public beacon waits for its value, or for the time to be over. Which of the two it was is in
+ * the database before the draw is shown, and never changes.
  * After a restart all of it follows again from what is stored. */
 #include "base/log.h"
 #include "wiring/catalog.h"
@@ -127,13 +129,62 @@ static void answers_take(struct desk *desk)
     }
 }
 
-static void draw_show(struct desk *desk, struct desk_room *room)
+/* Until when is written before anybody hears of it, so that a restart does not make the wait longer. */
+static bool beacon_wait_begin(struct desk *desk, struct sale *row)
+{
+    struct order_store *store = desk->config.store;
+    row->beacon_until_ms = desk->now_ms + desk->config.config->room_beacon_wait_ms;
+    if (store->ops->sale_beacon(store, row) != STATUS_OK)
+        return false;
+    log_info("desk", "sale %u: the draw waits up to %llu ms for its beacon", row->id,
+        (unsigned long long)desk->config.config->room_beacon_wait_ms);
+    return true;
+}
+
+static bool beacon_miss(struct desk *desk, struct sale *row)
+{
+    struct order_store *store = desk->config.store;
+    row->beacon_state = BEACON_MISSED;
+    if (store->ops->sale_beacon(store, row) != STATUS_OK)
+        return false;
+    log_warn("desk", "sale %u: the value of the beacon did not come in time", row->id);
+    return true;
+}
+
+/* The list is closed. True: it is decided, and stored, whether a beacon goes into the draw and with what
+ * value; `row` has it. A database that is away delays the draw: nobody hears a place that could turn out
+ * to be another one. */
+static bool beacon_decided(struct desk *desk, const struct catalog_sale *sale, struct sale *row)
+{
+    struct order_store *store = desk->config.store;
+    if (desk->catalog_stale) /* it may have a name by now */
+        return false;
+    row->beacon_state = BEACON_OPEN;
+    if (sale->beacon_name.size == 0)
+        return true;
+    if (store->ops->sale_get(store, sale->id, row) != STATUS_OK)
+        return false;
+    if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0 && !beacon_wait_begin(desk, row))
+        return false;
+    rooms_show_beacon_wait(desk->config.rooms, sale->id, row->beacon_until_ms);
+    if (row->beacon_state != BEACON_OPEN)
+        return true;
+    return desk->now_ms >= row->beacon_until_ms && beacon_miss(desk, row);
+}
+
+static void draw_show(struct desk *desk, struct desk_room *room, const struct sale *row)
 {
     struct room_draw draw;
-    room_draw_make(&draw, room->secret, room->sale, &room->chain, SPAN_NONE);
-    rooms_show_draw(desk->config.rooms, room->sale, &draw, &room->chain);
+    char beacon[ROOM_BEACON_MAX + 1] = "";
+    const bool used = row->beacon_state == BEACON_GIVEN;
+    const struct span value = used ? span_from_string(row->beacon_value) : SPAN_NONE;
+    if (used)
+        room_beacon(span_from_string(row->beacon_name), value, beacon);
+    room_draw_make(&draw, room->secret, room->sale, &room->chain, span_from_string(beacon));
+    rooms_show_draw(desk->config.rooms, room->sale, &draw, &room->chain, value);
     room->drawn = true;
-    log_info("desk", "sale %u: the places of %u people are drawn", room->sale, draw.count);
+    log_info("desk", "sale %u: the places of %u people are drawn%s", room->sale, draw.count,
+        used ? ", with the beacon" : "");
 }
 
 static void head_move(struct desk *desk, struct desk_room *room, const struct sale_look *look,
@@ -155,6 +206,7 @@ static void room_turn(struct desk *desk, const struct catalog *catalog,
     const struct catalog_sale *sale, struct desk_room *room, uint32_t *budget)
 {
     struct board_room_update shown;
+    struct sale row;
     const struct sale_look look = sale_look(desk, catalog, sale);
     room->seen = true;
     if (!room->drawn)
@@ -166,8 +218,8 @@ static void room_turn(struct desk *desk, const struct catalog *catalog,
             admit_ask(desk, room, 0);
         return;
     }
-    if (!room->drawn && room->chain.count == shown.drawn)
-        draw_show(desk, room);
+    if (!room->drawn && beacon_decided(desk, sale, &row) && room->chain.count == shown.drawn)
+        draw_show(desk, room, &row);
     if (room->drawn)
         head_move(desk, room, &look, &shown);
 }

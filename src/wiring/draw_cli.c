@@ -19,7 +19,10 @@ struct claim {
     sale_id sale;
     uint32_t count;
     uint8_t secret[ROOM_SECRET_BYTES], commitment[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES];
-    struct span beacon;
+    struct span beacon;                     /* as it went into the key; empty: none */
+    const char *beacon_name, *beacon_value; /* NULL: none was announced, none was used */
+    bool has_key;                           /* draws of the first servers were published without */
+    uint8_t key[ROOM_KEY_BYTES];
     const char *marks;
 };
 
@@ -36,6 +39,20 @@ static bool hex_read(const json_t *object, const char *name, uint8_t *out, size_
             out[i + j] = (uint8_t)(value >> (56 - 8 * j));
     }
     return true;
+}
+
+static bool text_fits(const char *text, size_t most)
+{
+    return text == NULL || (text[0] != 0 && strlen(text) <= most);
+}
+
+static const char *beacon_read(const json_t *draw, struct claim *claim)
+{
+    claim->beacon_name = json_string_value(json_object_get(draw, "beacon_name"));
+    claim->beacon_value = json_string_value(json_object_get(draw, "beacon_value"));
+    const bool fits = text_fits(claim->beacon_name, BEACON_NAME_BYTES_MAX)
+        && text_fits(claim->beacon_value, BEACON_VALUE_BYTES_MAX);
+    return fits ? NULL : "the beacon's name or value is empty or too long";
 }
 
 static const char *claim_read(const struct draw_published *published, struct claim *claim)
@@ -56,10 +73,13 @@ static const char *claim_read(const struct draw_published *published, struct cla
         || !hex_read(draw, "arrivals_hash", claim->hash, sizeof claim->hash))
         return "sale, count, secret, commitment or arrivals_hash is missing or malformed";
     claim->beacon = beacon == NULL ? SPAN_NONE : span_from_string(beacon);
+    claim->has_key = json_object_get(draw, "key") != NULL;
+    if (claim->has_key && !hex_read(draw, "key", claim->key, sizeof claim->key))
+        return "the key is malformed";
     claim->marks = json_string_value(published->marks);
     if (claim->beacon.size > ROOM_BEACON_MAX || claim->marks == NULL)
         return "the beacon is too long, or the arrivals are missing";
-    return NULL;
+    return beacon_read(draw, claim);
 }
 
 static bool told(FILE *out, const char *what, bool good)
@@ -96,6 +116,49 @@ static bool chain_check(const struct claim *claim, struct room_chain *chain, FIL
             room_chain_add(chain, mark);
     }
     return told(out, "arrivals", good && memcmp(chain->hash, claim->hash, sizeof chain->hash) == 0);
+}
+
+/* What a stranger published may not speak to the terminal. */
+static void plain_print(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    for (const char *at = text; *at != 0; at++)
+        fputc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, out);
+}
+
+static bool as_noted(FILE *out, const char *what, const char *noted, const char *published)
+{
+    return noted == NULL || told(out, what, published != NULL && strcmp(noted, published) == 0);
+}
+
+/* That name and value are those that went into the key. Whether the value is the one that the public source
+ * has published is for people to see, or to say with --beacon-value. */
+static bool beacon_check(const struct claim *claim, const struct draw_wish *wish, FILE *out)
+{
+    char found[ROOM_BEACON_MAX + 1] = "";
+    const bool used = claim->beacon_name != NULL && claim->beacon_value != NULL;
+    if (used)
+        room_beacon(span_from_string(claim->beacon_name), span_from_string(claim->beacon_value), found);
+    if (claim->beacon_name != NULL) {
+        plain_print(out, "beacon      \"", claim->beacon_name);
+        if (used)
+            plain_print(out, "\", value \"", claim->beacon_value);
+        fputs(used ? "\"\n" : "\": announced, but not used\n", out);
+    }
+    bool good = span_equal(claim->beacon, span_from_string(found));
+    if (claim->beacon_name != NULL || !good)
+        good = told(out, "beacon", good && (claim->beacon_name != NULL || claim->beacon_value == NULL));
+    good &= as_noted(out, "name", wish->beacon_name, claim->beacon_name);
+    good &= as_noted(out, "value", wish->beacon_value, claim->beacon_value);
+    return good;
+}
+
+/* A draw with a beacon has its key published: without it nothing would tell one value from another. */
+static bool key_check(const struct claim *claim, const struct room_draw *draw, FILE *out)
+{
+    if (!claim->has_key && claim->beacon.size == 0)
+        return true;
+    return told(out, "key", claim->has_key && memcmp(claim->key, draw->key, sizeof draw->key) == 0);
 }
 
 /* Nobody can do anything with a permutation that is none. */
@@ -144,10 +207,12 @@ bool draw_check(const struct draw_published *published, const struct draw_wish *
     const bool committed = commitment_check(&claim, wish, commitment, out);
     if (!chain_check(&claim, &chain, out))
         return false;
+    const bool lit = beacon_check(&claim, wish, out);
     room_draw_make(&draw, claim.secret, claim.sale, &chain, claim.beacon);
+    const bool keyed = key_check(&claim, &draw, out);
     const bool placed = places_check(&draw, wish->places, out);
     const bool found = wish->user == 0 || user_check(&claim, &draw, wish->user, out);
-    return committed && placed && found;
+    return committed && lit && keyed && placed && found;
 }
 
 /* ---- fetching ---- */
@@ -272,6 +337,9 @@ static int help(FILE *out)
         "  --save        keep what was published in a file\n"
         "  --file        check such a file instead of asking a server\n"
         "  --commitment  the one that was published before the start, as you have noted it\n"
+        "  --beacon      the name of the beacon that was published before the start, as you have "
+        "noted it\n"
+        "  --beacon-value  its value, as its public source has published it\n"
         "  --user        a user (16 hex digits, as POST /v1/session tells): number and place\n"
         "  --places      print number and place of everybody\n"
         "  exit: 0 everything agrees, 1 it does not, 2 could not run\n");
@@ -289,8 +357,9 @@ static bool arguments_read(struct arguments *arguments, int argc, char **argv)
         const char *name;
         const char **value;
     } options[] = { { "--url", &arguments->url }, { "--sale", &arguments->sale },
-        { "--save", &arguments->save }, { "--file", &arguments->file },
-        { "--user", &arguments->user }, { "--commitment", &arguments->wish.commitment } };
+        { "--save", &arguments->save }, { "--file", &arguments->file }, { "--user", &arguments->user },
+        { "--commitment", &arguments->wish.commitment }, { "--beacon", &arguments->wish.beacon_name },
+        { "--beacon-value", &arguments->wish.beacon_value } };
     for (int i = 2; i < argc; i++) {
         bool known = strcmp(argv[i], "--places") == 0;
         arguments->wish.places |= known;

@@ -1,5 +1,5 @@
 /* wiring/draw_cli.h: `stampede draw verify`: works a published draw out again: commitment, chain of
- * arrivals, key, places. Needs no key and no data folder: what everybody can download is enough. */
+ * arrivals, beacon, key, places. Needs no key and no data folder: what everybody can download is enough. */
 #ifndef STAMPEDE_WIRING_DRAW_CLI_H
 #define STAMPEDE_WIRING_DRAW_CLI_H
 
@@ -15,9 +15,10 @@ struct draw_published {
     json_t *marks; /* a string */
 };
 struct draw_wish {
-    const char *commitment; /* as it was noted before the start; NULL: not known */
-    uint64_t user;          /* whose place is asked for; 0: nobody's */
-    bool places;            /* print the place of every number */
+    const char *commitment;                 /* as it was noted before the start; NULL: not known */
+    const char *beacon_name, *beacon_value; /* as they were noted, and as the source says; NULL: not known */
+    uint64_t user;                          /* whose place is asked for; 0: nobody's */
+    bool places;                            /* print the place of every number */
 };
 
 /* Prints what was found. True: everything agrees. */

@@ -2,12 +2,16 @@
 
 #include <string.h>
 
+static_assert(BEACON_VALUE_BYTES_MAX <= UINT8_MAX, "its size is a byte");
 enum { MARK_ROWS_MAX = 16384, SOLD_OUT_POLL_MS = 120000 };
 
 struct room_shown {
     _Atomic bool drawn; /* draw and chain are there for good */
     struct room_draw draw;
     struct room_chain chain;
+    char beacon_value[BEACON_VALUE_BYTES_MAX]; /* of drawn, too */
+    uint8_t beacon_value_size;
+    _Atomic uint64_t beacon_until_ms;
     _Atomic bool viewed; /* there was a look at the line */
     _Atomic uint32_t free, held, deciding, conversion_milli;
     _Atomic uint64_t rate_milli;
@@ -47,15 +51,24 @@ void rooms_close(struct rooms *rooms)
     arena_close(&arena);
 }
 
-void rooms_show_draw(
-    struct rooms *rooms, sale_id sale, const struct room_draw *draw, const struct room_chain *chain)
+void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
+    const struct room_chain *chain, struct span value)
 {
-    invariant(sale < rooms->sales_max);
+    invariant(sale < rooms->sales_max && value.size <= BEACON_VALUE_BYTES_MAX);
     struct room_shown *shown = &rooms->sales[sale];
     invariant(!atomic_load_explicit(&shown->drawn, memory_order_relaxed));
     shown->draw = *draw;
     shown->chain = *chain;
+    shown->beacon_value_size = (uint8_t)value.size;
+    if (value.size > 0)
+        memcpy(shown->beacon_value, value.data, value.size);
     atomic_store_explicit(&shown->drawn, true, memory_order_release);
+}
+
+void rooms_show_beacon_wait(struct rooms *rooms, sale_id sale, uint64_t until_ms)
+{
+    invariant(sale < rooms->sales_max);
+    atomic_store_explicit(&rooms->sales[sale].beacon_until_ms, until_ms, memory_order_relaxed);
 }
 
 /* The numbers may be of two looks: they are estimates. */
@@ -106,8 +119,10 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
     const struct room_shown *shown = &rooms->sales[sale];
     standing->number = row->number;
     standing->state = ROOM_EARLY;
+    standing->beacon_until_ms = rooms_beacon_until_ms(rooms, sale);
     if (!atomic_load_explicit(&shown->drawn, memory_order_acquire) || !view_read(shown, &standing->view))
         return;
+    standing->beacon_until_ms = 0;
     const uint32_t place = room_place(&shown->draw, row->number);
     if (place < room.head) {
         standing->state = ROOM_ADMITTED;
@@ -128,6 +143,26 @@ bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw,
     *draw = shown->draw;
     *chain = shown->chain;
     return true;
+}
+
+struct span rooms_beacon_value(const struct rooms *rooms, sale_id sale)
+{
+    if (sale >= rooms->sales_max)
+        return SPAN_NONE;
+    const struct room_shown *shown = &rooms->sales[sale];
+    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire))
+        return SPAN_NONE;
+    return span_of(shown->beacon_value, shown->beacon_value_size);
+}
+
+uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale)
+{
+    if (sale >= rooms->sales_max)
+        return 0;
+    const struct room_shown *shown = &rooms->sales[sale];
+    if (atomic_load_explicit(&shown->drawn, memory_order_acquire))
+        return 0;
+    return atomic_load_explicit(&shown->beacon_until_ms, memory_order_relaxed);
 }
 
 uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
@@ -151,6 +186,12 @@ uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secr
     }
     *cursor = row >= durable ? UINT64_MAX : row;
     return marks;
+}
+
+uint64_t room_wait_ms(const struct room_standing *standing, uint64_t start_ms, uint64_t now_ms)
+{
+    const uint64_t then_ms = standing->beacon_until_ms > start_ms ? standing->beacon_until_ms : start_ms;
+    return then_ms > now_ms ? then_ms - now_ms : 0;
 }
 
 uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_ms, uint64_t random)
@@ -178,6 +219,8 @@ void room_members(
     text_format(out, "\"state\":\"%s\",\"drawn\":%s,\"number\":%u,\"arrived\":%u",
         names[standing->state], standing->state > ROOM_EARLY ? "true" : "false", standing->number,
         standing->arrived);
+    if (standing->state == ROOM_EARLY && standing->beacon_until_ms != 0)
+        text_literal(out, ",\"waits_for_beacon\":true");
     if (standing->state == ROOM_WAITING) {
         const uint64_t eta_ms = room_eta_ms(&standing->view, standing->ahead);
         text_format(

@@ -16,8 +16,11 @@ MUST_CHECK enum status rooms_open(
 void rooms_close(struct rooms *rooms); /* accepts NULL */
 
 /* The desk. */
+/* `value`: of the beacon that the draw used; empty: none. */
 void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
-    const struct room_chain *chain);
+    const struct room_chain *chain, struct span value);
+/* The line is closed, and its draw waits for the value of its beacon until then. */
+void rooms_show_beacon_wait(struct rooms *rooms, sale_id sale, uint64_t until_ms);
 void rooms_show_view(struct rooms *rooms, sale_id sale, const struct room_view *view);
 
 /* Any thread. */
@@ -31,21 +34,26 @@ enum room_state {
 };
 struct room_standing {
     enum room_state state;
-    uint32_t number;  /* arrival number, from 0 */
-    uint32_t arrived; /* so many have come */
-    uint32_t ahead;   /* ROOM_WAITING */
+    uint32_t number;          /* arrival number, from 0 */
+    uint32_t arrived;         /* so many have come */
+    uint32_t ahead;           /* ROOM_WAITING */
+    uint64_t beacon_until_ms; /* ROOM_EARLY: so long the draw waits for its beacon; 0: it does not */
     struct room_view view;
 };
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
 /* False: not drawn yet. */
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
+/* Of the beacon that the draw used; empty: none, or not drawn yet. Good as long as the rooms are. */
+struct span rooms_beacon_value(const struct rooms *rooms, sale_id sale);
+uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale); /* 0: it does not wait */
 /* Up to `max` marks of arrivals from row `*cursor` of the table on, as 16 hex digits each; looks at a
  * bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the number of marks. */
 uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
     uint32_t count, uint64_t *cursor, uint32_t max, uint32_t *first, struct text *out);
 
-/* Members of a JSON object, without braces, beginning with "state". `wait_ms`: until the start, for
- * those who are early. */
+/* For those who are early: until the draw, at the latest. */
+uint64_t room_wait_ms(const struct room_standing *standing, uint64_t start_ms, uint64_t now_ms);
+/* Members of a JSON object, without braces, beginning with "state". `wait_ms`: of room_wait_ms. */
 void room_members(
     const struct room_standing *standing, uint64_t wait_ms, uint64_t random, struct text *out);
 uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_ms, uint64_t random);

@@ -6,7 +6,8 @@
 enum {
     ARRIVALS_PAGE = 1024, /* marks in one answer */
     ARRIVALS_BYTES = ARRIVALS_PAGE * 16 + 512,
-    ROOM_BODY_BYTES = 512,
+    ROOM_BODY_BYTES = 512 + 2 * BEACON_NAME_CHARACTERS_MAX + BEACON_NAME_BYTES_MAX,
+    DRAW_BODY_BYTES = ROOM_BODY_BYTES + 512 + 2 * BEACON_VALUE_BYTES_MAX,
 };
 
 /* A sale that is public and has a room; NULL: refused, and told so. */
@@ -20,16 +21,22 @@ static const struct catalog_sale *room_sale(struct exchange *exchange, sale_id i
     return NULL;
 }
 
-static uint64_t until(uint64_t then_ms, uint64_t now_ms)
+static void beacon_name_member(const struct catalog_sale *sale, struct text *out)
 {
-    return then_ms > now_ms ? then_ms - now_ms : 0;
+    if (sale == NULL || sale->beacon_name.size == 0)
+        return;
+    text_literal(out, ",\"beacon_name\":");
+    text_add(out, sale->beacon_name);
 }
 
-static void members(struct routes *routes, sale_id sale, uint64_t start_ms,
+static void members(struct routes *routes, sale_id id, uint64_t start_ms,
     const struct room_standing *standing, struct text *out)
 {
-    text_format(out, "\"sale\":%u,\"start_ms\":%llu,", sale, (unsigned long long)start_ms);
-    room_members(standing, until(start_ms, edge_now_ms(routes->edge)), random_next(&routes->random), out);
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const uint64_t wait_ms = room_wait_ms(standing, start_ms, edge_now_ms(routes->edge));
+    text_format(out, "\"sale\":%u,\"start_ms\":%llu,", id, (unsigned long long)start_ms);
+    room_members(standing, wait_ms, random_next(&routes->random), out);
+    beacon_name_member(catalog == NULL ? NULL : catalog_sale_find(catalog, id), out);
 }
 
 void room_standing_members(struct routes *routes, const struct catalog_sale *sale,
@@ -151,7 +158,7 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
     struct text more = text_in(more_bytes, sizeof more_bytes);
     struct text body = text_in(bytes, sizeof bytes);
     struct text head = text_in(line, sizeof line);
-    const uint64_t wait_ms = until(sale->start_ms, edge_now_ms(routes->edge));
+    const uint64_t wait_ms = room_wait_ms(&standing, sale->start_ms, edge_now_ms(routes->edge));
     const uint64_t random = random_next(&routes->random);
     text_literal(&more, ",");
     room_members(&standing, wait_ms, random, &more);
@@ -164,6 +171,28 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
 }
 
 /* ---- the draw, for everybody to check ---- */
+
+/* What was announced, and what came of it. */
+static void beacon_members(
+    const struct rooms *rooms, const struct catalog_sale *sale, bool drawn, struct text *out)
+{
+    const struct span value = rooms_beacon_value(rooms, sale->id);
+    const uint64_t until_ms = drawn ? 0 : rooms_beacon_until_ms(rooms, sale->id);
+    if (sale->beacon_name.size == 0)
+        return;
+    beacon_name_member(sale, out);
+    text_format(out, ",\"beacon_state\":\"%s\"",
+        drawn               ? value.size > 0 ? "used" : "missed"
+            : until_ms != 0 ? "waiting"
+                            : "announced");
+    if (until_ms != 0)
+        text_format(out, ",\"beacon_until_ms\":%llu", (unsigned long long)until_ms);
+    text_literal(out, ",\"beacon_value\":");
+    if (drawn && value.size > 0)
+        text_json(out, value);
+    else
+        text_literal(out, "null");
+}
 
 static void draw_json(struct routes *routes, const struct catalog_sale *sale, struct text *out)
 {
@@ -186,8 +215,11 @@ static void draw_json(struct routes *routes, const struct catalog_sale *sale, st
         text_hex(out, span_of(chain.hash, sizeof chain.hash));
         text_literal(out, "\",\"secret\":\"");
         text_hex(out, span_of(secret, sizeof secret));
-        text_format(out, "\",\"beacon\":\"\",\"head\":%u", room.head);
+        text_format(out, "\",\"beacon\":\"%s\",\"key\":\"", draw.beacon);
+        text_hex(out, span_of(draw.key, sizeof draw.key));
+        text_format(out, "\",\"head\":%u", room.head);
     }
+    beacon_members(routes->shared.rooms, sale, drawn, out);
     text_literal(out, "}");
     explicit_bzero(secret, sizeof secret);
 }
@@ -223,7 +255,7 @@ static enum edge_verdict arrivals_reply(struct exchange *exchange, const struct 
 
 enum edge_verdict room_draw_request(struct exchange *exchange, sale_id id, bool arrivals)
 {
-    char bytes[ROOM_BODY_BYTES * 2];
+    char bytes[DRAW_BODY_BYTES];
     struct text body = text_in(bytes, sizeof bytes);
     const struct catalog_sale *sale = room_sale(exchange, id);
     if (sale == NULL)

@@ -77,13 +77,20 @@ def speck(key, value):
     return high << 32 | low
 
 
+def beacon_of(name, value):
+    return sha(b"stampede beacon 1" + struct.pack("<I", len(name.encode())) + name.encode() + value.encode()).hex()
+
+
 def work_out(draw, marks):
-    """(commitment, arrivals hash, place of each number)."""
+    """(commitment, arrivals hash, place of each number); beacon and key must be what was published."""
+    value = draw.get("beacon_value")
+    equal(draw["beacon"], "" if value is None else beacon_of(draw["beacon_name"], value))
     sale, secret, count = struct.pack("<I", draw["sale"]), bytes.fromhex(draw["secret"]), len(marks)
     chain = sha(b"stampede arrivals 1" + sale)
     for number, mark in enumerate(marks):
         chain = sha(chain + struct.pack("<IQ", number, mark))
     key = mac(secret, b"stampede draw 1" + sale + struct.pack("<I", count) + chain + draw["beacon"].encode())[:16]
+    equal(key.hex(), draw["key"])
     half = 3
     while count > 1 << 2 * half:
         half += 1

@@ -302,6 +302,44 @@ static void a_sale_is_edited_but_its_gate_is_the_logs(void **state)
     assert_int_equal(ops(f)->sale_get(f->store, 99, &got), STATUS_NOT_FOUND);
 }
 
+static void a_beacon_is_decided_once_and_an_edit_leaves_it_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct sale sale = { .title = "Room", .start_ms = 10, .end_ms = 20, .waiting_room = true }, got;
+    assert_int_equal(ops(f)->sale_insert(f->store, &sale), STATUS_OK);
+    memcpy(sale.beacon_value, "7", 2);
+    sale.beacon_state = BEACON_GIVEN;
+    assert_int_equal(ops(f)->sale_beacon(f->store, &sale), STATUS_CONFLICT); /* none is named */
+    memcpy(sale.beacon_name, "index", 6);
+    assert_int_equal(ops(f)->sale_update(f->store, &sale), STATUS_OK);
+    assert_int_equal(ops(f)->sale_get(f->store, sale.id, &got), STATUS_OK);
+    assert_string_equal(got.beacon_name, "index");
+    assert_string_equal(got.beacon_value, ""); /* an edit gives no value */
+    assert_int_equal(got.beacon_state, BEACON_OPEN);
+    got.beacon_until_ms = 15; /* it waits */
+    assert_int_equal(ops(f)->sale_beacon(f->store, &got), STATUS_OK);
+    sale.beacon_until_ms = 15;
+    sale.beacon_value[0] = 0;
+    assert_int_equal(ops(f)->sale_beacon(f->store, &sale), STATUS_REFUSED); /* given without a value */
+    sale.beacon_value[0] = '7';
+    assert_int_equal(ops(f)->sale_beacon(f->store, &sale), STATUS_OK);
+    struct sale other = sale;
+    memcpy(other.beacon_value, "8", 2);
+    assert_int_equal(ops(f)->sale_beacon(f->store, &other), STATUS_CONFLICT);
+    other.beacon_state = BEACON_MISSED;
+    other.beacon_value[0] = 0;
+    assert_int_equal(ops(f)->sale_beacon(f->store, &other), STATUS_CONFLICT);
+    other.beacon_state = BEACON_OPEN;
+    other.beacon_until_ms = 99;
+    assert_int_equal(ops(f)->sale_update(f->store, &other), STATUS_OK);
+    assert_int_equal(ops(f)->sale_get(f->store, sale.id, &got), STATUS_OK);
+    assert_string_equal(got.beacon_value, "7");
+    assert_int_equal(got.beacon_state, BEACON_GIVEN);
+    assert_int_equal(got.beacon_until_ms, 15);
+    sale.id = 99;
+    assert_int_equal(ops(f)->sale_beacon(f->store, &sale), STATUS_CONFLICT);
+}
+
 static void an_item_needs_its_sale_its_product_and_something_to_sell(void **state)
 {
     struct fixture *f = *state;
@@ -367,6 +405,7 @@ int store_suite_run(const struct store_maker *chosen)
         SUITE_RULE(position_and_orders_are_never_apart),
         SUITE_RULE(products_are_kept_and_listed_in_pages),
         SUITE_RULE(a_sale_is_edited_but_its_gate_is_the_logs),
+        SUITE_RULE(a_beacon_is_decided_once_and_an_edit_leaves_it_alone),
         SUITE_RULE(an_item_needs_its_sale_its_product_and_something_to_sell),
         SUITE_RULE(audit_entries_are_numbered_listed_and_verified),
     };

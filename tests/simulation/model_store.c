@@ -211,9 +211,28 @@ static enum status model_sale_update(struct order_store *store, const struct sal
     if (sale->end_ms <= sale->start_ms)
         return STATUS_REFUSED;
     struct sale *row = &model->sales[sale->id - 1].sale;
-    const uint8_t gate = row->gate;
+    const struct sale before = *row;
     *row = *sale;
-    row->gate = gate;
+    row->gate = before.gate;
+    memcpy(row->beacon_value, before.beacon_value, sizeof row->beacon_value);
+    row->beacon_state = before.beacon_state;
+    row->beacon_until_ms = before.beacon_until_ms;
+    return STATUS_OK;
+}
+
+static enum status model_sale_beacon(struct order_store *store, const struct sale *sale)
+{
+    struct model_store *model = model_of(store);
+    if (sale->id == 0 || sale->id > model->at.sales)
+        return STATUS_CONFLICT;
+    struct sale *row = &model->sales[sale->id - 1].sale;
+    if (row->beacon_state != BEACON_OPEN || row->beacon_name[0] == 0)
+        return STATUS_CONFLICT;
+    if ((sale->beacon_value[0] != 0) != (sale->beacon_state == BEACON_GIVEN))
+        return STATUS_REFUSED;
+    memcpy(row->beacon_value, sale->beacon_value, sizeof row->beacon_value);
+    row->beacon_state = sale->beacon_state;
+    row->beacon_until_ms = sale->beacon_until_ms;
     return STATUS_OK;
 }
 
@@ -324,6 +343,7 @@ static const struct order_store_ops model_ops = {
     .products = model_products,
     .sale_insert = model_sale_insert,
     .sale_update = model_sale_update,
+    .sale_beacon = model_sale_beacon,
     .sale_get = model_sale_get,
     .sales = model_sales,
     .item_insert = model_item_insert,

@@ -142,6 +142,60 @@ static void the_key_depends_on_secret_sale_arrivals_count_and_beacon(void **stat
             assert_memory_not_equal(&draw[i].cipher, &draw[j].cipher, sizeof draw[i].cipher);
 }
 
+/* Worked out with Python: hashlib.sha256(b"stampede beacon 1" + struct.pack("<I", 5) + b"index" + b"42"). */
+static void a_beacon_binds_name_and_value_and_neither_can_be_shifted(void **state)
+{
+    static const char wanted[] = "071f05435ebda02462bdf382ce07ee026762edc1f651e18540538236ed0adbfc";
+    char beacon[5][ROOM_BEACON_MAX + 1];
+    (void)state;
+    room_beacon(SPAN("index"), SPAN("42"), beacon[0]);
+    assert_string_equal(beacon[0], wanted);
+    room_beacon(SPAN("index4"), SPAN("2"), beacon[1]);
+    room_beacon(SPAN("inde"), SPAN("x42"), beacon[2]);
+    room_beacon(SPAN("index"), SPAN("43"), beacon[3]);
+    room_beacon(SPAN("Index"), SPAN("42"), beacon[4]);
+    for (uint32_t i = 0; i < 5; i++)
+        for (uint32_t j = 0; j < i; j++)
+            assert_string_not_equal(beacon[i], beacon[j]);
+}
+
+/* Draws that were published stay checkable: without a beacon the formula is what it was. */
+static void the_key_without_a_beacon_is_what_it_always_was(void **state)
+{
+    static const uint8_t plain[ROOM_KEY_BYTES] = { 0x78, 0xa9, 0x04, 0x13, 0xcf, 0x9d, 0x88, 0x9c,
+        0x29, 0xf0, 0x02, 0xb3, 0xcb, 0xe7, 0xbb, 0xc4 };
+    static const uint8_t lit[ROOM_KEY_BYTES] = { 0x37, 0x1c, 0x2d, 0x8b, 0x93, 0xc8, 0xa8, 0x05,
+        0xd8, 0x5f, 0x07, 0xd4, 0x3f, 0xf9, 0x94, 0x61 };
+    uint8_t secret[ROOM_SECRET_BYTES] = { 1 };
+    char beacon[ROOM_BEACON_MAX + 1];
+    struct room_chain chain;
+    struct room_draw draw;
+    (void)state;
+    room_chain_begin(&chain, SALE);
+    for (uint64_t mark = 1; mark <= 3; mark++)
+        room_chain_add(&chain, mark);
+    room_draw_make(&draw, secret, SALE, &chain, SPAN_NONE);
+    assert_memory_equal(draw.key, plain, sizeof plain);
+    assert_string_equal(draw.beacon, "");
+    room_beacon(SPAN("index"), SPAN("42"), beacon);
+    room_draw_make(&draw, secret, SALE, &chain, span_from_string(beacon));
+    assert_memory_equal(draw.key, lit, sizeof lit);
+    assert_string_equal(draw.beacon, beacon);
+}
+
+/* The longest name and value that are allowed. */
+static void a_beacon_may_be_as_long_as_the_limits_say(void **state)
+{
+    char name[BEACON_NAME_BYTES_MAX], value[BEACON_VALUE_BYTES_MAX], beacon[2][ROOM_BEACON_MAX + 1];
+    (void)state;
+    memset(name, 'n', sizeof name);
+    memset(value, 'v', sizeof value);
+    room_beacon(span_of(name, sizeof name), span_of(value, sizeof value), beacon[0]);
+    room_beacon(span_of(name, sizeof name), span_of(value, sizeof value - 1), beacon[1]);
+    assert_int_equal(strlen(beacon[0]), ROOM_BEACON_MAX);
+    assert_string_not_equal(beacon[0], beacon[1]);
+}
+
 static void secrets_and_marks_differ_by_sale_and_user(void **state)
 {
     struct funnel_keys keys;
@@ -332,6 +386,9 @@ int main(void)
         cmocka_unit_test(every_order_of_four_is_as_likely),
         cmocka_unit_test(places_of_neighbours_have_nothing_to_do_with_each_other),
         cmocka_unit_test(the_key_depends_on_secret_sale_arrivals_count_and_beacon),
+        cmocka_unit_test(a_beacon_binds_name_and_value_and_neither_can_be_shifted),
+        cmocka_unit_test(the_key_without_a_beacon_is_what_it_always_was),
+        cmocka_unit_test(a_beacon_may_be_as_long_as_the_limits_say),
         cmocka_unit_test(secrets_and_marks_differ_by_sale_and_user),
         cmocka_unit_test(as_many_go_in_as_there_are_units_and_no_faster_than_allowed),
         cmocka_unit_test(who_buys_makes_room_for_nobody_and_who_leaves_for_the_next),

@@ -126,7 +126,7 @@ static void draw_show(uint32_t count)
         if (places->rows[row].sale == SALE)
             room_chain_add(&chain, room_mark(secret, SALE, places->rows[row].user));
     room_draw_make(&draw, secret, SALE, &chain, SPAN_NONE);
-    rooms_show_draw(rooms, SALE, &draw, &chain);
+    rooms_show_draw(rooms, SALE, &draw, &chain, SPAN_NONE);
 }
 
 /* User-space instructions of one look on average; 0: this machine does not count them. */
