@@ -102,7 +102,11 @@ export function roomModel({ item, phase, owned, standing, from }) {
     if (standing.state === 'sold-out')
         return { kind: 'over', words: 'room.soldOut' };
     if (!standing.drawn)
-        return { kind: 'early', words: 'room.early', number: ['room.arrived', standing.arrived] };
+        return {
+            kind: 'early',
+            words: standing.waits_for_beacon ? 'room.beacon' : 'room.early',
+            number: ['room.arrived', standing.arrived],
+        };
     const [eta, values] = etaWords(standing);
     return {
         kind: 'line',

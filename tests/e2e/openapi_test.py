@@ -845,7 +845,7 @@ def a_sold_out_item_is_waited_for():
 @rule
 def a_waiting_room_is_entered_drawn_and_checked():
     now = call("getTime", 200)["now_ms"]
-    wish = {"title": "Room", "start_ms": now + 600000, "end_ms": now + 3600000, "waiting_room": True}
+    wish = {"title": "Room", "start_ms": now + 600000, "end_ms": now + 3600000, "waiting_room": True, "beacon_name": "index"}
     sale = admin("adminCreateSale", 201, body=wish)["id"]
     item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 1})["id"]
     admin("adminPublishSale", sale=sale)
@@ -867,9 +867,19 @@ def a_waiting_room_is_entered_drawn_and_checked():
     eventually(lambda: server.request("POST", f"/v1/sales/{sale}/room", session=alice).status == 202)
     equal(call("enterRoom", 202, sale=sale, session=bob)["number"], 1)
     equal(call("getDraw", 200, sale=sale)["state"], "open")
+    equal(call("getSale", 200, sale=sale)["beacon_name"], "index")
+    admin("adminChangeSale", 409, "conflict", sale=sale, body={"beacon_name": "another"})
+    admin("adminGiveBeacon", 409, "conflict", sale=sale, body={"value": "42"})
     admin("adminPreheatSale", sale=sale)
     admin("adminOpenSale", sale=sale)
+    eventually(lambda: call("getDraw", 200, sale=sale)["beacon_state"] == "waiting")
+    equal(call("getRoom", 200, sale=sale, session=bob)["waits_for_beacon"], True)
+    admin("adminGiveBeacon", 404, "unknown-sale", sale=999, body={"value": "42"})
+    admin("adminGiveBeacon", 403, "admin-role", sale=sale, role="viewer", body={"value": "42"})
+    admin("adminGiveBeacon", 422, "bad-value", sale=sale, body={"value": ""})
+    equal(admin("adminGiveBeacon", sale=sale, role="operator", body={"value": "42"})["changed"], True)
     eventually(lambda: call("getDraw", 200, sale=sale).get("head", 0) >= 1)
+    equal(call("getDraw", 200, sale=sale)["beacon_state"], "used")
     equal(call("getDrawArrivals", 200, sale=sale)["count"], 2)
     standing = [call("getRoom", 200, sale=sale, session=session)["state"] for session in (alice, bob)]
     if "waiting" in standing:

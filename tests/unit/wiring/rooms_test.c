@@ -274,6 +274,39 @@ static void before_the_draw_and_outside_nobody_has_a_place(void **state)
     assert_false(rooms_draw(rooms, 99, &draw, &chain));
 }
 
+static void a_draw_that_waits_for_its_beacon_says_so_until_it_is_made(void **state)
+{
+    char bytes[512];
+    uint8_t secret[ROOM_SECRET_BYTES];
+    struct room_standing standing;
+    struct room_draw draw;
+    struct room_chain chain;
+    struct text out = text_in(bytes, sizeof bytes);
+    (void)state;
+    rooms_look(rooms, OTHER, 77, &standing);
+    room_members(&standing, 0, 0, &out);
+    assert_null(memmem(out.data, out.size, "beacon", 6));
+    assert_true(room_wait_ms(&standing, START, 900) == START - 900);
+    rooms_show_beacon_wait(rooms, OTHER, START + 500);
+    rooms_look(rooms, OTHER, 77, &standing);
+    assert_int_equal(standing.state, ROOM_EARLY);
+    assert_true(standing.beacon_until_ms == START + 500);
+    assert_true(room_wait_ms(&standing, START, 1200) == START + 500 - 1200);
+    assert_true(room_wait_ms(&standing, START, START + 600) == 0);
+    assert_int_equal(rooms_beacon_value(rooms, OTHER).size, 0);
+    out = text_in(bytes, sizeof bytes);
+    room_members(&standing, 0, 0, &out);
+    assert_non_null(memmem(out.data, out.size, ",\"waits_for_beacon\":true", 24));
+    room_secret(&keys, OTHER, secret);
+    room_chain_begin(&chain, OTHER);
+    room_draw_make(&draw, secret, OTHER, &chain, SPAN_NONE);
+    rooms_show_draw(rooms, OTHER, &draw, &chain, SPAN("42"));
+    assert_true(span_equal(rooms_beacon_value(rooms, OTHER), SPAN("42")));
+    assert_true(rooms_beacon_until_ms(rooms, OTHER) == 0);
+    assert_int_equal(rooms_beacon_value(rooms, 99).size, 0);
+    assert_true(rooms_beacon_until_ms(rooms, 99) == 0);
+}
+
 static void marks_come_in_pages_and_in_the_order_of_coming(void **state)
 {
     static char bytes[1000 * 16];
@@ -331,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_million_people_wait_their_turn),
         cmocka_unit_test(before_the_draw_and_outside_nobody_has_a_place),
+        cmocka_unit_test(a_draw_that_waits_for_its_beacon_says_so_until_it_is_made),
         cmocka_unit_test(marks_come_in_pages_and_in_the_order_of_coming),
     };
     return cmocka_run_group_tests(tests, start, stop);
