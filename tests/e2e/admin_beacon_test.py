@@ -4,12 +4,14 @@ KILLS=N: so many kills around the moment in which a value is given (4)."""
 import json
 import os
 import random
+import re
 import struct
 import subprocess
+import sys
 import threading
 import time
 
-from harness import Closed, equal, eventually, problem, rule, run, temp_folder, true
+from harness import REPOSITORY, Closed, equal, eventually, problem, rule, run, temp_folder, true
 from push_client import Push
 from room_guests import Guest, beacon_of, drawn, mac, marks_of, open_now, room, server, work_out
 
@@ -215,6 +217,23 @@ def a_changed_name_or_value_is_found():
         code, out = forged(**members)
         equal(code, 1, f"{members}: {out}")
     true("\x1b" not in forged(beacon_name="\x1b[31mred")[1], "a stranger's text reaches the terminal")
+
+
+@rule
+def the_python_of_the_document_works_it_out_too():
+    with open(os.path.join(REPOSITORY, "docs", "waiting-room.md"), encoding="utf-8") as file:
+        program = re.search(r"```python\n(.*?)```", file.read(), re.S).group(1)
+    lit, _, _ = closed_room(9, "上证指数 2026-11-16 收盘价")
+    equal(give(lit, "3 990.49").status, 200)
+    plain, _, _ = room()
+    open_now(plain)
+    for sale in (lit, plain):
+        draw, marks = drawn(sale), marks_of(sale)
+        done = subprocess.run([sys.executable, "-c", program, f"http://127.0.0.1:{server.port}/v1/sales/{sale}"],
+                              capture_output=True, text=True, timeout=60)
+        equal(done.returncode, 0, done.stderr)
+        equal(done.stdout.splitlines(), [f"number {number}, mark {marks[number]:016x}: place {place}"
+                                         for number, place in enumerate(work_out(draw, marks)[2])])
 
 
 @rule
