@@ -85,6 +85,29 @@ describe('the waiting room', () => {
         assert.deepEqual(errors, []);
     });
 
+    test('a draw that waits for its beacon says so, in both languages, and goes on with it', async () => {
+        const { sale, item } = await saleMake({ startsInMs: 60_000, total: 2, room: true, beacon: 'index of the day' });
+        const english = await visitor();
+        const chinese = await visitor({ ...PHONE, locale: 'zh-CN' });
+        await english.page.goto(itemAddress(item));
+        await chinese.page.goto(itemAddress(item));
+        await english.page.getByRole('button', { name: 'Join the queue' }).click();
+        await chinese.page.getByRole('button', { name: '进入排队' }).click();
+        await english.page.getByText('in the room').waitFor();
+        await chinese.page.getByText('等候室内').waitFor();
+        await admin(`/sales/${sale}/preheat`);
+        await admin(`/sales/${sale}/open`);
+        await english.page.getByText('The draw waits for the public number').waitFor();
+        await chinese.page.getByText('抽签正在等待事先公布的公共随机数').waitFor();
+        await clean(english.page);
+        await clean(chinese.page);
+        await shot(chinese.page, 'room-beacon');
+        await admin(`/sales/${sale}/beacon`, { value: '42' });
+        await english.page.getByText('It is your turn: buy now.').waitFor();
+        await chinese.page.getByText('轮到您了').first().waitFor();
+        assert.deepEqual([...english.errors, ...chinese.errors], []);
+    });
+
     test('a long line says how many are ahead and how the odds are, in both languages', async () => {
         const { sale, item } = await saleMake({ startsInMs: 60_000, total: 1, room: true });
         const desktop = await visitor();

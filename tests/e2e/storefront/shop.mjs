@@ -81,6 +81,7 @@ export async function saleMake({
     details = false,
     deduct = false,
     room = false,
+    beacon = '',
 }) {
     const product = await admin('/products', {
         name: 'Test watch',
@@ -97,6 +98,7 @@ export async function saleMake({
         limit_per_user: 0,
         details_required: details,
         waiting_room: room,
+        beacon_name: beacon,
     });
     const item = await admin('/items', {
         sale: sale.id,
