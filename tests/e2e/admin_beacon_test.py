@@ -1,10 +1,12 @@
 """The public beacon of a waiting room's draw: named before entry, given after the start, waited for, never twice, over kill -9.
 
 KILLS=N: so many kills around the moment in which a value is given (4)."""
+import contextlib
 import json
 import os
 import random
 import re
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -315,6 +317,49 @@ def a_wait_that_ends_while_the_server_is_down_ends():
     time.sleep(max(0, until_ms - time.time() * 1000) / 1000 + 0.1)
     server.start()
     equal(drawn(sale)["beacon_state"], "missed")
+
+
+@contextlib.contextmanager
+def database_locked():
+    """Somebody else writes: the server can read, and nothing that it writes is taken."""
+    database = sqlite3.connect(os.path.join(server.data, "stampede.db"), isolation_level=None, timeout=20)
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        database.execute("ROLLBACK")
+        database.close()
+
+
+@rule
+def nobody_hears_a_place_before_it_is_stored_how_it_was_drawn():
+    server.write_config(room__beacon_wait_ms=3000)
+    server.restart()
+    sale, item, _ = room(total=2, beacon_name=NAME)
+    server.admin_ok("POST", f"/sales/{sale}/preheat")
+    late = Guest(server)
+    with database_locked():
+        server.admin_ok("POST", f"/sales/{sale}/open")
+        eventually(lambda: server.get(f"/v1/items/{item}").json()["state"] == "open")
+        equal(late.enter(sale).status, 202)  # the line is closed: this one comes after the draw
+        equal(give(sale, VALUE).status, 503)
+        time.sleep(1)
+        draw = draw_of(sale)
+        equal((draw["state"], draw["beacon_state"]), ("open", "announced"), "nothing could be written")
+    until_ms = eventually(lambda: draw_of(sale).get("beacon_until_ms"), "it does not begin to wait")
+    with database_locked():
+        time.sleep(max(0, until_ms - server.now_ms()) / 1000 + 0.3)
+        equal(draw_of(sale)["state"], "open", "the time is over, and that could not be written")
+        equal(late.stands(sale)["drawn"], False)
+    draw = drawn(sale)
+    equal((draw["beacon_state"], draw["count"]), ("missed", 1))
+    plain, _, _ = room(total=2)
+    server.admin_ok("POST", f"/sales/{plain}/preheat")
+    with database_locked():
+        server.admin_ok("POST", f"/sales/{plain}/open")
+        drawn(plain)  # a draw without a beacon needs no database
+    server.write_config(room__beacon_wait_ms=WAIT_LONG_MS)
+    server.restart()
 
 
 @rule
