@@ -119,10 +119,12 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
     const struct room_shown *shown = &rooms->sales[sale];
     standing->number = row->number;
     standing->state = ROOM_EARLY;
-    standing->beacon_until_ms = rooms_beacon_until_ms(rooms, sale);
-    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire) || !view_read(shown, &standing->view))
+    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire)) {
+        standing->beacon_until_ms = rooms_beacon_until_ms(rooms, sale);
         return;
-    standing->beacon_until_ms = 0;
+    }
+    if (!view_read(shown, &standing->view))
+        return;
     const uint32_t place = room_place(&shown->draw, row->number);
     if (place < room.head) {
         standing->state = ROOM_ADMITTED;
@@ -159,10 +161,7 @@ uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale)
 {
     if (sale >= rooms->sales_max)
         return 0;
-    const struct room_shown *shown = &rooms->sales[sale];
-    if (atomic_load_explicit(&shown->drawn, memory_order_acquire))
-        return 0;
-    return atomic_load_explicit(&shown->beacon_until_ms, memory_order_relaxed);
+    return atomic_load_explicit(&rooms->sales[sale].beacon_until_ms, memory_order_relaxed);
 }
 
 uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],

@@ -45,7 +45,8 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
 /* Of the beacon that the draw used; empty: none, or not drawn yet. Good as long as the rooms are. */
 struct span rooms_beacon_value(const struct rooms *rooms, sale_id sale);
-uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale); /* 0: it does not wait */
+/* Of a draw that is not made yet; 0: it does not wait. */
+uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale);
 /* Up to `max` marks of arrivals from row `*cursor` of the table on, as 16 hex digits each; looks at a
  * bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the number of marks. */
 uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],

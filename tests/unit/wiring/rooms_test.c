@@ -302,7 +302,8 @@ static void a_draw_that_waits_for_its_beacon_says_so_until_it_is_made(void **sta
     room_draw_make(&draw, secret, OTHER, &chain, SPAN_NONE);
     rooms_show_draw(rooms, OTHER, &draw, &chain, SPAN("42"));
     assert_true(span_equal(rooms_beacon_value(rooms, OTHER), SPAN("42")));
-    assert_true(rooms_beacon_until_ms(rooms, OTHER) == 0);
+    rooms_look(rooms, OTHER, 77, &standing);
+    assert_true(standing.beacon_until_ms == 0);
     assert_int_equal(rooms_beacon_value(rooms, 99).size, 0);
     assert_true(rooms_beacon_until_ms(rooms, 99) == 0);
 }
