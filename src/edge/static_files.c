@@ -161,15 +161,13 @@ static bool compress_with(struct span content, enum encoding encoding, struct fo
             deflateEnd(&stream);
         }
     }
-    if (!smaller) {
-        free(packed);
-        return true;
+    if (smaller) {
+        form->owned = malloc(size); /* no more than it needs, for as long as the server runs */
+        if (form->owned != NULL)
+            form->body = span_of(memcpy(form->owned, packed, size), size);
     }
-    form->owned = realloc(packed, size);
-    if (form->owned == NULL)
-        form->owned = packed; /* it keeps the room that it does not need */
-    form->body = span_of(form->owned, size);
-    return true;
+    free(packed);
+    return !smaller || form->owned != NULL;
 }
 
 static bool file_make(struct file *file, const struct asset *asset)
