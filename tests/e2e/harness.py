@@ -150,8 +150,9 @@ class Closed(Exception):
 class Connection:
     """One client socket. Replies are read in order; requests may be sent before earlier ones are answered."""
 
-    def __init__(self, port, timeout_s=PATIENCE_S, address="127.0.0.1"):
-        self.socket = socket.create_connection((address, port), timeout_s)
+    def __init__(self, port, timeout_s=PATIENCE_S, address="127.0.0.1", source=None):
+        """source: the address of this machine that it comes from; 127.x.y.z are all there."""
+        self.socket = socket.create_connection((address, port), timeout_s, source and (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rest = b""
 
@@ -394,8 +395,8 @@ class Server:
 
     # -- asking --
 
-    def connect(self, timeout_s=PATIENCE_S):
-        return Connection(self.port, timeout_s)
+    def connect(self, timeout_s=PATIENCE_S, source=None):
+        return Connection(self.port, timeout_s, source=source)
 
     def request(self, method, path, body=None, headers=None, session=None, timeout_s=PATIENCE_S):
         """One request on a connection of its own."""
