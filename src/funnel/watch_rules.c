@@ -13,6 +13,7 @@ struct subject {
     user_id user;
     uint64_t seen_ms;
     uint32_t round; /* when it was touched last; 0: an empty place */
+    uint32_t minute; /* in which it was counted last */
     /* rate */
     uint32_t too_fast, peak_per_s; /* since the last judging; the highest of this streak */
     uint64_t fast_for_ms;
@@ -32,6 +33,7 @@ struct subject {
 struct watch_book {
     struct hash_key key;
     uint32_t round;
+    uint32_t minute, minute_seen;
     uint64_t judged_ms;
     uint32_t touched_count;
     uint32_t touched[WATCH_SUBJECTS];
@@ -58,6 +60,7 @@ struct watch_book *watch_book_create(struct arena *arena, struct hash_key key)
     double empty = WATCH_MARKS;
     book->key = key;
     book->round = 1;
+    book->minute = 1;
     for (uint32_t count = 0, set = 0; set <= WATCH_MARKS; count++) {
         while (set <= WATCH_MARKS && (WATCH_MARKS - set + 0.5 > empty || count == ESTIMATE_MOST))
             book->estimates[set++] = (uint16_t)count;
@@ -138,6 +141,9 @@ static void subject_touch(struct watch_book *book, struct subject *subject, uint
     book->touched[book->touched_count++] = (uint32_t)(subject - book->subjects);
     if (subject->round + 1 != book->round) /* was quiet in between */
         subject->fast_for_ms = 0;
+    if (subject->minute != book->minute)
+        book->minute_seen++;
+    subject->minute = book->minute;
     subject->round = book->round;
     subject->seen_ms = now_ms;
     if (now_ms - subject->window_ms >= WATCH_WINDOW_MS) {
@@ -336,9 +342,15 @@ uint32_t watch_book_judge(struct watch_book *book, const struct watch_settings *
     return count;
 }
 
-uint32_t watch_book_touched(const struct watch_book *book)
+uint32_t watch_book_seen(const struct watch_book *book)
 {
-    return book->touched_count;
+    return book->minute_seen;
+}
+
+void watch_book_minute_begin(struct watch_book *book)
+{
+    book->minute++;
+    book->minute_seen = 0;
 }
 
 void watch_book_forgive(struct watch_book *book, const struct address *address, user_id user)
@@ -351,5 +363,6 @@ void watch_book_forgive(struct watch_book *book, const struct address *address, 
         *subject = (struct subject){ .address = subject->address,
             .user = subject->user,
             .round = subject->round,
+            .minute = subject->minute,
             .seen_ms = subject->seen_ms };
 }

@@ -61,7 +61,9 @@ uint32_t watch_book_judge(struct watch_book *book, const struct watch_settings *
     uint64_t now_ms, struct watch_finding *findings, uint32_t max);
 /* A ban was lifted: what led to it is forgotten. */
 void watch_book_forgive(struct watch_book *book, const struct address *address, user_id user);
-uint32_t watch_book_touched(const struct watch_book *book); /* subjects since the last judging */
+/* How many different ones were folded in since the minute began; who comes each second counts once. */
+uint32_t watch_book_seen(const struct watch_book *book);
+void watch_book_minute_begin(struct watch_book *book);
 
 const char *watch_rule_name(enum watch_rule rule);
 /* How many different ones set so many of WATCH_MARKS bits, on average. */

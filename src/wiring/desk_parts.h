@@ -115,7 +115,7 @@ struct desk_watch {
     struct watch_book *book;
     struct watch_settings settings;
     uint64_t look_ms;
-    uint64_t minute_ms, minute_seen, minute_bans;
+    uint64_t minute_ms, minute_bans;
     uint64_t found; /* so many in all; the last WATCHED_MAX are here */
     uint64_t found_by[WATCH_RULES], banned_by[WATCH_RULES];
     struct watched watched[WATCHED_MAX];

@@ -120,7 +120,7 @@ static void tables_fold(struct desk *desk)
 static uint64_t bans_allowed(const struct desk *desk)
 {
     const uint64_t most = desk->config.config->watch_bans_per_minute;
-    const uint64_t share = desk->watch.minute_seen / BANS_SHARE;
+    const uint64_t share = watch_book_seen(desk->watch.book) / BANS_SHARE;
     const uint64_t wanted = share < BANS_LEAST ? BANS_LEAST : share;
     return wanted < most ? wanted : most;
 }
@@ -198,10 +198,10 @@ void desk_watch_turn(struct desk *desk)
     state->look_ms = desk->now_ms + LOOK_MS;
     if (desk->now_ms - state->minute_ms >= MINUTE_MS) {
         state->minute_ms = desk->now_ms;
-        state->minute_seen = state->minute_bans = 0;
+        state->minute_bans = 0;
+        watch_book_minute_begin(state->book);
     }
     tables_fold(desk);
-    state->minute_seen += watch_book_touched(state->book);
     const uint32_t count =
         watch_book_judge(state->book, &state->settings, desk->now_ms, findings, FINDINGS_PER_LOOK);
     for (uint32_t i = 0; i < count; i++)

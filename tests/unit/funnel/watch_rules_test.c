@@ -106,6 +106,26 @@ static void who_is_too_fast_for_long_is_found_once_with_numbers(void **state)
     assert_true(last.user == 0 && last.bits == ADDRESS_BITS);
 }
 
+/* The share of bans is one of those who were seen: a few who come all the time stay a few. */
+static void who_comes_each_second_is_seen_once_a_minute(void **state)
+{
+    (void)state;
+    for (uint32_t second = 0; second < 20; second++) {
+        for (uint32_t client = 0; client < 7; client++)
+            note(WATCH_FAILED, now_ms, client, 0, 0);
+        second_ends(&settings);
+        assert_int_equal(watch_book_seen(book), 7);
+    }
+    note(WATCH_FAILED, now_ms, 7, 0, 0);
+    second_ends(&settings);
+    assert_int_equal(watch_book_seen(book), 8);
+    watch_book_minute_begin(book);
+    assert_int_equal(watch_book_seen(book), 0);
+    note(WATCH_FAILED, now_ms, 0, 0, 0);
+    second_ends(&settings);
+    assert_int_equal(watch_book_seen(book), 1);
+}
+
 static void a_burst_that_ends_is_no_machine(void **state)
 {
     (void)state;
@@ -297,6 +317,7 @@ int main(void)
 #define RULE(test) cmocka_unit_test_setup_teardown(test, book_setup, book_teardown)
     const struct CMUnitTest tests[] = {
         RULE(who_is_too_fast_for_long_is_found_once_with_numbers),
+        RULE(who_comes_each_second_is_seen_once_a_minute),
         RULE(a_burst_that_ends_is_no_machine),
         RULE(a_users_own_rate_is_found_with_the_user),
         RULE(many_people_of_one_address_are_no_machine),
