@@ -12,6 +12,7 @@
 #ifndef STAMPEDE_WIRING_DESK_H
 #define STAMPEDE_WIRING_DESK_H
 
+#include "base/address.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "contract/order_store.h"
@@ -56,6 +57,8 @@ struct job {
     enum http_method method;
     struct span path, query, body;
     struct span head; /* JOB_OUTSIDE: header lines as they came */
+    struct address client; /* JOB_PUBLIC: who asks */
+    bool check_failed;     /* by the desk: what was shown is forged; the edge notes it */
     char actor[ADMIN_NAME_MAX + 1];
     enum admin_role role;
     char *request;  /* JOB_REQUEST_BYTES */

@@ -415,6 +415,7 @@ static bool intent_read(struct desk *desk, struct job *job, struct intent *inten
     }
     if (!intent_verify(desk->config.keys, span_from_string(text), desk->now_ms, intent)
         || intent->user != job->user) {
+        job->check_failed = true;
         job_reply_problem(job, PROBLEM_INTENT_INVALID, NULL, SPAN_NONE);
         return false;
     }

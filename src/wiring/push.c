@@ -206,6 +206,7 @@ static bool session_read(
     if (session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), session)
         == TOKEN_OK)
         return true;
+    routes_watch_failed(exchange);
     reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
     return false;
 }

@@ -270,6 +270,7 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
     if (job == NULL)
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     job->user = user;
+    job->client = *request->client;
     (void)job_fill(job, request, path);
     job_hand_in(routes, job);
     return EDGE_DEFERRED;
@@ -298,8 +299,11 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
     const bool bearer =
         request->authorization.data != NULL && token_bearer(request->authorization, &key);
     const struct admin_key *admin = bearer ? admin_keys_find(&routes->settings->admin, key) : NULL;
-    if (admin == NULL)
+    if (admin == NULL) {
+        if (bearer)
+            routes_watch_failed(exchange);
         return reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
+    }
     if (request->body.size > 0 && !is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
     struct job *job = job_take(routes, exchange->token, JOB_ADMIN, exchange->closing, exchange->cors);
@@ -353,6 +357,8 @@ static void job_complete(struct routes *routes, const struct job *job)
 
 static void job_returned(struct routes *routes, struct job *job)
 {
+    if (job->check_failed)
+        routes_watch_failed_of(routes, &job->client);
     if (job->kind == JOB_PUSH)
         push_job_returned(routes, job);
     else if (job->result == JOB_NOT_YET)

@@ -27,30 +27,34 @@ void routes_watch_door(struct routes *routes, const struct address *client, enum
     watch_note(routes->watch, &event);
 }
 
-static void note(struct exchange *exchange, enum watch_signal signal, user_id user)
+static void note(
+    struct routes *routes, const struct address *client, enum watch_signal signal, user_id user)
 {
-    struct routes *routes = exchange->routes;
-    const struct watch_event event = { .signal = signal,
-        .now_ms = edge_now_ms(routes->edge),
-        .client = *exchange->request->client,
-        .user = user };
+    const struct watch_event event = {
+        .signal = signal, .now_ms = edge_now_ms(routes->edge), .client = *client, .user = user
+    };
     if (routes->watch != NULL)
         watch_note(routes->watch, &event);
 }
 
 void routes_watch_failed(struct exchange *exchange)
 {
-    note(exchange, WATCH_FAILED, 0);
+    note(exchange->routes, exchange->request->client, WATCH_FAILED, 0);
+}
+
+void routes_watch_failed_of(struct routes *routes, const struct address *client)
+{
+    note(routes, client, WATCH_FAILED, 0);
 }
 
 void routes_watch_too_fast(struct exchange *exchange)
 {
-    note(exchange, WATCH_TOO_FAST, 0);
+    note(exchange->routes, exchange->request->client, WATCH_TOO_FAST, 0);
 }
 
 void routes_watch_seen(struct exchange *exchange, user_id user)
 {
-    note(exchange, WATCH_SEEN, user);
+    note(exchange->routes, exchange->request->client, WATCH_SEEN, user);
 }
 
 bool routes_banned(struct exchange *exchange, user_id user)

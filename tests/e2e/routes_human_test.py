@@ -1,12 +1,11 @@
 """The human check before a pass (routes_human, human_desk), and passes that are good once."""
 import base64
-import hashlib
 import hmac
 import json
-import os
 import threading
 
 from harness import Buyer, Server, equal, eventually, problem, rule, run, true
+from solving import gap_of, key_of, moved, payload, solve, work
 
 HASHES = 300
 server = Server(settings={"human.pow_hashes": HASHES, "human.challenge_s": 60})
@@ -26,72 +25,8 @@ def ask(buyer, item, body=None):
     return server.request("POST", f"/v1/items/{item}/pass", body=exact, session=buyer.session)
 
 
-def solve(given):
-    """As a browser would: counters until the derived key has the prefix."""
-    parameters = given["parameters"]
-    salt, nonce = bytes.fromhex(parameters["salt"]), bytes.fromhex(parameters["nonce"])
-    for counter in range(1 << 32):
-        key = hashlib.sha256(salt + nonce + counter.to_bytes(4, "big")).digest()
-        for _ in range(parameters["cost"] - 1):
-            key = hashlib.sha256(key).digest()
-        if key.hex().startswith(parameters["keyPrefix"]):
-            return {"challenge": given, "solution": {"counter": counter, "derivedKey": key.hex(), "time": 1.5}}
-
-
-def payload(solution):
-    return {"solution": base64.b64encode(json.dumps(solution).encode()).decode()}
-
-
 def pow_pass(buyer, item):
     return ask(buyer, item, payload(solve(challenge(buyer, item, "pow").json())))
-
-
-# ---- the keys of the server, to know what only it knows
-
-def key_of(label):
-    with open(os.path.join(server.data, "identity"), encoding="ascii") as file:
-        master = bytes.fromhex(file.read().split()[-1])
-    root = hmac.new(master, b"stampede funnel 1", "sha256").digest()
-    return hmac.new(root, label + bytes(8), "sha256").digest()
-
-
-def siphash(key, data):
-    mask = (1 << 64) - 1
-    k0, k1 = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:16], "little")
-    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
-
-    def turn(value, bits):
-        return (value << bits | value >> 64 - bits) & mask
-
-    def rounds(count):
-        for _ in range(count):
-            v[0] = v[0] + v[1] & mask; v[1] = turn(v[1], 13) ^ v[0]; v[0] = turn(v[0], 32)
-            v[2] = v[2] + v[3] & mask; v[3] = turn(v[3], 16) ^ v[2]
-            v[0] = v[0] + v[3] & mask; v[3] = turn(v[3], 21) ^ v[0]
-            v[2] = v[2] + v[1] & mask; v[1] = turn(v[1], 17) ^ v[2]; v[2] = turn(v[2], 32)
-    data = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 255])
-    for at in range(0, len(data), 8):
-        word = int.from_bytes(data[at:at + 8], "little")
-        v[3] ^= word
-        rounds(2)
-        v[0] ^= word
-    v[2] ^= 255
-    rounds(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
-def gap_of(token):
-    """Where the piece belongs, by trying all places against the hash in the token."""
-    raw = base64.urlsafe_b64decode(token + "==")
-    nonce, answer = raw[20:28], int.from_bytes(raw[28:36], "little")
-    for x in range(300):
-        if siphash(key_of(b"puzzle"), b"\x03" + nonce + x.to_bytes(4, "little")) == answer:
-            return x
-    raise AssertionError("no place fits")
-
-
-def moved(token, x):
-    return {"solution": {"token": token, "x": x, "track": [[0, 0], [80, x // 3], [170, x // 2], [300, x]]}}
 
 
 # ---- rules
@@ -137,7 +72,7 @@ def the_signature_is_what_altcha_says():
     given = challenge(buyer, item).json()
     equal(sorted(given), ["parameters", "signature"])
     text = json.dumps(given["parameters"], sort_keys=True, separators=(",", ":"))
-    equal(hmac.new(key_of(b"human check").hex().encode(), text.encode(), "sha256").hexdigest(), given["signature"])
+    equal(hmac.new(key_of(server, b"human check").hex().encode(), text.encode(), "sha256").hexdigest(), given["signature"])
     equal(given["parameters"]["data"], {"item": item, "user": buyer.user})
 
 
@@ -200,12 +135,12 @@ def a_picture_comes_with_its_alternative_and_allows_a_few_tries():
 def a_piece_in_its_place_gets_a_pass_once():
     buyer, item = Buyer(server), item_with("slider")
     given = picture(buyer, item, "slider")
-    x = gap_of(given["token"])
+    x = gap_of(server, given["token"])
     problem(ask(buyer, item, moved(given["token"], x - 40)), 403, "human-check-failed")
     equal(ask(buyer, item, moved(given["token"], x + 3)).status, 201)
     problem(ask(buyer, item, moved(given["token"], x)), 409, "human-check-spent")
     again = picture(buyer, item, "slider")
-    teleported = {"solution": {"token": again["token"], "x": gap_of(again["token"]), "track": []}}
+    teleported = {"solution": {"token": again["token"], "x": gap_of(server, again["token"]), "track": []}}
     problem(ask(buyer, item, teleported), 403, "human-check-failed")
 
 
@@ -229,10 +164,6 @@ def a_pass_that_lost_in_the_inventory_is_used():
     problem(buyer.buy(item, give=used), 403, "not-eligible")
     problem(buyer.buy(item, give=used), 403, "pass-spent")
     problem(buyer.buy(item, give=buyer.get_pass(item)), 403, "not-eligible")
-
-
-def work(of):
-    return of["parameters"]["cost"] * 16 ** len(of["parameters"]["keyPrefix"])
 
 
 @rule
