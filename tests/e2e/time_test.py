@@ -1,41 +1,20 @@
 """The server's time is the authority: one clock for all answers, which never goes back and does not jump when the wall clock does.
 
-The wall clock of the server's process is set wrong by a small library under it (wall_clock.c, built here)."""
-import os
-import subprocess
+The wall clock of the server's process is set wrong by a small library under it (clocks.py)."""
 import time
 
-import bots
-from harness import REPOSITORY, Buyer, Server, equal, eventually, problem, rule, run, skip, temp_folder, true
+from clocks import WrongServer
+from harness import Buyer, equal, eventually, problem, rule, run, true
 
 HOUR_MS = 3600 * 1000
 CLOSE_MS = 5000  # the machine may be busy; jumps here are hours
 
 
-def wrong_clock():
-    """(library, file with its offset in ms), or why there is none."""
-    folder = temp_folder()
-    library = os.path.join(folder, "wall_clock.so")
-    source = os.path.join(REPOSITORY, "tests", "e2e", "wall_clock.c")
-    try:
-        done = subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", library, source, "-ldl"],
-                              capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None, "no compiler to build wall_clock.c with"
-    return (library, os.path.join(folder, "offset")) if done.returncode == 0 else (None, done.stderr)
-
-
-library, offset_path = wrong_clock()
-# The release build: a sanitizer wants to be the first library under a program.
-server = Server(binary=bots.binary(), environment={"LD_PRELOAD": library or "", "WALL_CLOCK_OFFSET": offset_path})
+server = WrongServer()
 
 
 def wall_set(offset_ms):
-    if library is None:
-        skip(f"no wrong clock: {offset_path}")
-    with open(offset_path + ".new", "w", encoding="ascii") as file:
-        file.write(str(offset_ms))
-    os.rename(offset_path + ".new", offset_path)
+    server.wall_set(offset_ms)
 
 
 def times(count):
