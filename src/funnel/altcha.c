@@ -13,7 +13,7 @@ enum {
 /* What a payload says, still as text. */
 struct payload {
     struct span algorithm, key_prefix, nonce, salt, user, signature, derived_key;
-    uint32_t cost, expires_s, key_length, item, counter;
+    uint32_t cost, expires_s, key_length, item, start, counter;
     unsigned seen; /* bits of enum field */
 };
 enum field {
@@ -33,8 +33,9 @@ enum field {
     FIELD_SOLUTION = 1 << 13,
     FIELD_COUNTER = 1 << 14,
     FIELD_DERIVED_KEY = 1 << 15,
-    FIELDS_ALL = (1 << 16) - 1,
-    FIELD_TIME = 1 << 16, /* how long the solver took; may be missing */
+    FIELD_START = 1 << 16,
+    FIELDS_ALL = (1 << 17) - 1,
+    FIELD_TIME = 1 << 17, /* how long the solver took; may be missing */
 };
 
 void altcha_work(uint32_t hashes, struct altcha_challenge *challenge)
@@ -55,8 +56,9 @@ void altcha_work(uint32_t hashes, struct altcha_challenge *challenge)
 static void parameters_render(const struct altcha_challenge *challenge, struct text *out)
 {
     static const char zeros[ALTCHA_DIGITS_MAX + 1] = "00000";
-    text_format(out, "{\"algorithm\":\"SHA-256\",\"cost\":%u,\"data\":{\"item\":%u,\"user\":\"",
-        challenge->cost, challenge->item);
+    text_format(out,
+        "{\"algorithm\":\"SHA-256\",\"cost\":%u,\"data\":{\"item\":%u,\"start\":%u,\"user\":\"",
+        challenge->cost, challenge->item, challenge->start);
     text_hex64(out, challenge->user);
     text_format(out, "\"},\"expiresAt\":%u,\"keyLength\":%d,\"keyPrefix\":\"%.*s\",\"nonce\":\"",
         challenge->expires_s, HASH_SHA256_BYTES, (int)challenge->digits, zeros);
@@ -108,6 +110,8 @@ static void data_read(struct json_cursor *in, struct payload *payload)
     for (unsigned count = 0; cursor_field(in, &count, &name);) {
         if (field_is(in, payload, name, "item", FIELD_ITEM))
             cursor_u32(in, &payload->item);
+        else if (field_is(in, payload, name, "start", FIELD_START))
+            cursor_u32(in, &payload->start);
         else if (field_is(in, payload, name, "user", FIELD_USER))
             cursor_string(in, &payload->user);
         else
@@ -204,6 +208,7 @@ static bool challenge_from(const struct payload *payload, struct altcha_challeng
     *challenge = (struct altcha_challenge){ .cost = payload->cost,
         .digits = (uint32_t)payload->key_prefix.size,
         .item = payload->item,
+        .start = payload->start,
         .expires_s = payload->expires_s };
     if (!span_equal(payload->algorithm, SPAN("SHA-256")) || payload->key_length != HASH_SHA256_BYTES
         || payload->cost == 0 || payload->cost > ALTCHA_COST_MAX || challenge->digits == 0

@@ -28,6 +28,7 @@ struct altcha_challenge {
     uint32_t digits; /* zeros, in hex, that the derived key begins with */
     item_id item;
     user_id user;
+    uint32_t start; /* of which process (human.h) */
     uint32_t expires_s;
     uint8_t nonce[ALTCHA_NONCE_BYTES], salt[ALTCHA_NONCE_BYTES];
 };

@@ -1,6 +1,9 @@
 /* DESIGN. A good answer takes the challenge's mark in `spent`: of many that send it, one is let in. A
  * picture allows a few wrong answers; each takes a mark of its own (the number of the try) before the
- * answer is looked at, so guessing at one picture ends soon, from wherever it comes. */
+ * answer is looked at, so guessing at one picture ends soon, from wherever it comes.
+ *
+ * `spent` does not outlive the process, so a challenge doesn't either: it names the process that gave it
+ * by a random number, and all others refuse it, used or not. No clock has a say in that. */
 #include "funnel/human.h"
 
 #include "base/base64.h"
@@ -19,6 +22,7 @@ static struct metric answer_metrics[HUMAN_ANSWERS] = {
     ANSWER_METRIC(HUMAN_MALFORMED, "malformed"),
     ANSWER_METRIC(HUMAN_FAILED, "failed"),
     ANSWER_METRIC(HUMAN_SPENT, "spent"),
+    ANSWER_METRIC(HUMAN_OLD, "old"),
     ANSWER_METRIC(HUMAN_CROWDED, "crowded"),
 };
 
@@ -47,9 +51,10 @@ uint32_t human_work(const struct human *human, const struct human_visit *visit)
 
 static void pow_challenge(const struct human *human, const struct human_visit *visit, struct text *out)
 {
-    struct altcha_challenge challenge = {
-        .item = visit->item, .user = visit->user, .expires_s = expiry_s(human, visit)
-    };
+    struct altcha_challenge challenge = { .item = visit->item,
+        .user = visit->user,
+        .start = human->start,
+        .expires_s = expiry_s(human, visit) };
     uint8_t secret[2 * ALTCHA_NONCE_BYTES];
     random_secret(secret, sizeof secret);
     memcpy(challenge.nonce, secret, ALTCHA_NONCE_BYTES);
@@ -83,9 +88,11 @@ static void puzzle_render(const struct human *human, const struct puzzle *puzzle
 static struct puzzle puzzle_make(
     const struct human *human, const struct human_visit *visit, enum human_check kind)
 {
-    struct puzzle puzzle = {
-        .kind = kind, .item = visit->item, .user = visit->user, .expires_s = expiry_s(human, visit)
-    };
+    struct puzzle puzzle = { .kind = kind,
+        .item = visit->item,
+        .user = visit->user,
+        .expires_s = expiry_s(human, visit),
+        .start = human->start };
     random_secret(&puzzle.nonce, sizeof puzzle.nonce);
     return puzzle;
 }
@@ -266,6 +273,8 @@ static enum human_answer pow_judge(
     switch (altcha_check(
         payload, human->keys->human, visit->item, visit->user, visit->now_ms, &challenge)) {
     case ALTCHA_SOLVED:
+        if (challenge.start != human->start)
+            return HUMAN_OLD;
         return spend(human, visit,
             mark_of(human, HUMAN_POW, challenge.nonce, sizeof challenge.nonce, 0), challenge.expires_s);
     case ALTCHA_MALFORMED:
@@ -308,6 +317,8 @@ static enum human_answer puzzle_judge(
     }
     if (!human_accepts(visit->asked, puzzle.kind))
         return HUMAN_FAILED;
+    if (puzzle.start != human->start)
+        return HUMAN_OLD;
     const enum human_answer tried = try_take(human, visit, &puzzle);
     if (tried != HUMAN_PASSED)
         return tried;

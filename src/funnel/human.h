@@ -29,6 +29,7 @@ struct human {
     uint32_t edge;             /* whose shelf of the pool */
     uint32_t pow_hashes;       /* that solving takes, without any suspicion */
     uint32_t life_s;           /* of a challenge */
+    uint32_t start;            /* a random number of this process, the same for all its edges */
 };
 struct human_visit {
     enum human_check asked; /* by the sale; not HUMAN_NONE */
@@ -45,6 +46,7 @@ enum human_answer {
     HUMAN_MALFORMED, /* the body is none that we know */
     HUMAN_FAILED,    /* wrong, forged, expired, another's, or not of a kind the sale accepts */
     HUMAN_SPENT,     /* good, but used before */
+    HUMAN_OLD,       /* of another process: get a new one, and no harm done */
     HUMAN_CROWDED,   /* good, but there is no room to note that it is used: come back */
     HUMAN_ANSWERS,
 };

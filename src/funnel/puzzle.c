@@ -10,7 +10,8 @@ enum {
     EXPIRES_AT = 16,
     NONCE_AT = 20,
     ANSWER_AT = 28,
-    MAC_AT = 36,
+    START_AT = 36,
+    MAC_AT = 40,
     MAC_BYTES = PUZZLE_BYTES - MAC_AT,
     CODE_BYTES_MAX = 16,
     TRACK_PLACES_MIN = 3, /* different ones */
@@ -63,6 +64,7 @@ void puzzle_issue(const struct funnel_keys *keys, const struct puzzle *puzzle, c
     bytes_put_u32(bytes + EXPIRES_AT, puzzle->expires_s);
     bytes_put_u64(bytes + NONCE_AT, puzzle->nonce);
     bytes_put_u64(bytes + ANSWER_AT, puzzle->answer);
+    bytes_put_u32(bytes + START_AT, puzzle->start);
     mac_make(keys, bytes, bytes + MAC_AT);
     const size_t chars = base64_encode(bytes, sizeof bytes, out);
     invariant(chars == PUZZLE_CHARS);
@@ -84,7 +86,8 @@ enum puzzle_answer puzzle_read(const struct funnel_keys *keys, struct span token
         .user = bytes_get_u64(bytes + USER_AT),
         .expires_s = bytes_get_u32(bytes + EXPIRES_AT),
         .nonce = bytes_get_u64(bytes + NONCE_AT),
-        .answer = bytes_get_u64(bytes + ANSWER_AT) };
+        .answer = bytes_get_u64(bytes + ANSWER_AT),
+        .start = bytes_get_u32(bytes + START_AT) };
     if (now_ms >= (uint64_t)read.expires_s * 1000)
         return PUZZLE_EXPIRED;
     if (read.item != item || read.user != user)

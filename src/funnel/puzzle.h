@@ -1,7 +1,7 @@
 /* funnel/puzzle.h: what goes out with a picture and comes back with its answer: who it is for, until
  * when, and a keyed hash of the answer, signed. Nothing is kept here while the user looks at it.
- *   kind u32 | item u32 | user u64 | expires_s u32 | nonce u64 | answer u64 | mac 16
- * Little-endian, 52 bytes as 70 base64url characters. mac: the first half of HMAC-SHA256 under
+ *   kind u32 | item u32 | user u64 | expires_s u32 | nonce u64 | answer u64 | start u32 | mac 16
+ * Little-endian, 56 bytes as 75 base64url characters. mac: the first half of HMAC-SHA256 under
  * keys.human over the bytes before it. answer: SipHash under keys.puzzle over kind, nonce and answer.
  * Thread: any. Memory: none. */
 #ifndef STAMPEDE_FUNNEL_PUZZLE_H
@@ -10,8 +10,8 @@
 #include "funnel/keys.h"
 
 enum {
-    PUZZLE_BYTES = 52,
-    PUZZLE_CHARS = 70,
+    PUZZLE_BYTES = 56,
+    PUZZLE_CHARS = 75,
     PUZZLE_CODE_CHARS = 5,
     PUZZLE_TOLERANCE = 5, /* pixels that the piece may lie off */
     PUZZLE_TRACK_MAX = 64,
@@ -28,6 +28,7 @@ struct puzzle {
     uint32_t expires_s;
     uint64_t nonce;
     uint64_t answer; /* hashed */
+    uint32_t start;  /* of which process (human.h) */
 };
 enum puzzle_answer {
     PUZZLE_GOOD,

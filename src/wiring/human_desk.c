@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/random.h"
 #include "wiring/desk.h"
 
 #include <sys/resource.h>
@@ -34,6 +35,7 @@ enum status human_desk_open(struct human_desk *desk, const struct config *config
         arena_close(&desk->arena);
         return STATUS_FULL;
     }
+    random_secret(&desk->start, sizeof desk->start);
     desk->spent = spent_create(&desk->arena, marks);
     desk->suspicion = suspicion_create(&desk->arena);
     desk->pool = slots > 0 ? picture_pool_create(&desk->arena, edges, slots) : NULL;
@@ -87,5 +89,6 @@ struct human human_desk_edge(const struct human_desk *desk, const struct config 
         .pool = desk->pool,
         .edge = edge,
         .pow_hashes = (uint32_t)config->human_pow_hashes,
-        .life_s = (uint32_t)config->human_challenge_s };
+        .life_s = (uint32_t)config->human_challenge_s,
+        .start = desk->start };
 }

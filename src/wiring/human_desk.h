@@ -13,6 +13,7 @@ struct human_desk {
     struct spent *spent;
     struct suspicion *suspicion;
     struct picture_pool *pool; /* NULL: human.pictures is 0 */
+    uint32_t start;            /* names this process in its challenges */
     struct thread thread;
     struct wake wake;
     _Atomic bool stop;

@@ -97,6 +97,9 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
         routes_watch_failed(exchange);
         refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
         break;
+    case HUMAN_OLD: /* nobody's fault */
+        refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
+        break;
     case HUMAN_SPENT:
         routes_watch_failed(exchange);
         refuse(exchange, PROBLEM_HUMAN_SPENT, sale, item);

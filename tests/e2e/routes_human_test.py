@@ -73,7 +73,8 @@ def the_signature_is_what_altcha_says():
     equal(sorted(given), ["parameters", "signature"])
     text = json.dumps(given["parameters"], sort_keys=True, separators=(",", ":"))
     equal(hmac.new(key_of(server, b"human check").hex().encode(), text.encode(), "sha256").hexdigest(), given["signature"])
-    equal(given["parameters"]["data"], {"item": item, "user": buyer.user})
+    start = challenge(Buyer(server), item).json()["parameters"]["data"]["start"]
+    equal(given["parameters"]["data"], {"item": item, "start": start, "user": buyer.user})
 
 
 @rule

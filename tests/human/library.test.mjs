@@ -41,10 +41,11 @@ test('what the library finds forged or wrong, the server refuses', async () => {
 
 test('a challenge that the library made with the secret is as good as ours', async () => {
     const { session, user } = await sessionOpen();
+    const { start } = (await challengeGet(session, item)).parameters.data; // the server's, since it runs
     const challenge = await createChallenge({
         algorithm: 'SHA-256',
         cost: 2,
-        data: { item, user },
+        data: { item, start, user },
         deriveKey,
         expiresAt: Math.floor(Date.now() / 1000) + 60,
         hmacSignatureSecret: secret,
@@ -59,7 +60,7 @@ test('one made with another secret is not', async () => {
     const challenge = await createChallenge({
         algorithm: 'SHA-256',
         cost: 1,
-        data: { item, user },
+        data: { item, start: 1, user },
         deriveKey,
         expiresAt: Math.floor(Date.now() / 1000) + 60,
         hmacSignatureSecret: 'another',

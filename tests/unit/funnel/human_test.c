@@ -154,6 +154,45 @@ static void work_of_another_user_item_or_time_fails(void **state)
     assert_int_equal(human_judge(&human, &visit, sent), HUMAN_PASSED); /* no refusal used it up */
 }
 
+/* Two processes, one after the other, with nothing in common but the keys. */
+static void what_another_process_gave_out_is_old_and_nobody_is_blamed(void **state)
+{
+    struct human after = human;
+    struct human_visit visit = visit_for(HUMAN_POW);
+    (void)state;
+    after.start = human.start + 1;
+    visit.source = 77;
+    challenge_get(&visit, HUMAN_POW);
+    const struct span sent = pow_body();
+    for (uint32_t i = 0; i < 20; i++)
+        assert_int_equal(human_judge(&after, &visit, sent), HUMAN_OLD);
+    assert_int_equal(suspicion_of(human.suspicion, visit.source, NOW_S), 0);
+    visit.user++; /* blamed all the same: forged, foreign and wrong ones of other processes */
+    assert_int_equal(human_judge(&after, &visit, sent), HUMAN_FAILED);
+    visit.user--;
+    assert_int_equal(human_judge(&human, &visit, sent), HUMAN_PASSED); /* it was not used up */
+    assert_int_equal(human_judge(&after, &visit, sent), HUMAN_OLD);    /* nor is it fresh there */
+}
+
+static void an_old_picture_is_refused_and_its_tries_are_left_alone(void **state)
+{
+    struct human after = human;
+    const struct human_visit visit = visit_for(HUMAN_IMAGE);
+    char token[PUZZLE_CHARS];
+    struct puzzle puzzle = {
+        .kind = HUMAN_IMAGE, .item = ITEM, .user = USER, .expires_s = NOW_S + LIFE_S, .nonce = 991
+    };
+    (void)state;
+    puzzle.start = human.start;
+    puzzle.answer = puzzle_code_hash(&keys, puzzle.nonce, SPAN("ACDEF"));
+    puzzle_issue(&keys, &puzzle, token);
+    const struct span text = span_of(token, sizeof token);
+    after.start = human.start + 1;
+    for (uint32_t i = 0; i < 2 * HUMAN_CODE_TRIES; i++)
+        assert_int_equal(human_judge(&after, &visit, code_body(text, "AAAAA")), HUMAN_OLD);
+    assert_int_equal(human_judge(&human, &visit, code_body(text, "ACDEF")), HUMAN_PASSED);
+}
+
 static void a_code_is_read_in_any_case_and_once(void **state)
 {
     (void)state;
@@ -388,6 +427,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_accepted_once),
         cmocka_unit_test(work_of_another_user_item_or_time_fails),
+        cmocka_unit_test(what_another_process_gave_out_is_old_and_nobody_is_blamed),
+        cmocka_unit_test(an_old_picture_is_refused_and_its_tries_are_left_alone),
         cmocka_unit_test(a_code_is_read_in_any_case_and_once),
         cmocka_unit_test(guessing_at_one_picture_ends_after_a_few_tries),
         cmocka_unit_test(a_piece_fits_within_the_tolerance_and_with_a_track),

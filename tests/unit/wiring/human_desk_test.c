@@ -19,6 +19,7 @@ static void it_draws_by_itself_and_stops(void **state)
     assert_int_equal(human_desk_start(&desk), STATUS_OK);
     const struct human human = human_desk_edge(&desk, &config, &keys, 1);
     assert_true(human.keys == &keys && human.edge == 1 && human.life_s == config.human_challenge_s);
+    assert_int_equal(human.start, human_desk_edge(&desk, &config, &keys, 0).start); /* one for all edges */
     for (unsigned taken = 0; taken < 10;) {
         if (picture_pool_code(human.pool, human.edge) != NULL)
             taken++;
@@ -37,6 +38,10 @@ static void without_pictures_there_is_no_pool(void **state)
     config.human_pictures = 0;
     assert_int_equal(human_desk_open(&desk, &config, 1), STATUS_OK);
     assert_null(desk.pool);
+    const uint32_t start = desk.start;
+    human_desk_close(&desk);
+    assert_int_equal(human_desk_open(&desk, &config, 1), STATUS_OK);
+    assert_true(desk.start != start); /* each start has its own */
     assert_int_equal(spent_take(desk.spent, 1, 100, 50), SPENT_FRESH);
     human_desk_close(&desk);
 }
