@@ -316,6 +316,23 @@ def haproxy_in_front_tells_clients_apart_by_the_proxy_protocol():
 
 
 @rule
+def keepalived_understands_the_example_for_lvs():
+    program = shutil.which("keepalived", path=os.environ["PATH"] + ":/usr/sbin")
+    if program is None:
+        skip("keepalived is not installed")
+    path = os.path.join(REPOSITORY, "deploy", "keepalived.conf")
+    tested = subprocess.run([program, "-t", "-f", path], capture_output=True, text=True)
+    equal((tested.returncode, tested.stdout + tested.stderr), (0, ""))
+    with open(path) as file:
+        text = file.read()
+    equal(text.count("path /readyz"), text.count("    real_server "), "a gateway without a check")
+    broken = os.path.join(temp_folder(), "broken.conf")  # it would say so
+    with open(broken, "w") as file:
+        file.write(text.replace("HTTP_GET", "HTTP_GOT"))
+    true(subprocess.run([program, "-t", "-f", broken], capture_output=True).returncode != 0, "anything passes")
+
+
+@rule
 def settings_that_make_no_sense_are_refused():
     for name, value, words in (("proxy.protocol", "maybe", "on or off"), ("proxy.trusted", "10.0.0.1/8", "proxy.trusted"),
                                ("proxy.trusted", "proxy.example", "proxy.trusted"), ("proxy.protocol", "on", "whose headers"),
