@@ -12,7 +12,7 @@ struct subject {
     struct address address;
     user_id user;
     uint64_t seen_ms;
-    uint32_t round; /* when it was touched last; 0: an empty place */
+    uint32_t round;  /* when it was touched last; 0: an empty place */
     uint32_t minute; /* in which it was counted last */
     /* rate */
     uint32_t too_fast, peak_per_s; /* since the last judging; the highest of this streak */

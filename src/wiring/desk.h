@@ -56,7 +56,7 @@ struct job {
     /* JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN: spans point into `request` */
     enum http_method method;
     struct span path, query, body;
-    struct span head; /* JOB_OUTSIDE: header lines as they came */
+    struct span head;      /* JOB_OUTSIDE: header lines as they came */
     struct address client; /* JOB_PUBLIC: who asks */
     bool check_failed;     /* by the desk: what was shown is forged; the edge notes it */
     char actor[ADMIN_NAME_MAX + 1];

@@ -18,7 +18,9 @@ static const char secret[ALTCHA_SECRET_CHARS + 1] =
 
 static struct altcha_challenge a_challenge(uint32_t hashes)
 {
-    struct altcha_challenge challenge = { .item = ITEM, .user = USER, .start = START, .expires_s = NOW_S + 120 };
+    struct altcha_challenge challenge = {
+        .item = ITEM, .user = USER, .start = START, .expires_s = NOW_S + 120
+    };
     for (unsigned i = 0; i < ALTCHA_NONCE_BYTES; i++) {
         challenge.nonce[i] = (uint8_t)(0xa0 + i);
         challenge.salt[i] = (uint8_t)(0x10 + i);
@@ -69,7 +71,8 @@ static void the_challenge_is_what_altcha_lib_signs(void **state)
     altcha_render(&challenge, secret, &text);
     static const char parameters[] =
         "{\"parameters\":{\"algorithm\":\"SHA-256\",\"cost\":4,\"data\":{\"item\":7,"
-        "\"start\":4000000000,\"user\":\"00c0ffee12345678\"},\"expiresAt\":1700000120,\"keyLength\":32,\"keyPrefix\":"
+        "\"start\":4000000000,\"user\":\"00c0ffee12345678\"},\"expiresAt\":1700000120,"
+        "\"keyLength\":32,\"keyPrefix\":"
         "\"00\","
         "\"nonce\":\"a0a1a2a3a4a5a6a7a8a9aaabacadaeaf\",\"salt\":"
         "\"101112131415161718191a1b1c1d1e1f\"},"
