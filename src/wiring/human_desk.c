@@ -12,7 +12,7 @@
 enum {
     ROUND_MS = 100,
     PICTURES_PER_ROUND = 64,
-    SWEEP_PLACES = 512, /* a round: the largest set is swept within hours; what has expired gives way anyway */
+    SWEEP_PLACES = 512, /* a round: all within hours; what has expired gives way anyway */
 };
 
 static uint32_t power_of_two(uint64_t least)
