@@ -106,8 +106,8 @@ static bool target_absolute(struct parse *parse, struct span target, struct span
         return false;
     *authority = span_of(start, (size_t)(stop - start));
     request->path = span_of(stop, (size_t)(target.data + target.size - stop));
-    if (request->path.size == 0)
-        request->path = SPAN("/");
+    if (request->path.size == 0) /* a '/' of the request: http_header_lines goes on from there */
+        request->path = span_of(start - 1, 1);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -129,6 +130,13 @@ static void all_header_lines_can_be_had_as_they_came(void **state)
     struct outcome outcome =
         accepted("POST /a?b HTTP/1.1\r\nHost: t\r\nX-Odd:  1 \r\nContent-Length: 1\r\n\r\nx");
     expect_span(http_header_lines(&outcome.request), "Host: t\r\nX-Odd:  1 \r\nContent-Length: 1\r\n");
+    static const char *const targets[] = { "*", "/", "http://t/a", "http://t", "https://t?b" };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char text[96];
+        snprintf(text, sizeof text, "OPTIONS %s HTTP/1.1\r\nHost: t\r\nX-Odd: 1\r\n\r\n", targets[i]);
+        outcome = accepted(text);
+        expect_span(http_header_lines(&outcome.request), "Host: t\r\nX-Odd: 1\r\n");
+    }
 }
 
 int main(void)
