@@ -108,14 +108,19 @@ static bool waits(enum problem problem)
     return problem_texts[problem].status == 503 || problem == PROBLEM_TOO_FAST;
 }
 
+/* With room for the longest wait: a user who is told to come back too early is counted again, and never
+ * gets in. */
+#define WAIT_LINE "Retry-After: 9999\r\n"
+static_assert(LIMITS_WAIT_MAX_MS / 1000 + 5 <= 9999, "the longest wait fits");
+
 /* When to come back: not before `wait_ms`, and up to five seconds later, so that nobody comes back all
- * at once. Two characters: the room in a reply that is rendered at start. */
+ * at once. Always as wide as in WAIT_LINE, with spaces in front. */
 static void wait_text(struct text *out, uint32_t wait_ms)
 {
     const uint64_t seconds = wait_ms / 1000 + 1 + clock_monotonic_ns() / 1000 % 5;
-    if (seconds < 10)
+    for (uint64_t above = 1000; above > seconds; above /= 10)
         text_literal(out, " ");
-    text_u64(out, seconds < 99 ? seconds : 99);
+    text_u64(out, seconds);
 }
 
 static const char *detail_in(int language, enum problem problem)
@@ -127,7 +132,7 @@ static void ready_make(struct ready *ready, enum problem problem, int language, 
 {
     struct text out = text_in(ready->bytes, sizeof ready->bytes);
     problem_reply(&out, problem, detail_in(language, problem), more,
-        waits(problem) ? SPAN("Retry-After: 99\r\n") : SPAN_NONE, false);
+        waits(problem) ? SPAN(WAIT_LINE) : SPAN_NONE, false);
     invariant(!out.overflow);
     ready->size = (uint32_t)out.size;
     const char *date = memmem(out.data, out.size, "\r\nDate: ", 8);

@@ -88,6 +88,20 @@ def purchases_and_other_requests_share_the_bucket_and_pages_do_not_count():
 
 
 @rule
+def a_long_window_says_how_long_it_is():
+    """Told to come back too early, one would be counted again each time and never get in."""
+    server = Server(settings={"limits.user_requests": 1, "limits.user_window_ms": 1200000}).start()
+    first, second = server.open_item(), server.open_item()
+    buyer = Buyer(server)
+    equal(buyer.buy(first).status, 202)
+    for headers in ({}, {"Connection": "close"}):  # rendered at start, and on its own
+        reply = buyer.buy(second, headers=headers)
+        problem(reply, 429, "too-fast")
+        true(1190 <= int(reply.headers["retry-after"]) <= 1206, f"Retry-After {reply.headers['retry-after']}")
+    server.stop()
+
+
+@rule
 def nobody_is_believed_who_is_not_trusted():
     got = [times(plain, 1, source="127.0.1.5", headers={"X-Forwarded-For": f"203.0.113.{i}"})[0] for i in range(BURST + 1)]
     equal(got, ALL)
