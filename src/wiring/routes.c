@@ -85,9 +85,8 @@ enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem,
     char bytes[1024], line[32];
     struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
     problem_body(&body, problem, detail != NULL ? detail : exchange_detail(exchange, problem), SPAN_NONE);
-    if (problem_texts[problem].status == 503) /* one to five seconds, not the same for everybody */
-        text_format(&head, "Retry-After: %u\r\n",
-            (unsigned)(random_next(&exchange->routes->random) % 5 + 1));
+    if (problem_texts[problem].status == 503)
+        text_format(&head, "Retry-After: %u\r\n", retry_after_s(exchange->routes));
     return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
         text_span(&head), text_span(&body));
 }
@@ -394,7 +393,9 @@ static bool address_let_in(struct exchange *exchange)
     if (wait_ms == 0)
         return true;
     routes_watch_too_fast(exchange);
-    const struct edge_answer answer = { .kind = PROBLEM_TOO_FAST, .a = wait_ms };
+    const struct edge_answer answer = { .kind = PROBLEM_TOO_FAST,
+        .flags = exchange->chinese ? ANSWER_CHINESE : 0,
+        .a = wait_ms };
     char origin[ORIGIN_BYTES_MAX + 64];
     answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
         exchange->closing, exchange->out);

@@ -51,17 +51,23 @@ void job_hand_in(struct routes *routes, struct job *job)
     invariant(desk_hand_in(routes->shared.desk, routes->index, job));
 }
 
-void complete_problem(
-    struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors)
+void complete_problem(struct routes *routes, uint64_t token, enum problem problem, const char *detail,
+    bool closing, uint8_t cors)
 {
     char bytes[1024], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes);
     struct text head = text_in(lines, sizeof lines);
     if (problem_texts[problem].status == 503)
-        text_literal(&head, "Retry-After: 2\r\n");
+        text_format(&head, "Retry-After: %u\r\n", retry_after_s(routes));
     text_add(&head, cors_headers(routes, cors, origin));
-    problem_reply(&out, problem, NULL, SPAN_NONE, text_span(&head), closing);
+    problem_reply(&out, problem, detail, SPAN_NONE, text_span(&head), closing);
     edge_complete_bytes(routes->edge, token, text_span(&out));
+}
+
+void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem)
+{
+    const char *detail = ask->chinese ? problem_chinese(problem) : NULL;
+    complete_problem(routes, ask->token, problem, detail, ask->closing, ask->cors);
 }
 
 struct ask *ask_send(struct exchange *exchange, const struct command *command)
@@ -76,7 +82,10 @@ struct ask *ask_send(struct exchange *exchange, const struct command *command)
     const uint32_t index = routes->ask_free - 1u;
     struct ask *ask = &routes->asks[index];
     routes->ask_free = ask->next_free;
-    *ask = (struct ask){ .token = exchange->token, .closing = exchange->closing, .cors = exchange->cors };
+    *ask = (struct ask){ .token = exchange->token,
+        .closing = exchange->closing,
+        .chinese = exchange->chinese,
+        .cors = exchange->cors };
     *slot = (struct inventory_request){ .tag = TAG_ASK | index, .command = *command };
     routes->port->ops->commit(routes->port);
     return ask;
@@ -144,7 +153,7 @@ static void mine_complete(struct routes *routes, const struct ask *ask, const st
     struct text body = text_in(body_bytes, sizeof body_bytes);
     struct text head = text_in(lines, sizeof lines);
     if (outcome->answer != ANSWER_FOUND) {
-        complete_problem(routes, ask->token, PROBLEM_UNKNOWN_ITEM, ask->closing, ask->cors);
+        ask_refuse(routes, ask, PROBLEM_UNKNOWN_ITEM);
         return;
     }
     text_format(&body, "{\"item\":%u,\"bought\":%s,\"quantity\":%u", ask->item,
@@ -165,7 +174,7 @@ static void order_job_start(struct routes *routes, const struct wait *wait, bool
 {
     struct job *job = job_take(routes, wait->token, JOB_ORDER, wait->closing, wait->cors);
     if (job == NULL) {
-        complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, wait->closing, wait->cors);
+        complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, NULL, wait->closing, wait->cors);
         return;
     }
     job->user = wait->user;
@@ -195,7 +204,7 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         return;
     }
     if (outcome->answer != ANSWER_FOUND || outcome->user != ask.user) {
-        complete_problem(routes, ask.token, PROBLEM_UNKNOWN_ORDER, ask.closing, ask.cors);
+        ask_refuse(routes, &ask, PROBLEM_UNKNOWN_ORDER);
         return;
     }
     const struct wait wait = { .token = ask.token,
@@ -328,7 +337,7 @@ static void wait_add(struct routes *routes, const struct job *job)
         .closing = job->closing,
         .cors = job->cors };
     if (routes->wait_count == WAITS_MAX) {
-        complete_problem(routes, wait.token, PROBLEM_TOO_POPULAR, wait.closing, wait.cors);
+        complete_problem(routes, wait.token, PROBLEM_TOO_POPULAR, NULL, wait.closing, wait.cors);
         return;
     }
     routes->waits[routes->wait_count++] = wait;

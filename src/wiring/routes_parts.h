@@ -52,6 +52,7 @@ struct ask {
     sale_id room; /* entering the waiting room of this sale; 0: not that */
     bool mine;    /* "have I bought this", else about one order */
     bool closing;
+    bool chinese; /* the reader prefers it */
     uint8_t cors;
     uint16_t next_free;
 };
@@ -89,6 +90,12 @@ struct routes {
     const struct settings *settings; /* of this turn */
     struct watch *watch;             /* NULL: no rule wants to know */
 };
+
+/* Seconds for Retry-After: one to five, not the same for everybody. */
+static inline unsigned retry_after_s(struct routes *routes)
+{
+    return (unsigned)(random_next(&routes->random) % 5 + 1);
+}
 
 /* The detail in the reader's language; NULL: the standard one. */
 static inline const char *exchange_detail(const struct exchange *exchange, enum problem problem)
@@ -161,9 +168,11 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
-/* A refusal for a request that was deferred. */
-void complete_problem(
-    struct routes *routes, uint64_t token, enum problem problem, bool closing, uint8_t cors);
+/* A refusal for a request that was deferred; `detail` as in reply_problem. */
+void complete_problem(struct routes *routes, uint64_t token, enum problem problem, const char *detail,
+    bool closing, uint8_t cors);
+/* The same for an ask, in its reader's language. */
+void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem);
 /* Asks the inventory; NULL: refused, and told so. */
 struct ask *ask_send(struct exchange *exchange, const struct command *command);
 struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing,

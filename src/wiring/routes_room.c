@@ -128,7 +128,7 @@ void room_entered(struct routes *routes, const struct ask *ask, const struct out
     struct text head = text_in(lines, sizeof lines);
     struct room_standing standing;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
-        complete_problem(routes, ask->token, entry_problem(outcome->answer), ask->closing, ask->cors);
+        ask_refuse(routes, ask, entry_problem(outcome->answer));
         return;
     }
     rooms_look(routes->shared.rooms, ask->room, ask->user, &standing);

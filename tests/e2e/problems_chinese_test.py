@@ -79,6 +79,23 @@ def too_popular_is_said_in_both():
 
 
 @rule
+def too_fast_is_said_in_both():
+    slow = Server(settings={"limits.address_per_s": 1, "limits.address_burst": 1}).start()
+    slow.get("/v1/time")
+    for language, chinese in READERS:
+        told(slow.request("GET", "/v1/time", headers=with_language(language)), 429, "too-fast", chinese)
+    slow.stop()
+
+
+@rule
+def what_the_inventory_is_asked_first_is_said_in_both():
+    buyer = Buyer(server)
+    for language, chinese in READERS:
+        for path, name in (("/v1/items/60000/mine", "unknown-item"), (f"/v1/orders/{7:016x}", "unknown-order")):
+            told(buyer.get(path, headers=with_language(language)), 404, name, chinese)
+
+
+@rule
 def what_the_room_and_the_human_check_say_is_said_in_both():
     roomy = server.sale(waiting_room=True)
     guarded = server.sale(human_check="pow")
