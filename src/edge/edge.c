@@ -323,7 +323,7 @@ static void admit(struct edge *edge, int fd, const struct address *peer)
     }
     if (too_many) {
         edge->counts.turned_away++;
-        serve_refuse(edge, connection, 503, "too many connections");
+        serve_refuse(edge, connection, 503, "There are too many connections. Try again shortly.");
         serve(edge, connection);
     }
 }

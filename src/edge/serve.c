@@ -545,7 +545,7 @@ void serve_expired(struct edge *edge, struct connection *connection)
     connection_forgive(&edge->table, connection);
     buffer_give(&edge->buffers, &connection->in);
     if (waits_for_us)
-        serve_refuse(edge, connection, 503, "no answer in time");
+        serve_refuse(edge, connection, 503, "There was no answer in time. Try again shortly.");
     else
         serve_refuse(edge, connection, 408, "the request did not arrive in time");
     serve(edge, connection);

@@ -469,18 +469,23 @@ static void routes_render(void *self, const struct edge_answer *answer, bool clo
         render_with_origin(routes, answer, closing, out);
 }
 
+/* What the edge refuses by itself, before anybody knows the reader's language. */
 static void routes_refuse(void *self, int status, const char *why, struct text *out)
 {
-    char bytes[512];
-    struct text body = text_in(bytes, sizeof bytes);
-    (void)self;
+    char bytes[512], line[32];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
+    if (status == 429 || status == 503) { /* too many connections, or no answer in time: passes */
+        text_format(&head, "Retry-After: %u\r\n", retry_after_s(self));
+        problem_reply(out, status == 429 ? PROBLEM_TOO_FAST : PROBLEM_UNAVAILABLE, why, SPAN_NONE,
+            text_span(&head), true);
+        return;
+    }
     text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");
     text_json(&body, span_from_string(http_reason(status)));
     text_format(&body, ",\"status\":%d,\"detail\":", status);
     text_json(&body, span_from_string(why));
     text_literal(&body, "}");
-    http_reply(out, status, SPAN("application/problem+json"),
-        status == 503 ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, text_span(&body), true);
+    http_reply(out, status, SPAN("application/problem+json"), SPAN_NONE, text_span(&body), true);
 }
 
 static void answers_collect(struct routes *routes)
