@@ -40,6 +40,7 @@ struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, 
 
 static void job_give(struct routes *routes, struct job *job)
 {
+    routes->jobs_outside -= job->kind == JOB_OUTSIDE;
     job->next = routes->job_free;
     routes->job_free = job;
     routes->jobs_free++;
@@ -290,9 +291,12 @@ enum edge_verdict orders_outside(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
-    struct job *job = job_take(routes, exchange->token, JOB_OUTSIDE, exchange->closing, exchange->cors);
+    struct job *job = routes->jobs_outside == JOBS_OUTSIDE_MAX
+        ? NULL
+        : job_take(routes, exchange->token, JOB_OUTSIDE, exchange->closing, exchange->cors);
     if (job == NULL)
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    routes->jobs_outside++;
     size_t used = job_fill(job, request, request->path);
     job->head = job_copy(job, &used, http_header_lines(request));
     job_hand_in(routes, job);

@@ -17,6 +17,8 @@ enum {
     ASKS_MAX = 1024,  /* questions to the inventory under way */
     WAITS_MAX = 8192, /* requests that wait for an order to change */
     JOBS_MAX = 128,   /* jobs at the desk */
+    /* Of these, for requests without a session: no limit holds them back, so they can't have all. */
+    JOBS_OUTSIDE_MAX = JOBS_MAX / 4,
     WAIT_MAX_S = 30,
 };
 static_assert((int)JOBS_MAX < (int)JOB_SLOTS, "the desk's rings always have room for a job");
@@ -84,7 +86,7 @@ struct routes {
     struct wait *waits;
     uint32_t wait_count;
     struct job *job_free;
-    uint32_t jobs_free;
+    uint32_t jobs_free, jobs_outside;
     struct push *push;
     struct human human;
     const struct settings *settings; /* of this turn */

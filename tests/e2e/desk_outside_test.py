@@ -1,9 +1,12 @@
 """Callbacks: what is forged, stale, foreign or wrong changes nothing. Over real HTTP and real signatures."""
 import json
 import os
+import selectors
+import socket
+import threading
 import time
 
-from harness import equal, rule, run
+from harness import equal, eventually, request_bytes, rule, run
 from paying import becomes, bought, order_do, payment_id, server, signed, view
 
 
@@ -47,6 +50,38 @@ def forged_stale_foreign_and_wrong_callbacks_change_nothing():
     equal(server.request("POST", path, good, headers).status, 204)
     equal(server.request("POST", path, good, headers).status, 204, "the same again")
     becomes(buyer, order, "paid")
+
+
+def flood(stop, answers):
+    """Many connections that send callbacks as fast as they are answered; nothing holds them back."""
+    data = request_bytes("POST", "/v1/payments/sandbox/callback", b"x" * 20000)
+    with selectors.DefaultSelector() as waiting:
+        for _ in range(300):
+            client = socket.create_connection(("127.0.0.1", server.port))
+            client.sendall(data)
+            waiting.register(client, selectors.EVENT_READ)
+        while not stop.is_set():
+            for ready, _ in waiting.select(0.1):
+                answers.append(ready.fileobj.recv(65536)[9:12])
+                ready.fileobj.sendall(data)
+        for key in list(waiting.get_map().values()):
+            key.fileobj.close()
+
+
+@rule
+def a_flood_of_callbacks_leaves_places_for_buyers():
+    buyer, order = bought(server.open_item())
+    stop, answers = threading.Event(), []
+    flooding = threading.Thread(target=flood, args=(stop, answers))
+    flooding.start()
+    try:
+        eventually(lambda: b"503" in answers, "the flood is no flood")
+        for _ in range(200):
+            equal(buyer.get("/v1/orders").status, 200)
+            equal(buyer.get(f"/v1/orders/{order['order']}").status, 200)
+    finally:
+        stop.set()
+        flooding.join()
 
 
 run()
