@@ -63,6 +63,8 @@ struct connection {
     uint32_t linger_bytes;  /* dropped since the last answer */
     const char *refuse_why; /* a refusal that waits for its turn */
     uint16_t refuse_status; /* 0: none; websocket: enum edge_socket_end */
+    uint16_t messages;      /* websocket: received since messages_from */
+    uint32_t messages_from;
     uint8_t phase;
     bool readable : 1;  /* the socket may have bytes */
     bool hung_up : 1;   /* the peer has closed its side; read until there is nothing */

@@ -137,11 +137,23 @@ static const char *refusal_reason(enum websocket_code code)
     }
 }
 
+/* One more: were there too many? Each may cost an answer, and thousands fit into one read. */
+static bool messages_exceed(const struct edge *edge, struct connection *connection)
+{
+    if (edge->now - connection->messages_from >= EDGE_SOCKET_MESSAGES_MS) {
+        connection->messages_from = edge->now;
+        connection->messages = 0;
+    }
+    return ++connection->messages > EDGE_SOCKET_MESSAGES_MAX;
+}
+
 static void message_handle(
     struct edge *edge, struct connection *connection, const struct websocket_message *message)
 {
     connection->phase_until = edge_deadline(edge, edge->config.silence_ms);
-    if (message->opcode == WEBSOCKET_TEXT)
+    if (messages_exceed(edge, connection))
+        send_close(edge, connection, WEBSOCKET_POLICY, SPAN("too many messages"), EDGE_SOCKET_BAD_FRAME);
+    else if (message->opcode == WEBSOCKET_TEXT)
         edge->handler.message(edge->handler.self, socket_of(connection), message->payload);
     else if (message->opcode == WEBSOCKET_PING)
         send_control(edge, connection, WEBSOCKET_PONG, message->payload);

@@ -220,6 +220,28 @@ static void one_long_message_may_wait_alone_until_the_deadline(void **state)
     close(reader);
 }
 
+static void who_sends_too_much_is_closed_and_others_are_not(void **state)
+{
+    (void)state;
+    harness_start(&harness, (struct edge_config){ .port = 0 });
+    static const unsigned kinds[] = { 0x89, 0x8a, 0x81 }; /* ping, pong, text */
+    const int quiet = upgraded();
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        const int loud = upgraded();
+        unsigned opcode = 0, answers = 0;
+        for (int i = 0; i <= EDGE_SOCKET_MESSAGES_MAX; i++)
+            frame_send(loud, kinds[kind], "a");
+        while ((opcode = frame_read(loud, payload)) != WEBSOCKET_CLOSE)
+            answers++;
+        assert_int_equal(answers, kinds[kind] == 0x8a ? 0 : EDGE_SOCKET_MESSAGES_MAX);
+        assert_string_equal(payload + 2, "too many messages");
+        close(loud);
+    }
+    expect_gone(EDGE_SOCKET_BAD_FRAME, 3);
+    expect_echo(quiet, "still here");
+    close(quiet);
+}
+
 static void a_drain_says_goodbye(void **state)
 {
     (void)state;
@@ -277,6 +299,7 @@ int main(void)
         cmocka_unit_test_teardown(nothing_is_added_behind_more_than_may_wait, end),
         cmocka_unit_test_teardown(who_reads_slowly_gets_every_byte_in_order, end),
         cmocka_unit_test_teardown(one_long_message_may_wait_alone_until_the_deadline, end),
+        cmocka_unit_test_teardown(who_sends_too_much_is_closed_and_others_are_not, end),
         cmocka_unit_test_teardown(a_drain_says_goodbye, end_drained),
         cmocka_unit_test_teardown(a_stop_with_open_sockets_tells_of_all_of_them, end_drained),
         cmocka_unit_test_teardown(sockets_do_not_give_way_to_new_connections, end),
