@@ -69,11 +69,12 @@ void cursor_string(struct json_cursor *in, struct span *value)
     const char *first = in->at;
     while (in->at < in->end && *in->at >= ' ' && *in->at <= '~' && *in->at != '"' && *in->at != '\\')
         in->at++;
-    const struct span text = span_of(first, (size_t)(in->at - first));
-    if (!take(in, '"'))
+    if (in->at == in->end || *in->at != '"') { /* not take(): a line break is no part of a string */
         cursor_fail(in);
-    else
-        *value = text;
+        return;
+    }
+    *value = span_of(first, (size_t)(in->at - first));
+    in->at++;
 }
 
 static size_t digits_take(struct json_cursor *in)
