@@ -382,21 +382,24 @@ static void job_returned(struct routes *routes, struct job *job)
 }
 
 /* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the
- * others stay. */
+ * others stay. Thousands may wait while news come thick: who has gone is looked for with the time. */
 static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
 {
     const bool stopping = atomic_load(routes->shared.draining); /* nobody is kept waiting any more */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < routes->wait_count; i++) {
-        const struct wait wait = routes->waits[i];
+        struct wait wait = routes->waits[i];
         const bool called = news && (ticket == 0 || wait.ticket == ticket);
         const bool late = now_ms >= wait.until_ms || stopping;
-        if (!edge_token_alive(routes->edge, wait.token))
+        if ((called || late || !news) && !edge_token_alive(routes->edge, wait.token))
             continue;
-        if ((called || late) && routes->job_free != NULL)
+        if ((called || late) && routes->job_free != NULL) {
             order_job_start(routes, &wait, !late);
-        else
-            routes->waits[kept++] = wait;
+            continue;
+        }
+        if (called)
+            wait.until_ms = now_ms; /* no job is free: the next look must not miss the news */
+        routes->waits[kept++] = wait;
     }
     routes->wait_count = kept;
 }
@@ -413,6 +416,8 @@ void orders_turn(struct routes *routes, uint64_t now_ms)
         if (routes->wait_count > 0)
             waits_sweep(routes, true, note.ticket, now_ms);
     }
-    if (routes->wait_count > 0)
+    if (routes->wait_count > 0 && now_ms >= routes->waits_look_ms) {
+        routes->waits_look_ms = now_ms + WAITS_LOOK_MS;
         waits_sweep(routes, false, 0, now_ms);
+    }
 }

@@ -20,6 +20,7 @@ enum {
     /* Of these, for requests without a session: no limit holds them back, so they can't have all. */
     JOBS_OUTSIDE_MAX = JOBS_MAX / 4,
     WAIT_MAX_S = 30,
+    WAITS_LOOK_MS = 20, /* between two looks at which waits are over */
 };
 static_assert((int)JOBS_MAX < (int)JOB_SLOTS, "the desk's rings always have room for a job");
 
@@ -85,6 +86,7 @@ struct routes {
     uint16_t ask_free; /* index + 1; 0: none */
     struct wait *waits;
     uint32_t wait_count;
+    uint64_t waits_look_ms; /* the next look at them by time */
     struct job *job_free;
     uint32_t jobs_free, jobs_outside;
     struct push *push;

@@ -2,7 +2,7 @@
 import threading
 import time
 
-from harness import Buyer, Server, among, equal, eventually, problem, rule, run, true
+from harness import Buyer, Server, among, equal, eventually, problem, request_bytes, rule, run, true
 
 server = Server().start()
 
@@ -55,6 +55,26 @@ def a_long_poll_for_a_version_waits_until_its_time_is_over():
     began = time.monotonic()
     equal(buyer.get(f"/v1/tickets/{won['ticket']}?wait=20&version=0").json(), view)
     true(time.monotonic() - began < 5, "another version is told at once")
+
+
+@rule
+def news_reach_all_who_wait_though_they_are_more_than_the_jobs():
+    item, buyer = server.open_item(), Buyer(server)
+    order = buyer.order(buyer.win(item)["ticket"])
+    path = f"/v1/orders/{order['order']}"
+    ask = request_bytes("GET", f"{path}?wait=30&version={order['version']}", headers={"Authorization": f"Bearer {buyer.session}"})
+    waiting = [server.connect() for _ in range(500)]
+    for at, connection in enumerate(waiting):
+        connection.send(ask)
+        if at % 50 == 49:  # at the desk one by one: too many at once are told to come back
+            time.sleep(0.05)
+    began = time.monotonic()
+    equal(server.request("POST", f"{path}/cancel", session=buyer.session).status, 200)
+    states = [connection.read_reply().json().get("state") for connection in waiting]
+    true(states.count("closed") > 400, f"{states.count('closed')} of 500 heard of it")
+    true(time.monotonic() - began < 15, "some waited until their time was over")
+    for connection in waiting:
+        connection.close()
 
 
 @rule
