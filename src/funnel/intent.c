@@ -9,9 +9,8 @@ enum { SIGNED_BYTES = 28, MAC_BYTES = 16, INTENT_BYTES = SIGNED_BYTES + MAC_BYTE
 
 static void mac_of(const struct funnel_keys *keys, const uint8_t *bytes, uint8_t mac[MAC_BYTES])
 {
-    uint8_t message[7 + SIGNED_BYTES] = "intent", digest[HASH_SHA256_BYTES];
-    memcpy(message + 7, bytes, SIGNED_BYTES);
-    hash_hmac_sha256(keys->root, sizeof keys->root, message, sizeof message, digest);
+    uint8_t digest[HASH_SHA256_BYTES];
+    hash_hmac_sha256(keys->intent, sizeof keys->intent, bytes, SIGNED_BYTES, digest);
     memcpy(mac, digest, MAC_BYTES);
 }
 

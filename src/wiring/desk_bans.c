@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { READ_ROWS = 64, TRY_AGAIN_MS = 1000 };
+enum {
+    READ_ROWS = 64,
+    TRY_AGAIN_MS = 1000,
+    TIDY_MS = 1000, /* what is over holds nobody: putting it away can wait, and reads all bans */
+};
 
 #define IN_FORCE(kind_name) \
     { \
@@ -77,7 +81,8 @@ void desk_bans_turn(struct desk *desk)
     if (status == STATUS_OK) {
         bans_count(entries, count);
         handover_put(desk->config.bans, desk->config.turns, set);
-        desk->bans_next_ms = next_ms;
+        desk->bans_next_ms =
+            next_ms < desk->now_ms + TIDY_MS ? desk->now_ms + TIDY_MS : next_ms;
     } else {
         log_warn("desk", "bans can't be read now (%s); the old ones hold", status_name(status));
         desk->bans_next_ms = desk->now_ms + TRY_AGAIN_MS;

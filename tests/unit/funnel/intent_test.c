@@ -39,6 +39,19 @@ static void what_was_wished_is_read_back(void **state)
     assert_int_equal(read.nonce, wish.nonce);
 }
 
+static void it_is_signed_with_a_key_of_its_own(void **state)
+{
+    struct funnel_keys keys = keys_of(0);
+    char text[INTENT_CHARS];
+    struct intent read;
+    (void)state;
+    intent_issue(&keys, &wish, text);
+    keys.root[0] ^= 1; /* what all keys come from signs nothing itself */
+    assert_true(intent_verify(&keys, span_of(text, sizeof text), NOW_MS, &read));
+    keys.intent[0] ^= 1;
+    assert_false(intent_verify(&keys, span_of(text, sizeof text), NOW_MS, &read));
+}
+
 static void it_expires_on_the_second(void **state)
 {
     const struct funnel_keys keys = keys_of(0);
@@ -93,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_wished_is_read_back),
+        cmocka_unit_test(it_is_signed_with_a_key_of_its_own),
         cmocka_unit_test(it_expires_on_the_second),
         cmocka_unit_test(another_character_length_or_secret_is_refused),
         cmocka_unit_test(one_intent_is_one_purchase),
