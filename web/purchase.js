@@ -18,6 +18,7 @@ const COOL_DOWN_MIN_MS = 5_000;
 const COOL_DOWN_SPREAD_MS = 5_000;
 const RETRY_BASE_MS = 700;
 const RETRY_MAX_MS = 8_000;
+const PATIENCE_MS = 60_000; /* nobody watches a queue for longer: the refusal is told instead */
 const EARLY_BY_MAX_MS = 3_000; /* a start this close is waited for, further off is an answer */
 const PASS_MARGIN_MS = 1_000;
 const CHECKS_MAX = 4;
@@ -136,7 +137,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
             return true;
         }
         const reaction = reactionTo(refusal);
-        if (reaction === 'settle')
+        if (reaction === 'settle' || refusal.retryAfterMs > PATIENCE_MS)
             return false;
         if (reaction === 'wait') {
             await pause(retryDelayMs(refusal, tries));

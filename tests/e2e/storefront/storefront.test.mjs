@@ -320,6 +320,22 @@ describe('buying', () => {
         assert.ok(times[1] - times[0] >= 2_000, `asked again after ${times[1] - times[0]} ms`);
     });
 
+    test('who is to come back in an hour is told so, and is not kept queueing', async () => {
+        const { page, buys } = await visitor();
+        await page.route('**/buy', (route) =>
+            route.fulfill({
+                status: 429,
+                headers: { 'Retry-After': '3600' },
+                contentType: 'application/problem+json',
+                body: JSON.stringify({ type: '/problems/too-fast', status: 429 }),
+            }),
+        );
+        await page.goto(itemAddress(demoItem));
+        await page.click(liveButton);
+        await page.getByText('Too fast. Please try again shortly.').waitFor();
+        assert.equal(buys().length, 1);
+    });
+
     test('who comes after the last unit is told that it is sold out', async () => {
         const { item } = await saleMake({ startsInMs: -1_000, total: 1 });
         const first = await visitor();
