@@ -7,20 +7,21 @@ struct public_route {
     enum http_method method;
     const char *path; /* after /v1; a pattern (path_pattern.h) */
     public_handler handler;
+    enum public_known known;
 };
 
 static const struct public_route routes[] = {
-    { HTTP_POST, "/orders/@/cancel", public_order_cancel },
-    { HTTP_POST, "/orders/@/pay", public_order_pay },
-    { HTTP_POST, "/orders/@/query", public_order_query },
-    { HTTP_GET, "/orders/@/details", public_order_details },
-    { HTTP_PUT, "/orders/@/details", public_order_details_set },
-    { HTTP_POST, "/orders/@/refund", public_order_refund },
-    { HTTP_POST, "/intents/pay", public_intent_pay },
-    { HTTP_GET, "/payments", public_payment_ways },
-    { HTTP_POST, "/items/#/waitlist", public_waitlist_join },
-    { HTTP_GET, "/items/#/waitlist", public_waitlist_show },
-    { HTTP_DELETE, "/items/#/waitlist", public_waitlist_leave },
+    { HTTP_POST, "/orders/@/cancel", public_order_cancel, PUBLIC_KNOWN },
+    { HTTP_POST, "/orders/@/pay", public_order_pay, PUBLIC_KNOWN },
+    { HTTP_POST, "/orders/@/query", public_order_query, PUBLIC_KNOWN },
+    { HTTP_GET, "/orders/@/details", public_order_details, PUBLIC_KNOWN },
+    { HTTP_PUT, "/orders/@/details", public_order_details_set, PUBLIC_KNOWN },
+    { HTTP_POST, "/orders/@/refund", public_order_refund, PUBLIC_KNOWN },
+    { HTTP_POST, "/intents/pay", public_intent_pay, PUBLIC_BUYS },
+    { HTTP_GET, "/payments", public_payment_ways, PUBLIC_KNOWN },
+    { HTTP_POST, "/items/#/waitlist", public_waitlist_join, PUBLIC_BUYS },
+    { HTTP_GET, "/items/#/waitlist", public_waitlist_show, PUBLIC_KNOWN },
+    { HTTP_DELETE, "/items/#/waitlist", public_waitlist_leave, PUBLIC_KNOWN },
 };
 enum { ROUTES = sizeof routes / sizeof *routes };
 
@@ -33,7 +34,7 @@ enum public_known public_api_known(enum http_method method, struct span path)
         if (!path_pattern_matches(routes[i].path, path, &id, &order))
             continue;
         if (routes[i].method == method)
-            return PUBLIC_KNOWN;
+            return routes[i].known;
         known = PUBLIC_OTHER_METHOD;
     }
     return known;

@@ -7,8 +7,9 @@
 #include "edge/http.h"
 #include "wiring/desk_parts.h"
 
-/* Whether there is such a path under /v1, and whether it takes the method. Any thread. */
-enum public_known { PUBLIC_UNKNOWN, PUBLIC_OTHER_METHOD, PUBLIC_KNOWN };
+/* Whether there is such a path under /v1, and whether it takes the method. PUBLIC_BUYS: it does, and may
+ * lead to a unit without passing the door again, so who is banned is refused. Any thread. */
+enum public_known { PUBLIC_UNKNOWN, PUBLIC_OTHER_METHOD, PUBLIC_KNOWN, PUBLIC_BUYS };
 enum public_known public_api_known(enum http_method method, struct span path);
 
 /* `id`: the number in the path, or 0. job->user: whose session; job->ticket: the order in the path. */

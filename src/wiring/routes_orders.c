@@ -269,10 +269,10 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
     const enum public_known known = public_api_known(request->method, path);
-    if (known != PUBLIC_KNOWN)
+    if (known == PUBLIC_UNKNOWN || known == PUBLIC_OTHER_METHOD)
         return reply_problem(exchange, known == PUBLIC_UNKNOWN ? PROBLEM_NOT_FOUND : PROBLEM_METHOD, NULL);
     const user_id user = session_user(exchange);
-    if (user == 0)
+    if (user == 0 || (known == PUBLIC_BUYS && routes_banned(exchange, user)))
         return EDGE_REPLIED;
     if (request->body.size > 0 && !is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);

@@ -35,6 +35,20 @@ def an_ipv6_block_is_kept_out_too():
 
 
 @rule
+def no_other_way_leads_to_a_unit():
+    gone = server.open_item(total=1)
+    Buyer(server, token("first")).win(gone)
+    eve = Buyer(server, token("evelyn"))
+    made = ban(server, user="evelyn")
+    problem(eve.ask_pass(gone), 403, "banned")
+    for path, body in ((f"/v1/items/{gone}/waitlist", {"quantity": 1}), ("/v1/intents/pay", {"intent": "x"})):
+        problem(server.request("POST", path, body, session=eve.session), 403, "banned")
+    equal(eve.get("/v1/orders").status, 200)
+    lift(server, made["id"])
+    equal(server.request("POST", f"/v1/items/{gone}/waitlist", {"quantity": 1}, session=eve.session).status, 201)
+
+
+@rule
 def a_user_is_kept_out_by_the_shops_name_from_everywhere_and_the_name_is_kept_nowhere():
     bob, eve = Buyer(server, token("bob-the-buyer")), Buyer(server, token("eve"))
     give = bob.get_pass(item)
