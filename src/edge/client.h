@@ -9,7 +9,8 @@
 #include "edge/edge_state.h"
 #include "edge/forwarded.h"
 
-#define CLIENT_TOO_MANY "There are too many connections of this address. Close some, and try again shortly."
+#define CLIENT_TOO_MANY \
+    "There are too many connections of this address. Close some, and try again shortly."
 
 /* A new connection. False: its address has too many, and this one is not counted. */
 MUST_CHECK bool client_accepted(

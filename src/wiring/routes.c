@@ -393,9 +393,9 @@ static bool address_let_in(struct exchange *exchange)
     if (wait_ms == 0)
         return true;
     routes_watch_too_fast(exchange);
-    const struct edge_answer answer = { .kind = PROBLEM_TOO_FAST,
-        .flags = exchange->chinese ? ANSWER_CHINESE : 0,
-        .a = wait_ms };
+    const struct edge_answer answer = {
+        .kind = PROBLEM_TOO_FAST, .flags = exchange->chinese ? ANSWER_CHINESE : 0, .a = wait_ms
+    };
     char origin[ORIGIN_BYTES_MAX + 64];
     answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
         exchange->closing, exchange->out);

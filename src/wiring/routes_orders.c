@@ -52,8 +52,8 @@ void job_hand_in(struct routes *routes, struct job *job)
     invariant(desk_hand_in(routes->shared.desk, routes->index, job));
 }
 
-void complete_problem(struct routes *routes, uint64_t token, enum problem problem, const char *detail,
-    bool closing, uint8_t cors)
+void complete_problem(struct routes *routes, uint64_t token, enum problem problem,
+    const char *detail, bool closing, uint8_t cors)
 {
     char bytes[1024], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes);

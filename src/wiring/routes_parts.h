@@ -173,8 +173,8 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
 /* A refusal for a request that was deferred; `detail` as in reply_problem. */
-void complete_problem(struct routes *routes, uint64_t token, enum problem problem, const char *detail,
-    bool closing, uint8_t cors);
+void complete_problem(struct routes *routes, uint64_t token, enum problem problem,
+    const char *detail, bool closing, uint8_t cors);
 /* The same for an ask, in its reader's language. */
 void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem);
 /* Asks the inventory; NULL: refused, and told so. */
