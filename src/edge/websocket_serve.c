@@ -147,12 +147,21 @@ static bool messages_exceed(const struct edge *edge, struct connection *connecti
     return ++connection->messages > EDGE_SOCKET_MESSAGES_MAX;
 }
 
+/* Gently, unless it does not read either: a close would wait behind what it leaves unread. */
+static void flooder_end(struct edge *edge, struct connection *connection)
+{
+    if (sending_pending(connection))
+        cut(edge, connection, EDGE_SOCKET_SLOW);
+    else
+        send_close(edge, connection, WEBSOCKET_POLICY, SPAN("too many messages"), EDGE_SOCKET_BAD_FRAME);
+}
+
 static void message_handle(
     struct edge *edge, struct connection *connection, const struct websocket_message *message)
 {
     connection->phase_until = edge_deadline(edge, edge->config.silence_ms);
     if (messages_exceed(edge, connection))
-        send_close(edge, connection, WEBSOCKET_POLICY, SPAN("too many messages"), EDGE_SOCKET_BAD_FRAME);
+        flooder_end(edge, connection);
     else if (message->opcode == WEBSOCKET_TEXT)
         edge->handler.message(edge->handler.self, socket_of(connection), message->payload);
     else if (message->opcode == WEBSOCKET_PING)
