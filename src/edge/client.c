@@ -30,10 +30,11 @@ bool client_accepted(struct edge *edge, struct connection *connection, const str
 
 bool client_told(struct edge *edge, struct connection *connection, struct span bytes, size_t *done)
 {
-    struct address client = connection->client;
+    static const struct address nobody = { .bytes = { 0 } };
+    struct address told = nobody; /* and stays so for UNKNOWN and LOCAL */
     const char *why = NULL;
     size_t size = 0;
-    const enum proxy_result result = proxy_parse(bytes, &client, &size, &why);
+    const enum proxy_result result = proxy_parse(bytes, &told, &size, &why);
     if (result == PROXY_PARTIAL) {
         connection->need = (uint32_t)size;
         *done = 0;
@@ -46,8 +47,13 @@ bool client_told(struct edge *edge, struct connection *connection, struct span b
     }
     *done = size;
     connection->phase = PHASE_NONE;
-    if (client_known(edge, connection, &client))
+    const bool named = !address_equal(&told, &nobody);
+    const struct address client = named ? told : connection->client;
+    if (client_known(edge, connection, &client)) {
+        /* A balancer that names nobody wrote no X-Forwarded-For either: a stranger may have. */
+        connection->forwarded = connection->forwarded && named;
         return true;
+    }
     edge->counts.turned_away++;
     serve_refuse(edge, connection, 429, CLIENT_TOO_MANY);
     *done = bytes.size;

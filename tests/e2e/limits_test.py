@@ -137,6 +137,13 @@ def the_proxy_protocol_names_the_client_in_both_versions():
     equal(times(told, 1, ahead=line("2001:db8::1", "TCP6")), [200])
 
 
+@rule
+def who_is_named_by_nobody_can_not_name_himself():
+    for ahead in (b"PROXY UNKNOWN\r\n", b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"):
+        got = [times(told, 1, ahead=ahead, headers={"X-Forwarded-For": f"203.0.113.{i}"})[0] for i in range(40, 41 + BURST)]
+        true(429 in got, f"each was somebody else: {got}")
+
+
 def reachable(server):
     try:
         return times(server, 1, "/readyz", ahead=b"PROXY UNKNOWN\r\n") == [200]
