@@ -194,9 +194,9 @@ export function waitlistGet(session, item) {
     return call('GET', `/v1/items/${item}/waitlist`, { headers: bearer(session) });
 }
 
-export function waitlistPost(session, item, quantity) {
+export function waitlistPost(session, pass, item, quantity) {
     return call('POST', `/v1/items/${item}/waitlist`, {
-        headers: { ...bearer(session), 'Content-Type': 'application/json' },
+        headers: { ...bearer(session), 'Stampede-Pass': pass, 'Content-Type': 'application/json' },
         body: JSON.stringify({ quantity }),
     });
 }

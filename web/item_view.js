@@ -47,7 +47,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         const quiet = push?.live() && (phase === 'soldOut' || phase === 'paused');
         return quiet ? QUIET_MS : statusIntervalMs(phase, item, clock.now());
     });
-    const waitlist = createWaitlist(itemId, session, waitlistChanged);
+    const waitlist = createWaitlist(itemId, session, purchase.passGet, waitlistChanged);
     const room = createRoom(session, roomChanged);
 
     async function statusAsk() {

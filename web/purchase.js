@@ -200,6 +200,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
     return {
         state,
         start,
+        passGet,
         /* It ends before it begins. */
         refuse: (type) => stateSet({ step: 'refused', refusal: new Refusal(type, 0, 0, {}) }),
         /* An earlier request has no known outcome yet; start() would find it out. */

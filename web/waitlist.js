@@ -8,7 +8,8 @@ import { lasting } from './store.js';
 
 const INTERVAL_MS = 8_000;
 
-export function createWaitlist(itemId, session, changed) {
+/* `passGet`: a pass for the item, with whatever the sale asks for before it gives one. */
+export function createWaitlist(itemId, session, passGet, changed) {
     /* place: as the server shows it; null: none, or not known. */
     const state = { place: null, busy: false, refusal: null };
     const poll = createPoll(ask, () => (state.place?.state === 'waiting' ? INTERVAL_MS : Infinity));
@@ -56,7 +57,8 @@ export function createWaitlist(itemId, session, changed) {
 
     return {
         state,
-        join: (quantity) => act((token) => waitlistPost(token, itemId, quantity)),
+        join: (quantity) =>
+            act(async (token) => waitlistPost(token, (await passGet(token)).pass, itemId, quantity)),
         leave: () => act((token) => waitlistDelete(token, itemId)),
         start() {
             const opened = session.current();

@@ -19,19 +19,18 @@ static const struct public_route routes[] = {
     { HTTP_POST, "/orders/@/refund", public_order_refund, PUBLIC_KNOWN },
     { HTTP_POST, "/intents/pay", public_intent_pay, PUBLIC_BUYS },
     { HTTP_GET, "/payments", public_payment_ways, PUBLIC_KNOWN },
-    { HTTP_POST, "/items/#/waitlist", public_waitlist_join, PUBLIC_BUYS },
+    { HTTP_POST, "/items/#/waitlist", public_waitlist_join, PUBLIC_ENTERS },
     { HTTP_GET, "/items/#/waitlist", public_waitlist_show, PUBLIC_KNOWN },
     { HTTP_DELETE, "/items/#/waitlist", public_waitlist_leave, PUBLIC_KNOWN },
 };
 enum { ROUTES = sizeof routes / sizeof *routes };
 
-enum public_known public_api_known(enum http_method method, struct span path)
+enum public_known public_api_known(enum http_method method, struct span path, uint32_t *id)
 {
     enum public_known known = PUBLIC_UNKNOWN;
-    uint32_t id;
     uint64_t order;
     for (size_t i = 0; i < ROUTES; i++) {
-        if (!path_pattern_matches(routes[i].path, path, &id, &order))
+        if (!path_pattern_matches(routes[i].path, path, id, &order))
             continue;
         if (routes[i].method == method)
             return routes[i].known;

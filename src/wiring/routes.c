@@ -327,7 +327,8 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
 {
     const enum http_method method = exchange->request->method;
     sale_id sale;
-    if (public_api_known(method, path) != PUBLIC_UNKNOWN)
+    uint32_t id;
+    if (public_api_known(method, path, &id) != PUBLIC_UNKNOWN)
         return orders_public(exchange, path);
     if (span_starts_with(path, SPAN("/items/")))
         return route_item(exchange, span_of(path.data + 7, path.size - 7));

@@ -264,15 +264,39 @@ static size_t job_fill(struct job *job, const struct http_request *request, stru
     return used;
 }
 
+/* A pass of this user for this item, as at the door. False: answered with what is wrong with it. */
+static bool pass_shown(struct exchange *exchange, item_id item, user_id user)
+{
+    static const enum problem problems[] = { [TOKEN_OK] = PROBLEM_PASS_FOREIGN,
+        [TOKEN_MALFORMED] = PROBLEM_PASS_INVALID,
+        [TOKEN_FORGED] = PROBLEM_PASS_INVALID,
+        [TOKEN_EXPIRED] = PROBLEM_PASS_EXPIRED };
+    const struct routes *routes = exchange->routes;
+    const struct span shown = exchange->request->pass;
+    struct pass pass;
+    if (shown.data == NULL) {
+        reply_problem(exchange, PROBLEM_PASS_REQUIRED, NULL);
+        return false;
+    }
+    const enum token_answer answer = pass_verify(&routes->keys, shown, edge_now_ms(routes->edge), &pass);
+    if (answer == TOKEN_OK && pass.user == user && pass.item == item)
+        return true;
+    routes_watch_failed(exchange);
+    reply_problem(exchange, problems[answer], NULL);
+    return false;
+}
+
 enum edge_verdict orders_public(struct exchange *exchange, struct span path)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
-    const enum public_known known = public_api_known(request->method, path);
+    uint32_t id = 0;
+    const enum public_known known = public_api_known(request->method, path, &id);
     if (known == PUBLIC_UNKNOWN || known == PUBLIC_OTHER_METHOD)
         return reply_problem(exchange, known == PUBLIC_UNKNOWN ? PROBLEM_NOT_FOUND : PROBLEM_METHOD, NULL);
     const user_id user = session_user(exchange);
-    if (user == 0 || (known == PUBLIC_BUYS && routes_banned(exchange, user)))
+    if (user == 0 || (known >= PUBLIC_BUYS && routes_banned(exchange, user))
+        || (known == PUBLIC_ENTERS && !pass_shown(exchange, id, user)))
         return EDGE_REPLIED;
     if (request->body.size > 0 && !is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);

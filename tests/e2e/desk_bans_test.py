@@ -45,7 +45,7 @@ def no_other_way_leads_to_a_unit():
         problem(server.request("POST", path, body, session=eve.session), 403, "banned")
     equal(eve.get("/v1/orders").status, 200)
     lift(server, made["id"])
-    equal(server.request("POST", f"/v1/items/{gone}/waitlist", {"quantity": 1}, session=eve.session).status, 201)
+    equal(eve.wait(gone, {"quantity": 1}).status, 201)
 
 
 @rule

@@ -50,7 +50,7 @@ def late_money_stands_behind_those_who_wait():
     buyer, order, payment = closed_without_the_banks_word(item)
     walk_in, _ = bought(item)
     waiter = Buyer(server)
-    equal(server.request("POST", f"/v1/items/{item}/waitlist", {"quantity": 1}, session=waiter.session).status, 201)
+    equal(waiter.wait(item, {"quantity": 1}).status, 201)
     server.admin("POST", f"/items/{item}/adjust", {"channel": "web", "delta": 1})
     equal(server.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
     eventually(lambda: server.get(f"/v1/items/{item}/waitlist", session=waiter.session).json()["state"] == "offered",

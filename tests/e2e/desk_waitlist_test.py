@@ -17,12 +17,9 @@ server = Server(settings={"waitlist.window_ms": WINDOW_MS, "waitlist.max_per_ite
 class Waiter(Buyer):
     def join(self, item, quantity=None, status=201):
         body = None if quantity is None else {"quantity": quantity}
-        reply = server.request("POST", f"/v1/items/{item}/waitlist", body, session=self.session)
+        reply = self.wait(item, body)
         equal(reply.status, status, reply)
         return reply.json()
-
-    def ask(self, item, body):
-        return server.request("POST", f"/v1/items/{item}/waitlist", body, session=self.session)
 
     def place(self, item):
         return self.get(f"/v1/items/{item}/waitlist").json()
@@ -81,17 +78,16 @@ def three_waiters_are_served_in_the_order_in_which_they_came():
 def who_may_not_wait_is_told_why_and_nothing_changes():
     item = server.open_item(total=2)
     waiter, owner = Waiter(server), Waiter(server)
-    problem(waiter.ask(item, {"quantity": 2}), 409, "not-sold-out")
+    problem(waiter.wait(item, {"quantity": 2}), 409, "not-sold-out")
     ticket = owner.win(item)["ticket"]
-    problem(waiter.ask(item, {"quantity": 1}), 409, "not-sold-out")
-    problem(waiter.ask(item, {"quantity": 2}), 409, "limit-reached")
+    problem(waiter.wait(item, {"quantity": 1}), 409, "not-sold-out")
+    problem(waiter.wait(item, {"quantity": 2}), 409, "limit-reached")
     Buyer(server).win(item)
-    problem(owner.ask(item, None), 409, "already-bought", ticket=ticket)
-    problem(waiter.ask(item, {"quantity": 2}), 409, "limit-reached")
+    problem(owner.wait(item, None), 409, "already-bought", ticket=ticket)
+    problem(waiter.wait(item, {"quantity": 2}), 409, "limit-reached")
     for body in ({"quantity": 0}, {"quantity": 1001}, {"quantity": 1, "channel": "web"}, {"amount": 1}):
-        problem(waiter.ask(item, body), 422, "bad-value")
-    problem(waiter.ask(item, [1]), 400, "bad-body")
-    problem(waiter.ask(60000, None), 404, "unknown-item")
+        problem(waiter.wait(item, body), 422, "bad-value")
+    problem(waiter.wait(item, [1]), 400, "bad-body")
     problem(server.request("POST", f"/v1/items/{item}/waitlist"), 401, "session-required")
     problem(server.request("PATCH", f"/v1/items/{item}/waitlist", session=waiter.session), 405, "method-not-allowed")
     problem(waiter.get(f"/v1/items/{item}/waitlist"), 404, "not-waiting")
@@ -100,7 +96,7 @@ def who_may_not_wait_is_told_why_and_nothing_changes():
     problem(server.admin("GET", "/items/60000/waitlist"), 404, "unknown-item")
     for _ in range(40):
         Waiter(server).join(item)
-    problem(waiter.ask(item, None), 409, "waitlist-full")
+    problem(waiter.wait(item, None), 409, "waitlist-full")
 
 
 @rule
@@ -289,11 +285,34 @@ def the_line_is_listed_and_counted():
 
 
 @rule
+def a_place_takes_a_pass_of_this_user_for_this_item():
+    item, _ = sold_out(1)
+    other, _ = sold_out(1)
+    waiter, stranger = Waiter(server), Waiter(server)
+    good = waiter.get_pass(item)
+    problem(server.request("POST", f"/v1/items/{item}/waitlist", session=waiter.session), 403, "pass-required")
+    problem(waiter.wait(item, give="x" * 48), 403, "pass-invalid")
+    problem(waiter.wait(item, give=waiter.get_pass(other)), 403, "pass-foreign")
+    problem(stranger.wait(item, give=good), 403, "pass-foreign")
+    equal(server.admin_ok("GET", f"/items/{item}/waitlist"), {"waitlist": []})
+    equal((waiter.wait(item, give=good).status, waiter.wait(item, give=good).status), (201, 200))
+
+
+@rule
+def who_is_asked_to_show_that_he_is_human_is_asked_before_he_waits():
+    item, _ = sold_out(1)
+    server.admin_ok("PATCH", f"/sales/{server.get(f'/v1/items/{item}').json()['sale']}", {"human_check": "pow"})
+    waiter = Waiter(server)
+    eventually(lambda: waiter.ask_pass(item).status == 403)
+    problem(waiter.ask_pass(item), 403, "human-check-required")
+
+
+@rule
 def a_shop_without_a_waitlist_says_so():
     shop = Server(settings={"waitlist.enabled": "no"}).start()
     item, buyer = shop.open_item(total=1), Buyer(shop)
     buyer.win(item)
-    problem(shop.request("POST", f"/v1/items/{item}/waitlist", session=Buyer(shop).session), 404, "not-found")
+    problem(Buyer(shop).wait(item), 404, "not-found")
     shop.stop()
 
 

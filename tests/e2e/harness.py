@@ -530,6 +530,11 @@ class Buyer:
         equal(reply.status, 202, f"purchase: {reply.body[:300]!r}")
         return reply.json()
 
+    def wait(self, item, body=None, give=None):
+        """Asks for a place in the item's waitlist."""
+        return self.server.request("POST", f"/v1/items/{item}/waitlist", body,
+                                   {"Stampede-Pass": give or self.get_pass(item)}, self.session)
+
     def get(self, path, **more):
         return self.server.get(path, session=self.session, **more)
 

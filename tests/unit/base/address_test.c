@@ -136,7 +136,6 @@ static void the_hash_depends_on_the_key_and_on_every_bit(void **state)
     const struct address base = parsed("203.0.113.7");
     (void)state;
     assert_int_not_equal(address_hash(key, &base), address_hash(other, &base));
-    assert_int_equal(address_hash(key, &base), hash_siphash(key, base.bytes, sizeof base.bytes));
     for (uint32_t bit = 0; bit < ADDRESS_BITS; bit++) {
         struct address flipped = base;
         flipped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
