@@ -13,9 +13,11 @@ void handover_create(struct handover *handover, void *first, void (*release)(voi
 
 static bool everyone_moved_on(struct reader_turns *turns, const uint64_t *seen)
 {
-    for (uint32_t i = 0; i < turns->readers; i++)
-        if (atomic_load(&turns->turns[i].count) == seen[i])
+    for (uint32_t i = 0; i < turns->readers; i++) {
+        const uint64_t count = atomic_load(&turns->turns[i].count);
+        if (count == seen[i] && count != READER_LEFT)
             return false;
+    }
     return true;
 }
 

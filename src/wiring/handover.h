@@ -27,6 +27,13 @@ static inline void reader_turn_done(struct reader_turns *turns, uint32_t reader)
     atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + 1);
 }
 
+/* It has ended, and holds nothing any more: nobody waits for its turns. */
+#define READER_LEFT UINT64_MAX
+static inline void reader_left(struct reader_turns *turns, uint32_t reader)
+{
+    atomic_store(&turns->turns[reader].count, READER_LEFT);
+}
+
 enum { HANDOVER_OLD_MAX = 8 };
 struct handover {
     _Atomic(void *) now;

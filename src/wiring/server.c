@@ -381,6 +381,12 @@ static bool server_open(struct server *server)
 /* ---- stopping
  * ------------------------------------------------------------------------------------------------ */
 
+static void edge_join(struct server *server, uint32_t edge)
+{
+    thread_join(&server->edge_threads[edge]);
+    reader_left(&server->turns, edge);
+}
+
 /* The edges end one after another, the one that hosts the inventory last: the others still need its
  * answers. All have one deadline. */
 static void edges_stop(struct server *server)
@@ -390,11 +396,11 @@ static void edges_stop(struct server *server)
         if (server->edges[i] != NULL)
             edge_drain(server->edges[i], (uint32_t)server->config.drain_ms);
     for (uint32_t i = server->edge_count; i-- > 1;)
-        thread_join(&server->edge_threads[i]);
+        edge_join(server, i);
     const uint64_t now_ms = clock_now_ms();
     if (server->edges[0] != NULL)
         edge_drain(server->edges[0], now_ms < end_ms ? (uint32_t)(end_ms - now_ms) : 0);
-    thread_join(&server->edge_threads[0]);
+    edge_join(server, 0);
 }
 
 /* With edge 0 gone, this thread hosts the inventory until the desk is done and nothing is in

@@ -99,6 +99,18 @@ static void each_old_value_waits_for_the_turns_since_it_was_replaced(void **stat
     assert_int_equal(freed, 2);
 }
 
+static void who_has_left_is_not_waited_for(void **state)
+{
+    (void)state;
+    reader_turn_done(&turns, 0);
+    reader_left(&turns, 0);
+    reader_left(&turns, 1);
+    for (uint64_t number = 1; number <= 3 * HANDOVER_OLD_MAX; number++)
+        handover_put(&handover, &turns, value_make(number)); /* would wait for ever */
+    handover_collect(&handover, &turns);
+    assert_int_equal(atomic_load(&freed), 3 * HANDOVER_OLD_MAX);
+}
+
 static void the_first_value_may_be_missing(void **state)
 {
     (void)state;
@@ -173,6 +185,7 @@ int main(void)
         HANDOVER_TEST(readers_get_the_newest_value),
         HANDOVER_TEST(an_old_value_lives_until_every_reader_has_done_a_turn_since),
         HANDOVER_TEST(each_old_value_waits_for_the_turns_since_it_was_replaced),
+        HANDOVER_TEST(who_has_left_is_not_waited_for),
         HANDOVER_TEST(the_first_value_may_be_missing),
         HANDOVER_TEST(closing_frees_what_is_left),
         HANDOVER_TEST(readers_never_see_a_value_that_was_freed),
