@@ -268,7 +268,10 @@ static size_t job_fill(struct job *job, const struct http_request *request, stru
 static bool pass_shown(struct exchange *exchange, item_id item, user_id user)
 {
     static const enum problem problems[] = {
-        [TOKEN_OK] = PROBLEM_PASS_FOREIGN, [TOKEN_MALFORMED] = PROBLEM_PASS_INVALID, [TOKEN_FORGED] = PROBLEM_PASS_INVALID, [TOKEN_EXPIRED] = PROBLEM_PASS_EXPIRED
+        [TOKEN_OK] = PROBLEM_PASS_FOREIGN,
+        [TOKEN_MALFORMED] = PROBLEM_PASS_INVALID,
+        [TOKEN_FORGED] = PROBLEM_PASS_INVALID,
+        [TOKEN_EXPIRED] = PROBLEM_PASS_EXPIRED,
     };
     const struct routes *routes = exchange->routes;
     const struct span shown = exchange->request->pass;
