@@ -108,7 +108,7 @@ static void a_reader_that_does_not_read_is_cut(void **state)
 /* Bytes that the edge has sent and the peer has not taken, by the kernel's table; -1: not there. */
 static long unsent_bytes(int fd)
 {
-    struct sockaddr_in mine;
+    struct sockaddr_in mine = { .sin_family = AF_INET };
     socklen_t size = sizeof mine;
     assert_int_equal(getsockname(fd, (struct sockaddr *)&mine, &size), 0);
     FILE *table = fopen("/proc/net/tcp", "r");
