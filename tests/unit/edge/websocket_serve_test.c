@@ -228,10 +228,10 @@ static void who_sends_too_much_is_closed_and_others_are_not(void **state)
     const int quiet = upgraded();
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         const int loud = upgraded();
-        unsigned opcode = 0, answers = 0;
+        unsigned answers = 0;
         for (int i = 0; i <= EDGE_SOCKET_MESSAGES_MAX; i++)
             frame_send(loud, kinds[kind], "a");
-        while ((opcode = frame_read(loud, payload)) != WEBSOCKET_CLOSE)
+        while (frame_read(loud, payload) != WEBSOCKET_CLOSE)
             answers++;
         assert_int_equal(answers, kinds[kind] == 0x8a ? 0 : EDGE_SOCKET_MESSAGES_MAX);
         assert_string_equal(payload + 2, "too many messages");
