@@ -1,7 +1,8 @@
 /* Does the time of refusing a forged pass tell how much of its signature was right?
  *
  * DESIGN
- * Two kinds of forgeries of one pass: wrong in the first byte of the signature, and wrong in the last.
+ * Two kinds of forgeries of many passes: wrong in the first byte of the signature, and wrong in the last.
+ * Of many, because two texts differ in time by a hair for what is written in them, whatever is compared.
  * They come in random order, each timed alone by the processor's counter; what is slower than nine in ten
  * (interrupts, other programs) is left out, and Welch's t says how sure one can be that the means of the
  * two kinds differ. A comparison that stops at the first difference shows a t of hundreds; the same
@@ -23,6 +24,7 @@ enum {
     SAMPLES_MAX = 1000 * 1000 * 1000,
     CROP_SAMPLES = 20000,
     CROP_PERCENT = 90,
+    PASSES = 1024,
     MAC_AT = TOKEN_SIGNED_BYTES,
     MAC_BYTES = TOKEN_BYTES - TOKEN_SIGNED_BYTES,
 };
@@ -34,16 +36,19 @@ struct kind {
 
 struct subject {
     const char *name;
-    bool (*refuses)(struct span text);
+    bool (*refuses)(struct span text, unsigned pass);
 };
 
 /* A line of the cache each: where they lie must not make a difference. */
 struct forgery {
     alignas(64) char text[TOKEN_CHARS];
 };
+struct forgeries {
+    struct forgery of[PASSES][2];
+};
 
 static struct funnel_keys keys;
-static uint8_t right[TOKEN_BYTES];
+static uint8_t right[PASSES][TOKEN_BYTES];
 
 static inline uint64_t ticks(void)
 {
@@ -55,21 +60,22 @@ static inline uint64_t ticks(void)
 #endif
 }
 
-static bool pass_refused(struct span text)
+static bool pass_refused(struct span text, unsigned pass)
 {
-    struct pass pass;
-    return pass_verify(&keys, text, NOW_MS, &pass) != TOKEN_OK;
+    struct pass read;
+    (void)pass;
+    return pass_verify(&keys, text, NOW_MS, &read) != TOKEN_OK;
 }
 
 /* What must never be: compares byte by byte and stops at the first that differs. */
-static bool leak_refused(struct span text)
+static bool leak_refused(struct span text, unsigned pass)
 {
     uint8_t bytes[TOKEN_BYTES];
     size_t size = sizeof bytes;
     if (base64_decode(text, bytes, &size) != STATUS_OK)
         return true;
     for (volatile unsigned i = MAC_AT; i < TOKEN_BYTES; i++)
-        if (bytes[i] != right[i])
+        if (bytes[i] != right[pass][i])
             return true;
     return false;
 }
@@ -88,12 +94,15 @@ static double welch_t(const struct kind *a, const struct kind *b)
     return spread > 0 ? (a->mean - b->mean) / sqrt(spread) : 0;
 }
 
-static uint64_t sample(const struct subject *subject, const struct forgery forged[2], unsigned kind)
+static uint64_t sample(const struct subject *subject, const struct forgeries *forged,
+    struct random *random, unsigned *kind)
 {
-    alignas(64) char text[TOKEN_CHARS]; /* one place for both, so that only the content differs */
-    memcpy(text, forged[kind].text, TOKEN_CHARS);
+    alignas(64) char text[TOKEN_CHARS]; /* one place for all, so that only the content differs */
+    const unsigned pass = (unsigned)random_below(random, PASSES);
+    *kind = (unsigned)random_below(random, 2);
+    memcpy(text, forged->of[pass][*kind].text, TOKEN_CHARS);
     const uint64_t start = ticks();
-    const bool refused = subject->refuses(span_of(text, TOKEN_CHARS));
+    const bool refused = subject->refuses(span_of(text, TOKEN_CHARS), pass);
     const uint64_t took = ticks() - start;
     invariant(refused);
     return took;
@@ -106,24 +115,25 @@ static int by_size(const void *a, const void *b)
 }
 
 static uint64_t crop_find(
-    const struct subject *subject, const struct forgery forged[2], struct random *random)
+    const struct subject *subject, const struct forgeries *forged, struct random *random)
 {
     static uint64_t times[CROP_SAMPLES];
+    unsigned kind;
     for (unsigned i = 0; i < CROP_SAMPLES; i++)
-        times[i] = sample(subject, forged, (unsigned)random_below(random, 2));
+        times[i] = sample(subject, forged, random, &kind);
     qsort(times, CROP_SAMPLES, sizeof *times, by_size);
     return times[CROP_SAMPLES / 100 * CROP_PERCENT];
 }
 
-static void measure(const struct subject *subject, const struct forgery forged[2], uint64_t samples)
+static void measure(const struct subject *subject, const struct forgeries *forged, uint64_t samples)
 {
     struct kind kinds[2] = { { .count = 0 }, { .count = 0 } };
     struct random random;
     random_seed(&random, 7);
     const uint64_t most = crop_find(subject, forged, &random);
     for (uint64_t i = 0; i < samples; i++) {
-        const unsigned kind = (unsigned)random_below(&random, 2);
-        const uint64_t took = sample(subject, forged, kind);
+        unsigned kind;
+        const uint64_t took = sample(subject, forged, &random, &kind);
         if (took <= most)
             kind_add(&kinds[kind], (double)took);
     }
@@ -131,8 +141,33 @@ static void measure(const struct subject *subject, const struct forgery forged[2
         welch_t(&kinds[0], &kinds[1]), kinds[0].mean, kinds[1].mean, kinds[0].count + kinds[1].count);
 }
 
+static void forge(struct forgeries *forged)
+{
+    struct random random;
+    random_seed(&random, 11);
+    for (unsigned i = 0; i < PASSES; i++) {
+        char text[TOKEN_CHARS];
+        const struct pass pass = { .user = random_next(&random) | 1,
+            .item = 5,
+            .expires_s = 1700000300,
+            .nonce = (uint32_t)random_next(&random) & PASS_NONCE_MAX };
+        size_t size = TOKEN_BYTES;
+        pass_issue(&keys, &pass, text);
+        const enum status decoded = base64_decode(span_of(text, TOKEN_CHARS), right[i], &size);
+        invariant(decoded == STATUS_OK);
+        for (unsigned kind = 0; kind < 2; kind++) {
+            uint8_t bytes[TOKEN_BYTES];
+            memcpy(bytes, right[i], sizeof bytes);
+            bytes[kind == 0 ? MAC_AT : MAC_AT + MAC_BYTES - 1] ^=
+                (uint8_t)(1 + random_below(&random, 255));
+            base64_encode(bytes, sizeof bytes, forged->of[i][kind].text);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    static struct forgeries forged;
     static const char master[FUNNEL_MASTER_BYTES] = "a master secret to be timed, 32b";
     static const struct subject subjects[] = { { "pass", pass_refused }, { "leaky", leak_refused } };
     const uint64_t samples = argc > 1 ? strtoull(argv[1], NULL, 10) : SAMPLES_DEFAULT;
@@ -143,22 +178,10 @@ int main(int argc, char **argv)
     const enum status status = funnel_keys_derive(&keys, master, sizeof master);
     invariant(status == STATUS_OK);
     funnel_keys_turn(&keys, NOW_MS);
-    char text[TOKEN_CHARS];
-    struct forgery forged[2];
-    const struct pass pass = { .user = 77, .item = 5, .expires_s = 1700000300, .nonce = 9 };
-    pass_issue(&keys, &pass, text);
-    size_t size = sizeof right;
-    const enum status decoded = base64_decode(span_of(text, TOKEN_CHARS), right, &size);
-    invariant(decoded == STATUS_OK);
-    for (unsigned kind = 0; kind < 2; kind++) {
-        uint8_t bytes[TOKEN_BYTES];
-        memcpy(bytes, right, sizeof bytes);
-        bytes[kind == 0 ? MAC_AT : MAC_AT + MAC_BYTES - 1] ^= 0x55;
-        base64_encode(bytes, sizeof bytes, forged[kind].text);
-    }
+    forge(&forged);
     printf("{\"samples\":%" PRIu64 ",", samples);
     for (unsigned i = 0; i < 2; i++) {
-        measure(&subjects[i], forged, samples);
+        measure(&subjects[i], &forged, samples);
         printf(i == 0 ? "," : "}\n");
     }
     return 0;

@@ -24,7 +24,7 @@ os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_
 
 import bots  # noqa: E402
 
-T_MAX = 10        # beyond it a difference in time would be certain
+T_MAX = 5         # beyond it a difference in time would be certain
 T_LEAK_MIN = 100  # what a comparison that leaks must show, or the measurement is blind
 HONEST_SHARE_MIN = 0.5
 HONEST_SHARE_NOISE = 0.05
