@@ -27,6 +27,7 @@ static const enum order_reason event_reason[ORDER_EVENTS] = {
 
 static const char *const state_names[ORDER_STATES] = { "creating", "pending", "paid", "closed",
     "refunded" };
+static const char *const ticket_names[] = { "held", "sold", "returned", "written off" };
 static const char *const reason_names[ORDER_REASONS] = { NULL, "expired", "cancelled", "rejected" };
 
 enum order_state order_state_next(enum order_state state, enum order_event event)
@@ -123,6 +124,12 @@ const char *order_state_name(enum order_state state)
 {
     invariant(state < ORDER_STATES);
     return state_names[state];
+}
+
+const char *ticket_state_name(enum ticket_state state)
+{
+    invariant(state <= TICKET_WRITTEN_OFF);
+    return ticket_names[state];
 }
 
 const char *order_reason_name(enum order_reason reason)

@@ -2,6 +2,8 @@
  * each time with the database at the position that the log had at the look before. */
 #include "orders/reconcile_parts.h"
 
+#include "contract/order_state.h"
+
 /* All of them may be looked at again: the database has what the log had at the last look. */
 enum status reconcile_round_is_due(struct reconcile *reconcile, bool *due)
 {
@@ -51,8 +53,6 @@ enum status reconcile_round_begin(struct reconcile *reconcile)
 static void suspect_tell(struct reconcile *reconcile, const struct question *question,
     enum finding_code code, uint8_t step)
 {
-    static const char *const states[] = { "held", "sold", "returned", "written off" };
-    static const char *const orders[ORDER_STATES] = { "none", "pending", "paid", "closed", "refunded" };
     const struct outcome *outcome = &question->outcome;
     const struct order *order = &question->row.order;
     const bool row = question->has_row, known = outcome->answer == ANSWER_FOUND;
@@ -72,10 +72,11 @@ static void suspect_tell(struct reconcile *reconcile, const struct question *que
     }
     reconcile_finding(reconcile, &seed, code,
         "number %llu, item %u: order %s, %u units at %llu; ticket %s, %u units at %llu",
-        (unsigned long long)question->ticket, seed.item, row ? orders[order->state] : "none",
-        row ? order->quantity : 0, row ? (unsigned long long)order->unit_price : 0,
-        known ? states[outcome->detail & 3] : "none", known ? outcome->quantity : 0,
-        known ? (unsigned long long)outcome->unit_price : 0);
+        (unsigned long long)question->ticket, seed.item,
+        row ? order_state_name((enum order_state)order->state) : "none", row ? order->quantity : 0,
+        row ? (unsigned long long)order->unit_price : 0,
+        known ? ticket_state_name((enum ticket_state)(outcome->detail & 3)) : "none",
+        known ? outcome->quantity : 0, known ? (unsigned long long)outcome->unit_price : 0);
 }
 
 static enum finding_code suspect_judge(const struct question *question, bool dead, uint8_t *step)

@@ -1,6 +1,7 @@
 /* wiring/desk_orders.c: orders shown and moved: a user's own for the public API, any for the
  * admin's. */
 #include "base/log.h"
+#include "contract/order_state.h"
 #include "wiring/catalog.h"
 #include "wiring/desk_parts.h"
 #include "wiring/desk_payments.h"
@@ -8,13 +9,6 @@
 
 enum { ORDERS_SHOWN = 100 };
 
-static const char *const state_names[ORDER_STATES] = {
-    [ORDER_NONE] = "none",
-    [ORDER_PENDING] = "pending",
-    [ORDER_PAID] = "paid",
-    [ORDER_CLOSED] = "closed",
-    [ORDER_REFUNDED] = "refunded",
-};
 static const char *const reason_names[ORDER_REASONS] = {
     [REASON_NONE] = "null",
     [REASON_EXPIRED] = "\"expired\"",
@@ -37,7 +31,8 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, order->item);
     ids_json(desk, order->ticket, out);
     text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
-        state_names[order->state], reason_names[order->reason], order->item, order->quantity);
+        order_state_name((enum order_state)order->state), reason_names[order->reason], order->item,
+        order->quantity);
     text_format(out,
         ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
         (unsigned long long)order->amount);
@@ -116,8 +111,8 @@ static void move_refuse(struct job *job, const struct order_move *move, const st
 {
     char bytes[96];
     struct text more = text_in(bytes, sizeof bytes);
-    text_format(&more, ",\"state\":\"%s\",\"reason\":%s", state_names[order->state],
-        reason_names[order->reason]);
+    text_format(&more, ",\"state\":\"%s\",\"reason\":%s",
+        order_state_name((enum order_state)order->state), reason_names[order->reason]);
     const bool refund = move->event == ORDER_EVENT_REFUND && order->state == ORDER_PENDING;
     job_reply_problem(job,
         refund                           ? PROBLEM_NOT_PAID
@@ -153,7 +148,7 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
     if (answer != MOVE_UNKNOWN)
         log_info("desk", "order %016llx is %s: %s comes too late or does not fit",
             (unsigned long long)funnel_order_id(desk->config.keys, move->ticket),
-            state_names[after->state], events[move->event]);
+            order_state_name((enum order_state)after->state), events[move->event]);
     if (answer == MOVE_UNKNOWN)
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
     else if (answer == MOVE_AMOUNT)

@@ -8,6 +8,7 @@
  * running server the database moves on while it is read: rows of orders never change what they were
  * written with, so they are compared all the same; states and stock only if nothing was written
  * meanwhile. */
+#include "contract/order_state.h"
 #include "contract/payment.h"
 #include "store/sqlite.h"
 #include "wiring/verify_parts.h"
@@ -197,8 +198,6 @@ static bool order_state_fits(enum order_state order, uint8_t ticket, uint8_t mar
 
 static void order_compare(struct comparison *comparison, const struct order *order)
 {
-    static const char *const states[ORDER_STATES] = { "none", "pending", "paid", "closed", "refunded" };
-    static const char *const ticket_states[] = { "held", "sold", "returned", "written off" };
     struct verify *verify = comparison->verify;
     const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, order->ticket);
     const uint8_t marks = verify->marks[order->ticket];
@@ -213,7 +212,8 @@ static void order_compare(struct comparison *comparison, const struct order *ord
     if ((marks & MARK_DEAD) == 0
         && !order_state_fits((enum order_state)order->state, ticket->state, marks))
         verify_fail(verify, CHECK_ORDER_STATES, "order %016" PRIx64 " is %s, its ticket is %s", id,
-            order->state < ORDER_STATES ? states[order->state] : "?", ticket_states[ticket->state]);
+            order->state < ORDER_STATES ? order_state_name((enum order_state)order->state) : "?",
+            ticket_state_name((enum ticket_state)ticket->state));
     if (marks != 0)
         comparison->sums[ticket->item].excused = true;
     if (order->item < ITEMS_LIMIT && (order->state == ORDER_PENDING || order->state == ORDER_PAID))

@@ -62,6 +62,8 @@ static void states_and_reasons_have_the_names_of_the_api(void **state)
     assert_string_equal(order_state_name(ORDER_PAID), "paid");
     assert_string_equal(order_state_name(ORDER_CLOSED), "closed");
     assert_string_equal(order_state_name(ORDER_REFUNDED), "refunded");
+    assert_string_equal(ticket_state_name(TICKET_HELD), "held");
+    assert_string_equal(ticket_state_name(TICKET_WRITTEN_OFF), "written off");
     assert_null(order_reason_name(REASON_NONE));
     assert_string_equal(order_reason_name(REASON_EXPIRED), "expired");
     assert_string_equal(order_reason_name(REASON_CANCELLED), "cancelled");
