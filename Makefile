@@ -237,8 +237,8 @@ endef
 E2E_ALONE := $(addprefix tests/e2e/,bots_test.py crowd_test.py forged_tokens_test.py)
 e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,parallel)
 define E2E_TESTS
-$(if $(wildcard tests/e2e/storefront/package.json),parallel 600 tests/e2e/storefront tools/test-storefront)
 $(foreach script,$(E2E_SCRIPTS),$(call e2e_kind,$(script)) 300 $(basename $(script)) python3 $(script)$(newline))
+$(if $(wildcard tests/e2e/storefront/package.json),serial 600 tests/e2e/storefront tools/test-storefront)
 
 endef
 # The long ones first, so that the short ones fill the gaps.
