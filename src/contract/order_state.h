@@ -22,7 +22,7 @@ bool order_state_holds_stock(enum order_state state); /* its units are not for a
 bool order_state_is_final(enum order_state state);
 /* As the API spells them; NULL for REASON_NONE. */
 const char *order_state_name(enum order_state state);
-const char *ticket_state_name(enum ticket_state state);
+const char *ticket_state_name(enum ticket_state state); /* in words, for reports */
 const char *order_reason_name(enum order_reason reason);
 
 #endif

@@ -459,6 +459,7 @@ static inline void answer_alone(
         return;
     if (sent < 0 && errno != EAGAIN && errno != EINTR)
         connection->failed = true;
+    connection->takes_more = false; /* an event will come */
     sending_keep(edge, connection, span_of(edge->out.data, size), SPAN_NONE, sent < 0 ? 0 : (size_t)sent);
     settle(edge, connection);
 }
