@@ -14,7 +14,8 @@
 #include <stddef.h>
 
 enum {
-    SQLITE_SCHEMA_VERSION = 5,
+    SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
+    SQLITE_SCHEMA_VERSION = 6,
     SQLITE_APPLICATION_ID = 0x53544d50, /* "STMP" */
     SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
     SQLITE_CACHE_KIB = 4 * 1024,        /* more is the system's: its pages cost no memory of ours */
@@ -24,5 +25,10 @@ enum {
  * default). */
 MUST_CHECK enum status sqlite_store_open(
     struct order_store **store, const char *path, const char *vfs, char *error, size_t error_bytes);
+/* Brings the database of an earlier version to the present schema, in one transaction, after copying it
+ * to `<path>.schema-<version>`. Does nothing to a present one, to none, and to a foreign one.
+ * sqlite_store_open itself refuses older schemas, so that reading programs change nothing. */
+MUST_CHECK enum status sqlite_store_migrate(
+    const char *path, const char *vfs, char *error, size_t error_bytes);
 
 #endif

@@ -6,7 +6,7 @@
  * once the order is over. The item leads the key, because then the orders of a sale that runs
  * now lie side by side, and a batch of strangers touches few pages. user_counters.scope: an
  * item's id, or 2^32 + a sale's id. user_version names the schema; another one is refused, never
- * guessed. New tables (waitlist, …) come with a new version and a migration from the one before.
+ * guessed. A new column or table stands here and in a step of sqlite_migrate.c.
  * orders_pending holds only orders that wait for money, so it stays as small as they are few.
  *
  * Turning a new file into WAL mode goes through a rollback journal, once. If the removal of that
@@ -239,8 +239,12 @@ static enum status schema_refuse(char *error, size_t error_bytes, int64_t applic
         snprintf(error, error_bytes,
             "the database belongs to another program (application_id %lld)", (long long)application);
     else
-        snprintf(error, error_bytes, "the database has schema version %lld, this program needs version %d",
-            (long long)version, SQLITE_SCHEMA_VERSION);
+        snprintf(error, error_bytes,
+            "the database has schema version %lld, this program needs version %d%s",
+            (long long)version, SQLITE_SCHEMA_VERSION,
+            version >= SQLITE_SCHEMA_FIRST && version < SQLITE_SCHEMA_VERSION
+                ? "; 'stampede serve' migrates it"
+                : "");
     return STATUS_CONFLICT;
 }
 

@@ -195,7 +195,9 @@ static bool store_open(struct server *server)
 {
     char what[CONFIG_ERROR - 16];
     const struct journal *journal = embedded_journal(server->embedded);
-    if (sqlite_store_open(&server->store, server->folder.database, NULL, what, sizeof what) != STATUS_OK) {
+    if (sqlite_store_migrate(server->folder.database, NULL, what, sizeof what) != STATUS_OK
+        || sqlite_store_open(&server->store, server->folder.database, NULL, what, sizeof what)
+            != STATUS_OK) {
         snprintf(server->error, sizeof server->error, "database: %s", what);
         return false;
     }

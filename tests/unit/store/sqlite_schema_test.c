@@ -35,9 +35,9 @@ static void another_schema_version_is_refused_by_name(void **state)
     assert_int_equal(place_open(place, NULL), STATUS_OK);
     assert_int_equal(place_number(place, "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
     place_close(place);
-    place_execute(place, "PRAGMA user_version = 7");
+    place_execute(place, "PRAGMA user_version = 99");
     assert_int_equal(place_open(place, NULL), STATUS_CONFLICT);
-    assert_non_null(strstr(place->error, "version 7"));
+    assert_non_null(strstr(place->error, "version 99"));
     assert_null(place->store);
     place_execute(place, "PRAGMA user_version = 0"); /* tables without a version are nobody's */
     assert_int_equal(place_open(place, NULL), STATUS_CONFLICT);

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""What an outside look at the product found: one line per finding, each a test that failed before it was mended.
+
+  make check-mend
+  make check-mend MEND_ARGS='--bars 8,9'
+
+A finding whose tests fail, are skipped or are missing has fallen short. Exit status 1 if any has.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, Ended, main, rules, several, units  # noqa: E402
+
+# What shops run is tried, not the build with sanitizers.
+os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
+
+SECONDS = 240  # the box of time of one test
+
+
+def e2e(name, only=""):
+    """tests/e2e/NAME_test.py, or those of its rules whose name contains `only`."""
+    return lambda: rules(name, SECONDS, only)
+
+
+def unit(name):
+    """tests/unit/NAME_test.c"""
+    return lambda: units(name, SECONDS)
+
+
+# finding: (what holds now, its tests)
+FINDINGS = {
+    "1": ("money is not kept without a unit when the provider was away", []),
+    "2": ("a change of a sale that was answered is not undone by an older record", []),
+    "3": ("an older database beside the present journal is refused or repaired", []),
+    "4": ("'not known' is an answer of its own, and admin writes are safe to repeat", []),
+    "5": ("the audit of a command is in the log with it", []),
+    "6": ("paying leaves places for operators and callbacks", []),
+    "7": ("damaged files are found, and the start says which", []),
+    "8": ("an earlier win is no way round the funnel, and hoarding gains nothing", []),
+    "9": ("simple machines do not pass the human check", []),
+    "10": ("sessions can be taken back", []),
+    "11": ("a token in the address does not replace a signed-in user", []),
+    "12": ("the sandbox does not stand beside real providers", []),
+    "13": ("missing issuer and audience are told at the start", []),
+    "14": ("bans and rates cover sessions, orders and the admin API; rights before parsing", []),
+    "15": ("a body reserves what has come of it", []),
+    "16": ("half-sent heads are evicted when places run out", []),
+    "17": ("descriptors are kept back; tables by user mix in a secret", []),
+    "18": ("the front page takes one list, whatever the number of past sales", []),
+    "19": ("product pictures can be uploaded and shown", []),
+    "20": ("a waiting-room sale opened early by hand can be entered", []),
+    "21": ("the channel comes from the session or a key, and counts are the asker's", []),
+    "22": ("safety stock is not public", []),
+    "23": ("currencies are those of ISO 4217", []),
+    "24": ("every sample configuration works as it is", []),
+    "25": ("unknown query members are refused; orders can be filtered", []),
+    "26": ("states and sentences of the admin API are true", []),
+    "27": ("an order leads to its customer", []),
+    "28": ("products, items and sales can be corrected", []),
+    "29": ("every answer has its security headers", []),
+    "30": ("push works behind the sample proxies on any port", []),
+    "31": ("methods, rights, HEAD, versions and WebSocket codes are as the standards say", []),
+    "32": ("generated clients compile and make a purchase", []),
+}
+
+
+def missing():
+    raise Ended("no test yet")
+
+
+def finding(number):
+    what, tests = FINDINGS[number]
+    return lambda bars: bars.part(number, what, lambda: several([test() for test in tests or [missing]]))
+
+
+if __name__ == "__main__":
+    sys.exit(main("check-mend", "What an outside look found, one line each.", {number: finding(number) for number in FINDINGS}))
