@@ -116,6 +116,19 @@ struct command_ask {
     ticket_number ticket;
 };
 
+/* Who gave a command. It travels in the log with the command: for the audit, and so that a request
+ * that is repeated is not carried out twice. All zero: the server itself. */
+struct command_origin {
+    uint64_t key;     /* keyed hash of actor, Idempotency-Key and part of the request; 0: none */
+    uint64_t request; /* keyed hash of the request: the same key with another one is refused */
+    char actor[ACTOR_BYTES_MAX + 1]; /* the name of the admin key, zeros behind it */
+};
+/* Only commands of administrators carry one; for the others it means nothing. */
+static inline bool command_has_origin(uint8_t type)
+{
+    return type >= COMMAND_SALE && type <= COMMAND_MOVE;
+}
+
 struct command {
     uint64_t time_ms; /* server time */
     uint8_t type;     /* enum command_type */
@@ -132,6 +145,7 @@ struct command {
         struct command_admit admit;
         struct command_ask ask;
     };
+    struct command_origin origin; /* see command_has_origin */
 };
 
 enum answer {
@@ -193,7 +207,8 @@ struct outcome {
     uint32_t number;     /* ARRIVE: the user's arrival number, from 0; ADMIT: the head */
     uint8_t answer;      /* enum answer */
     uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
-    bool changed; /* this command changed state and must be logged */
+    bool changed;  /* this command changed state and must be logged */
+    bool repeated; /* the key was used before: this is the first outcome again, nothing changed */
 };
 
 /* The ticket that a SETTLE made for its waiter at `index`; 0: passed over. */

@@ -31,6 +31,8 @@ enum {
     DESCRIPTION_BYTES_MAX = 4000,
     IMAGES_BYTES_MAX = 2000,  /* a JSON array of addresses */
     KEY_BYTES_MAX = 64,       /* Idempotency-Key */
+    ACTOR_BYTES_MAX = 64,     /* the name of an admin key */
+    COMMAND_KEYS_MAX = 4096,  /* keyed admin commands that the inventory remembers */
     REFERENCE_BYTES_MAX = 64, /* the shop's name for a payment */
     SUBJECT_BYTES_MAX = 128,  /* the shop's name for a user */
 

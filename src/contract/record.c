@@ -6,7 +6,7 @@
  *   RESERVE     u64 user, u64 key, u32 item, u32 quantity, u8 channel, u8 flags,
  *               u64 ticket, u64 unit price, u64 pay by                                              58 bytes
  *               and if the flags have RESERVE_OFFER: u32 window                                     62
- *   others      u8 answer, u8 detail, then
+ *   others      u8 answer (with ORIGIN_BIT: an origin follows at the end), u8 detail, then
  *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 bits: 1 eligible only, 2 one open order 35
  *   PREHEAT     u32 item, u32 sale, u64 unit price, u32 limit, u32 pay window, u32 total, u32 locked,
  *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
@@ -20,6 +20,9 @@
  *               detail: who of them was served, a bit each
  *   ARRIVE      u32 sale, u64 user, u32 number                                                      26
  *   ADMIT       u32 sale, u32 head asked for, u32 head                                              22
+ *
+ *   origin      of SALE, PREHEAT, GATE, USERS, ADJUST and MOVE, when an administrator gave the command:
+ *               u64 key, u64 request, u8 size, size × u8 actor                              17 + size more
  *
  * Which outcome fields a type carries is the list above; a RESERVE is only logged when it was
  * WON, so its answer is not written. All other outcome fields must be 0 in what is logged
@@ -35,9 +38,17 @@
 
 #include "base/bytes.h"
 
-enum { HEAD_BYTES = 10 }; /* time, answer, detail */
-static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND <= RECORD_BYTES_MAX, "the longest USERS record fits");
-static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX <= RECORD_BYTES_MAX, "PREHEAT fits");
+#include <string.h>
+
+enum {
+    HEAD_BYTES = 10, /* time, answer, detail */
+    ORIGIN_BIT = 0x80,
+    ORIGIN_BYTES = 17 + ACTOR_BYTES_MAX,
+};
+static_assert((int)ANSWERS <= (int)ORIGIN_BIT, "the bit is free");
+static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND + ORIGIN_BYTES <= RECORD_BYTES_MAX,
+    "the longest USERS record fits");
+static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX + ORIGIN_BYTES <= RECORD_BYTES_MAX, "PREHEAT fits");
 static_assert(HEAD_BYTES + 59 + 20 * WAITERS_PER_RETURN <= RECORD_BYTES_MAX, "the longest SETTLE fits");
 static_assert(WAITERS_PER_RETURN <= 8, "outcome.detail has a bit for each");
 static_assert(USERS_PER_COMMAND <= UINT8_MAX, "the count fits its field");
@@ -155,6 +166,23 @@ static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
     invariant(outcome->number == 0 || type == COMMAND_ARRIVE || type == COMMAND_ADMIT);
 }
 
+static bool origin_is_there(const struct command *command)
+{
+    return command_has_origin(command->type)
+        && (command->origin.key != 0 || command->origin.actor[0] != 0);
+}
+
+static uint8_t *put_origin(uint8_t *at, const struct command_origin *origin)
+{
+    const size_t size = strnlen(origin->actor, ACTOR_BYTES_MAX);
+    invariant(origin->key != 0 || origin->request == 0);
+    at = put_u64(at, origin->key);
+    at = put_u64(at, origin->request);
+    at = put_u8(at, (uint8_t)size);
+    memcpy(at, origin->actor, size);
+    return at + size;
+}
+
 uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
 {
     uint8_t *at = put_u64(out, command->time_ms);
@@ -162,7 +190,8 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
     if (command->type == COMMAND_RESERVE)
         return (uint32_t)(put_reserve(at, &command->reserve, outcome) - out);
     outcome_fits_type(command->type, outcome);
-    at = put_u8(at, outcome->answer);
+    const bool origin = origin_is_there(command);
+    at = put_u8(at, (uint8_t)(outcome->answer | (origin ? ORIGIN_BIT : 0)));
     at = put_u8(at, outcome->detail);
     switch ((enum command_type)command->type) {
     case COMMAND_SALE:
@@ -212,6 +241,8 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
     case COMMAND_ASK_COUNTS:
         invariant(!"a command that is not logged");
     }
+    if (origin)
+        at = put_origin(at, &command->origin);
     return (uint32_t)(at - out);
 }
 
@@ -376,13 +407,30 @@ static void take_settle(struct input *in, struct command_settle *settle, struct 
     require(in, (outcome->ticket == 0) == (outcome->detail == 0)); /* served: there is a ticket */
 }
 
+static void take_origin(struct input *in, struct command *command)
+{
+    struct command_origin *origin = &command->origin;
+    require(in, command_has_origin(command->type));
+    origin->key = take_u64(in);
+    origin->request = take_u64(in);
+    const uint8_t size = take_u8(in);
+    require(in, size <= ACTOR_BYTES_MAX && in->left == size);
+    require(in, origin->key != 0 || (origin->request == 0 && size > 0));
+    if (in->bad)
+        return;
+    memcpy(origin->actor, take(in, size), size);
+    require(in, strnlen(origin->actor, size) == size);
+}
+
 static void take_by_type(struct input *in, struct command *command, struct outcome *outcome)
 {
     if (command->type == COMMAND_RESERVE) {
         take_reserve(in, &command->reserve, outcome);
         return;
     }
-    outcome->answer = take_u8(in);
+    const uint8_t answer = take_u8(in);
+    const bool origin = (answer & ORIGIN_BIT) != 0;
+    outcome->answer = answer & (uint8_t)~ORIGIN_BIT;
     outcome->detail = take_u8(in);
     require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS);
     require(in, outcome->detail <= CONFLICT_OTHER_LIMIT || command->type == COMMAND_SETTLE);
@@ -438,6 +486,8 @@ static void take_by_type(struct input *in, struct command *command, struct outco
     default:
         in->bad = true;
     }
+    if (origin)
+        take_origin(in, command);
 }
 
 enum status record_decode(

@@ -179,24 +179,24 @@ static lsn_t change_log(
 }
 
 static void request_handle(
-    struct embedded *embedded, uint32_t port, const struct inventory_request *request, bool may_log)
+    struct embedded *embedded, uint32_t port, struct inventory_request *request, bool may_log)
 {
-    struct command command = request->command;
+    struct command *command = &request->command; /* the slot is ours until it is released */
     struct inventory_answer answer = { .tag = request->tag };
-    const struct flow_units flow = flow_of(&command);
-    command.time_ms = embedded->last_time_ms;
+    const struct flow_units flow = flow_of(command);
+    command->time_ms = embedded->last_time_ms;
     bool may_change = may_log;
-    if (command.type == COMMAND_RESERVE) {
-        command.reserve.pending_from = embedded->tickets_durable + 1;
+    if (command->type == COMMAND_RESERVE) {
+        command->reserve.pending_from = embedded->tickets_durable + 1;
         may_change =
             may_log && atomic_load_explicit(&embedded->held, memory_order_relaxed) == WINS_RUNNING;
     }
-    engine_apply(&embedded->engine, &command, may_change, &answer.outcome);
-    lsn_t lsn = answer.outcome.changed ? change_log(embedded, &command, &answer.outcome)
-                                       : answer_position(embedded, &command, &answer.outcome);
-    if (command.type == COMMAND_RESERVE) { /* for whoever puts it into words; the log has it in the command */
-        answer.outcome.item = command.reserve.item;
-        answer.outcome.quantity = command.reserve.quantity;
+    engine_apply(&embedded->engine, command, may_change, &answer.outcome);
+    lsn_t lsn = answer.outcome.changed ? change_log(embedded, command, &answer.outcome)
+                                       : answer_position(embedded, command, &answer.outcome);
+    if (command->type == COMMAND_RESERVE) { /* for whoever puts it into words */
+        answer.outcome.item = command->reserve.item;
+        answer.outcome.quantity = command->reserve.quantity;
     }
     if (planted(TOLD_BEFORE_DURABLE))
         lsn = 0;
@@ -299,7 +299,7 @@ static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *l
     struct ring *requests = &embedded->ports[port].requests;
     uint32_t taken = 0;
     for (; taken < DRAIN_PER_PORT; taken++) {
-        const struct inventory_request *request = ring_peek(requests);
+        struct inventory_request *request = ring_peek(requests);
         if (request == NULL)
             break;
         *logging = logging_now(embedded);

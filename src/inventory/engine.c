@@ -12,7 +12,8 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     const uint64_t buyers_max = config->tickets_max + config->tickets_max / 2 + 16;
     const size_t bytes = config->items_max * sizeof *engine->items
         + config->sales_max * sizeof *engine->sales + tickets_bytes(config->tickets_max)
-        + buyers_bytes(buyers_max) + places_bytes(config->places_max) + 4096;
+        + buyers_bytes(buyers_max) + places_bytes(config->places_max)
+        + COMMAND_KEYS_MAX * sizeof *engine->keys.rows + 4096;
     const enum status status = arena_open(&engine->arena, bytes);
     if (status != STATUS_OK)
         return status;
@@ -21,6 +22,7 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     tickets_create(&engine->tickets, &engine->arena, config->tickets_max);
     buyers_create(&engine->buyers, &engine->arena, buyers_max);
     places_create(&engine->places, &engine->arena, config->places_max);
+    engine->keys.rows = arena_take(&engine->arena, COMMAND_KEYS_MAX, sizeof *engine->keys.rows);
     return STATUS_OK;
 }
 
@@ -56,7 +58,11 @@ void engine_apply(
     *outcome = (struct outcome){ 0 };
     invariant(command->type < sizeof apply_table / sizeof *apply_table
         && apply_table[command->type] != NULL);
+    if (command_has_origin(command->type) && engine_keys_repeated(engine, command, outcome))
+        return;
     apply_table[command->type](engine, command, may_change, outcome);
+    if (command_has_origin(command->type))
+        engine_keys_note(engine, command, outcome);
     invariant(outcome->answer != ANSWER_NONE);
     invariant(!outcome->changed || may_change);
 }
@@ -274,6 +280,8 @@ uint64_t engine_digest(const struct engine *engine)
         { engine->tickets.rows, engine->tickets.count * sizeof *engine->tickets.rows },
         { engine->buyers.rows, engine->buyers.count * sizeof *engine->buyers.rows },
         { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
+        { &engine->keys.count, sizeof engine->keys.count },
+        { engine->keys.rows, COMMAND_KEYS_MAX * sizeof *engine->keys.rows },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest = hash_siphash_pair(key, digest, hash_siphash(key, parts[i].data, parts[i].bytes));

@@ -58,6 +58,18 @@ struct engine_item {
     uint32_t free[CHANNELS_MAX];
 };
 
+/* What became of the last COMMAND_KEYS_MAX commands that had a key, the oldest replaced first. */
+struct engine_key {
+    uint64_t key, request;
+    int32_t applied;
+    uint8_t answer, detail;
+    uint16_t unused; /* 0: rows are compared and kept as bytes */
+};
+struct engine_keys {
+    uint64_t count; /* ever noted */
+    struct engine_key *rows;
+};
+
 struct engine {
     struct engine_config config;
     struct arena arena;
@@ -66,6 +78,7 @@ struct engine {
     struct tickets tickets;
     struct buyers buyers;
     struct places places;
+    struct engine_keys keys;
     struct thread_owner owner;
 };
 

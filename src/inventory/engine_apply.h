@@ -5,6 +5,11 @@
 
 #include "inventory/engine.h"
 
+/* engine_keys.c. True: the key was used before, and the outcome says what became of it. */
+bool engine_keys_repeated(
+    const struct engine *engine, const struct command *command, struct outcome *outcome);
+void engine_keys_note(struct engine *engine, const struct command *command, const struct outcome *outcome);
+
 struct engine_item *engine_item_find(const struct engine *engine, item_id item); /* NULL: not preheated */
 struct engine_sale *engine_sale_find(const struct engine *engine, sale_id sale); /* NULL: not defined */
 void engine_item_recheck(const struct engine_item *item);

@@ -11,7 +11,9 @@
 #include <string.h>
 
 enum {
-    HEADER_BYTES = 104,
+    HEADER_BYTES = 112,
+    FIRST_HEADER_BYTES = 104, /* version 1: without the keys */
+    VERSION_AT = 8,
     SALE_BYTES = 29,
     ITEM_BYTES = 84,
     ROOM_BYTES = 17,
@@ -21,10 +23,9 @@ static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
 static const char temporary[] = "snapshot.tmp";
 
 /* Header: magic 8, version u32, sales u32, items u32, rooms u32, data id u64, lsn u64, time u64,
- * batch hash 32, tickets u64, buyers u64, places u64. Rooms and places were zero before there were
- * any, so older snapshots read as they did. */
+ * batch hash 32, tickets u64, buyers u64, places u64, keys ever noted u64 (from version 2 on). */
 
-/* A file written or read front to back through one buffer, with its checksum running along. */
+/* A file written or read front to back through one buffer; writing, its checksum runs along. */
 struct stream {
     struct disk *disk;
     disk_file file;
@@ -74,10 +75,7 @@ static bool stream_take(struct stream *stream, void *data, size_t bytes)
         stream->used += (uint32_t)part;
         done += part;
     }
-    if (stream->status != STATUS_OK)
-        return false;
-    stream->crc = hash_crc32c(stream->crc, data, bytes);
-    return true;
+    return stream->status == STATUS_OK;
 }
 
 static void put_sale(struct stream *stream, sale_id id, const struct engine_sale *sale)
@@ -128,6 +126,11 @@ static uint64_t places_kept(const struct engine *engine)
     return planted(PLACE_FORGOTTEN) ? 0 : engine->places.count;
 }
 
+static uint64_t keys_kept(uint64_t noted)
+{
+    return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
+}
+
 static void put_header(struct stream *stream, const struct engine *engine, uint64_t data_id,
     const struct journal_position *position)
 {
@@ -140,7 +143,7 @@ static void put_header(struct stream *stream, const struct engine *engine, uint6
     for (item_id id = 1; id < engine->config.items_max; id++)
         items += engine->items[id].sale != 0;
     memcpy(header, magic, sizeof magic);
-    bytes_put_u32(header + 8, SNAPSHOT_VERSION);
+    bytes_put_u32(header + VERSION_AT, SNAPSHOT_VERSION);
     bytes_put_u32(header + 12, sales);
     bytes_put_u32(header + 16, items);
     bytes_put_u32(header + 20, rooms);
@@ -151,6 +154,7 @@ static void put_header(struct stream *stream, const struct engine *engine, uint6
     bytes_put_u64(header + 80, engine->tickets.count);
     bytes_put_u64(header + 88, planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count);
     bytes_put_u64(header + 96, places_kept(engine));
+    bytes_put_u64(header + 104, engine->keys.count);
     stream_put(stream, header, sizeof header);
 }
 
@@ -172,6 +176,8 @@ static void put_state(struct stream *stream, const struct engine *engine)
             put_room(stream, id, &engine->sales[id]);
     for (uint64_t i = 0; i < places_kept(engine); i++)
         stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
+    for (uint64_t i = 0; i < keys_kept(engine->keys.count); i++)
+        stream_put(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]);
 }
 
 static void snapshot_name(char name[DISK_NAME_MAX], uint64_t lsn)
@@ -252,24 +258,31 @@ done:
 
 struct header {
     uint32_t sales, items, rooms;
-    uint64_t data_id, tickets, buyers, places;
+    uint64_t data_id, tickets, buyers, places, keys;
     struct journal_position position;
 };
 
 static enum status take_header(struct stream *stream, struct header *header)
 {
     uint8_t bytes[HEADER_BYTES];
-    if (!stream_take(stream, bytes, sizeof bytes))
+    memset(bytes, 0, sizeof bytes);
+    if (!stream_take(stream, bytes, FIRST_HEADER_BYTES))
         return stream->status;
-    if (memcmp(bytes, magic, sizeof magic) != 0 || bytes_get_u32(bytes + 8) != SNAPSHOT_VERSION)
+    if (memcmp(bytes, magic, sizeof magic) != 0)
         return STATUS_CORRUPT;
+    const uint32_t version = bytes_get_u32(bytes + VERSION_AT);
+    if (version == 0 || version > SNAPSHOT_VERSION)
+        return STATUS_BAD_INPUT;
+    if (version > 1 && !stream_take(stream, bytes + FIRST_HEADER_BYTES, HEADER_BYTES - FIRST_HEADER_BYTES))
+        return stream->status;
     *header = (struct header){ .sales = bytes_get_u32(bytes + 12),
         .items = bytes_get_u32(bytes + 16),
         .rooms = bytes_get_u32(bytes + 20),
         .data_id = bytes_get_u64(bytes + 24),
         .tickets = bytes_get_u64(bytes + 80),
         .buyers = bytes_get_u64(bytes + 88),
-        .places = bytes_get_u64(bytes + 96) };
+        .places = bytes_get_u64(bytes + 96),
+        .keys = bytes_get_u64(bytes + 104) };
     header->position.lsn = bytes_get_u64(bytes + 32);
     header->position.time_ms = bytes_get_u64(bytes + 40);
     memcpy(header->position.hash, bytes + 48, sizeof header->position.hash);
@@ -360,6 +373,15 @@ static enum status take_places(struct stream *stream, struct engine *engine, uin
     return STATUS_OK;
 }
 
+static enum status take_keys(struct stream *stream, struct engine *engine, uint64_t noted)
+{
+    engine->keys.count = noted;
+    for (uint64_t i = 0; i < keys_kept(noted); i++)
+        if (!stream_take(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]))
+            return stream->status;
+    return STATUS_OK;
+}
+
 static enum status take_state(struct stream *stream, struct engine *engine, const struct header *header)
 {
     enum status status = STATUS_OK;
@@ -389,7 +411,35 @@ static enum status take_state(struct stream *stream, struct engine *engine, cons
         status = take_room(stream, engine);
     if (planted(TICKET_REUSED))
         engine->tickets.count = 0;
-    return status == STATUS_OK ? take_places(stream, engine, header->places) : status;
+    if (status == STATUS_OK)
+        status = take_places(stream, engine, header->places);
+    return status == STATUS_OK ? take_keys(stream, engine, header->keys) : status;
+}
+
+/* Reads the whole file once: STATUS_OK when its last four bytes are the checksum of the others. */
+static enum status checksum_judge(struct stream *stream)
+{
+    uint8_t tail[sizeof stream->crc];
+    uint32_t crc = 0, held = 0; /* bytes in the tail, the last ones read so far */
+    for (;;) {
+        size_t got = 0;
+        const enum status status = stream->disk->ops->read(
+            stream->disk, stream->file, stream->offset, stream->buffer, BUFFER_BYTES, &got);
+        if (status != STATUS_OK || got == 0)
+            return status != STATUS_OK                              ? status
+                : held == sizeof tail && bytes_get_u32(tail) == crc ? STATUS_OK
+                                                                    : STATUS_CORRUPT;
+        stream->offset += got;
+        const size_t whole = held + got < sizeof tail ? 0 : held + got - sizeof tail;
+        const size_t from_tail = whole < held ? whole : held;
+        crc = hash_crc32c(crc, tail, from_tail);
+        memmove(tail, tail + from_tail, held - from_tail);
+        held -= (uint32_t)from_tail;
+        crc = hash_crc32c(crc, stream->buffer, whole - from_tail);
+        const size_t rest = got - (whole - from_tail);
+        memcpy(tail + held, stream->buffer + (whole - from_tail), rest);
+        held += (uint32_t)rest;
+    }
 }
 
 static enum status load_one(struct disk *disk, struct engine *engine, uint64_t lsn, struct header *header)
@@ -397,21 +447,38 @@ static enum status load_one(struct disk *disk, struct engine *engine, uint64_t l
     struct stream stream = { .disk = disk, .file = -1, .buffer = malloc(BUFFER_BYTES) };
     char name[DISK_NAME_MAX];
     snapshot_name(name, lsn);
-    if (stream.buffer == NULL)
-        return STATUS_FULL;
+    invariant(stream.buffer != NULL);
     enum status status = disk->ops->open(disk, name, DISK_READ, &stream.file);
     if (status == STATUS_OK) {
-        status = take_header(&stream, header);
+        status = checksum_judge(&stream);
+        stream.offset = 0;
+        if (status == STATUS_OK)
+            status = take_header(&stream, header);
         if (status == STATUS_OK)
             status = take_state(&stream, engine, header);
-        const uint32_t crc = stream.crc;
-        uint32_t stored = 0;
-        if (status == STATUS_OK && (!stream_take(&stream, &stored, sizeof stored) || stored != crc))
-            status = STATUS_CORRUPT;
         disk->ops->close(disk, stream.file);
     }
     free(stream.buffer);
     return status;
+}
+
+enum status snapshot_load(struct disk *disk, struct engine *engine, uint64_t lsn, uint64_t data_id,
+    struct journal_position *position)
+{
+    struct header header = { 0 };
+    const enum status status = load_one(disk, engine, lsn, &header);
+    *position = header.position;
+    return status == STATUS_OK && header.data_id != data_id ? STATUS_CONFLICT : status;
+}
+
+/* What a snapshot that can't be used is told about; NULL: it is not its own fault. */
+static const char *trouble_text(enum status status)
+{
+    if (status == STATUS_CORRUPT)
+        return "is damaged";
+    if (status == STATUS_BAD_INPUT)
+        return "was written by another version";
+    return status == STATUS_IO || status == STATUS_NOT_FOUND ? "can't be read" : NULL;
 }
 
 enum status snapshot_load_latest(struct disk *disk, struct engine *engine,
@@ -421,19 +488,14 @@ enum status snapshot_load_latest(struct disk *disk, struct engine *engine,
     *position = (struct journal_position){ 0 };
     enum status status = snapshots_list(disk, &list);
     for (uint32_t i = 0; i < list.count && status == STATUS_OK; i++) {
-        struct header header = { 0 };
-        const enum status loaded = load_one(disk, engine, list.lsns[i], &header);
-        if (loaded == STATUS_OK && header.data_id != data_id)
-            return STATUS_CONFLICT;
-        if (loaded == STATUS_OK) {
-            *position = header.position;
-            return STATUS_OK;
-        }
-        if (loaded != STATUS_CORRUPT)
+        const enum status loaded = snapshot_load(disk, engine, list.lsns[i], data_id, position);
+        const char *trouble = trouble_text(loaded);
+        if (trouble == NULL)
             return loaded;
+        *position = (struct journal_position){ 0 };
         log_warn("inventory",
-            "snapshot at position %" PRIu64 " is damaged: using an older one and more of the log",
-            list.lsns[i]);
+            "snapshot at position %" PRIu64 " %s: using an older one and more of the log",
+            list.lsns[i], trouble);
         engine_close(engine);
         status = engine_open(engine, config);
     }

@@ -6,8 +6,9 @@
 
 #include "base/hash.h"
 #include "base/span.h"
+#include "contract/limits.h"
 
-enum { ADMIN_KEYS_MAX = 64, ADMIN_NAME_MAX = 64, ADMIN_ERROR = 200 };
+enum { ADMIN_KEYS_MAX = 64, ADMIN_NAME_MAX = ACTOR_BYTES_MAX, ADMIN_ERROR = 200 };
 enum admin_role { ADMIN_NOBODY, ADMIN_VIEWER, ADMIN_OPERATOR, ADMIN_ADMIN };
 
 struct admin_key {

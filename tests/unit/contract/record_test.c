@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 11 };
+enum { SAMPLES = 17, PLAIN_SAMPLES = 11 };
 
 static void sample_settle(uint32_t which, struct command *command, struct outcome *outcome)
 {
@@ -31,10 +31,27 @@ static void sample_settle(uint32_t which, struct command *command, struct outcom
     outcome->pay_by_ms = UINT64_MAX;
 }
 
+static void sample(uint32_t which, struct command *command, struct outcome *outcome);
+
+/* SALE … MOVE once more, with who gave them: with all, without a key, without a name. */
+static void sample_of_an_administrator(uint32_t which, struct command *command, struct outcome *outcome)
+{
+    sample(which - PLAIN_SAMPLES + 1, command, outcome);
+    memset(command->origin.actor, 'm', which == 12 ? 0 : ACTOR_BYTES_MAX);
+    if (which != 13) {
+        command->origin.key = UINT64_MAX;
+        command->origin.request = which == 14 ? 0 : 5;
+    }
+}
+
 /* One of each type, SETTLE with and without a waiter, all fields that the engine sets at their
  * edges. */
 static void sample(uint32_t which, struct command *command, struct outcome *outcome)
 {
+    if (which >= PLAIN_SAMPLES) {
+        sample_of_an_administrator(which, command, outcome);
+        return;
+    }
     memset(command, 0, sizeof *command);
     memset(outcome, 0, sizeof *outcome);
     command->time_ms = UINT64_C(1700000000123);
@@ -139,7 +156,8 @@ static void every_logged_command_comes_back_with_its_outcome(void **state)
 static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
-        69 + 20 * WAITERS_PER_RETURN, 26, 22 };
+        69 + 20 * WAITERS_PER_RETURN, 26, 22, 35 + 81, 82 + 17, 15 + 81,
+        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;
@@ -262,6 +280,12 @@ static void values_one_past_their_range_are_refused(void **state)
         { 7, 9, 1, 0, 1 },                                        /* served, but nobody waited */
         { 8, 9, 1, 15, 16 },                                      /* served: the fifth of four */
         { 8, 9, 1, 1, 0 },                                        /* nobody, but a ticket */
+        { 3, 8, 1, ANSWER_DONE, ANSWER_DONE | 0x80 },             /* an origin that is not there */
+        { 7, 8, 1, ANSWER_DONE, ANSWER_DONE | 0x80 },             /* an origin of a settle */
+        { 12, 82, 8, 1, 0 },                                      /* neither key nor actor */
+        { 13, 23, 8, 0, 1 },                                      /* a request without a key */
+        { 15, 39, 1, ACTOR_BYTES_MAX, ACTOR_BYTES_MAX + 1 },      /* the name's size */
+        { 15, 40, 1, 'm', 0 },                                    /* a name that ends early */
         { 8, 68, 1, WAITERS_PER_RETURN, WAITERS_PER_RETURN + 1 }, /* count */
     };
     (void)state;
