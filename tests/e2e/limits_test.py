@@ -1,14 +1,10 @@
 """Who comes too fast, and who is who behind proxies: rates by address and user, PROXY protocol, X-Forwarded-For,
-connections by address, and real proxies in front with the examples of deploy/."""
-import os
+connections by address. Real proxies: deploy_test.py."""
 import re
-import shutil
 import socket
-import subprocess
 import time
 
-from harness import (REPOSITORY, Buyer, Closed, Connection, Server, equal, eventually, problem, rule, run, skip, spare_port,
-                     temp_folder, true)
+from harness import Buyer, Closed, Connection, Server, equal, eventually, problem, rule, run, true
 
 BURST = 5
 SLOW = {"limits.address_per_s": 1, "limits.address_burst": BURST}
@@ -225,134 +221,6 @@ def admission_and_its_switch_are_live():
     equal(server.admin("PATCH", "/switches", {"bypass_address_limit": True}).status, 200)
     true(429 not in times(server, 250, source="127.0.2.9"), "the bypass does nothing")
     server.stop()
-
-
-# ---- real proxies ----
-
-
-def gateways():
-    """Two gateways behind one proxy at 127.0.0.1, as the examples have them."""
-    return Server(settings={**SLOW, "proxy.trusted": "127.0.0.1"}), Server(settings={**SLOW, "proxy.trusted": "127.0.0.1"})
-
-
-def example(name, port, first, second, folder):
-    with open(os.path.join(REPOSITORY, "deploy", name)) as file:
-        text = file.read()
-    for wanted in ("127.0.0.1:8080", "127.0.0.1:8081", "8000"):
-        true(wanted in text, f"{name} does not say {wanted}")
-    text = text.replace("127.0.0.1:8080", f"127.0.0.1:{first.port}").replace("127.0.0.1:8081", f"127.0.0.1:{second.port}")
-    text = text.replace("listen 8000", f"listen 127.0.0.1:{port}").replace("bind :8000", f"bind 127.0.0.1:{port}")
-    path = os.path.join(folder, name)
-    with open(path, "w") as file:
-        file.write(text)
-    return path
-
-
-def nginx_program():
-    return shutil.which("nginx") or ("/usr/sbin/nginx" if os.path.exists("/usr/sbin/nginx") else None)
-
-
-def nginx_start(name, port, first, second):
-    if nginx_program() is None:
-        skip("nginx is not installed")
-    folder = temp_folder()
-    path = example(name, port, first, second, folder)
-    modules = "/usr/lib/nginx/modules/ngx_stream_module.so"
-    if "stream" in name:
-        if not os.path.exists(modules):
-            skip("nginx has no stream module")
-        with open(path) as file:
-            text = file.read()
-        with open(path, "w") as file:
-            file.write(f"load_module {modules};\n{text}")
-    directives = (f"daemon off; pid {folder}/pid; error_log {folder}/error.log;")
-    command = [nginx_program(), "-p", folder, "-c", path, "-g", directives]
-    tested = subprocess.run([*command[:-1], directives, "-t"], capture_output=True, text=True)
-    equal(tested.returncode, 0, tested.stderr)
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-class Front:
-    """The proxy, as far as From is concerned."""
-
-    def __init__(self, port):
-        self.port = port
-
-
-def front_tested(process, port, first, second):
-    front = Front(port)
-    try:
-        eventually(lambda: connected(front, "127.0.3.1"), "the proxy does not answer")
-        # Each gateway counts for itself: between one burst and two of them are let in.
-        for source in ("127.0.3.2", "127.0.3.3"):
-            got = [status for _ in range(4) for status in times(front, 4, source=source,
-                                                                headers={"X-Forwarded-For": "203.0.113.77"})]
-            true(BURST <= got.count(200) <= 2 * BURST + 2, f"{source}: {got}")
-            true(got.count(429) >= 16 - 2 * BURST - 2, f"{source}: {got}")
-    finally:
-        process.terminate()
-        process.wait()
-        first.stop()
-        second.stop()
-
-
-@rule
-def nginx_in_front_tells_clients_apart_by_x_forwarded_for():
-    first, second = gateways()
-    port = spare_port()
-    process = nginx_start("nginx.conf", port, first, second)
-    first.start(), second.start()
-    front_tested(process, port, first, second)
-
-
-@rule
-def nginx_in_front_tells_clients_apart_by_the_proxy_protocol():
-    first, second = gateways()
-    port = spare_port()
-    process = nginx_start("nginx-stream.conf", port, first, second)
-    for server in (first, second):
-        server.write_config(proxy__protocol="on")
-        server.spawn()
-        eventually(lambda s=server: reachable(s), "not ready")
-    front_tested(process, port, first, second)
-
-
-@rule
-def haproxy_in_front_tells_clients_apart_by_the_proxy_protocol():
-    program = shutil.which("haproxy")
-    if program is None:
-        skip("haproxy is not installed")
-    first, second = gateways()
-    port = spare_port()
-    path = example("haproxy.cfg", port, first, second, temp_folder())
-    with open(path) as file:
-        text = file.read().replace("maxconn 100000", "maxconn 1000")  # fewer files may be open here
-    with open(path, "w") as file:
-        file.write(text)
-    tested = subprocess.run([program, "-c", "-f", path], capture_output=True, text=True)
-    equal(tested.returncode, 0, tested.stdout + tested.stderr)
-    for server in (first, second):
-        server.write_config(proxy__protocol="on")
-        server.spawn()
-        eventually(lambda s=server: reachable(s), "not ready")
-    front_tested(subprocess.Popen([program, "-db", "-f", path]), port, first, second)
-
-
-@rule
-def keepalived_understands_the_example_for_lvs():
-    program = shutil.which("keepalived", path=os.environ["PATH"] + ":/usr/sbin")
-    if program is None:
-        skip("keepalived is not installed")
-    path = os.path.join(REPOSITORY, "deploy", "keepalived.conf")
-    tested = subprocess.run([program, "-t", "-f", path], capture_output=True, text=True)
-    equal((tested.returncode, tested.stdout + tested.stderr), (0, ""))
-    with open(path) as file:
-        text = file.read()
-    equal(text.count("path /readyz"), text.count("    real_server "), "a gateway without a check")
-    broken = os.path.join(temp_folder(), "broken.conf")  # it would say so
-    with open(broken, "w") as file:
-        file.write(text.replace("HTTP_GET", "HTTP_GOT"))
-    true(subprocess.run([program, "-t", "-f", broken], capture_output=True).returncode != 0, "anything passes")
 
 
 @rule
