@@ -2,14 +2,19 @@
 
 import { language } from './i18n.js';
 
-/* Money arrives in the currency's smallest unit; how many digits that is, Intl knows. */
-export function money(minor, currency) {
-    const format = new Intl.NumberFormat(language(), {
-        style: 'currency',
-        currency,
-        currencyDisplay: 'narrowSymbol',
-    });
-    return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
+/* Money arrives in the currency's smallest unit; how many digits that has, the server says. What is
+ * no currency (an old database may hold that) is shown as it is: Intl would throw, and the page
+ * would stop painting. */
+export function money(minor, { currency, minor_units: digits }) {
+    const shape = { style: 'currency', currency, currencyDisplay: 'narrowSymbol' };
+    if (digits !== undefined)
+        Object.assign(shape, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    try {
+        const format = new Intl.NumberFormat(language(), shape);
+        return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
+    } catch {
+        return `${count(minor)} ${currency ?? ''}`.trim();
+    }
 }
 
 export const count = (value) => new Intl.NumberFormat(language()).format(value);

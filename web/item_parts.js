@@ -15,9 +15,9 @@ export function createPrices() {
 
     function paint(item) {
         textSet(flashName, `${say('price.flash')} `);
-        textSet(flash, money(item.flash_price, item.currency));
+        textSet(flash, money(item.flash_price, item));
         textSet(listName, `${say('price.list')} `);
-        textSet(listAmount, money(item.list_price, item.currency));
+        textSet(listAmount, money(item.list_price, item));
         list.hidden = !(item.list_price > item.flash_price);
         const words = saving(item.list_price, item.flash_price, say);
         textSet(off, words);

@@ -101,7 +101,7 @@ function createDetails(acts, orderNow) {
 function sentenceOf(order, model, acts) {
     const note = acts.noteOf(order);
     if (model.refundWords !== '')
-        return ['info', say(model.refundWords, { amount: money(order.refund.amount, order.currency) })];
+        return ['info', say(model.refundWords, { amount: money(order.refund.amount, order) })];
     if (order.state === 'paid' && note.refusal === null)
         return ['good', say('pay.done')];
     if (note.refusal !== null && note.refusal.type !== 'details-required')
@@ -149,7 +149,7 @@ export function createOrderMoney(acts) {
         const formFirst = details.paint(order, model.providers.length > 0);
         ways.paint(
             formFirst ? [] : model.providers,
-            say('pay.title', { amount: money(order.amount ?? 0, order.currency || 'CNY') }),
+            say('pay.title', { amount: money(order.amount ?? 0, order) }),
             { busy: busy === 'pay' ? provider : '', idle: busy !== '' },
         );
         code.paint(formFirst ? '' : model.code);

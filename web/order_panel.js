@@ -59,7 +59,7 @@ export function createOrderPanel(headingTag, acts) {
         facts.quantity('order.quantity', count(order.quantity));
         facts.amount(
             'order.amount',
-            order.amount === undefined ? '' : money(order.amount, order.currency),
+            order.amount === undefined ? '' : money(order.amount, order),
         );
         facts.payBy('order.payBy', payable ? minutesAndSeconds(order.pay_by_ms - now) : '');
         hint.hidden = !payable;

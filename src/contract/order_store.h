@@ -136,6 +136,7 @@ struct item {
     uint64_t version;       /* of the stock */
     bool preheated;         /* as last seen in the log */
     bool deduct_on_payment; /* a unit is taken when payment starts, not when the order is placed */
+    char currency[4];       /* the product's; only read */
 };
 struct stock_event {
     uint64_t id;

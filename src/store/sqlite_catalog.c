@@ -11,7 +11,7 @@
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
     " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7," \
-    " deduct_on_payment"
+    " deduct_on_payment, (SELECT currency FROM products WHERE products.id = items.product)"
 
 static const struct sqlite_sql product_insert = { SQL_PRODUCT_INSERT,
     "INSERT INTO products(name, description, images, currency, list_price)"
@@ -249,6 +249,7 @@ static void item_from_row(sqlite3_stmt *row, struct item *item)
     };
     for (int i = 0; i < CHANNELS_MAX; i++)
         item->channel_units[i] = column_u32(row, 12 + i);
+    column_text(row, 13 + CHANNELS_MAX, item->currency, sizeof item->currency);
 }
 
 enum status sqlite_item_insert(struct order_store *handle, struct item *item)

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "wiring/answers.h"
+#include "wiring/catalog.h"
 #include "wiring/path_pattern.h"
 
 #include <stdarg.h>
@@ -149,6 +150,12 @@ bool admin_body_read(struct job *job, const struct field *fields, size_t count)
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
     json_decref(object);
     return good;
+}
+
+const char *admin_sale_gate(const struct desk *desk, const struct sale *sale)
+{
+    return catalog_sale_state(handover_get(desk->config.catalog),
+        embedded_board(desk->config.embedded), sale, desk->now_ms);
 }
 
 bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale)

@@ -6,6 +6,8 @@
 #include "wiring/admin_json.h"
 #include "wiring/desk_parts.h"
 
+static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;
+
 /* `id`: the number in the path, or 0. */
 typedef void (*admin_handler)(struct desk *desk, struct job *job, uint32_t id);
 
@@ -16,6 +18,7 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_show(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id);
+/* admin_items.c */
 void admin_items_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_create(struct desk *desk, struct job *job, uint32_t id);
 /* admin_beacon.c */
@@ -90,5 +93,8 @@ MUST_CHECK bool admin_query_u64(struct job *job, const char *name, uint64_t most
 /* Each: false and the job is answered when it can't be. */
 MUST_CHECK bool admin_body_read(struct job *job, const struct field *fields, size_t count);
 MUST_CHECK bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale);
+
+/* "scheduled", "open", "paused" or "ended", by gate and time: what the public sees. */
+const char *admin_sale_gate(const struct desk *desk, const struct sale *sale);
 
 #endif

@@ -53,6 +53,45 @@ static bool text_read(const struct field *field, const json_t *value, char error
     return true;
 }
 
+static bool price_read(const struct field *field, const json_t *value, char error[FIELD_ERROR])
+{
+    struct asked_price *price = field->into;
+    const size_t size = json_string_length(value);
+    if (json_is_string(value) && size > 0 && size < sizeof price->text) {
+        memcpy(price->text, json_string_value(value), size + 1);
+        return true;
+    }
+    price->text[0] = 0;
+    price->minor = (uint64_t)json_integer_value(value);
+    if (json_is_integer(value) && json_integer_value(value) >= field->least
+        && json_integer_value(value) <= field->most)
+        return true;
+    snprintf(error, FIELD_ERROR,
+        "%s must be a whole number of the currency's smallest unit from %" PRId64 " to %" PRId64
+        ", or a text like \"99.00\".",
+        field->name, field->least, field->most);
+    return false;
+}
+
+bool admin_price_take(const char *name, const struct asked_price *asked, const char *currency,
+    uint64_t most, uint64_t *minor, char error[FIELD_ERROR])
+{
+    unsigned digits = 0;
+    *minor = asked->minor;
+    if (asked->text[0] == 0)
+        return true;
+    if (!currency_find(span_from_string(currency), &digits)) {
+        snprintf(error, FIELD_ERROR, "%s must be a whole number: %.3s is not a known currency.",
+            name, currency);
+        return false;
+    }
+    if (amount_parse(span_from_string(asked->text), digits, minor) == STATUS_OK && *minor <= most)
+        return true;
+    snprintf(error, FIELD_ERROR, "%s must be an amount of %s with %u digits behind the point.",
+        name, currency, digits);
+    return false;
+}
+
 static bool field_read(const struct field *field, json_t *value, char error[FIELD_ERROR])
 {
     if (field->given != NULL)
@@ -74,6 +113,8 @@ static bool field_read(const struct field *field, json_t *value, char error[FIEL
     case FIELD_JSON:
         *(json_t **)field->into = value;
         return true;
+    case FIELD_PRICE:
+        return price_read(field, value, error);
     }
     return false;
 }

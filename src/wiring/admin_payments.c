@@ -2,6 +2,7 @@
  * where an order goes; and the sandbox's switches. */
 #include "base/log.h"
 #include "wiring/admin_api.h"
+#include "wiring/catalog.h"
 #include "wiring/desk_payments.h"
 
 #include <stdlib.h>
@@ -29,9 +30,10 @@ static void payment_json(const struct desk *desk, const struct payment *payment,
     text_format(out, ",\"state\":\"%s\",\"use\":\"%s\",\"amount\":%llu,\"captured\":%llu",
         desk_payment_state_name(payment->state), uses[payment->use],
         (unsigned long long)payment->amount, (unsigned long long)payment->captured);
-    text_format(out, ",\"currency\":\"%s\",\"created_ms\":%llu,\"captured_ms\":%llu,\"tries\":%u}",
-        payment->currency, (unsigned long long)payment->created_ms,
-        (unsigned long long)payment->captured_ms, payment->tries);
+    currency_members(payment->currency, out);
+    text_format(out, ",\"created_ms\":%llu,\"captured_ms\":%llu,\"tries\":%u}",
+        (unsigned long long)payment->created_ms, (unsigned long long)payment->captured_ms,
+        payment->tries);
 }
 
 void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
@@ -76,9 +78,9 @@ static void refund_json(const struct desk *desk, const struct refund *refund, st
     text_json(out, span_from_string(refund->provider));
     text_literal(out, ",\"key\":");
     text_json(out, span_from_string(refund->key));
-    text_format(out, ",\"state\":\"%s\",\"why\":\"%s\",\"amount\":%llu,\"currency\":\"%s\"",
-        desk_refund_state_name(refund->state), whys[refund->why],
-        (unsigned long long)refund->amount, refund->currency);
+    text_format(out, ",\"state\":\"%s\",\"why\":\"%s\",\"amount\":%llu",
+        desk_refund_state_name(refund->state), whys[refund->why], (unsigned long long)refund->amount);
+    currency_members(refund->currency, out);
     text_format(out, ",\"created_ms\":%llu,\"done_ms\":%llu,\"tries\":%u,\"error\":",
         (unsigned long long)refund->created_ms, (unsigned long long)refund->done_ms, refund->tries);
     text_json(out, span_from_string(refund->error));

@@ -54,7 +54,6 @@ static void figures_json(const struct sale_figures *figures, struct text *out)
 
 void admin_sale_report(struct desk *desk, struct job *job, uint32_t id)
 {
-    static const char *const gates[] = { "scheduled", "open", "paused", "ended" };
     struct order_store *store = desk->config.store;
     struct sale sale;
     struct sale_figures figures;
@@ -74,8 +73,9 @@ void admin_sale_report(struct desk *desk, struct job *job, uint32_t id)
     }
     text_format(&body, "{\"sale\":%u,\"title\":", id);
     text_json(&body, span_from_string(sale.title));
-    text_format(&body, ",\"gate\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu", gates[sale.gate & 3],
-        (unsigned long long)sale.start_ms, (unsigned long long)sale.end_ms);
+    text_format(&body, ",\"gate\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu",
+        admin_sale_gate(desk, &sale), (unsigned long long)sale.start_ms,
+        (unsigned long long)sale.end_ms);
     counts_json(&sale, counts, count, &body);
     figures_json(&figures, &body);
     text_literal(&body, "}");

@@ -1,5 +1,7 @@
 #include "wiring/catalog.h"
 
+#include "contract/currency.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,8 +77,8 @@ static void item_add(struct builder *builder, const struct item *row)
     text_json(&text, span_from_string(product->description));
     item->description = text_keep(builder, &text);
     text = text_room(builder);
-    text_literal(&text, "},\"currency\":");
-    text_json(&text, span_from_string(product->currency));
+    text_literal(&text, "}");
+    currency_members(product->currency, &text);
     text_format(&text,
         ",\"list_price\":%llu,\"flash_price\":%llu,\"limit_per_user\":%u,"
         "\"deduct\":\"%s\"",
@@ -208,7 +210,7 @@ const struct catalog_item *catalog_item_find(const struct catalog *catalog, item
     return index == 0 ? NULL : &catalog->items[index - 1];
 }
 
-static const char *state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, uint64_t now_ms)
+const char *sale_state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, uint64_t now_ms)
 {
     if (gate == GATE_ENDED || now_ms >= end_ms)
         return "ended";
@@ -227,6 +229,15 @@ const char *human_check_name(uint8_t check)
 static void bool_member(struct text *out, const char *name, bool value)
 {
     text_format(out, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
+void currency_members(const char *currency, struct text *out)
+{
+    unsigned digits;
+    text_literal(out, ",\"currency\":");
+    text_json(out, span_from_string(currency));
+    if (currency_find(span_from_string(currency), &digits))
+        text_format(out, ",\"minor_units\":%u", digits);
 }
 
 void counts_members(const struct item_counts *counts, struct text *out)
@@ -250,7 +261,7 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
         view = (struct board_update){
             .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate
         };
-    const char *state = state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms);
+    const char *state = sale_state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms);
     const bool open = strcmp(state, "open") == 0;
     const struct item_counts *counts = &view.counts;
     text_literal(out, "{");
@@ -287,6 +298,18 @@ static void sale_view(const struct catalog *catalog, const struct board *board,
         (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
 }
 
+const char *catalog_sale_state(const struct catalog *catalog, const struct board *board,
+    const struct sale *row, uint64_t now_ms)
+{
+    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, row->id);
+    struct board_update view = { .gate = row->gate };
+    if (sale != NULL)
+        sale_view(catalog, board, sale, &view);
+    /* Time alone opens no draft. */
+    return sale_state_name(
+        (uint8_t)view.gate, row->published ? row->start_ms : UINT64_MAX, row->end_ms, now_ms);
+}
+
 static void sale_members(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, uint64_t now_ms, struct text *out)
 {
@@ -297,7 +320,7 @@ static void sale_members(const struct catalog *catalog, const struct board *boar
     text_format(out,
         ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,"
         "\"details_required\":%s,\"human_check\":\"%s\",\"waiting_room\":%s",
-        state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms),
+        sale_state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms),
         (unsigned long long)view.start_ms, (unsigned long long)view.end_ms, sale->limit_per_user,
         sale->details_required ? "true" : "false", human_check_name(sale->human_check),
         sale->waiting_room ? "true" : "false");

@@ -7,6 +7,8 @@
 #include "wiring/desk_payments.h"
 #include "wiring/public_api.h"
 
+#include <string.h>
+
 enum { ORDERS_SHOWN = 100 };
 
 static const char *const reason_names[ORDER_REASONS] = {
@@ -25,18 +27,28 @@ static void ids_json(const struct desk *desk, ticket_number ticket, struct text 
     text_literal(out, "\"");
 }
 
-void desk_order_json(const struct desk *desk, const struct order *order, struct text *out)
+/* From the catalog; of a sale that is not public, from the store. "": the store is away. */
+static void order_currency(const struct desk *desk, item_id id, char currency[4])
 {
     const struct catalog *catalog = handover_get(desk->config.catalog);
-    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, order->item);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
+    struct item row = { 0 };
+    if (item == NULL)
+        (void)!desk->config.store->ops->item_get(desk->config.store, id, &row);
+    memcpy(currency, item != NULL ? item->currency : row.currency, 4);
+}
+
+void desk_order_json(const struct desk *desk, const struct order *order, struct text *out)
+{
+    char currency[4];
+    order_currency(desk, order->item, currency);
     ids_json(desk, order->ticket, out);
     text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
         order_state_name((enum order_state)order->state), reason_names[order->reason], order->item,
         order->quantity);
-    text_format(out,
-        ",\"unit_price\":%llu,\"amount\":%llu,\"currency\":", (unsigned long long)order->unit_price,
+    text_format(out, ",\"unit_price\":%llu,\"amount\":%llu", (unsigned long long)order->unit_price,
         (unsigned long long)order->amount);
-    text_json(out, span_from_string(item == NULL ? "" : item->currency));
+    currency_members(currency, out);
     if (order->ending != REASON_NONE)
         text_literal(out, ",\"closing\":true"); /* as soon as its payments are */
     text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",

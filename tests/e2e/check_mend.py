@@ -53,7 +53,7 @@ FINDINGS = {
     "20": ("a waiting-room sale opened early by hand can be entered", []),
     "21": ("the channel comes from the session or a key, and counts are the asker's", []),
     "22": ("safety stock is not public", []),
-    "23": ("currencies are those of ISO 4217", []),
+    "23": ("currencies are those of ISO 4217", [e2e("currency"), unit("contract/currency")]),
     "24": ("every sample configuration works as it is", [e2e("deploy")]),
     "25": ("unknown query members are refused; orders can be filtered", []),
     "26": ("states and sentences of the admin API are true", []),

@@ -4,7 +4,7 @@ import threading
 from harness import Buyer, Server, equal, eventually, rule, run, true
 
 server = Server().start()
-NAMES = ["ticket", "order", "state", "reason", "item", "quantity", "unit_price", "amount", "currency", "created_ms",
+NAMES = ["ticket", "order", "state", "reason", "item", "quantity", "unit_price", "amount", "currency", "minor_units", "created_ms",
          "pay_by_ms", "version"]
 
 

@@ -928,6 +928,7 @@ def before_the_start_and_after_the_end_nothing_is_sold_but_wins_are_told():
     kept = pass_for(ids["item"], ids["alice"])
     admin("adminEndSale", 403, "admin-role", sale=ids["sale"], role="viewer")
     admin("adminPauseSale", sale=ids["sale"])
+    new = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 5})["id"]
     equal(admin("adminEndSale", sale=ids["sale"], role="operator")["changed"], True)
     equal(admin("adminEndSale", sale=ids["sale"])["changed"], False)
     for name in ("adminOpenSale", "adminResumeSale"):
@@ -935,14 +936,14 @@ def before_the_start_and_after_the_end_nothing_is_sold_but_wins_are_told():
     admin("adminEndSale", 404, "unknown-sale", sale=999)
     ended = admin("adminCreateSale", 201, body={"title": "Over", "start_ms": now, "end_ms": now + 3600000})["id"]
     admin("adminPreheatItem", item=admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})["id"])
+    admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})
     admin("adminEndSale", sale=ended)
     admin("adminPauseSale", 409, "conflict", sale=ended)
-    admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})
     equal(admin("adminPublishSale", 409, sale=ended)["published"], False)
     eventually(lambda: call("getItem", 200, item=ids["item"])["state"] == "ended", "the end does not show")
     call("buy", 410, "ended", item=ids["item"], pass_=late)
     equal(call("buy", 202, item=ids["item"], pass_=kept, headers={"Idempotency-Key": "first"})["ticket"], ids["ticket"])
-    new = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 5})["id"]
+    admin("adminCreateItem", 409, "conflict", body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 5})
     admin("adminPreheatItem", 409, item=new)
     admin("adminPreheatSale", 409, sale=ids["sale"])
     admin("adminPublishSale", 409, sale=ids["sale"])

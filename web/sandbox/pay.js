@@ -79,7 +79,7 @@ function buttonsPaint(amount) {
 }
 
 function paint() {
-    const amount = payment === null ? '' : money(payment.amount, payment.currency);
+    const amount = payment === null ? '' : money(payment.amount, payment);
     document.documentElement.lang = language();
     document.title = say('sandbox.page');
     for (const node of document.querySelectorAll('[data-words]'))
