@@ -24,6 +24,7 @@ enum command_type {
     COMMAND_ASK_MINE = 64, /* has this user bought this item */
     COMMAND_ASK_TICKET,    /* whose is this ticket, and in what state */
     COMMAND_ASK_COUNTS,
+    COMMAND_ASK_SALE, /* the terms of a sale, as they are now */
 };
 
 enum gate_move { GATE_MOVE_OPEN, GATE_MOVE_PAUSE, GATE_MOVE_RESUME, GATE_MOVE_END, GATE_MOVES };
@@ -113,6 +114,7 @@ struct command_admit {
 struct command_ask {
     user_id user;
     item_id item;
+    sale_id sale;
     ticket_number ticket;
 };
 
@@ -195,17 +197,26 @@ enum conflict {
 };
 
 struct outcome {
-    ticket_number ticket; /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiters: the ticket of the
-                             first one served, the others follow */
-    uint64_t unit_price; /* WON, REPEATED */
-    uint64_t pay_by_ms;  /* WON */
-    user_id user;        /* ASK_TICKET, SETTLE: whose */
-    int32_t applied;     /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved */
-    uint32_t quantity;   /* ASK_MINE, ASK_TICKET, SETTLE */
-    uint32_t free;       /* SOLD_OUT: what was free in the channel */
-    item_id item;        /* ASK_TICKET, SETTLE, REPEATED */
-    uint32_t number;     /* ARRIVE: the user's arrival number, from 0; ADMIT: the head */
-    uint8_t answer;      /* enum answer */
+    /* The log position that the answer saw: of its own record, if it changed anything. It is durable
+     * when the answer is given. 0: the answer tells nothing of the log. Filled by the inventory, not
+     * by the engine, and not logged. */
+    lsn_t lsn;
+    union {
+        struct {
+            ticket_number ticket; /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiters: the ticket of
+                                     the first one served, the others follow */
+            uint64_t unit_price; /* WON, REPEATED */
+            uint64_t pay_by_ms;  /* WON */
+            user_id user;        /* ASK_TICKET, SETTLE: whose */
+        };
+        struct command_sale terms; /* ASK_SALE */
+    };
+    int32_t applied;   /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved */
+    uint32_t quantity; /* ASK_MINE, ASK_TICKET, SETTLE */
+    uint32_t free;     /* SOLD_OUT: what was free in the channel */
+    item_id item;      /* ASK_TICKET, SETTLE, REPEATED */
+    uint32_t number;   /* ARRIVE: the user's arrival number, from 0; ADMIT: the head */
+    uint8_t answer;    /* enum answer */
     uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
     bool changed;  /* this command changed state and must be logged */
     bool repeated; /* the key was used before: this is the first outcome again, nothing changed */

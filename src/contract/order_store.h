@@ -117,7 +117,8 @@ struct sale {
     uint32_t pace_per_s; /* purchases of each item that reach the inventory in a second; 0: all */
     bool published;      /* visible to the public */
     uint8_t gate;        /* enum gate, as last seen in the log */
-    uint64_t preheat_at_ms;                      /* 0: by hand or on publish only */
+    uint64_t preheat_at_ms; /* 0: by hand or on publish only */
+    lsn_t terms_lsn; /* the log position that the terms are of: an older record does not write them */
     char beacon_name[BEACON_NAME_BYTES_MAX + 1]; /* a public source of chance; "": none is named */
     /* Of the rest sale_beacon is the only writer. */
     char beacon_value[BEACON_VALUE_BYTES_MAX + 1]; /* "": not given */

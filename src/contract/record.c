@@ -239,6 +239,7 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
         invariant(!"a command that is not logged");
     }
     if (origin)
@@ -483,6 +484,7 @@ static void take_by_type(struct input *in, struct command *command, struct outco
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
     default:
         in->bad = true;
     }

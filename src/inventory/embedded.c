@@ -136,7 +136,7 @@ static lsn_t answer_position(
 {
     if (outcome->answer == ANSWER_IN_PROGRESS || outcome->answer == ANSWER_UNAVAILABLE)
         return 0;
-    if (outcome->answer == ANSWER_KEY_REUSED)
+    if (outcome->answer == ANSWER_KEY_REUSED || command->type == COMMAND_ASK_SALE)
         return journal_appended(embedded->journal); /* perhaps for another item, in another sale */
     const item_id item = engine_command_item(command, outcome);
     if (item == 0 || item >= embedded->config.engine.items_max)
@@ -198,6 +198,7 @@ static void request_handle(
         answer.outcome.item = command->reserve.item;
         answer.outcome.quantity = command->reserve.quantity;
     }
+    answer.outcome.lsn = lsn;
     if (planted(TOLD_BEFORE_DURABLE))
         lsn = 0;
     if (lsn > embedded->durable)

@@ -49,6 +49,7 @@ static const apply_function apply_table[] = {
     [COMMAND_ASK_MINE] = engine_ask_mine,
     [COMMAND_ASK_TICKET] = engine_ask_ticket,
     [COMMAND_ASK_COUNTS] = engine_ask_counts,
+    [COMMAND_ASK_SALE] = engine_ask_sale,
 };
 
 void engine_apply(
@@ -124,6 +125,7 @@ item_id engine_command_item(const struct command *command, const struct outcome 
     case COMMAND_ARRIVE:
     case COMMAND_ADMIT:
     case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_SALE:
         break;
     }
     return 0;

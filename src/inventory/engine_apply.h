@@ -32,6 +32,7 @@ ENGINE_APPLY(engine_apply_admit);   /* engine_room.c */
 ENGINE_APPLY(engine_ask_mine);      /* engine_ask.c */
 ENGINE_APPLY(engine_ask_ticket);    /* engine_ask.c */
 ENGINE_APPLY(engine_ask_counts);    /* engine_ask.c */
+ENGINE_APPLY(engine_ask_sale);      /* engine_ask.c */
 
 /* The last step of every change: with may_change false nothing has been touched yet and nothing
  * will be. */

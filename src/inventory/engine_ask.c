@@ -51,3 +51,21 @@ void engine_ask_counts(
     for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
         outcome->free += item->free[channel];
 }
+
+void engine_ask_sale(
+    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+{
+    (void)may_change;
+    const struct engine_sale *sale = engine_sale_find(engine, command->ask.sale);
+    if (sale == NULL) {
+        outcome->answer = ANSWER_UNKNOWN_SALE;
+        return;
+    }
+    outcome->answer = ANSWER_FOUND;
+    outcome->terms = (struct command_sale){ .sale = command->ask.sale,
+        .limit_per_user = sale->limit_per_user,
+        .start_ms = sale->start_ms,
+        .end_ms = sale->end_ms,
+        .eligible_only = sale->eligible_only,
+        .one_open_order = sale->one_open_order };
+}

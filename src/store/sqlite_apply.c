@@ -12,9 +12,12 @@ static const struct sqlite_sql identity_put = { SQL_IDENTITY_SET,
 static const struct sqlite_sql position_set = { SQL_POSITION_SET,
     "UPDATE queue_position SET position = ?1" };
 static const struct sqlite_sql sale_logged = { SQL_SALE_LOGGED,
-    "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, logged_limit = ?4, "
-    "eligible_only = ?5"
-    " WHERE id = ?1" };
+    "UPDATE sales SET logged_limit = ?2 WHERE id = ?1" };
+/* An admin request writes what the inventory has answered at once; the record comes behind, and
+ * perhaps others before it that are older than the row. */
+static const struct sqlite_sql sale_terms = { SQL_SALE_TERMS,
+    "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"
+    " one_open_order = ?6, terms_lsn = ?7 WHERE id = ?1 AND terms_lsn < ?7" };
 static const struct sqlite_sql sale_gate = { SQL_SALE_GATE,
     "SELECT gate, gate_before FROM sales WHERE id = ?1" };
 static const struct sqlite_sql sale_gate_set = { SQL_SALE_GATE_SET,
@@ -81,23 +84,30 @@ enum status sqlite_batch_failed(struct sqlite_batch *batch, enum status status)
     return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%s", sqlite3_errmsg(batch->store->database));
 }
 
-static enum status apply_sale(struct sqlite_batch *batch, const struct command_sale *sale)
+static enum status apply_sale(struct sqlite_batch *batch, const struct command_sale *sale, lsn_t lsn)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(batch->store, &sale_logged, &update);
+    sqlite3_stmt *logged, *terms;
+    enum status status = sqlite_prepare(batch->store, &sale_logged, &logged);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(batch->store, &sale_terms, &terms);
     if (status != STATUS_OK)
         return status;
-    bind_u64(update, 1, sale->sale);
-    bind_u64(update, 2, sale->start_ms);
-    bind_u64(update, 3, sale->end_ms);
-    bind_u64(update, 4, sale->limit_per_user);
-    bind_u64(update, 5, sale->eligible_only);
-    status = sqlite_run(update);
+    bind_u64(logged, 1, sale->sale);
+    bind_u64(logged, 2, sale->limit_per_user);
+    status = sqlite_run(logged);
+    if (status == STATUS_OK && sqlite_changed_rows(batch->store) != 1)
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
-    if (sqlite_changed_rows(batch->store) != 1)
-        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
-    return STATUS_OK;
+    bind_u64(terms, 1, sale->sale);
+    bind_u64(terms, 2, sale->start_ms);
+    bind_u64(terms, 3, sale->end_ms);
+    bind_u64(terms, 4, sale->limit_per_user);
+    bind_u64(terms, 5, sale->eligible_only);
+    bind_u64(terms, 6, sale->one_open_order);
+    bind_u64(terms, 7, lsn);
+    status = sqlite_run(terms);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
 static enum status preheat_run(
@@ -253,7 +263,7 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
         return status;
     switch ((enum command_type)record->command.type) {
     case COMMAND_SALE:
-        return apply_sale(batch, &record->command.sale);
+        return apply_sale(batch, &record->command.sale, record->lsn);
     case COMMAND_PREHEAT:
         return apply_preheat(batch, &record->command.preheat);
     case COMMAND_GATE:
@@ -271,6 +281,7 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
     default:
         return sqlite_refuse(
             batch, REFUSAL_UNKNOWN, "records of type %u are not known", record->command.type);

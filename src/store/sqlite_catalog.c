@@ -6,7 +6,7 @@
 #define SALE_COLUMNS \
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
-    "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms"
+    "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn"
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
@@ -32,7 +32,7 @@ static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "?5,"
     " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9,"
     " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14,"
-    " beacon_name = ?15 WHERE id = ?16" };
+    " beacon_name = ?15, terms_lsn = max(terms_lsn, ?17) WHERE id = ?16" };
 static const struct sqlite_sql sale_beacon = { SQL_SALE_BEACON,
     "UPDATE sales SET beacon_value = ?1, beacon_state = ?2, beacon_until_ms = ?3"
     " WHERE id = ?4 AND beacon_state = 0 AND beacon_name <> ''" };
@@ -152,6 +152,7 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
         .pace_per_s = column_u32(row, 15),
         .beacon_state = (uint8_t)sqlite3_column_int(row, 18),
         .beacon_until_ms = column_u64(row, 19),
+        .terms_lsn = column_u64(row, 20),
     };
     column_text(row, 1, sale->title, sizeof sale->title);
     column_text(row, 16, sale->beacon_name, sizeof sale->beacon_name);
@@ -179,6 +180,7 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
         return status;
     sale_bind(update, sale);
     bind_u64(update, 16, sale->id);
+    bind_u64(update, 17, sale->terms_lsn);
     status = sqlite_run(update);
     (void)sqlite3_clear_bindings(update);
     if (status != STATUS_OK)

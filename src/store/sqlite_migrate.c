@@ -15,6 +15,7 @@
 
 /* From schema 5, the first one that shops have. */
 static const char *const step_6[] = {
+    "ALTER TABLE sales ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     NULL,
 };
 

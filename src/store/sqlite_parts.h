@@ -79,6 +79,7 @@ enum sqlite_statement {
     SQL_PREHEAT_FIRST,
     SQL_PREHEAT_AGAIN,
     SQL_SALE_LOGGED,
+    SQL_SALE_TERMS,
     SQL_SALE_GATE,
     SQL_SALE_GATE_SET,
     SQL_ELIGIBLE_ADD,

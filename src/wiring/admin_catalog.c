@@ -260,8 +260,13 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale before, sale;
     struct outcome outcome = { .answer = ANSWER_DONE };
+    bool known;
     if (!admin_sale_read(desk, job, id, &before))
         return;
+    if (desk_sale_terms(desk, &before, &known) != STATUS_OK) {
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
+        return;
+    }
     sale = before;
     if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(desk, job, &before, &sale))
         return;
@@ -269,11 +274,17 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
         return;
     }
+    if (sale.end_ms != before.end_ms && sale.end_ms <= desk->now_ms) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE,
+            "end_ms must be in the future. To end the sale now, use its end.", SPAN_NONE);
+        return;
+    }
     enum status status = desk_sale_define(desk, &sale, &outcome);
     if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
         admin_refuse(job, &outcome);
         return;
     }
+    sale.terms_lsn = outcome.lsn;
     if (status == STATUS_OK)
         status = desk->config.store->ops->sale_update(desk->config.store, &sale);
     if (status != STATUS_OK) {

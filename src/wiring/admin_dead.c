@@ -134,6 +134,7 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
         break;
     }
     text_literal(out, "}");

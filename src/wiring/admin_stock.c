@@ -334,7 +334,7 @@ void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
     const char *wrong = good ? users_check(users) : error;
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    else if (desk_sale_define(desk, &sale, &outcome) != STATUS_OK)
+    else if (desk_sale_ensure(desk, &sale, &outcome) != STATUS_OK)
         job_reply_problem(job, PROBLEM_UNAVAILABLE, NULL, SPAN_NONE);
     else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
         admin_refuse(job, &outcome);

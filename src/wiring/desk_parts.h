@@ -195,7 +195,13 @@ void webhook_event_id(
 enum preheat_result { PREHEAT_DONE, PREHEAT_UNCHANGED, PREHEAT_REFUSED, PREHEAT_AWAY };
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
+/* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
+MUST_CHECK enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known);
+/* Makes these its terms. */
 MUST_CHECK enum status desk_sale_define(
+    struct desk *desk, const struct sale *sale, struct outcome *outcome);
+/* Defines it with the terms of the row, if the inventory does not know it yet. */
+MUST_CHECK enum status desk_sale_ensure(
     struct desk *desk, const struct sale *sale, struct outcome *outcome);
 void desk_schedule(struct desk *desk);
 /* desk_rooms.c: true: there is more to do at once. */

@@ -262,7 +262,7 @@ void desk_rooms_define(struct desk *desk, const struct sale *sale)
     if (room == NULL || room->defined || !sale->waiting_room || !sale->published
         || sale->gate == GATE_ENDED || desk->now_ms >= sale->start_ms)
         return;
-    room->defined = desk_sale_define(desk, sale, &outcome) == STATUS_OK
+    room->defined = desk_sale_ensure(desk, sale, &outcome) == STATUS_OK
         && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);
     if (!room->defined)
         log_warn("desk", "the waiting room of sale %u can't be opened now", sale->id);

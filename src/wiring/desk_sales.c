@@ -40,6 +40,23 @@ const char *channel_name(const struct desk *desk, channel_index channel, char ou
     return out;
 }
 
+enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known)
+{
+    const struct command command = { .type = COMMAND_ASK_SALE, .ask = { .sale = sale->id } };
+    struct outcome outcome;
+    const enum status status = desk_ask(desk, &command, &outcome);
+    *known = status == STATUS_OK && outcome.answer == ANSWER_FOUND;
+    if (!*known)
+        return status;
+    sale->start_ms = outcome.terms.start_ms;
+    sale->end_ms = outcome.terms.end_ms;
+    sale->limit_per_user = outcome.terms.limit_per_user;
+    sale->eligible_only = outcome.terms.eligible_only;
+    sale->one_open_order = outcome.terms.one_open_order;
+    sale->terms_lsn = outcome.lsn;
+    return STATUS_OK;
+}
+
 enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct outcome *outcome)
 {
     const struct command command = { .type = COMMAND_SALE,
@@ -50,6 +67,15 @@ enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct 
             .eligible_only = sale->eligible_only,
             .one_open_order = sale->one_open_order } };
     return desk_ask(desk, &command, outcome);
+}
+
+enum status desk_sale_ensure(struct desk *desk, const struct sale *sale, struct outcome *outcome)
+{
+    struct sale now = *sale;
+    bool known = false;
+    const enum status status = desk_sale_terms(desk, &now, &known);
+    *outcome = (struct outcome){ .answer = ANSWER_UNCHANGED };
+    return status != STATUS_OK || known ? status : desk_sale_define(desk, sale, outcome);
 }
 
 /* sellable = total − locked − sold, of one row read at one moment. What the other channels and
@@ -79,7 +105,7 @@ static struct command preheat_command(const struct item *item)
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome)
 {
-    if (desk_sale_define(desk, sale, outcome) != STATUS_OK)
+    if (desk_sale_ensure(desk, sale, outcome) != STATUS_OK)
         return PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;

@@ -302,6 +302,50 @@ static void a_sale_is_edited_but_its_gate_is_the_logs(void **state)
     assert_int_equal(ops(f)->sale_get(f->store, 99, &got), STATUS_NOT_FOUND);
 }
 
+/* Orders lag: the sale was edited, and edited again, before the record of the first edit is read. */
+static void a_record_older_than_the_terms_of_a_sale_does_not_write_them(void **state)
+{
+    struct fixture *f = *state;
+    struct sale got;
+    struct queue_record *first = suite_add(f, COMMAND_SALE);
+    first->command.sale = (struct command_sale){
+        .sale = f->sale, .start_ms = START_MS, .end_ms = END_MS + 1, .limit_per_user = 4
+    };
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &got), STATUS_OK);
+    got.end_ms = END_MS + 600;
+    got.eligible_only = got.one_open_order = true;
+    got.limit_per_user = 5;
+    got.terms_lsn = f->lsn + 1; /* where the record of the second edit stands */
+    assert_int_equal(ops(f)->sale_update(f->store, &got), STATUS_OK);
+    suite_must_send(f);
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &got), STATUS_OK);
+    assert_int_equal(got.end_ms, END_MS + 600);
+    assert_true(got.eligible_only);
+    assert_true(got.one_open_order);
+    assert_int_equal(got.limit_per_user, 5);
+    struct queue_record *second = suite_add(f, COMMAND_SALE);
+    second->command.sale = (struct command_sale){ .sale = f->sale,
+        .start_ms = START_MS,
+        .end_ms = END_MS + 600,
+        .limit_per_user = 5,
+        .eligible_only = true,
+        .one_open_order = true };
+    struct queue_record *third = suite_add(f, COMMAND_SALE);
+    third->command.sale = (struct command_sale){
+        .sale = f->sale, .start_ms = START_MS, .end_ms = END_MS + 700, .limit_per_user = 6
+    };
+    suite_must_send(f);
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &got), STATUS_OK);
+    assert_int_equal(got.end_ms, END_MS + 700); /* newer than the row */
+    assert_false(got.eligible_only);
+    assert_false(got.one_open_order);
+    assert_int_equal(got.terms_lsn, f->lsn);
+    got.terms_lsn = 1;
+    assert_int_equal(ops(f)->sale_update(f->store, &got), STATUS_OK);
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale, &got), STATUS_OK);
+    assert_int_equal(got.terms_lsn, f->lsn); /* never back */
+}
+
 static void a_beacon_is_decided_once_and_an_edit_leaves_it_alone(void **state)
 {
     struct fixture *f = *state;
@@ -405,6 +449,7 @@ int store_suite_run(const struct store_maker *chosen)
         SUITE_RULE(position_and_orders_are_never_apart),
         SUITE_RULE(products_are_kept_and_listed_in_pages),
         SUITE_RULE(a_sale_is_edited_but_its_gate_is_the_logs),
+        SUITE_RULE(a_record_older_than_the_terms_of_a_sale_does_not_write_them),
         SUITE_RULE(a_beacon_is_decided_once_and_an_edit_leaves_it_alone),
         SUITE_RULE(an_item_needs_its_sale_its_product_and_something_to_sell),
         SUITE_RULE(audit_entries_are_numbered_listed_and_verified),

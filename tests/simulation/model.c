@@ -471,6 +471,7 @@ void model_expect(const struct model *model, const struct command *command, stru
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
         break;
     }
 }

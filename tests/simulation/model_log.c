@@ -53,6 +53,7 @@ static bool same_wish(const struct command *a, const struct command *b)
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
         break;
     }
     return false;
@@ -370,6 +371,7 @@ static item_id touched(const struct queue_record *record)
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
         break;
     }
     return 0;

@@ -217,6 +217,8 @@ static enum status model_sale_update(struct order_store *store, const struct sal
     memcpy(row->beacon_value, before.beacon_value, sizeof row->beacon_value);
     row->beacon_state = before.beacon_state;
     row->beacon_until_ms = before.beacon_until_ms;
+    if (row->terms_lsn < before.terms_lsn)
+        row->terms_lsn = before.terms_lsn;
     return STATUS_OK;
 }
 

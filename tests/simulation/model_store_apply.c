@@ -339,17 +339,22 @@ static enum status apply_reserve(struct model_store *model, const struct queue_r
     return status;
 }
 
-static enum status apply_sale(struct model_store *model, const struct command_sale *sale)
+static enum status apply_sale(struct model_store *model, const struct command_sale *sale, lsn_t lsn)
 {
     model_waitlist_terms(model);
     if (sale->sale == 0 || sale->sale > model->at.sales)
         return refuse(model, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
     struct model_sale *row = &model->sales[sale->sale - 1];
     NOTE(model, row);
+    row->logged_limit = sale->limit_per_user;
+    if (row->sale.terms_lsn >= lsn)
+        return STATUS_OK; /* the row is newer */
     row->sale.start_ms = sale->start_ms;
     row->sale.end_ms = sale->end_ms;
-    row->sale.limit_per_user = row->logged_limit = sale->limit_per_user;
+    row->sale.limit_per_user = sale->limit_per_user;
     row->sale.eligible_only = sale->eligible_only;
+    row->sale.one_open_order = sale->one_open_order;
+    row->sale.terms_lsn = lsn;
     return STATUS_OK;
 }
 
@@ -453,7 +458,7 @@ enum status model_store_record(
     if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
         return apply_units(model, record);
     if (record->command.type == COMMAND_SALE)
-        return apply_sale(model, &record->command.sale);
+        return apply_sale(model, &record->command.sale, record->lsn);
     if (record->command.type == COMMAND_PREHEAT)
         return apply_preheat(model, &record->command.preheat);
     if (record->command.type == COMMAND_GATE)

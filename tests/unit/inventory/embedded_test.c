@@ -112,6 +112,33 @@ static void a_win_is_told_when_it_is_durable_and_not_before(void **state)
     assert_false(embedded_write(embedded));
 }
 
+static void an_answer_carries_the_log_position_that_it_saw(void **state)
+{
+    (void)state;
+    const struct command terms = { .type = COMMAND_SALE,
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END + 1 } };
+    ask(3, terms);
+    cycle(SALE_NOW);
+    const struct inventory_answer *answer = port->ops->collect(port);
+    assert_int_equal(answer->outcome.answer, ANSWER_DONE);
+    assert_int_equal(answer->outcome.lsn, 3); /* the sale, its item, this */
+    ask(4, buy(ANNA, 1));
+    ask(5, terms); /* changes nothing, and is as of the purchase */
+    ask(6, (struct command){ .type = COMMAND_ASK_SALE, .ask = { .sale = 1 } });
+    embedded_turn(embedded, SALE_NOW);
+    assert_null(port->ops->collect(port));
+    cycle(SALE_NOW);
+    answer = port->ops->collect(port);
+    assert_int_equal(answer->outcome.lsn, 4);
+    answer = port->ops->collect(port);
+    assert_int_equal(answer->outcome.answer, ANSWER_UNCHANGED);
+    assert_int_equal(answer->outcome.lsn, 4);
+    answer = port->ops->collect(port);
+    assert_int_equal(answer->outcome.answer, ANSWER_FOUND);
+    assert_int_equal(answer->outcome.terms.end_ms, SALE_END + 1);
+    assert_int_equal(answer->outcome.lsn, 4);
+}
+
 static void what_saw_a_win_in_flight_waits_with_it_and_the_rest_does_not(void **state)
 {
     (void)state;
@@ -401,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(a_win_is_told_when_it_is_durable_and_not_before),
+        RULE(an_answer_carries_the_log_position_that_it_saw),
         RULE(what_saw_a_win_in_flight_waits_with_it_and_the_rest_does_not),
         RULE(the_board_shows_what_is_durable_and_knows_the_buyers),
         RULE(the_board_counts_what_is_on_its_way_until_the_counts_show_it),

@@ -59,11 +59,31 @@ static void counts_are_over_all_channels_and_without_safety_stock(void **state)
     kit_stop(&kit);
 }
 
+static void a_sale_tells_the_terms_that_it_has_now(void **state)
+{
+    (void)state;
+    kit_ready(&kit, 0, 0);
+    const struct command later = { .type = COMMAND_SALE,
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END + 5, .eligible_only = true } };
+    assert_int_equal(kit_do(&kit, later, 0), ANSWER_DONE);
+    const struct command ask_sale = { .type = COMMAND_ASK_SALE, .ask = { .sale = 1 } };
+    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, ask_sale, 0), ANSWER_FOUND));
+    assert_int_equal(kit.out.terms.sale, 1);
+    assert_int_equal(kit.out.terms.start_ms, SALE_START);
+    assert_int_equal(kit.out.terms.end_ms, SALE_END + 5);
+    assert_true(kit.out.terms.eligible_only);
+    assert_false(kit.out.terms.one_open_order);
+    const struct command unknown = { .type = COMMAND_ASK_SALE, .ask = { .sale = 9 } };
+    assert_int_equal(kit_do(&kit, unknown, 0), ANSWER_UNKNOWN_SALE);
+    kit_stop(&kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(have_i_bought_this_answers_with_the_latest_ticket),
         cmocka_unit_test(a_ticket_tells_whose_it_is_and_its_state),
+        cmocka_unit_test(a_sale_tells_the_terms_that_it_has_now),
         cmocka_unit_test(counts_are_over_all_channels_and_without_safety_stock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
