@@ -33,22 +33,25 @@ void buffers_create(struct buffers *buffers, struct arena *arena,
 
 static void *block_take(struct buffer_class *class)
 {
+    if (class->free == NULL && class->fresh == class->count)
+        return NULL;
+    class->used++;
     if (class->free != NULL) {
         void *block = class->free;
         memcpy(&class->free, block, sizeof(class->free));
         return block;
     }
-    if (class->fresh == class->count)
-        return NULL;
     return class->blocks + (size_t) class->bytes * class->fresh++;
 }
 
-bool buffer_take(struct buffers *buffers, struct buffer *buffer, size_t bytes)
+static bool take(struct buffers *buffers, struct buffer *buffer, size_t bytes, bool leave_some)
 {
     for (uint32_t i = 0; i < BUFFER_CLASSES; i++) {
-        if (buffers->classes[i].bytes < bytes)
+        struct buffer_class *class = &buffers->classes[i];
+        const uint32_t kept = leave_some && i > 0 ? class->count / BUFFER_KEPT_SHARE : 0;
+        if (class->bytes < bytes || class->used + kept >= class->count)
             continue;
-        char *block = block_take(&buffers->classes[i]);
+        char *block = block_take(class);
         if (block != NULL) {
             *buffer = (struct buffer){ .data = block, .class = i };
             return true;
@@ -57,14 +60,20 @@ bool buffer_take(struct buffers *buffers, struct buffer *buffer, size_t bytes)
     return false;
 }
 
-bool buffer_grow(struct buffers *buffers, struct buffer *buffer, size_t bytes)
+bool buffer_take(struct buffers *buffers, struct buffer *buffer, size_t bytes)
+{
+    return take(buffers, buffer, bytes, false);
+}
+
+bool buffer_grow(struct buffers *buffers, struct buffer *buffer, size_t bytes, enum buffer_use use)
 {
     struct buffer larger;
-    if (bytes <= buffer_capacity(buffers, buffer))
+    if (buffer->data != NULL && bytes <= buffer_capacity(buffers, buffer))
         return true;
-    if (!buffer_take(buffers, &larger, bytes))
+    if (!take(buffers, &larger, bytes, use == BUFFER_REQUEST))
         return false;
-    memcpy(larger.data, buffer->data, buffer->size);
+    if (buffer->size > 0)
+        memcpy(larger.data, buffer->data, buffer->size);
     larger.size = buffer->size;
     buffer_give(buffers, buffer);
     *buffer = larger;
@@ -80,6 +89,7 @@ void buffer_give(struct buffers *buffers, struct buffer *buffer)
     invariant(offset % class->bytes == 0 && offset / class->bytes < class->fresh);
     memcpy(buffer->data, &class->free, sizeof(class->free));
     class->free = buffer->data;
+    class->used--;
     *buffer = (struct buffer){ .data = NULL };
 }
 

@@ -9,6 +9,7 @@
 #include "base/metrics.h"
 #include "edge/client.h"
 #include "edge/edge_state.h"
+#include "edge/evict.h"
 #include "edge/http_date.h"
 #include "edge/listener.h"
 #include "edge/sending.h"
@@ -30,8 +31,6 @@ enum {
     ACCEPTS_MAX = 256,     /* connections accepted in one turn */
     SWEEP_MS = 100,        /* deadlines are that exact */
     ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
-    EVICT_PROBES = 64,     /* slots looked at for an idle connection */
-    EVICT_IDLE_MS = 1000,  /* one that was used later than that is not idle */
     BUFFER_SMALL = EDGE_OVERLAP_MAX * sizeof(struct reply), /* half a head, or a queue of replies */
     BUFFER_MEDIUM = 16 * 1024,
     MEDIUM_SHARE = 16, /* one for so many connections */
@@ -253,30 +252,6 @@ uint32_t edge_connections_open(const struct edge *edge)
 
 /* ---- accepting ---- */
 
-/* Closes the longest idle of some connections. False: none of them is idle. */
-static bool evict_idle(struct edge *edge)
-{
-    struct connection *oldest = NULL;
-    uint32_t oldest_ms = EVICT_IDLE_MS;
-    for (int i = 0; i < EVICT_PROBES && edge->table.fresh > 0; i++) {
-        edge->evict_hand = edge->evict_hand + 1 < edge->table.fresh ? edge->evict_hand + 1 : 0;
-        struct connection *candidate = &edge->table.slots[edge->evict_hand];
-        if (candidate->fd < 0 || !serve_is_idle(candidate))
-            continue;
-        uint32_t deadline = edge->table.deadlines[candidate->index];
-        uint32_t idle_ms = edge->config.idle_timeout_ms - (deadline - edge->now);
-        if (idle_ms >= oldest_ms) {
-            oldest = candidate;
-            oldest_ms = idle_ms;
-        }
-    }
-    if (oldest == NULL)
-        return false;
-    edge->counts.turned_away++;
-    serve_close(edge, oldest);
-    return true;
-}
-
 /* Who connected. A Unix socket's peer is this machine. */
 static struct address peer_of(const struct sockaddr_storage *from)
 {
@@ -303,7 +278,7 @@ static void turn_away(struct edge *edge, struct connection *connection, int stat
 
 static void admit(struct edge *edge, int fd, const struct address *peer)
 {
-    bool too_many = edge->table.open >= edge->config.connections_max && !evict_idle(edge);
+    bool too_many = edge->table.open >= edge->config.connections_max && !evict_for_place(edge);
     struct connection *connection = connection_open(&edge->table, fd);
     if (connection == NULL) {
         close(fd);
@@ -345,7 +320,7 @@ static void accept_some(struct edge *edge)
         if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
             continue; /* that connection has gone already */
         log_warn("edge", "no more connections can be accepted: %m");
-        if (!evict_idle(edge)) {
+        if (!evict_for_place(edge)) {
             epoll_ctl(edge->epoll_fd, EPOLL_CTL_DEL, edge->listen_fd, NULL);
             edge->listening = false;
             edge->listen_again = edge_deadline(edge, ACCEPT_PAUSE_MS);
@@ -408,6 +383,7 @@ static void sweep(struct edge *edge)
         if (edge_deadline_passed(edge, edge->table.deadlines[i]))
             serve_expired(edge, &edge->table.slots[i]);
     }
+    evict_late_heads(edge);
     if (!edge->listening && edge->listen_fd >= 0 && edge_deadline_passed(edge, edge->listen_again))
         edge->listening = watch(edge, edge->listen_fd, EPOLLIN, EVENT_LISTENER);
     counts_publish(edge);

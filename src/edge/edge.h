@@ -24,8 +24,8 @@
  * is. A response given to edge_complete_bytes was written for the `closing` of its request; a
  * drain that came later closes all the same.
  *
- * More than connections_max: the longest idle one of a sample gives way, else the new one gets a
- * 503.
+ * More than connections_max: an unfinished request or the longest idle connection gives way
+ * (edge/evict.h), else the new one gets a 503.
  *
  * Thread: everything here belongs to the edge's own thread (the one that calls edge_run), except
  * edge_open, edge_close, edge_port before and after that, and edge_wake, edge_stop, edge_drain
@@ -69,6 +69,9 @@ enum edge_socket_end {
 struct edge_handler {
     void *self;
     bool (*overlaps)(void *self, const struct http_request *request);
+    /* Asked when the head is there and the body is not: whether it may use the buffers that are kept
+     * back for bodies that must not be lost (callbacks of payment providers). NULL: none may. */
+    bool (*favours)(void *self, const struct http_request *request);
     /* `closing`: the connection will close after this reply; say so (Connection: close) in what
      * is written to out. */
     enum edge_verdict (*request)(void *self, const struct http_request *request, uint64_t token,

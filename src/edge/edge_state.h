@@ -49,7 +49,7 @@ struct edge {
     bool listening; /* the listener is in the epoll set */
     bool own_listener;
     uint32_t listen_again; /* when, after the system refused to accept */
-    uint32_t evict_hand;   /* where the search for an idle connection goes on */
+    uint32_t evict_hand;   /* where the next search of evict.c goes on */
     uint32_t swept;        /* when deadlines were last looked at */
     uint64_t drain_until_ms;
     _Atomic uint32_t wish; /* enum edge_wish, written by any thread */

@@ -9,6 +9,7 @@
 #include "edge/serve.h"
 
 #include "edge/client.h"
+#include "edge/evict.h"
 #include "edge/http_chunked.h"
 #include "edge/http_parse.h"
 #include "edge/http_reply.h"
@@ -161,7 +162,7 @@ static void start_request(
     given.body = SPAN_NONE;
     reply->head_only = head_only;
     connection->phase = PHASE_NONE;
-    connection->continued = false;
+    connection->continued = connection->favoured = false;
     if (closing)
         connection->finishing = true;
     edge->counts.requests++;
@@ -202,6 +203,8 @@ static void note_partial(struct edge *edge, struct connection *connection,
     connection->need = (uint32_t)need;
     if (head_done && connection->phase != PHASE_BODY) {
         connection->phase = PHASE_BODY;
+        connection->favoured =
+            edge->handler.favours != NULL && edge->handler.favours(edge->handler.self, request);
         connection->phase_until = edge_deadline(edge, edge->config.body_timeout_ms);
     } else if (connection->phase == PHASE_NONE) {
         connection->phase = PHASE_HEAD;
@@ -258,6 +261,22 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
 
 /* ---- receiving ---- */
 
+/* Space for so many bytes of an unfinished request: what has come, not what was announced, so that an
+ * announcement costs nothing. Another unfinished request may have to give way. */
+static bool in_grow(struct edge *edge, struct connection *connection, size_t bytes)
+{
+    const enum buffer_use use = connection->favoured ? BUFFER_FAVOURED : BUFFER_REQUEST;
+    return buffer_grow(&edge->buffers, &connection->in, bytes, use)
+        || (evict_for_buffer(edge, connection, bytes)
+            && buffer_grow(&edge->buffers, &connection->in, bytes, use));
+}
+
+static void in_refuse(struct edge *edge, struct connection *connection)
+{
+    buffer_give(&edge->buffers, &connection->in);
+    serve_refuse(edge, connection, 503, "Too many requests arrive at once. Try again shortly.");
+}
+
 /* Bytes that were not handled stay with the connection. `data` is its own buffer or the edge's. */
 static void keep_bytes(
     struct edge *edge, struct connection *connection, char *data, size_t size, size_t done)
@@ -270,20 +289,15 @@ static void keep_bytes(
         buffer_give(&edge->buffers, in);
         return;
     }
-    size_t room = connection->need > rest ? connection->need : rest;
     invariant(data != NULL);
     if (data == in->data) {
         memmove(in->data, in->data + done, rest);
-        in->size = (uint32_t)rest;
-        if (!buffer_grow(&edge->buffers, in, room))
-            connection->failed = true;
+    } else if (in_grow(edge, connection, rest)) {
+        memcpy(in->data, data + done, rest);
+    } else {
+        in_refuse(edge, connection);
         return;
     }
-    if (!buffer_take(&edge->buffers, in, room)) {
-        connection->failed = true;
-        return;
-    }
-    memcpy(in->data, data + done, rest);
     in->size = (uint32_t)rest;
 }
 
@@ -332,8 +346,8 @@ static void receive(struct edge *edge, struct connection *connection)
     struct buffer *in = &connection->in;
     bool own = in->data != NULL;
     size_t have = own ? in->size : 0;
-    if (own && have == buffer_capacity(&edge->buffers, in) && !buffer_grow(&edge->buffers, in, have + 1)) {
-        connection->failed = true;
+    if (own && have == buffer_capacity(&edge->buffers, in) && !in_grow(edge, connection, have + 1)) {
+        in_refuse(edge, connection);
         return;
     }
     char *data = own ? in->data : edge->in;

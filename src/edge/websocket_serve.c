@@ -69,7 +69,7 @@ static bool send_later(struct edge *edge, struct connection *connection, struct 
     memmove(out->data, out->data + connection->out_at, waiting);
     out->size = waiting;
     connection->out_at = 0;
-    if (!buffer_grow(&edge->buffers, out, waiting + frame.size))
+    if (!buffer_grow(&edge->buffers, out, waiting + frame.size, BUFFER_FAVOURED))
         return false;
     memcpy(out->data + waiting, frame.data, frame.size);
     out->size = waiting + (uint32_t)frame.size;

@@ -408,8 +408,7 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     const struct span path = exchange->request->path;
     if (exchange->request->method == HTTP_OPTIONS)
         return route_options(exchange);
-    if (span_starts_with(path, SPAN("/sandbox/v1/"))
-        || (span_starts_with(path, SPAN("/v1/payments/")) && span_ends_with(path, SPAN("/callback"))))
+    if (span_starts_with(path, SPAN("/sandbox/v1/")) || orders_callback(NULL, exchange->request))
         return orders_outside(exchange);
     if (span_starts_with(path, SPAN("/v1/")))
         return address_let_in(exchange) ? route_public(exchange, span_of(path.data + 3, path.size - 3))
@@ -536,6 +535,7 @@ struct edge_handler routes_handler(struct routes *routes)
 {
     return (struct edge_handler){ .self = routes,
         .overlaps = routes_overlaps,
+        .favours = orders_callback,
         .request = routes_request,
         .render = routes_render,
         .refuse = routes_refuse,

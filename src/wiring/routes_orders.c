@@ -313,6 +313,13 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
 }
 
 /* Callbacks and the sandbox: their signature is all they have, and the desk checks it. */
+bool orders_callback(void *self, const struct http_request *request)
+{
+    (void)self;
+    return span_starts_with(request->path, SPAN("/v1/payments/"))
+        && span_ends_with(request->path, SPAN("/callback"));
+}
+
 enum edge_verdict orders_outside(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;

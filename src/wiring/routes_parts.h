@@ -165,6 +165,8 @@ enum edge_verdict orders_mine(struct exchange *exchange, item_id item);
 enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by_ticket);
 /* A request of a user that the desk answers (public_api.h); the path is under /v1. */
 enum edge_verdict orders_public(struct exchange *exchange, struct span path);
+/* Whether it is a payment provider's callback. `self` is not used. */
+bool orders_callback(void *self, const struct http_request *request);
 /* A request without a session that the desk answers (desk_outside.c). */
 enum edge_verdict orders_outside(struct exchange *exchange);
 enum edge_verdict orders_list(struct exchange *exchange);

@@ -14,6 +14,7 @@
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/data_folder.h"
+#include "wiring/file_limit.h"
 #include "wiring/gate_limits.h"
 #include "wiring/human_desk.h"
 #include "wiring/routes.h"
@@ -329,7 +330,7 @@ static bool threads_start(struct server *server)
     return good || failed(server, "a thread can't be started");
 }
 
-static void limits_raise(const struct server *server)
+static void limits_raise(struct server *server)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -337,10 +338,14 @@ static void limits_raise(const struct server *server)
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         log_warn("server", "the limit of open files can't be raised");
-    if (limit.rlim_cur < server->edge_count * server->config.connections_max)
+    const uint32_t fit = file_limit_connections(
+        limit.rlim_cur, server->edge_count, (uint32_t)server->config.connections_max);
+    if (fit < server->config.connections_max)
         log_warn("server",
-            "only %llu files may be open: fewer connections than server.connections_max allows",
-            (unsigned long long)limit.rlim_cur);
+            "only %llu files may be open: %u connections for each edge instead of "
+            "server.connections_max (%llu); raise the limit (LimitNOFILE, ulimit -n)",
+            (unsigned long long)limit.rlim_cur, fit, (unsigned long long)server->config.connections_max);
+    server->config.connections_max = fit;
 }
 
 static bool server_open(struct server *server)
