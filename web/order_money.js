@@ -114,6 +114,8 @@ function sentenceOf(order, model, acts) {
         return ['info', say('pay.checking')];
     if (model.ask && note.checkUntil > 0)
         return ['info', say('pay.notYet')];
+    if (model.unanswered)
+        return ['info', say('pay.unanswered')];
     return ['info', ''];
 }
 

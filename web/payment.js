@@ -31,6 +31,9 @@ export function refundWords(order) {
     return `refund.${why}.${order.refund.state}`;
 }
 
+/* Closed without the provider's word: the server asks on, and the user may make it ask now. */
+const unanswered = (order) => order.state === 'closed' && order.payment?.state === 'unanswered';
+
 export function moneyModel(order, ways, now, here) {
     const open = orderIsOpen(order, now);
     const providers = open ? ways?.providers ?? [] : [];
@@ -39,7 +42,8 @@ export function moneyModel(order, ways, now, here) {
         providers,
         code: open ? codeOf(order, here) : '',
         /* An open payment may have been paid without our knowing, even when its time is over. */
-        ask: order.state === 'pending' && order.payment?.state === 'open',
+        ask: (order.state === 'pending' && order.payment?.state === 'open') || unanswered(order),
+        unanswered: unanswered(order),
         cancel: order.state === 'pending' && !orderIsClosing(order),
         refund: refundable(order, ways, now),
         refundWords: refundWords(order),

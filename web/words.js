@@ -140,6 +140,8 @@ const en = {
     'pay.checking': 'Asking the payment provider…',
     'pay.notYet':
         'No payment has arrived yet. If you have paid, it will be found: please do not pay again.',
+    'pay.unanswered':
+        'The payment provider has not told us yet whether you have paid. We keep asking: if you have, you get the item or your money back.',
     'pay.done': 'Paid. Thank you!',
 
     'code.scan': 'Scan this code with the payment app. On the phone itself, open the link.',
@@ -396,6 +398,8 @@ const zh = {
     'pay.starting': '正在准备支付…',
     'pay.checking': '正在向支付渠道查询…',
     'pay.notYet': '尚未收到付款。如已付款，稍后会自动确认，请勿重复支付。',
+    'pay.unanswered':
+        '支付渠道尚未告知您是否已付款。我们会持续查询：如已付款，您将获得商品或全额退款。',
     'pay.done': '支付成功，谢谢！',
 
     'code.scan': '请用手机支付应用扫描二维码；如在手机上，请直接打开链接。',

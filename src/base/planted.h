@@ -50,6 +50,7 @@
     X(REFUND_LOST, "a refund that fails once is never asked for again") \
     X(CALLBACK_AMOUNT_UNCHECKED, "a callback with any amount pays the order (public peers)") \
     X(CLOSED_NEWS_WIN, "news that come late undo a capture") \
+    X(UNANSWERED_FORGOTTEN, "a payment closed while its provider was away is never asked about again") \
     X(SECOND_PAYMENT_LEFT_OPEN, "an order is paid, and its other payment can still be") \
     X(WAITER_OVER_LIMIT, "an offer to a waiter does not count toward the limit") \
     X(WAITER_SKIPS_LINE, "a later waiter is served before an earlier one that fits") \

@@ -8,6 +8,9 @@
  *   STARTED ──► OPEN ──► CAPTURED            the money is there; what became of it is its `use`
  *      └──────────┴────► CLOSING ──► CLOSED  no money came; CAPTURED is still possible, and then late
  *
+ * A payment that was closed without its provider's word is *unanswered*: CLOSED with a next_ms. It
+ * stays due until the provider tells what became of it.
+ *
  * Money that came is used once: it pays its order (USE_ORDER); or, when that is over, a new order
  * of the same user and item (USE_LATE until the unit is there, then USE_RELINKED); or it goes back
  * (USE_REFUND). A refund is an intent with its own key, stored before the provider is asked, at
@@ -61,10 +64,17 @@ struct payment {
     uint8_t state, use;
     uint32_t tries; /* of the present step */
     uint64_t created_ms, captured_ms;
-    uint64_t next_ms;    /* the next query, close or attempt */
+    uint64_t next_ms;    /* the next query, close or attempt; CLOSED: 0, unless unanswered */
     uint64_t pay_by_ms;  /* of its order, when this was started */
     uint64_t closing_ms; /* since when CLOSING; 0: never */
 };
+
+/* A payment that is asked about by itself no more has this next_ms; it is unanswered all the same. */
+static const uint64_t PAYMENT_ASK_NEVER_MS = INT64_MAX;
+static inline bool payment_is_unanswered(const struct payment *payment)
+{
+    return payment->state == PAYMENT_CLOSED && payment->next_ms != 0;
+}
 
 enum refund_state { REFUND_NONE, REFUND_WANTED, REFUND_DONE, REFUND_STUCK, REFUND_STATES };
 /* REFUND_STUCK: the provider refuses for good, a person must look; it is still tried, slowly. */
@@ -132,17 +142,21 @@ struct payment_news {
     char currency[4];
     bool asked; /* we asked the provider ourselves: what it says is true. A callback with a wrong
                  * amount changes nothing; the same as an answer is money that must go back. */
+    /* NEWS_CLOSED: not 0: the provider did not say so. The payment is closed so that its order can go
+     * on, is unanswered, and is asked about at this time. 0: the provider's word. */
+    uint64_t ask_ms;
     uint64_t now_ms;
 };
 enum learn_answer {
     LEARN_PAID,     /* the order is paid by this now */
     LEARN_LATE,     /* captured, the order is over: it waits for a unit */
     LEARN_REFUND,   /* captured, and a refund intent is stored: double, or another amount */
-    LEARN_CLOSED,   /* closed; *after tells whether its order was closed with it */
+    LEARN_CLOSED,   /* closed; *after tells whether its order was closed with it. An unanswered one:
+                     * the answer to our question is that no money came */
     LEARN_REPEATED, /* known already */
     LEARN_UNKNOWN,  /* this provider has no payment with that reference */
-    LEARN_AMOUNT, /* a callback with another amount or currency; a payment that is not over is due for
-                     * a query */
+    LEARN_AMOUNT, /* a callback with another amount or currency: the payment is due for a query, and
+                     * unanswered if it was closed */
     LEARN_ANSWERS,
 };
 
@@ -173,8 +187,9 @@ struct payment_store_ops {
      * the caller moves the order). An order keeps the first reason that it was given. */
     enum status (*closing)(struct order_store *, ticket_number, enum order_reason reason,
         uint64_t now_ms, uint32_t *live);
-    /* Payments that are STARTED, OPEN, CLOSING or late, with next_ms <= now_ms or (STARTED, OPEN)
-     * pay_by_ms <= now_ms, the longest due first. *next_ms: when the next after them is due. */
+    /* Payments that are STARTED, OPEN, CLOSING, late or unanswered, with next_ms <= now_ms or
+     * (STARTED, OPEN) pay_by_ms <= now_ms, the longest due first. *next_ms: when the next after them
+     * is due. */
     enum status (*due)(struct order_store *, uint64_t now_ms, struct payment *, uint32_t max,
         uint32_t *count, uint64_t *next_ms);
     /* tries + 1; only for those that `due` lists. */

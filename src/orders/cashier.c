@@ -45,12 +45,17 @@ static const struct payment_store_ops *ops_of(const struct cashier *cashier)
 }
 
 /* Doubles with every try, up to the most. */
-static uint64_t pause_ms(uint64_t first_ms, uint32_t tries)
+static uint64_t pause_up_to(uint64_t most_ms, uint64_t first_ms, uint32_t tries)
 {
     uint64_t pause = first_ms;
-    while (tries-- > 0 && pause < CASHIER_AGAIN_MAX_MS)
+    while (tries-- > 0 && pause < most_ms)
         pause *= 2;
-    return pause < CASHIER_AGAIN_MAX_MS ? pause : CASHIER_AGAIN_MAX_MS;
+    return pause < most_ms ? pause : most_ms;
+}
+
+static uint64_t pause_ms(uint64_t first_ms, uint32_t tries)
+{
+    return pause_up_to(CASHIER_AGAIN_MAX_MS, first_ms, tries);
 }
 
 /* ---- questions under way ---- */
@@ -136,10 +141,6 @@ static enum status news_learn(struct cashier *cashier, const struct payment_news
     if (status != STATUS_OK)
         return status;
     news_told(cashier, &payment, &order, (enum learn_answer) * answer);
-    /* One that is closed is never due; but a payer may have been quicker than the closing. */
-    if (*answer == LEARN_AMOUNT && payment.state == PAYMENT_CLOSED
-        && !asked_already(cashier, false, payment.id))
-        (void)question_ask(cashier, PROVIDER_QUERY, &payment, NULL, news->now_ms);
     return STATUS_OK;
 }
 
@@ -248,10 +249,43 @@ static enum status late_turn(struct cashier *cashier, const struct payment *paym
 static enum status payment_close_alone(
     struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
 {
-    struct provider_said said = { .word = WORD_CLOSED };
+    const struct provider_said said = { .word = WORD_CLOSED };
+    struct payment_news news = news_of(payment->provider, &said, now_ms);
+    uint8_t answer;
     log_error("cashier", "payment %s can't be closed at %s; its order goes on without an answer",
         payment->reference, payment->provider);
-    return payment_learn(cashier, payment, &said, now_ms);
+    snprintf(news.reference, sizeof news.reference, "%s", payment->reference);
+    news.ask_ms = now_ms + cashier->config.query_ms;
+    return news_learn(cashier, &news, &answer);
+}
+
+/* When an unanswered payment is asked about next. Soon after it was to be closed (a provider that
+ * refuses to close does not say why), after a query later and later. */
+static uint64_t unanswered_next_ms(const struct cashier *cashier, const struct payment *payment,
+    enum provider_act asked, uint64_t now_ms)
+{
+    const uint64_t next_ms = now_ms
+        + (asked == PROVIDER_CLOSE
+                ? CASHIER_CLOSE_AGAIN_MS
+                : pause_up_to(CASHIER_UNANSWERED_MAX_MS, cashier->config.query_ms, payment->tries / 2));
+    if (next_ms < payment->created_ms + cashier->config.ask_ms)
+        return next_ms;
+    log_error("cashier",
+        "payment %s: %s has not told what became of it; it is asked no more. Look at the provider's"
+        " statement, or import it",
+        payment->reference, payment->provider);
+    return PAYMENT_ASK_NEVER_MS;
+}
+
+/* Even tries ask, odd ones close; a payment that is being closed the other way round. */
+static enum provider_act act_of(const struct payment *payment)
+{
+    if (payment->state == PAYMENT_STARTED)
+        return PROVIDER_CREATE;
+    if (payment->state == PAYMENT_OPEN)
+        return PROVIDER_QUERY;
+    return (payment->tries % 2 == 0) == (payment->state == PAYMENT_CLOSING) ? PROVIDER_CLOSE
+                                                                            : PROVIDER_QUERY;
 }
 
 static enum status payment_turn(struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
@@ -267,11 +301,7 @@ static enum status payment_turn(struct cashier *cashier, const struct payment *p
     }
     if (payment->state == PAYMENT_CLOSING && now_ms >= payment->closing_ms + cashier->config.close_wait_ms)
         return payment_close_alone(cashier, payment, now_ms);
-    const enum provider_act act = payment->state == PAYMENT_STARTED ? PROVIDER_CREATE
-        : payment->state == PAYMENT_OPEN                            ? PROVIDER_QUERY
-        : payment->tries % 2 == 0                                   ? PROVIDER_CLOSE
-                                                                    : PROVIDER_QUERY;
-    if (!question_ask(cashier, act, payment, NULL, now_ms))
+    if (!question_ask(cashier, act_of(payment), payment, NULL, now_ms))
         cashier->payments_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
     return STATUS_OK;
 }
@@ -392,11 +422,14 @@ static enum status payment_said(struct cashier *cashier, struct cashier_flight *
             payment->provider, payment->reference, said->error);
     if (said->word == WORD_CAPTURED || said->word == WORD_CLOSED)
         return payment_learn(cashier, payment, said, now_ms);
-    if (closing && said->word == WORD_UNKNOWN) {
+    const bool unanswered = payment_is_unanswered(payment);
+    if ((closing || unanswered) && said->word == WORD_UNKNOWN) {
         /* The provider never had it, or nobody has come to pay: nothing is left to close. */
         const struct provider_said closed = { .word = WORD_CLOSED };
         return payment_learn(cashier, payment, &closed, now_ms);
     }
+    if (unanswered)
+        return payment_wait(cashier, payment, unanswered_next_ms(cashier, payment, flight->act, now_ms));
     const uint64_t pause = closing ? pause_ms(CASHIER_CLOSE_AGAIN_MS, payment->tries / 2)
                                    : pause_ms(cashier->config.query_ms, payment->tries);
     return payment_wait(cashier, payment, now_ms + pause);

@@ -12,7 +12,9 @@
  *   OPEN                       QUERY                      captured, closed, or asked again later
  *   STARTED, OPEN, too late    – (becomes CLOSING)
  *   CLOSING                    CLOSE, and QUERY in turn   closed, captured; closed all the same after
- *                                                         close_wait_ms
+ *                                                         close_wait_ms, and then unanswered
+ *   unanswered                 QUERY, and CLOSE in turn   closed, captured (then late); asked about more
+ *                                                         and more seldom, for ask_ms at most
  *   late money                 – (asks the inventory)     a new order, paid by it; or a refund intent
  *   a refund                   REFUND, and REFUND_QUERY   done; refused: stuck, alarm, tried slowly
  *
@@ -35,6 +37,7 @@ enum {
     CASHIER_REFUND_AGAIN_MS = 2000,
     CASHIER_LATE_AGAIN_MS = 100, /* late money whose new order is being written */
     CASHIER_AGAIN_MAX_MS = 60 * 1000,
+    CASHIER_UNANSWERED_MAX_MS = 60 * 60 * 1000,
     CASHIER_STUCK_MS = 10 * 60 * 1000,
 };
 
@@ -42,7 +45,8 @@ struct cashier_config {
     struct order_store *store;
     uint64_t query_ms; /* from opening to the first question; doubles up to CASHIER_AGAIN_MAX_MS */
     uint64_t close_wait_ms; /* an order is closed without the provider's word after so long */
-    uint64_t late_wait_ms;  /* late money that finds the inventory away goes back after so long */
+    uint64_t ask_ms; /* a payment that is so old and unanswered is asked about by itself no more */
+    uint64_t late_wait_ms; /* late money that finds the inventory away goes back after so long */
     /* Asks the provider. False: no room now. The answer is brought to cashier_said, exactly once,
      * later or within this call, with the same `flight`. */
     bool (*ask)(void *context, uint32_t flight, const struct provider_task *task);

@@ -209,6 +209,7 @@ enum status reconcile_money_read(struct reconcile *reconcile)
         [FINDING_MONEY_UNUSED] = "is captured, to be given back, and no refund was asked for",
         [FINDING_PAYMENT_LIVE] = "is still open, and its order is over",
         [FINDING_REFUND_STUCK] = "is to be given back, and the provider refuses",
+        [FINDING_UNANSWERED] = "was closed without its provider's word, and may have been paid",
     };
     struct order_store *store = reconcile->config.store;
     const uint64_t to = reconcile->payment + RECONCILE_SLICE;

@@ -6,7 +6,9 @@
  *   pending                      ORDER     pending → paid, other payments of it are closed
  *   paid (by another one)        REFUND    double
  *   closed, refunded             LATE      the cashier looks for a unit: relink or give_back
- *   any, another amount          REFUND    if we asked; a callback only makes us ask */
+ *   any, another amount          REFUND    if we asked; a callback only makes us ask
+ *
+ * A payment that is closed without its provider's word keeps a next_ms: it is unanswered, and due. */
 #include "base/planted.h"
 #include "store/sqlite_parts.h"
 
@@ -15,7 +17,7 @@
 static const struct sqlite_sql payment_soon = { SQL_PAYMENT_SOON,
     "UPDATE payments SET next_ms = ?2 WHERE id = ?1" };
 static const struct sqlite_sql payment_closed = { SQL_PAYMENT_CLOSED,
-    "UPDATE payments SET state = 5, use = 0, tries = 0, next_ms = 0 WHERE id = ?1 AND state <> 5" };
+    "UPDATE payments SET state = 5, use = 0, tries = 0, next_ms = ?2 WHERE id = ?1" };
 static const struct sqlite_sql payment_captured = { SQL_PAYMENT_CAPTURED,
     "UPDATE payments SET state = 4, use = ?2, paid_ticket = ?3, captured = ?4, captured_ms = ?5,"
     " next_ms = ?6, tries = 0, provider_id = ?7 WHERE id = ?1 AND state <> 4" };
@@ -100,19 +102,22 @@ static enum status learn_closed(struct sqlite_batch *batch, const struct payment
 {
     sqlite3_stmt *update;
     const bool captured = payment->state == PAYMENT_CAPTURED && !planted(CLOSED_NEWS_WIN);
+    /* Only what we asked for ends the questions: a callback may be older than the money. */
+    const bool answered = payment_is_unanswered(payment) && news->asked && news->ask_ms == 0;
     *answer = LEARN_REPEATED;
-    if (captured || payment->state == PAYMENT_CLOSED)
+    if (captured || (payment->state == PAYMENT_CLOSED && !answered))
         return STATUS_OK;
     *answer = LEARN_CLOSED;
     enum status status = sqlite_prepare(batch->store, &payment_closed, &update);
     if (status != STATUS_OK)
         return status;
-    bind_u64(update, 1, payment->id);
-    status = sqlite_run(update);
     payment->state = PAYMENT_CLOSED;
     payment->use = USE_NONE;
     payment->tries = 0;
-    payment->next_ms = 0;
+    payment->next_ms = planted(UNANSWERED_FORGOTTEN) ? 0 : news->ask_ms;
+    bind_u64(update, 1, payment->id);
+    bind_u64(update, 2, payment->next_ms);
+    status = sqlite_run(update);
     return status == STATUS_OK ? order_close_waiting(batch, order, news->now_ms) : status;
 }
 

@@ -105,7 +105,9 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
                    "  WHEN p.use IN (1, 3) AND o.state IS NOT 2 AND o.state IS NOT 4 THEN ?4"
                    "  WHEN p.state = 4 AND p.use IN (0, 4) AND r.id IS NULL THEN ?5"
                    "  WHEN p.state < 4 AND o.state > 2 AND p.state <> 3 THEN ?6"
-                   "  WHEN r.state = 3 THEN ?7 END AS code, p.id, p.ticket, p.captured"
+                   "  WHEN r.state = 3 THEN ?7"
+                   "  WHEN p.state = 5 AND p.next_ms > 0 THEN ?8 END AS code, p.id, p.ticket,"
+                   "  CASE p.state WHEN 4 THEN p.captured ELSE p.amount END"
                    " FROM payments p LEFT JOIN orders o ON o.ticket ="
                    "  CASE WHEN p.use IN (1, 3) THEN p.paid_ticket ELSE p.ticket END"
                    " LEFT JOIN refunds r ON r.payment = p.id WHERE p.id > ?1 AND p.id <= ?2)"
@@ -396,6 +398,7 @@ static enum status look_money(struct order_store *handle, uint64_t after, uint64
     bind_u64(list, 5, FINDING_MONEY_UNUSED);
     bind_u64(list, 6, FINDING_PAYMENT_LIVE);
     bind_u64(list, 7, FINDING_REFUND_STUCK);
+    bind_u64(list, 8, FINDING_UNANSWERED);
     while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
         rows[(*count)++] = (struct look_money){ .code = (uint8_t)sqlite3_column_int(list, 0),
             .payment = column_u64(list, 1),

@@ -16,6 +16,7 @@
 /* From schema 5, the first one that shops have. */
 static const char *const step_6[] = {
     "ALTER TABLE sales ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE (state = 5 AND next_ms > 0)",
     NULL,
 };
 

@@ -13,6 +13,7 @@ static_assert(USE_ORDER == 1 && USE_LATE == 2 && USE_RELINKED == 3 && USE_REFUND
 /* A payment that the user may still pay is due at the latest when the order's time is over. */
 #define DUE_MS "CASE WHEN state < 3 THEN min(next_ms, pay_by_ms) ELSE next_ms END"
 #define UNDER_WAY "(state < 4 OR use = 2)"
+#define UNANSWERED "(state = 5 AND next_ms > 0)"
 
 const char sqlite_payment_tables[] =
     "CREATE TABLE payments("
@@ -32,7 +33,8 @@ const char sqlite_payment_tables[] =
     "CREATE INDEX payments_by_ticket ON payments(ticket);"
     /* An order is paid by one payment only. */
     "CREATE UNIQUE INDEX payments_paid ON payments(paid_ticket) WHERE use IN (1, 3);"
-    "CREATE INDEX payments_due ON payments(" DUE_MS ") WHERE " UNDER_WAY ";";
+    "CREATE INDEX payments_due ON payments(" DUE_MS ") WHERE " UNDER_WAY ";"
+    "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE " UNANSWERED ";";
 
 #define PAYMENT_COLUMNS \
     "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
@@ -71,13 +73,17 @@ static const struct sqlite_sql payment_opened = { SQL_PAYMENT_OPENED,
     "tries END"
     " WHERE id = ?1" };
 static const struct sqlite_sql payment_again = { SQL_PAYMENT_AGAIN,
-    "UPDATE payments SET tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND " UNDER_WAY };
+    "UPDATE payments SET tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND (" UNDER_WAY
+    " OR " UNANSWERED ")" };
+/* Each half by its own index. */
 static const struct sqlite_sql payments_due = { SQL_PAYMENTS_DUE,
-    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE " UNDER_WAY " AND " DUE_MS " <= ?1"
-    " ORDER BY " DUE_MS " LIMIT ?2" };
+    "SELECT " PAYMENT_COLUMNS ", " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS
+    " <= ?1 UNION ALL SELECT " PAYMENT_COLUMNS ", next_ms FROM payments WHERE " UNANSWERED
+    " AND next_ms <= ?1 ORDER BY due LIMIT ?2" };
 static const struct sqlite_sql payments_next = { SQL_PAYMENTS_NEXT,
-    "SELECT " DUE_MS " FROM payments WHERE " UNDER_WAY " AND " DUE_MS " > ?1"
-    " ORDER BY " DUE_MS " LIMIT 1" };
+    "SELECT " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS " > ?1"
+    " UNION ALL SELECT next_ms FROM payments WHERE " UNANSWERED " AND next_ms > ?1"
+    " ORDER BY due LIMIT 1" };
 static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
     "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1"
     " WHERE ticket = ?1 AND extended = 0 AND pay_by_ms < ?2" };

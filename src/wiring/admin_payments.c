@@ -28,8 +28,8 @@ static void payment_json(const struct desk *desk, const struct payment *payment,
     text_literal(out, ",\"provider_id\":");
     text_json(out, span_from_string(payment->provider_id));
     text_format(out, ",\"state\":\"%s\",\"use\":\"%s\",\"amount\":%llu,\"captured\":%llu",
-        desk_payment_state_name(payment->state), uses[payment->use],
-        (unsigned long long)payment->amount, (unsigned long long)payment->captured);
+        desk_payment_state_name(payment), uses[payment->use], (unsigned long long)payment->amount,
+        (unsigned long long)payment->captured);
     currency_members(payment->currency, out);
     text_format(out, ",\"created_ms\":%llu,\"captured_ms\":%llu,\"tries\":%u}",
         (unsigned long long)payment->created_ms, (unsigned long long)payment->captured_ms,

@@ -100,6 +100,7 @@ static const struct entry entries[] = {
     NUMBER("payment", "extend_ms", extend_ms, 0, 86400000, "300000"),
     NUMBER("payment", "query_ms", query_ms, 100, 3600000, "10000"),
     NUMBER("payment", "close_wait_ms", close_wait_ms, 0, 86400000, "600000"),
+    NUMBER("payment", "ask_days", ask_days, 1, 366, "30"),
     NUMBER("payment", "late_wait_ms", late_wait_ms, 0, 86400000, "600000"),
     NUMBER("payment", "create_wait_ms", create_wait_ms, 0, 30000, "10000"),
     NUMBER("sandbox", "lost", sandbox_lost, 0, 100, "0"),

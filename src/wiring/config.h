@@ -74,6 +74,7 @@ struct config {
     char public_url[CONFIG_TEXT]; /* how providers and browsers reach this server; empty: as it listens */
     uint64_t extend_ms;           /* starting to pay holds the order for so long at least, once */
     uint64_t query_ms, close_wait_ms, late_wait_ms; /* orders/cashier.h */
+    uint64_t ask_days;       /* so long an unanswered payment is asked about */
     uint64_t create_wait_ms; /* how long the user's request waits for the provider */
     /* [sandbox], also read by the bank */
     uint64_t sandbox_lost, sandbox_doubled, sandbox_reordered, sandbox_wrong_amount,

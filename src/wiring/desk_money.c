@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { SECRET_CHARS = 43, TITLE_BYTES = NAME_BYTES_MAX + 1 };
+enum { SECRET_CHARS = 43, TITLE_BYTES = NAME_BYTES_MAX + 1, DAY_MS = 24 * 60 * 60 * 1000 };
 
 struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index)
 {
@@ -253,6 +253,7 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
     const struct cashier_config cashier = { .store = desk->config.store,
         .query_ms = config->query_ms,
         .close_wait_ms = config->close_wait_ms,
+        .ask_ms = config->ask_days * DAY_MS,
         .late_wait_ms = config->late_wait_ms,
         .ask = money_ask,
         .unit = money_unit,

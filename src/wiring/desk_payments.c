@@ -20,9 +20,9 @@ static const char *const refund_states[REFUND_STATES] = {
     [REFUND_STUCK] = "stuck",
 };
 
-const char *desk_payment_state_name(uint8_t state)
+const char *desk_payment_state_name(const struct payment *payment)
 {
-    return payment_states[state];
+    return payment_is_unanswered(payment) ? "unanswered" : payment_states[payment->state];
 }
 
 const char *desk_refund_state_name(uint8_t state)
@@ -39,7 +39,7 @@ static void payment_members(const struct payment *payment, struct text *out)
 {
     text_literal(out, ",\"payment\":{\"provider\":");
     text_json(out, span_from_string(payment->provider));
-    text_format(out, ",\"state\":\"%s\"", payment_states[payment->state]);
+    text_format(out, ",\"state\":\"%s\"", desk_payment_state_name(payment));
     if (payment->state == PAYMENT_OPEN) {
         text_literal(out, ",\"url\":");
         text_json(out, span_from_string(payment->url));
@@ -60,9 +60,13 @@ void desk_payment_json(const struct desk *desk, const struct order *order, struc
         && money_ops(desk)->refund_of_order(store, order->ticket, &refund) == STATUS_OK)
         text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
             refund_states[refund.state], (unsigned long long)refund.amount);
-    if (order->state == ORDER_CLOSED
-        && money_ops(desk)->of_order(store, order->ticket, &payment, 1, &count) == STATUS_OK
-        && count > 0 && payment.use == USE_RELINKED)
+    if (order->state != ORDER_CLOSED
+        || money_ops(desk)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK
+        || count == 0)
+        return;
+    if (payment_is_unanswered(&payment))
+        payment_members(&payment, out);
+    if (payment.use == USE_RELINKED)
         text_format(out, ",\"continued_as\":\"%016llx\"",
             (unsigned long long)funnel_order_id(desk->config.keys, payment.paid_ticket));
 }
@@ -233,8 +237,9 @@ void public_order_query(struct desk *desk, struct job *job, uint32_t id)
     enum status status = money_ops(desk)->of_order(
         desk->config.store, order.ticket, payments, PAYMENTS_PER_ORDER, &count);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        const bool live = payments[i].state == PAYMENT_OPEN || payments[i].state == PAYMENT_CLOSING;
-        if (live && payments[i].next_ms > desk->now_ms + QUERY_SOON_MS)
+        const bool asked = payments[i].state == PAYMENT_OPEN || payments[i].state == PAYMENT_CLOSING
+            || payment_is_unanswered(&payments[i]);
+        if (asked && payments[i].next_ms > desk->now_ms + QUERY_SOON_MS)
             status = money_ops(desk)->again(
                 desk->config.store, payments[i].id, desk->now_ms + QUERY_SOON_MS);
     }

@@ -19,7 +19,7 @@ void desk_payment_opened(void *context, const struct payment *payment, const cha
 void desk_payments_turn(struct desk *desk); /* users whose time is up */
 /* Payment or refund of the order, as members that begin with a comma; nothing where there is none. */
 void desk_payment_json(const struct desk *desk, const struct order *order, struct text *out);
-const char *desk_payment_state_name(uint8_t state);
+const char *desk_payment_state_name(const struct payment *payment);
 const char *desk_refund_state_name(uint8_t state);
 /* The order has live payments: they are closed at their providers, then it. Answers the job. */
 void desk_cancel_later(struct desk *desk, struct job *job, struct order *order);

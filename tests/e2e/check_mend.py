@@ -36,7 +36,8 @@ def seam(name):
 
 # finding: (what holds now, its tests)
 FINDINGS = {
-    "1": ("money is not kept without a unit when the provider was away", []),
+    "1": ("money is not kept without a unit when the provider was away",
+          [e2e("unanswered_payments"), unit("orders/cashier")]),
     "2": ("a change of a sale that was answered is not undone by an older record",
           [e2e("sale_terms"), seam("store_sqlite"), unit("inventory/embedded")]),
     "3": ("an older database beside the present journal is refused or repaired", []),

@@ -1,6 +1,6 @@
 """Money that is lost sight of, doubled, late or short, and a server that is killed meanwhile. Over real HTTP and real signatures."""
 from harness import Buyer, equal, eventually, rule, run, true
-from paying import at_bank, at_rest, becomes, bought, closed_without_the_banks_word, server, settles, view
+from paying import at_bank, at_rest, becomes, bought, closed_without_the_banks_word, pays_late, server, settles, view
 
 
 @rule
@@ -32,7 +32,7 @@ def late_money_gets_a_new_order_if_there_is_a_unit():
     item = server.open_item(total=1, limit_per_user=1)
     buyer, order, payment = closed_without_the_banks_word(item)
     settles(item, free=1)
-    equal(server.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
+    pays_late(payment)
     fresh = eventually(lambda: [o for o in server.get("/v1/orders", session=buyer.session).json()["orders"]
                                 if o["state"] == "paid"], "no new order")
     true(fresh[0]["order"] != order["order"], "the closed order was opened again")
@@ -53,7 +53,7 @@ def late_money_stands_behind_those_who_wait():
     waiter = Buyer(server)
     equal(waiter.wait(item, {"quantity": 1}).status, 201)
     server.admin("POST", f"/items/{item}/adjust", {"channel": "web", "delta": 1})
-    equal(server.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
+    pays_late(payment)
     eventually(lambda: server.get(f"/v1/items/{item}/waitlist", session=waiter.session).json()["state"] == "offered",
                "the waiter was passed over")
     eventually(lambda: view(buyer, order).get("refund", {}).get("state") == "done", "late money kept, or got the unit")
@@ -66,7 +66,7 @@ def late_money_goes_back_if_there_is_none():
     buyer, order, payment = closed_without_the_banks_word(item)
     settles(item, free=1)
     bought(item)  # somebody else has it now
-    equal(server.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
+    pays_late(payment)
     eventually(lambda: view(buyer, order).get("refund", {}).get("state") == "done", "not refunded")
     equal(view(buyer, order)["state"], "closed")
     equal([r["why"] for r in server.admin("GET", "/refunds").json()["refunds"]][-1], "late")

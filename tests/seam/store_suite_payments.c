@@ -444,6 +444,107 @@ static void due_payments_come_with_the_longest_due_first(void **state)
     assert_string_equal(list[0].reference, "a1");
 }
 
+/* Closed with its order, and the provider has said nothing. */
+static void closed_alone(struct fixture *f, ticket_number ticket, const char *reference, uint64_t ask_ms)
+{
+    struct payment payment;
+    struct order after;
+    uint32_t live;
+    money_started(f, ticket, "alpha", reference);
+    assert_int_equal(money(f)->closing(f->store, ticket, REASON_CANCELLED, NEWS_MS, &live), STATUS_OK);
+    struct payment_news news = money_news("alpha", reference, NEWS_CLOSED);
+    news.ask_ms = ask_ms;
+    assert_int_equal(money_learn(f, news, &payment, &after), LEARN_CLOSED);
+    assert_int_equal(after.state, ORDER_CLOSED);
+    assert_true(payment_is_unanswered(&payment));
+}
+
+static void a_payment_closed_without_its_providers_word_stays_due_until_it_is_answered(void **state)
+{
+    struct fixture *f = *state;
+    struct payment list[4], payment;
+    struct order after;
+    uint32_t count;
+    uint64_t next_ms;
+    closed_alone(f, money_pending(f, 7), "a1", NEWS_MS + 50);
+    suite_restart(f);
+    assert_int_equal(money(f)->due(f->store, NEWS_MS + 49, list, 4, &count, &next_ms), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(next_ms, NEWS_MS + 50);
+    assert_int_equal(money(f)->due(f->store, NEWS_MS + 50, list, 4, &count, &next_ms), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(list[0].reference, "a1");
+    assert_int_equal(money(f)->again(f->store, list[0].id, NEWS_MS + 90), STATUS_OK);
+    assert_int_equal(money_of(f, "a1").tries, 1);
+    assert_int_equal(money_of(f, "a1").next_ms, NEWS_MS + 90);
+    /* A callback may be older than the money; only an answer to our question ends it. */
+    assert_int_equal(money_closed(f, "alpha", "a1", &after), LEARN_REPEATED);
+    assert_int_equal(money_of(f, "a1").next_ms, NEWS_MS + 90);
+    struct payment_news news = money_news("alpha", "a1", NEWS_CLOSED);
+    news.asked = true;
+    assert_int_equal(money_learn(f, news, &payment, &after), LEARN_CLOSED);
+    assert_false(payment_is_unanswered(&payment));
+    assert_int_equal(money_of(f, "a1").next_ms, 0);
+    assert_int_equal(money_learn(f, news, &payment, &after), LEARN_REPEATED);
+    assert_int_equal(money(f)->again(f->store, payment.id, NEWS_MS + 99), STATUS_OK);
+    assert_int_equal(money_of(f, "a1").next_ms, 0);
+    assert_int_equal(money(f)->due(f->store, END_MS, list, 4, &count, &next_ms), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_true(next_ms == UINT64_MAX);
+}
+
+static void money_of_an_unanswered_payment_is_late_and_not_unanswered_any_more(void **state)
+{
+    struct fixture *f = *state;
+    struct payment payment;
+    struct order after;
+    closed_alone(f, money_pending(f, 7), "a1", NEWS_MS + 50);
+    struct payment_news news = money_news("alpha", "a1", NEWS_CAPTURED);
+    news.asked = true;
+    assert_int_equal(money_learn(f, news, &payment, &after), LEARN_LATE);
+    assert_int_equal(payment.use, USE_LATE);
+    assert_false(payment_is_unanswered(&payment));
+    assert_int_equal(money(f)->give_back(f->store, payment.id, REFUND_OF_LATE, NEWS_MS), STATUS_OK);
+    assert_int_equal(money_only_refund(f).amount, FLASH_PRICE);
+    assert_int_equal(money_captured(f, "alpha", "a1", &payment, &after), LEARN_REPEATED);
+}
+
+static void a_callback_with_another_amount_makes_a_closed_payment_unanswered(void **state)
+{
+    struct fixture *f = *state;
+    struct payment list[2], payment;
+    struct order after;
+    uint32_t count;
+    uint64_t next_ms;
+    const ticket_number ticket = money_pending(f, 7);
+    money_started(f, ticket, "alpha", "a1");
+    assert_int_equal(money_closed(f, "alpha", "a1", &after), LEARN_CLOSED);
+    struct payment_news news = money_news("alpha", "a1", NEWS_CAPTURED);
+    news.amount = FLASH_PRICE + 1;
+    assert_int_equal(money_learn(f, news, &payment, &after), LEARN_AMOUNT);
+    assert_int_equal(money(f)->due(f->store, NEWS_MS, list, 2, &count, &next_ms), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_true(payment_is_unanswered(&list[0]));
+}
+
+static void unanswered_payments_are_listed_in_turn_with_the_others(void **state)
+{
+    struct fixture *f = *state;
+    struct payment list[3];
+    uint32_t count;
+    uint64_t next_ms;
+    money_started(f, money_pending(f, 8), "alpha", "a2");
+    assert_int_equal(money(f)->again(f->store, money_of(f, "a2").id, NEWS_MS + 40), STATUS_OK);
+    closed_alone(f, money_pending(f, 7), "a1", NEWS_MS + 30);
+    closed_alone(f, money_pending(f, 9), "a3", NEWS_MS + 60);
+    closed_alone(f, money_pending(f, 10), "a4", PAYMENT_ASK_NEVER_MS);
+    assert_int_equal(money(f)->due(f->store, NEWS_MS + 40, list, 3, &count, &next_ms), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(list[0].reference, "a1");
+    assert_string_equal(list[1].reference, "a2");
+    assert_int_equal(next_ms, NEWS_MS + 60);
+}
+
 static void a_name_that_comes_late_is_kept_and_nothing_else(void **state)
 {
     struct fixture *f = *state;
@@ -484,6 +585,10 @@ int suite_run_payments(void)
         SUITE_RULE(money_beats_a_cancellation_that_is_under_way),
         SUITE_RULE(a_wrong_amount_lets_a_waiting_order_go),
         SUITE_RULE(due_payments_come_with_the_longest_due_first),
+        SUITE_RULE(a_payment_closed_without_its_providers_word_stays_due_until_it_is_answered),
+        SUITE_RULE(money_of_an_unanswered_payment_is_late_and_not_unanswered_any_more),
+        SUITE_RULE(a_callback_with_another_amount_makes_a_closed_payment_unanswered),
+        SUITE_RULE(unanswered_payments_are_listed_in_turn_with_the_others),
         SUITE_RULE(a_name_that_comes_late_is_kept_and_nothing_else),
     };
     return cmocka_run_group_tests_name("order store: payments", rules, NULL, NULL);

@@ -178,15 +178,18 @@ static void close_order_that_waits(struct model_store *model, struct order *orde
     model_store_event(model, order, SETTLE_RETURN, order->channel);
 }
 
-static uint8_t learn_closed(struct model_store *model, struct payment *payment, struct order *order)
+static uint8_t learn_closed(struct model_store *model, const struct payment_news *news,
+    struct payment *payment, struct order *order)
 {
-    const bool final = payment->state == PAYMENT_CLOSED
+    const bool answered = payment_is_unanswered(payment) && news->asked && news->ask_ms == 0;
+    const bool final = (payment->state == PAYMENT_CLOSED && !answered)
         || (payment->state == PAYMENT_CAPTURED && !planted(CLOSED_NEWS_WIN));
     if (final)
         return LEARN_REPEATED;
     payment->state = PAYMENT_CLOSED;
     payment->use = USE_NONE;
-    payment->next_ms = payment->tries = 0;
+    payment->tries = 0;
+    payment->next_ms = planted(UNANSWERED_FORGOTTEN) ? 0 : news->ask_ms;
     close_order_that_waits(model, order);
     return LEARN_CLOSED;
 }
@@ -248,7 +251,7 @@ static enum status model_learn(struct order_store *store, const struct payment_n
     struct order *order = model_store_order(model, row->ticket);
     invariant(order != NULL);
     if (news->kind == NEWS_CLOSED) {
-        *answer = learn_closed(model, row, order);
+        *answer = learn_closed(model, news, row, order);
     } else if (row->state == PAYMENT_CAPTURED) {
         *answer = LEARN_REPEATED;
         if (planted(REFUND_TWICE) && row->use == USE_REFUND)
@@ -283,7 +286,7 @@ static enum status model_closing(struct order_store *store, ticket_number ticket
 static uint64_t due_ms(const struct payment *payment)
 {
     const bool payable = payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN;
-    if (!is_live(payment) && payment->use != USE_LATE)
+    if (!is_live(payment) && payment->use != USE_LATE && !payment_is_unanswered(payment))
         return UINT64_MAX;
     return payable && payment->pay_by_ms < payment->next_ms ? payment->pay_by_ms : payment->next_ms;
 }
@@ -316,7 +319,8 @@ static enum status model_due(struct order_store *store, uint64_t now_ms, struct 
 static enum status model_again(struct order_store *store, uint64_t id, uint64_t next_ms)
 {
     struct payment *payment = payment_at(begin(store), id);
-    if (payment != NULL && (is_live(payment) || payment->use == USE_LATE)) {
+    if (payment != NULL
+        && (is_live(payment) || payment->use == USE_LATE || payment_is_unanswered(payment))) {
         payment->tries++;
         payment->next_ms = next_ms;
     }

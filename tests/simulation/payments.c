@@ -1,5 +1,6 @@
 /* Money: users who pay through two providers, news of it in any order, twice, late, with a wrong
  * amount, and a cashier who closes, asks again, finds units for late money and gives the rest back.
+ * A provider may be away for longer than an order waits: then the order is closed without its word.
  * What the providers know outlives every crash; at the end each of their payments must be
  * accounted for. Orders with odd tickets are paid this way (see moves.c). */
 #include "tests/simulation/sim_vfs.h"
@@ -196,6 +197,8 @@ static void news_come(struct world *world)
     struct sim_payment *row = &world->payments[world_below(world, world->payment_count)];
     struct payment_news news = truth_of(row);
     const bool forged = world_chance(world, 15);
+    if (row->is_away)
+        return;
     if (!row->is_paid && !row->is_closed && !forged)
         return;
     news.asked = !forged && world_chance(world, 50);
@@ -293,6 +296,25 @@ static bool late_money(struct world *world, struct sim_payment *row, const struc
     return true;
 }
 
+/* The provider is asked to close a payment, and what became of it. One that is away says nothing:
+ * the order is closed all the same, and only another question brings the truth. */
+static bool payment_close(struct world *world, struct sim_payment *row, const struct payment *payment)
+{
+    const bool unanswered = payment_is_unanswered(payment);
+    if (!world->payment_danger || world_chance(world, unanswered ? 50 : 80)) {
+        row->is_away = false;
+        row->is_closed = row->is_closed || !row->is_paid;
+        return news_tell(world, row, truth_of(row));
+    }
+    row->is_away = !row->told;
+    if (!unanswered) {
+        const struct payment_news alone = { .kind = NEWS_CLOSED, .ask_ms = world->now_ms + AGAIN_MS };
+        return news_tell(world, row, alone);
+    }
+    danger(world);
+    return survived(world, money(world)->again(world->store, payment->id, world->now_ms + AGAIN_MS));
+}
+
 /* What the cashier does with a payment that is due. */
 static bool payment_serve(struct world *world, const struct payment *payment)
 {
@@ -303,10 +325,8 @@ static bool payment_serve(struct world *world, const struct payment *payment)
         violation("payments", "payment %s is due, and nobody started it", payment->reference);
     if (payment->use == USE_LATE)
         return late_money(world, row, payment);
-    if (payment->state == PAYMENT_CLOSING) {
-        row->is_closed = row->is_closed || !row->is_paid;
-        return news_tell(world, row, truth_of(row));
-    }
+    if (payment->state == PAYMENT_CLOSING || payment->state == PAYMENT_CLOSED)
+        return payment_close(world, row, payment);
     danger(world);
     if (payment->pay_by_ms <= world->now_ms)
         status =
@@ -444,6 +464,19 @@ static void check_row(const struct world *world, const struct sim_payment *row)
             payment.use, order.state, row->refunded);
 }
 
+static bool payments_unanswered(const struct world *world)
+{
+    struct payment payment;
+    char reference[REFERENCE_BYTES_MAX + 1];
+    for (uint32_t i = 0; i < world->payment_count; i++) {
+        reference_of(world, &world->payments[i], reference);
+        if (money(world)->by_reference(world->store, reference, &payment) == STATUS_OK
+            && payment_is_unanswered(&payment))
+            return true;
+    }
+    return false;
+}
+
 void world_payments_drain(struct world *world)
 {
     struct money_totals sum = { .wanted = 1 };
@@ -454,13 +487,13 @@ void world_payments_drain(struct world *world)
             violation("I9 money", "no end: live %d, to go back %" PRIu64 ", late %" PRIu64, live,
                 sum.wanted, sum.late);
         for (uint32_t i = 0; i < world->payment_count; i++)
-            if (world->payments[i].is_paid && !world->payments[i].told)
+            if (world->payments[i].is_paid && !world->payments[i].told && !world->payments[i].is_away)
                 (void)news_tell(world, &world->payments[i], truth_of(&world->payments[i]));
         cashier_turn(world);
         if (sum.late > 0 || round % 16 == 0)
             world_rest(world);
         world->now_ms += AGAIN_MS / 2;
-        live = false;
+        live = payments_unanswered(world);
         for (uint32_t i = 0; i < world->payment_count && !live; i++)
             live = world_payments_live(world, world->payments[i].ticket);
         if (money(world)->totals(world->store, &sum) != STATUS_OK)

@@ -37,6 +37,7 @@ struct sim_payment {
     uint64_t amount, paid;
     uint8_t provider;
     bool is_paid, is_closed, refunded;
+    bool is_away; /* the provider can't be reached and its callbacks are lost, until it is asked anew */
     bool told;        /* the store has answered that it has the money */
     uint64_t key;     /* of the unit that late money asks for */
     uint32_t request; /* the model's, + 1 */

@@ -22,6 +22,7 @@ enum {
     WINDOW_MS = 500 * 1000,
     QUERY_MS = 400,
     CLOSE_WAIT_MS = 30 * 1000,
+    ASK_MS = 24 * 60 * 60 * 1000,
     LATE_WAIT_MS = 20 * 1000,
     USER = 7,
 };
@@ -130,6 +131,7 @@ static inline void cashier_begin(struct shop *shop)
     const struct cashier_config config = { .store = shop->store,
         .query_ms = QUERY_MS,
         .close_wait_ms = CLOSE_WAIT_MS,
+        .ask_ms = ASK_MS,
         .late_wait_ms = LATE_WAIT_MS,
         .ask = shop_ask,
         .unit = shop_unit,

@@ -284,6 +284,88 @@ static void closing_is_given_up_after_its_time_and_not_before(void **state)
     assert_int_equal(order_of(shop, ticket).reason, REASON_CANCELLED);
 }
 
+/* The provider is away until the order is closed; its answer to the last question never comes. */
+static uint64_t closed_alone(struct shop *shop, ticket_number ticket)
+{
+    const uint64_t id = payment_open(shop, ticket, "r-1");
+    order_cancel(shop, ticket);
+    asks(shop, 0, PROVIDER_CLOSE);
+    shop->now_ms += CLOSE_WAIT_MS;
+    says(shop, WORD_AGAIN);
+    turn_after(shop, CASHIER_AGAIN_MAX_MS);
+    assert_int_equal(order_of(shop, ticket).state, ORDER_CLOSED);
+    const struct payment payment = payment_of(shop, id);
+    assert_true(payment_is_unanswered(&payment));
+    return id;
+}
+
+static void a_payment_closed_alone_is_asked_about_more_and_more_seldom(void **state)
+{
+    struct shop *shop = *state;
+    closed_alone(shop, order_make(shop));
+    asks_nothing(shop, QUERY_MS - 1);
+    asks(shop, 1, PROVIDER_QUERY);
+    says(shop, WORD_AGAIN);
+    asks(shop, QUERY_MS, PROVIDER_CLOSE); /* it may be open there still */
+    says(shop, WORD_REFUSED);
+    asks(shop, CASHIER_CLOSE_AGAIN_MS, PROVIDER_QUERY);
+    says(shop, WORD_AGAIN);
+    asks_nothing(shop, 2 * QUERY_MS - 1);
+    asks(shop, 1, PROVIDER_CLOSE);
+    for (uint32_t i = 0; i < 16; i++) {
+        says(shop, WORD_AGAIN);
+        asks(shop, CASHIER_UNANSWERED_MAX_MS,
+            shop->act == PROVIDER_CLOSE ? PROVIDER_QUERY : PROVIDER_CLOSE);
+    }
+}
+
+static void money_that_is_found_later_goes_back_once(void **state)
+{
+    struct shop *shop = *state;
+    closed_alone(shop, order_make(shop));
+    asks(shop, QUERY_MS, PROVIDER_QUERY);
+    says(shop, WORD_CAPTURED); /* and no unit is there for it */
+    asks(shop, 0, PROVIDER_REFUND);
+    says(shop, WORD_REFUNDED);
+    asks_nothing(shop, CASHIER_UNANSWERED_MAX_MS);
+    money_is_at_rest(shop);
+}
+
+static void an_answer_that_no_money_came_ends_the_questions(void **state)
+{
+    static const enum provider_word words[] = { WORD_CLOSED, WORD_UNKNOWN };
+    struct shop *shop = *state;
+    const uint64_t id = closed_alone(shop, order_make(shop));
+    asks(shop, QUERY_MS, PROVIDER_QUERY);
+    says(shop, words[0]);
+    assert_int_equal(payment_of(shop, id).next_ms, 0);
+    assert_int_equal(called_back(shop, "r-1", WORD_CAPTURED, PRICE - 1), LEARN_AMOUNT);
+    asks(shop, 0, PROVIDER_QUERY); /* a callback with another amount begins them anew, until answered */
+    says(shop, WORD_AGAIN);
+    asks(shop, QUERY_MS, PROVIDER_CLOSE);
+    says(shop, words[1]);
+    assert_int_equal(payment_of(shop, id).next_ms, 0);
+    asks_nothing(shop, CASHIER_UNANSWERED_MAX_MS);
+}
+
+static void an_unanswered_payment_is_asked_about_by_itself_for_so_many_days_only(void **state)
+{
+    struct shop *shop = *state;
+    const uint64_t id = closed_alone(shop, order_make(shop));
+    asks(shop, QUERY_MS, PROVIDER_QUERY);
+    shop->now_ms = payment_of(shop, id).created_ms + ASK_MS;
+    says(shop, WORD_AGAIN);
+    const struct payment payment = payment_of(shop, id);
+    assert_true(payment.next_ms == PAYMENT_ASK_NEVER_MS);
+    assert_true(payment_is_unanswered(&payment));
+    asks_nothing(shop, ASK_MS);
+    assert_int_equal(whole->again(shop->store, id, shop->now_ms), STATUS_OK); /* somebody asks for it */
+    cashier_look(&shop->cashier);
+    asks(shop, 0, PROVIDER_QUERY);
+    says(shop, WORD_CLOSED);
+    assert_int_equal(payment_of(shop, id).next_ms, 0);
+}
+
 static void cancelling_during_a_question_is_not_put_off_by_its_answer(void **state)
 {
     struct shop *shop = *state;
@@ -321,6 +403,10 @@ int main(void)
         SHOP_RULE(a_payment_that_the_provider_never_had_is_closed),
         SHOP_RULE(an_open_payment_that_the_provider_does_not_know_yet_is_asked_again),
         SHOP_RULE(closing_is_given_up_after_its_time_and_not_before),
+        SHOP_RULE(a_payment_closed_alone_is_asked_about_more_and_more_seldom),
+        SHOP_RULE(money_that_is_found_later_goes_back_once),
+        SHOP_RULE(an_answer_that_no_money_came_ends_the_questions),
+        SHOP_RULE(an_unanswered_payment_is_asked_about_by_itself_for_so_many_days_only),
         SHOP_RULE(cancelling_during_a_question_is_not_put_off_by_its_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

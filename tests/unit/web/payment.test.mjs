@@ -22,6 +22,13 @@ test('before the ways to pay are known, and where there are none, there is no bu
     assert.equal(model(PENDING, 0, null).cancel, true);
 });
 
+test('a closed order whose payment is unanswered is asked about and says so', () => {
+    const closed = { ...OPEN, state: 'closed', payment: { provider: 'sandbox', state: 'unanswered' } };
+    assert.deepEqual([model(closed).ask, model(closed).unanswered], [true, true]);
+    assert.deepEqual(model(closed).providers, []);
+    assert.equal(model({ ...closed, payment: undefined }).ask, false);
+});
+
 test('when the time is over nothing is begun any more, but what was begun is asked about', () => {
     const late = model(OPEN, 10_000);
     assert.deepEqual(late.providers, []);
