@@ -78,6 +78,7 @@ struct connection {
     bool takes_more : 1;   /* the socket took all that it was last offered */
     bool dirty : 1;        /* in the list of connections to look at after the turn */
     bool forwarded : 1;    /* the client is a trusted proxy: the request may name another */
+    bool refuse_head : 1;  /* the refused request was HEAD: no body */
     bool favoured : 1;     /* its unfinished request may use the buffers that are kept back */
     uint8_t counted : 2;   /* enum caller_answer; 0: not counted */
     struct address client; /* the peer, or whom it speaks for by the PROXY protocol */

@@ -78,7 +78,7 @@ static const char *version_parse(struct parse *parse, const char *at, const char
         if (at == end)
             return parse_wait(parse);
         bool digit = *at >= '0' && *at <= '9';
-        if (i == 0 && digit && *at != '1')
+        if (digit && ((i == 0 && *at != '1') || (i == 2 && *at > '1')))
             return parse_refuse(parse, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
         if (i == 0 || i == 2 ? !digit : *at != "_._\r\n"[i])
             return parse_refuse(parse, 400, "bad version");

@@ -68,8 +68,11 @@ void serve_send_now(struct edge *edge, struct connection *connection, struct spa
 
 static void render_refusal(struct edge *edge, struct connection *connection, int status, const char *why)
 {
+    size_t from = edge->out.size;
     edge->handler.refuse(edge->handler.self, status, why, &edge->out);
     invariant(!edge->out.overflow);
+    if (connection->refuse_head)
+        http_reply_cut_body(&edge->out, from);
     edge->counts.refused++;
     connection->refuse_status = 0;
     connection->finishing = true;
@@ -240,6 +243,7 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
         }
         if (__builtin_expect(result == HTTP_PARSE_REFUSED, 0)) {
             serve_refuse(edge, connection, refusal.status, refusal.why);
+            connection->refuse_head = span_starts_with(span_of(data + at, size - at), SPAN("HEAD "));
             return size;
         }
         if (connection_owes(connection) > 0
@@ -558,6 +562,8 @@ void serve_expired(struct edge *edge, struct connection *connection)
         return;
     }
     connection_forgive(&edge->table, connection);
+    connection->refuse_head = !waits_for_us
+        && span_starts_with(span_of(connection->in.data, connection->in.size), SPAN("HEAD "));
     buffer_give(&edge->buffers, &connection->in);
     if (waits_for_us)
         serve_refuse(edge, connection, 503, "There was no answer in time. Try again shortly.");

@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "edge/http_date.h"
 
 #include <stdlib.h>
@@ -282,7 +283,7 @@ static enum websocket_result close_read(struct websocket_message *message)
         return refuse(message, WEBSOCKET_PROTOCOL_ERROR);
     message->code = (enum websocket_code)((unsigned)bytes[0] << 8 | bytes[1]);
     message->payload = span_of(bytes + 2, message->payload.size - 2);
-    return WEBSOCKET_WHOLE;
+    return utf8_is_valid(message->payload) ? WEBSOCKET_WHOLE : refuse(message, WEBSOCKET_BAD_DATA);
 }
 
 static enum websocket_result frame_judge(
@@ -294,7 +295,9 @@ static enum websocket_result frame_judge(
         return refuse(message, WEBSOCKET_PROTOCOL_ERROR);
     switch (frame->opcode) {
     case WEBSOCKET_TEXT:
-        return frame->fin == 1 ? WEBSOCKET_WHOLE : refuse(message, WEBSOCKET_UNSUPPORTED);
+        if (frame->fin != 1)
+            return refuse(message, WEBSOCKET_UNSUPPORTED);
+        return utf8_is_valid(message->payload) ? WEBSOCKET_WHOLE : refuse(message, WEBSOCKET_BAD_DATA);
     case WEBSOCKET_BINARY:
         return refuse(message, WEBSOCKET_UNSUPPORTED);
     case WEBSOCKET_CLOSE:

@@ -132,6 +132,8 @@ static const char *refusal_reason(enum websocket_code code)
         return "message too long";
     case WEBSOCKET_UNSUPPORTED:
         return "only short whole text messages";
+    case WEBSOCKET_BAD_DATA:
+        return "not UTF-8";
     default:
         return "bad frame";
     }

@@ -111,6 +111,8 @@ def frames_that_no_browser_sends_end_the_connection_with_the_right_code():
         (1002, frame(CLOSE, b"x")), (1002, frame(CLOSE, struct.pack(">H", 1005))),
         (1002, b"\x81\xfe\x00\x05" + b"\0" * 4 + b"hello"),  # a length in more bytes than it needs
         (1003, frame(BINARY, b"x")), (1003, frame(TEXT, b"{", final=False)),
+        (1007, frame(TEXT, b'{"watch":["\xff"]}')), (1007, frame(TEXT, b"\xed\xa0\x80")),
+        (1007, frame(CLOSE, struct.pack(">H", 1000) + b"\xc0\x80")),
         (1008, frame(TEXT, b"hello")), (1008, frame(TEXT, b'{"watch":[1,2,3,4,5,6,7,8,9]}')),
         (1008, frame(TEXT, b'{"watch":["1"]}')), (1008, frame(TEXT, b'{"watch":[1]}x')),
         (1008, frame(TEXT, b'{"watch":[-1]}')), (1008, frame(TEXT, b"")),

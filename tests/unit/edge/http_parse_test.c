@@ -107,12 +107,14 @@ static void targets_hold_visible_ascii_without_fragment(void **state)
     refused_bytes(400, "GET /\0 HTTP/1.1\r\nHost: t\r\n\r\n", 29);
 }
 
-static void versions_other_than_one_are_refused_and_1_0_closes(void **state)
+static void versions_other_than_1_0_and_1_1_are_refused_and_1_0_closes(void **state)
 {
     (void)state;
     assert_false(accepted("GET / HTTP/1.0\r\n\r\n").request.keep_alive);
     assert_false(accepted("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").request.keep_alive);
-    assert_true(accepted("GET / HTTP/1.2\r\nHost: t\r\n\r\n").request.keep_alive);
+    assert_true(accepted("GET / HTTP/1.1\r\nHost: t\r\n\r\n").request.keep_alive);
+    refused(505, "GET / HTTP/1.2\r\nHost: t\r\n\r\n");
+    refused(505, "GET / HTTP/1.9\r\nHost: t\r\n\r\n");
     accepted("T / HTTP/1.0\r\n\r\n"); /* the shortest there is */
     accepted("T / HTTP/1.0\r\nA:\r\n\r\n");
     refused(505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -249,7 +251,7 @@ int main(void)
         cmocka_unit_test(methods_are_told_apart_and_unknown_ones_left_to_the_handler),
         cmocka_unit_test(targets_have_four_forms),
         cmocka_unit_test(targets_hold_visible_ascii_without_fragment),
-        cmocka_unit_test(versions_other_than_one_are_refused_and_1_0_closes),
+        cmocka_unit_test(versions_other_than_1_0_and_1_1_are_refused_and_1_0_closes),
         cmocka_unit_test(lines_end_with_cr_lf_and_nothing_else),
         cmocka_unit_test(one_empty_line_before_a_request_is_let_pass),
         cmocka_unit_test(header_lines_are_a_name_a_colon_and_a_value),

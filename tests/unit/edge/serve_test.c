@@ -161,6 +161,18 @@ static void head_gets_the_head_of_get_without_its_body(void **state)
     close(fd);
 }
 
+static void a_refused_head_gets_no_body(void **state)
+{
+    (void)state;
+    int fd = client_connect(&harness);
+    client_send(fd, "HEAD /now HTTP/1.1\r\nHost: t\r\nno colon\r\n\r\n");
+    assert_int_equal(client_read(fd, text, sizeof(text), true), 400);
+    assert_null(strstr(text, "Content-Length: 0"));
+    char more;
+    assert_int_equal(recv(fd, &more, 1, 0), 0); /* the end, and not a byte before it */
+    close(fd);
+}
+
 static void expect_gets_a_continue_before_the_body_is_sent(void **state)
 {
     (void)state;
@@ -324,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_chunked_request_that_had_to_wait_is_decoded_once),
         cmocka_unit_test(bodies_come_whole_however_they_were_cut),
         cmocka_unit_test(head_gets_the_head_of_get_without_its_body),
+        cmocka_unit_test(a_refused_head_gets_no_body),
         cmocka_unit_test(expect_gets_a_continue_before_the_body_is_sent),
         cmocka_unit_test(malformed_requests_are_refused_in_turn_and_the_connection_closes),
         cmocka_unit_test(a_body_that_is_too_long_is_refused_before_it_is_read),
