@@ -40,6 +40,8 @@ enum settle_step {
 enum reserve_flag {
     RESERVE_AFTER_END = 1, /* late money, a waiter: the window of the sale does not count */
     RESERVE_OFFER = 2, /* for a waiter: the key is that of the place, with a window to pay of its own */
+    /* Only to hear an old answer: of the key, or of the user's own ticket. Never wins, never logged. */
+    RESERVE_REPEAT = 4,
 };
 
 struct command_sale {
@@ -48,7 +50,14 @@ struct command_sale {
     uint64_t start_ms, end_ms;
     bool eligible_only;  /* only users loaded by COMMAND_USERS may buy */
     bool one_open_order; /* a user whose last ticket of the sale is held can't take another one */
+    /* Units that come back to an empty pool are taken by a draw of this length; 0: by whoever asks
+     * first. */
+    uint16_t return_draw_ms;
+    /* Who lets an order go can't take that item for so long, twice as long each time (up to
+     * 2^COOLDOWN_DOUBLINGS_MAX); 0: at once. */
+    uint32_t cooldown_s;
 };
+static_assert(sizeof(struct command_sale) == 32, "an answer carries it in place of a ticket");
 struct command_preheat {
     item_id item;
     sale_id sale;
@@ -97,6 +106,7 @@ struct command_settle {
     ticket_number ticket;
     uint8_t step;     /* enum settle_step */
     channel_index to; /* returned units go here: a channel or CHANNEL_SAFETY */
+    bool let_go; /* a return of a held ticket by its user's doing: cancelled, or not paid in time */
     uint8_t waiter_count;
     uint32_t waiter_window_ms; /* their time to pay */
     /* In the order of the line. In the same command the returned units, and no others, are
@@ -177,8 +187,11 @@ enum answer {
     ANSWER_CONFLICT,  /* refused: see enum conflict in outcome.detail */
     ANSWER_UNKNOWN_SALE,
     ANSWER_UNKNOWN_TICKET,
-    ANSWER_FOUND,      /* COMMAND_ASK_… */
-    ANSWER_OPEN_ORDER, /* a purchase: another one of this sale is not paid yet; with its ticket */
+    ANSWER_FOUND,        /* COMMAND_ASK_… */
+    ANSWER_OPEN_ORDER,   /* a purchase: another one of this sale is not paid yet; with its ticket */
+    ANSWER_COOLING_DOWN, /* a purchase: the user let this item go a short while ago; with again_ms */
+    ANSWER_RETURN_DRAW,  /* a purchase: units came back, the user's moment is at again_ms */
+    ANSWER_NOTHING_TO_REPEAT, /* RESERVE_REPEAT: there is no old answer */
     ANSWERS,
 };
 
@@ -206,8 +219,12 @@ struct outcome {
             ticket_number ticket; /* WON, REPEATED, ALREADY_BOUGHT, …; SETTLE with waiters: the ticket of
                                      the first one served, the others follow */
             uint64_t unit_price; /* WON, REPEATED */
-            uint64_t pay_by_ms;  /* WON */
-            user_id user;        /* ASK_TICKET, SETTLE: whose */
+            union {
+                uint64_t pay_by_ms; /* WON */
+                /* COOLING_DOWN, RETURN_DRAW, ASK_MINE (0: now): when a purchase may go through */
+                uint64_t again_ms;
+            };
+            user_id user; /* ASK_TICKET, SETTLE: whose */
         };
         struct command_sale terms; /* ASK_SALE */
     };

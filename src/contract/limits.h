@@ -14,6 +14,11 @@ enum {
     USERS_PER_COMMAND = 12,        /* eligible users loaded by one command */
     WAITERS_PER_RETURN = 4,        /* users in line that one return can serve */
 
+    /* What the log was decided with; another value would not replay. */
+    COOLDOWN_DOUBLINGS_MAX = 6,
+    COOLDOWN_MAX_S = 24 * 3600,
+    RETURN_DRAW_MAX_MS = 60 * 1000,
+
     EDGES_MAX = 64,
     PORTS_MAX = EDGES_MAX + 4, /* edges; the store thread's own, its pump's, reconciliation's, rooms' */
     RING_SLOTS = 4096,         /* requests and answers between one thread and the inventory */

@@ -7,14 +7,17 @@
  *               u64 ticket, u64 unit price, u64 pay by                                              58 bytes
  *               and if the flags have RESERVE_OFFER: u32 window                                     62
  *   others      u8 answer (with ORIGIN_BIT: an origin follows at the end), u8 detail, then
- *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 bits: 1 eligible only, 2 one open order 35
+ *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 bits: 1 eligible only, 2 one open order,
+ *               4 terms of returns follow                                                           35
+ *               and if they do (they are not both 0): u32 cool-down s, u32 return draw ms           43
  *   PREHEAT     u32 item, u32 sale, u64 unit price, u32 limit, u32 pay window, u32 total, u32 locked,
  *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
  *   GATE        u32 sale, u8 move                                                                   15
  *   USERS       u32 sale, i32 applied, u8 count, count × u64 user                             19 + 8 × count
  *   ADJUST      u32 item, u8 channel, i32 delta, i32 applied                                        23
  *   MOVE        u32 item, u8 from, u8 to, u32 quantity, i32 applied                                 24
- *   SETTLE      u64 ticket, u8 step, u8 to, u64 user, u32 item, u32 quantity, i32 applied           40
+ *   SETTLE      u64 ticket, u8 step (128 is added if its user let it go), u8 to, u64 user, u32 item,
+ *               u32 quantity, i32 applied                                                           40
  *               and with waiters: u32 window, u64 first new ticket, u64 unit price, u64 pay by,
  *               u8 count, count × (u64 user, u64 key, u32 quantity)                       69 + 20 × count
  *               detail: who of them was served, a bit each
@@ -44,6 +47,10 @@ enum {
     HEAD_BYTES = 10, /* time, answer, detail */
     ORIGIN_BIT = 0x80,
     ORIGIN_BYTES = 17 + ACTOR_BYTES_MAX,
+    SALE_BIT_ELIGIBLE_ONLY = 1,
+    SALE_BIT_ONE_OPEN_ORDER = 2,
+    SALE_BIT_RETURNS = 4,
+    STEP_BIT_LET_GO = 0x80,
 };
 static_assert((int)ANSWERS <= (int)ORIGIN_BIT, "the bit is free");
 static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND + ORIGIN_BYTES <= RECORD_BYTES_MAX,
@@ -98,7 +105,14 @@ static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
     at = put_u32(at, sale->limit_per_user);
     at = put_u64(at, sale->start_ms);
     at = put_u64(at, sale->end_ms);
-    return put_u8(at, (uint8_t)((sale->eligible_only ? 1 : 0) | (sale->one_open_order ? 2 : 0)));
+    const bool returns = sale->cooldown_s != 0 || sale->return_draw_ms != 0;
+    at = put_u8(at,
+        (uint8_t)((sale->eligible_only ? SALE_BIT_ELIGIBLE_ONLY : 0)
+            | (sale->one_open_order ? SALE_BIT_ONE_OPEN_ORDER : 0) | (returns ? SALE_BIT_RETURNS : 0)));
+    if (!returns)
+        return at;
+    at = put_u32(at, sale->cooldown_s);
+    return put_u32(at, sale->return_draw_ms);
 }
 
 static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
@@ -131,7 +145,7 @@ static uint8_t *put_users(uint8_t *at, const struct command_users *users, const 
 static uint8_t *put_settle(uint8_t *at, const struct command_settle *settle, const struct outcome *outcome)
 {
     at = put_u64(at, settle->ticket);
-    at = put_u8(at, settle->step);
+    at = put_u8(at, (uint8_t)(settle->step | (settle->let_go ? STEP_BIT_LET_GO : 0)));
     at = put_u8(at, settle->to);
     at = put_u64(at, outcome->user);
     at = put_u32(at, outcome->item);
@@ -346,9 +360,16 @@ static void take_sale(struct input *in, struct command_sale *sale)
     sale->start_ms = take_u64(in);
     sale->end_ms = take_u64(in);
     const uint8_t bits = take_u8(in);
-    require(in, bits <= 3);
-    sale->eligible_only = (bits & 1) != 0;
-    sale->one_open_order = (bits & 2) != 0;
+    require(in, bits <= (SALE_BIT_ELIGIBLE_ONLY | SALE_BIT_ONE_OPEN_ORDER | SALE_BIT_RETURNS));
+    sale->eligible_only = (bits & SALE_BIT_ELIGIBLE_ONLY) != 0;
+    sale->one_open_order = (bits & SALE_BIT_ONE_OPEN_ORDER) != 0;
+    if ((bits & SALE_BIT_RETURNS) == 0)
+        return;
+    sale->cooldown_s = take_u32(in);
+    const uint32_t draw_ms = take_u32(in);
+    require(in, sale->cooldown_s != 0 || draw_ms != 0);
+    require(in, sale->cooldown_s <= COOLDOWN_MAX_S && draw_ms <= RETURN_DRAW_MAX_MS);
+    sale->return_draw_ms = (uint16_t)draw_ms;
 }
 
 static void take_preheat(struct input *in, struct command_preheat *preheat)
@@ -380,9 +401,12 @@ static void take_users(struct input *in, struct command_users *users, struct out
 static void take_settle(struct input *in, struct command_settle *settle, struct outcome *outcome)
 {
     settle->ticket = take_some(in);
-    settle->step = take_u8(in);
+    const uint8_t step = take_u8(in);
+    settle->step = step & (STEP_BIT_LET_GO - 1);
+    settle->let_go = (step & STEP_BIT_LET_GO) != 0;
     settle->to = take_place(in);
     require(in, settle->step < SETTLE_STEPS);
+    require(in, !settle->let_go || settle->step == SETTLE_RETURN);
     outcome->user = take_u64(in);
     outcome->item = take_u32(in);
     outcome->quantity = take_u32(in);

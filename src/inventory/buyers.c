@@ -1,6 +1,6 @@
 #include "inventory/buyers.h"
 
-static_assert(sizeof(struct buyer_row) == 20, "the memory budget of a buyer counts on it");
+static_assert(sizeof(struct buyer_row) == 24, "the memory budget of a buyer counts on it");
 static_assert(ITEMS_LIMIT <= 1 << 16 && SALES_LIMIT <= 1 << 16, "scopes keep ids in 16 bits");
 
 static uint64_t slots_for(uint64_t capacity)

@@ -1,6 +1,6 @@
 /* inventory/buyers.h: units that each user has in each scope: an item, a sale with a limit, or a
  * sale's list of eligible users. Counts unpaid and paid units; returned units leave it.
- * Thread: inventory thread only. Memory: from the arena at create; 20 bytes a row and 5.4 for
+ * Thread: inventory thread only. Memory: from the arena at create; 24 bytes a row and 5.4 for
  * its slot.
  * Errors: adding to a full table is a bug; ask buyers_room first. */
 #ifndef STAMPEDE_INVENTORY_BUYERS_H
@@ -11,12 +11,26 @@
 
 #include <stddef.h>
 
+enum {
+    BUYER_USED_BITS = 27,
+    BUYER_RETURNS_BITS = 5,
+    BUYER_RETURNS_MAX = (1 << BUYER_RETURNS_BITS) - 1
+};
+static_assert(UNITS_MAX < 1 << BUYER_USED_BITS, "a user can't have more than all units");
+
 struct buyer_row {
     user_id user;
-    uint32_t scope; /* buyers_scope_… */
-    uint32_t used;  /* units */
-    uint32_t last;  /* the latest ticket in this scope; 0: none */
+    uint32_t scope;                        /* buyers_scope_… */
+    uint32_t used : BUYER_USED_BITS;       /* units */
+    uint32_t returns : BUYER_RETURNS_BITS; /* how often the user let the item go, or so often and more */
+    uint32_t last;                         /* the latest ticket in this scope; 0: none */
+    uint32_t cool_until_s;                 /* with returns: the item can't be taken before */
 } __attribute__((packed, aligned(4)));
+
+static inline void buyer_use(struct buyer_row *row, uint32_t units)
+{
+    row->used = (row->used + units) & ((1u << BUYER_USED_BITS) - 1);
+}
 
 struct buyers {
     struct buyer_row *rows;

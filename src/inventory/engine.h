@@ -39,7 +39,8 @@ struct engine_sale {
     uint32_t drawn;   /* so many had come when the sale started: the draw is among them */
     uint32_t head;    /* places below this were admitted */
     bool defined, eligible_only, opened, paused, ended, one_open_order;
-    bool draw_done; /* `drawn` is final */
+    bool draw_done;                      /* `drawn` is final */
+    uint32_t cooldown_s, return_draw_ms; /* as in command_sale */
 };
 
 /* Users have a row for the whole sale: what they have of one item decides about the others. */
@@ -56,6 +57,9 @@ struct engine_item {
     uint32_t total, locked;
     uint32_t given, held, sold, safety, written_off;
     uint32_t free[CHANNELS_MAX];
+    /* The return draw of each pool (engine_returns.c): when it is over, and what it is drawn with. */
+    uint64_t draw_until_ms[CHANNELS_MAX];
+    uint64_t draw_seed[CHANNELS_MAX];
 };
 
 /* What became of the last COMMAND_KEYS_MAX commands that had a key, the oldest replaced first. */

@@ -16,6 +16,8 @@ void engine_ask_mine(
     outcome->user = command->ask.user;
     outcome->quantity = row == NULL ? 0 : row->used;
     outcome->ticket = row == NULL || row->used == 0 ? 0 : row->last;
+    const struct engine_sale *sale = &engine->sales[engine->items[command->ask.item].sale];
+    outcome->again_ms = engine_cooling_until_ms(sale, row, command->time_ms);
 }
 
 void engine_ask_ticket(
@@ -67,5 +69,7 @@ void engine_ask_sale(
         .start_ms = sale->start_ms,
         .end_ms = sale->end_ms,
         .eligible_only = sale->eligible_only,
-        .one_open_order = sale->one_open_order };
+        .one_open_order = sale->one_open_order,
+        .cooldown_s = sale->cooldown_s,
+        .return_draw_ms = (uint16_t)sale->return_draw_ms };
 }

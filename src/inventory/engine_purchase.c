@@ -98,6 +98,29 @@ static bool pool_refuses(const struct engine_item *item, channel_index channel, 
     return free < quantity;
 }
 
+/* There are units, but not for this user yet. Late money is not held up: it is paid already. Nor does
+ * a waiter draw: the line goes first. */
+static bool must_wait(const struct engine *engine, const struct command *command,
+    const struct engine_item *item, const struct allowance *allowance, struct outcome *outcome)
+{
+    const struct command_reserve *asked = &command->reserve;
+    const bool offer = (asked->flags & RESERVE_OFFER) != 0;
+    if ((asked->flags & RESERVE_AFTER_END) != 0 && !offer)
+        return false;
+    outcome->again_ms =
+        engine_cooling_until_ms(&engine->sales[item->sale], allowance->item_row, command->time_ms);
+    if (outcome->again_ms != 0) {
+        outcome->answer = ANSWER_COOLING_DOWN;
+        return true;
+    }
+    if (!offer)
+        outcome->again_ms =
+            engine_return_draw_ms(engine, asked->item, asked->channel, asked->user, command->time_ms);
+    if (outcome->again_ms != 0)
+        outcome->answer = ANSWER_RETURN_DRAW;
+    return outcome->again_ms != 0;
+}
+
 /* Why this purchase can't be, in the order of the questions; false: nothing is in its way. */
 static bool purchase_refused(const struct engine *engine, const struct command *command,
     const struct engine_item *item, const struct allowance *allowance, struct outcome *outcome)
@@ -118,6 +141,10 @@ static bool purchase_refused(const struct engine *engine, const struct command *
         outcome->ticket = open;
         return true;
     }
+    if ((asked->flags & RESERVE_REPEAT) != 0 && !planted(REPEAT_WINS)) {
+        outcome->answer = ANSWER_NOTHING_TO_REPEAT;
+        return true;
+    }
     const enum answer window = window_answer(sale, command->time_ms);
     const bool window_counts = (asked->flags & RESERVE_AFTER_END) == 0;
     if (window != ANSWER_NONE && window_counts) {
@@ -135,6 +162,8 @@ static bool purchase_refused(const struct engine *engine, const struct command *
         outcome->free = item->free[asked->channel];
         return true;
     }
+    if (must_wait(engine, command, item, allowance, outcome))
+        return true;
     if (tickets_full(&engine->tickets) || buyers_room(&engine->buyers) < 2) {
         outcome->answer = ANSWER_UNAVAILABLE;
         return true;
@@ -167,11 +196,11 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
     item->held += win->quantity;
     struct buyer_row *buyer =
         buyers_find_or_add(&engine->buyers, buyers_scope_item(win->item), win->user);
-    buyer->used += win->quantity;
+    buyer_use(buyer, win->quantity);
     buyer->last = (uint32_t)number;
     if (engine_sale_counts_users(&engine->sales[sale])) {
         buyer = buyers_find_or_add(&engine->buyers, buyers_scope_sale(sale), win->user);
-        buyer->used += win->quantity;
+        buyer_use(buyer, win->quantity);
         buyer->last = (uint32_t)number;
     }
     engine_item_recheck(item);
@@ -260,21 +289,26 @@ static void units_move(
         item->free[to] += ticket->quantity;
 }
 
-/* A returned unit frees the purchase mark: the user may buy again. */
-static void allowance_give_back(struct engine *engine, const struct ticket_row *ticket)
+/* A returned unit frees the purchase mark: the user may buy again, after the cool-down if he let it
+ * go. */
+static void allowance_give_back(
+    struct engine *engine, const struct ticket_row *ticket, bool let_go, uint64_t now_ms)
 {
     const sale_id sale = engine->items[ticket->item].sale;
     struct buyer_row *row = buyers_find(&engine->buyers, buyers_scope_item(ticket->item), ticket->user);
     invariant(row != NULL && (row->used >= ticket->quantity || planted(RETURN_TWICE)));
     row->used -= ticket->quantity;
+    if (let_go && engine->sales[sale].cooldown_s != 0)
+        engine_cool_down(&engine->sales[sale], row, now_ms);
     row = buyers_find(&engine->buyers, buyers_scope_sale(sale), ticket->user);
     if (engine_sale_counts_users(&engine->sales[sale]) && row != NULL)
         row->used -= ticket->quantity;
 }
 
-/* Who is over a limit, has an open order or had this offer already is passed over. */
+/* Who is over a limit, has an open order, let the item go a short while ago or had this offer already
+ * is passed over. */
 static bool waiter_may(const struct engine *engine, const struct engine_item *item, item_id id,
-    const struct waiter *waiter)
+    const struct waiter *waiter, uint64_t now_ms)
 {
     const struct engine_sale *sale = &engine->sales[item->sale];
     struct outcome limit = { 0 };
@@ -287,7 +321,8 @@ static bool waiter_may(const struct engine *engine, const struct engine_item *it
     const struct allowance allowance = allowance_find(engine, item, id, waiter->user);
     if (limit_refuses(item, sale, &allowance, waiter->quantity, &limit) && !planted(WAITER_OVER_LIMIT))
         return false;
-    return open_order(engine, sale, &allowance) == 0;
+    return open_order(engine, sale, &allowance) == 0
+        && engine_cooling_until_ms(sale, allowance.item_row, now_ms) == 0;
 }
 
 /* The returned units go to those in line in the same command, so that no walk-in can take them
@@ -302,7 +337,7 @@ static void waiters_serve(struct engine *engine, const struct command *command, 
     for (uint32_t i = 0; i < asked->waiter_count; i++) {
         const uint32_t at = planted(WAITER_SKIPS_LINE) ? asked->waiter_count - 1 - i : i;
         const struct waiter *waiter = &asked->waiters[at];
-        if (waiter->quantity > returned || !waiter_may(engine, item, id, waiter))
+        if (waiter->quantity > returned || !waiter_may(engine, item, id, waiter, command->time_ms))
             continue;
         const struct win win = { .user = waiter->user,
             .key = waiter->key,
@@ -334,7 +369,7 @@ void engine_apply_settle(
     outcome->user = ticket->user;
     outcome->quantity = ticket->quantity;
     if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY)
-        || asked->waiter_count > WAITERS_PER_RETURN) {
+        || asked->waiter_count > WAITERS_PER_RETURN || (asked->let_go && asked->step != SETTLE_RETURN)) {
         engine_conflict(outcome, CONFLICT_BAD_MOVE);
         return;
     }
@@ -351,13 +386,18 @@ void engine_apply_settle(
     if (!engine_may(may_change, outcome))
         return;
     const item_id id = ticket->item;
+    const bool to_empty = asked->step == SETTLE_RETURN && asked->to < CHANNELS_MAX
+        && engine->items[id].free[asked->to] == 0;
+    const bool let_go = (asked->let_go || planted(REJECTED_COOLS_DOWN)) && ticket->state == TICKET_HELD;
     units_move(&engine->items[id], ticket, again ? TICKET_RETURNED : next, asked->to);
     if (asked->step == SETTLE_RETURN && !planted(MARK_NOT_FREED))
-        allowance_give_back(engine, ticket);
+        allowance_give_back(engine, ticket, let_go, command->time_ms);
     ticket->state = again ? TICKET_RETURNED : next;
     outcome->applied = ticket->quantity;
     engine_item_recheck(&engine->items[id]);
     engine_done(outcome);
     if (asked->step == SETTLE_RETURN)
         waiters_serve(engine, command, id, (uint32_t)outcome->applied, outcome);
+    if (to_empty && engine->items[id].free[asked->to] > 0)
+        engine_return_draw_begin(engine, id, asked->to, ticket, command->time_ms);
 }

@@ -34,14 +34,16 @@ void engine_apply_sale(
         return;
     }
     struct engine_sale *sale = &engine->sales[asked->sale];
-    if (asked->end_ms <= asked->start_ms) {
+    if (asked->end_ms <= asked->start_ms || asked->cooldown_s > COOLDOWN_MAX_S
+        || asked->return_draw_ms > RETURN_DRAW_MAX_MS) {
         engine_conflict(outcome, CONFLICT_BAD_WINDOW);
         return;
     }
     if (sale->defined) {
         if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
             && sale->limit_per_user == asked->limit_per_user && sale->eligible_only == asked->eligible_only
-            && sale->one_open_order == asked->one_open_order) {
+            && sale->one_open_order == asked->one_open_order && sale->cooldown_s == asked->cooldown_s
+            && sale->return_draw_ms == asked->return_draw_ms) {
             outcome->answer = ANSWER_UNCHANGED;
             return;
         }
@@ -59,6 +61,8 @@ void engine_apply_sale(
     sale->limit_per_user = asked->limit_per_user;
     sale->eligible_only = asked->eligible_only;
     sale->one_open_order = asked->one_open_order;
+    sale->cooldown_s = asked->cooldown_s;
+    sale->return_draw_ms = asked->return_draw_ms;
     engine_done(outcome);
 }
 

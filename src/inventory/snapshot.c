@@ -14,8 +14,11 @@ enum {
     HEADER_BYTES = 112,
     FIRST_HEADER_BYTES = 104, /* version 1: without the keys */
     VERSION_AT = 8,
-    SALE_BYTES = 29,
-    ITEM_BYTES = 84,
+    SALE_BYTES = 37,
+    FIRST_SALE_BYTES = 29, /* version 1: without the terms of returns */
+    ITEM_BYTES = 84 + 16 * CHANNELS_MAX,
+    FIRST_ITEM_BYTES = 84,  /* version 1: without return draws */
+    FIRST_BUYER_BYTES = 20, /* version 1: without the cool-down */
     ROOM_BYTES = 17,
     BUFFER_BYTES = 64 * 1024
 };
@@ -90,6 +93,8 @@ static void put_sale(struct stream *stream, sale_id id, const struct engine_sale
     bytes[26] = sale->paused;
     bytes[27] = sale->ended;
     bytes[28] = sale->one_open_order;
+    bytes_put_u32(bytes + 29, sale->cooldown_s);
+    bytes_put_u32(bytes + 33, sale->return_draw_ms);
     stream_put(stream, bytes, sizeof bytes);
 }
 
@@ -100,8 +105,13 @@ static void put_item(struct stream *stream, item_id id, const struct engine_item
         item->locked, item->given, item->held, item->sold, item->safety, item->written_off };
     memcpy(bytes, numbers, sizeof numbers);
     memcpy(bytes + sizeof numbers, item->free, sizeof item->free);
-    bytes_put_u64(bytes + sizeof numbers + sizeof item->free, item->unit_price);
-    static_assert(sizeof numbers + sizeof item->free + 8 == ITEM_BYTES, "item layout");
+    uint8_t *rest = bytes + sizeof numbers + sizeof item->free;
+    bytes_put_u64(rest, item->unit_price);
+    memcpy(rest + 8, item->draw_until_ms, sizeof item->draw_until_ms);
+    memcpy(rest + 8 + sizeof item->draw_until_ms, item->draw_seed, sizeof item->draw_seed);
+    static_assert(sizeof numbers + sizeof item->free + 8 + sizeof item->draw_until_ms + sizeof item->draw_seed
+            == ITEM_BYTES,
+        "item layout");
     stream_put(stream, bytes, sizeof bytes);
 }
 
@@ -169,8 +179,12 @@ static void put_state(struct stream *stream, const struct engine *engine)
     for (uint64_t i = 0; i < engine->tickets.count; i++)
         stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
     const uint64_t buyers = planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count;
-    for (uint64_t i = 0; i < buyers; i++)
-        stream_put(stream, &engine->buyers.rows[i], sizeof engine->buyers.rows[i]);
+    for (uint64_t i = 0; i < buyers; i++) {
+        struct buyer_row row = engine->buyers.rows[i];
+        if (planted(COOLDOWN_FORGOTTEN))
+            row.returns = 0;
+        stream_put(stream, &row, sizeof row);
+    }
     for (sale_id id = 1; id < engine->config.sales_max; id++)
         if (room_is_used(&engine->sales[id]))
             put_room(stream, id, &engine->sales[id]);
@@ -260,6 +274,7 @@ struct header {
     uint32_t sales, items, rooms;
     uint64_t data_id, tickets, buyers, places, keys;
     struct journal_position position;
+    bool first; /* version 1: shorter rows */
 };
 
 static enum status take_header(struct stream *stream, struct header *header)
@@ -282,17 +297,19 @@ static enum status take_header(struct stream *stream, struct header *header)
         .tickets = bytes_get_u64(bytes + 80),
         .buyers = bytes_get_u64(bytes + 88),
         .places = bytes_get_u64(bytes + 96),
-        .keys = bytes_get_u64(bytes + 104) };
+        .keys = bytes_get_u64(bytes + 104),
+        .first = version == 1 };
     header->position.lsn = bytes_get_u64(bytes + 32);
     header->position.time_ms = bytes_get_u64(bytes + 40);
     memcpy(header->position.hash, bytes + 48, sizeof header->position.hash);
     return STATUS_OK;
 }
 
-static enum status take_sale(struct stream *stream, struct engine *engine)
+static enum status take_sale(struct stream *stream, struct engine *engine, bool first)
 {
     uint8_t bytes[SALE_BYTES];
-    if (!stream_take(stream, bytes, sizeof bytes))
+    memset(bytes, 0, sizeof bytes);
+    if (!stream_take(stream, bytes, first ? FIRST_SALE_BYTES : SALE_BYTES))
         return stream->status;
     const sale_id id = bytes_get_u32(bytes);
     if (id == 0)
@@ -309,14 +326,17 @@ static enum status take_sale(struct stream *stream, struct engine *engine)
     sale->paused = bytes[26];
     sale->ended = bytes[27];
     sale->one_open_order = bytes[28];
+    sale->cooldown_s = bytes_get_u32(bytes + 29);
+    sale->return_draw_ms = bytes_get_u32(bytes + 33);
     return STATUS_OK;
 }
 
-static enum status take_item(struct stream *stream, struct engine *engine)
+static enum status take_item(struct stream *stream, struct engine *engine, bool first)
 {
     uint8_t bytes[ITEM_BYTES];
     uint32_t numbers[11];
-    if (!stream_take(stream, bytes, sizeof bytes))
+    memset(bytes, 0, sizeof bytes);
+    if (!stream_take(stream, bytes, first ? FIRST_ITEM_BYTES : ITEM_BYTES))
         return stream->status;
     memcpy(numbers, bytes, sizeof numbers);
     const item_id id = numbers[0];
@@ -337,7 +357,10 @@ static enum status take_item(struct stream *stream, struct engine *engine)
         .safety = numbers[9],
         .written_off = numbers[10],
         .unit_price = bytes_get_u64(bytes + sizeof numbers + sizeof item->free) };
+    const uint8_t *draws = bytes + sizeof numbers + sizeof item->free + 8;
     memcpy(item->free, bytes + sizeof numbers, sizeof item->free);
+    memcpy(item->draw_until_ms, draws, sizeof item->draw_until_ms);
+    memcpy(item->draw_seed, draws + sizeof item->draw_until_ms, sizeof item->draw_seed);
     engine->sales[sale].items++;
     return STATUS_OK;
 }
@@ -386,9 +409,9 @@ static enum status take_state(struct stream *stream, struct engine *engine, cons
 {
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < header->sales && status == STATUS_OK; i++)
-        status = take_sale(stream, engine);
+        status = take_sale(stream, engine, header->first);
     for (uint32_t i = 0; i < header->items && status == STATUS_OK; i++)
-        status = take_item(stream, engine);
+        status = take_item(stream, engine, header->first);
     if (status != STATUS_OK)
         return status;
     if (header->tickets > engine->tickets.capacity || header->buyers > engine->buyers.capacity)
@@ -402,8 +425,8 @@ static enum status take_state(struct stream *stream, struct engine *engine, cons
         tickets_add(&engine->tickets, &row);
     }
     for (uint64_t i = 0; i < header->buyers; i++) {
-        struct buyer_row row;
-        if (!stream_take(stream, &row, sizeof row))
+        struct buyer_row row = { .user = 0 };
+        if (!stream_take(stream, &row, header->first ? FIRST_BUYER_BYTES : sizeof row))
             return stream->status;
         *buyers_find_or_add(&engine->buyers, row.scope, row.user) = row;
     }

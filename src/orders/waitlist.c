@@ -23,8 +23,8 @@ void waitlist_look(struct waitlist *waitlist)
 static bool answer_is_final(enum answer answer)
 {
     return answer == ANSWER_ALREADY_BOUGHT || answer == ANSWER_LIMIT_REACHED
-        || answer == ANSWER_OPEN_ORDER || answer == ANSWER_NOT_ELIGIBLE || answer == ANSWER_REPEATED
-        || answer == ANSWER_KEY_REUSED || answer == ANSWER_BAD_QUANTITY;
+        || answer == ANSWER_OPEN_ORDER || answer == ANSWER_COOLING_DOWN || answer == ANSWER_NOT_ELIGIBLE
+        || answer == ANSWER_REPEATED || answer == ANSWER_KEY_REUSED || answer == ANSWER_BAD_QUANTITY;
 }
 
 bool waitlist_answer(struct waitlist *waitlist, const struct inventory_answer *answer)

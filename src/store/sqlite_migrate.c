@@ -17,6 +17,9 @@
 static const char *const step_6[] = {
     "ALTER TABLE sales ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE (state = 5 AND next_ms > 0)",
+    "ALTER TABLE sales ADD COLUMN cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0)",
+    "ALTER TABLE sales ADD COLUMN return_draw_ms INTEGER NOT NULL DEFAULT 0"
+    " CHECK(return_draw_ms >= 0)",
     NULL,
 };
 

@@ -9,7 +9,8 @@
     " orders.version, ending"
 
 static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
-    "SELECT id, ticket, step, destination"
+    "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders"
+    "  WHERE orders.ticket = stock_events.ticket AND orders.state = 3 AND orders.reason IN (1, 2))"
     " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1" };
 static const struct sqlite_sql order_get = { SQL_ORDER_GET,
     "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1" };
@@ -34,6 +35,8 @@ static const struct sqlite_sql live_units = { SQL_LIVE_UNITS,
     "SELECT coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND state IN (1, 2)" };
 
 static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2, "said in numbers above");
+static_assert(SETTLE_RETURN == 1 && ORDER_CLOSED == 3 && REASON_EXPIRED == 1 && REASON_CANCELLED == 2,
+    "these, too");
 
 static void order_from_row(sqlite3_stmt *row, struct order *order)
 {
@@ -106,6 +109,7 @@ enum status sqlite_stock_events(
                 .ticket = column_u64(list, 1),
                 .step = (uint8_t)sqlite3_column_int(list, 2),
                 .to = (channel_index)sqlite3_column_int(list, 3),
+                .let_go = sqlite3_column_int(list, 4) != 0,
             },
         };
     (void)sqlite3_reset(list);

@@ -56,7 +56,9 @@ static const char tables_core[] =
     "  beacon_value TEXT NOT NULL,"
     "  beacon_state INTEGER NOT NULL CHECK(beacon_state BETWEEN 0 AND 2),"
     "  beacon_until_ms INTEGER NOT NULL,"
-    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of start, end, limit, eligible and open order */
+    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of start, end, limit, eligible, open order, returns */
+    "  cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0),"
+    "  return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0),"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;"

@@ -53,6 +53,8 @@ enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known)
     sale->limit_per_user = outcome.terms.limit_per_user;
     sale->eligible_only = outcome.terms.eligible_only;
     sale->one_open_order = outcome.terms.one_open_order;
+    sale->cooldown_s = outcome.terms.cooldown_s;
+    sale->return_draw_ms = outcome.terms.return_draw_ms;
     sale->terms_lsn = outcome.lsn;
     return STATUS_OK;
 }
@@ -65,7 +67,9 @@ enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct 
             .end_ms = sale->end_ms,
             .limit_per_user = sale->limit_per_user,
             .eligible_only = sale->eligible_only,
-            .one_open_order = sale->one_open_order } };
+            .one_open_order = sale->one_open_order,
+            .cooldown_s = sale->cooldown_s,
+            .return_draw_ms = (uint16_t)sale->return_draw_ms } };
     return desk_ask(desk, &command, outcome);
 }
 

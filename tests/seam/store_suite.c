@@ -331,14 +331,19 @@ static void a_record_older_than_the_terms_of_a_sale_does_not_write_them(void **s
         .eligible_only = true,
         .one_open_order = true };
     struct queue_record *third = suite_add(f, COMMAND_SALE);
-    third->command.sale = (struct command_sale){
-        .sale = f->sale, .start_ms = START_MS, .end_ms = END_MS + 700, .limit_per_user = 6
-    };
+    third->command.sale = (struct command_sale){ .sale = f->sale,
+        .start_ms = START_MS,
+        .end_ms = END_MS + 700,
+        .limit_per_user = 6,
+        .cooldown_s = 60,
+        .return_draw_ms = 5000 };
     suite_must_send(f);
     assert_int_equal(ops(f)->sale_get(f->store, f->sale, &got), STATUS_OK);
     assert_int_equal(got.end_ms, END_MS + 700); /* newer than the row */
     assert_false(got.eligible_only);
     assert_false(got.one_open_order);
+    assert_int_equal(got.cooldown_s, 60);
+    assert_int_equal(got.return_draw_ms, 5000);
     assert_int_equal(got.terms_lsn, f->lsn);
     got.terms_lsn = 1;
     assert_int_equal(ops(f)->sale_update(f->store, &got), STATUS_OK);

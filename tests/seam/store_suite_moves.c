@@ -135,6 +135,7 @@ static void an_order_expires_at_its_deadline_and_never_before(void **state)
     assert_int_equal(after.reason, REASON_EXPIRED);
     const struct stock_event event = only_event(f);
     assert_int_equal(event.settle.step, SETTLE_RETURN);
+    assert_true(event.settle.let_go);
     assert_int_equal(event.settle.to, 2);
     assert_int_equal(suite_item_of(f, f->one).sold, 0);
     assert_int_equal(made(f, other(ticket, ORDER_EVENT_EXPIRE), &after), MOVE_REPEATED);
@@ -217,6 +218,7 @@ static void a_refund_returns_the_unit_to_where_it_is_told(void **state)
         assert_int_equal(suite_open_events(f, events, 8), 2);
         assert_int_equal(events[0].settle.step, SETTLE_SOLD);
         assert_int_equal(events[1].settle.step, steps[i]);
+        assert_false(events[1].settle.let_go); /* it was paid */
         assert_int_equal(events[1].settle.to, places[i]);
         confirm(f, tickets[i], SETTLE_SOLD);
         confirm(f, tickets[i], (enum settle_step)steps[i]);

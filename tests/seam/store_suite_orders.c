@@ -148,6 +148,7 @@ static void a_rejected_ticket_is_a_closed_order_and_returns_its_units(void **sta
     assert_int_equal(suite_open_events(f, events, 4), 1);
     assert_int_equal(events[0].settle.ticket, second);
     assert_int_equal(events[0].settle.step, SETTLE_RETURN);
+    assert_false(events[0].settle.let_go);
     assert_int_equal(events[0].settle.to, 2);
     assert_int_equal(events[0].settle.waiter_count, 0);
 
@@ -496,6 +497,7 @@ static void a_returned_letter_is_a_rejected_order_with_its_event(void **state)
     assert_int_equal(suite_open_events(f, events, 2), 1);
     assert_int_equal(events[0].settle.ticket, ticket);
     assert_int_equal(events[0].settle.step, SETTLE_RETURN);
+    assert_false(events[0].settle.let_go);
     suite_check_accounting(f, f->one, 0);
 }
 

@@ -324,9 +324,13 @@ static void flags_of_sales_and_items_are_kept(void **state)
     assert_true(same.one_open_order);
     assert_false(same.details_required);
     sale.details_required = true;
+    sale.cooldown_s = 60;
+    sale.return_draw_ms = 5000;
     assert_int_equal(ops(f)->sale_insert(f->store, &sale), STATUS_OK);
     assert_int_equal(ops(f)->sale_get(f->store, sale.id, &same), STATUS_OK);
     assert_true(same.one_open_order && same.details_required);
+    assert_int_equal(same.cooldown_s, 60);
+    assert_int_equal(same.return_draw_ms, 5000);
     assert_false(same.waiting_room || same.pass_once);
     assert_int_equal(same.human_check + same.drop_percent + same.pace_per_s, 0);
     assert_false(item.deduct_on_payment);

@@ -72,7 +72,7 @@ bool client_purchase(struct world *world, const struct command_reserve *wish)
     const struct command command = { .type = COMMAND_RESERVE, .reserve = *wish };
     char token[TOKEN_CHARS], body[64], key[24];
     struct door_result result;
-    if (wish->item == 0 || wish->channel >= 3 || (wish->flags & RESERVE_AFTER_END) != 0)
+    if (wish->item == 0 || wish->channel >= 3 || wish->flags != 0)
         return client_ask(world, port_of(wish->user), &command); /* was past the door already */
     pass_issue(&world->keys, &pass, token);
     snprintf(body, sizeof body, "{\"quantity\":%u,\"channel\":\"%s\"}", wish->quantity,
@@ -141,6 +141,8 @@ static void purchase_new(struct world *world)
         wish.channel = (channel_index)world_below(world, 256);
     if (world_chance(world, 3))
         wish.flags = RESERVE_AFTER_END;
+    else if (world_chance(world, 8))
+        wish.flags = RESERVE_REPEAT;
     if (world_chance(world, 70))
         wish.key = client_key(world);
     const struct command command = { .type = COMMAND_RESERVE, .reserve = wish };
@@ -204,6 +206,7 @@ static void settle(struct world *world)
         if (sim_store_verdict(&world->sim_store, record) == SIM_REFUSE_LIMIT)
             command.settle.step = SETTLE_RETURN;
     }
+    command.settle.let_go = world_chance(world, command.settle.step == SETTLE_RETURN ? 50 : 3);
     if (command.settle.step == SETTLE_RETURN && world_chance(world, 35)) {
         command.settle.waiter_count = (uint8_t)(1 + world_below(world, WAITERS_PER_RETURN));
         command.settle.waiter_window_ms = 1000;
@@ -334,6 +337,10 @@ static void shop_act(struct world *world)
         if (command.sale.start_ms == 0)
             return; /* a sale that the catalog does not have */
         command.sale.limit_per_user += world_chance(world, 20);
+        if (world_chance(world, 20))
+            command.sale.cooldown_s = (uint32_t)world_below(world, 3);
+        if (world_chance(world, 20))
+            command.sale.return_draw_ms = (uint16_t)world_below(world, 300);
     }
     if (command.type == COMMAND_PREHEAT && !world->model.sales[command.preheat.sale].defined)
         return;

@@ -66,6 +66,22 @@ static void expect_repeated(
     out->pay_by_ms = ticket->pay_by_ms;
 }
 
+/* Late money waits for nothing, a waiter does not draw. */
+static bool expect_wait(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_reserve *asked = &command->reserve;
+    const bool offer = (asked->flags & RESERVE_OFFER) != 0;
+    const bool late = (asked->flags & RESERVE_AFTER_END) != 0 && !offer;
+    const uint64_t cool = model_cooling_until(model, asked->user, asked->item, command->time_ms);
+    const uint64_t moment =
+        model_draw_moment(model, asked->user, asked->item, asked->channel, command->time_ms);
+    if (late || (cool == 0 && (moment == 0 || offer)))
+        return false;
+    out->answer = cool != 0 ? ANSWER_COOLING_DOWN : ANSWER_RETURN_DRAW;
+    out->again_ms = cool != 0 ? cool : moment;
+    return true;
+}
+
 static void expect_reserve(const struct model *model, const struct command *command, struct outcome *out)
 {
     const struct command_reserve *asked = &command->reserve;
@@ -98,6 +114,8 @@ static void expect_reserve(const struct model *model, const struct command *comm
     } else if (open_order(model, asked->user, item->sale) != 0) {
         out->answer = ANSWER_OPEN_ORDER;
         out->ticket = open_order(model, asked->user, item->sale);
+    } else if ((asked->flags & RESERVE_REPEAT) != 0) {
+        out->answer = ANSWER_NOTHING_TO_REPEAT;
     } else if (window != ANSWER_NONE) {
         out->answer = (uint8_t)window;
     } else if (sale->eligible_only && !model->eligible[who][item->sale]) {
@@ -107,6 +125,8 @@ static void expect_reserve(const struct model *model, const struct command *comm
     } else if (item->free[asked->channel] < asked->quantity) {
         out->answer = ANSWER_SOLD_OUT;
         out->free = item->free[asked->channel];
+    } else if (expect_wait(model, command, out)) {
+        return;
     } else if (tables_full(model)) {
         out->answer = ANSWER_UNAVAILABLE;
     } else {
@@ -122,8 +142,8 @@ static void expect_reserve(const struct model *model, const struct command *comm
 /* ---- the rules: settle ---- */
 
 /* The settle has been folded: what it returned is free, its giver may buy again. */
-static bool waiter_served(
-    const struct model *model, const struct waiter *waiter, item_id item, uint32_t returned)
+static bool waiter_served(const struct model *model, const struct waiter *waiter, item_id item,
+    uint32_t returned, uint64_t now_ms)
 {
     const sale_id sale = model->items[item].sale;
     if (waiter->user == 0 || waiter->quantity < 1 || waiter->quantity > returned || tables_full(model))
@@ -133,7 +153,8 @@ static bool waiter_served(
     if (model->sales[sale].eligible_only && !model->eligible[user_index(waiter->user)][sale])
         return false;
     return !over_limit(model, waiter->user, item, waiter->quantity)
-        && open_order(model, waiter->user, sale) == 0;
+        && open_order(model, waiter->user, sale) == 0
+        && model_cooling_until(model, waiter->user, item, now_ms) == 0;
 }
 
 /* Fair and slow: on a copy of the model, one after the other, in the order of the line. */
@@ -148,7 +169,7 @@ static void expect_waiters(const struct model *model, const struct command *comm
     memcpy(&copy, model, offsetof(struct model, log));
     model_fold_settle(&copy, &record);
     for (uint32_t i = 0; i < asked->waiter_count; i++) {
-        if (!waiter_served(&copy, &asked->waiters[i], out->item, returned))
+        if (!waiter_served(&copy, &asked->waiters[i], out->item, returned, command->time_ms))
             continue;
         returned -= asked->waiters[i].quantity;
         out->ticket = out->ticket == 0 ? copy.ticket_count + 1 : out->ticket;
@@ -173,7 +194,7 @@ static void expect_settle(const struct model *model, const struct command *comma
     out->answer = ANSWER_CONFLICT;
     out->detail = CONFLICT_BAD_MOVE;
     if (asked->step >= SETTLE_STEPS || (asked->to >= CHANNELS_MAX && asked->to != CHANNEL_SAFETY)
-        || asked->waiter_count > WAITERS_PER_RETURN)
+        || asked->waiter_count > WAITERS_PER_RETURN || (asked->let_go && asked->step != SETTLE_RETURN))
         return;
     const bool held = ticket->state == TICKET_HELD, sold = ticket->state == TICKET_SOLD;
     const bool unchanged = (asked->step == SETTLE_SOLD && sold)
@@ -218,13 +239,15 @@ static void expect_sale(const struct model *model, const struct command *command
     }
     const struct model_sale *sale = &model->sales[asked->sale];
     const uint64_t now_ms = command->time_ms;
-    if (asked->end_ms <= asked->start_ms) {
+    if (asked->end_ms <= asked->start_ms || asked->cooldown_s > COOLDOWN_MAX_S
+        || asked->return_draw_ms > RETURN_DRAW_MAX_MS) {
         conflict(out, CONFLICT_BAD_WINDOW);
     } else if (!sale->defined) {
         done(out, 0);
     } else if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
         && sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only
-        && sale->one_open_order == asked->one_open_order) {
+        && sale->one_open_order == asked->one_open_order && sale->cooldown_s == asked->cooldown_s
+        && sale->return_draw_ms == asked->return_draw_ms) {
         out->answer = ANSWER_UNCHANGED;
     } else if (sale->ended || now_ms >= sale->end_ms) {
         conflict(out, CONFLICT_ENDED);

@@ -35,6 +35,7 @@ struct model_sale {
     uint64_t start_ms, end_ms;
     uint32_t limit, items;
     bool one_open_order;
+    uint32_t cooldown_s, return_draw_ms;
     uint32_t arrived, drawn, head; /* the waiting room */
     bool draw_done;
 };
@@ -44,6 +45,7 @@ struct model_item {
     uint64_t price;
     uint32_t given, held, sold, safety, written_off;
     uint32_t free[CHANNELS_MAX];
+    uint64_t draw_until_ms[CHANNELS_MAX], draw_seed[CHANNELS_MAX];
     lsn_t changed_at;
 };
 struct model_ticket {
@@ -77,6 +79,8 @@ struct model {
     uint32_t tickets_max, buyers_max, buyers; /* rows that the engine has for users */
     uint32_t used[SIM_USERS][SIM_ITEMS], last[SIM_USERS][SIM_ITEMS];
     uint32_t used_sale[SIM_USERS][SIM_SALES];
+    uint32_t let_go[SIM_USERS][SIM_ITEMS]; /* how often */
+    uint64_t cool_until_ms[SIM_USERS][SIM_ITEMS];
     bool row_item[SIM_USERS][SIM_ITEMS], row_sale[SIM_USERS][SIM_SALES], eligible[SIM_USERS][SIM_SALES];
     uint32_t place[SIM_USERS][SIM_SALES]; /* arrival number + 1; 0: not there */
     uint32_t places;
@@ -106,6 +110,7 @@ void model_reset(struct model *model, uint32_t tickets_max);
  * ANSWER_IN_PROGRESS. */
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome);
 
+bool model_same_wish(const struct command *a, const struct command *b); /* model_wish.c */
 bool model_same_outcome(const struct outcome *a, const struct outcome *b);
 
 /* A record became durable. */
@@ -116,6 +121,17 @@ void model_record_again(const struct model *model, const struct queue_record *re
 /* Parts of the fold that the rules need: what a settle does to its own ticket, and to one waiter. */
 void model_fold_settle(struct model *model, const struct queue_record *record);
 void model_fold_waiter(struct model *model, const struct queue_record *record, uint32_t index);
+
+/* model_returns.c: what a return leaves behind. Moments are 0 if there is nothing to wait for. */
+uint64_t model_cooling_until(const struct model *model, user_id user, item_id item, uint64_t now_ms);
+uint64_t model_draw_moment(
+    const struct model *model, user_id user, item_id item, channel_index channel, uint64_t now_ms);
+/* When one of these ended for who asks, if that was in between. */
+void model_moments_of_user(const struct model *model, const struct command *command,
+    uint64_t from_ms, uint64_t now_ms, uint64_t moments[2]);
+void model_fold_let_go(struct model *model, const struct queue_record *record);
+/* After the waiters have had theirs. */
+void model_fold_draw(struct model *model, const struct queue_record *record, bool was_empty);
 
 void model_fold_room(struct model *model, const struct queue_record *record);
 void model_told_place(

@@ -9,62 +9,12 @@
 
 /* ---- asked ---- */
 
-static bool same_wish(const struct command *a, const struct command *b)
-{
-    if (a->type != b->type)
-        return false;
-    switch ((enum command_type)a->type) {
-    case COMMAND_RESERVE:
-        return a->reserve.user == b->reserve.user && a->reserve.key == b->reserve.key
-            && a->reserve.item == b->reserve.item && a->reserve.quantity == b->reserve.quantity
-            && a->reserve.channel == b->reserve.channel && a->reserve.flags == b->reserve.flags
-            && a->reserve.window_ms == b->reserve.window_ms;
-    case COMMAND_SETTLE:
-        return a->settle.ticket == b->settle.ticket && a->settle.step == b->settle.step
-            && a->settle.to == b->settle.to && a->settle.waiter_count == b->settle.waiter_count
-            && (a->settle.waiter_window_ms == b->settle.waiter_window_ms || a->settle.waiter_count == 0)
-            && memcmp(a->settle.waiters, b->settle.waiters,
-                   a->settle.waiter_count * sizeof a->settle.waiters[0])
-            == 0;
-    case COMMAND_SALE:
-        return a->sale.sale == b->sale.sale && a->sale.limit_per_user == b->sale.limit_per_user
-            && a->sale.start_ms == b->sale.start_ms && a->sale.end_ms == b->sale.end_ms
-            && a->sale.eligible_only == b->sale.eligible_only
-            && a->sale.one_open_order == b->sale.one_open_order;
-    case COMMAND_PREHEAT:
-        return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
-    case COMMAND_GATE:
-        return a->gate.sale == b->gate.sale && a->gate.move == b->gate.move;
-    case COMMAND_USERS:
-        return a->users.sale == b->users.sale && a->users.count == b->users.count
-            && memcmp(a->users.users, b->users.users, a->users.count * sizeof a->users.users[0]) == 0;
-    case COMMAND_ADJUST:
-        return a->adjust.item == b->adjust.item && a->adjust.channel == b->adjust.channel
-            && a->adjust.delta == b->adjust.delta;
-    case COMMAND_MOVE:
-        return a->move.item == b->move.item && a->move.from == b->move.from
-            && a->move.to == b->move.to && a->move.quantity == b->move.quantity;
-    case COMMAND_ARRIVE:
-        return a->arrive.sale == b->arrive.sale && a->arrive.user == b->arrive.user;
-    case COMMAND_ADMIT:
-        return a->admit.sale == b->admit.sale && a->admit.head == b->admit.head;
-    case COMMAND_NONE:
-    case COMMAND_LOGGED_COUNT:
-    case COMMAND_ASK_MINE:
-    case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS:
-    case COMMAND_ASK_SALE:
-        break;
-    }
-    return false;
-}
-
 /* Adds the answers that this moment allows. Time may have been anything since the request came. */
 static void consider(const struct model *model, struct model_request *request, uint64_t now_ms)
 {
     struct command command = request->command;
     struct outcome outcome;
-    uint64_t moments[3] = { request->issued_ms, now_ms, now_ms };
+    uint64_t moments[5] = { request->issued_ms, now_ms, now_ms, now_ms, now_ms };
     if (command.type >= COMMAND_LOGGED_COUNT)
         return;
     request->considered_at = model->lsn;
@@ -72,7 +22,8 @@ static void consider(const struct model *model, struct model_request *request, u
     for (uint32_t i = 1; i < SIM_SALES; i++)
         if (model->sales[i].start_ms > request->issued_ms && model->sales[i].start_ms < now_ms)
             moments[2] = model->sales[i].start_ms;
-    for (uint32_t i = 0; i < 3; i++) {
+    model_moments_of_user(model, &command, request->issued_ms, now_ms, moments + 3);
+    for (uint32_t i = 0; i < 5; i++) {
         if (i > 0 && moments[i] == moments[i - 1])
             continue;
         command.time_ms = moments[i];
@@ -139,6 +90,11 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
         return "I8 one key, one outcome";
     case ANSWER_UNCHANGED:
         return "I10 every step once";
+    case ANSWER_COOLING_DOWN:
+    case ANSWER_RETURN_DRAW:
+        return "returns: who let go waits, the rest is drawn";
+    case ANSWER_NOTHING_TO_REPEAT:
+        return "I8 an old answer is no new win";
     case ANSWER_BAD_QUANTITY:
     case ANSWER_BAD_CHANNEL:
     case ANSWER_UNKNOWN_ITEM:
@@ -174,7 +130,7 @@ static void match_request(struct model *model, const struct queue_record *record
     for (uint32_t i = 0; i < model->open_count; i++) {
         const uint32_t index = model->open[i];
         struct model_request *request = &model->requests[index];
-        if (request->in_log || !same_wish(&request->command, &record->command))
+        if (request->in_log || !model_same_wish(&request->command, &record->command))
             continue;
         if (record->command.type == COMMAND_RESERVE) {
             overtook = index + 1 <= model->last_logged[request->port];
@@ -247,6 +203,7 @@ void model_fold_settle(struct model *model, const struct queue_record *record)
         ticket->state = TICKET_WRITTEN_OFF;
     } else {
         *(asked->to == CHANNEL_SAFETY ? &item->safety : &item->free[asked->to]) += units;
+        model_fold_let_go(model, record);
         ticket->state = TICKET_RETURNED;
         model->used[who][ticket->item] -= units;
         if (model->sales[item->sale].limit != 0 || model->sales[item->sale].one_open_order)
@@ -272,10 +229,14 @@ void model_fold_waiter(struct model *model, const struct queue_record *record, u
 
 static void fold_settle(struct model *model, const struct queue_record *record)
 {
+    const struct command_settle *asked = &record->command.settle;
+    const bool to_pool = asked->step == SETTLE_RETURN && asked->to != CHANNEL_SAFETY;
+    const bool was_empty = to_pool && model->items[record->outcome.item].free[asked->to] == 0;
     model_fold_settle(model, record);
     for (uint32_t i = 0; i < record->command.settle.waiter_count; i++)
         if (outcome_waiter_ticket(&record->outcome, i) != 0)
             model_fold_waiter(model, record, i);
+    model_fold_draw(model, record, was_empty);
 }
 
 static void fold_preheat(struct model *model, const struct command_preheat *asked)
@@ -304,6 +265,8 @@ static void fold_setup(struct model *model, const struct command *command)
         sale->limit = command->sale.limit_per_user;
         sale->eligible_only = command->sale.eligible_only;
         sale->one_open_order = command->sale.one_open_order;
+        sale->cooldown_s = command->sale.cooldown_s;
+        sale->return_draw_ms = command->sale.return_draw_ms;
     } else if (command->type == COMMAND_GATE) {
         struct model_sale *sale = &model->sales[command->gate.sale];
         sale->opened |= command->gate.move == GATE_MOVE_OPEN;
@@ -437,7 +400,7 @@ void model_record_again(const struct model *model, const struct queue_record *re
     const struct queue_record *known = &model->log[record->lsn];
     if (record->lsn > model->lsn || record->lsn != known->lsn
         || record->command.time_ms != known->command.time_ms
-        || !same_wish(&record->command, &known->command)
+        || !model_same_wish(&record->command, &known->command)
         || !model_same_outcome(&record->outcome, &known->outcome))
         violation("I6 told is recovered", "record %" PRIu64 " changed", record->lsn);
 }
@@ -450,7 +413,7 @@ static void told_change(
 {
     for (uint32_t i = 0; i < model->open_count && !request->in_log; i++) {
         struct model_request *twin = &model->requests[model->open[i]];
-        if (twin->in_log && same_wish(&twin->command, &request->command)) {
+        if (twin->in_log && model_same_wish(&twin->command, &request->command)) {
             twin->in_log = false;
             request->in_log = true;
         }
@@ -481,7 +444,7 @@ static void told_refusal(
 {
     for (uint32_t i = 0; i < model->open_count && request->in_log; i++) {
         struct model_request *twin = &model->requests[model->open[i]];
-        if (twin != request && !twin->in_log && same_wish(&twin->command, &request->command)) {
+        if (twin != request && !twin->in_log && model_same_wish(&twin->command, &request->command)) {
             twin->in_log = true;
             request->in_log = false;
         }

@@ -84,8 +84,13 @@ static enum status model_stock_events(
     const struct model_store *model = model_of(store);
     *count = 0;
     for (uint32_t i = model->at.events_open; i < model->at.events && *count < max; i++) {
-        if (!model->events[i].confirmed)
-            events[(*count)++] = model->events[i].event;
+        if (model->events[i].confirmed)
+            continue;
+        const struct order *order = model_store_order(model, model->events[i].event.settle.ticket);
+        struct stock_event *event = &events[(*count)++];
+        *event = model->events[i].event;
+        event->settle.let_go = event->settle.step == SETTLE_RETURN && order != NULL
+            && order->state == ORDER_CLOSED && order->reason != REASON_REJECTED;
     }
     return STATUS_OK;
 }

@@ -354,6 +354,8 @@ static enum status apply_sale(struct model_store *model, const struct command_sa
     row->sale.limit_per_user = sale->limit_per_user;
     row->sale.eligible_only = sale->eligible_only;
     row->sale.one_open_order = sale->one_open_order;
+    row->sale.cooldown_s = sale->cooldown_s;
+    row->sale.return_draw_ms = sale->return_draw_ms;
     row->sale.terms_lsn = lsn;
     return STATUS_OK;
 }

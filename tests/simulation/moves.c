@@ -171,16 +171,17 @@ void world_expire(struct world *world)
     world->now_ms += GRACE_MS;
     /* What returns is offered to the line, and nobody pays that either: the line gets shorter. Late
      * money gets its unit or goes back; what it did not want is closed as well. */
-    for (uint32_t closed = 1, rounds = 0; closed > 0 || rounds < 2; rounds++) {
-        closed = 0;
+    for (uint32_t calm = 0, rounds = 0; calm < 2; rounds++) { /* who cools down is offered a unit later */
+        uint32_t closed = 0;
         for (uint32_t more = 1; more > 0; closed += more)
             more = expiry_run(world, &expiry);
         world_payments_drain(world);
         world_rest(world);
         world_check_rest(world);
+        calm = closed == 0 ? calm + 1 : 0;
         world->now_ms += LONG_MS + 2 * OFFER_WINDOW_MS;
         expiry_look(&expiry);
-        if (rounds > PLACES_MAX + 2)
+        if (rounds > 2 * PLACES_MAX + 4)
             violation("the line", "offers go round in circles");
     }
     for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket++) {

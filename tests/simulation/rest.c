@@ -283,6 +283,8 @@ void world_sweep(struct world *world)
         for (item_id id = 1; id <= world->item_count; id++) {
             for (channel_index channel = 0;
                  channel < world->channel_count && model->items[id].sale == sale; channel++) {
+                if (world->now_ms < model->items[id].draw_until_ms[channel])
+                    world->now_ms = model->items[id].draw_until_ms[channel]; /* the draw is over */
                 sweep_channel(world, id, channel);
                 const bool full = model->ticket_count == model->tickets_max
                     || model->buyers_max - model->buyers < 2

@@ -67,8 +67,10 @@ void world_check_lines(const struct world *world)
             violation("the line", "can't be read: %s", status_name(status));
         for (uint32_t i = 0; i < count; i++) {
             struct outcome outcome;
+            /* Who was still cooling down when the line was last looked at from its start is passed over. */
+            const uint64_t looked_ms = world->waitlist.again_ms - WAITLIST_AGAIN_MS;
             const struct command command = { .type = COMMAND_RESERVE,
-                .time_ms = world->engine_ms,
+                .time_ms = looked_ms < world->engine_ms ? looked_ms : world->engine_ms,
                 .reserve = { .user = places[i].user,
                     .key = waitlist_key(places[i].id),
                     .item = id,

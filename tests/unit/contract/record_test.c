@@ -8,18 +8,19 @@
 
 #include <string.h>
 
-enum { SAMPLES = 17, PLAIN_SAMPLES = 11 };
+enum { SAMPLES = 19, PLAIN_SAMPLES = 11, SALE_OF_RETURNS = 17, SETTLE_LET_GO = 18 };
 
 static void sample_settle(uint32_t which, struct command *command, struct outcome *outcome)
 {
     command->type = COMMAND_SETTLE;
-    command->settle =
-        (struct command_settle){ .ticket = 5, .step = SETTLE_RETURN, .to = CHANNEL_SAFETY };
+    command->settle = (struct command_settle){
+        .ticket = 5, .step = SETTLE_RETURN, .to = CHANNEL_SAFETY, .let_go = which == SETTLE_LET_GO
+    };
     outcome->user = 77;
     outcome->item = 3;
     outcome->quantity = QUANTITY_MAX;
     outcome->applied = QUANTITY_MAX;
-    if (which == 7)
+    if (which == 7 || which == SETTLE_LET_GO)
         return;
     command->settle.waiter_count = WAITERS_PER_RETURN;
     command->settle.waiter_window_ms = 60000;
@@ -48,7 +49,7 @@ static void sample_of_an_administrator(uint32_t which, struct command *command, 
  * edges. */
 static void sample(uint32_t which, struct command *command, struct outcome *outcome)
 {
-    if (which >= PLAIN_SAMPLES) {
+    if (which >= PLAIN_SAMPLES && which < SALE_OF_RETURNS) {
         sample_of_an_administrator(which, command, outcome);
         return;
     }
@@ -77,6 +78,15 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         command->sale = (struct command_sale){
             .sale = 7, .limit_per_user = 3, .start_ms = 1, .end_ms = UINT64_MAX, .eligible_only = true
         };
+        break;
+    case SALE_OF_RETURNS:
+        command->type = COMMAND_SALE;
+        command->sale = (struct command_sale){ .sale = 7,
+            .start_ms = 1,
+            .end_ms = 2,
+            .one_open_order = true,
+            .cooldown_s = COOLDOWN_MAX_S,
+            .return_draw_ms = RETURN_DRAW_MAX_MS };
         break;
     case 2:
         command->type = COMMAND_PREHEAT;
@@ -157,7 +167,7 @@ static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
         69 + 20 * WAITERS_PER_RETURN, 26, 22, 35 + 81, 82 + 17, 15 + 81,
-        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81 };
+        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 43, 40 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;
@@ -258,17 +268,20 @@ static void values_one_past_their_range_are_refused(void **state)
         { 1, 9, 1, CONFLICT_OTHER_LIMIT, CONFLICT_OTHER_LIMIT + 1 }, /* detail */
         { 1, 10, 4, 1, 0 },                                          /* sale */
         { 1, 34, 1, 3, 4 },                                          /* eligible, one open order */
-        { 2, 10, 4, 1, 0 },                                          /* item */
-        { 2, 14, 4, 1, 0 },                                          /* sale */
-        { 2, 34, 4, UNITS_MAX, UNITS_MAX + 1 },                      /* total */
-        { 2, 78, 4, UNITS_MAX, UNITS_MAX + 1 },                      /* units of the last channel */
-        { 3, 14, 1, GATE_MOVES - 1, GATE_MOVES },                    /* move */
-        { 4, 18, 1, USERS_PER_COMMAND, USERS_PER_COMMAND + 1 },      /* count */
-        { 4, 18, 1, USERS_PER_COMMAND, 0 },                          /* count */
-        { 5, 14, 1, CHANNELS_MAX - 1, CHANNELS_MAX },                /* channel */
-        { 5, 14, 1, CHANNEL_SAFETY, CHANNEL_SAFETY - 1 },            /* channel */
-        { 5, 15, 4, UNITS_MAX, UNITS_MAX + 1 },                      /* delta */
-        { 5, 15, 4, 1, 0 },                                          /* delta */
+        { SALE_OF_RETURNS, 35, 4, COOLDOWN_MAX_S, COOLDOWN_MAX_S + 1 },         /* cool-down */
+        { SALE_OF_RETURNS, 39, 4, RETURN_DRAW_MAX_MS, RETURN_DRAW_MAX_MS + 1 }, /* return draw */
+        { SETTLE_LET_GO, 18, 1, 128 + SETTLE_RETURN, 128 + SETTLE_SOLD }, /* only a return is let go */
+        { 2, 10, 4, 1, 0 },                                               /* item */
+        { 2, 14, 4, 1, 0 },                                               /* sale */
+        { 2, 34, 4, UNITS_MAX, UNITS_MAX + 1 },                           /* total */
+        { 2, 78, 4, UNITS_MAX, UNITS_MAX + 1 },                 /* units of the last channel */
+        { 3, 14, 1, GATE_MOVES - 1, GATE_MOVES },               /* move */
+        { 4, 18, 1, USERS_PER_COMMAND, USERS_PER_COMMAND + 1 }, /* count */
+        { 4, 18, 1, USERS_PER_COMMAND, 0 },                     /* count */
+        { 5, 14, 1, CHANNELS_MAX - 1, CHANNELS_MAX },           /* channel */
+        { 5, 14, 1, CHANNEL_SAFETY, CHANNEL_SAFETY - 1 },       /* channel */
+        { 5, 15, 4, UNITS_MAX, UNITS_MAX + 1 },                 /* delta */
+        { 5, 15, 4, 1, 0 },                                     /* delta */
         { 5, 19, 4, (uint32_t)-UNITS_MAX, (uint32_t)(-UNITS_MAX - 1) }, /* applied */
         { 6, 14, 1, CHANNEL_SAFETY, CHANNELS_MAX },                     /* from */
         { 6, 15, 1, CHANNEL_SAFETY, CHANNELS_MAX },                     /* to */

@@ -42,7 +42,7 @@ static void a_row_is_added_once_and_found_in_a_full_table(void **state)
     (void)state;
     for (uint64_t user = 1; user <= CAPACITY; user++) {
         assert_int_equal(buyers_room(&buyers), CAPACITY - user + 1);
-        buyers_find_or_add(&buyers, buyers_scope_item(1), user)->used = (uint32_t)user;
+        buyers_find_or_add(&buyers, buyers_scope_item(1), user)->used = user & 0xff;
     }
     assert_int_equal(buyers_room(&buyers), 0);
     for (uint64_t user = 1; user <= CAPACITY; user++) {
