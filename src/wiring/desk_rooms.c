@@ -52,13 +52,15 @@ static struct sale_look sale_look(
 }
 
 /* A room is worked on from its opening to its end, and later until its draw can be shown. */
-static bool room_is_due(const struct desk *desk, const struct catalog_sale *sale)
+static bool room_is_due(
+    const struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale)
 {
     struct board_room_update room;
     if (!sale->waiting_room || !board_read_room(board_of(desk), sale->id, &room))
         return false;
-    const bool live = desk->now_ms + desk->config.config->room_open_ms >= sale->start_ms
-        && desk->now_ms < sale->end_ms;
+    const bool live = desk->now_ms < sale->end_ms
+        && rooms_take_in(
+            desk->config.rooms, catalog, sale, desk->now_ms, desk->config.config->room_open_ms);
     struct room_draw draw;
     struct room_chain chain;
     return live || (room.draw_done && !rooms_draw(desk->config.rooms, sale->id, &draw, &chain));
@@ -243,7 +245,7 @@ bool desk_rooms_turn(struct desk *desk)
         return false;
     for (uint32_t i = 0; i < catalog->sale_count; i++) {
         const struct catalog_sale *sale = &catalog->sales[i];
-        struct desk_room *room = room_is_due(desk, sale) ? room_take(desk, sale->id) : NULL;
+        struct desk_room *room = room_is_due(desk, catalog, sale) ? room_take(desk, sale->id) : NULL;
         if (room != NULL)
             room_turn(desk, catalog, sale, room, &budget);
     }

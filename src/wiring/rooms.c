@@ -106,6 +106,21 @@ static const struct place_row *row_find(const struct rooms *rooms, sale_id sale,
     return row < durable ? &rooms->places->rows[row] : NULL;
 }
 
+bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
+    const struct catalog_sale *sale, uint64_t now_ms, uint64_t open_ms)
+{
+    struct board_room_update room;
+    struct board_update view;
+    if (now_ms + open_ms >= sale->start_ms)
+        return true;
+    if (board_read_room(rooms->board, sale->id, &room) && room.draw_done)
+        return true; /* it was open, whatever its gate is now */
+    for (uint32_t i = 0; i < sale->item_count; i++)
+        if (board_read(rooms->board, catalog->items[sale->first_item + i].id, &view))
+            return view.gate == GATE_OPENED; /* the same for all items of a sale */
+    return false;
+}
+
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing)
 {
     struct board_room_update room;
@@ -121,6 +136,7 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
     standing->state = ROOM_EARLY;
     if (!atomic_load_explicit(&shown->drawn, memory_order_acquire)) {
         standing->beacon_until_ms = rooms_beacon_until_ms(rooms, sale);
+        standing->list_closed = room.draw_done;
         return;
     }
     if (!view_read(shown, &standing->view))
@@ -189,7 +205,8 @@ uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secr
 
 uint64_t room_wait_ms(const struct room_standing *standing, uint64_t start_ms, uint64_t now_ms)
 {
-    const uint64_t then_ms = standing->beacon_until_ms > start_ms ? standing->beacon_until_ms : start_ms;
+    const uint64_t draw_ms = standing->list_closed ? now_ms : start_ms;
+    const uint64_t then_ms = standing->beacon_until_ms > draw_ms ? standing->beacon_until_ms : draw_ms;
     return then_ms > now_ms ? then_ms - now_ms : 0;
 }
 

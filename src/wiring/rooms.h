@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "funnel/room.h"
 #include "inventory/embedded.h"
+#include "wiring/catalog.h"
 
 struct rooms;
 MUST_CHECK enum status rooms_open(
@@ -37,9 +38,14 @@ struct room_standing {
     uint32_t number;          /* arrival number, from 0 */
     uint32_t arrived;         /* so many have come */
     uint32_t ahead;           /* ROOM_WAITING */
+    bool list_closed;         /* ROOM_EARLY: the sale has started, the draw is being made */
     uint64_t beacon_until_ms; /* ROOM_EARLY: so long the draw waits for its beacon; 0: it does not */
     struct room_view view;
 };
+/* Whether people may come in at `now_ms`: `open_ms` before the start, or as soon as somebody opened the
+ * sale by hand. */
+bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
+    const struct catalog_sale *sale, uint64_t now_ms, uint64_t open_ms);
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
 /* False: not drawn yet. */
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);

@@ -76,7 +76,8 @@ static enum edge_verdict room_enter(
     const uint64_t now_ms = edge_now_ms(exchange->routes->edge);
     if (public_new_refused(exchange->routes))
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    if (now_ms + open_ms < sale->start_ms)
+    const struct catalog *catalog = handover_get(exchange->routes->shared.catalog);
+    if (!rooms_take_in(exchange->routes->shared.rooms, catalog, sale, now_ms, open_ms))
         return room_not_open(exchange, sale->start_ms - open_ms);
     if (now_ms >= sale->end_ms)
         return reply_problem(exchange, PROBLEM_ENDED, NULL);

@@ -58,7 +58,7 @@ FINDINGS = {
            [unit("wiring/file_limit"), e2e("file_limit")]),
     "18": ("the front page takes one list, whatever the number of past sales", []),
     "19": ("product pictures can be uploaded and shown", []),
-    "20": ("a waiting-room sale opened early by hand can be entered", []),
+    "20": ("a waiting-room sale opened early by hand can be entered", [e2e("desk_rooms", "opened_by_hand")]),
     "21": ("the channel comes from the session or a key, and counts are the asker's", []),
     "22": ("safety stock is not public", []),
     "23": ("currencies are those of ISO 4217", [e2e("currency"), unit("contract/currency")]),

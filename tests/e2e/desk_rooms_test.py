@@ -5,6 +5,26 @@ from harness import equal, eventually, problem, rule, run, true
 from room_guests import TURN_MS, Guest, drawn, marks_of, open_now, room, server, work_out
 
 
+@rule
+def a_sale_that_is_opened_by_hand_long_before_its_start_can_be_entered():
+    """room.open_ms is ten minutes here, the start is in two hours."""
+    sale = server.sale(start_in_ms=7200000, waiting_room=True)
+    item = server.item(sale, total=2)
+    server.publish(sale)
+    guest = Guest(server)
+    problem(guest.enter(sale), 403, "room-not-open")
+    open_now(sale)
+    reply = eventually(lambda: (r := guest.enter(sale)).status == 202 and r, "the room of an open sale stays closed")
+    true(reply.json()["poll_after_ms"] < 10000, f"told to come back as if the sale began in two hours: {reply.json()}")
+    eventually(lambda: guest.stands(sale)["state"] == "admitted", "nobody goes in")
+    equal(guest.buy(item).status, 202)
+    server.admin_ok("POST", f"/sales/{sale}/pause")
+    late = Guest(server)
+    equal(late.enter(sale).status, 202, "a pause does not close the room")
+    server.admin_ok("POST", f"/sales/{sale}/resume")
+    eventually(lambda: late.stands(sale)["state"] == "admitted", "nobody goes in after the pause")
+    equal(late.buy(item).status, 202)
+
 
 @rule
 def a_pass_is_given_in_turn_and_the_line_follows_the_stock():
