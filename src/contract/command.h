@@ -67,6 +67,7 @@ struct command_preheat {
     uint32_t total, locked, sold_before;  /* sellable = total − locked − sold_before */
     uint32_t safety;                      /* part of sellable kept back */
     uint32_t channel_units[CHANNELS_MAX]; /* Σ + safety = sellable */
+    char currency[4]; /* of the price, for whoever reads the log; "": not told. Decides nothing. */
 };
 struct command_gate {
     sale_id sale;
@@ -207,6 +208,8 @@ enum conflict {
     CONFLICT_FULL,          /* a table is full */
     CONFLICT_OTHER_LIMIT, /* the limit of a sale that has items can't change between none and some, nor
                              can "one open order" */
+    CONFLICT_OTHER_TERMS, /* preheated with another price, limit or time to pay */
+    CONFLICTS,
 };
 
 struct outcome {

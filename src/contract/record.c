@@ -12,6 +12,7 @@
  *               and if they do (they are not both 0): u32 cool-down s, u32 return draw ms           43
  *   PREHEAT     u32 item, u32 sale, u64 unit price, u32 limit, u32 pay window, u32 total, u32 locked,
  *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
+ *               and if the answer has CURRENCY_BIT: 3 letters of its currency                       85
  *   GATE        u32 sale, u8 move                                                                   15
  *   USERS       u32 sale, i32 applied, u8 count, count × u64 user                             19 + 8 × count
  *   ADJUST      u32 item, u8 channel, i32 delta, i32 applied                                        23
@@ -46,16 +47,19 @@
 enum {
     HEAD_BYTES = 10, /* time, answer, detail */
     ORIGIN_BIT = 0x80,
+    CURRENCY_BIT = 0x40, /* of PREHEAT */
+    CURRENCY_BYTES = 3,
     ORIGIN_BYTES = 17 + ACTOR_BYTES_MAX,
     SALE_BIT_ELIGIBLE_ONLY = 1,
     SALE_BIT_ONE_OPEN_ORDER = 2,
     SALE_BIT_RETURNS = 4,
     STEP_BIT_LET_GO = 0x80,
 };
-static_assert((int)ANSWERS <= (int)ORIGIN_BIT, "the bit is free");
+static_assert((int)ANSWERS <= (int)CURRENCY_BIT, "the bits are free");
 static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND + ORIGIN_BYTES <= RECORD_BYTES_MAX,
     "the longest USERS record fits");
-static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX + ORIGIN_BYTES <= RECORD_BYTES_MAX, "PREHEAT fits");
+static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX + CURRENCY_BYTES + ORIGIN_BYTES <= RECORD_BYTES_MAX,
+    "PREHEAT fits");
 static_assert(HEAD_BYTES + 59 + 20 * WAITERS_PER_RETURN <= RECORD_BYTES_MAX, "the longest SETTLE fits");
 static_assert(WAITERS_PER_RETURN <= 8, "outcome.detail has a bit for each");
 static_assert(USERS_PER_COMMAND <= UINT8_MAX, "the count fits its field");
@@ -128,7 +132,10 @@ static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
     at = put_u32(at, preheat->safety);
     for (uint32_t i = 0; i < CHANNELS_MAX; i++)
         at = put_u32(at, preheat->channel_units[i]);
-    return at;
+    if (preheat->currency[0] == 0)
+        return at;
+    memcpy(at, preheat->currency, CURRENCY_BYTES);
+    return at + CURRENCY_BYTES;
 }
 
 static uint8_t *put_users(uint8_t *at, const struct command_users *users, const struct outcome *outcome)
@@ -205,7 +212,9 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
         return (uint32_t)(put_reserve(at, &command->reserve, outcome) - out);
     outcome_fits_type(command->type, outcome);
     const bool origin = origin_is_there(command);
-    at = put_u8(at, (uint8_t)(outcome->answer | (origin ? ORIGIN_BIT : 0)));
+    const bool currency = command->type == COMMAND_PREHEAT && command->preheat.currency[0] != 0;
+    at = put_u8(
+        at, (uint8_t)(outcome->answer | (origin ? ORIGIN_BIT : 0) | (currency ? CURRENCY_BIT : 0)));
     at = put_u8(at, outcome->detail);
     switch ((enum command_type)command->type) {
     case COMMAND_SALE:
@@ -387,6 +396,15 @@ static void take_preheat(struct input *in, struct command_preheat *preheat)
         preheat->channel_units[i] = take_units(in);
 }
 
+static void take_currency(struct input *in, char currency[CURRENCY_BYTES + 1])
+{
+    for (uint32_t i = 0; i < CURRENCY_BYTES; i++) {
+        const uint8_t letter = take_u8(in);
+        require(in, letter >= 'A' && letter <= 'Z');
+        currency[i] = (char)letter;
+    }
+}
+
 static void take_users(struct input *in, struct command_users *users, struct outcome *outcome)
 {
     users->sale = take_id(in);
@@ -454,17 +472,20 @@ static void take_by_type(struct input *in, struct command *command, struct outco
         return;
     }
     const uint8_t answer = take_u8(in);
-    const bool origin = (answer & ORIGIN_BIT) != 0;
-    outcome->answer = answer & (uint8_t)~ORIGIN_BIT;
+    const bool origin = (answer & ORIGIN_BIT) != 0, currency = (answer & CURRENCY_BIT) != 0;
+    outcome->answer = answer & (uint8_t) ~(ORIGIN_BIT | CURRENCY_BIT);
+    require(in, !currency || command->type == COMMAND_PREHEAT);
     outcome->detail = take_u8(in);
     require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS);
-    require(in, outcome->detail <= CONFLICT_OTHER_LIMIT || command->type == COMMAND_SETTLE);
+    require(in, outcome->detail < CONFLICTS || command->type == COMMAND_SETTLE);
     switch ((enum command_type)command->type) {
     case COMMAND_SALE:
         take_sale(in, &command->sale);
         break;
     case COMMAND_PREHEAT:
         take_preheat(in, &command->preheat);
+        if (currency)
+            take_currency(in, command->preheat.currency);
         break;
     case COMMAND_GATE:
         command->gate.sale = take_id(in);

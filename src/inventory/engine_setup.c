@@ -91,8 +91,18 @@ static void item_fill(struct engine_item *item, const struct command_preheat *as
     engine_item_recheck(item);
 }
 
-/* Idempotent: the same total again changes nothing, also while selling. Another total is
- * refused: adjust instead. */
+/* Idempotent: the same again changes nothing, also while selling. Another total is refused: adjust
+ * instead. Another price, limit or time to pay is refused, too: buyers have seen the first. */
+static enum conflict item_change_conflict(
+    const struct engine_item *item, const struct command_preheat *asked)
+{
+    if (item->sale != asked->sale || item->total != asked->total || item->locked != asked->locked)
+        return CONFLICT_OTHER_TOTAL;
+    const bool same = item->unit_price == asked->unit_price
+        && item->limit_per_user == asked->limit_per_user && item->pay_window_ms == asked->pay_window_ms;
+    return same ? CONFLICT_NONE : CONFLICT_OTHER_TERMS;
+}
+
 void engine_apply_preheat(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
@@ -109,12 +119,11 @@ void engine_apply_preheat(
     struct engine_item *item = &engine->items[asked->item];
     const bool known = item->sale != 0;
     if (known && !planted(PREHEAT_OVERWRITES)) {
-        const bool same = item->sale == asked->sale && item->total == asked->total
-            && item->locked == asked->locked;
-        if (same)
+        const enum conflict conflict = item_change_conflict(item, asked);
+        if (conflict == CONFLICT_NONE)
             outcome->answer = ANSWER_UNCHANGED;
         else
-            engine_conflict(outcome, CONFLICT_OTHER_TOTAL);
+            engine_conflict(outcome, conflict);
         return;
     }
     if (!preheat_adds_up(asked)) {

@@ -20,6 +20,7 @@ static const char *const conflict_texts[] = {
     [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
     [CONFLICT_OTHER_LIMIT] =
         "a sale with preheated items keeps its limit (it may be raised) and its one_open_order",
+    [CONFLICT_OTHER_TERMS] = "it is preheated with another price, limit or time to pay",
 };
 
 const char *conflict_text(uint8_t conflict)
@@ -84,7 +85,7 @@ enum status desk_sale_ensure(struct desk *desk, const struct sale *sale, struct 
 
 /* sellable = total − locked − sold, of one row read at one moment. What the other channels and
  * the safety stock do not get is the web channel's. */
-static struct command preheat_command(const struct item *item)
+static struct command preheat_command(const struct item *item, const char currency[4])
 {
     struct command command = { .type = COMMAND_PREHEAT,
         .preheat = { .item = item->id,
@@ -103,17 +104,21 @@ static struct command preheat_command(const struct item *item)
     }
     /* Below 0: the engine refuses the split. */
     command.preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web;
+    memcpy(command.preheat.currency, currency, sizeof command.preheat.currency);
     return command;
 }
 
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome)
 {
-    if (desk_sale_ensure(desk, sale, outcome) != STATUS_OK)
+    struct product product;
+    struct order_store *store = desk->config.store;
+    if (desk_sale_ensure(desk, sale, outcome) != STATUS_OK
+        || store->ops->product_get(store, item->product, &product) != STATUS_OK)
         return PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
-    const struct command command = preheat_command(item);
+    const struct command command = preheat_command(item, product.currency);
     if (desk_ask(desk, &command, outcome) != STATUS_OK || outcome->answer == ANSWER_UNAVAILABLE)
         return PREHEAT_AWAY;
     if (outcome->answer == ANSWER_DONE)

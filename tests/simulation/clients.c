@@ -328,6 +328,8 @@ static void shop_act(struct world *world)
         if (world_chance(world, 40)) { /* somebody counted again */
             command.preheat.total++;
             command.preheat.channel_units[0] += world_chance(world, 80);
+        } else if (world->model.items[item].sale != 0) { /* or changed the price */
+            command.preheat.unit_price += world_chance(world, 30);
         }
     } else {
         command = (struct command){ .type = COMMAND_SALE,

@@ -278,10 +278,13 @@ static void expect_preheat(const struct model *model, const struct command *comm
     uint64_t units = (uint64_t)asked->safety + asked->locked + asked->sold_before;
     for (uint32_t i = 0; i < CHANNELS_MAX; i++)
         units += asked->channel_units[i];
-    if (item->sale == asked->sale && item->total == asked->total && item->locked == asked->locked)
+    const bool same =
+        item->sale == asked->sale && item->total == asked->total && item->locked == asked->locked;
+    if (same && item->price == asked->unit_price && item->limit == asked->limit_per_user
+        && item->pay_window_ms == asked->pay_window_ms)
         out->answer = ANSWER_UNCHANGED;
     else if (item->sale != 0)
-        conflict(out, CONFLICT_OTHER_TOTAL);
+        conflict(out, same ? CONFLICT_OTHER_TERMS : CONFLICT_OTHER_TOTAL);
     else if (units != asked->total || asked->total > UNITS_MAX)
         conflict(out, CONFLICT_BAD_SPLIT);
     else if (sale->ended || command->time_ms >= sale->end_ms)

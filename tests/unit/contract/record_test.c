@@ -199,6 +199,29 @@ static void the_bytes_of_a_win_are_those_of_the_documentation(void **state)
     assert_memory_equal(bytes, expected, sizeof expected);
 }
 
+static void a_preheat_may_tell_its_currency(void **state)
+{
+    (void)state;
+    struct command command, back;
+    struct outcome outcome, told;
+    uint8_t bytes[RECORD_BYTES_MAX];
+    sample(2, &command, &outcome);
+    memcpy(command.preheat.currency, "CNY", 4);
+    memcpy(command.origin.actor, "ann", 4);
+    const uint32_t size = record_encode(&command, &outcome, bytes);
+    assert_int_equal(size, 85 + 17 + 3);
+    assert_int_equal(record_decode(COMMAND_PREHEAT, span_of(bytes, size), &back, &told), STATUS_OK);
+    assert_string_equal(back.preheat.currency, "CNY");
+    assert_string_equal(back.origin.actor, "ann");
+    assert_int_equal(back.preheat.channel_units[7], 8);
+    bytes[84] = 'y';
+    assert_int_equal(record_decode(COMMAND_PREHEAT, span_of(bytes, size), &back, &told), STATUS_CORRUPT);
+    sample(3, &command, &outcome);
+    const uint32_t gate = record_encode(&command, &outcome, bytes);
+    bytes[8] |= 0x40; /* no other record has one */
+    assert_int_equal(record_decode(COMMAND_GATE, span_of(bytes, gate), &back, &told), STATUS_CORRUPT);
+}
+
 static void pending_from_is_not_logged_and_comes_back_as_nothing_pending(void **state)
 {
     struct command command, back;
@@ -265,9 +288,9 @@ static void values_one_past_their_range_are_refused(void **state)
         { 0, 34, 8, 1, 0 },                           /* ticket */
         { 1, 8, 1, ANSWERS - 1, ANSWERS },            /* answer */
         { 1, 8, 1, 1, ANSWER_NONE },                  /* answer */
-        { 1, 9, 1, CONFLICT_OTHER_LIMIT, CONFLICT_OTHER_LIMIT + 1 }, /* detail */
-        { 1, 10, 4, 1, 0 },                                          /* sale */
-        { 1, 34, 1, 3, 4 },                                          /* eligible, one open order */
+        { 1, 9, 1, CONFLICTS - 1, CONFLICTS },        /* detail */
+        { 1, 10, 4, 1, 0 },                           /* sale */
+        { 1, 34, 1, 3, 4 },                           /* eligible, one open order */
         { SALE_OF_RETURNS, 35, 4, COOLDOWN_MAX_S, COOLDOWN_MAX_S + 1 },         /* cool-down */
         { SALE_OF_RETURNS, 39, 4, RETURN_DRAW_MAX_MS, RETURN_DRAW_MAX_MS + 1 }, /* return draw */
         { SETTLE_LET_GO, 18, 1, 128 + SETTLE_RETURN, 128 + SETTLE_SOLD }, /* only a return is let go */
@@ -388,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_logged_command_comes_back_with_its_outcome),
         cmocka_unit_test(the_sizes_are_those_of_the_format),
+        cmocka_unit_test(a_preheat_may_tell_its_currency),
         cmocka_unit_test(the_bytes_of_a_win_are_those_of_the_documentation),
         cmocka_unit_test(pending_from_is_not_logged_and_comes_back_as_nothing_pending),
         cmocka_unit_test(a_record_one_byte_short_or_long_is_refused),

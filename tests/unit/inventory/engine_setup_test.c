@@ -2,6 +2,8 @@
 
 #include "tests/unit/inventory/engine_kit.h"
 
+#include <string.h>
+
 static struct kit kit;
 
 static struct command sale_command(uint64_t start_ms, uint64_t end_ms, uint32_t limit)
@@ -71,6 +73,26 @@ static void preheating_again_changes_nothing_and_another_total_is_refused(void *
     command.preheat.total++;
     command.preheat.channel_units[0]++;
     expect_conflict(command, 0, CONFLICT_OTHER_TOTAL);
+    kit_stop(&kit);
+}
+
+static void preheating_again_with_another_price_limit_or_time_to_pay_is_refused(void **state)
+{
+    (void)state;
+    kit_ready(&kit, 1, 0);
+    const struct command first = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, 1) };
+    struct command command = first;
+    command.preheat.unit_price++;
+    kit_expect_same(&kit, expect_conflict(command, 0, CONFLICT_OTHER_TERMS));
+    command = first;
+    command.preheat.limit_per_user = 2;
+    expect_conflict(command, 0, CONFLICT_OTHER_TERMS);
+    command = first;
+    command.preheat.pay_window_ms++;
+    expect_conflict(command, 0, CONFLICT_OTHER_TERMS);
+    command = first;
+    memcpy(command.preheat.currency, "CNY", 4); /* decides nothing */
+    assert_int_equal(kit_do(&kit, command, 0), ANSWER_UNCHANGED);
     kit_stop(&kit);
 }
 
@@ -152,6 +174,7 @@ int main(void)
         cmocka_unit_test(a_sale_needs_a_window_and_an_id_that_fits),
         cmocka_unit_test(a_schedule_moves_until_it_opened_and_its_end_until_it_ended),
         cmocka_unit_test(a_limit_over_the_sale_may_only_grow),
+        cmocka_unit_test(preheating_again_with_another_price_limit_or_time_to_pay_is_refused),
         cmocka_unit_test(preheating_again_changes_nothing_and_another_total_is_refused),
         cmocka_unit_test(a_preheat_must_add_up_belong_to_a_sale_and_come_in_time),
         cmocka_unit_test(gates_open_pause_resume_and_end_once),
