@@ -72,6 +72,9 @@ struct edge_handler {
     /* Asked when the head is there and the body is not: whether it may use the buffers that are kept
      * back for bodies that must not be lost (callbacks of payment providers). NULL: none may. */
     bool (*favours)(void *self, const struct http_request *request);
+    /* How long a body may be that is longer than EDGE_BODY_ANY; asked as soon as the head is there. A
+     * longer one is refused with 413 before it is read. NULL: as long as edge_config.body_max. */
+    uint32_t (*body_max)(void *self, const struct http_request *request);
     /* `closing`: the connection will close after this reply; say so (Connection: close) in what
      * is written to out. */
     enum edge_verdict (*request)(void *self, const struct http_request *request, uint64_t token,
@@ -89,6 +92,7 @@ struct edge_handler {
 
 enum {
     EDGE_TICK_MS = 50,
+    EDGE_BODY_ANY = 4 * 1024,     /* a body that every route takes */
     EDGE_OVERLAP_MAX = 64,        /* requests in flight on one connection */
     EDGE_REPLY_MAX = 1024 * 1024, /* bytes of one response in `out`; longer ones become a 500 */
     EDGE_SEND_PROGRESS = 16 * 1024,

@@ -8,6 +8,7 @@
  * sets the one deadline that goes with it. */
 #include "edge/serve.h"
 
+#include "edge/body_limit.h"
 #include "edge/client.h"
 #include "edge/evict.h"
 #include "edge/http_chunked.h"
@@ -237,13 +238,18 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
         size_t bytes;
         enum http_parse_result result = http_parse(
             span_of(data + at, size - at), edge->config.body_max, &request, &bytes, &refusal);
-        if (__builtin_expect(result == HTTP_PARSE_PARTIAL, 0)) {
+        if (__builtin_expect(result == HTTP_PARSE_PARTIAL, 0)
+            && body_limit_rest_fits(edge, &request, bytes)) {
             note_partial(edge, connection, &request, bytes);
             return at;
         }
         if (__builtin_expect(result == HTTP_PARSE_REFUSED, 0)) {
             serve_refuse(edge, connection, refusal.status, refusal.why);
             connection->refuse_head = span_starts_with(span_of(data + at, size - at), SPAN("HEAD "));
+            return size;
+        }
+        if (__builtin_expect(result == HTTP_PARSE_PARTIAL, 0)) {
+            serve_refuse(edge, connection, 413, "body too long for this address");
             return size;
         }
         if (connection_owes(connection) > 0
@@ -255,6 +261,10 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
         if (__builtin_expect(request.chunked, 0)) {
             char *encoded = data + at + request.head_bytes;
             request.body = span_of(encoded, http_chunked_decode(encoded, request.body.size));
+        }
+        if (!body_limit_fits(edge, &request, request.body.size)) {
+            serve_refuse(edge, connection, 413, "body too long for this address");
+            return size;
         }
         at += bytes;
         client_of_request(edge, connection, &request);

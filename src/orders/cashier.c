@@ -28,6 +28,8 @@ void cashier_start(struct cashier *cashier, const struct cashier_config *config)
 {
     memset(cashier, 0, sizeof *cashier);
     cashier->config = *config;
+    if (cashier->config.calls_max == 0 || cashier->config.calls_max > CASHIER_FLIGHT_MAX)
+        cashier->config.calls_max = CASHIER_FLIGHT_MAX;
     for (int answer = 0; answer < LEARN_ANSWERS; answer++)
         metrics_register(&learned[answer]);
     metrics_register(&refunds_done);
@@ -89,10 +91,10 @@ static bool question_ask(struct cashier *cashier, enum provider_act act,
     const struct payment *payment, const struct refund *refund, uint64_t now_ms)
 {
     uint32_t at = 0;
-    while (at < CASHIER_FLIGHT_MAX && cashier->flights[at].used)
-        at++;
-    if (at == CASHIER_FLIGHT_MAX)
+    if (cashier->under_way >= cashier->config.calls_max)
         return false;
+    while (cashier->flights[at].used)
+        at++;
     struct cashier_flight *flight = &cashier->flights[at];
     flight->used = true;
     flight->is_refund = refund != NULL;

@@ -29,9 +29,9 @@
 #include "contract/provider.h"
 
 enum {
-    CASHIER_FLIGHT_MAX = 32, /* questions under way */
-    CASHIER_LOOK_MAX = 64,   /* rows looked at in one turn */
-    CASHIER_AWAY_MS = 500,   /* after trouble with the store */
+    CASHIER_FLIGHT_MAX = 256,                   /* questions under way */
+    CASHIER_LOOK_MAX = CASHIER_FLIGHT_MAX + 64, /* rows looked at in one turn: those under way are due, too */
+    CASHIER_AWAY_MS = 500,                      /* after trouble with the store */
     CASHIER_CREATE_AGAIN_MS = 1000,
     CASHIER_CLOSE_AGAIN_MS = 1000,
     CASHIER_REFUND_AGAIN_MS = 2000,
@@ -41,9 +41,13 @@ enum {
     CASHIER_STUCK_MS = 10 * 60 * 1000,
 };
 
+static_assert((int)CASHIER_LOOK_MAX > (int)CASHIER_FLIGHT_MAX,
+    "what is under way stays due and must not hide the rest");
+
 struct cashier_config {
     struct order_store *store;
-    uint64_t query_ms; /* from opening to the first question; doubles up to CASHIER_AGAIN_MAX_MS */
+    uint32_t calls_max; /* questions under way at a time; 0: CASHIER_FLIGHT_MAX */
+    uint64_t query_ms;  /* from opening to the first question; doubles up to CASHIER_AGAIN_MAX_MS */
     uint64_t close_wait_ms; /* an order is closed without the provider's word after so long */
     uint64_t ask_ms; /* a payment that is so old and unanswered is asked about by itself no more */
     uint64_t late_wait_ms; /* late money that finds the inventory away goes back after so long */

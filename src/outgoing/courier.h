@@ -14,7 +14,7 @@
 #include "base/thread.h"
 #include "contract/outgoing.h"
 
-enum { COURIER_CALLS_MAX = 256, COURIER_FLIGHT_MAX = 32, COURIER_TIMEOUT_MS = 10000 };
+enum { COURIER_CALLS_MAX = 320, COURIER_FLIGHT_MAX = 288, COURIER_TIMEOUT_MS = 10000 };
 
 struct courier;
 /* `asker` is signalled when answers are there; it must outlive the courier. */

@@ -9,6 +9,7 @@
 #include "funnel/limits.h"
 #include "funnel/picture_pool.h"
 #include "funnel/switches.h"
+#include "orders/cashier.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -98,6 +99,7 @@ static const struct entry entries[] = {
     TEXT("payment", "providers", providers, ""),
     TEXT("payment", "public_url", public_url, ""),
     NUMBER("payment", "extend_ms", extend_ms, 0, 86400000, "300000"),
+    NUMBER("payment", "calls_max", payment_calls_max, 1, CASHIER_FLIGHT_MAX, "200"),
     NUMBER("payment", "query_ms", query_ms, 100, 3600000, "10000"),
     NUMBER("payment", "close_wait_ms", close_wait_ms, 0, 86400000, "600000"),
     NUMBER("payment", "ask_days", ask_days, 1, 366, "30"),

@@ -73,6 +73,7 @@ struct config {
     char providers[CONFIG_TEXT]; /* separated by commas: which of payment/provider_table.c */
     char public_url[CONFIG_TEXT]; /* how providers and browsers reach this server; empty: as it listens */
     uint64_t extend_ms;           /* starting to pay holds the order for so long at least, once */
+    uint64_t payment_calls_max;                     /* questions to providers at a time */
     uint64_t query_ms, close_wait_ms, late_wait_ms; /* orders/cashier.h */
     uint64_t ask_days;       /* so long an unanswered payment is asked about */
     uint64_t create_wait_ms; /* how long the user's request waits for the provider */

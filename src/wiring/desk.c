@@ -13,11 +13,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { NOTE_SLOTS = 1024, JOBS_PER_TURN = 64, RESPONSE_HEAD_BYTES = 512 };
+enum {
+    NOTE_SLOTS = 4096,
+    JOBS_PER_TURN = 64, /* of one edge, urgent and usual each */
+    URGENT_EVERY = 8,   /* usual jobs between two looks for urgent ones */
+    ANSWERS_PER_TURN = 32,
+    RESPONSE_HEAD_BYTES = 512,
+};
+static_assert((int)NOTE_SLOTS >= 2 * (int)JOB_SLOTS, "notes have room beside all jobs");
 
 bool desk_hand_in(struct desk *desk, uint32_t edge, struct job *job)
 {
-    if (!ring_push(&desk->in[edge], &job))
+    if (!ring_push(job_share_is_urgent(job->share) ? &desk->urgent[edge] : &desk->in[edge], &job))
         return false;
     wake_signal(&desk->wake);
     return true;
@@ -94,7 +101,7 @@ static void lost_notes_send(struct desk *desk)
 
 struct text job_body(struct job *job)
 {
-    return text_in(job->response + RESPONSE_HEAD_BYTES, JOB_RESPONSE_BYTES - RESPONSE_HEAD_BYTES);
+    return text_in(job->response + RESPONSE_HEAD_BYTES, job->response_bytes - RESPONSE_HEAD_BYTES);
 }
 
 /* The head is written in front of the body that is there already. */
@@ -118,7 +125,7 @@ void job_reply_json(struct job *job, int status, const struct text *body)
 
 void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more)
 {
-    struct text out = text_in(job->response, JOB_RESPONSE_BYTES);
+    struct text out = text_in(job->response, job->response_bytes);
     problem_reply(&out, problem, detail, more,
         problem == PROBLEM_UNAVAILABLE ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, job->closing);
     job->response_size = out.size;
@@ -178,11 +185,6 @@ static void catalog_turn(struct desk *desk)
     handover_put(desk->config.catalog, desk->config.turns, catalog);
 }
 
-void desk_job_done(struct desk *desk, struct job *job)
-{
-    note_send(desk, job->edge, &(struct desk_note){ .job = job });
-}
-
 static void job_do(struct desk *desk, uint32_t edge, struct job *job)
 {
     job->edge = edge;
@@ -192,6 +194,9 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         break;
     case JOB_ORDERS:
         desk_orders_job(desk, job);
+        break;
+    case JOB_PAYMENT:
+        desk_payment_job(desk, job);
         break;
     case JOB_PUBLIC:
         desk_public_job(desk, job);
@@ -206,31 +211,50 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         desk_admin_job(desk, job);
         break;
     }
-    if (job->result == JOB_HELD)
-        return;
     /* Who is told that something is published, or banned, finds it so. */
     if (desk->bans_stale)
         desk_bans_turn(desk);
     if (desk->catalog_stale)
         catalog_turn(desk);
-    desk_job_done(desk, job);
+    note_send(desk, edge, &(struct desk_note){ .job = job });
     edges_wake(desk);
+}
+
+static struct job *job_next(struct ring *ring)
+{
+    struct job **slot = ring_peek(ring);
+    struct job *job = slot == NULL ? NULL : *slot;
+    if (job != NULL) {
+        ring_pop(ring);
+        ring_release(ring);
+    }
+    return job;
+}
+
+/* What operators and payment providers want. */
+static bool urgent_turn(struct desk *desk)
+{
+    bool more = false;
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+        struct job *job = NULL;
+        for (uint32_t done = 0; done < JOBS_PER_TURN && (job = job_next(&desk->urgent[edge])); done++)
+            job_do(desk, edge, job);
+        more |= job != NULL;
+    }
+    return more;
 }
 
 static bool jobs_turn(struct desk *desk)
 {
-    bool more = false;
+    bool more = urgent_turn(desk);
     for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
-        uint32_t done = 0;
-        struct job **slot;
-        while (done < JOBS_PER_TURN && (slot = ring_peek(&desk->in[edge])) != NULL) {
-            struct job *job = *slot;
-            ring_pop(&desk->in[edge]);
-            ring_release(&desk->in[edge]);
+        struct job *job = NULL;
+        for (uint32_t done = 0; done < JOBS_PER_TURN && (job = job_next(&desk->in[edge])); done++) {
             job_do(desk, edge, job);
-            done++;
+            if (done % URGENT_EVERY == URGENT_EVERY - 1)
+                more |= urgent_turn(desk);
         }
-        more |= done == JOBS_PER_TURN;
+        more |= job != NULL;
     }
     return more;
 }
@@ -304,11 +328,13 @@ static void returns_run(struct desk *desk)
         log_error("desk", "the waitlist can't be served: %s", status_name(status));
 }
 
-/* What the courier brings back, to those who asked; there are at most COURIER_CALLS_MAX of it. */
-static void courier_turn(struct desk *desk)
+/* What the courier brings back, to those who asked; some of it, so that jobs don't wait for all. True:
+ * there may be more. */
+static bool courier_turn(struct desk *desk)
 {
-    struct outgoing_call *call;
-    while ((call = courier_collect(desk->courier)) != NULL) {
+    struct outgoing_call *call = NULL;
+    for (uint32_t done = 0;
+         done < ANSWERS_PER_TURN && (call = courier_collect(desk->courier)) != NULL; done++) {
         switch ((enum courier_client)(call->tag >> COURIER_CLIENT_SHIFT)) {
         case COURIER_WEBHOOKS:
             desk_webhooks_answered(desk, call);
@@ -322,6 +348,7 @@ static void courier_turn(struct desk *desk)
         }
         courier_give(desk->courier, call);
     }
+    return call != NULL;
 }
 
 /* One round; answers how long there is nothing to do. */
@@ -332,7 +359,7 @@ static uint32_t desk_turn(struct desk *desk)
     http_date_turn(desk->now_ms);
     bool more = jobs_turn(desk);
     more |= desk_rooms_turn(desk);
-    courier_turn(desk);
+    more |= courier_turn(desk);
     desk_money_turn(desk);
     desk_watch_turn(desk);
     desk_bans_turn(desk);
@@ -435,7 +462,8 @@ static size_t desk_bytes(uint32_t edges)
 {
     return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
         + desk_watch_bytes(edges)
-        + (size_t)edges * (JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
+        + (size_t)edges
+        * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
         + 8192;
 }
 
@@ -457,6 +485,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     desk_alarms_register();
     desk->wake.fd = -1;
     for (uint32_t edge = 0; edge < config->edges; edge++) {
+        ring_create(&desk->urgent[edge], &arena, JOB_SLOTS, sizeof(struct job *));
         ring_create(&desk->in[edge], &arena, JOB_SLOTS, sizeof(struct job *));
         ring_create(&desk->notes[edge], &arena, NOTE_SLOTS, sizeof(struct desk_note));
     }

@@ -26,33 +26,48 @@
 #include "wiring/rooms.h"
 
 enum {
-    JOB_REQUEST_BYTES = HTTP_BODY_MAX + HTTP_HEAD_MAX,
-    JOB_RESPONSE_BYTES = 256 * 1024,
-    DESK_PRIORITY = 10, /* nice */
+    JOB_RESPONSE_BYTES = 256 * 1024, /* the longest answer; most shares have less */
+    DESK_PRIORITY = 10,              /* nice */
 };
 
-enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_OUTSIDE, JOB_PUSH, JOB_ADMIN };
+enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PAYMENT, JOB_PUBLIC, JOB_OUTSIDE, JOB_PUSH, JOB_ADMIN };
+/* Whose places a job takes (job_shares.h). The desk does the urgent ones first. */
+enum job_share {
+    SHARE_ADMIN,
+    SHARE_CALLBACK,
+    SHARE_SANDBOX,
+    SHARE_PAY,
+    SHARE_VIEW,
+    SHARE_PUSH,
+    JOB_SHARES,
+};
+static inline bool job_share_is_urgent(enum job_share share)
+{
+    return share == SHARE_ADMIN || share == SHARE_CALLBACK;
+}
 enum job_result {
     JOB_REPLY,
-    JOB_NOT_YET, /* the order has not changed: wait, if there is time left; JOB_PUSH: no store now */
-    JOB_HELD,    /* the desk keeps it and answers later */
+    /* The order has not changed, or its payment can't be paid yet: the request waits at the edge, which
+     * hands it in again on news or at wait_until_ms. JOB_PUSH: no store now. */
+    JOB_NOT_YET,
 };
 
 struct job {
     uint64_t token;
     enum job_kind kind;
     enum job_result result;
+    uint8_t share; /* enum job_share; never changes */
     uint32_t edge; /* whose */
     bool closing;
     uint8_t cors; /* which origin the reply is for; 0: none */
-    /* JOB_ORDER, JOB_ORDERS, JOB_PUBLIC, JOB_PUSH (desk_push.c); the ticket: all about an order */
+    /* All but JOB_OUTSIDE and JOB_ADMIN; the ticket: all about an order */
     user_id user;
     ticket_number ticket;
     item_id item;
     uint32_t quantity;
-    uint64_t version_seen; /* 0: any order will do */
-    bool may_wait;
-    uint64_t wait_until_ms;
+    uint64_t version_seen;  /* 0: any order will do */
+    bool may_wait;          /* the edge has room for it to wait */
+    uint64_t wait_until_ms; /* JOB_PUBLIC: set by the desk with JOB_NOT_YET */
     /* JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN: spans point into `request` */
     enum http_method method;
     struct span path, query, body;
@@ -61,9 +76,8 @@ struct job {
     bool check_failed;     /* by the desk: what was shown is forged; the edge notes it */
     char actor[ADMIN_NAME_MAX + 1];
     enum admin_role role;
-    char *request;  /* JOB_REQUEST_BYTES */
-    char *response; /* JOB_RESPONSE_BYTES */
-    size_t response_size;
+    char *request, *response; /* as long as the share says */
+    size_t request_bytes, response_bytes, response_size;
     struct job *next; /* the edge's own list of free jobs */
 };
 

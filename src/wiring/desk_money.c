@@ -251,6 +251,7 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
         snprintf(desk->money.public_url, sizeof desk->money.public_url, "http://%s%.200s%s:%u",
             six ? "[" : "", any ? "127.0.0.1" : config->address, six ? "]" : "", port);
     const struct cashier_config cashier = { .store = desk->config.store,
+        .calls_max = (uint32_t)config->payment_calls_max,
         .query_ms = config->query_ms,
         .close_wait_ms = config->close_wait_ms,
         .ask_ms = config->ask_days * DAY_MS,

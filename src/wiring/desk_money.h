@@ -11,20 +11,27 @@
 #include "wiring/desk.h"
 
 enum {
-    HELD_JOBS_MAX = 512,     /* users who wait for a provider */
-    SANDBOX_FLIGHT_MAX = 16, /* callbacks of the bank under way */
-    ORDER_WAIT_MS = 5000,    /* for the order of a unit that was just taken */
-    QUERY_SOON_MS = 200,     /* after the user has said "I have paid" */
+    PENDING_INTENTS_MAX = 1024, /* units taken on payment whose orders are being written */
+    PAY_VERDICTS_MAX = 256,     /* refusals that somebody may wait to hear */
+    SANDBOX_FLIGHT_MAX = 16,    /* callbacks of the bank under way */
+    ORDER_WAIT_MS = 5000,       /* for the order of a unit that was just taken */
+    QUERY_SOON_MS = 200,        /* after the user has said "I have paid" */
 };
 
-/* A request that is answered later: when its order is written, then when its payment can be paid. */
-struct held_job {
-    struct job *job;
-    uint64_t payment; /* 0: its order is awaited */
+/* A unit that was taken on payment: its payment starts when its order is written. */
+struct pending_intent {
+    ticket_number ticket;
     uint64_t until_ms;
     const struct provider *provider;
     bool has_details;
     struct order_details details;
+};
+
+/* Why a payment did not start, for the payer who waits. */
+struct pay_verdict {
+    ticket_number ticket; /* 0: none */
+    uint8_t problem;
+    char detail[PAYMENT_ERROR_MAX + 1];
 };
 
 struct desk_money {
@@ -32,8 +39,10 @@ struct desk_money {
     uint32_t provider_count;
     struct cashier cashier;
     char public_url[CONFIG_TEXT];
-    struct held_job held[HELD_JOBS_MAX];
-    uint32_t held_count;
+    struct pending_intent intents[PENDING_INTENTS_MAX];
+    uint32_t intent_count;
+    struct pay_verdict verdicts[PAY_VERDICTS_MAX]; /* the oldest is overwritten */
+    uint32_t verdict_next;
     /* The sandbox, if it is one of them. */
     struct bank *bank;
     struct sandbox_secret bank_secret;

@@ -18,7 +18,7 @@ void desk_outside_start(void)
 
 static void receipt_reply(struct job *job, const struct provider_receipt *receipt)
 {
-    struct text out = text_in(job->response, JOB_RESPONSE_BYTES);
+    struct text out = text_in(job->response, job->response_bytes);
     http_reply(&out, receipt->status,
         receipt->type == NULL ? SPAN_NONE : span_from_string(receipt->type),
         receipt->status == 503 ? SPAN("Retry-After: 2\r\n") : SPAN_NONE,

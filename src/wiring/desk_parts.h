@@ -125,10 +125,10 @@ struct desk {
     struct desk_config config;
     struct arena arena;
     struct wake wake;
-    struct ring in[EDGES_MAX];    /* struct job * */
-    struct ring notes[EDGES_MAX]; /* struct desk_note */
-    bool note_sent[EDGES_MAX];    /* the edge is to be woken at the end of the turn */
-    bool note_lost[EDGES_MAX];    /* a ring was full: tell "many" when there is room */
+    struct ring urgent[EDGES_MAX], in[EDGES_MAX]; /* struct job * */
+    struct ring notes[EDGES_MAX];                 /* struct desk_note */
+    bool note_sent[EDGES_MAX]; /* the edge is to be woken at the end of the turn */
+    bool note_lost[EDGES_MAX]; /* a ring was full: tell "many" when there is room */
     struct order_writer *writer;
     struct stock_pump *pump;
     struct expiry expiry;
@@ -176,8 +176,8 @@ MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct
     struct order *after, bool *done);
 void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
 
-/* desk.c: answers a job that was held. */
-void desk_job_done(struct desk *desk, struct job *job);
+/* desk_payments.c: whoever started to pay and waits: is there an address by now? */
+void desk_payment_job(struct desk *desk, struct job *job);
 /* desk_payments.c: address and note of an order, as an answer. */
 void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket);
 void desk_outside_start(void); /* desk_outside.c: metrics */

@@ -71,46 +71,66 @@ void desk_payment_json(const struct desk *desk, const struct order *order, struc
             (unsigned long long)funnel_order_id(desk->config.keys, payment.paid_ticket));
 }
 
-/* ---- requests that wait ---- */
+/* ---- requests that wait: at the edge, which asks again on news of their order ---- */
 
-/* NULL: too many wait already. */
-static struct held_job *job_hold(struct desk *desk, struct job *job, uint64_t wait_ms)
+/* A payer who waits is told this instead of the order. */
+static void verdict_keep(struct desk *desk, ticket_number ticket, enum problem problem, const char *detail)
 {
     struct desk_money *money = &desk->money;
-    if (money->held_count == HELD_JOBS_MAX)
-        return NULL;
-    struct held_job *held = &money->held[money->held_count++];
-    *held = (struct held_job){ .job = job, .until_ms = desk->now_ms + wait_ms };
-    job->result = JOB_HELD;
-    return held;
+    struct pay_verdict *verdict = &money->verdicts[money->verdict_next++ % PAY_VERDICTS_MAX];
+    *verdict = (struct pay_verdict){ .ticket = ticket, .problem = (uint8_t)problem };
+    snprintf(verdict->detail, sizeof verdict->detail, "%s",
+        detail != NULL ? detail : problem_texts[problem].detail);
 }
 
-/* Answers with the order as it is now. */
-static void order_reply(struct desk *desk, struct job *job, int status)
+/* NULL: none. It is told once. */
+static struct pay_verdict *verdict_take(struct desk *desk, ticket_number ticket)
+{
+    for (uint32_t i = 0; i < PAY_VERDICTS_MAX; i++) {
+        struct pay_verdict *verdict = &desk->money.verdicts[i];
+        if (verdict->ticket != ticket)
+            continue;
+        verdict->ticket = 0;
+        return verdict;
+    }
+    return NULL;
+}
+
+static void payer_waits(struct desk *desk, struct job *job, uint64_t wait_ms)
+{
+    job->wait_until_ms = desk->now_ms + wait_ms;
+    job->result = JOB_NOT_YET;
+}
+
+void desk_payment_job(struct desk *desk, struct job *job)
 {
     struct order order;
-    if (public_order_read(desk, job, &order))
-        public_order_reply(desk, job, status, &order);
-}
-
-static void held_answer(struct desk *desk, uint32_t at, int status, const char *error)
-{
-    struct desk_money *money = &desk->money;
-    struct job *job = money->held[at].job;
-    money->held[at] = money->held[--money->held_count];
-    if (error != NULL)
-        job_reply_problem(job, PROBLEM_PAYMENT_REFUSED, error, SPAN_NONE);
-    else
-        order_reply(desk, job, status);
-    desk_job_done(desk, job);
+    struct payment payment = { .state = PAYMENT_STARTED };
+    uint32_t count = 0;
+    const struct pay_verdict *verdict = verdict_take(desk, job->ticket);
+    if (verdict != NULL) {
+        job_reply_problem(job, (enum problem)verdict->problem, verdict->detail, SPAN_NONE);
+        return;
+    }
+    enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+    if (status == STATUS_OK)
+        status = money_ops(desk)->of_order(desk->config.store, job->ticket, &payment, 1, &count);
+    const bool starting = status == STATUS_NOT_FOUND
+        || (status == STATUS_OK && order.state == ORDER_PENDING
+            && (count == 0 || payment.state == PAYMENT_STARTED));
+    if (starting && job->may_wait)
+        job->result = JOB_NOT_YET;
+    else if (public_order_read(desk, job, &order))
+        public_order_reply(desk, job, starting ? 202 : 200, &order);
 }
 
 void desk_payment_opened(void *context, const struct payment *payment, const char *error)
 {
     struct desk *desk = context;
-    for (uint32_t i = desk->money.held_count; i-- > 0;)
-        if (desk->money.held[i].payment == payment->id)
-            held_answer(desk, i, 200, error);
+    if (error != NULL)
+        verdict_keep(desk, payment->ticket, PROBLEM_PAYMENT_REFUSED, error);
+    desk_order_changed(desk, payment->ticket, 0);
 }
 
 /* ---- starting to pay ---- */
@@ -123,14 +143,22 @@ static const enum problem start_problems[START_ANSWERS] = {
     [START_TOO_MANY] = PROBLEM_TOO_MANY_PAYMENTS,
 };
 
-static void start_refuse(struct job *job, enum start_answer answer, const struct order *order)
+/* What became of starting to pay. */
+struct pay_start {
+    enum status status;   /* of the store */
+    enum problem problem; /* why not; PROBLEM_NONE: it is started */
+    const char *detail;   /* NULL: the problem's own */
+    bool open;            /* it can be paid at once */
+    struct order after;
+};
+
+static void start_refused(struct pay_start *start, enum start_answer answer)
 {
+    start->problem = start_problems[answer];
     if (answer == START_TOO_LATE)
-        job_reply_problem(job, PROBLEM_ORDER_CLOSED, "The time to pay is over.", SPAN_NONE);
-    else if (answer == START_REFUSED && order->state == ORDER_PAID)
-        job_reply_problem(job, PROBLEM_ALREADY_PAID, NULL, SPAN_NONE);
-    else
-        job_reply_problem(job, start_problems[answer], NULL, SPAN_NONE);
+        start->detail = "The time to pay is over.";
+    else if (answer == START_REFUSED && start->after.state == ORDER_PAID)
+        start->problem = PROBLEM_ALREADY_PAID;
 }
 
 /* Ours, for the provider to carry: the order's id and which attempt it is. */
@@ -146,39 +174,47 @@ static enum status reference_make(
     return status;
 }
 
-static void payment_start(
-    struct desk *desk, struct job *job, const struct order *order, const struct provider *provider)
+static void payment_start(struct desk *desk, const struct order *order,
+    const struct provider *provider, struct pay_start *result)
 {
     struct payment_start start = {
         .ticket = order->ticket, .now_ms = desk->now_ms, .extend_ms = desk->config.config->extend_ms
     };
     struct payment payment;
-    struct order after;
     uint8_t answer;
+    *result = (struct pay_start){ .problem = PROBLEM_NONE };
     snprintf(start.provider, sizeof start.provider, "%s", provider->ops->name);
-    enum status status = reference_make(desk, order, start.reference);
-    if (status == STATUS_OK)
-        status = money_ops(desk)->start(desk->config.store, &start, &payment, &after, &answer);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    result->status = reference_make(desk, order, start.reference);
+    if (result->status == STATUS_OK)
+        result->status =
+            money_ops(desk)->start(desk->config.store, &start, &payment, &result->after, &answer);
+    if (result->status != STATUS_OK)
         return;
-    }
     if (answer != START_DONE && answer != START_REPEATED) {
-        start_refuse(job, (enum start_answer)answer, &after);
+        start_refused(result, (enum start_answer)answer);
         return;
     }
+    (void)verdict_take(desk, order->ticket); /* of an earlier attempt */
     if (answer == START_DONE)
         desk_order_changed(desk, order->ticket, order->user);
     cashier_look(&desk->money.cashier);
-    if (payment.state == PAYMENT_OPEN) {
-        public_order_reply(desk, job, 200, &after);
-        return;
-    }
-    struct held_job *held = job_hold(desk, job, desk->config.config->create_wait_ms);
-    if (held == NULL)
-        public_order_reply(desk, job, 202, &after);
+    result->open = payment.state == PAYMENT_OPEN;
+}
+
+static void payment_start_job(
+    struct desk *desk, struct job *job, const struct order *order, const struct provider *provider)
+{
+    const uint64_t wait_ms = desk->config.config->create_wait_ms;
+    struct pay_start start;
+    payment_start(desk, order, provider, &start);
+    if (start.status != STATUS_OK)
+        job_reply_status(job, start.status);
+    else if (start.problem != PROBLEM_NONE)
+        job_reply_problem(job, start.problem, start.detail, SPAN_NONE);
+    else if (!start.open && job->may_wait && wait_ms > 0)
+        payer_waits(desk, job, wait_ms);
     else
-        held->payment = payment.id;
+        public_order_reply(desk, job, start.open ? 200 : 202, &start.after);
 }
 
 /* "": with one provider only, nothing needs to be said. NULL: the job is answered. */
@@ -209,7 +245,7 @@ void public_order_pay(struct desk *desk, struct job *job, uint32_t id)
         return;
     const struct provider *provider = provider_choose(desk, job, name);
     if (provider != NULL)
-        payment_start(desk, job, &order, provider);
+        payment_start_job(desk, job, &order, provider);
 }
 
 void public_payment_ways(struct desk *desk, struct job *job, uint32_t id)
@@ -385,24 +421,37 @@ void public_order_refund(struct desk *desk, struct job *job, uint32_t id)
 
 /* ---- deduct on payment: the unit is taken when payment starts ---- */
 
-static void intent_order_pay(struct desk *desk, const struct held_job *held, const struct order *order)
+/* The unit was taken and its order is there: payment starts. What goes wrong is told to who waits. */
+static void intent_order_pay(
+    struct desk *desk, const struct pending_intent *intent, const struct order *order)
 {
     struct order after = *order;
-    held->job->result = JOB_REPLY;
-    if (held->has_details && !details_keep(desk, held->job, order, &held->details, &after))
-        return;
-    payment_start(desk, held->job, &after, held->provider);
+    struct pay_start start = { .status = STATUS_OK };
+    if (intent->has_details)
+        start.status = money_ops(desk)->details_set(
+            desk->config.store, order->ticket, &intent->details, desk->now_ms, &after);
+    if (start.status == STATUS_CONFLICT)
+        start = (struct pay_start){ .problem = order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID
+                                                                          : PROBLEM_ORDER_CLOSED };
+    else if (start.status == STATUS_OK)
+        payment_start(desk, &after, intent->provider, &start);
+    if (start.status != STATUS_OK)
+        verdict_keep(desk, order->ticket, PROBLEM_UNAVAILABLE, "The database is away. Try again shortly.");
+    else if (start.problem != PROBLEM_NONE)
+        verdict_keep(desk, order->ticket, start.problem, start.detail);
+    desk_order_changed(desk, order->ticket, order->user);
 }
 
 /* False: the job is answered. */
-static bool intent_read(struct desk *desk, struct job *job, struct intent *intent, struct held_job *held)
+static bool intent_read(
+    struct desk *desk, struct job *job, struct intent *intent, struct pending_intent *pending)
 {
     char text[INTENT_CHARS + 1] = "", name[PROVIDER_NAME_MAX + 1] = "", error[FIELD_ERROR];
     json_t *details = NULL;
     const struct field fields[] = {
         { "intent", FIELD_TEXT, text, INTENT_CHARS, INTENT_CHARS, true, NULL },
         { "provider", FIELD_TEXT, name, 1, PROVIDER_NAME_MAX, false, NULL },
-        { "details", FIELD_JSON, &details, 0, 0, false, &held->has_details },
+        { "details", FIELD_JSON, &details, 0, 0, false, &pending->has_details },
     };
     struct field inner[DETAIL_FIELDS];
     json_t *body = admin_body_parse(job->body, error);
@@ -410,9 +459,9 @@ static bool intent_read(struct desk *desk, struct job *job, struct intent *inten
         job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
         return false;
     }
-    details_fields(&held->details, inner);
+    details_fields(&pending->details, inner);
     const bool good = admin_fields_read(body, fields, sizeof fields / sizeof *fields, error)
-        && (!held->has_details || admin_fields_read(details, inner, DETAIL_FIELDS, error));
+        && (!pending->has_details || admin_fields_read(details, inner, DETAIL_FIELDS, error));
     json_decref(body);
     if (!good) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
@@ -424,8 +473,17 @@ static bool intent_read(struct desk *desk, struct job *job, struct intent *inten
         job_reply_problem(job, PROBLEM_INTENT_INVALID, NULL, SPAN_NONE);
         return false;
     }
-    held->provider = provider_choose(desk, job, name);
-    return held->provider != NULL && (!held->has_details || details_check(job, &held->details));
+    pending->provider = provider_choose(desk, job, name);
+    return pending->provider != NULL
+        && (!pending->has_details || details_check(job, &pending->details));
+}
+
+/* Answers with the order as it is now. */
+static void order_reply(struct desk *desk, struct job *job, int status)
+{
+    struct order order;
+    if (public_order_read(desk, job, &order))
+        public_order_reply(desk, job, status, &order);
 }
 
 static void intent_refuse(struct job *job, const struct outcome *outcome)
@@ -436,10 +494,20 @@ static void intent_refuse(struct job *job, const struct outcome *outcome)
         admin_refuse(job, outcome);
 }
 
+/* Where the unit's payment is remembered until its order is written; NULL: too many wait for theirs. */
+static struct pending_intent *intent_place(struct desk *desk, ticket_number ticket)
+{
+    struct desk_money *money = &desk->money;
+    for (uint32_t i = 0; i < money->intent_count; i++)
+        if (money->intents[i].ticket == ticket)
+            return &money->intents[i]; /* asked again */
+    return money->intent_count == PENDING_INTENTS_MAX ? NULL : &money->intents[money->intent_count++];
+}
+
 void public_intent_pay(struct desk *desk, struct job *job, uint32_t id)
 {
     struct intent intent;
-    struct held_job asked = { 0 };
+    struct pending_intent asked = { 0 };
     struct outcome outcome;
     (void)id;
     if (!intent_read(desk, job, &intent, &asked))
@@ -459,45 +527,36 @@ void public_intent_pay(struct desk *desk, struct job *job, uint32_t id)
         intent_refuse(job, &outcome);
         return;
     }
-    job->ticket = outcome.ticket;
-    struct held_job *held = job_hold(desk, job, ORDER_WAIT_MS);
-    if (held == NULL) {
+    job->ticket = asked.ticket = outcome.ticket;
+    asked.until_ms = desk->now_ms + ORDER_WAIT_MS;
+    struct pending_intent *place = intent_place(desk, outcome.ticket);
+    if (place != NULL)
+        *place = asked;
+    if (place != NULL && job->may_wait)
+        payer_waits(desk, job, ORDER_WAIT_MS + desk->config.config->create_wait_ms);
+    else
         order_reply(desk, job, 202);
-        return;
-    }
-    held->provider = asked.provider;
-    held->has_details = asked.has_details;
-    held->details = asked.details;
 }
 
 /* ---- the turn ---- */
 
-/* The unit was taken; is its order there by now? Then payment starts. */
-static bool held_order_turn(struct desk *desk, uint32_t at)
+/* True: it is done with: its order is there, or does not come. */
+static bool intent_turn(struct desk *desk, const struct pending_intent *intent)
 {
-    struct desk_money *money = &desk->money;
     struct order order;
-    const enum status status = desk->config.store->ops->order_by_ticket(
-        desk->config.store, money->held[at].job->ticket, &order);
-    if (status == STATUS_NOT_FOUND)
-        return false;
-    const struct held_job held = money->held[at];
-    money->held[at] = money->held[--money->held_count];
+    const enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, intent->ticket, &order);
     if (status == STATUS_OK)
-        intent_order_pay(desk, &held, &order);
-    else
-        job_reply_status(held.job, status);
-    if (held.job->result != JOB_HELD)
-        desk_job_done(desk, held.job);
-    return true;
+        intent_order_pay(desk, intent, &order);
+    return status == STATUS_OK || desk->now_ms >= intent->until_ms;
 }
 
 void desk_payments_turn(struct desk *desk)
 {
-    for (uint32_t i = desk->money.held_count; i-- > 0;) {
-        if (desk->money.held[i].payment == 0 && held_order_turn(desk, i))
-            continue;
-        if (desk->now_ms >= desk->money.held[i].until_ms)
-            held_answer(desk, i, 202, NULL);
+    struct desk_money *money = &desk->money;
+    for (uint32_t i = money->intent_count; i-- > 0;) {
+        const struct pending_intent intent = money->intents[i];
+        if (intent_turn(desk, &intent))
+            money->intents[i] = money->intents[--money->intent_count];
     }
 }

@@ -16,7 +16,7 @@ void public_payment_ways(struct desk *desk, struct job *job, uint32_t id);
 
 /* The cashier: the payment can be paid, or (`error`) never will. context: the desk. */
 void desk_payment_opened(void *context, const struct payment *payment, const char *error);
-void desk_payments_turn(struct desk *desk); /* users whose time is up */
+void desk_payments_turn(struct desk *desk); /* units that were taken and whose orders are there by now */
 /* Payment or refund of the order, as members that begin with a comma; nothing where there is none. */
 void desk_payment_json(const struct desk *desk, const struct order *order, struct text *out);
 const char *desk_payment_state_name(const struct payment *payment);

@@ -23,7 +23,7 @@ static void signed_reply(struct desk *desk, struct job *job, int status, struct 
     static const char *const methods[] = { [HTTP_GET] = "GET", [HTTP_POST] = "POST" };
     char signature[SANDBOX_SIGNATURE_BYTES], lines[SANDBOX_SIGNATURE_BYTES + 64];
     const struct sandbox_signed what = { span_from_string(methods[job->method]), job->path, body };
-    struct text out = text_in(job->response, JOB_RESPONSE_BYTES);
+    struct text out = text_in(job->response, job->response_bytes);
     struct text head = text_in(lines, sizeof lines);
     sandbox_sign(&desk->money.bank_secret, clock_wall_ms(), &what, signature);
     text_string(&head, SANDBOX_HEADER);

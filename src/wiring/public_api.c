@@ -1,6 +1,8 @@
 #include "wiring/public_api.h"
 
+#include "edge/edge.h"
 #include "wiring/desk_payments.h"
+#include "wiring/job_shares.h"
 #include "wiring/path_pattern.h"
 
 struct public_route {
@@ -8,35 +10,43 @@ struct public_route {
     const char *path; /* after /v1; a pattern (path_pattern.h) */
     public_handler handler;
     enum public_known known;
+    uint32_t body_max;
+    bool pays;
 };
 
+/* Bodies without and with details of delivery. */
+enum { SHORT = EDGE_BODY_ANY, DETAILED = JOB_BODY_SMALL };
 static const struct public_route routes[] = {
-    { HTTP_POST, "/orders/@/cancel", public_order_cancel, PUBLIC_KNOWN },
-    { HTTP_POST, "/orders/@/pay", public_order_pay, PUBLIC_KNOWN },
-    { HTTP_POST, "/orders/@/query", public_order_query, PUBLIC_KNOWN },
-    { HTTP_GET, "/orders/@/details", public_order_details, PUBLIC_KNOWN },
-    { HTTP_PUT, "/orders/@/details", public_order_details_set, PUBLIC_KNOWN },
-    { HTTP_POST, "/orders/@/refund", public_order_refund, PUBLIC_KNOWN },
-    { HTTP_POST, "/intents/pay", public_intent_pay, PUBLIC_BUYS },
-    { HTTP_GET, "/payments", public_payment_ways, PUBLIC_KNOWN },
-    { HTTP_POST, "/items/#/waitlist", public_waitlist_join, PUBLIC_ENTERS },
-    { HTTP_GET, "/items/#/waitlist", public_waitlist_show, PUBLIC_KNOWN },
-    { HTTP_DELETE, "/items/#/waitlist", public_waitlist_leave, PUBLIC_KNOWN },
+    { HTTP_POST, "/orders/@/cancel", public_order_cancel, PUBLIC_KNOWN, SHORT, false },
+    { HTTP_POST, "/orders/@/pay", public_order_pay, PUBLIC_KNOWN, SHORT, true },
+    { HTTP_POST, "/orders/@/query", public_order_query, PUBLIC_KNOWN, SHORT, false },
+    { HTTP_GET, "/orders/@/details", public_order_details, PUBLIC_KNOWN, SHORT, false },
+    { HTTP_PUT, "/orders/@/details", public_order_details_set, PUBLIC_KNOWN, DETAILED, false },
+    { HTTP_POST, "/orders/@/refund", public_order_refund, PUBLIC_KNOWN, SHORT, false },
+    { HTTP_POST, "/intents/pay", public_intent_pay, PUBLIC_BUYS, DETAILED, true },
+    { HTTP_GET, "/payments", public_payment_ways, PUBLIC_KNOWN, SHORT, false },
+    { HTTP_POST, "/items/#/waitlist", public_waitlist_join, PUBLIC_ENTERS, SHORT, false },
+    { HTTP_GET, "/items/#/waitlist", public_waitlist_show, PUBLIC_KNOWN, SHORT, false },
+    { HTTP_DELETE, "/items/#/waitlist", public_waitlist_leave, PUBLIC_KNOWN, SHORT, false },
 };
 enum { ROUTES = sizeof routes / sizeof *routes };
 
-enum public_known public_api_known(enum http_method method, struct span path, uint32_t *id)
+struct public_found public_api_find(enum http_method method, struct span path)
 {
-    enum public_known known = PUBLIC_UNKNOWN;
+    struct public_found found = { .known = PUBLIC_UNKNOWN };
     uint64_t order;
     for (size_t i = 0; i < ROUTES; i++) {
-        if (!path_pattern_matches(routes[i].path, path, id, &order))
+        if (!path_pattern_matches(routes[i].path, path, &found.id, &order))
             continue;
-        if (routes[i].method == method)
-            return routes[i].known;
-        known = PUBLIC_OTHER_METHOD;
+        found.known = PUBLIC_OTHER_METHOD;
+        if (routes[i].method != method)
+            continue;
+        found.known = routes[i].known;
+        found.body_max = routes[i].body_max;
+        found.pays = routes[i].pays;
+        return found;
     }
-    return known;
+    return found;
 }
 
 void desk_public_job(struct desk *desk, struct job *job)

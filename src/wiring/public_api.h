@@ -9,10 +9,16 @@
 
 /* Whether there is such a path under /v1, and whether it takes the method. PUBLIC_BUYS: it does, and may
  * lead to a unit without passing the door again, so who is banned is refused. PUBLIC_ENTERS: the same,
- * and nothing that was asked at the door stands behind it, so it takes a pass for the item, whose number
- * is put into *id. Any thread. */
+ * and nothing that was asked at the door stands behind it, so it takes a pass for the item of the path.
+ * Any thread. */
 enum public_known { PUBLIC_UNKNOWN, PUBLIC_OTHER_METHOD, PUBLIC_KNOWN, PUBLIC_BUYS, PUBLIC_ENTERS };
-enum public_known public_api_known(enum http_method method, struct span path, uint32_t *id);
+struct public_found {
+    enum public_known known;
+    uint32_t id;       /* the number in the path */
+    uint32_t body_max; /* a longer body is refused before it is read */
+    bool pays;         /* its answer may have to wait for a payment provider */
+};
+struct public_found public_api_find(enum http_method method, struct span path);
 
 /* `id`: the number in the path, or 0. job->user: whose session; job->ticket: the order in the path. */
 typedef void (*public_handler)(struct desk *desk, struct job *job, uint32_t id);

@@ -25,7 +25,6 @@ struct push {
     struct push_items items;
     struct arena arena;
     uint32_t sockets_max;    /* the rest of the connections is for buying */
-    uint32_t jobs;           /* at the desk */
     uint32_t hand;           /* the slot to visit next */
     uint32_t visits_left;    /* until all have heard of the last change */
     uint8_t round;           /* of telling everybody everything */
@@ -398,29 +397,27 @@ void push_note(struct routes *routes, ticket_number ticket, user_id user)
 
 static void job_start(struct routes *routes, struct push_socket *socket)
 {
-    struct job *job = job_take(routes, socket->socket, JOB_PUSH, false, 0);
+    struct job *job = job_take(routes,
+        &(struct job_wish){
+            .kind = JOB_PUSH, .share = SHARE_PUSH, .user = socket->user, .token = socket->socket });
     invariant(job != NULL && socket->need != PUSH_NOTHING);
-    job->user = socket->user;
     job->ticket = socket->need == PUSH_ORDER ? socket->ticket : 0;
     job->version_seen = job->ticket != 0 && job->ticket == socket->told ? socket->told_seen : 0;
     socket->need = PUSH_NOTHING;
-    routes->push->jobs++;
     job_hand_in(routes, job);
 }
 
-/* At most half of the jobs that nobody else has. */
 static void jobs_start(struct routes *routes, uint64_t now_ms)
 {
     struct push *push = routes->push;
-    while (push->table.line_first != 0 && push->jobs < routes->jobs_free && now_ms >= push->pause_until_ms)
+    while (push->table.line_first != 0 && job_shares_free(&routes->jobs, SHARE_PUSH) > 0
+        && now_ms >= push->pause_until_ms)
         job_start(routes, push_table_ask(&push->table));
 }
 
 void push_job_returned(struct routes *routes, const struct job *job)
 {
     struct push *push = routes->push;
-    invariant(push->jobs > 0);
-    push->jobs--;
     struct push_socket *socket = push_table_find(&push->table, edge_socket_slot(job->token), job->token);
     if (socket == NULL)
         return;

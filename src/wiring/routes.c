@@ -48,67 +48,6 @@ static void answer_count(enum answer answer)
         metric_add(&answer_metrics[answer], 1);
 }
 
-struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64])
-{
-    if (cors == 0 || cors > routes->settings->origin_count)
-        return SPAN_NONE;
-    struct text text = text_in(out, ORIGIN_BYTES_MAX + 64);
-    text_literal(&text, "Access-Control-Allow-Origin: ");
-    text_string(&text, routes->settings->origins[cors - 1]);
-    text_literal(&text, "\r\nVary: Origin\r\n");
-    return text_span(&text);
-}
-
-enum edge_verdict reply_bytes(
-    struct exchange *exchange, int status, struct span type, struct span headers, struct span body)
-{
-    char origin[ORIGIN_BYTES_MAX + 64], lines[512];
-    struct text head = text_in(lines, sizeof lines);
-    text_add(&head, headers);
-    text_add(&head, cors_headers(exchange->routes, exchange->cors, origin));
-    invariant(!head.overflow);
-    http_reply(exchange->out, status, type, text_span(&head), body, exchange->closing);
-    return EDGE_REPLIED;
-}
-
-enum edge_verdict reply_json(struct exchange *exchange, int status, const struct text *body, bool cacheable)
-{
-    if (body->overflow)
-        return reply_problem(exchange, PROBLEM_INTERNAL, NULL);
-    return reply_bytes(exchange, status, SPAN("application/json"),
-        cacheable ? SPAN("Cache-Control: no-cache\r\n") : SPAN("Cache-Control: no-store\r\n"),
-        text_span(body));
-}
-
-enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
-{
-    char bytes[1024], line[32];
-    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
-    problem_body(&body, problem, detail != NULL ? detail : exchange_detail(exchange, problem), SPAN_NONE);
-    if (problem_texts[problem].status == 503)
-        text_format(&head, "Retry-After: %u\r\n", retry_after_s(exchange->routes));
-    return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
-        text_span(&head), text_span(&body));
-}
-
-user_id session_user(struct exchange *exchange)
-{
-    struct session session;
-    struct span token;
-    if (exchange->request->authorization.data == NULL) {
-        reply_problem(exchange, PROBLEM_SESSION_REQUIRED, NULL);
-        return 0;
-    }
-    if (!token_bearer(exchange->request->authorization, &token)
-        || session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session)
-            != TOKEN_OK) {
-        routes_watch_failed(exchange);
-        reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
-        return 0;
-    }
-    return session.user;
-}
-
 bool path_number(struct span *path, uint32_t *number)
 {
     size_t digits = 0;
@@ -327,8 +266,7 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
 {
     const enum http_method method = exchange->request->method;
     sale_id sale;
-    uint32_t id;
-    if (public_api_known(method, path, &id) != PUBLIC_UNKNOWN)
+    if (public_api_find(method, path).known != PUBLIC_UNKNOWN)
         return orders_public(exchange, path);
     if (span_starts_with(path, SPAN("/items/")))
         return route_item(exchange, span_of(path.data + 7, path.size - 7));
@@ -394,12 +332,7 @@ static bool address_let_in(struct exchange *exchange)
     if (wait_ms == 0)
         return true;
     routes_watch_too_fast(exchange);
-    const struct edge_answer answer = {
-        .kind = PROBLEM_TOO_FAST, .flags = exchange->chinese ? ANSWER_CHINESE : 0, .a = wait_ms
-    };
-    char origin[ORIGIN_BYTES_MAX + 64];
-    answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
-        exchange->closing, exchange->out);
+    reply_too_fast(exchange, wait_ms);
     return false;
 }
 
@@ -408,8 +341,9 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     const struct span path = exchange->request->path;
     if (exchange->request->method == HTTP_OPTIONS)
         return route_options(exchange);
-    if (span_starts_with(path, SPAN("/sandbox/v1/")) || orders_callback(NULL, exchange->request))
-        return orders_outside(exchange);
+    const bool callback = orders_callback(NULL, exchange->request);
+    if (callback || span_starts_with(path, SPAN("/sandbox/v1/")))
+        return orders_outside(exchange, callback);
     if (span_starts_with(path, SPAN("/v1/")))
         return address_let_in(exchange) ? route_public(exchange, span_of(path.data + 3, path.size - 3))
                                         : EDGE_REPLIED;
@@ -424,6 +358,21 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     if (live)
         return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN_NONE, SPAN("ok\n"));
     return ready ? public_ready(exchange) : public_metrics(exchange);
+}
+
+static uint32_t routes_body_max(void *self, const struct http_request *request)
+{
+    const struct span path = request->path;
+    uint32_t item;
+    if (span_starts_with(path, SPAN("/admin/v1/")) || orders_callback(self, request))
+        return HTTP_BODY_MAX;
+    if (purchase_path(path, &item) || intent_path(path, &item))
+        return EDGE_BODY_ANY;
+    if (!span_starts_with(path, SPAN("/v1/")))
+        return JOB_BODY_SMALL;
+    const struct public_found route =
+        public_api_find(request->method, span_of(path.data + 3, path.size - 3));
+    return route.body_max != 0 ? route.body_max : JOB_BODY_SMALL;
 }
 
 static enum edge_verdict routes_request(void *self, const struct http_request *request,
@@ -536,6 +485,7 @@ struct edge_handler routes_handler(struct routes *routes)
     return (struct edge_handler){ .self = routes,
         .overlaps = routes_overlaps,
         .favours = orders_callback,
+        .body_max = routes_body_max,
         .request = routes_request,
         .render = routes_render,
         .refuse = routes_refuse,
@@ -571,8 +521,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
-    const size_t bytes = WAITS_MAX * sizeof(struct wait)
-        + JOBS_MAX * (sizeof(struct job) + JOB_REQUEST_BYTES + JOB_RESPONSE_BYTES + 256) + 8192;
+    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + 8192;
     const enum status status = arena_open(&routes->arena, bytes);
     if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
         routes_close(routes);

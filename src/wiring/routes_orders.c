@@ -14,36 +14,38 @@ void orders_create(struct routes *routes)
         routes->asks[i].next_free = (uint16_t)(i + 1 < ASKS_MAX ? i + 2 : 0);
     routes->ask_free = 1;
     routes->waits = arena_take(&routes->arena, WAITS_MAX, sizeof *routes->waits);
-    struct job *jobs = arena_take(&routes->arena, JOBS_MAX, sizeof *jobs);
-    for (uint32_t i = 0; i < JOBS_MAX; i++) {
-        jobs[i].request = arena_take(&routes->arena, 1, JOB_REQUEST_BYTES);
-        jobs[i].response = arena_take(&routes->arena, 1, JOB_RESPONSE_BYTES);
-        jobs[i].next = routes->job_free;
-        routes->job_free = &jobs[i];
-    }
-    routes->jobs_free = JOBS_MAX;
+    job_shares_create(&routes->jobs, &routes->arena);
 }
 
-struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing, uint8_t cors)
+struct job *job_take(struct routes *routes, const struct job_wish *wish)
 {
-    struct job *job = routes->job_free;
+    struct job *job = job_shares_take(&routes->jobs, wish->share, wish->user);
     if (job == NULL)
         return NULL;
-    routes->job_free = job->next;
-    routes->jobs_free--;
-    char *request = job->request, *response = job->response;
-    *job = (struct job){ .token = token, .kind = kind, .closing = closing, .cors = cors };
-    job->request = request;
-    job->response = response;
+    job->kind = wish->kind;
+    job->token = wish->token;
+    job->closing = wish->closing;
+    job->cors = wish->cors;
     return job;
 }
 
-static void job_give(struct routes *routes, struct job *job)
+/* NULL: refused, and told so. */
+static struct job *exchange_job(
+    struct exchange *exchange, enum job_kind kind, enum job_share share, user_id user)
 {
-    routes->jobs_outside -= job->kind == JOB_OUTSIDE;
-    job->next = routes->job_free;
-    routes->job_free = job;
-    routes->jobs_free++;
+    struct routes *routes = exchange->routes;
+    const struct job_wish wish = { .kind = kind,
+        .share = share,
+        .user = user,
+        .token = exchange->token,
+        .closing = exchange->closing,
+        .cors = exchange->cors };
+    struct job *job = job_take(routes, &wish);
+    if (job == NULL && job_shares_user_full(&routes->jobs, share, user))
+        reply_too_fast(exchange, TOO_MANY_JOBS_WAIT_MS);
+    else if (job == NULL)
+        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    return job;
 }
 
 void job_hand_in(struct routes *routes, struct job *job)
@@ -171,23 +173,6 @@ static void mine_complete(struct routes *routes, const struct ask *ask, const st
     edge_complete_bytes(routes->edge, ask->token, text_span(&out));
 }
 
-static void order_job_start(struct routes *routes, const struct wait *wait, bool may_wait)
-{
-    struct job *job = job_take(routes, wait->token, JOB_ORDER, wait->closing, wait->cors);
-    if (job == NULL) {
-        complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, NULL, wait->closing, wait->cors);
-        return;
-    }
-    job->user = wait->user;
-    job->ticket = wait->ticket;
-    job->item = wait->item;
-    job->quantity = wait->quantity;
-    job->version_seen = wait->version_seen;
-    job->wait_until_ms = wait->until_ms;
-    job->may_wait = may_wait;
-    job_hand_in(routes, job);
-}
-
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome)
 {
     invariant(index < ASKS_MAX);
@@ -208,7 +193,8 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         ask_refuse(routes, &ask, PROBLEM_UNKNOWN_ORDER);
         return;
     }
-    const struct wait wait = { .token = ask.token,
+    const struct wait wait = { .kind = JOB_ORDER,
+        .token = ask.token,
         .user = ask.user,
         .ticket = outcome->ticket,
         .version_seen = ask.version_seen,
@@ -217,7 +203,7 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         .quantity = outcome->quantity,
         .closing = ask.closing,
         .cors = ask.cors };
-    order_job_start(routes, &wait, ask.wait_until_ms > edge_now_ms(routes->edge));
+    wait_start(routes, &wait);
 }
 
 enum edge_verdict orders_list(struct exchange *exchange)
@@ -225,11 +211,9 @@ enum edge_verdict orders_list(struct exchange *exchange)
     const user_id user = session_user(exchange);
     if (user == 0)
         return EDGE_REPLIED;
-    struct job *job =
-        job_take(exchange->routes, exchange->token, JOB_ORDERS, exchange->closing, exchange->cors);
+    struct job *job = exchange_job(exchange, JOB_ORDERS, SHARE_VIEW, user);
     if (job == NULL)
-        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    job->user = user;
+        return EDGE_REPLIED;
     job_hand_in(exchange->routes, job);
     return EDGE_DEFERRED;
 }
@@ -238,7 +222,7 @@ static struct span job_copy(struct job *job, size_t *used, struct span bytes)
 {
     if (bytes.size == 0)
         return SPAN_NONE;
-    invariant(*used + bytes.size <= JOB_REQUEST_BYTES);
+    invariant(*used + bytes.size <= job->request_bytes);
     memcpy(job->request + *used, bytes.data, bytes.size);
     const struct span copy = span_of(job->request + *used, bytes.size);
     *used += bytes.size;
@@ -292,27 +276,26 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
-    uint32_t id = 0;
-    const enum public_known known = public_api_known(request->method, path, &id);
-    if (known == PUBLIC_UNKNOWN || known == PUBLIC_OTHER_METHOD)
-        return reply_problem(exchange, known == PUBLIC_UNKNOWN ? PROBLEM_NOT_FOUND : PROBLEM_METHOD, NULL);
+    const struct public_found route = public_api_find(request->method, path);
+    if (route.known == PUBLIC_UNKNOWN || route.known == PUBLIC_OTHER_METHOD)
+        return reply_problem(
+            exchange, route.known == PUBLIC_UNKNOWN ? PROBLEM_NOT_FOUND : PROBLEM_METHOD, NULL);
     const user_id user = session_user(exchange);
-    if (user == 0 || (known >= PUBLIC_BUYS && routes_banned(exchange, user))
-        || (known == PUBLIC_ENTERS && !pass_shown(exchange, id, user)))
+    if (user == 0 || (route.known >= PUBLIC_BUYS && routes_banned(exchange, user))
+        || (route.known == PUBLIC_ENTERS && !pass_shown(exchange, route.id, user)))
         return EDGE_REPLIED;
     if (request->body.size > 0 && !is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
-    struct job *job = job_take(routes, exchange->token, JOB_PUBLIC, exchange->closing, exchange->cors);
+    struct job *job = exchange_job(exchange, JOB_PUBLIC, route.pays ? SHARE_PAY : SHARE_VIEW, user);
     if (job == NULL)
-        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    job->user = user;
+        return EDGE_REPLIED;
+    job->may_wait = route.pays && waits_have_room(routes, user);
     job->client = *request->client;
     (void)job_fill(job, request, path);
     job_hand_in(routes, job);
     return EDGE_DEFERRED;
 }
 
-/* Callbacks and the sandbox: their signature is all they have, and the desk checks it. */
 bool orders_callback(void *self, const struct http_request *request)
 {
     (void)self;
@@ -320,16 +303,14 @@ bool orders_callback(void *self, const struct http_request *request)
         && span_ends_with(request->path, SPAN("/callback"));
 }
 
-enum edge_verdict orders_outside(struct exchange *exchange)
+/* Callbacks and the sandbox: their signature is all they have, and the desk checks it. */
+enum edge_verdict orders_outside(struct exchange *exchange, bool callback)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
-    struct job *job = routes->jobs_outside == JOBS_OUTSIDE_MAX
-        ? NULL
-        : job_take(routes, exchange->token, JOB_OUTSIDE, exchange->closing, exchange->cors);
+    struct job *job = exchange_job(exchange, JOB_OUTSIDE, callback ? SHARE_CALLBACK : SHARE_SANDBOX, 0);
     if (job == NULL)
-        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    routes->jobs_outside++;
+        return EDGE_REPLIED;
     size_t used = job_fill(job, request, request->path);
     job->head = job_copy(job, &used, http_header_lines(request));
     job_hand_in(routes, job);
@@ -352,32 +333,14 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
     }
     if (request->body.size > 0 && !is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
-    struct job *job = job_take(routes, exchange->token, JOB_ADMIN, exchange->closing, exchange->cors);
+    struct job *job = exchange_job(exchange, JOB_ADMIN, SHARE_ADMIN, 0);
     if (job == NULL)
-        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+        return EDGE_REPLIED;
     (void)job_fill(job, request, path);
     job->role = admin->role;
     memcpy(job->actor, admin->name, sizeof job->actor);
     job_hand_in(routes, job);
     return EDGE_DEFERRED;
-}
-
-static void wait_add(struct routes *routes, const struct job *job)
-{
-    const struct wait wait = { .token = job->token,
-        .user = job->user,
-        .ticket = job->ticket,
-        .version_seen = job->version_seen,
-        .until_ms = job->wait_until_ms,
-        .item = job->item,
-        .quantity = job->quantity,
-        .closing = job->closing,
-        .cors = job->cors };
-    if (routes->wait_count == WAITS_MAX) {
-        complete_problem(routes, wait.token, PROBLEM_TOO_POPULAR, NULL, wait.closing, wait.cors);
-        return;
-    }
-    routes->waits[routes->wait_count++] = wait;
 }
 
 /* The CORS line goes in after the status line: the desk does not know origins. */
@@ -411,30 +374,7 @@ static void job_returned(struct routes *routes, struct job *job)
         wait_add(routes, job);
     else
         job_complete(routes, job);
-    job_give(routes, job);
-}
-
-/* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the
- * others stay. Thousands may wait while news come thick: who has gone is looked for with the time. */
-static void waits_sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
-{
-    const bool stopping = atomic_load(routes->shared.draining); /* nobody is kept waiting any more */
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < routes->wait_count; i++) {
-        struct wait wait = routes->waits[i];
-        const bool called = news && (ticket == 0 || wait.ticket == ticket);
-        const bool late = now_ms >= wait.until_ms || stopping;
-        if ((called || late || !news) && !edge_token_alive(routes->edge, wait.token))
-            continue;
-        if ((called || late) && routes->job_free != NULL) {
-            order_job_start(routes, &wait, !late);
-            continue;
-        }
-        if (called)
-            wait.until_ms = now_ms; /* no job is free: the next look must not miss the news */
-        routes->waits[kept++] = wait;
-    }
-    routes->wait_count = kept;
+    job_shares_give(&routes->jobs, job);
 }
 
 void orders_turn(struct routes *routes, uint64_t now_ms)
@@ -446,11 +386,7 @@ void orders_turn(struct routes *routes, uint64_t now_ms)
             continue;
         }
         push_note(routes, note.ticket, note.user);
-        if (routes->wait_count > 0)
-            waits_sweep(routes, true, note.ticket, now_ms);
+        waits_news(routes, note.ticket, now_ms);
     }
-    if (routes->wait_count > 0 && now_ms >= routes->waits_look_ms) {
-        routes->waits_look_ms = now_ms + WAITS_LOOK_MS;
-        waits_sweep(routes, false, 0, now_ms);
-    }
+    waits_turn(routes, now_ms);
 }

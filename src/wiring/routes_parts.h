@@ -9,20 +9,19 @@
 #include "funnel/watch.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
+#include "wiring/job_shares.h"
 #include "wiring/push.h"
 #include "wiring/routes.h"
 #include "wiring/settings.h"
 
 enum {
     ASKS_MAX = 1024,  /* questions to the inventory under way */
-    WAITS_MAX = 8192, /* requests that wait for an order to change */
-    JOBS_MAX = 128,   /* jobs at the desk */
-    /* Of these, for requests without a session: no limit holds them back, so they can't have all. */
-    JOBS_OUTSIDE_MAX = JOBS_MAX / 4,
+    WAITS_MAX = 8192, /* requests that wait for an order to change, or for a payment to be payable */
+    WAITS_PER_USER = 32, /* once half of them are taken */
     WAIT_MAX_S = 30,
-    WAITS_LOOK_MS = 20, /* between two looks at which waits are over */
+    WAITS_LOOK_MS = 20,           /* between two looks at which waits are over */
+    TOO_MANY_JOBS_WAIT_MS = 1000, /* who has enough jobs at the desk comes again after this */
 };
-static_assert((int)JOBS_MAX < (int)JOB_SLOTS, "the desk's rings always have room for a job");
 
 /* Marks in the spare bits of a token while it travels as a tag. */
 static const uint64_t TAG_ASK = 1ull << 63;
@@ -60,8 +59,10 @@ struct ask {
     uint16_t next_free;
 };
 
-/* An order view that waits for news: the job to hand in again. */
+/* A request that waits for news of an order (routes_waits.c): the job to hand in again. */
 struct wait {
+    uint8_t kind; /* enum job_kind: JOB_ORDER or JOB_PAYMENT */
+    bool called;  /* there was news, but no job */
     uint64_t token;
     user_id user;
     ticket_number ticket;
@@ -87,8 +88,7 @@ struct routes {
     struct wait *waits;
     uint32_t wait_count;
     uint64_t waits_look_ms; /* the next look at them by time */
-    struct job *job_free;
-    uint32_t jobs_free, jobs_outside;
+    struct job_shares jobs;
     struct push *push;
     struct human human;
     const struct settings *settings; /* of this turn */
@@ -107,19 +107,21 @@ static inline const char *exchange_detail(const struct exchange *exchange, enum 
     return exchange->chinese ? problem_chinese(problem) : NULL;
 }
 
-/* routes.c */
+/* routes_reply.c */
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail);
+enum edge_verdict reply_too_fast(struct exchange *exchange, uint32_t wait_ms);
 enum edge_verdict reply_json(
     struct exchange *exchange, int status, const struct text *body, bool cacheable);
 enum edge_verdict reply_bytes(
     struct exchange *exchange, int status, struct span type, struct span headers, struct span body);
 /* The session's user, or 0 after writing the refusal to the exchange. */
 user_id session_user(struct exchange *exchange);
+struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
+/* routes.c */
 /* "12" at the front of *path; the rest stays. */
 bool path_number(struct span *path, uint32_t *number);
 /* A parameter of the query; SPAN_NONE: not there. */
 struct span query_value(struct span query, const char *name);
-struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
 
 /* routes_watch.c */
 extern const uint8_t watched_reasons[DOOR_REASONS]; /* enum watch_signal */
@@ -168,7 +170,7 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path);
 /* Whether it is a payment provider's callback. `self` is not used. */
 bool orders_callback(void *self, const struct http_request *request);
 /* A request without a session that the desk answers (desk_outside.c). */
-enum edge_verdict orders_outside(struct exchange *exchange);
+enum edge_verdict orders_outside(struct exchange *exchange, bool callback);
 enum edge_verdict orders_list(struct exchange *exchange);
 enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
@@ -181,9 +183,23 @@ void complete_problem(struct routes *routes, uint64_t token, enum problem proble
 void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem);
 /* Asks the inventory; NULL: refused, and told so. */
 struct ask *ask_send(struct exchange *exchange, const struct command *command);
-struct job *job_take(struct routes *routes, uint64_t token, enum job_kind kind, bool closing,
-    uint8_t cors); /* NULL: none free */
+struct job_wish {
+    enum job_kind kind;
+    enum job_share share;
+    user_id user; /* 0: nobody's */
+    uint64_t token;
+    bool closing;
+    uint8_t cors;
+};
+struct job *job_take(struct routes *routes, const struct job_wish *wish); /* NULL: none for them */
 void job_hand_in(struct routes *routes, struct job *job);
+
+/* routes_waits.c */
+bool waits_have_room(const struct routes *routes, user_id user);
+void wait_start(struct routes *routes, const struct wait *wait); /* its first job */
+void wait_add(struct routes *routes, const struct job *job);     /* one that came back: not yet */
+void waits_news(struct routes *routes, ticket_number ticket, uint64_t now_ms); /* 0: of any */
+void waits_turn(struct routes *routes, uint64_t now_ms);
 
 /* routes_room.c */
 enum edge_verdict room_request(struct exchange *exchange, sale_id id); /* POST enters, GET looks */

@@ -43,7 +43,7 @@ FINDINGS = {
     "3": ("an older database beside the present journal is refused or repaired", []),
     "4": ("'not known' is an answer of its own, and admin writes are safe to repeat", []),
     "5": ("the audit of a command is in the log with it", []),
-    "6": ("paying leaves places for operators and callbacks", []),
+    "6": ("paying leaves places for operators and callbacks", [e2e("routes_waits"), unit("wiring/job_shares")]),
     "7": ("damaged files are found, and the start says which", []),
     "8": ("an earlier win is no way round the funnel, and hoarding gains nothing", []),
     "9": ("simple machines do not pass the human check", []),

@@ -70,7 +70,39 @@ def bodies_that_are_too_long_get_413_and_the_connection_closes():
         connection.send(b"POST /v1/items/1/buy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n10001\r\n")
         problem(connection.read_reply(), 413, "malformed-request")
         true(connection.closes(), "still open")
-    problem(buy(b" " * 65536), 400, "bad-body")
+    problem(buy(b" " * 4096), 400, "bad-body")
+
+
+@nothing_changes
+def each_address_takes_bodies_of_its_own_length_known_before_they_are_read():
+    order = "0123456789abcdef"
+    for path, longest in ((f"/v1/items/{item}/buy", 4096), (f"/v1/items/{item}/intent", 4096), (f"/v1/orders/{order}/pay", 4096),
+                          ("/v1/intents/pay", 8192), ("/v1/session", 8192), (f"/v1/items/{item}/pass", 8192), ("/nowhere", 8192),
+                          ("/v1/payments/sandbox/callback", 65536), ("/admin/v1/sales", 65536)):
+        for size, refused in ((longest, False), (longest + 1, True)):
+            with server.connect(timeout_s=2 if refused else 0.1) as connection:
+                connection.send(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n{{".encode())
+                if refused:
+                    problem(connection.read_reply(), 413, "malformed-request")
+                    true(connection.closes(), "still open")
+                    continue
+                try:
+                    reply = connection.read_reply()
+                except TimeoutError:
+                    continue  # it waits for the body
+                true(False, f"{path} with {size} bytes: {reply}")
+
+
+@nothing_changes
+def a_chunked_body_may_not_be_longer_either():
+    def chunked(size):
+        body = b"".join(b"400\r\n" + b" " * 1024 + b"\r\n" for _ in range(size // 1024)) + b"0\r\n\r\n"
+        with server.connect() as connection:
+            connection.send(f"POST /v1/items/{item}/buy HTTP/1.1\r\nHost: x\r\nStampede-Pass: {buyer.get_pass(item)}\r\n"
+                            "Transfer-Encoding: chunked\r\n\r\n".encode() + body)
+            return connection.read_reply()
+    problem(chunked(4096), 400, "bad-body")
+    problem(chunked(5120), 413, "malformed-request")
 
 
 @nothing_changes

@@ -10,7 +10,7 @@ server.start()
 
 ORDER = "0123456789abcdef"
 with open(os.path.join(REPOSITORY, "src", "wiring", "public_api.c"), encoding="utf-8") as file:
-    ROUTES = re.findall(r'\{ HTTP_(\w+), "([^"]+)", \w+, \w+ \}', file.read())
+    ROUTES = re.findall(r'\{ HTTP_(\w+), "([^"]+)", \w+, \w+, \w+, \w+ \}', file.read())
 true(len(ROUTES) >= 8, "the table was not found")
 
 

@@ -1,0 +1,77 @@
+/* wiring/routes_reply.c: how an edge answers: bytes, JSON, problems; and who is asking. */
+#include "edge/http_reply.h"
+#include "funnel/token.h"
+#include "wiring/routes_parts.h"
+
+struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64])
+{
+    if (cors == 0 || cors > routes->settings->origin_count)
+        return SPAN_NONE;
+    struct text text = text_in(out, ORIGIN_BYTES_MAX + 64);
+    text_literal(&text, "Access-Control-Allow-Origin: ");
+    text_string(&text, routes->settings->origins[cors - 1]);
+    text_literal(&text, "\r\nVary: Origin\r\n");
+    return text_span(&text);
+}
+
+enum edge_verdict reply_bytes(
+    struct exchange *exchange, int status, struct span type, struct span headers, struct span body)
+{
+    char origin[ORIGIN_BYTES_MAX + 64], lines[512];
+    struct text head = text_in(lines, sizeof lines);
+    text_add(&head, headers);
+    text_add(&head, cors_headers(exchange->routes, exchange->cors, origin));
+    invariant(!head.overflow);
+    http_reply(exchange->out, status, type, text_span(&head), body, exchange->closing);
+    return EDGE_REPLIED;
+}
+
+enum edge_verdict reply_json(struct exchange *exchange, int status, const struct text *body, bool cacheable)
+{
+    if (body->overflow)
+        return reply_problem(exchange, PROBLEM_INTERNAL, NULL);
+    return reply_bytes(exchange, status, SPAN("application/json"),
+        cacheable ? SPAN("Cache-Control: no-cache\r\n") : SPAN("Cache-Control: no-store\r\n"),
+        text_span(body));
+}
+
+enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
+{
+    char bytes[1024], line[32];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
+    problem_body(&body, problem, detail != NULL ? detail : exchange_detail(exchange, problem), SPAN_NONE);
+    if (problem_texts[problem].status == 503)
+        text_format(&head, "Retry-After: %u\r\n", retry_after_s(exchange->routes));
+    return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
+        text_span(&head), text_span(&body));
+}
+
+enum edge_verdict reply_too_fast(struct exchange *exchange, uint32_t wait_ms)
+{
+    struct routes *routes = exchange->routes;
+    const struct edge_answer answer = {
+        .kind = PROBLEM_TOO_FAST, .flags = exchange->chinese ? ANSWER_CHINESE : 0, .a = wait_ms
+    };
+    char origin[ORIGIN_BYTES_MAX + 64];
+    answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
+        exchange->closing, exchange->out);
+    return EDGE_REPLIED;
+}
+
+user_id session_user(struct exchange *exchange)
+{
+    struct session session;
+    struct span token;
+    if (exchange->request->authorization.data == NULL) {
+        reply_problem(exchange, PROBLEM_SESSION_REQUIRED, NULL);
+        return 0;
+    }
+    if (!token_bearer(exchange->request->authorization, &token)
+        || session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session)
+            != TOKEN_OK) {
+        routes_watch_failed(exchange);
+        reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
+        return 0;
+    }
+    return session.user;
+}
