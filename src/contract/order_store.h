@@ -35,6 +35,17 @@ struct order {
     uint8_t ending;   /* enum order_reason: it is closed with that as soon as its payments are */
 };
 
+/* Which orders; a member that is 0 asks for nothing. */
+struct order_filter {
+    user_id user;
+    item_id item;
+    sale_id sale;
+    uint8_t state;           /* enum order_state */
+    uint64_t from_ms, to_ms; /* created at from_ms or later, before to_ms */
+    ticket_number before;    /* tickets below this one */
+};
+enum { ORDERS_LOOK_MAX = 20000 };
+
 /* What happens to an order; contract/order_state.c has the table of legal moves. */
 enum order_event {
     ORDER_EVENT_PAY,
@@ -226,9 +237,10 @@ struct order_store_ops {
         ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
     enum status (*order_by_ticket)(struct order_store *, ticket_number, struct order *);
-    /* Newest first, tickets below `before` (0: from the newest). user 0: any; item 0: any. */
-    enum status (*orders_list)(struct order_store *, user_id, item_id, ticket_number before,
-        struct order *, uint32_t max, uint32_t *count);
+    /* Newest first. One call looks at ORDERS_LOOK_MAX orders at most, so a page may be short though
+     * there is more: *next is the `before` of the page after this one; 0: there is none. */
+    enum status (*orders_list)(struct order_store *, const struct order_filter *, struct order *,
+        uint32_t max, uint32_t *count, ticket_number *next);
     /* Rows with id > after, ascending. */
     enum status (*dead_letters)(struct order_store *, uint64_t after, enum dead_state state,
         struct dead_letter *, uint32_t max, uint32_t *count);

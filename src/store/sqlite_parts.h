@@ -85,7 +85,6 @@ enum sqlite_statement {
     SQL_ELIGIBLE_ADD,
     SQL_ORDER_GET,
     SQL_ORDERS_ALL,
-    SQL_ORDERS_OF_ITEM,
     SQL_ORDERS_OF_USER,
     SQL_ORDERS_OF_BOTH,
     SQL_ORDER_TOTALS,
@@ -372,8 +371,8 @@ enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t
 /* sqlite_reads.c */
 enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);
 enum status sqlite_order_by_ticket(struct order_store *, ticket_number, struct order *);
-enum status sqlite_orders_list(struct order_store *, user_id, item_id, ticket_number before,
-    struct order *, uint32_t max, uint32_t *count);
+enum status sqlite_orders_list(struct order_store *, const struct order_filter *, struct order *,
+    uint32_t max, uint32_t *count, ticket_number *next);
 enum status sqlite_order_totals(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
 enum status sqlite_live_units(struct order_store *, item_id, uint64_t *units);
 

@@ -7,6 +7,7 @@
     "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms, " \
     "pay_by_ms," \
     " orders.version, ending"
+enum { ORDER_COLUMN_COUNT = 13 };
 
 static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
     "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders"
@@ -16,19 +17,18 @@ static const struct sqlite_sql order_get = { SQL_ORDER_GET,
     "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1" };
 /* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
  * numbers. */
+#define IN_SALE ", ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2)"
 static const struct sqlite_sql orders_all = { SQL_ORDERS_ALL,
-    "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
-static const struct sqlite_sql orders_of_item = { SQL_ORDERS_OF_ITEM,
-    "SELECT " ORDER_COLUMNS
-    " FROM orders WHERE item = ?3 AND ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
+    "SELECT " ORDER_COLUMNS IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC" };
 static const struct sqlite_sql orders_of_both = { SQL_ORDERS_OF_BOTH,
-    "SELECT " ORDER_COLUMNS " FROM orders WHERE item = ?3 AND user = ?4 AND ticket < ?1"
-    " ORDER BY ticket DESC LIMIT ?2" };
+    "SELECT " ORDER_COLUMNS IN_SALE " FROM orders WHERE item = ?3 AND user = ?4 AND ticket < ?1"
+    " ORDER BY ticket DESC" };
 /* The key starts with the item: one probe per item finds a user's orders without an index of their
  * own, which would cost every insert a page somewhere else. */
 static const struct sqlite_sql orders_of_user = { SQL_ORDERS_OF_USER,
-    "SELECT " ORDER_COLUMNS " FROM items CROSS JOIN orders ON orders.item = items.id"
-    " WHERE orders.user = ?4 AND ticket < ?1 ORDER BY ticket DESC LIMIT ?2" };
+    "SELECT " ORDER_COLUMNS ", ?2 = 0 OR sale = ?2"
+    " FROM items CROSS JOIN orders ON orders.item = items.id"
+    " WHERE orders.user = ?4 AND ticket < ?1 ORDER BY ticket DESC" };
 static const struct sqlite_sql order_totals = { SQL_ORDER_TOTALS,
     "SELECT count(*), coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND reason <> 3" };
 static const struct sqlite_sql live_units = { SQL_LIVE_UNITS,
@@ -71,24 +71,45 @@ enum status sqlite_order_by_ticket(struct order_store *handle, ticket_number tic
     return status;
 }
 
-enum status sqlite_orders_list(struct order_store *handle, user_id user, item_id item,
-    ticket_number before, struct order *orders, uint32_t max, uint32_t *count)
+static bool order_is_asked(const struct order_filter *filter, const struct order *order)
 {
-    const struct sqlite_sql *sql = user != 0 ? (item != 0 ? &orders_of_both : &orders_of_user)
-                                             : (item != 0 ? &orders_of_item : &orders_all);
+    return (filter->item == 0 || order->item == filter->item)
+        && (filter->state == ORDER_NONE || order->state == filter->state)
+        && order->created_ms >= filter->from_ms
+        && (filter->to_ms == 0 || order->created_ms < filter->to_ms);
+}
+
+/* An index for each filter would cost every win a page. The list walks down the key and stops after
+ * so many rows instead. */
+enum status sqlite_orders_list(struct order_store *handle, const struct order_filter *filter,
+    struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
+{
+    const struct sqlite_sql *sql = filter->user == 0 ? &orders_all
+        : filter->item != 0                          ? &orders_of_both
+                                                     : &orders_of_user;
+    struct order order = { 0 };
     sqlite3_stmt *list;
     *count = 0;
+    *next = 0;
     enum status status = sqlite_prepare(sqlite_of(handle), sql, &list);
     if (status != STATUS_OK)
         return status;
-    bind_u64(list, 1, before == 0 || before > INT64_MAX ? INT64_MAX : before);
-    bind_u64(list, 2, max);
-    if (item != 0)
-        bind_u64(list, 3, item);
-    if (user != 0)
-        bind_u64(list, 4, user);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        order_from_row(list, &orders[(*count)++]);
+    bind_u64(list, 1, filter->before == 0 || filter->before > INT64_MAX ? INT64_MAX : filter->before);
+    bind_u64(list, 2, filter->sale);
+    if (filter->user != 0) {
+        if (filter->item != 0)
+            bind_u64(list, 3, filter->item);
+        bind_u64(list, 4, filter->user);
+    }
+    for (uint32_t looked = 0;
+         looked < ORDERS_LOOK_MAX && *count < max && (status = sqlite_next(list)) == STATUS_OK;
+         looked++) {
+        order_from_row(list, &order);
+        if (order_is_asked(filter, &order) && sqlite3_column_int(list, ORDER_COLUMN_COUNT) != 0)
+            orders[(*count)++] = order;
+    }
+    if (status == STATUS_OK)
+        *next = order.ticket; /* stopped before the end */
     (void)sqlite3_reset(list);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

@@ -4,6 +4,7 @@
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/path_pattern.h"
+#include "wiring/query.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,14 +13,14 @@
 struct admin_route {
     enum http_method method;
     enum admin_role role;
-    const char *path; /* after /admin/v1; a pattern (path_pattern.h) */
+    const char *path; /* after /admin/v1; a pattern with the query it takes (path_pattern.h) */
     admin_handler handler;
 };
 
 static const struct admin_route routes[] = {
-    { HTTP_GET, ADMIN_VIEWER, "/products", admin_products_list },
+    { HTTP_GET, ADMIN_VIEWER, "/products?after", admin_products_list },
     { HTTP_POST, ADMIN_ADMIN, "/products", admin_product_create },
-    { HTTP_GET, ADMIN_VIEWER, "/sales", admin_sales_list },
+    { HTTP_GET, ADMIN_VIEWER, "/sales?after", admin_sales_list },
     { HTTP_POST, ADMIN_ADMIN, "/sales", admin_sale_create },
     { HTTP_GET, ADMIN_VIEWER, "/sales/#", admin_sale_show },
     { HTTP_PATCH, ADMIN_ADMIN, "/sales/#", admin_sale_change },
@@ -32,24 +33,26 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/end", admin_sale_end },
     { HTTP_POST, ADMIN_OPERATOR, "/sales/#/beacon", admin_sale_beacon },
     { HTTP_POST, ADMIN_ADMIN, "/sales/#/users", admin_sale_users },
-    { HTTP_GET, ADMIN_VIEWER, "/items", admin_items_list },
+    { HTTP_GET, ADMIN_VIEWER, "/items?sale after", admin_items_list },
     { HTTP_POST, ADMIN_ADMIN, "/items", admin_item_create },
     { HTTP_POST, ADMIN_OPERATOR, "/items/#/preheat", admin_item_preheat },
     { HTTP_POST, ADMIN_OPERATOR, "/items/#/adjust", admin_item_adjust },
     { HTTP_POST, ADMIN_OPERATOR, "/items/#/move", admin_item_move },
     { HTTP_GET, ADMIN_VIEWER, "/items/#/counts", admin_item_counts },
-    { HTTP_GET, ADMIN_VIEWER, "/items/#/waitlist", admin_item_waitlist },
-    { HTTP_GET, ADMIN_VIEWER, "/orders", admin_orders_list },
+    { HTTP_GET, ADMIN_VIEWER, "/items/#/waitlist?after", admin_item_waitlist },
+    { HTTP_GET, ADMIN_VIEWER, "/orders?sale item state from_ms to_ms user subject before limit",
+        admin_orders_list },
+    { HTTP_GET, ADMIN_VIEWER, "/orders/@", admin_order_show },
     { HTTP_POST, ADMIN_OPERATOR, "/orders/@/paid", admin_order_paid },
     { HTTP_POST, ADMIN_OPERATOR, "/orders/@/cancel", admin_order_cancel },
     { HTTP_POST, ADMIN_ADMIN, "/orders/@/refund", admin_order_refund },
     { HTTP_GET, ADMIN_VIEWER, "/orders/@/payments", admin_order_payments },
     { HTTP_GET, ADMIN_OPERATOR, "/orders/@/details", admin_order_details },
-    { HTTP_GET, ADMIN_VIEWER, "/refunds", admin_refunds },
+    { HTTP_GET, ADMIN_VIEWER, "/refunds?open after", admin_refunds },
     { HTTP_GET, ADMIN_VIEWER, "/payments/totals", admin_money_totals },
     { HTTP_GET, ADMIN_VIEWER, "/sandbox", admin_sandbox },
     { HTTP_PATCH, ADMIN_ADMIN, "/sandbox", admin_sandbox_change },
-    { HTTP_GET, ADMIN_VIEWER, "/dead-letters", admin_dead_letters },
+    { HTTP_GET, ADMIN_VIEWER, "/dead-letters?state after", admin_dead_letters },
     { HTTP_GET, ADMIN_VIEWER, "/dead-letters/#", admin_dead_letter_show },
     { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/retry", admin_dead_letter_retry },
     { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/return", admin_dead_letter_return },
@@ -57,20 +60,21 @@ static const struct admin_route routes[] = {
     { HTTP_GET, ADMIN_VIEWER, "/alarms", admin_alarms },
     { HTTP_GET, ADMIN_VIEWER, "/reconcile", admin_reconcile_show },
     { HTTP_POST, ADMIN_OPERATOR, "/reconcile", admin_reconcile_run },
-    { HTTP_GET, ADMIN_VIEWER, "/audit", admin_audit },
+    { HTTP_GET, ADMIN_VIEWER, "/audit?after", admin_audit },
     { HTTP_GET, ADMIN_VIEWER, "/switches", admin_switches },
     { HTTP_PATCH, ADMIN_OPERATOR, "/switches", admin_switches_change },
-    { HTTP_GET, ADMIN_VIEWER, "/bans", admin_bans_list },
+    { HTTP_GET, ADMIN_VIEWER, "/bans?all after", admin_bans_list },
     { HTTP_POST, ADMIN_OPERATOR, "/bans", admin_ban_add },
     { HTTP_POST, ADMIN_OPERATOR, "/bans/#/lift", admin_ban_lift },
     { HTTP_GET, ADMIN_VIEWER, "/watch", admin_watch },
-    { HTTP_GET, ADMIN_VIEWER, "/webhooks", admin_webhooks_list },
+    { HTTP_GET, ADMIN_VIEWER, "/webhooks?state after", admin_webhooks_list },
     { HTTP_POST, ADMIN_OPERATOR, "/webhooks/#/replay", admin_webhook_replay },
     { HTTP_POST, ADMIN_OPERATOR, "/webhooks/replay", admin_webhooks_replay },
 };
 
 void desk_admin_job(struct desk *desk, struct job *job)
 {
+    char error[QUERY_ERROR];
     bool path_known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         uint32_t id;
@@ -84,6 +88,10 @@ void desk_admin_job(struct desk *desk, struct job *job)
             continue;
         if (job->role < routes[i].role) {
             job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
+            return;
+        }
+        if (!query_check(job->query, path_pattern_query(routes[i].path), error)) {
+            job_reply_problem(job, PROBLEM_BAD_QUERY, error, SPAN_NONE);
             return;
         }
         job->ticket = order == 0 ? 0 : funnel_order_number(desk->config.keys, order);
@@ -120,21 +128,14 @@ void admin_refuse(struct job *job, const struct outcome *outcome)
 
 bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value)
 {
-    struct span query = job->query, pair;
-    const size_t size = strlen(name);
-    while (span_take_until(&query, '&', &pair)) {
-        if (pair.size <= size || memcmp(pair.data, name, size) != 0 || pair.data[size] != '=')
-            continue;
-        const struct span number = span_of(pair.data + size + 1, pair.size - size - 1);
-        if (span_to_u64(number, value) == STATUS_OK && *value <= most)
-            return true;
-        char detail[96];
-        snprintf(detail, sizeof detail, "%s must be a whole number up to %llu.", name,
-            (unsigned long long)most);
-        job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
-        return false;
-    }
-    return true;
+    const struct span said = query_value(job->query, name);
+    if (said.data == NULL || (span_to_u64(said, value) == STATUS_OK && *value <= most))
+        return true;
+    char detail[96];
+    snprintf(detail, sizeof detail, "%s must be a whole number up to %llu.", name,
+        (unsigned long long)most);
+    job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
+    return false;
 }
 
 bool admin_body_read(struct job *job, const struct field *fields, size_t count)

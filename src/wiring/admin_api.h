@@ -52,6 +52,7 @@ void admin_sandbox(struct desk *desk, struct job *job, uint32_t id);
 void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id);
 /* admin_lists.c */
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_order_show(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id); /* desk_waitlist.c */
 void admin_audit(struct desk *desk, struct job *job, uint32_t id);
 

@@ -125,6 +125,51 @@ static void answer_print(struct session *session, json_t *answer, const char *co
     }
 }
 
+/* A page of a list: `cursor` is where the one before ended. */
+static enum admin_cli_result page_get(struct session *session, const struct admin_request *request,
+    const char *cursor, json_int_t at, struct answer *page)
+{
+    char path[ADMIN_PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s%c%s=%" JSON_INTEGER_FORMAT, request->path,
+        strchr(request->path, '?') != NULL ? '&' : '?', cursor, at);
+    return call(session, "GET", path, NULL, page);
+}
+
+/* A list that is cut: pages are put together until there are so many rows, and who reads them is
+ * told whether there are more. */
+static enum admin_cli_result rows_follow(
+    struct session *session, const struct admin_request *request, struct answer *first)
+{
+    const size_t wanted = request->rows != 0 ? (size_t)request->rows : ADMIN_ROWS_STANDARD;
+    json_t *rows = admin_rows(first->json), *next = json_object_get(first->json, "next");
+    while (json_array_size(rows) < wanted && json_is_integer(next)) {
+        struct answer page;
+        const enum admin_cli_result result =
+            page_get(session, request, request->verb->cursor, json_integer_value(next), &page);
+        if (result != ADMIN_CLI_DONE)
+            return result;
+        next = json_object_get(page.json, "next");
+        const bool good = json_array_extend(rows, admin_rows(page.json)) == 0
+            && (next != NULL ? json_object_set(first->json, "next", next)
+                             : json_object_del(first->json, "next"))
+                == 0;
+        answer_free(&page);
+        if (!good)
+            return ADMIN_CLI_NO_SERVER;
+        next = json_object_get(first->json, "next");
+    }
+    for (size_t size; (size = json_array_size(rows)) > wanted;) {
+        json_array_remove(rows, size - 1);
+        json_object_set(first->json, "next", json_object_get(json_array_get(rows, wanted - 1), "number"));
+    }
+    next = json_object_get(first->json, "next");
+    if (next != NULL && !session->json)
+        fprintf(session->errors,
+            "there may be more: --before %" JSON_INTEGER_FORMAT ", or a larger --limit\n",
+            json_integer_value(next));
+    return ADMIN_CLI_DONE;
+}
+
 /* A list that goes on: the next page's rows are put behind the first's. */
 static enum admin_cli_result pages_follow(
     struct session *session, const struct admin_request *request, struct answer *first)
@@ -135,10 +180,7 @@ static enum admin_cli_result pages_follow(
     bool more = request->verb->pages && rows != NULL && json_is_integer(next);
     while (more) {
         struct answer page;
-        char path[ADMIN_PATH_BYTES + 64];
-        snprintf(path, sizeof path, "%s%cafter=%" JSON_INTEGER_FORMAT, request->path,
-            strchr(request->path, '?') != NULL ? '&' : '?', after);
-        const enum admin_cli_result result = call(session, "GET", path, NULL, &page);
+        const enum admin_cli_result result = page_get(session, request, "after", after, &page);
         if (result != ADMIN_CLI_DONE)
             return result;
         next = json_object_get(page.json, "next");
@@ -154,11 +196,13 @@ static enum admin_cli_result pages_follow(
 static enum admin_cli_result request_run(struct session *session, const struct admin_request *request)
 {
     struct answer answer;
-    enum admin_cli_result result =
-        call(session, request->verb->method, request->path, request->body, &answer);
+    enum admin_cli_result result = request->cursor != 0
+        ? page_get(session, request, request->verb->cursor, (json_int_t)request->cursor, &answer)
+        : call(session, request->verb->method, request->path, request->body, &answer);
     if (result != ADMIN_CLI_DONE)
         return result;
-    result = pages_follow(session, request, &answer);
+    result = request->verb->cursor != NULL ? rows_follow(session, request, &answer)
+                                           : pages_follow(session, request, &answer);
     if (result == ADMIN_CLI_DONE)
         answer_print(session, answer.json, request->verb->columns);
     answer_free(&answer);

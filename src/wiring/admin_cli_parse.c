@@ -76,6 +76,11 @@ static bool value_take(struct admin_request *request, const struct admin_option 
     case OPTION_FILE:
         request->file = value;
         return true;
+    case OPTION_CURSOR:
+        return span_to_u64(text, &request->cursor) == STATUS_OK && request->cursor > 0
+            && request->cursor <= INT64_MAX;
+    case OPTION_ROWS:
+        return span_to_u64(text, &request->rows) == STATUS_OK && request->rows > 0;
     case OPTION_TEXT:
         json = json_string(value);
         break;
@@ -134,6 +139,8 @@ static const char *kind_wants(enum admin_option_kind kind)
         [OPTION_PATH] = "a number from 1",
         [OPTION_ID] = "16 hex digits",
         [OPTION_FILE] = "a file",
+        [OPTION_CURSOR] = "a number from 1",
+        [OPTION_ROWS] = "a number from 1",
         [OPTION_TEXT] = "UTF-8 text",
         [OPTION_NUMBER] = "a whole number",
         [OPTION_SIGNED] = "a whole number, like 50 or -5",

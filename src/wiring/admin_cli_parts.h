@@ -14,13 +14,16 @@ enum {
     ADMIN_OPTIONS_MAX = 16,
     ADMIN_PATH_BYTES = 1024,
     ADMIN_ERROR_BYTES = 240,
-    ADMIN_USERS_PER_CALL = 1000
+    ADMIN_USERS_PER_CALL = 1000,
+    ADMIN_ROWS_STANDARD = 100, /* of a list that is cut */
 };
 
 enum admin_option_kind {
-    OPTION_PATH, /* a number that goes into the path */
-    OPTION_ID,   /* an order's 16 hex digits, for the path */
-    OPTION_FILE, /* a file of subjects, one per line */
+    OPTION_PATH,   /* a number that goes into the path */
+    OPTION_ID,     /* an order's 16 hex digits, for the path */
+    OPTION_FILE,   /* a file of subjects, one per line */
+    OPTION_CURSOR, /* where a list goes on */
+    OPTION_ROWS,   /* so many rows of the list at most, over all its pages */
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
     OPTION_SIGNED,
@@ -45,7 +48,8 @@ struct admin_verb {
     const char *method, *path; /* '%' in the path: the OPTION_PATH number; '@': the OPTION_ID */
     const char *columns;       /* of the table, in order; those that no row has are left out */
     const char *help;
-    bool pages; /* a list that may come in pages, `after` the `next` of the one before */
+    bool pages;         /* a list that may come in pages, `after` the `next` of the one before */
+    const char *cursor; /* a list that is cut after so many rows: `next` goes in here */
     struct admin_option options[ADMIN_OPTIONS_MAX]; /* ends with name NULL */
 };
 
@@ -56,6 +60,8 @@ struct admin_request {
     const char *file;
     uint64_t id;
     const char *order; /* OPTION_ID */
+    uint64_t rows;     /* OPTION_ROWS; 0: not said */
+    uint64_t cursor;   /* OPTION_CURSOR; 0: from the beginning */
 };
 
 /* admin_cli_verbs.c: the table. */

@@ -92,9 +92,11 @@ void desk_order_job(struct desk *desk, struct job *job)
 enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out)
 {
     struct order orders[ORDERS_SHOWN];
+    const struct order_filter filter = { .user = job->user };
+    ticket_number next;
     uint32_t count = 0;
     const enum status status = desk->config.store->ops->orders_list(
-        desk->config.store, job->user, 0, 0, orders, ORDERS_SHOWN, &count);
+        desk->config.store, &filter, orders, ORDERS_SHOWN, &count, &next);
     if (status != STATUS_OK)
         return status;
     text_literal(out, "\"orders\":[");

@@ -4,7 +4,7 @@ bool path_pattern_matches(const char *pattern, struct span path, uint32_t *id, u
 {
     *id = 0;
     *order = 0;
-    while (*pattern != 0 && path.size > 0) {
+    while (*pattern != 0 && *pattern != '?' && path.size > 0) {
         if (*pattern == '#') {
             size_t digits = 0;
             while (digits < path.size && path.data[digits] >= '0' && path.data[digits] <= '9')
@@ -26,5 +26,11 @@ bool path_pattern_matches(const char *pattern, struct span path, uint32_t *id, u
         }
         pattern++;
     }
-    return *pattern == 0 && path.size == 0;
+    return (*pattern == 0 || *pattern == '?') && path.size == 0;
+}
+
+const char *path_pattern_query(const char *pattern)
+{
+    const char *mark = strchr(pattern, '?');
+    return mark == NULL ? "" : mark + 1;
 }

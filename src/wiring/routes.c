@@ -59,16 +59,6 @@ bool path_number(struct span *path, uint32_t *number)
     return true;
 }
 
-struct span query_value(struct span query, const char *name)
-{
-    struct span pair;
-    const size_t size = strlen(name);
-    while (span_take_until(&query, '&', &pair))
-        if (pair.size > size && memcmp(pair.data, name, size) == 0 && pair.data[size] == '=')
-            return span_of(pair.data + size + 1, pair.size - size - 1);
-    return SPAN_NONE;
-}
-
 /* "/v1/items/12/buy" → 12, on the hot path. Numbers that can't be an item's are left to the
  * others to refuse. */
 static inline bool purchase_path(struct span path, uint32_t *item)
@@ -266,6 +256,8 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
 {
     const enum http_method method = exchange->request->method;
     sale_id sale;
+    if (method == HTTP_GET && !routes_query_taken(exchange, path))
+        return EDGE_REPLIED;
     if (public_api_find(method, path).known != PUBLIC_UNKNOWN)
         return orders_public(exchange, path);
     if (span_starts_with(path, SPAN("/items/")))

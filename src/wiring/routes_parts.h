@@ -11,6 +11,7 @@
 #include "wiring/catalog.h"
 #include "wiring/job_shares.h"
 #include "wiring/push.h"
+#include "wiring/query.h"
 #include "wiring/routes.h"
 #include "wiring/settings.h"
 
@@ -120,8 +121,10 @@ struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORI
 /* routes.c */
 /* "12" at the front of *path; the rest stays. */
 bool path_number(struct span *path, uint32_t *number);
-/* A parameter of the query; SPAN_NONE: not there. */
-struct span query_value(struct span query, const char *name);
+
+/* routes_query.c: false after writing the refusal: the query has a member that the route does not
+ * take. `path`: under /v1. */
+bool routes_query_taken(struct exchange *exchange, struct span path);
 
 /* routes_watch.c */
 extern const uint8_t watched_reasons[DOOR_REASONS]; /* enum watch_signal */

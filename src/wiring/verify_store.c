@@ -241,19 +241,17 @@ static void order_take(struct comparison *comparison, const struct order *order)
 static enum status orders_compare(struct comparison *comparison)
 {
     struct order_store *store = comparison->verify->store;
-    ticket_number before = 0;
-    uint32_t count = ORDERS_PER_READ;
+    struct order_filter filter = { 0 };
+    uint32_t count;
     comparison->expected = comparison->verify->engine.tickets.count;
-    while (count == ORDERS_PER_READ && before != 1) {
-        const enum status status =
-            store->ops->orders_list(store, 0, 0, before, comparison->orders, ORDERS_PER_READ, &count);
+    do {
+        const enum status status = store->ops->orders_list(
+            store, &filter, comparison->orders, ORDERS_PER_READ, &count, &filter.before);
         if (status != STATUS_OK)
             return status;
         for (uint32_t i = 0; i < count; i++)
             order_take(comparison, &comparison->orders[i]);
-        if (count > 0)
-            before = comparison->orders[count - 1].ticket;
-    }
+    } while (filter.before > 1);
     while (comparison->expected > 0)
         order_missing(comparison, comparison->expected--);
     return STATUS_OK;

@@ -21,6 +21,7 @@ from push_client import Push
 DOCUMENT_PATH = os.path.join(REPOSITORY, "docs", "openapi.json")
 PROBLEMS_PATH = os.path.join(REPOSITORY, "src", "wiring", "problems.h")
 ADMIN_PATH = os.path.join(REPOSITORY, "src", "wiring", "admin_api.c")
+QUERIES_PATH = os.path.join(REPOSITORY, "src", "wiring", "routes_query.c")
 METHODS = ("get", "post", "patch", "put", "delete")
 SECRET = "a secret of the shop that is long enough"
 
@@ -325,10 +326,25 @@ def every_admin_route_of_the_code_is_in_the_document_and_no_other():
     with open(ADMIN_PATH, encoding="utf-8") as source:
         routes = re.findall(r'\{ HTTP_(\w+), ADMIN_(\w+), "([^"]+)"', source.read())
     true(len(routes) > 20, "admin_api.c was not understood")
-    coded = {(method, "/admin/v1" + path.replace("@", "#")): role.lower() for method, role, path in routes}
+    coded = {(method, "/admin/v1" + path.partition("?")[0].replace("@", "#")): role.lower() for method, role, path in routes}
     written = {(method, re.sub(r"{\w+}", "#", path)): re.match(r"Role: (\w+)\.", operation["description"]).group(1)
                for method, path, operation in operations.values() if path.startswith("/admin/")}
     equal(written, coded)
+
+
+@rule
+def the_query_members_of_each_route_are_those_of_the_document():
+    with open(ADMIN_PATH, encoding="utf-8") as source:
+        coded = {"/admin/v1" + path for method, path in re.findall(r'\{ HTTP_(\w+), ADMIN_\w+, "([^"]+)"', source.read()) if method == "GET"}
+    with open(QUERIES_PATH, encoding="utf-8") as source:
+        coded |= {"/v1" + path for path in re.findall(r'^    "(/[^"]+)",$', source.read(), re.M)}
+    coded = {path.partition("?")[0].replace("@", "#"): sorted(path.partition("?")[2].split()) for path in coded}
+    written = {}
+    for method, path, operation in operations.values():
+        if method == "GET" and re.match("(/admin)?/v1/", path):
+            asked = [resolve(one) for one in operation.get("parameters", [])]
+            written[re.sub(r"{\w+}", "#", path)] = sorted(one["name"] for one in asked if one["in"] == "query")
+    equal(coded, written)
 
 
 # ---- the server against it -------------------------------------------------------------------------------------
@@ -557,6 +573,9 @@ def administrators_move_units_and_read_lists():
     page = admin("adminListOrders", limit=1)
     true(all(one["number"] < page["next"] for one in admin("adminListOrders", before=page["next"])["orders"]), "before")
     admin("adminListOrders", 400, "bad-query", limit=101)
+    one = admin("adminListOrders", limit=1)["orders"][0]
+    equal(admin("adminGetOrder", order=one["view"]["order"], role="viewer"), one)
+    admin("adminGetOrder", 404, "unknown-order", order="0" * 16)
     admin("adminListOrders", 400, "bad-query", user="bob")
     equal(admin("adminListDeadLetters", role="viewer")["dead_letters"], [])
     call("adminListDeadLetters", 401, "admin-key-required")
@@ -1081,6 +1100,20 @@ def what_is_not_http_gets_the_default_response():
             equal(reply.status, status, data[:60])
             check(default, reply)
             true(connection.closes(), f"{status}: the connection stays open")
+
+
+@rule
+def an_unknown_query_member_is_refused_and_named_by_every_get():
+    for name, (method, path, operation) in operations.items():
+        if method != "GET" or not re.match("(/admin)?/v1/", path):
+            continue
+        filled = re.sub(r"{(order|ticket|id)}", "0" * 16, path)
+        fields = {"Authorization": f"Bearer {server.keys['admin']}"} if path.startswith("/admin") else {}
+        reply = server.request(method, re.sub(r"{\w+}", "1", filled) + "?nonsense=1", None, fields)
+        answer = check(operation, reply)
+        equal((reply.status, answer["type"]), (400, "/problems/bad-query"), name)
+        true("nonsense" in answer["detail"], f"{name}: {answer}")
+        seen.setdefault(name, set()).add(400)
 
 
 # 401, 403 and 415 are decided before the operation is known: one of each is enough. 5xx need a broken disk or database.

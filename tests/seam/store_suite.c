@@ -143,6 +143,14 @@ void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before)
     assert_int_equal(suite_item_of(f, id).sold, sold_before + live);
 }
 
+static enum status orders_list(struct fixture *f, user_id user, item_id item, ticket_number before,
+    struct order *orders, uint32_t max, uint32_t *count)
+{
+    const struct order_filter filter = { .user = user, .item = item, .before = before };
+    ticket_number next;
+    return ops(f)->orders_list(f->store, &filter, orders, max, count, &next);
+}
+
 static void lists_give_newest_orders_first_in_pages(void **state)
 {
     struct fixture *f = *state;
@@ -153,25 +161,66 @@ static void lists_give_newest_orders_first_in_pages(void **state)
         suite_add_win(f, f->many, user, 1);
     }
     suite_must_send(f); /* tickets 1 … 6 */
-    assert_int_equal(ops(f)->orders_list(f->store, 0, 0, 0, orders, 4, &count), STATUS_OK);
+    assert_int_equal(orders_list(f, 0, 0, 0, orders, 4, &count), STATUS_OK);
     assert_int_equal(count, 4);
     assert_int_equal(orders[0].ticket, 6);
     assert_int_equal(orders[3].ticket, 3);
-    assert_int_equal(ops(f)->orders_list(f->store, 0, 0, 3, orders, 4, &count), STATUS_OK);
+    assert_int_equal(orders_list(f, 0, 0, 3, orders, 4, &count), STATUS_OK);
     assert_int_equal(count, 2);
     assert_int_equal(orders[0].ticket, 2);
-    assert_int_equal(ops(f)->orders_list(f->store, 2, 0, 0, orders, 8, &count), STATUS_OK);
+    assert_int_equal(orders_list(f, 2, 0, 0, orders, 8, &count), STATUS_OK);
     assert_int_equal(count, 2);
     assert_int_equal(orders[0].ticket, 4);
     assert_int_equal(orders[1].ticket, 3);
-    assert_int_equal(ops(f)->orders_list(f->store, 0, f->one, 0, orders, 8, &count), STATUS_OK);
+    assert_int_equal(orders_list(f, 0, f->one, 0, orders, 8, &count), STATUS_OK);
     assert_int_equal(count, 3);
     assert_int_equal(orders[0].ticket, 5);
-    assert_int_equal(ops(f)->orders_list(f->store, 2, f->many, 0, orders, 8, &count), STATUS_OK);
+    assert_int_equal(orders_list(f, 2, f->many, 0, orders, 8, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_int_equal(orders[0].ticket, 4);
-    assert_int_equal(ops(f)->orders_list(f->store, 2, f->many, 4, orders, 8, &count), STATUS_OK);
+    assert_int_equal(orders_list(f, 2, f->many, 4, orders, 8, &count), STATUS_OK);
     assert_int_equal(count, 0);
+}
+
+static uint32_t asked(struct fixture *f, struct order_filter filter)
+{
+    struct order orders[16];
+    ticket_number next = 1;
+    uint32_t count = 0;
+    assert_int_equal(ops(f)->orders_list(f->store, &filter, orders, 16, &count, &next), STATUS_OK);
+    assert_int_equal(next, 0);
+    return count;
+}
+
+static void orders_are_filtered_by_sale_state_and_time(void **state)
+{
+    struct fixture *f = *state;
+    struct order orders[8];
+    ticket_number next;
+    uint32_t count;
+    for (user_id user = 1; user <= 3; user++)
+        suite_add_win(f, f->many, user, 1);
+    suite_must_send(f);
+    const struct order first = suite_order_of(f, 1), last = suite_order_of(f, 3);
+    struct item item;
+    assert_int_equal(ops(f)->item_get(f->store, f->many, &item), STATUS_OK);
+    assert_int_equal(asked(f, (struct order_filter){ .sale = item.sale }), 3);
+    assert_int_equal(asked(f, (struct order_filter){ .sale = item.sale + 1 }), 0);
+    assert_int_equal(asked(f, (struct order_filter){ .sale = item.sale, .user = 2 }), 1);
+    assert_int_equal(asked(f, (struct order_filter){ .sale = item.sale + 1, .user = 2 }), 0);
+    assert_int_equal(asked(f, (struct order_filter){ .state = ORDER_PENDING }), 3);
+    assert_int_equal(asked(f, (struct order_filter){ .state = ORDER_PAID }), 0);
+    assert_int_equal(asked(f, (struct order_filter){ .state = ORDER_PAID, .user = 2 }), 0);
+    assert_int_equal(asked(f, (struct order_filter){ .from_ms = first.created_ms }), 3);
+    assert_int_equal(asked(f, (struct order_filter){ .from_ms = last.created_ms + 1 }), 0);
+    assert_int_equal(asked(f, (struct order_filter){ .to_ms = first.created_ms }), 0);
+    assert_int_equal(asked(f, (struct order_filter){ .to_ms = last.created_ms + 1 }), 3);
+    /* A page that is full says where to go on, whether there is more or not. */
+    const struct order_filter sale = { .sale = item.sale };
+    assert_int_equal(ops(f)->orders_list(f->store, &sale, orders, 2, &count, &next), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(next, 2);
+    assert_int_equal(asked(f, (struct order_filter){ .sale = item.sale, .before = next }), 1);
 }
 
 static void a_new_store_has_no_identity_and_takes_one_once(void **state)
@@ -449,6 +498,7 @@ int store_suite_run(const struct store_maker *chosen)
 {
     const struct CMUnitTest rules[] = {
         SUITE_RULE(lists_give_newest_orders_first_in_pages),
+        SUITE_RULE(orders_are_filtered_by_sale_state_and_time),
         SUITE_RULE(a_new_store_has_no_identity_and_takes_one_once),
         SUITE_RULE(a_restart_keeps_everything_that_was_committed),
         SUITE_RULE(position_and_orders_are_never_apart),

@@ -34,9 +34,12 @@ static void numbers_of_64_bits_survive(void **state)
     assert_true(suite_order_of(f, ticket).user == user);
     struct order found;
     uint32_t count;
-    assert_int_equal(ops(f)->orders_list(f->store, user, 0, 0, &found, 1, &count), STATUS_OK);
+    ticket_number next;
+    struct order_filter filter = { .user = user };
+    assert_int_equal(ops(f)->orders_list(f->store, &filter, &found, 1, &count, &next), STATUS_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(ops(f)->orders_list(f->store, user + 1, 0, 0, &found, 1, &count), STATUS_OK);
+    filter.user++;
+    assert_int_equal(ops(f)->orders_list(f->store, &filter, &found, 1, &count, &next), STATUS_OK);
     assert_int_equal(count, 0);
 }
 

@@ -119,8 +119,20 @@ static int newest_first(const void *a, const void *b)
 
 /* Orders lie in the order of the log, which is nearly that of tickets (a late one may come by a
  * settle). */
-static enum status model_orders_list(struct order_store *store, user_id user, item_id item,
-    ticket_number before, struct order *orders, uint32_t max, uint32_t *count)
+static bool order_is_asked(
+    const struct model_store *model, const struct order_filter *asked, const struct order *order)
+{
+    return (asked->user == 0 || order->user == asked->user)
+        && (asked->item == 0 || order->item == asked->item)
+        && (asked->sale == 0 || model->items[order->item - 1].item.sale == asked->sale)
+        && (asked->state == ORDER_NONE || order->state == asked->state)
+        && order->created_ms >= asked->from_ms
+        && (asked->to_ms == 0 || order->created_ms < asked->to_ms)
+        && (asked->before == 0 || order->ticket < asked->before);
+}
+
+static enum status model_orders_list(struct order_store *store, const struct order_filter *filter,
+    struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
 {
     const struct model_store *model = model_of(store);
     struct order *found = malloc((model->at.orders + 1) * sizeof *found);
@@ -128,12 +140,12 @@ static enum status model_orders_list(struct order_store *store, user_id user, it
     invariant(found != NULL);
     for (uint32_t i = 0; i < model->at.orders; i++) {
         const struct order *order = &model->orders[i];
-        if ((user == 0 || order->user == user) && (item == 0 || order->item == item)
-            && (before == 0 || order->ticket < before))
+        if (order_is_asked(model, filter, order))
             found[matches++] = *order;
     }
     qsort(found, matches, sizeof *found, newest_first);
     *count = matches < max ? matches : max;
+    *next = matches >= max && max > 0 ? found[max - 1].ticket : 0;
     memcpy(orders, found, *count * sizeof *found);
     free(found);
     return STATUS_OK;
