@@ -67,6 +67,7 @@ struct payment {
     uint64_t next_ms;    /* the next query, close or attempt; CLOSED: 0, unless unanswered */
     uint64_t pay_by_ms;  /* of its order, when this was started */
     uint64_t closing_ms; /* since when CLOSING; 0: never */
+    bool late_before; /* was USE_LATE before schema 6: its unit is asked for under the key of then */
 };
 
 /* A payment that is asked about by itself no more has this next_ms; it is unanswered all the same. */
@@ -167,6 +168,12 @@ struct money_totals {
     uint64_t late;     /* Σ captured of payments that wait for a unit */
     uint64_t paid;     /* Σ amount of paid orders that a payment has paid */
 };
+
+/* A sum for JSON, whose readers have 63 bits: more than that is shown as the most. */
+static inline uint64_t money_shown(uint64_t sum)
+{
+    return sum > INT64_MAX ? INT64_MAX : sum;
+}
 
 /* A part of the order store's operations. Each is one transaction. */
 struct payment_store_ops {

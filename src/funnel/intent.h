@@ -1,6 +1,6 @@
 /* funnel/intent.h: the wish to buy an item whose units are taken on payment only. It is a promise of
  * nothing: no unit is held, nothing is stored. 44 bytes signed by us, as 59 base64url characters:
- *   user u64 | item u32 | quantity u16 | channel u8 | 0 u8 | expires_s u32 | nonce u64 | mac 16
+ *   user u64 | item u32 | quantity u16 | channel u8 | version u8 | expires_s u32 | nonce u64 | mac 16
  * Little-endian. mac: the first half of HMAC-SHA256 over the bytes before it, under a key of its own.
  * The nonce makes one intent one purchase, however often it is paid.
  * Thread: any. No allocation, no locks. */
@@ -18,6 +18,7 @@ struct intent {
     channel_index channel;
     uint32_t expires_s;
     uint64_t nonce;
+    uint8_t version; /* 0: its key is one that users can send too; such ones are not issued any more */
 };
 
 /* Writes INTENT_CHARS characters, no NUL. */

@@ -3,6 +3,8 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
+#include <stdio.h>
+
 /* Labels are part of what was told to people and of tokens in flight: never change one. */
 static void digest_from(const uint8_t root[HASH_SHA256_BYTES], struct span label, uint64_t number,
     uint8_t digest[HASH_SHA256_BYTES])
@@ -95,6 +97,14 @@ uint64_t funnel_key_hash(const struct funnel_keys *keys, user_id user, struct sp
     bytes_put_u64(text, user);
     memcpy(text + sizeof user, idempotency_key.data, idempotency_key.size);
     return never_zero(hash_siphash(keys->idempotency, text, sizeof user + idempotency_key.size));
+}
+
+uint64_t funnel_own_key(const struct funnel_keys *keys, user_id user, const char *kind, uint64_t number)
+{
+    char name[KEY_BYTES_MAX + 1]; /* begins with a byte that no header's value can have */
+    const int size = snprintf(name, sizeof name, "\x01%s-%016llx", kind, (unsigned long long)number);
+    invariant(size > 0 && size <= KEY_BYTES_MAX);
+    return funnel_key_hash(keys, user, span_of(name, (size_t)size));
 }
 
 uint64_t funnel_ticket_id(const struct funnel_keys *keys, ticket_number ticket)

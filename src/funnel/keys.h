@@ -61,6 +61,8 @@ static inline const struct cipher_mac *epoch_key(const struct epoch_keys *epochs
 user_id funnel_user_id(const struct funnel_keys *keys, struct span subject);
 /* An Idempotency-Key (at most KEY_BYTES_MAX) of a user as command_reserve.key. Never 0. */
 uint64_t funnel_key_hash(const struct funnel_keys *keys, user_id user, struct span idempotency_key);
+/* For purchases that we make in a user's name: a space of keys that no user can send. */
+uint64_t funnel_own_key(const struct funnel_keys *keys, user_id user, const char *kind, uint64_t number);
 
 /* What is told outside, and back. A made-up id gives some number: ask the inventory whose it is. */
 uint64_t funnel_ticket_id(const struct funnel_keys *keys, ticket_number ticket);

@@ -2,7 +2,11 @@
  * signatures, so that a rehearsal takes the same way as money does. */
 #include "payment/sandbox.h"
 
+#include "base/base64.h"
+#include "base/disk.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +40,54 @@ enum status sandbox_secret_read(const char *path, struct sandbox_secret *secret)
     if (status == STATUS_OK)
         hash_sha256(text, size, secret->bytes);
     explicit_bzero(text, sizeof text);
+    return status;
+}
+
+static enum status secret_write(struct disk *disk, const char *name)
+{
+    static const char temporary[] = "sandbox.secret.tmp";
+    uint8_t secret[SANDBOX_SECRET_BYTES];
+    char text[2 * SANDBOX_SECRET_BYTES];
+    disk_file file = -1;
+    enum status status = disk->ops->remove(disk, temporary);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = disk->ops->open(disk, temporary, DISK_CREATE, &file);
+    if (status != STATUS_OK)
+        return status;
+    random_secret(secret, sizeof secret);
+    const size_t size = base64_encode(secret, sizeof secret, text);
+    text[size] = '\n';
+    status = disk->ops->write(disk, file, 0, text, size + 1);
+    if (status == STATUS_OK)
+        status = disk->ops->sync(disk, file);
+    disk->ops->close(disk, file);
+    explicit_bzero(secret, sizeof secret);
+    explicit_bzero(text, sizeof text);
+    if (status == STATUS_OK)
+        status = disk->ops->rename(disk, temporary, name);
+    return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
+}
+
+enum status sandbox_secret_keep(const char *folder, const char *name)
+{
+    struct disk *disk = NULL;
+    disk_file file = -1;
+    char text[SECRET_CHARS_MIN];
+    size_t got = 0;
+    enum status status = disk_folder_open(folder, &disk);
+    if (status != STATUS_OK)
+        return status;
+    status = disk->ops->open(disk, name, DISK_READ, &file);
+    if (status == STATUS_OK) {
+        status = disk->ops->read(disk, file, 0, text, sizeof text, &got);
+        disk->ops->close(disk, file);
+        if (status == STATUS_OK && got < sizeof text)
+            log_warn("sandbox", "%s/%s was cut short; a new secret is made", folder, name);
+    }
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && got < sizeof text))
+        status = secret_write(disk, name);
+    explicit_bzero(text, sizeof text);
+    disk_folder_close(disk);
     return status;
 }
 

@@ -305,9 +305,15 @@ enum bank_answer bank_close_payment(
     return BANK_DONE;
 }
 
+/* By the key and not by the amount, which may be 0. */
+static bool is_refunded(const struct bank_row *row)
+{
+    return row->refund_key[0] != 0;
+}
+
 static void refund_state(const struct bank_row *row, struct sandbox_message *out)
 {
-    snprintf(out->state, sizeof out->state, "%s", row->refunded > 0 ? "refunded" : state_name(row));
+    snprintf(out->state, sizeof out->state, "%s", is_refunded(row) ? "refunded" : state_name(row));
     snprintf(out->key, sizeof out->key, "%s", row->refund_key);
 }
 
@@ -317,8 +323,10 @@ enum bank_answer bank_refund(struct bank *bank, const char *reference, const cha
     struct bank_row *row = row_find(bank, reference);
     if (row == NULL)
         return BANK_UNKNOWN;
-    const bool again = row->refunded > 0 && strcmp(row->refund_key, key) == 0;
-    if (!again && (row->state != BANK_CAPTURED || row->refunded > 0 || amount != row->captured))
+    const bool again = is_refunded(row) && strcmp(row->refund_key, key) == 0;
+    if (key[0] == 0)
+        return BANK_REFUSED;
+    if (!again && (row->state != BANK_CAPTURED || is_refunded(row) || amount != row->captured))
         return BANK_REFUSED;
     if (!again) {
         struct bank_row given = *row;

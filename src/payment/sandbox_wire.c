@@ -89,7 +89,8 @@ void sandbox_message_write(const struct sandbox_message *message, struct text *o
     member_text(out, "return_url", message->return_url);
     member_text(out, "url", message->url);
     member_text(out, "currency", message->currency);
-    member_number(out, "amount", message->amount);
+    if (message->currency[0] != 0) /* an amount of 0 is one too */
+        text_format(out, ",\"amount\":%llu", (unsigned long long)message->amount);
     member_number(out, "expires_ms", message->expires_ms);
     text_literal(out, "}");
 }

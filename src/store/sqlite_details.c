@@ -21,13 +21,16 @@ static const struct sqlite_sql details_missing = { SQL_DETAILS_MISSING,
     " AND NOT EXISTS(SELECT 1 FROM order_details WHERE ticket = ?1)" };
 static const struct sqlite_sql order_touch = { SQL_ORDER_TOUCH,
     "UPDATE orders SET version = version + 1 WHERE ticket = ?1" };
+#define CAPTURED SUM_HALVES("captured")
+#define AMOUNT SUM_HALVES("amount")
+#define ORDER_AMOUNT SUM_HALVES("orders.amount")
 static const struct sqlite_sql money_totals = { SQL_MONEY_TOTALS,
-    "SELECT (SELECT coalesce(sum(captured), 0) FROM payments),"
-    " (SELECT coalesce(sum(amount), 0) FROM refunds WHERE state = 2),"
-    " (SELECT coalesce(sum(amount), 0) FROM refunds WHERE state <> 2),"
-    " (SELECT coalesce(sum(captured), 0) FROM payments WHERE use = 2),"
-    " (SELECT coalesce(sum(orders.amount), 0) FROM payments JOIN orders"
-    "  ON orders.ticket = payments.paid_ticket WHERE use IN (1, 3) AND orders.state = 2)" };
+    "SELECT * FROM (SELECT" CAPTURED "FROM payments),"
+    " (SELECT" AMOUNT "FROM refunds WHERE state = 2),"
+    " (SELECT" AMOUNT "FROM refunds WHERE state <> 2),"
+    " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
+    " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
+    "  WHERE use IN (1, 3) AND orders.state = 2)" };
 static_assert(REFUND_DONE == 2 && USE_LATE == 2 && USE_ORDER == 1 && USE_RELINKED == 3 && ORDER_PAID == 2,
     "said in numbers above");
 
@@ -113,11 +116,11 @@ enum status sqlite_money_totals(struct order_store *handle, struct money_totals 
         return status;
     status = sqlite_next(sum);
     if (status == STATUS_OK)
-        *totals = (struct money_totals){ .captured = column_u64(sum, 0),
-            .refunded = column_u64(sum, 1),
-            .wanted = column_u64(sum, 2),
-            .late = column_u64(sum, 3),
-            .paid = column_u64(sum, 4) };
+        *totals = (struct money_totals){ .captured = column_sum(sum, 0),
+            .refunded = column_sum(sum, 2),
+            .wanted = column_sum(sum, 4),
+            .late = column_sum(sum, 6),
+            .paid = column_sum(sum, 8) };
     (void)sqlite3_reset(sum);
     return status;
 }

@@ -71,6 +71,11 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     "  (SELECT sale FROM items WHERE items.id = o.item) AND c.user = o.user)," \
     " " CHANNELS_LIVE " FROM orders o"
 
+#define CAPTURED SUM_HALVES("p.captured")
+#define ACCOUNTED \
+    SUM_HALVES("CASE WHEN r.id IS NOT NULL THEN r.amount WHEN p.use = 2 THEN p.captured" \
+               " WHEN p.use IN (1, 3) AND o.state = 2 THEN o.amount END")
+
 static const char *const look_sql[LOOK_STATEMENTS] = {
     [LOOK_BEGIN] = "BEGIN",
     [LOOK_END] = "ROLLBACK",
@@ -115,11 +120,7 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
     [LOOK_MONEY_LAST] = "SELECT coalesce(max(id), 0) FROM payments",
     /* What is given back, waits for a unit, or has paid an order that is paid. */
     [LOOK_MONEY_SUMS] =
-        "SELECT sum(p.captured), sum(CASE WHEN r.id IS NOT NULL THEN r.amount"
-        "  WHEN p.use = 2 THEN p.captured"
-        "  WHEN p.use IN (1, 3) AND o.state = 2 THEN o.amount"
-        "  END)"
-        " FROM payments p LEFT JOIN refunds r ON r.payment = p.id"
+        "SELECT" CAPTURED "," ACCOUNTED "FROM payments p LEFT JOIN refunds r ON r.payment = p.id"
         " LEFT JOIN orders o ON o.ticket = p.paid_ticket WHERE p.id > ?1 AND p.id <= ?2",
 };
 
@@ -432,8 +433,8 @@ static enum status look_money_sums(struct order_store *handle, uint64_t after, u
     bind_u64(sum, 2, to);
     status = sqlite_next(sum);
     if (status == STATUS_OK) {
-        *captured += column_u64(sum, 0);
-        *accounted += column_u64(sum, 1);
+        *captured += column_sum(sum, 0);
+        *accounted += column_sum(sum, 2);
     }
     (void)sqlite3_reset(sum);
     return status;

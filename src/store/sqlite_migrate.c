@@ -20,6 +20,10 @@ static const char *const step_6[] = {
     "ALTER TABLE sales ADD COLUMN cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0)",
     "ALTER TABLE sales ADD COLUMN return_draw_ms INTEGER NOT NULL DEFAULT 0"
     " CHECK(return_draw_ms >= 0)",
+    "ALTER TABLE payments ADD COLUMN late_before INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE payments ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE refunds ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
+    "UPDATE payments SET late_before = 1 WHERE use = 2",
     NULL,
 };
 

@@ -207,6 +207,13 @@ static inline uint64_t column_u64(sqlite3_stmt *statement, int at)
 {
     return (uint64_t)sqlite3_column_int64(statement, at);
 }
+/* Σ of what may be more than 63 bits: SQLite's sum() of the whole would be an error. Two columns. */
+#define SUM_HALVES(what) \
+    " coalesce(sum((" what ") >> 32), 0), coalesce(sum((" what ") & 4294967295), 0) "
+static inline uint64_t column_sum(sqlite3_stmt *statement, int at)
+{
+    return (column_u64(statement, at) << 32) + column_u64(statement, at + 1);
+}
 static inline uint32_t column_u32(sqlite3_stmt *statement, int at)
 {
     sqlite3_int64 value = sqlite3_column_int64(statement, at);

@@ -29,6 +29,8 @@ const char sqlite_payment_tables[] =
     "  tries INTEGER NOT NULL,"
     "  created_ms INTEGER NOT NULL, captured_ms INTEGER NOT NULL,"
     "  next_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL, closing_ms INTEGER NOT NULL"
+    ", late_before INTEGER NOT NULL DEFAULT 0"
+    ", stated_ms INTEGER NOT NULL DEFAULT 0"
     ") STRICT;"
     "CREATE INDEX payments_by_ticket ON payments(ticket);"
     /* An order is paid by one payment only. */
@@ -38,7 +40,8 @@ const char sqlite_payment_tables[] =
 
 #define PAYMENT_COLUMNS \
     "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
-    " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms"
+    " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
+    " late_before"
 
 static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
     "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
@@ -113,6 +116,7 @@ static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
         .next_ms = column_u64(row, 15),
         .pay_by_ms = column_u64(row, 16),
         .closing_ms = column_u64(row, 17),
+        .late_before = sqlite3_column_int(row, 18) != 0,
     };
     column_text(row, 3, payment->provider, sizeof payment->provider);
     column_text(row, 4, payment->reference, sizeof payment->reference);

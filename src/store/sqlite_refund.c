@@ -19,6 +19,7 @@ static_assert(REFUND_WANTED == 1 && REFUND_DONE == 2 && REFUND_STUCK == 3,
     "  tries INTEGER NOT NULL," \
     "  created_ms INTEGER NOT NULL, done_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL," \
     "  error TEXT NOT NULL" \
+    ", stated_ms INTEGER NOT NULL DEFAULT 0" \
     ") STRICT;" \
     "CREATE INDEX refunds_open ON refunds(next_ms) WHERE state <> 2;"
 
@@ -103,7 +104,8 @@ static void refund_key(const struct payment *payment, char key[REFERENCE_BYTES_M
 enum status sqlite_refund_want(struct sqlite_store *store, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
 {
-    const bool by_shop = strcmp(payment->provider, PROVIDER_SHOP) == 0; /* it moves its money itself */
+    /* The shop moves its money itself; and nothing needs no provider. */
+    const bool done = strcmp(payment->provider, PROVIDER_SHOP) == 0 || payment->captured == 0;
     char key[REFERENCE_BYTES_MAX + 1];
     sqlite3_stmt *insert;
     enum status status = sqlite_prepare(store, &refund_insert, &insert);
@@ -116,11 +118,11 @@ enum status sqlite_refund_want(struct sqlite_store *store, const struct payment 
     bind_text(insert, 4, key);
     bind_u64(insert, 5, payment->captured);
     bind_text(insert, 6, strlen(currency) == 3 ? currency : payment->currency);
-    bind_u64(insert, 7, by_shop ? REFUND_DONE : REFUND_WANTED);
+    bind_u64(insert, 7, done ? REFUND_DONE : REFUND_WANTED);
     bind_u64(insert, 8, why);
     bind_u64(insert, 9, now_ms);
-    bind_u64(insert, 10, by_shop ? now_ms : 0);
-    bind_u64(insert, 11, by_shop ? 0 : now_ms);
+    bind_u64(insert, 10, done ? now_ms : 0);
+    bind_u64(insert, 11, done ? 0 : now_ms);
     status = sqlite_run(insert);
     (void)sqlite3_clear_bindings(insert);
     return status;

@@ -23,10 +23,11 @@ static const struct sqlite_sql winners = { SQL_REPORT_WINNERS,
     "SELECT count(DISTINCT o.user)" OF_SALE " AND o.reason <> 3" };
 static const struct sqlite_sql states = { SQL_REPORT_STATES,
     "SELECT o.state, o.reason, count(*), sum(o.quantity)" OF_SALE " GROUP BY o.state, o.reason" };
+#define PAID SUM_HALVES("CASE o.state WHEN 2 THEN o.amount END")
+#define REFUNDED SUM_HALVES("CASE o.state WHEN 4 THEN o.amount END")
 static const struct sqlite_sql money = { SQL_REPORT_MONEY,
-    "SELECT products.currency, sum(CASE o.state WHEN 2 THEN o.amount END),"
-    " sum(CASE o.state WHEN 4 THEN o.amount END)"
-    " FROM items JOIN products ON products.id = items.product JOIN orders o ON o.item = items.id"
+    "SELECT products.currency," PAID "," REFUNDED
+    "FROM items JOIN products ON products.id = items.product JOIN orders o ON o.item = items.id"
     " WHERE items.sale = ?1 AND o.state IN (2, 4) GROUP BY products.currency LIMIT ?2" };
 static const struct sqlite_sql paid_count = { SQL_REPORT_PAID, "SELECT count(*)" PAYMENTS_OF_SALE };
 static const struct sqlite_sql paid_at = { SQL_REPORT_PAID_AT,
@@ -121,8 +122,8 @@ static enum status money_read(struct sqlite_store *store, sale_id sale, struct s
     while (figures->currencies < CURRENCIES_MAX && (status = sqlite_next(list)) == STATUS_OK) {
         struct sale_money *row = &figures->money[figures->currencies++];
         column_text(list, 0, row->currency, sizeof row->currency);
-        row->paid = column_u64(list, 1);
-        row->refunded = column_u64(list, 2);
+        row->paid = column_sum(list, 1);
+        row->refunded = column_sum(list, 3);
     }
     (void)sqlite3_reset(list);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;

@@ -150,9 +150,9 @@ void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     text_format(&body, "{\"captured\":%llu,\"refunded\":%llu,\"wanted\":%llu,\"late\":%llu,\"paid\":%llu}",
-        (unsigned long long)totals.captured, (unsigned long long)totals.refunded,
-        (unsigned long long)totals.wanted, (unsigned long long)totals.late,
-        (unsigned long long)totals.paid);
+        (unsigned long long)money_shown(totals.captured),
+        (unsigned long long)money_shown(totals.refunded), (unsigned long long)money_shown(totals.wanted),
+        (unsigned long long)money_shown(totals.late), (unsigned long long)money_shown(totals.paid));
     job_reply_json(job, 200, &body);
 }
 

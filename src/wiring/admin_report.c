@@ -47,7 +47,8 @@ static void figures_json(const struct sale_figures *figures, struct text *out)
         text_format(out, "%s{\"currency\":", i == 0 ? "" : ",");
         text_json(out, span_from_string(figures->money[i].currency));
         text_format(out, ",\"revenue\":%llu,\"refunded\":%llu}",
-            (unsigned long long)figures->money[i].paid, (unsigned long long)figures->money[i].refunded);
+            (unsigned long long)money_shown(figures->money[i].paid),
+            (unsigned long long)money_shown(figures->money[i].refunded));
     }
     text_literal(out, "]");
 }

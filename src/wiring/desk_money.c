@@ -1,7 +1,6 @@
 /* wiring/desk_money.c: providers, the calls to them, and what the cashier needs of the desk. */
 #include "wiring/desk_money.h"
 
-#include "base/base64.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "contract/waitlist.h"
@@ -10,11 +9,10 @@
 #include "wiring/desk_payments.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
-enum { SECRET_CHARS = 43, TITLE_BYTES = NAME_BYTES_MAX + 1, DAY_MS = 24 * 60 * 60 * 1000 };
+static const char secret_name[] = "sandbox.secret";
+enum { TITLE_BYTES = NAME_BYTES_MAX + 1, DAY_MS = 24 * 60 * 60 * 1000 };
 
 struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index)
 {
@@ -111,18 +109,25 @@ static bool others_wait(struct desk *desk, const struct order *order)
 }
 
 /* The payment's id is the key: however often it is asked, it is one ticket. */
+static uint64_t late_key(const struct desk *desk, const struct payment *payment, user_id user)
+{
+    char name[32];
+    if (!payment->late_before)
+        return funnel_own_key(desk->config.keys, user, "late", payment->id);
+    const int size = snprintf(name, sizeof name, "late-%llu", (unsigned long long)payment->id);
+    return funnel_key_hash(desk->config.keys, user, span_of(name, (size_t)size));
+}
+
 static enum status money_unit(void *context, const struct payment *payment,
     const struct order *order, struct outcome *outcome)
 {
     struct desk *desk = context;
-    char name[32];
     if (others_wait(desk, order))
         return STATUS_AWAY; /* asked again when they are served */
-    const int size = snprintf(name, sizeof name, "late-%llu", (unsigned long long)payment->id);
     const struct command command = { .type = COMMAND_RESERVE,
         .time_ms = desk->now_ms,
         .reserve = { .user = order->user,
-            .key = funnel_key_hash(desk->config.keys, order->user, span_of(name, (size_t)size)),
+            .key = late_key(desk, payment, order->user),
             .item = order->item,
             .quantity = order->quantity,
             .channel = order->channel,
@@ -147,31 +152,20 @@ static void money_stuck(void *context, const struct refund *refund)
 
 /* ---- opening ---- */
 
-/* A secret of its own for a sandbox without one, known only to this data folder. */
-static enum status secret_make(const char *path)
-{
-    uint8_t secret[32];
-    char text[SECRET_CHARS + 1];
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno == EEXIST ? STATUS_OK : STATUS_IO;
-    random_secret(secret, sizeof secret);
-    const size_t size = base64_encode(secret, sizeof secret, text);
-    text[size] = '\n';
-    const bool good = write(fd, text, size + 1) == (ssize_t)(size + 1);
-    close(fd);
-    return good ? STATUS_OK : STATUS_IO;
-}
-
 static enum status sandbox_open_bank(struct desk *desk, const char *secret_file, char error[CONFIG_ERROR])
 {
     const struct config *config = desk->config.config;
     char folder[CONFIG_TEXT + 16];
     snprintf(folder, sizeof folder, "%s/sandbox", config->folder);
-    if (bank_open(&desk->money.bank, folder) != STATUS_OK
-        || sandbox_secret_read(secret_file, &desk->money.bank_secret) != STATUS_OK) {
-        snprintf(error, CONFIG_ERROR, "the sandbox's bank can't be opened");
-        return STATUS_IO;
+    if (sandbox_secret_read(secret_file, &desk->money.bank_secret) != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "%.200s must hold a secret of 16 characters at least", secret_file);
+        return STATUS_BAD_INPUT;
+    }
+    const enum status status = bank_open(&desk->money.bank, folder);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "the sandbox's bank in %.200s can't be opened: %s", folder,
+            status == STATUS_IO ? strerrordesc_np(errno) : status_name(status));
+        return status;
     }
     *bank_switches(desk->money.bank) = (struct bank_switches){ .lost = (uint32_t)config->sandbox_lost,
         .doubled = (uint32_t)config->sandbox_doubled,
@@ -203,9 +197,12 @@ static enum status provider_open(
         if (sandbox && values[i][0] == 0 && strcmp(ops->settings[i].name, "base") == 0)
             values[i] = desk->money.public_url;
         if (sandbox && values[i][0] == 0 && strcmp(ops->settings[i].name, "secret_file") == 0) {
-            snprintf(own_secret, sizeof own_secret, "%s/sandbox.secret", config->folder);
-            status = secret_make(own_secret);
+            snprintf(own_secret, sizeof own_secret, "%s/%s", config->folder, secret_name);
+            status = sandbox_secret_keep(config->folder, secret_name);
             values[i] = own_secret;
+            if (status != STATUS_OK)
+                snprintf(error, CONFIG_ERROR, "%.200s can't be read or made: %s", own_secret,
+                    status == STATUS_IO ? strerrordesc_np(errno) : status_name(status));
         }
         if (sandbox && status == STATUS_OK && strcmp(ops->settings[i].name, "secret_file") == 0)
             status = sandbox_open_bank(desk, values[i], error);

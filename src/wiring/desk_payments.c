@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { INTENT_BODY_UNREAD = 1024 }; /* bytes that are parsed before an intent was seen */
+
 static const char *const payment_states[PAYMENT_STATES] = {
     [PAYMENT_STARTED] = "starting",
     [PAYMENT_OPEN] = "open",
@@ -442,6 +444,36 @@ static void intent_order_pay(
     desk_order_changed(desk, order->ticket, order->user);
 }
 
+static bool intent_fits(
+    const struct desk *desk, const struct job *job, struct span text, struct intent *intent)
+{
+    return intent_verify(desk->config.keys, text, desk->now_ms, intent) && intent->user == job->user;
+}
+
+/* Whether a body may be parsed: its intent is good, as far as can be seen without parsing. A small
+ * body without one is parsed for the sake of a precise answer. */
+static bool intent_look(const struct desk *desk, const struct job *job)
+{
+    static const struct span name = SPAN("\"intent\"");
+    struct intent intent;
+    struct span rest = job->body;
+    const char *found = rest.size == 0 ? NULL : memmem(rest.data, rest.size, name.data, name.size);
+    if (found == NULL)
+        return rest.size <= INTENT_BODY_UNREAD;
+    const char *at = found + name.size, *end = rest.data + rest.size;
+    while (at < end && strchr(" \t\r\n:", *at) != NULL && *at != 0)
+        at++;
+    if (end - at < INTENT_CHARS + 2 || at[0] != '"' || at[INTENT_CHARS + 1] != '"')
+        return rest.size <= INTENT_BODY_UNREAD;
+    return intent_fits(desk, job, span_of(at + 1, INTENT_CHARS), &intent);
+}
+
+static void intent_invalid(struct job *job)
+{
+    job->check_failed = true;
+    job_reply_problem(job, PROBLEM_INTENT_INVALID, NULL, SPAN_NONE);
+}
+
 /* False: the job is answered. */
 static bool intent_read(
     struct desk *desk, struct job *job, struct intent *intent, struct pending_intent *pending)
@@ -454,6 +486,10 @@ static bool intent_read(
         { "details", FIELD_JSON, &details, 0, 0, false, &pending->has_details },
     };
     struct field inner[DETAIL_FIELDS];
+    if (!intent_look(desk, job)) {
+        intent_invalid(job);
+        return false;
+    }
     json_t *body = admin_body_parse(job->body, error);
     if (body == NULL) {
         job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
@@ -467,10 +503,8 @@ static bool intent_read(
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return false;
     }
-    if (!intent_verify(desk->config.keys, span_from_string(text), desk->now_ms, intent)
-        || intent->user != job->user) {
-        job->check_failed = true;
-        job_reply_problem(job, PROBLEM_INTENT_INVALID, NULL, SPAN_NONE);
+    if (!intent_fits(desk, job, span_from_string(text), intent)) {
+        intent_invalid(job);
         return false;
     }
     pending->provider = provider_choose(desk, job, name);

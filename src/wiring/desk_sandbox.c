@@ -133,11 +133,12 @@ static void pay_job(struct desk *desk, struct job *job, struct span id)
 {
     struct sandbox_message message;
     enum bank_how how = BANK_PAY;
-    if (job->method == HTTP_POST && !how_read(job, &how))
-        return;
-    const enum bank_answer answer = job->method == HTTP_POST
-        ? bank_pay(desk->money.bank, id, how, desk->now_ms, &message)
-        : bank_show_id(desk->money.bank, id, &message);
+    enum bank_answer answer = bank_show_id(desk->money.bank, id, &message); /* before the body is read */
+    if (answer == BANK_DONE && job->method == HTTP_POST) {
+        if (!how_read(job, &how))
+            return;
+        answer = bank_pay(desk->money.bank, id, how, desk->now_ms, &message);
+    }
     if (answer == BANK_DONE)
         page_reply(job, &message);
     else

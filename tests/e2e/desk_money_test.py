@@ -1,6 +1,6 @@
 """Money that is lost sight of, doubled, late or short, and a server that is killed meanwhile. Over real HTTP and real signatures."""
 from harness import Buyer, equal, eventually, rule, run, true
-from paying import at_bank, at_rest, becomes, bought, closed_without_the_banks_word, pays_late, server, settles, view
+from paying import at_bank, at_rest, becomes, bought, closed_without_the_banks_word, order_do, payment_id, pays_late, server, settles, view
 
 
 @rule
@@ -87,6 +87,20 @@ def money_that_is_short_goes_back():
     equal(at_bank(buyer, order).status, 200)
     becomes(buyer, order, "paid")
 
+
+
+@rule
+def an_item_that_costs_nothing_is_paid_and_given_back():
+    item = server.open_item(total=1, flash_price=0)
+    buyer, order = bought(item)
+    reply = order_do(buyer, order, "pay")
+    equal(server.get(f"/sandbox/v1/pay/{payment_id(reply)}").json()["amount"], 0)
+    equal(server.request("POST", f"/sandbox/v1/pay/{payment_id(reply)}", {"how": "pay"}).status, 200)
+    becomes(buyer, order, "paid")
+    equal(order_do(buyer, order, "refund").status, 200)
+    eventually(lambda: view(buyer, order).get("refund") == {"state": "done", "amount": 0}, "a refund of nothing never ends")
+    equal(server.admin_ok("GET", "/refunds?open=1")["refunds"], [])
+    settles(item, free=1)
 
 
 @rule

@@ -79,4 +79,12 @@ def its_books_outlive_a_crash():
     equal(bank("GET", f"{PAYMENTS}/r-1").json()["state"], "captured")
 
 
+@rule
+def a_secret_that_a_power_cut_left_empty_is_made_anew():
+    server.stop()
+    open(os.path.join(server.data, "sandbox.secret"), "w").close()
+    server.start()
+    equal(bank("POST", PAYMENTS, {**WISH, "reference": "r-cut"}).status, 200)
+
+
 run()

@@ -8,7 +8,7 @@
 void model_refund_want(struct model_store *model, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
 {
-    const bool by_shop = strcmp(payment->provider, PROVIDER_SHOP) == 0;
+    const bool done = strcmp(payment->provider, PROVIDER_SHOP) == 0 || payment->captured == 0;
     for (uint32_t i = 0; i < model->at.refunds; i++)
         invariant(model->refunds[i].payment != payment->id || planted(REFUND_TWICE));
     struct refund *refund = &model->refunds[model->at.refunds++];
@@ -16,11 +16,11 @@ void model_refund_want(struct model_store *model, const struct payment *payment,
         .payment = payment->id,
         .ticket = payment->ticket,
         .amount = payment->captured,
-        .state = by_shop ? REFUND_DONE : REFUND_WANTED,
+        .state = done ? REFUND_DONE : REFUND_WANTED,
         .why = (uint8_t)why,
         .created_ms = now_ms,
-        .done_ms = by_shop ? now_ms : 0,
-        .next_ms = by_shop ? 0 : now_ms };
+        .done_ms = done ? now_ms : 0,
+        .next_ms = done ? 0 : now_ms };
     snprintf(refund->provider, sizeof refund->provider, "%s", payment->provider);
     snprintf(refund->key, sizeof refund->key, "r%llu", (unsigned long long)payment->id);
     snprintf(refund->currency, sizeof refund->currency, "%s",

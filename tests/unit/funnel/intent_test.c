@@ -102,6 +102,20 @@ static void one_intent_is_one_purchase(void **state)
     assert_true(intent_key(&keys, &wish) != intent_key(&keys, &other));
 }
 
+static void its_key_is_none_that_a_user_can_send(void **state)
+{
+    const struct funnel_keys keys = keys_of(0);
+    char text[INTENT_CHARS];
+    struct intent read;
+    const struct span old = SPAN("intent-0123456789abcdef");
+    (void)state;
+    intent_issue(&keys, &wish, text);
+    assert_true(intent_verify(&keys, span_of(text, sizeof text), NOW_MS, &read));
+    assert_true(intent_key(&keys, &read) != funnel_key_hash(&keys, wish.user, old));
+    read.version = 0; /* one that was issued before keeps the key that the journal has */
+    assert_true(intent_key(&keys, &read) == funnel_key_hash(&keys, wish.user, old));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +124,7 @@ int main(void)
         cmocka_unit_test(it_expires_on_the_second),
         cmocka_unit_test(another_character_length_or_secret_is_refused),
         cmocka_unit_test(one_intent_is_one_purchase),
+        cmocka_unit_test(its_key_is_none_that_a_user_can_send),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,19 @@ static void users_and_idempotency_keys_get_ids_of_their_own(void **state)
     assert_true(funnel_key_hash(&keys, bob, span_of(longest, sizeof longest)) != 0);
 }
 
+static void our_own_keys_are_apart_from_those_of_users(void **state)
+{
+    (void)state;
+    struct funnel_keys keys = keys_from(master, sizeof master);
+    const uint64_t key = funnel_own_key(&keys, 7, "late", 12);
+    assert_true(key != 0 && key == funnel_own_key(&keys, 7, "late", 12));
+    assert_true(key != funnel_own_key(&keys, 8, "late", 12));
+    assert_true(key != funnel_own_key(&keys, 7, "late", 13));
+    assert_true(key != funnel_own_key(&keys, 7, "intent", 12));
+    assert_true(key != funnel_key_hash(&keys, 7, SPAN("late-12")));
+    assert_true(key != funnel_key_hash(&keys, 7, SPAN("late-000000000000000c")));
+}
+
 static void key_one_too_long(void)
 {
     static const char text[KEY_BYTES_MAX + 1] = "x";
@@ -159,6 +172,7 @@ int main(void)
         cmocka_unit_test(passes_and_sessions_differ_in_epochs_of_the_same_number),
         cmocka_unit_test(the_first_epoch_of_all_works),
         cmocka_unit_test(users_and_idempotency_keys_get_ids_of_their_own),
+        cmocka_unit_test(our_own_keys_are_apart_from_those_of_users),
         cmocka_unit_test(an_idempotency_key_past_its_bound_stops_the_program),
         cmocka_unit_test(told_ids_lead_back_and_ticket_and_order_differ),
     };

@@ -171,6 +171,21 @@ static void a_refund_happens_once_under_its_key(void **state)
     assert_int_equal(refunded, PRICE);
 }
 
+static void nothing_can_be_paid_and_given_back_too(void **state)
+{
+    struct place *place = *state;
+    struct sandbox_message free = asked("r-1"), out;
+    free.amount = 0;
+    assert_int_equal(bank_create(place->bank, &free, &out), BANK_DONE);
+    assert_int_equal(bank_pay(place->bank, span_from_string(out.id), BANK_PAY, NOW_MS, &out), BANK_DONE);
+    assert_int_equal(bank_refund(place->bank, "r-1", "", 0, &out), BANK_REFUSED);
+    assert_int_equal(bank_refund(place->bank, "r-1", "k", 0, &out), BANK_DONE);
+    assert_string_equal(out.state, "refunded");
+    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_string_equal(out.state, "refunded");
+    assert_int_equal(bank_refund(place->bank, "r-1", "k-2", 0, &out), BANK_REFUSED);
+}
+
 static void everything_told_survives_opening_again(void **state)
 {
     struct place *place = *state;
@@ -305,6 +320,7 @@ int main(void)
         RULE(a_payment_is_paid_once_by_whoever_knows_its_id),
         RULE(closed_and_declined_cannot_be_paid_and_paid_cannot_be_closed),
         RULE(a_refund_happens_once_under_its_key),
+        RULE(nothing_can_be_paid_and_given_back_too),
         RULE(everything_told_survives_opening_again),
         RULE(a_torn_row_costs_that_row_only),
         RULE(switches_at_0_do_nothing_and_at_100_always_happen),

@@ -257,6 +257,31 @@ static void settings_that_cannot_work_are_refused(void **state)
     assert_int_equal(provider_try("http://x", "16 characters...", error), STATUS_OK);
 }
 
+static void a_secret_of_its_own_is_made_once_and_anew_if_it_was_cut_short(void **state)
+{
+    char folder[] = "/tmp/stampede-sandbox-XXXXXX", path[128];
+    struct sandbox_secret first, second;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/secret", folder);
+    assert_int_equal(sandbox_secret_keep(folder, "secret"), STATUS_OK);
+    assert_int_equal(sandbox_secret_read(path, &first), STATUS_OK);
+    assert_int_equal(sandbox_secret_keep(folder, "secret"), STATUS_OK);
+    assert_int_equal(sandbox_secret_read(path, &second), STATUS_OK);
+    assert_memory_equal(&first, &second, sizeof first);
+    for (off_t size = 0; size < 16; size += 15) { /* as a power cut may have left it */
+        assert_int_equal(truncate(path, size), 0);
+        assert_int_equal(sandbox_secret_keep(folder, "secret"), STATUS_OK);
+        assert_int_equal(sandbox_secret_read(path, &second), STATUS_OK);
+        assert_memory_not_equal(&first, &second, sizeof first);
+    }
+    snprintf(path, sizeof path, "%s/secret.tmp", folder);
+    assert_int_not_equal(access(path, F_OK), 0);
+    snprintf(path, sizeof path, "%s/secret", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
+}
+
 #define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -266,6 +291,7 @@ int main(void)
         RULE(no_answer_is_asked_again),
         RULE(an_answer_that_is_forged_or_about_something_else_is_not_believed),
         RULE(a_callback_counts_if_it_is_signed_fresh_and_for_this_address),
+        RULE(a_secret_of_its_own_is_made_once_and_anew_if_it_was_cut_short),
         RULE(settings_that_cannot_work_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

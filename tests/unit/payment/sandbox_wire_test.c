@@ -110,6 +110,17 @@ static void what_is_written_is_read(void **state)
     assert_memory_equal(&read, &empty, sizeof read);
 }
 
+static void an_amount_of_nothing_is_said(void **state)
+{
+    const struct sandbox_message message = { .reference = "r-1", .currency = "CNY" };
+    char bytes[256];
+    struct text out = text_in(bytes, sizeof bytes);
+    (void)state;
+    sandbox_message_write(&message, &out);
+    assert_true(span_equal(
+        text_span(&out), SPAN("{\"reference\":\"r-1\",\"currency\":\"CNY\",\"amount\":0}")));
+}
+
 static void what_is_no_message_is_refused(void **state)
 {
     static const char *const wrong[] = { "", "null", "[]", "1", "{", "{}x", "{\"amount\":-1}",
@@ -143,6 +154,7 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_noticed),
         cmocka_unit_test(a_signature_is_fresh_for_so_long_and_not_a_second_longer),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(an_amount_of_nothing_is_said),
         cmocka_unit_test(what_is_no_message_is_refused),
         cmocka_unit_test(the_path_is_what_follows_the_host),
     };

@@ -107,6 +107,21 @@ static void rows_survive_and_the_store_opens(void **state)
     assert_int_equal(place_number(place, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 
+static void late_money_keeps_the_key_that_the_journal_has(void **state)
+{
+    struct place *place = *state;
+    place_execute(place,
+        "PRAGMA foreign_keys = OFF;"
+        "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url,"
+        " amount, currency, captured, state, use, tries, created_ms, captured_ms,"
+        " next_ms, pay_by_ms, closing_ms)"
+        " VALUES(1, 0, 'a', 'late', '', '', 1, 'CNY', 1, 4, 2, 0, 1, 1, 1, 1, 0),"
+        " (1, 0, 'a', 'open', '', '', 1, 'CNY', 0, 2, 0, 0, 1, 1, 1, 1, 0)");
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT late_before FROM payments WHERE reference = 'late'"), 1);
+    assert_int_equal(place_number(place, "SELECT late_before FROM payments WHERE reference = 'open'"), 0);
+}
+
 static void the_copy_is_the_database_as_it_was(void **state)
 {
     struct place *place = *state, copy = { 0 };
@@ -154,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_migrated_database_has_the_schema_of_a_new_one),
         TEST(rows_survive_and_the_store_opens),
+        TEST(late_money_keeps_the_key_that_the_journal_has),
         TEST(the_copy_is_the_database_as_it_was),
         TEST(a_migration_that_fails_leaves_the_old_version),
         TEST(what_is_not_older_is_left_alone),

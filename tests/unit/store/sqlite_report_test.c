@@ -50,9 +50,21 @@ static void counts_of_a_sale_add_up_and_the_first_sold_out_counts(void **state)
     assert_int_equal(figures.payments, 0);
 }
 
+static void the_money_of_a_sale_may_be_more_than_63_bits(void **state)
+{
+    struct place *place = *state;
+    struct sale_figures figures;
+    place_execute(place, "UPDATE orders SET state = 2, unit_price = 1 << 62, amount = 1 << 62");
+    assert_int_equal(place->store->ops->report->figures(place->store, 1, &figures), STATUS_OK);
+    assert_int_equal(figures.currencies, 1);
+    assert_true(figures.money[0].paid == (uint64_t)5 << 62); /* the rest above 64 bits is lost */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            the_money_of_a_sale_may_be_more_than_63_bits, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(
             counts_of_a_sale_add_up_and_the_first_sold_out_counts, place_setup, place_teardown),
     };

@@ -58,7 +58,10 @@ static void a_longer_time_to_pay_needs_a_payment(void **state)
     folder_sql(&sold_folder, "UPDATE orders SET pay_by_ms = pay_by_ms + 2 WHERE ticket = 5");
     assert_says(sold_verified(VERIFY_FAILED), "has another pay-by time than its ticket");
     folder_sql(&sold_folder,
-        "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
+        "INSERT INTO payments(id, ticket, paid_ticket, provider, reference, provider_id, url, "
+        "amount,"
+        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " closing_ms) VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
         " 0, 2, 0, 0, 1, 0, 2, 3, 0)");
     (void)sold_verified(VERIFY_HOLDS);
 }
@@ -67,12 +70,18 @@ static void money_that_is_nowhere_is_found(void **state)
 {
     (void)state;
     folder_sql(&sold_folder,
-        "INSERT INTO payments VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
+        "INSERT INTO payments(id, ticket, paid_ticket, provider, reference, provider_id, url, "
+        "amount,"
+        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " closing_ms) VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
         " 9, 4, 4, 0, 1, 1, 0, 3, 0)");
     assert_says(sold_verified(VERIFY_FAILED),
         "9 came in, 0 went back, 0 is to go back, 0 waits, but orders for 0 are paid by it");
     folder_sql(&sold_folder,
-        "INSERT INTO refunds VALUES(1, 1, 5, 'alpha', 'ra1', '', 9, 'CNY', 1, 1, 0, 1, 0, 1, '')");
+        "INSERT INTO refunds(id, payment, ticket, provider, key, provider_id, amount, currency, "
+        "state,"
+        " why, tries, created_ms, done_ms, next_ms, error)"
+        " VALUES(1, 1, 5, 'alpha', 'ra1', '', 9, 'CNY', 1, 1, 0, 1, 0, 1, '')");
     (void)sold_verified(VERIFY_HOLDS);
     folder_sql(&sold_folder, "UPDATE refunds SET state = 2, amount = 8");
     assert_says(sold_verified(VERIFY_FAILED), "9 came in, 8 went back");
