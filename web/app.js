@@ -8,10 +8,11 @@ import { mountItem } from './item_view.js';
 import { mountOrders } from './orders_view.js';
 import { mountSales } from './sales_view.js';
 import { createSession } from './session.js';
+import { signInAsk } from './sign_in_question.js';
 
 const root = document.getElementById('main');
 const clock = createClock(timeGet);
-const session = createSession(clock);
+const session = createSession(clock, signInAsk);
 let view = null;
 
 function titleSet(words) {
@@ -78,6 +79,13 @@ languagePaint();
 clock.sync();
 /* Arriving with the shop's token is signing in; it can't wait for the click, since tokens are
  * short-lived. A failure is told where it matters: at the click. */
+async function tokenExchange() {
+    const before = session.current()?.user;
+    const { user } = await session.ensure();
+    /* What is shown is another user's; who was nobody before has nothing to hide but the empty list. */
+    if (before === undefined ? location.search.includes('orders') : user !== before)
+        viewShow();
+}
 if (session.tokenTake())
-    session.ensure().catch(() => {});
+    tokenExchange().catch(() => {});
 viewShow();

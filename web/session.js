@@ -1,14 +1,45 @@
 /* Who is buying. The shop hands its signed token over in the address (#token=…); it is taken out
  * of the address at once and exchanged one time. Without a token the server decides: a guest in
  * demo mode, session-required otherwise. A guest's session is opened by the first click, not by
- * looking. */
+ * looking.
+ *
+ * Anybody can send a link with a token of their own. So a token never replaces the session of
+ * another user by itself: `ask` decides, and "no" keeps the old session. */
 
 import { sessionPost } from './api.js';
 import { lasting } from './store.js';
 
 const EXPIRY_MARGIN_MS = 10_000;
+const NAME_CHARS = 32;
 
-export function createSession(clock) {
+/* What the address carries behind #token=, or null; a fragment that can't be decoded is none. */
+export function tokenOf(hash) {
+    const match = /[#&]token=([^&]*)/.exec(hash);
+    if (match === null)
+        return null;
+    try {
+        return decodeURIComponent(match[1]);
+    } catch {
+        return '';
+    }
+}
+
+/* Whom the token is about: its subject, short enough to be shown; null: it does not say so. */
+export function subjectOf(token) {
+    try {
+        const part = token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/');
+        const bytes = Uint8Array.from(atob(part), (char) => char.charCodeAt(0));
+        const { sub } = JSON.parse(new TextDecoder().decode(bytes));
+        if (typeof sub !== 'string' || sub === '')
+            return null;
+        return sub.length > NAME_CHARS ? `${sub.slice(0, NAME_CHARS - 1)}…` : sub;
+    } catch {
+        return null; /* not ours to judge: the server looks at the whole token */
+    }
+}
+
+/* `ask(from, to)`: whether the session `to` may replace the session `from` of another user. */
+export function createSession(clock, ask) {
     let token = null;
     let opening = null;
 
@@ -23,12 +54,28 @@ export function createSession(clock) {
         return kept;
     }
 
-    async function open() {
-        try {
-            const opened = await sessionPost(token);
-            lasting.write('session', opened);
-            token = null;
+    /* The session that counts from now on: the opened one, unless the user of another one that is
+     * still good says no. */
+    async function chosen(opened) {
+        if (current() === null)
             return opened;
+        await clock.sync(); /* whether the old one is still good, only the server's clock tells */
+        const kept = current();
+        if (kept === null || kept.user === opened.user || (await ask(kept, opened)))
+            return opened;
+        return kept;
+    }
+
+    async function open() {
+        const shown = token;
+        try {
+            const opened = await sessionPost(shown);
+            token = null;
+            if (shown !== null)
+                opened.name = subjectOf(shown);
+            const counting = shown === null ? opened : await chosen(opened);
+            lasting.write('session', counting);
+            return counting;
         } catch (refusal) {
             /* A refused token is of no more use; a token that met no answer is tried again. */
             if (refusal.status >= 400 && refusal.status < 500 && refusal.status !== 429)
@@ -38,10 +85,12 @@ export function createSession(clock) {
     }
 
     function ensure() {
+        if (opening !== null)
+            return opening;
         const kept = token === null ? current() : null;
         if (kept !== null)
             return Promise.resolve(kept);
-        opening ??= open().finally(() => {
+        opening = open().finally(() => {
             opening = null;
         });
         return opening;
@@ -49,12 +98,12 @@ export function createSession(clock) {
 
     /* True when the address carried a token, which ensure() will then exchange. */
     function tokenTake() {
-        const match = /[#&]token=([^&]+)/.exec(location.hash);
-        if (match === null)
+        const found = tokenOf(location.hash);
+        if (found === null)
             return false;
-        token = decodeURIComponent(match[1]);
         history.replaceState(history.state, '', location.pathname + location.search);
-        return true;
+        token = found === '' ? null : found;
+        return token !== null;
     }
 
     return { current, ensure, tokenTake, forget: () => lasting.remove('session') };

@@ -16,6 +16,15 @@ const en = {
     'sales.trouble': 'The sales can’t be loaded right now. Trying again by itself.',
     'sale.window': '{start} to {end}',
 
+    'signIn.title': 'Which account?',
+    'signIn.words':
+        'You are signed in as {from}. The link that you followed signs in {to}. '
+        + 'Go on as {to} only if that is your own account.',
+    'signIn.stay': 'Stay signed in as {from}',
+    'signIn.change': 'Go on as {to}',
+    'signIn.user': 'customer …{end}',
+    'signIn.guest': 'guest …{end}',
+
     'phase.unknown': 'Checking the time…',
     'phase.before': 'Starting soon',
     'phase.open': 'On sale now',
@@ -277,6 +286,13 @@ const zh = {
     'sales.none': '目前没有秒杀活动，请稍后再来。',
     'sales.trouble': '活动暂时无法加载，正在自动重试。',
     'sale.window': '{start} 至 {end}',
+
+    'signIn.title': '使用哪个账号？',
+    'signIn.words': '您当前登录的是{from}。您打开的链接要登录{to}。确认{to}是您本人的账号再继续。',
+    'signIn.stay': '继续使用{from}',
+    'signIn.change': '改用{to}',
+    'signIn.user': '用户 …{end} ',
+    'signIn.guest': '访客 …{end} ',
 
     'phase.unknown': '正在校准时间…',
     'phase.before': '即将开始',

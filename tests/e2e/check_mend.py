@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, Ended, main, rules, several, units  # noqa: E402
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, Ended, main, rules, several, storefront, units  # noqa: E402
 
 # What shops run is tried, not the build with sanitizers.
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
@@ -34,6 +34,11 @@ def seam(name):
     return lambda: units(f"../seam/{name}", SECONDS)
 
 
+def browser(pattern):
+    """Those tests of tests/e2e/storefront/front.test.mjs whose name matches."""
+    return lambda: storefront(pattern, SECONDS)
+
+
 # finding: (what holds now, its tests)
 FINDINGS = {
     "1": ("money is not kept without a unit when the provider was away",
@@ -50,7 +55,7 @@ FINDINGS = {
     "8": ("an earlier win is no way round the funnel, and hoarding gains nothing", []),
     "9": ("simple machines do not pass the human check", []),
     "10": ("sessions can be taken back", []),
-    "11": ("a token in the address does not replace a signed-in user", []),
+    "11": ("a token in the address does not replace a signed-in user", [browser("a link that signs in")]),
     "12": ("the sandbox does not stand beside real providers", []),
     "13": ("missing issuer and audience are told at the start", []),
     "14": ("bans and rates cover sessions, orders and the admin API; rights before parsing",

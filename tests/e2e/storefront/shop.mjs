@@ -19,7 +19,7 @@ const FLAGS = [
     '--no-first-run',
 ];
 
-function need(name) {
+export function need(name) {
     const value = process.env[name];
     if (!value)
         throw new Error(`${name} is not set`);

@@ -1,0 +1,219 @@
+/* The front page of a shop with a long past, and who is signed in: in a real browser, against a server of its own with
+ * default limits, 600 sales that are over, one that is open, and a key of the shop (tests/e2e/old_sales.py). */
+
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { beyondOf, browserLaunch, liveButton, need, seriousIn, visitorOpen } from './shop.mjs';
+
+const front = need('FRONT_URL');
+const key = need('FRONT_KEY');
+const item = need('FRONT_ITEM');
+const secret = Buffer.from(need('FRONT_SECRET'), 'hex');
+const OLD = 600;
+const REQUESTS_MAX = 5;
+const PHONE = { viewport: { width: 390, height: 664 } };
+
+let browser;
+const contexts = [];
+
+async function visitor(options) {
+    const opened = await visitorOpen(browser, options);
+    contexts.push(opened.context);
+    return opened;
+}
+
+before(async () => {
+    browser = await browserLaunch();
+});
+
+after(async () => {
+    for (const context of contexts)
+        await context.close();
+    await browser?.close();
+});
+
+async function admin(path, body) {
+    const response = await fetch(`${front}/admin/v1${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+    });
+    assert.ok(response.ok, `${path}: ${response.status}`);
+    return response.json();
+}
+
+let tokens = 0;
+function tokenOf(sub) {
+    const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const seconds = Math.floor(Date.now() / 1000);
+    const claims = { sub, iat: seconds, exp: seconds + 300, jti: `front-${process.pid}-${tokens++}` };
+    const signed = `${encode({ alg: 'HS256', typ: 'JWT', kid: 'shop' })}.${encode(claims)}`;
+    return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+}
+
+const signedIn = (page) => page.evaluate(() => JSON.parse(localStorage.getItem('stampede.session')));
+const userOf = async (page) => (await signedIn(page))?.user;
+
+async function signIn(page, sub) {
+    await page.goto(`${front}/?item=${item}#token=${tokenOf(sub)}`);
+    await page.waitForFunction(() => localStorage.getItem('stampede.session') !== null);
+    return userOf(page);
+}
+
+describe('a shop with a long past', () => {
+    test('the front page takes five requests and shows the sale of today', async () => {
+        const { page, errors, requests } = await visitor();
+        await page.goto(front);
+        await page.waitForSelector(`.card[href="/?item=${item}"]`);
+        await page.waitForLoadState('networkidle');
+        assert.ok(requests.length <= REQUESTS_MAX, JSON.stringify(requests.map(({ path }) => path)));
+        assert.equal(requests.filter(({ path }) => path !== '/v1/time').length, 1);
+        assert.deepEqual(await page.locator('.sale h2').allTextContents(), ['Today']);
+        assert.deepEqual(errors, []);
+    });
+
+    test('a round asks for one list, whatever is behind it', async () => {
+        const { page, requests } = await visitor();
+        await page.goto(front);
+        await page.waitForSelector('.card');
+        const lists = () => requests.filter(({ path }) => path !== '/v1/time');
+        while (lists().length < 2)
+            await page.waitForTimeout(200);
+        assert.deepEqual([...new Set(lists().map(({ path }) => path))], ['/v1/sales']);
+    });
+
+    test('past sales come when they are asked for, page by page, and the keyboard reaches them', async () => {
+        const { page, errors, requests } = await visitor();
+        await page.goto(front);
+        const show = page.getByRole('button', { name: `Show past sales (${OLD})` });
+        await show.focus();
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Past sales' }).waitFor();
+        const days = page.locator('.past .sale h2');
+        assert.equal(await days.first().textContent(), `Day ${OLD}`);
+        assert.equal(await page.evaluate(() => document.activeElement.textContent), `Day ${OLD}`);
+        const first = await days.count();
+        await page.getByRole('button', { name: 'Show more past sales' }).click();
+        await page.waitForFunction((count) => document.querySelectorAll('.past .sale').length > count, first);
+        assert.equal(await days.nth(first).textContent(), `Day ${OLD - first}`);
+        assert.equal(requests.filter(({ path }) => path === '/v1/sales').length, 3);
+        assert.deepEqual(errors, []);
+    });
+
+    test('a long sale shows its first items, and all of them on request', async () => {
+        const product = await admin('/products', { name: 'One of many', list_price: 200, currency: 'CNY' });
+        const now = Date.now();
+        const sale = await admin('/sales', { title: 'Long', start_ms: now - 1_000, end_ms: now + 3_600_000 });
+        for (let i = 0; i < 15; i++)
+            await admin('/items', { sale: sale.id, product: product.id, flash_price: 100, total: 1 });
+        await admin(`/sales/${sale.id}/publish`);
+        const { page } = await visitor();
+        await page.goto(front);
+        const cards = page.locator('.sale', { hasText: 'Long' }).locator('.card');
+        await page.getByRole('button', { name: 'Show all 15 items' }).click();
+        await cards.nth(14).waitFor();
+        assert.equal(await cards.count(), 15);
+        await admin(`/sales/${sale.id}/end`);
+    });
+
+    test('nothing is serious for axe and nothing goes sideways on a phone', async () => {
+        const { page } = await visitor(PHONE);
+        await page.goto(front);
+        await page.locator('.past .more').click();
+        await page.waitForSelector('.past .sale');
+        assert.equal(await beyondOf(page), 0);
+        await page.evaluate(() => { /* a handful is as good as all, and much quicker to look at */
+            for (const sale of [...document.querySelectorAll('.past .sale')].slice(3))
+                sale.remove();
+        });
+        assert.deepEqual(await seriousIn(page), []);
+    });
+});
+
+describe('a link that signs in', () => {
+    test('nobody was signed in: it signs in without a question', async () => {
+        const { page, errors } = await visitor();
+        assert.ok(await signIn(page, 'customer-1'));
+        assert.equal(await page.locator('dialog').count(), 0);
+        assert.equal(page.url(), `${front}/?item=${item}`);
+        assert.deepEqual(errors, []);
+    });
+
+    test('the same user again is not asked', async () => {
+        const { page } = await visitor();
+        const user = await signIn(page, 'customer-2');
+        const old = (await signedIn(page)).session;
+        await page.waitForTimeout(1_100); /* sessions of the same second are the same */
+        await page.goto(`${front}/#token=${tokenOf('customer-2')}`);
+        await page.waitForFunction(
+            (before) => JSON.parse(localStorage.getItem('stampede.session')).session !== before, old);
+        assert.equal(await page.locator('dialog').count(), 0);
+        assert.equal(await userOf(page), user);
+    });
+
+    for (const [locale, stay, change] of [
+        ['en-US', 'Stay signed in as victim@shop', 'Go on as stranger@shop'],
+        ['zh-CN', '继续使用victim@shop', '改用stranger@shop'],
+    ]) {
+        test(`another user is asked about, and Escape or Enter keeps who is signed in (${locale})`, async () => {
+            const { page, errors } = await visitor({ ...PHONE, locale });
+            const user = await signIn(page, 'victim@shop');
+            for (const keyPressed of ['Escape', 'Enter']) {
+                await page.goto(`${front}/#token=${tokenOf('stranger@shop')}`);
+                await page.getByRole('button', { name: stay }).waitFor();
+                assert.equal(await page.evaluate(() => document.activeElement.textContent), stay);
+                assert.deepEqual(await seriousIn(page), []);
+                assert.equal(await beyondOf(page), 0);
+                await page.keyboard.press(keyPressed);
+                await page.locator('dialog').waitFor({ state: 'detached' });
+                assert.equal(await userOf(page), user, keyPressed);
+                await page.goto('about:blank');
+            }
+            await page.goto(`${front}/#token=${tokenOf('stranger@shop')}`);
+            await page.getByRole('button', { name: change }).waitFor();
+            await page.keyboard.press('Tab');
+            await page.keyboard.press('Enter');
+            await page.locator('dialog').waitFor({ state: 'detached' });
+            await page.waitForFunction(
+                (before) => JSON.parse(localStorage.getItem('stampede.session')).user !== before, user);
+            assert.deepEqual(errors, []);
+        });
+    }
+
+    test('a click while the question is open waits for the answer', async () => {
+        const { page, buys } = await visitor();
+        const user = await signIn(page, 'clicker');
+        await page.goto('about:blank');
+        await page.goto(`${front}/?item=${item}#token=${tokenOf('other')}`);
+        await page.locator('dialog').waitFor();
+        await page.waitForSelector(liveButton);
+        await page.evaluate(() => document.querySelector('.buy').click());
+        await page.waitForTimeout(500);
+        assert.equal(buys().length, 0);
+        await page.keyboard.press('Escape');
+        await page.waitForFunction(() => document.querySelector('.order') !== null);
+        assert.equal(await userOf(page), user);
+    });
+
+    for (const fragment of ['#token=%', '#token=', '#token=%E4%BD', '#token=a.b']) {
+        test(`${fragment} leaves the page as it is`, async () => {
+            const { page } = await visitor();
+            await page.goto(`${front}/${fragment}`);
+            await page.waitForSelector(`.card[href="/?item=${item}"]`);
+            assert.equal(await page.locator('dialog').count(), 0);
+            assert.equal(await signedIn(page), null);
+        });
+    }
+
+    test('a damaged link does not sign out', async () => {
+        const { page } = await visitor();
+        const user = await signIn(page, 'customer-3');
+        await page.goto('about:blank');
+        await page.goto(`${front}/#token=%`);
+        await page.waitForSelector('.card');
+        await page.goto(`${front}/?orders#token=a.b.c`);
+        await page.waitForSelector('.orders-page');
+        assert.equal(await userOf(page), user);
+    });
+});
