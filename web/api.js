@@ -78,7 +78,6 @@ const bearer = (token) => ({ Authorization: `Bearer ${token}` });
 export const timeGet = async () => (await call('GET', '/v1/time')).now_ms;
 export const itemGet = (item) => call('GET', `/v1/items/${encodeURIComponent(item)}`);
 
-/* All sales, each with its items: a list that leaves the items out is completed sale by sale. */
 /* Long lists come in pages: `next` is where the following one begins. */
 async function pagesGet(path, list) {
     const first = await call('GET', path);
@@ -90,9 +89,21 @@ async function pagesGet(path, list) {
     return first;
 }
 
-export async function salesGet() {
-    const { sales } = await pagesGet('/v1/sales', 'sales');
-    return Promise.all(sales.map((sale) => pagesGet(`/v1/sales/${sale.id}`, 'items')));
+/* Sales with their first items, and how many are over: those that are not over, or those that are.
+ * `after`: the `next` of the page before. */
+export function salesGet({ ended = false, after } = {}) {
+    const query = new URLSearchParams();
+    if (ended)
+        query.set('ended', '1');
+    if (after !== undefined)
+        query.set('after', after);
+    return call('GET', String(query) === '' ? '/v1/sales' : `/v1/sales?${query}`);
+}
+
+/* A sale with all of its items. */
+export async function saleWhole(id) {
+    const sale = await pagesGet(`/v1/sales/${id}`, 'items');
+    return { ...sale, item_count: sale.items.length };
 }
 
 export const saleGet = (sale) => call('GET', `/v1/sales/${sale}`);

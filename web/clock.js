@@ -6,7 +6,7 @@
  * neither does a countdown. It may stand still while a laptop sleeps: a new sample that the old
  * offset can't explain replaces it. */
 
-const FIRST_SAMPLES = 5;
+const FIRST_SAMPLES = 4;
 const LATER_SAMPLES = 2;
 const SAMPLE_GAP_MS = 120;
 const RESYNC_MS = 45_000;

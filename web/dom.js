@@ -32,5 +32,8 @@ export function routeLink(href, properties, ...children) {
 
 export function pictureOf(product, properties = {}) {
     const source = product.images?.[0] ?? '/favicon.svg';
-    return element('img', { src: source, alt: '', width: 480, height: 480, ...properties });
+    const image = element('img', { src: source, alt: '', width: 480, height: 480, ...properties });
+    /* A picture that is gone, or that the page's policy does not let in, leaves no hole. */
+    image.addEventListener('error', () => image.setAttribute('src', '/favicon.svg'), { once: true });
+    return image;
 }

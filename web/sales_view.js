@@ -1,98 +1,28 @@
-/* The front page: every sale with its countdown and its items. Nodes stay while their words
- * change, so that a refresh never takes the keyboard focus away. */
+/* The front page: every sale that is not over, with its countdown and its items, in one request a
+ * round; those that are over come on request (past_sales.js). */
 
-import { salesGet } from './api.js';
-import { createCountdown } from './countdown.js';
-import { element, pictureOf, routeLink, textSet } from './dom.js';
-import { moment } from './format.js';
+import { saleWhole, salesGet } from './api.js';
+import { element, textSet } from './dom.js';
 import { onLanguage, say } from './i18n.js';
-import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
+import { createPastSales } from './past_sales.js';
 import { nextTickMs, phaseOf, statusIntervalMs } from './phase.js';
 import { createPoll } from './poll.js';
+import { createKeyed, createSale, salePhase } from './sale_part.js';
 
 const LIST_SLOWER = 2; /* the list is asked for less often than the page of one item */
-
-function createCard() {
-    const picture = element('div', { class: 'card-picture' });
-    const name = element('h3', { class: 'card-name' });
-    const badge = createPhaseBadge();
-    const prices = createPrices();
-    const stock = createStock();
-    const link = routeLink(
-        '/',
-        { class: 'card' },
-        picture,
-        element('div', { class: 'card-words' }, badge.node, name, prices.node, stock.node),
-    );
-
-    function paint(item, now) {
-        const phase = phaseOf(item, now);
-        link.href = `/?item=${item.id}`;
-        link.dataset.phase = phase;
-        if (picture.childElementCount === 0)
-            picture.append(pictureOf(item.product));
-        textSet(name, item.product.name);
-        badge.paint(phase);
-        prices.paint(item);
-        stock.paint(item);
-    }
-
-    return { node: element('li', {}, link), paint };
-}
-
-/* Keeps one part per id, makes what is new and removes what is gone. */
-function createKeyed(parent, make) {
-    const parts = new Map();
-    return (things, paint) => {
-        for (const [id, part] of parts) {
-            if (!things.some((thing) => thing.id === id)) {
-                part.node.remove();
-                parts.delete(id);
-            }
-        }
-        for (const thing of things) {
-            if (!parts.has(thing.id)) {
-                parts.set(thing.id, make());
-                parent.append(parts.get(thing.id).node);
-            }
-            paint(parts.get(thing.id), thing);
-        }
-    };
-}
-
-function salePhase(sale, now) {
-    /* A sale has no stock of its own; it stands where its schedule and its gate say. */
-    const started = sale.state === 'open' || now >= sale.start_ms;
-    return phaseOf({ ...sale, started, accepting: true, sold_out: false }, now);
-}
-
-function createSale() {
-    const title = element('h2');
-    const span = element('p', { class: 'sale-window' });
-    const countdown = createCountdown();
-    const cards = element('ul', { class: 'cards' });
-    const cardsPaint = createKeyed(cards, createCard);
-    const words = element('div', {}, title, span);
-    const top = element('div', { class: 'sale-top' }, words, countdown.node);
-
-    function paint(sale, now) {
-        textSet(title, sale.title);
-        const [start, end] = [moment(sale.start_ms), moment(sale.end_ms)];
-        textSet(span, say('sale.window', { start, end }));
-        countdown.paint(salePhase(sale, now), sale, now);
-        cardsPaint(sale.items, (card, item) => card.paint(item, now));
-    }
-
-    return { node: element('section', { class: 'sale' }, top, cards), paint };
-}
 
 export function mountSales(root, { clock, titleSet }) {
     const heading = element('h1', { tabIndex: -1 });
     const lead = element('p', { class: 'lead' });
     const notice = element('p', { class: 'notice', role: 'status' });
     const list = element('div', { class: 'sales' });
-    const salesPaint = createKeyed(list, createSale);
+    const more = element('button', { type: 'button', class: 'plain more', hidden: true });
+    const past = createPastSales(clock);
+    const wholes = new Set(); /* sales of which all items are shown */
+    const salesPaint = createKeyed(list, (id) => createSale(() => wholeShow(id)));
     let sales = null;
+    let pages = 1; /* so many are shown */
+    let next; /* whether there are more */
     let troubled = false;
     let timer = 0;
 
@@ -104,9 +34,41 @@ export function mountSales(root, { clock, titleSet }) {
         return soonest * LIST_SLOWER;
     });
 
+    /* What is shown: one page, unless the reader asked for more. */
+    async function listAsk() {
+        const listed = [];
+        for (let page = 0; page < pages && (page === 0 || next !== undefined); page++) {
+            const answer = await salesGet({ after: page === 0 ? undefined : next });
+            listed.push(...answer.sales);
+            past.countSet(answer.ended_count);
+            ({ next } = answer);
+        }
+        return Promise.all(listed.map((sale) => (wholes.has(sale.id) ? saleWhole(sale.id) : sale)));
+    }
+
+    /* A sale that ends under the reader's eyes stays, though the list does not have it any more. */
+    function justEnded(listed) {
+        const there = new Set(listed.map(({ id }) => id));
+        const now = clock.now();
+        return (sales ?? []).filter((sale) => !there.has(sale.id) && now >= sale.end_ms);
+    }
+
+    async function wholeShow(id) {
+        wholes.add(id);
+        await statusAsk().catch(() => {}); /* what went wrong is shown, and tried again */
+    }
+
+    more.addEventListener('click', async () => {
+        const first = list.childElementCount;
+        pages++;
+        await statusAsk().catch(() => {});
+        list.children[first]?.querySelector('h2').focus(); /* the button may be gone by now */
+    });
+
     async function statusAsk() {
         try {
-            sales = await salesGet();
+            const listed = await listAsk();
+            sales = [...listed, ...justEnded(listed)];
             troubled = false;
         } catch (refusal) {
             troubled = true;
@@ -138,6 +100,9 @@ export function mountSales(root, { clock, titleSet }) {
         notice.hidden = notice.textContent === '';
         titleSet('');
         const now = clock.now();
+        textSet(more, say('sales.more'));
+        more.hidden = next === undefined;
+        past.paint();
         if (sales !== null)
             salesPaint(salesInOrder(now), (part, sale) => part.paint(sale, now));
     }
@@ -158,7 +123,7 @@ export function mountSales(root, { clock, titleSet }) {
 
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);
-    root.replaceChildren(element('div', { class: 'sales-page' }, heading, lead, notice, list));
+    root.replaceChildren(element('div', { class: 'sales-page' }, heading, lead, notice, list, more, past.node));
     tick();
     poll.start();
 

@@ -15,6 +15,12 @@ const en = {
     'sales.none': 'There is no sale at the moment. Please come back later.',
     'sales.trouble': 'The sales can’t be loaded right now. Trying again by itself.',
     'sale.window': '{start} to {end}',
+    'sale.whole': 'Show all {count} items',
+    'sales.more': 'Show more sales',
+    'past.title': 'Past sales',
+    'past.show': 'Show past sales ({count})',
+    'past.more': 'Show more past sales',
+    'past.trouble': 'Past sales can’t be loaded right now. Please try again.',
 
     'signIn.title': 'Which account?',
     'signIn.words':
@@ -286,6 +292,12 @@ const zh = {
     'sales.none': '目前没有秒杀活动，请稍后再来。',
     'sales.trouble': '活动暂时无法加载，正在自动重试。',
     'sale.window': '{start} 至 {end}',
+    'sale.whole': '显示全部 {count} 件商品',
+    'sales.more': '显示更多活动',
+    'past.title': '往期活动',
+    'past.show': '查看往期活动（{count}）',
+    'past.more': '显示更多往期活动',
+    'past.trouble': '往期活动暂时无法加载，请重试。',
 
     'signIn.title': '使用哪个账号？',
     'signIn.words': '您当前登录的是{from}。您打开的链接要登录{to}。确认{to}是您本人的账号再继续。',

@@ -128,6 +128,7 @@ struct sale {
     uint32_t drop_percent; /* of all users are told "too popular" for the whole sale, by a keyed hash */
     uint32_t pace_per_s; /* purchases of each item that reach the inventory in a second; 0: all */
     bool published;      /* visible to the public */
+    bool archived;       /* over and put away: in no list any more */
     uint8_t gate;        /* enum gate, as last seen in the log */
     uint64_t preheat_at_ms; /* 0: by hand or on publish only */
     lsn_t terms_lsn; /* the log position that the terms are of: an older record does not write them */
@@ -264,7 +265,11 @@ struct order_store_ops {
     enum status (*products)(
         struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
     enum status (*sale_insert)(struct order_store *, struct sale *);
-    /* Title, schedule, limits, published, the name of the beacon. */
+    /* One transaction: a sale and its items; fills the ids. Anything but STATUS_OK: nothing is
+     * inserted. */
+    enum status (*sale_insert_with_items)(
+        struct order_store *, struct sale *, struct item *items, uint32_t count);
+    /* Title, schedule, limits, published, archived, the name of the beacon. */
     enum status (*sale_update)(struct order_store *, const struct sale *);
     /* From BEACON_OPEN only; the beacon fields of the sale but its name. STATUS_CONFLICT: decided
      * already, or no beacon is named; nothing has changed. */

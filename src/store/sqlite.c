@@ -164,6 +164,7 @@ static const struct order_store_ops sqlite_ops = {
     .product_get = sqlite_product_get,
     .products = sqlite_products,
     .sale_insert = sqlite_sale_insert,
+    .sale_insert_with_items = sqlite_sale_insert_with_items,
     .sale_update = sqlite_sale_update,
     .sale_beacon = sqlite_sale_beacon,
     .sale_get = sqlite_sale_get,

@@ -7,7 +7,7 @@
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
-    " cooldown_s, return_draw_ms"
+    " cooldown_s, return_draw_ms, archived"
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
@@ -32,7 +32,8 @@ static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "?5,"
     " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9,"
     " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14,"
-    " beacon_name = ?15, terms_lsn = max(terms_lsn, ?17), cooldown_s = ?20, return_draw_ms = ?21"
+    " beacon_name = ?15, terms_lsn = max(terms_lsn, ?17), cooldown_s = ?20, return_draw_ms = ?21,"
+    " archived = ?18"
     " WHERE id = ?16" };
 static const struct sqlite_sql sale_beacon = { SQL_SALE_BEACON,
     "UPDATE sales SET beacon_value = ?1, beacon_state = ?2, beacon_until_ms = ?3"
@@ -158,6 +159,7 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
         .terms_lsn = column_u64(row, 20),
         .cooldown_s = column_u32(row, 21),
         .return_draw_ms = column_u32(row, 22),
+        .archived = sqlite3_column_int(row, 23) != 0,
     };
     column_text(row, 1, sale->title, sizeof sale->title);
     column_text(row, 16, sale->beacon_name, sizeof sale->beacon_name);
@@ -186,6 +188,7 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
     sale_bind(update, sale);
     bind_u64(update, 16, sale->id);
     bind_u64(update, 17, sale->terms_lsn);
+    bind_u64(update, 18, sale->archived);
     status = sqlite_run(update);
     (void)sqlite3_clear_bindings(update);
     if (status != STATUS_OK)
@@ -282,6 +285,25 @@ enum status sqlite_item_insert(struct order_store *handle, struct item *item)
         item->version = 1;
         item->preheated = false;
     }
+    return status;
+}
+
+enum status sqlite_sale_insert_with_items(
+    struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    enum status status = sqlite_begin(store);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_sale_insert(handle, sale);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        items[i].sale = sale->id;
+        status = sqlite_item_insert(handle, &items[i]);
+    }
+    if (status == STATUS_OK)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK)
+        sqlite_rollback(store);
     return status;
 }
 

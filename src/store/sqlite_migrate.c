@@ -24,6 +24,7 @@ static const char *const step_6[] = {
     "ALTER TABLE payments ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE refunds ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
     "UPDATE payments SET late_before = 1 WHERE use = 2",
+    "ALTER TABLE sales ADD COLUMN archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1))",
     NULL,
 };
 

@@ -389,6 +389,8 @@ enum status sqlite_product_get(struct order_store *, uint32_t id, struct product
 enum status sqlite_products(
     struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
 enum status sqlite_sale_insert(struct order_store *, struct sale *);
+enum status sqlite_sale_insert_with_items(
+    struct order_store *, struct sale *, struct item *items, uint32_t count);
 enum status sqlite_sale_update(struct order_store *, const struct sale *);
 enum status sqlite_sale_beacon(struct order_store *, const struct sale *);
 enum status sqlite_sale_get(struct order_store *, sale_id, struct sale *);

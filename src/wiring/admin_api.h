@@ -14,7 +14,6 @@ typedef void (*admin_handler)(struct desk *desk, struct job *job, uint32_t id);
 /* admin_catalog.c */
 void admin_products_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_product_create(struct desk *desk, struct job *job, uint32_t id);
-void admin_sales_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_show(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id);
@@ -80,6 +79,16 @@ void admin_bans_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_ban_add(struct desk *desk, struct job *job, uint32_t id);
 void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id);
 void admin_watch(struct desk *desk, struct job *job, uint32_t id);
+
+/* admin_sale_life.c */
+void admin_sales_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_unpublish(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_archive(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_unarchive(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_clone(struct desk *desk, struct job *job, uint32_t id);
+
+/* admin_catalog.c */
+void admin_sale_json(const struct desk *desk, const struct sale *sale, struct text *out);
 
 /* admin_report.c */
 void admin_sale_report(struct desk *desk, struct job *job, uint32_t id);

@@ -24,7 +24,7 @@ static void product_json(const struct product *product, struct text *out)
     text_format(out, ",\"list_price\":%llu}", (unsigned long long)product->list_price);
 }
 
-static void sale_json(const struct desk *desk, const struct sale *sale, struct text *out)
+void admin_sale_json(const struct desk *desk, const struct sale *sale, struct text *out)
 {
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_json(out, span_from_string(sale->title));
@@ -33,13 +33,14 @@ static void sale_json(const struct desk *desk, const struct sale *sale, struct t
         "\"published\":%s,"
         "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s,"
         "\"human_check\":\"%s\",\"waiting_room\":%s,\"pass_once\":%s,\"drop_percent\":%u,"
-        "\"pace_per_s\":%u",
+        "\"pace_per_s\":%u,\"archived\":%s",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
         sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
         admin_sale_gate(desk, sale), (unsigned long long)sale->preheat_at_ms,
         sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
         human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
-        sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s);
+        sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s,
+        sale->archived ? "true" : "false");
     admin_beacon_members(sale, out);
     text_literal(out, "}");
 }
@@ -147,33 +148,6 @@ void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
     free(product);
 }
 
-void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
-{
-    struct sale rows[PAGE_ROWS];
-    uint64_t after = 0;
-    uint32_t count = 0;
-    struct text body = job_body(job);
-    (void)id;
-    if (!admin_query_u64(job, "after", UINT32_MAX, &after))
-        return;
-    const enum status status =
-        desk->config.store->ops->sales(desk->config.store, (sale_id)after, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
-    }
-    text_literal(&body, "{\"sales\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        sale_json(desk, &rows[i], &body);
-    }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%u", rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
-}
-
 enum { SALE_FIELDS = 14, HUMAN_NAME_MAX = 15 };
 
 /* What a body may say of a sale, and `human`, the name that is not a number yet. */
@@ -237,7 +211,7 @@ void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     struct text body = job_body(job);
-    sale_json(desk, &sale, &body);
+    admin_sale_json(desk, &sale, &body);
     job_reply_json(job, 201, &body);
     admin_audit_write(desk, job, "sale.create", "sale %u %.200s", sale.id, sale.title);
     if (sale.beacon_name[0] != 0)
@@ -250,7 +224,7 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     if (!admin_sale_read(desk, job, id, &sale))
         return;
-    sale_json(desk, &sale, &body);
+    admin_sale_json(desk, &sale, &body);
     job_reply_json(job, 200, &body);
 }
 
@@ -293,7 +267,7 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     }
     desk->catalog_stale = true;
     struct text body = job_body(job);
-    sale_json(desk, &sale, &body);
+    admin_sale_json(desk, &sale, &body);
     job_reply_json(job, 200, &body);
     admin_audit_write(desk, job, "sale.change",
         "sale %u start %llu end %llu limit %u human check %s waiting room %d pass once %d "

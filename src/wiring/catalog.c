@@ -124,6 +124,7 @@ static void sale_add(struct builder *builder, const struct sale *row)
         .drop_percent = row->drop_percent,
         .pace_per_s = row->pace_per_s,
         .gate = row->gate,
+        .archived = row->archived,
         .first_item = first,
         .title = text_keep(builder, &text) };
     text = text_room(builder);
@@ -153,6 +154,7 @@ static void catalog_settle(struct catalog *catalog)
         span_settle(catalog, &catalog->items[i].tail);
         catalog->item_by_id[catalog->items[i].id] = i + 1;
     }
+    catalog_list_make(catalog);
 }
 
 enum status catalog_build(struct catalog **out, struct order_store *store)
@@ -187,6 +189,8 @@ void catalog_free(void *pointer)
     free(catalog->sales);
     free(catalog->items);
     free(catalog->item_by_id);
+    free(catalog->by_start);
+    free(catalog->by_end);
     free(catalog->text);
     free(catalog);
 }
@@ -286,9 +290,7 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
     text_literal(out, "}}");
 }
 
-/* The gate and schedule of a sale as the board has it (through any preheated item), else as the
- * store had it. */
-static void sale_view(const struct catalog *catalog, const struct board *board,
+void catalog_sale_view(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, struct board_update *view)
 {
     for (uint32_t i = 0; i < sale->item_count; i++)
@@ -304,17 +306,17 @@ const char *catalog_sale_state(const struct catalog *catalog, const struct board
     const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, row->id);
     struct board_update view = { .gate = row->gate };
     if (sale != NULL)
-        sale_view(catalog, board, sale, &view);
+        catalog_sale_view(catalog, board, sale, &view);
     /* Time alone opens no draft. */
     return sale_state_name(
         (uint8_t)view.gate, row->published ? row->start_ms : UINT64_MAX, row->end_ms, now_ms);
 }
 
-static void sale_members(const struct catalog *catalog, const struct board *board,
+void catalog_sale_members(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, uint64_t now_ms, struct text *out)
 {
     struct board_update view;
-    sale_view(catalog, board, sale, &view);
+    catalog_sale_view(catalog, board, sale, &view);
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_add(out, sale->title);
     text_format(out,
@@ -333,7 +335,7 @@ static void sale_members(const struct catalog *catalog, const struct board *boar
 void catalog_render_sale(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, item_id after, uint64_t now_ms, size_t room, struct text *out)
 {
-    sale_members(catalog, board, sale, now_ms, out);
+    catalog_sale_members(catalog, board, sale, now_ms, out);
     text_format(out, ",\"now_ms\":%llu,\"items\":[", (unsigned long long)now_ms);
     const char *comma = "";
     item_id next = 0, last = 0;
@@ -349,32 +351,6 @@ void catalog_render_sale(const struct catalog *catalog, const struct board *boar
         catalog_render_item(catalog, board, item, false, now_ms, out);
         comma = ",";
         last = item->id;
-    }
-    text_literal(out, "]");
-    if (next != 0)
-        text_format(out, ",\"next\":%u", next);
-    text_literal(out, "}");
-}
-
-void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after,
-    uint64_t now_ms, size_t room, struct text *out)
-{
-    text_format(out, "{\"now_ms\":%llu,\"sales\":[", (unsigned long long)now_ms);
-    const char *comma = "";
-    sale_id next = 0, last = 0;
-    for (uint32_t i = 0; i < catalog->sale_count; i++) {
-        const struct catalog_sale *sale = &catalog->sales[i];
-        if (sale->id <= after)
-            continue;
-        if (last != 0 && out->size + sale->title.size + sale->beacon_name.size + 340 > room) {
-            next = last;
-            break;
-        }
-        text_string(out, comma);
-        sale_members(catalog, board, sale, now_ms, out);
-        text_format(out, ",\"item_count\":%u}", sale->item_count);
-        comma = ",";
-        last = sale->id;
     }
     text_literal(out, "]");
     if (next != 0)

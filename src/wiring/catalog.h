@@ -27,6 +27,7 @@ struct catalog_sale {
     uint8_t human_check; /* enum human_check */
     uint32_t drop_percent, pace_per_s;
     uint8_t gate;
+    bool archived;                   /* in no list; who has its number still finds it */
     uint32_t first_item, item_count; /* in items */
     struct span title;               /* as a JSON string */
     struct span beacon_name; /* as a JSON string; empty: none is named, or there is no room */
@@ -37,6 +38,9 @@ struct catalog {
     struct catalog_item *items; /* by sale, then id */
     uint32_t *item_by_id;       /* index + 1; 0: not public */
     uint32_t item_ids;          /* size of item_by_id */
+    uint32_t listed;            /* sales that are not archived: so many in each of these */
+    uint32_t *by_start;         /* in sales; the earliest first */
+    uint32_t *by_end;           /* in sales; the latest first */
     char *text;                 /* what the spans point into */
 };
 
@@ -65,13 +69,31 @@ const char *human_check_name(uint8_t check);
 void currency_members(const char *currency, struct text *out);
 /* "given":…,"free":… without braces. */
 void counts_members(const struct item_counts *counts, struct text *out);
+/* The gate and schedule of a sale as the board has it (through any preheated item), else as the
+ * store had it. */
+void catalog_sale_view(const struct catalog *catalog, const struct board *board,
+    const struct catalog_sale *sale, struct board_update *view);
+
 /* JSON, with the board's numbers of this moment. Lists stop before `room` bytes are used and say
- * where to go on ("next": the last id). */
+ * where to go on ("next"). */
 void catalog_render_item(const struct catalog *catalog, const struct board *board,
     const struct catalog_item *item, bool with_description, uint64_t now_ms, struct text *out);
 void catalog_render_sale(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, item_id after, uint64_t now_ms, size_t room, struct text *out);
-void catalog_render_sales(const struct catalog *catalog, const struct board *board, sale_id after,
-    uint64_t now_ms, size_t room, struct text *out);
+/* An object of the sale, still open. */
+void catalog_sale_members(const struct catalog *catalog, const struct board *board,
+    const struct catalog_sale *sale, uint64_t now_ms, struct text *out);
+
+/* catalog_list.c: all sales that are not over, or all that are, each with its first items. */
+enum { CATALOG_LIST_ITEMS_MAX = 12 }; /* of one sale in a list */
+struct catalog_wish {
+    bool ended;
+    /* Where the page before ended ("next" of it); id 0: from the beginning. */
+    uint64_t after_ms;
+    sale_id after;
+};
+void catalog_list_make(struct catalog *catalog); /* sorts the sales; once, by catalog_build */
+void catalog_render_sales(const struct catalog *catalog, const struct board *board,
+    const struct catalog_wish *wish, uint64_t now_ms, size_t room, struct text *out);
 
 #endif

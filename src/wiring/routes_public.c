@@ -29,19 +29,37 @@ static bool query_after(struct exchange *exchange, uint32_t *after)
     return false;
 }
 
+/* ?ended=1&after=TIME.NUMBER. False: answered with what is wrong. */
+static bool query_sales(struct exchange *exchange, struct catalog_wish *wish)
+{
+    const struct span ended = query_value(exchange->request->query, "ended");
+    struct span after = query_value(exchange->request->query, "after"), time;
+    *wish = (struct catalog_wish){ .ended = span_equal(ended, SPAN("1")) };
+    if (ended.data != NULL && !wish->ended && !span_equal(ended, SPAN("0"))) {
+        reply_problem(exchange, PROBLEM_BAD_QUERY, "ended must be 0 or 1.");
+        return false;
+    }
+    if (after.data == NULL
+        || (span_take_until(&after, '.', &time) && span_to_u64(time, &wish->after_ms) == STATUS_OK
+            && span_to_u32(after, &wish->after) == STATUS_OK))
+        return true;
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "after must be what the page before says as next.");
+    return false;
+}
+
 enum edge_verdict public_sales(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct text body = text_in(page, BODY_BYTES);
-    uint32_t after;
-    if (!query_after(exchange, &after))
+    struct catalog_wish wish;
+    if (!query_sales(exchange, &wish))
         return EDGE_REPLIED;
     if (catalog == NULL)
         return reply_problem(
             exchange, PROBLEM_UNAVAILABLE, "The catalog is being read. Try again shortly.");
     catalog_render_sales(
-        catalog, routes->door.board, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+        catalog, routes->door.board, &wish, edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
 }
 

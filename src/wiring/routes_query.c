@@ -6,7 +6,7 @@
 /* After /v1; patterns (path_pattern.h). What is not here answers 404 anyway. */
 static const char *const taken[] = {
     "/time",
-    "/sales?after",
+    "/sales?after ended",
     "/sales/#?after",
     "/sales/#/room",
     "/sales/#/draw",

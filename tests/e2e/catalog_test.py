@@ -53,7 +53,9 @@ def state(sale, item):
     whole = server.get(f"/v1/sales/{sale}").json()
     alone = server.get(f"/v1/items/{item}").json()
     equal(whole["state"], alone["state"])
-    equal([row["state"] for row in server.get("/v1/sales").json()["sales"] if row["id"] == sale], [alone["state"]])
+    ended = int(alone["state"] == "ended")
+    equal([row["state"] for row in server.get(f"/v1/sales?ended={ended}").json()["sales"] if row["id"] == sale],
+          [alone["state"]])
     return alone["state"], alone["started"], alone["accepting"]
 
 
@@ -108,8 +110,6 @@ def long_lists_come_page_by_page_and_nothing_is_missing():
     equal(seen, items)
     for query in ("after=x", "after=-1", "after=99999999999"):
         problem(server.get(f"/v1/sales/{sale}?{query}"), 400, "bad-query")
-        problem(server.get(f"/v1/sales?{query}"), 400, "bad-query")
-    equal(server.get(f"/v1/sales?after={sale}").json()["sales"], [])
 
 
 run()

@@ -402,7 +402,8 @@ def a_body_that_is_no_object_is_400_wherever_one_is_taken():
     for name, (_, path, operation) in operations.items():
         if "requestBody" in operation and path.startswith("/admin/"):
             places = {place: ids.get(place, "0" * 16) for place in re.findall(r"{(\w+)}", path)}
-            for body in (b"{", b"[]", b'{"a":1,"a":1}', b"\xff", b""):
+            nothing = [b""] if operation["requestBody"]["required"] else []
+            for body in (b"{", b"[]", b'{"a":1,"a":1}', b"\xff", *nothing):
                 admin(name, 400, "bad-body", body=body, headers={"Content-Type": "application/json"}, **places)
 
 
@@ -430,7 +431,9 @@ def units_are_loaded_and_the_sale_is_published():
 def the_public_reads_sales_and_items():
     summary = call("listSales", 200)["sales"][0]
     equal((summary["id"], summary["state"], summary["item_count"]), (ids["sale"], "scheduled", 3))
-    equal(call("listSales", 200, after=999)["sales"], [])
+    equal([item["id"] for item in summary["items"]], [ids["item"], ids["many"], ids["one"]])
+    equal(call("listSales", 200, after="9999999999999.1")["sales"], [])
+    equal(call("listSales", 200, ended=1)["sales"], [])
     call("listSales", 400, "bad-query", after="x")
     sale = call("getSale", 200, sale=ids["sale"])
     true("description" not in sale["items"][0]["product"], "a list carries descriptions")
@@ -440,6 +443,34 @@ def the_public_reads_sales_and_items():
     item = call("getItem", 200, item=ids["item"])
     equal((item["product"]["description"], item["counts"]["safety"], item["accepting"]), ("Boils.", 2, False))
     call("getItem", 404, "unknown-item", item=999)
+
+
+@rule
+def sales_are_cloned_hidden_and_put_away():
+    now = call("getTime", 200)["now_ms"]
+    times = {"start_ms": now + 7200000, "end_ms": now + 9000000}
+    clone = admin("adminCloneSale", 201, sale=ids["sale"], body={**times, "totals": {str(ids["one"]): 3}})
+    equal((clone["title"], clone["published"], clone["archived"]), ("Soon", False, False))
+    admin("adminCloneSale", 422, "bad-value", sale=ids["sale"], body={**times, "totals": {"999": 3}})
+    admin("adminCloneSale", 415, "media-type", sale=ids["sale"], body=b"{}", headers={"Content-Type": "text/plain"})
+    admin("adminUnpublishSale", 415, "media-type", sale=ids["sale"], body=b"{}", headers={"Content-Type": "text/plain"})
+    admin("adminPublishSale", sale=clone["id"])
+    equal(admin("adminUnpublishSale", sale=clone["id"])["published"], False)
+    admin("adminUnpublishSale", 422, "bad-value", sale=clone["id"], body={"force": 1})
+    admin("adminPublishSale", sale=clone["id"])
+    admin("adminOpenSale", sale=clone["id"])
+    admin("adminUnpublishSale", 409, "conflict", sale=clone["id"], body={"force": True})
+    admin("adminArchiveSale", 409, "conflict", sale=clone["id"])
+    admin("adminEndSale", sale=clone["id"])
+    equal([sale["id"] for sale in call("listSales", 200, ended=1)["sales"]], [clone["id"]])
+    equal(admin("adminArchiveSale", sale=clone["id"])["archived"], True)
+    equal([sale["id"] for sale in admin("adminListSales", archived=1)["sales"]], [clone["id"]])
+    equal(admin("adminUnarchiveSale", sale=clone["id"])["archived"], False)
+    for name in ("adminCloneSale", "adminUnpublishSale", "adminArchiveSale", "adminUnarchiveSale"):
+        body = times if name == "adminCloneSale" else None
+        admin(name, 404, "unknown-sale", sale=999, body=body)
+        admin(name, 403, "admin-role", sale=clone["id"], role="operator", body=body)
+        call(name, 401, "admin-key-required", sale=clone["id"], body=body)
 
 
 @rule

@@ -7,7 +7,7 @@ sale = server.sale_of(item)
 buyer = Buyer(server)
 order = buyer.order(buyer.win(item)["ticket"])
 
-TAKEN = {"/v1/time": "", "/v1/sales": "after=0", f"/v1/sales/{sale}": "after=0", f"/v1/items/{item}": "", f"/v1/items/{item}/mine": "",
+TAKEN = {"/v1/time": "", "/v1/sales": "ended=1&after=0.0", f"/v1/sales/{sale}": "after=0", f"/v1/items/{item}": "", f"/v1/items/{item}/mine": "",
          "/v1/orders": "", f"/v1/orders/{order['order']}": "wait=0&version=99", f"/v1/tickets/{order['ticket']}": "version=99",
          "/v1/payments": "", f"/v1/items/{item}/waitlist": ""}
 

@@ -331,6 +331,7 @@ static void a_sale_is_edited_but_its_gate_is_the_logs(void **state)
     memcpy(sale.title, "Third", 6);
     sale.gate = GATE_PAUSED;
     sale.published = true;
+    sale.archived = true;
     sale.end_ms = 30;
     assert_int_equal(ops(f)->sale_update(f->store, &sale), STATUS_OK);
     assert_int_equal(ops(f)->sale_get(f->store, sale.id, &got), STATUS_OK);
@@ -339,6 +340,7 @@ static void a_sale_is_edited_but_its_gate_is_the_logs(void **state)
     assert_int_equal(got.end_ms, 30);
     assert_int_equal(got.preheat_at_ms, 5);
     assert_true(got.published);
+    assert_true(got.archived);
     assert_int_equal(ops(f)->sales(f->store, 0, list, 4, &count), STATUS_OK);
     assert_int_equal(count, 2);
     assert_int_equal(ops(f)->sales(f->store, list[0].id, list, 4, &count), STATUS_OK);
@@ -398,6 +400,28 @@ static void a_record_older_than_the_terms_of_a_sale_does_not_write_them(void **s
     assert_int_equal(ops(f)->sale_update(f->store, &got), STATUS_OK);
     assert_int_equal(ops(f)->sale_get(f->store, f->sale, &got), STATUS_OK);
     assert_int_equal(got.terms_lsn, f->lsn); /* never back */
+}
+
+static void a_sale_comes_with_all_its_items_or_not_at_all(void **state)
+{
+    struct fixture *f = *state;
+    struct sale sale = { .title = "Clone", .start_ms = 10, .end_ms = 20 }, got;
+    struct item items[2], list[4];
+    uint32_t count;
+    assert_int_equal(ops(f)->items(f->store, 0, 0, list, 1, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    items[0] = items[1] = list[0];
+    items[1].product = 99; /* there is none */
+    assert_int_equal(ops(f)->sale_insert_with_items(f->store, &sale, items, 2), STATUS_REFUSED);
+    assert_int_equal(ops(f)->sale_get(f->store, f->sale + 1, &got), STATUS_NOT_FOUND);
+    items[1].product = items[0].product;
+    assert_int_equal(ops(f)->sale_insert_with_items(f->store, &sale, items, 2), STATUS_OK);
+    assert_int_equal(sale.id, f->sale + 1);
+    assert_int_equal(ops(f)->items(f->store, sale.id, 0, list, 4, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(list[0].id, items[0].id);
+    assert_int_equal(list[1].id, items[1].id);
+    assert_false(list[0].preheated);
 }
 
 static void a_beacon_is_decided_once_and_an_edit_leaves_it_alone(void **state)
@@ -505,6 +529,7 @@ int store_suite_run(const struct store_maker *chosen)
         SUITE_RULE(products_are_kept_and_listed_in_pages),
         SUITE_RULE(a_sale_is_edited_but_its_gate_is_the_logs),
         SUITE_RULE(a_record_older_than_the_terms_of_a_sale_does_not_write_them),
+        SUITE_RULE(a_sale_comes_with_all_its_items_or_not_at_all),
         SUITE_RULE(a_beacon_is_decided_once_and_an_edit_leaves_it_alone),
         SUITE_RULE(an_item_needs_its_sale_its_product_and_something_to_sell),
         SUITE_RULE(audit_entries_are_numbered_listed_and_verified),

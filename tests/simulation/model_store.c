@@ -290,6 +290,23 @@ static enum status model_item_insert(struct order_store *store, struct item *ite
     return STATUS_OK;
 }
 
+static enum status model_sale_insert_with_items(
+    struct order_store *store, struct sale *sale, struct item *items, uint32_t count)
+{
+    struct model_store *model = model_of(store);
+    const uint32_t sales_before = model->at.sales, items_before = model->at.items;
+    enum status status = model_sale_insert(store, sale);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        items[i].sale = sale->id;
+        status = model_item_insert(store, &items[i]);
+    }
+    if (status != STATUS_OK) {
+        model->at.sales = sales_before;
+        model->at.items = items_before;
+    }
+    return status;
+}
+
 static enum status model_item_get(struct order_store *store, item_id id, struct item *item)
 {
     if (id == 0 || id > model_of(store)->at.items)
@@ -361,6 +378,7 @@ static const struct order_store_ops model_ops = {
     .product_get = model_product_get,
     .products = model_products,
     .sale_insert = model_sale_insert,
+    .sale_insert_with_items = model_sale_insert_with_items,
     .sale_update = model_sale_update,
     .sale_beacon = model_sale_beacon,
     .sale_get = model_sale_get,
