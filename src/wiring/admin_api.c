@@ -76,6 +76,30 @@ static const struct admin_route routes[] = {
     { HTTP_POST, ADMIN_OPERATOR, "/webhooks/replay", admin_webhooks_replay },
 };
 
+/* Tells the methods that the path has. */
+static void method_refuse(struct job *job)
+{
+    static const char *const names[HTTP_OTHER + 1] = {
+        [HTTP_GET] = "GET, HEAD, ",
+        [HTTP_POST] = "POST, ",
+        [HTTP_PUT] = "PUT, ",
+        [HTTP_PATCH] = "PATCH, ",
+        [HTTP_DELETE] = "DELETE, ",
+    };
+    char bytes[80];
+    struct text allow = text_in(bytes, sizeof bytes - 1);
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        uint32_t id;
+        uint64_t order;
+        if (path_pattern_matches(routes[i].path, job->path, &id, &order))
+            text_string(&allow, names[routes[i].method]);
+    }
+    text_literal(&allow, "OPTIONS");
+    invariant(!allow.overflow);
+    bytes[allow.size] = '\0';
+    job_reply_method(job, bytes);
+}
+
 void desk_admin_job(struct desk *desk, struct job *job)
 {
     char error[QUERY_ERROR];
@@ -102,7 +126,10 @@ void desk_admin_job(struct desk *desk, struct job *job)
         routes[i].handler(desk, job, id);
         return;
     }
-    job_reply_problem(job, path_known ? PROBLEM_METHOD : PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+    if (path_known)
+        method_refuse(job);
+    else
+        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
 }
 
 void admin_audit_write(

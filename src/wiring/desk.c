@@ -123,13 +123,27 @@ void job_reply_json(struct job *job, int status, const struct text *body)
     job->result = JOB_REPLY;
 }
 
-void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more)
+static void job_problem(struct job *job, enum problem problem, const char *detail, struct span more,
+    struct span headers)
 {
     struct text out = text_in(job->response, job->response_bytes);
-    problem_reply(&out, problem, detail, more,
-        problem == PROBLEM_UNAVAILABLE ? SPAN("Retry-After: 2\r\n") : SPAN_NONE, job->closing);
+    problem_reply(&out, problem, detail, more, headers, job->closing);
     job->response_size = out.size;
     job->result = JOB_REPLY;
+}
+
+void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more)
+{
+    job_problem(job, problem, detail, more,
+        problem == PROBLEM_UNAVAILABLE ? SPAN("Retry-After: 2\r\n") : SPAN_NONE);
+}
+
+void job_reply_method(struct job *job, const char *allow)
+{
+    char line[96];
+    struct text head = text_in(line, sizeof line);
+    text_format(&head, "Allow: %s\r\n", allow);
+    job_problem(job, PROBLEM_METHOD, NULL, SPAN_NONE, text_span(&head));
 }
 
 void job_reply_status(struct job *job, enum status status)

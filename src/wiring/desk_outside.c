@@ -83,7 +83,7 @@ void desk_outside_job(struct desk *desk, struct job *job)
     if (provider == NULL)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else if (job->method != HTTP_POST)
-        job_reply_problem(job, PROBLEM_METHOD, NULL, SPAN_NONE);
+        job_reply_method(job, "POST, OPTIONS");
     else
         callback_job(desk, job, provider);
 }

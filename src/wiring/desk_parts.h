@@ -247,6 +247,8 @@ void desk_public_job(struct desk *desk, struct job *job);
 /* Ends a job with a response. */
 void job_reply_json(struct job *job, int status, const struct text *body);
 void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more);
+/* 405 with what the path takes. */
+void job_reply_method(struct job *job, const char *allow);
 void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
 struct text job_body(struct job *job); /* room for a JSON body, in front of which the head will go */
 

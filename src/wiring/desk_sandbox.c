@@ -158,7 +158,7 @@ void desk_sandbox_job(struct desk *desk, struct job *job, struct span path)
     const bool taken =
         job->method == HTTP_POST || (job->method == HTTP_GET && !span_equal(path, payments));
     if (!taken) {
-        job_reply_problem(job, PROBLEM_METHOD, NULL, SPAN_NONE);
+        job_reply_method(job, span_equal(path, payments) ? "POST, OPTIONS" : "GET, HEAD, POST, OPTIONS");
         return;
     }
     if (span_starts_with(path, pay)) {

@@ -26,13 +26,26 @@ void problem_body(struct text *out, enum problem problem, const char *detail, st
     text_literal(out, "}");
 }
 
+struct span problem_header(enum problem problem)
+{
+    if (problem_texts[problem].status != 401)
+        return SPAN_NONE;
+    if (problem == PROBLEM_ADMIN_REQUIRED)
+        return SPAN("WWW-Authenticate: Bearer realm=\"admin\"\r\n");
+    if (problem == PROBLEM_SIGNATURE_INVALID)
+        return SPAN("WWW-Authenticate: Signature\r\n");
+    return SPAN("WWW-Authenticate: Bearer realm=\"shop\"\r\n");
+}
+
 void problem_reply(struct text *out, enum problem problem, const char *detail, struct span more,
     struct span headers, bool closing)
 {
-    char bytes[1024];
-    struct text body = text_in(bytes, sizeof bytes);
+    char bytes[1024], lines[1024];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(lines, sizeof lines);
     problem_body(&body, problem, detail, more);
-    invariant(!body.overflow);
-    http_reply(out, problem_texts[problem].status, SPAN("application/problem+json"), headers,
-        text_span(&body), closing);
+    text_add(&head, headers);
+    text_add(&head, problem_header(problem));
+    invariant(!body.overflow && !head.overflow);
+    http_reply(out, problem_texts[problem].status, SPAN("application/problem+json"),
+        text_span(&head), text_span(&body), closing);
 }

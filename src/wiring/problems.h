@@ -133,6 +133,8 @@ static inline bool language_is_chinese(struct span accept_language)
 /* The JSON body. `detail` NULL: the standard one. `more`: further members, beginning with a
  * comma, or empty. */
 void problem_body(struct text *out, enum problem problem, const char *detail, struct span more);
+/* The header that a status must have (401: how to prove who one is), with its line end; empty: none. */
+struct span problem_header(enum problem problem);
 /* The whole response. */
 void problem_reply(struct text *out, enum problem problem, const char *detail, struct span more,
     struct span headers, bool closing);

@@ -122,9 +122,11 @@ struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORI
 /* "12" at the front of *path; the rest stays. */
 bool path_number(struct span *path, uint32_t *number);
 
-/* routes_query.c: false after writing the refusal: the query has a member that the route does not
+/* routes_shape.c: false after writing the refusal: the query has a member that the route does not
  * take. `path`: under /v1. */
 bool routes_query_taken(struct exchange *exchange, struct span path);
+/* What an address takes, as the header Allow says it; NULL: there is no such address. */
+const char *routes_allow(struct span path);
 
 /* routes_watch.c */
 extern const uint8_t watched_reasons[DOOR_REASONS]; /* enum watch_signal */

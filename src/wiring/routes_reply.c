@@ -37,11 +37,19 @@ enum edge_verdict reply_json(struct exchange *exchange, int status, const struct
 
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
 {
-    char bytes[1024], line[32];
-    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
+    char bytes[1024], lines[128];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(lines, sizeof lines);
+    if (problem == PROBLEM_METHOD) {
+        const char *allow = routes_allow(exchange->request->path);
+        if (allow == NULL)
+            problem = PROBLEM_NOT_FOUND;
+        else
+            text_format(&head, "Allow: %s\r\n", allow);
+    }
     problem_body(&body, problem, detail != NULL ? detail : exchange_detail(exchange, problem), SPAN_NONE);
     if (problem_texts[problem].status == 503)
         text_format(&head, "Retry-After: %u\r\n", retry_after_s(exchange->routes));
+    text_add(&head, problem_header(problem));
     return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
         text_span(&head), text_span(&body));
 }

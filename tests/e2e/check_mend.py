@@ -80,7 +80,8 @@ FINDINGS = {
     "29": ("every answer has its security headers", []),
     "30": ("push works behind the sample proxies on any port", [e2e("deploy", "works_as")]),
     "31": ("methods, rights, HEAD, versions and WebSocket codes are as the standards say",
-           [unit("edge/http_parse"), unit("edge/serve"), unit("base/utf8"), e2e("push", "frames")]),
+           [unit("edge/http_parse"), unit("edge/serve"), unit("base/utf8"), e2e("push", "frames"),
+            e2e("routes_shape")]),
     "32": ("generated clients compile and make a purchase", []),
 }
 
