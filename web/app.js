@@ -11,7 +11,12 @@ import { createSession } from './session.js';
 import { signInAsk } from './sign_in_question.js';
 
 const root = document.getElementById('main');
-const clock = createClock(timeGet);
+const testNote = document.getElementById('test-mode');
+const clock = createClock(async () => {
+    const now = await timeGet();
+    testNote.hidden = now.test !== true;
+    return now.now_ms;
+});
 const session = createSession(clock, signInAsk);
 let view = null;
 

@@ -3,6 +3,7 @@
 const en = {
     'page.title': 'Stampede flash sale',
     'page.skip': 'Skip to content',
+    'page.test': 'Test mode: no real money.',
     'nav.label': 'Main',
     'nav.sales': 'Sales',
     'nav.orders': 'My orders',
@@ -280,6 +281,7 @@ const en = {
 const zh = {
     'page.title': 'Stampede 限时秒杀',
     'page.skip': '跳到正文',
+    'page.test': '测试模式：不会产生真实扣款。',
     'nav.label': '主导航',
     'nav.sales': '秒杀',
     'nav.orders': '我的订单',

@@ -23,6 +23,8 @@ static void payment_json(const struct desk *desk, const struct payment *payment,
             (unsigned long long)funnel_order_id(desk->config.keys, payment->paid_ticket));
     text_literal(out, "\"provider\":");
     text_json(out, span_from_string(payment->provider));
+    if (desk_provider_is_test(payment->provider))
+        text_literal(out, ",\"test\":true");
     text_literal(out, ",\"reference\":");
     text_json(out, span_from_string(payment->reference));
     text_literal(out, ",\"provider_id\":");
@@ -76,6 +78,8 @@ static void refund_json(const struct desk *desk, const struct refund *refund, st
     text_format(out, "{\"id\":%llu,\"order\":\"%016llx\",\"provider\":", (unsigned long long)refund->id,
         (unsigned long long)funnel_order_id(desk->config.keys, refund->ticket));
     text_json(out, span_from_string(refund->provider));
+    if (desk_provider_is_test(refund->provider))
+        text_literal(out, ",\"test\":true");
     text_literal(out, ",\"key\":");
     text_json(out, span_from_string(refund->key));
     text_format(out, ",\"state\":\"%s\",\"why\":\"%s\",\"amount\":%llu",

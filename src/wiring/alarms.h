@@ -15,6 +15,7 @@ enum alarm {
     ALARM_WEBHOOK_FAILED,      /* the shop does not take what it is told */
     ALARM_DATABASE_AWAY,
     ALARM_DISK_FULL,
+    ALARM_TEST_MODE, /* the sandbox takes the payments */
     ALARMS,
 };
 enum { ALARM_DETAIL_MAX = 200 };

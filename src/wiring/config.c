@@ -1,5 +1,7 @@
 #include "wiring/config.h"
 
+#include "wiring/test_mode.h"
+
 #include "base/span.h"
 #include "contract/bans.h"
 #include "contract/limits.h"
@@ -105,6 +107,7 @@ static const struct entry entries[] = {
     NUMBER("payment", "ask_days", ask_days, 1, 366, "30"),
     NUMBER("payment", "late_wait_ms", late_wait_ms, 0, 86400000, "600000"),
     NUMBER("payment", "create_wait_ms", create_wait_ms, 0, 30000, "10000"),
+    FLAG("sandbox", "allow_public", sandbox_allow_public, "no"),
     NUMBER("sandbox", "lost", sandbox_lost, 0, 100, "0"),
     NUMBER("sandbox", "doubled", sandbox_doubled, 0, 100, "0"),
     NUMBER("sandbox", "reordered", sandbox_reordered, 0, 100, "0"),
@@ -405,6 +408,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = webhook_wrong(config);
     if (wrong == NULL)
         wrong = public_url_wrong(config);
+    if (wrong == NULL)
+        wrong = test_mode_wrong(config);
     if (wrong == NULL)
         wrong = proxy_wrong(config);
     if (wrong == NULL)

@@ -78,6 +78,7 @@ struct config {
     uint64_t ask_days;       /* so long an unanswered payment is asked about */
     uint64_t create_wait_ms; /* how long the user's request waits for the provider */
     /* [sandbox], also read by the bank */
+    bool sandbox_allow_public; /* other machines may reach a server that takes no real money */
     uint64_t sandbox_lost, sandbox_doubled, sandbox_reordered, sandbox_wrong_amount,
         sandbox_unreached, sandbox_unanswered, sandbox_short_paid, sandbox_delay_ms;
     /* What providers want, each in its own section: provider_table[p]->settings[s]. */

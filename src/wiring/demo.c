@@ -120,6 +120,7 @@ int demo_main(int argc, char **argv)
     config.guests = true;
     config.user_refund_ms = REFUND_MS;
     snprintf(config.providers, sizeof config.providers, "sandbox");
+    config.sandbox_allow_public = true; /* a demo is never taken for a shop */
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         const char *name = strcmp(argv[i], "--port") == 0 ? "server.port"

@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "contract/waitlist.h"
 #include "payment/sandbox.h"
+#include "wiring/alarms.h"
 #include "wiring/desk_parts.h"
 #include "wiring/desk_payments.h"
 
@@ -13,6 +15,10 @@
 
 static const char secret_name[] = "sandbox.secret";
 enum { TITLE_BYTES = NAME_BYTES_MAX + 1, DAY_MS = 24 * 60 * 60 * 1000 };
+
+static struct metric sandbox_on = { .name = "stampede_sandbox",
+    .help = "1 while the sandbox takes the payments: no real money moves.",
+    .kind = METRIC_GAUGE };
 
 struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index)
 {
@@ -175,7 +181,8 @@ static enum status sandbox_open_bank(struct desk *desk, const char *secret_file,
         .unanswered = (uint32_t)config->sandbox_unanswered,
         .short_paid = (uint32_t)config->sandbox_short_paid,
         .delay_ms = (uint32_t)config->sandbox_delay_ms };
-    log_warn("sandbox", "the sandbox takes payments: no real money moves");
+    metric_set(&sandbox_on, 1);
+    alarm_raise(ALARM_TEST_MODE, clock_wall_ms(), "the sandbox takes the payments: no real money moves");
     return STATUS_OK;
 }
 
@@ -260,6 +267,7 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
         .stuck = money_stuck,
         .context = desk };
     cashier_start(&desk->money.cashier, &cashier);
+    metrics_register(&sandbox_on);
     return providers_open(desk, error);
 }
 

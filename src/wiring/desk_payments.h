@@ -17,8 +17,11 @@ void public_payment_ways(struct desk *desk, struct job *job, uint32_t id);
 /* The cashier: the payment can be paid, or (`error`) never will. context: the desk. */
 void desk_payment_opened(void *context, const struct payment *payment, const char *error);
 void desk_payments_turn(struct desk *desk); /* units that were taken and whose orders are there by now */
-/* Payment or refund of the order, as members that begin with a comma; nothing where there is none. */
+/* desk_payment_view.c: payment or refund of the order, as members that begin with a comma; nothing
+ * where there is none. */
 void desk_payment_json(const struct desk *desk, const struct order *order, struct text *out);
+/* Paid, or to be paid, through the sandbox: no real money. */
+bool desk_provider_is_test(const char *provider);
 const char *desk_payment_state_name(const struct payment *payment);
 const char *desk_refund_state_name(uint8_t state);
 /* The order has live payments: they are closed at their providers, then it. Answers the job. */

@@ -8,6 +8,7 @@
 #include "wiring/human_desk.h"
 #include "wiring/public_api.h"
 #include "wiring/routes_parts.h"
+#include "wiring/test_mode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -497,6 +498,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->index = index;
     routes->port = port;
     routes->host = host;
+    routes->test_mode = test_mode_on(shared->config);
     routes->keys = *shared->keys;
     routes->door = (struct door){ .board = embedded_board(shared->embedded),
         .keys = &routes->keys,

@@ -78,6 +78,7 @@ struct routes {
     struct routes_shared shared;
     uint32_t index;
     bool host;
+    bool test_mode; /* wiring/test_mode.h */
     struct edge *edge;
     struct inventory_port *port;
     struct funnel_keys keys;

@@ -14,6 +14,8 @@ enum edge_verdict public_time(struct exchange *exchange)
     struct text body = text_in(page, BODY_BYTES);
     text_literal(&body, "{\"now_ms\":");
     text_u64(&body, edge_now_ms(exchange->routes->edge));
+    if (exchange->routes->test_mode)
+        text_literal(&body, ",\"test\":true");
     text_literal(&body, "}");
     return reply_json(exchange, 200, &body, false);
 }
