@@ -5,7 +5,7 @@ import { perTab } from './store.js';
 
 export const DETAIL_FIELDS = [
     { name: 'name', least: 1, most: 100 },
-    { name: 'phone', least: 3, most: 40, form: /^\+?[\d\s()-]+$/ },
+    { name: 'phone', least: 3, most: 40, form: /^\+?(?=(?:\D*\d){3})[\d ()-]+$/ },
     { name: 'address', least: 3, most: 500, lines: true },
     { name: 'note', least: 0, most: 500, lines: true },
 ];

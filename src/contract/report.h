@@ -7,8 +7,10 @@
 
 #include "contract/order_store.h"
 
-enum { LAYER_NAME_MAX = 48, LAYERS_MAX = 64, CURRENCIES_MAX = 8 };
-static const char LAYER_OVERLAP[] = "overlap";   /* seconds, rounded up, beside another open sale */
+enum { LAYER_NAME_MAX = 48, LAYERS_MAX = 128, CURRENCIES_MAX = 8 };
+/* Seconds beside another open sale: written by earlier versions, which could not tell them apart. */
+static const char LAYER_OVERLAP[] = "overlap";
+static const char LAYER_OPENED[] = "opened";     /* when it was opened by hand, ms; set once */
 static const char LAYER_SOLD_OUT[] = "sold-out"; /* the time when no unit was left, ms; set once */
 
 struct sale_count {
@@ -29,7 +31,7 @@ struct sale_figures {
 };
 
 struct report_store_ops {
-    /* One transaction. LAYER_SOLD_OUT is kept as it was first set. */
+    /* One transaction. LAYER_SOLD_OUT and LAYER_OPENED are kept as they were first set. */
     enum status (*counts_add)(struct order_store *, sale_id, const struct sale_count *, uint32_t count);
     enum status (*counts)(
         struct order_store *, sale_id, struct sale_count *, uint32_t max, uint32_t *count);

@@ -233,6 +233,16 @@ static void rate_learn(struct room_control *control, uint64_t step_ms, uint32_t 
         (control->rate_milli * (RATE_SMOOTH_MS - weight) + now_milli * weight) / RATE_SMOOTH_MS;
 }
 
+/* At this moment, whoever is there. */
+static uint32_t may_go_in(const struct room_control *control, const struct room_view *view)
+{
+    if (view->free == 0)
+        return 0;
+    const uint64_t least_people = control->floor_milli / MILLI;
+    const uint64_t people = wanted(view) > least_people ? wanted(view) : least_people;
+    return least(people, control->credit_milli / MILLI);
+}
+
 uint32_t room_admit(struct room_control *control, const struct room_rules *rules, uint64_t now_ms,
     const struct room_stock *stock, uint32_t head, uint32_t arrived, struct room_view *view)
 {
@@ -243,6 +253,7 @@ uint32_t room_admit(struct room_control *control, const struct room_rules *rules
     const uint64_t step_ms = past_ms < STEP_MAX_MS ? past_ms : STEP_MAX_MS;
     slices_turn(control, rules, now_ms, taken);
     view_make(control, stock, head, view);
+    view->ready = may_go_in(control, view);
     if (step_ms == 0)
         return head;
     control->last_ms = now_ms;
@@ -250,20 +261,14 @@ uint32_t room_admit(struct room_control *control, const struct room_rules *rules
         least(control->credit_milli + step_ms * rules->rate_max, (uint64_t)rules->rate_max * MILLI);
     control->floor_milli =
         least(control->floor_milli + step_ms * rules->rate_min, (uint64_t)rules->rate_min * MILLI);
-    uint64_t people = 0;
-    if (stock->free > 0) {
-        people = wanted(view);
-        if (people < control->floor_milli / MILLI)
-            people = control->floor_milli / MILLI;
-    }
-    people = least(people, control->credit_milli / MILLI);
-    people = least(people, less(arrived, head));
+    const uint64_t people = least(may_go_in(control, view), less(arrived, head));
     control->credit_milli -= people * MILLI;
     control->floor_milli = less(control->floor_milli, people * MILLI);
     control->admitted[control->slice] += (uint32_t)people;
     if (people < less(arrived, head)) /* an empty line says nothing about its speed */
         rate_learn(control, step_ms, (uint32_t)people);
     view_make(control, stock, head + (uint32_t)people, view);
+    view->ready = may_go_in(control, view);
     return head + (uint32_t)people;
 }
 
@@ -281,6 +286,8 @@ enum room_odds room_odds(const struct room_view *view, uint32_t ahead)
 
 uint64_t room_eta_ms(const struct room_view *view, uint32_t ahead)
 {
+    if (ahead < view->ready)
+        return 0;
     if (view->rate_milli == 0)
         return UINT64_MAX;
     return ((uint64_t)ahead + 1) * MILLI * MILLI / view->rate_milli;

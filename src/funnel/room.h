@@ -88,6 +88,7 @@ struct room_view {
     uint32_t deciding;         /* admitted, in their turn, have not bought */
     uint32_t conversion_milli; /* units taken by each who was admitted, times 1000 */
     uint64_t rate_milli;
+    uint32_t ready; /* so many more would go in at the next look, if they came now */
 };
 /* Answers the new head, at least `head`. Called a few times a second from the start on. */
 uint32_t room_admit(struct room_control *control, const struct room_rules *rules, uint64_t now_ms,
@@ -96,7 +97,7 @@ uint32_t room_admit(struct room_control *control, const struct room_rules *rules
 enum room_odds { ROOM_GOOD, ROOM_FAIR, ROOM_POOR, ROOM_NONE, ROOM_ODDS };
 extern const char *const room_odds_names[ROOM_ODDS];
 enum room_odds room_odds(const struct room_view *view, uint32_t ahead);
-/* UINT64_MAX: nobody goes in at present. */
+/* 0: at the next look. UINT64_MAX: the line has not moved yet, or nobody goes in at present. */
 uint64_t room_eta_ms(const struct room_view *view, uint32_t ahead);
 /* When to ask again: the further from one's turn the later, and not all at once. */
 uint32_t room_poll_ms(uint64_t eta_ms, uint64_t random);

@@ -16,7 +16,8 @@ const char sqlite_report_tables[] =
 
 static const struct sqlite_sql count_add = { SQL_REPORT_ADD,
     "INSERT INTO sale_counts(sale, layer, count) VALUES(?1, ?2, ?3) ON CONFLICT(sale, layer)"
-    " DO UPDATE SET count = CASE layer WHEN 'sold-out' THEN count ELSE count + ?3 END" };
+    " DO UPDATE SET count = CASE WHEN layer IN ('sold-out', 'opened') THEN count"
+    " ELSE count + ?3 END" };
 static const struct sqlite_sql count_list = { SQL_REPORT_COUNTS,
     "SELECT layer, count FROM sale_counts WHERE sale = ?1 ORDER BY layer LIMIT ?2" };
 static const struct sqlite_sql winners = { SQL_REPORT_WINNERS,

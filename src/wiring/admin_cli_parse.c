@@ -236,6 +236,10 @@ enum status admin_request_parse(struct admin_request *request, const struct admi
         snprintf(error, ADMIN_ERROR_BYTES, "%s needs %s", verb->name, verb->options[i].name);
         goto fail;
     }
+    if (strcmp(verb->method, "PATCH") == 0 && json_object_size(request->body) == 0) {
+        snprintf(error, ADMIN_ERROR_BYTES, "%s: nothing to change; name at least one option", verb->name);
+        goto fail;
+    }
     if (path_make(request))
         return STATUS_OK;
     snprintf(error, ADMIN_ERROR_BYTES, "the arguments are too long");

@@ -16,7 +16,8 @@
     " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s beacon_name" \
     " beacon_state beacon_value"
 #define ITEM_COLUMNS \
-    "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked sold" \
+    "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked " \
+    "taken" \
     " safety preheated"
 #define PREHEAT_COLUMNS "item result sellable detail"
 

@@ -15,7 +15,7 @@ static void item_json(const struct desk *desk, const struct item *item, struct t
     text_format(out,
         "{\"id\":%u,\"sale\":%u,\"product\":%u,\"flash_price\":%llu,\"limit_per_user\":%u,\"pay_"
         "window_ms\":%u,"
-        "\"total\":%u,\"locked\":%u,\"sold\":%u,\"safety\":%u,\"preheated\":%s,\"version\":%llu,"
+        "\"total\":%u,\"locked\":%u,\"taken\":%u,\"safety\":%u,\"preheated\":%s,\"version\":%llu,"
         "\"deduct_on_payment\":%s",
         item->id, item->sale, item->product, (unsigned long long)item->flash_price,
         item->limit_per_user, item->pay_window_ms, item->total, item->locked, item->sold,

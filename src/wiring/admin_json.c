@@ -7,6 +7,10 @@
 json_t *admin_body_parse(struct span body, char error[FIELD_ERROR])
 {
     json_error_t trouble;
+    if (body.size == 0) {
+        snprintf(error, FIELD_ERROR, "The body is empty: a JSON object is wanted.");
+        return NULL;
+    }
     json_t *object = json_loadb(body.data, body.size, JSON_REJECT_DUPLICATES, &trouble);
     if (object == NULL) {
         snprintf(error, FIELD_ERROR, "The body is not JSON: %.100s (at byte %d).", trouble.text,

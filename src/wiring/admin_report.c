@@ -7,12 +7,14 @@
 static void counts_json(
     const struct sale *sale, const struct sale_count *counts, uint32_t count, struct text *out)
 {
-    uint64_t sold_out_ms = 0, overlap_s = 0;
+    uint64_t sold_out_ms = 0, overlap_s = 0, opened_ms = sale->start_ms;
     const char *comma = "";
     text_literal(out, ",\"funnel\":{");
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(counts[i].layer, LAYER_SOLD_OUT) == 0)
             sold_out_ms = counts[i].count;
+        else if (strcmp(counts[i].layer, LAYER_OPENED) == 0)
+            opened_ms = counts[i].count < opened_ms ? counts[i].count : opened_ms;
         else if (strcmp(counts[i].layer, LAYER_OVERLAP) == 0)
             overlap_s = counts[i].count;
         else {
@@ -20,9 +22,10 @@ static void counts_json(
             comma = ",";
         }
     }
-    text_format(out, "},\"overlap_s\":%llu,\"sold_out_ms\":%llu,\"sold_out_after_ms\":%llu",
-        (unsigned long long)overlap_s, (unsigned long long)sold_out_ms,
-        (unsigned long long)(sold_out_ms > sale->start_ms ? sold_out_ms - sale->start_ms : 0));
+    text_format(out,
+        "},\"overlap_s\":%llu,\"opened_ms\":%llu,\"sold_out_ms\":%llu,\"sold_out_after_ms\":%llu",
+        (unsigned long long)overlap_s, (unsigned long long)opened_ms, (unsigned long long)sold_out_ms,
+        (unsigned long long)(sold_out_ms > opened_ms ? sold_out_ms - opened_ms : 0));
 }
 
 static void figures_json(const struct sale_figures *figures, struct text *out)
@@ -58,14 +61,14 @@ void admin_sale_report(struct desk *desk, struct job *job, uint32_t id)
     struct order_store *store = desk->config.store;
     struct sale sale;
     struct sale_figures figures;
-    struct sale_count counts[LAYERS_MAX + 2];
+    struct sale_count counts[LAYERS_MAX];
     uint32_t count = 0;
     struct text body = job_body(job);
     if (!admin_sale_read(desk, job, id, &sale))
         return;
     desk_report_look(desk); /* what was counted up to now */
     desk_report_flush(desk);
-    enum status status = store->ops->report->counts(store, id, counts, LAYERS_MAX + 2, &count);
+    enum status status = store->ops->report->counts(store, id, counts, LAYERS_MAX, &count);
     if (status == STATUS_OK)
         status = store->ops->report->figures(store, id, &figures);
     if (status != STATUS_OK) {

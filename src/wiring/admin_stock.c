@@ -91,12 +91,29 @@ void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
         job_reply_json(job, preheat_status(worst), &body);
 }
 
+/* False: answered. */
+static bool sale_has_items(struct desk *desk, struct job *job, sale_id id)
+{
+    struct item item;
+    uint32_t count = 0;
+    const enum status status =
+        desk->config.store->ops->items(desk->config.store, id, 0, &item, 1, &count);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else if (count == 0)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The sale has no items: add one (POST /admin/v1/items) before it is published.", SPAN_NONE);
+    return status == STATUS_OK && count > 0;
+}
+
 void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale;
     struct text body = job_body(job);
     enum status status = STATUS_OK;
     if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    if (!sale_has_items(desk, job, id))
         return;
     text_format(&body, "{\"sale\":%u,", id);
     const enum preheat_result worst = sale_preheat(desk, job, &sale, &body, &status);
@@ -137,6 +154,31 @@ void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
         admin_audit_write(desk, job, "item.preheat", "item %u", id);
 }
 
+/* What the inventory does not know but the store does is not preheated yet. True: answered. */
+static bool unknown_refuse(struct desk *desk, struct job *job, const struct command *command,
+    const struct outcome *outcome)
+{
+    struct order_store *store = desk->config.store;
+    struct sale sale;
+    struct item item;
+    char detail[160];
+    if (outcome->answer == ANSWER_UNKNOWN_SALE && command->type == COMMAND_GATE
+        && store->ops->sale_get(store, command->gate.sale, &sale) == STATUS_OK)
+        snprintf(detail, sizeof detail,
+            "The sale is not preheated: the inventory does not know it yet. "
+            "Add items and publish it first (or preheat it).");
+    else if (outcome->answer == ANSWER_UNKNOWN_ITEM
+        && store->ops->item_get(store,
+               command->type == COMMAND_ADJUST ? command->adjust.item : command->move.item, &item)
+            == STATUS_OK)
+        snprintf(detail, sizeof detail,
+            "The item is not preheated: the inventory does not know it yet. Preheat it first.");
+    else
+        return false;
+    job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
+    return true;
+}
+
 /* Asks the inventory; false and the job is answered when it could not or would not. */
 static bool ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
 {
@@ -146,7 +188,8 @@ static bool ask(struct desk *desk, struct job *job, const struct command *comman
         return false;
     }
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
-        admin_refuse(job, outcome);
+        if (!unknown_refuse(desk, job, command, outcome))
+            admin_refuse(job, outcome);
         return false;
     }
     return true;
@@ -164,6 +207,8 @@ static void gate_move(
         .gate = { .sale = id, .move = (uint8_t)move } };
     if (!ask(desk, job, &command, &outcome))
         return;
+    if (move == GATE_MOVE_OPEN && outcome.changed)
+        desk_report_opened(desk, &sale);
     desk->catalog_stale = true;
     text_format(&body, "{\"sale\":%u,\"changed\":%s}", id, outcome.changed ? "true" : "false");
     job_reply_json(job, 200, &body);
@@ -269,7 +314,7 @@ void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     text_format(&body,
-        "{\"item\":%u,\"total\":%u,\"locked\":%u,\"sold\":%u,\"preheated\":%s,\"orders\":%llu,"
+        "{\"item\":%u,\"total\":%u,\"locked\":%u,\"taken\":%u,\"preheated\":%s,\"orders\":%llu,"
         "\"units_ordered\":%llu,"
         "\"counts\":",
         id, item.total, item.locked, item.sold, item.preheated ? "true" : "false",

@@ -472,10 +472,11 @@ void desk_health(const struct desk *desk, struct desk_health *health)
         .lag = atomic_load(&desk->lag) };
 }
 
-static size_t desk_bytes(uint32_t edges)
+static size_t desk_bytes(const struct desk_config *config)
 {
+    const uint32_t edges = config->edges;
     return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
-        + desk_watch_bytes(edges)
+        + desk_watch_bytes(edges) + desk_report_bytes(config)
         + (size_t)edges
         * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
         + 8192;
@@ -485,7 +486,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
 {
     struct arena arena;
     *out = NULL;
-    enum status status = arena_open(&arena, desk_bytes(config->edges));
+    enum status status = arena_open(&arena, desk_bytes(config));
     if (status != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "no memory for the store thread");
         return status;
@@ -520,6 +521,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
             .window_ms = (uint32_t)config->config->waitlist_window_ms });
     desk_reconcile_open(desk, &arena);
     desk_watch_open(desk, &arena);
+    desk_report_open(desk, &arena);
     expiry_start(&desk->expiry,
         &(struct expiry_config){ .store = config->store,
             .started_ms = clock_now_ms(),

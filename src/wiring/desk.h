@@ -121,6 +121,7 @@ MUST_CHECK enum status desk_start(struct desk *desk, uint16_t port, char error[C
 struct courier *desk_courier(struct desk *desk); /* its thread is the server's to run */
 /* What this edge notes things in (funnel/watch.h); NULL: all rules are off. */
 struct watch *desk_edge_watch(struct desk *desk, uint32_t edge);
+struct sale_meters *desk_sale_meters(struct desk *desk);
 void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake);
 struct wake *desk_wake(struct desk *desk); /* also the client of its ports */
 void desk_run(void *context);              /* the desk; the thread, until desk_stop */

@@ -18,6 +18,7 @@
 #include "wiring/desk.h"
 #include "wiring/desk_money.h"
 #include "wiring/problems.h"
+#include "wiring/sale_meters.h"
 
 enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
 enum {
@@ -77,22 +78,18 @@ struct desk_rooms {
 };
 
 /* Counts for the final reports of open sales. */
-enum { DESK_METERS_MAX = 16, DESK_REPORT_MS = 3000 };
-struct desk_layer {
-    char name[LAYER_NAME_MAX + 1];
-    uint64_t seen, fresh;
-};
+enum { DESK_REPORT_MS = 3000 };
 struct desk_meter {
-    sale_id sale;
-    uint64_t counts[LAYERS_MAX]; /* not written yet */
-    uint64_t overlap_ms, sold_out_ms;
-    bool sold_out_told;
+    sale_id sale; /* 0: free */
+    bool wanted;  /* seen open, or about to be, in the present look */
+    uint64_t seen[METER_LAYERS], fresh[METER_LAYERS]; /* fresh: not written yet */
+    uint64_t opened_ms, sold_out_ms;                  /* 0: no; opened by hand, before its start */
+    bool opened_told, sold_out_told;
 };
 struct desk_report {
-    struct desk_layer layers[LAYERS_MAX];
-    struct desk_meter meters[DESK_METERS_MAX];
-    uint32_t layer_count, meter_count;
-    uint64_t looked_ms, write_ms;
+    struct sale_meters *counts;
+    struct desk_meter meters[SALE_METERS]; /* meter number − 1 */
+    uint64_t write_ms;
 };
 
 /* What the rules found lately, and how much they may still do about it. */
@@ -216,6 +213,9 @@ bool desk_reconcile_turn(struct desk *desk); /* true: there is more to do at onc
 bool desk_reconcile_begin(struct desk *desk, const char *actor, bool repair); /* false: one runs */
 
 /* desk_report.c */
+size_t desk_report_bytes(const struct desk_config *config);
+void desk_report_open(struct desk *desk, struct arena *arena);
+void desk_report_opened(struct desk *desk, const struct sale *sale); /* by hand, now */
 void desk_report_look(struct desk *desk);
 void desk_report_flush(struct desk *desk);
 

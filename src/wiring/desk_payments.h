@@ -4,15 +4,22 @@
 #define STAMPEDE_WIRING_DESK_PAYMENTS_H
 
 #include "contract/payment.h"
+#include "wiring/admin_json.h"
 #include "wiring/public_api.h"
 
 void public_order_pay(struct desk *desk, struct job *job, uint32_t id);
 void public_order_query(struct desk *desk, struct job *job, uint32_t id);
-void public_order_details_set(struct desk *desk, struct job *job, uint32_t id);
-void public_order_details(struct desk *desk, struct job *job, uint32_t id);
 void public_order_refund(struct desk *desk, struct job *job, uint32_t id);
 void public_intent_pay(struct desk *desk, struct job *job, uint32_t id);
 void public_payment_ways(struct desk *desk, struct job *job, uint32_t id);
+
+/* desk_details.c */
+void public_order_details_set(struct desk *desk, struct job *job, uint32_t id);
+void public_order_details(struct desk *desk, struct job *job, uint32_t id);
+enum { DETAIL_FIELDS = 4 };
+void details_fields(struct order_details *details, struct field fields[DETAIL_FIELDS]);
+/* False: the job is answered with what is wrong. */
+MUST_CHECK bool details_check(struct job *job, const struct order_details *details);
 
 /* The cashier: the payment can be paid, or (`error`) never will. context: the desk. */
 void desk_payment_opened(void *context, const struct payment *payment, const char *error);

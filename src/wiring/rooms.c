@@ -3,7 +3,7 @@
 #include <string.h>
 
 static_assert(BEACON_VALUE_BYTES_MAX <= UINT8_MAX, "its size is a byte");
-enum { MARK_ROWS_MAX = 16384, SOLD_OUT_POLL_MS = 120000 };
+enum { MARK_ROWS_MAX = 16384, SOLD_OUT_POLL_MS = 120000, START_POLL_MS = 16000 };
 
 struct room_shown {
     _Atomic bool drawn; /* draw and chain are there for good */
@@ -13,7 +13,7 @@ struct room_shown {
     uint8_t beacon_value_size;
     _Atomic uint64_t beacon_until_ms;
     _Atomic bool viewed; /* there was a look at the line */
-    _Atomic uint32_t free, held, deciding, conversion_milli;
+    _Atomic uint32_t free, held, deciding, conversion_milli, ready;
     _Atomic uint64_t rate_milli;
 };
 
@@ -81,6 +81,7 @@ void rooms_show_view(struct rooms *rooms, sale_id sale, const struct room_view *
     atomic_store_explicit(&shown->deciding, view->deciding, memory_order_relaxed);
     atomic_store_explicit(&shown->conversion_milli, view->conversion_milli, memory_order_relaxed);
     atomic_store_explicit(&shown->rate_milli, view->rate_milli, memory_order_relaxed);
+    atomic_store_explicit(&shown->ready, view->ready, memory_order_relaxed);
     atomic_store_explicit(&shown->viewed, true, memory_order_release);
 }
 
@@ -94,6 +95,7 @@ static bool view_read(const struct room_shown *shown, struct room_view *view)
         .deciding = atomic_load_explicit(&shown->deciding, memory_order_relaxed),
         .conversion_milli = atomic_load_explicit(&shown->conversion_milli, memory_order_relaxed),
         .rate_milli = atomic_load_explicit(&shown->rate_milli, memory_order_relaxed),
+        .ready = atomic_load_explicit(&shown->ready, memory_order_relaxed),
     };
     return true;
 }
@@ -210,13 +212,20 @@ uint64_t room_wait_ms(const struct room_standing *standing, uint64_t start_ms, u
     return then_ms > now_ms ? then_ms - now_ms : 0;
 }
 
+/* For the pause between two looks. A line that has not moved yet, though there is stock, will soon. */
+static uint64_t line_eta_ms(const struct room_standing *standing)
+{
+    const uint64_t eta_ms = room_eta_ms(&standing->view, standing->ahead);
+    return eta_ms == UINT64_MAX && standing->view.free > 0 ? START_POLL_MS : eta_ms;
+}
+
 uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_ms, uint64_t random)
 {
     switch (standing->state) {
     case ROOM_EARLY:
         return room_poll_ms(wait_ms, random);
     case ROOM_WAITING:
-        return room_poll_ms(room_eta_ms(&standing->view, standing->ahead), random);
+        return room_poll_ms(line_eta_ms(standing), random);
     case ROOM_SOLD_OUT:
         return room_poll_ms(SOLD_OUT_POLL_MS, random);
     case ROOM_ABSENT:

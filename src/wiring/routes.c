@@ -13,27 +13,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANSWER_LIST(X) \
+    X(ANSWER_WON, "won") \
+    X(ANSWER_REPEATED, "repeated") \
+    X(ANSWER_KEY_REUSED, "key-reused") \
+    X(ANSWER_IN_PROGRESS, "in-progress") \
+    X(ANSWER_ALREADY_BOUGHT, "already-bought") \
+    X(ANSWER_LIMIT_REACHED, "limit-reached") \
+    X(ANSWER_SOLD_OUT, "sold-out") \
+    X(ANSWER_OPEN_ORDER, "open-order") \
+    X(ANSWER_NOT_STARTED, "not-started") \
+    X(ANSWER_ENDED, "ended") \
+    X(ANSWER_PAUSED, "paused") \
+    X(ANSWER_NOT_ELIGIBLE, "not-eligible") \
+    X(ANSWER_TOO_POPULAR, "too-popular") \
+    X(ANSWER_UNAVAILABLE, "unavailable") \
+    X(ANSWER_COOLING_DOWN, "cooling-down") \
+    X(ANSWER_RETURN_DRAW, "return-draw")
+
+#define ANSWER_NAME(answer, text) [answer] = (text),
+static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
+
 #define ANSWER_METRIC(answer, text) \
     [answer] = { .name = "stampede_purchases_total", \
         .labels = "answer=\"" text "\"", \
         .help = "Purchases that reached the inventory, by its answer.", \
-        .kind = METRIC_COUNTER }
-static struct metric answer_metrics[ANSWERS] = {
-    ANSWER_METRIC(ANSWER_WON, "won"),
-    ANSWER_METRIC(ANSWER_REPEATED, "repeated"),
-    ANSWER_METRIC(ANSWER_KEY_REUSED, "key-reused"),
-    ANSWER_METRIC(ANSWER_IN_PROGRESS, "in-progress"),
-    ANSWER_METRIC(ANSWER_ALREADY_BOUGHT, "already-bought"),
-    ANSWER_METRIC(ANSWER_LIMIT_REACHED, "limit-reached"),
-    ANSWER_METRIC(ANSWER_SOLD_OUT, "sold-out"),
-    ANSWER_METRIC(ANSWER_OPEN_ORDER, "open-order"),
-    ANSWER_METRIC(ANSWER_NOT_STARTED, "not-started"),
-    ANSWER_METRIC(ANSWER_ENDED, "ended"),
-    ANSWER_METRIC(ANSWER_PAUSED, "paused"),
-    ANSWER_METRIC(ANSWER_NOT_ELIGIBLE, "not-eligible"),
-    ANSWER_METRIC(ANSWER_TOO_POPULAR, "too-popular"),
-    ANSWER_METRIC(ANSWER_UNAVAILABLE, "unavailable"),
-};
+        .kind = METRIC_COUNTER },
+static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
+
+const char *routes_answer_name(enum answer answer)
+{
+    invariant((unsigned)answer < ANSWERS);
+    return answer_names[answer] != NULL ? answer_names[answer] : "";
+}
 
 void routes_metrics_register(void)
 {
@@ -43,10 +55,11 @@ void routes_metrics_register(void)
     push_metrics_register();
 }
 
-static void answer_count(enum answer answer)
+static void answer_count(struct routes *routes, item_id item, enum answer answer)
 {
     if (answer_metrics[answer].name != NULL)
         metric_add(&answer_metrics[answer], 1);
+    sale_meter_count(routes->meters, routes->index, item, DOOR_REASONS + answer);
 }
 
 bool path_number(struct span *path, uint32_t *number)
@@ -156,6 +169,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         .idempotency_key = request->idempotency_key,
         .body = request->body };
     const enum door_reason reason = funnel_door(&routes->door, &asked, &result);
+    sale_meter_count(routes->meters, routes->index, item, reason);
     routes_watch(routes, request, &result, item);
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
@@ -177,7 +191,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
         door_give_back(&routes->door, &result);
-        answer_count(ANSWER_TOO_POPULAR);
+        answer_count(routes, item, ANSWER_TOO_POPULAR);
         reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = flags };
         return EDGE_ANSWERED;
     }
@@ -438,7 +452,7 @@ static void answers_collect(struct routes *routes)
             orders_ask_answered(routes, (uint32_t)answer->tag, &answer->outcome);
             continue;
         }
-        answer_count(answer->outcome.answer);
+        answer_count(routes, answer->outcome.item, answer->outcome.answer);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
         edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);
@@ -511,6 +525,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->human = human_desk_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
     routes->watch = desk_edge_watch(shared->desk, index);
+    routes->meters = desk_sale_meters(shared->desk);
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);

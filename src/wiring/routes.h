@@ -40,5 +40,7 @@ void routes_close(struct routes *routes); /* accepts NULL */
 struct edge_handler routes_handler(struct routes *routes);
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
 void routes_metrics_register(void);
+/* As its metric is labelled: "won"; "": a purchase is not answered so. */
+const char *routes_answer_name(enum answer answer);
 
 #endif

@@ -13,6 +13,7 @@
 #include "wiring/push.h"
 #include "wiring/query.h"
 #include "wiring/routes.h"
+#include "wiring/sale_meters.h"
 #include "wiring/settings.h"
 
 enum {
@@ -95,6 +96,7 @@ struct routes {
     struct human human;
     const struct settings *settings; /* of this turn */
     struct watch *watch;             /* NULL: no rule wants to know */
+    struct sale_meters *meters;
 };
 
 /* Seconds for Retry-After: one to five, not the same for everybody. */

@@ -26,7 +26,7 @@ def what_was_created_is_shown_as_it_was_sent():
             "locked": 10, "safety": 5, "deduct_on_payment": True, "channels": {"web": 80, "app": 5}}
     kept = server.admin_ok("POST", "/items", item)
     equal({name: kept[name] for name in item}, item)
-    equal((kept["sold"], kept["preheated"]), (0, False))
+    equal((kept["taken"], kept["preheated"]), (0, False))
     equal(server.admin_ok("GET", f"/items?sale={shown['id']}")["items"], [kept])
 
 

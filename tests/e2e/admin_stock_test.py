@@ -92,7 +92,9 @@ def open_now_by_hand_sells_before_the_start():
     sale = server.sale(start_in_ms=60000)
     item = server.item(sale)
     buyer = Buyer(server)
-    problem(server.admin("POST", f"/sales/{sale}/open"), 404, "unknown-sale")
+    for move in ("open", "pause", "end"):
+        refusal = problem(server.admin("POST", f"/sales/{sale}/{move}"), 409, "conflict")
+        true("not preheated" in refusal["detail"], refusal)
     server.publish(sale)
     problem(buyer.ask_pass(item), 403, "not-started")
     equal(server.admin_ok("POST", f"/sales/{sale}/open", role="operator"), {"sale": sale, "changed": True})
@@ -103,11 +105,31 @@ def open_now_by_hand_sells_before_the_start():
 
 
 @rule
-def no_sale_opens_unpreheated():
+def a_sale_without_items_is_not_published():
     sale = server.sale(start_in_ms=60000)
-    server.publish(sale)  # no items
-    reply = server.admin("POST", f"/sales/{sale}/open")
-    true(reply.status in (404, 409), reply)
+    true("no items" in problem(server.admin("POST", f"/sales/{sale}/publish"), 409, "conflict")["detail"])
+    equal(server.admin_ok("GET", f"/sales/{sale}")["published"], False)
+    problem(server.admin("POST", f"/sales/{sale}/open"), 409, "conflict")
+    problem(server.admin("POST", "/sales/9999/open"), 404, "unknown-sale")
+
+
+@rule
+def gates_say_what_the_public_sees():
+    def gate(sale):
+        return server.admin_ok("GET", f"/sales/{sale}")["gate"]
+    sale = server.sale(start_in_ms=1500, lasts_ms=2000)
+    server.item(sale)
+    equal(gate(sale), "scheduled")
+    server.publish(sale)
+    equal(gate(sale), "scheduled")
+    eventually(lambda: gate(sale) == "open", "it does not open")
+    equal(server.admin_ok("GET", f"/sales/{sale}/report")["gate"], "open")
+    eventually(lambda: gate(sale) == "ended", "it does not end")
+    other = server.sale_of(server.open_item())
+    server.admin_ok("POST", f"/sales/{other}/pause")
+    eventually(lambda: gate(other) == "paused")
+    rows = {row["id"]: row["gate"] for row in server.admin_ok("GET", "/sales")["sales"]}
+    equal((rows[sale], rows[other]), ("ended", "paused"))
 
 
 @rule
@@ -208,7 +230,9 @@ def stock_that_does_not_exist_can_not_be_adjusted():
     sale = server.sale()
     item = server.item(sale)
     equal(server.counts(item), None)
-    problem(server.admin("POST", f"/items/{item}/adjust", {"delta": 1}), 404, "unknown-item")
+    for path, body in (("adjust", {"delta": 1}), ("move", {"from": "web", "to": "safety", "quantity": 1})):
+        true("not preheated" in problem(server.admin("POST", f"/items/{item}/{path}", body), 409, "conflict")["detail"])
+    problem(server.admin("POST", "/items/9999/adjust", {"delta": 1}), 404, "unknown-item")
 
 
 @rule

@@ -44,14 +44,37 @@ def a_killed_server_keeps_what_was_written():
 
 
 @rule
-def sales_that_overlap_say_so():
+def sales_that_run_at_the_same_time_are_counted_apart():
     sales = [server.sale() for _ in range(2)]
+    items = [server.item(sale, total=5) for sale in sales]
     for sale in sales:
-        server.item(sale)
         server.publish(sale)
     time.sleep(0.6)
-    for sale in sales:
-        true(report(sale)["overlap_s"] >= 1, report(sale))
+    for _ in range(3):
+        Buyer(server).win(items[0])
+    buyer = Buyer(server)
+    buyer.win(items[1])
+    problem(buyer.buy(items[1]), 409, "already-bought")
+    first, second = (report(sale)["funnel"] for sale in sales)
+    equal((first["purchase.won"], first["door.go"], first.get("purchase.already-bought", 0)), (3, 3, 0))
+    equal((second["purchase.won"], second["door.go"], second["purchase.already-bought"]), (1, 2, 1))
+    equal([report(sale)["overlap_s"] for sale in sales], [0, 0])
+
+
+@rule
+def a_sale_that_is_opened_early_is_measured_from_its_opening():
+    sale = server.sale(start_in_ms=3600000)
+    item = server.item(sale, total=1)
+    server.publish(sale)
+    before = server.now_ms()
+    server.admin_ok("POST", f"/sales/{sale}/open")
+    Buyer(server).win(item)
+    told = eventually(lambda: (seen := report(sale))["sold_out_ms"] and seen)
+    true(before - 5000 <= told["opened_ms"] <= told["sold_out_ms"] < told["start_ms"], told)
+    equal(told["sold_out_after_ms"], told["sold_out_ms"] - told["opened_ms"])
+    equal(told["funnel"]["purchase.won"], 1)
+    server.restart()
+    equal(report(sale)["opened_ms"], told["opened_ms"])
 
 
 run()

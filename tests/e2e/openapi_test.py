@@ -411,7 +411,9 @@ def a_body_that_is_no_object_is_400_wherever_one_is_taken():
 def units_are_loaded_and_the_sale_is_published():
     equal(admin("adminItemCounts", item=ids["item"], role="viewer")["counts"], None)
     admin("adminItemCounts", 404, "unknown-item", item=999)
-    admin("adminAdjustItem", 404, "unknown-item", item=ids["item"], body={"delta": 1})
+    admin("adminAdjustItem", 404, "unknown-item", item=999, body={"delta": 1})
+    admin("adminAdjustItem", 409, "conflict", item=ids["item"], body={"delta": 1})
+    admin("adminMoveUnits", 409, "conflict", item=ids["item"], body={"from": "web", "to": "safety", "quantity": 1})
     admin("adminPauseSale", 404, "unknown-sale", sale=999)
     equal(admin("adminPreheatItem", item=ids["item"], role="operator")["result"], "preheated")
     equal(admin("adminPreheatItem", item=ids["item"])["result"], "unchanged")

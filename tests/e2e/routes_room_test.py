@@ -1,7 +1,8 @@
 """The waiting room, as users see it: numbers, two devices, refusals, push."""
 import threading
+import time
 
-from harness import equal, problem, rule, run, true
+from harness import equal, eventually, problem, rule, run, true
 from push_client import Push, upgrade
 from room_guests import Guest, open_now, room, server, stampede_in
 
@@ -24,6 +25,18 @@ def numbers_count_up_and_two_devices_have_one_place():
     equal((draw["state"], draw["arrived"], len(draw["commitment"])), ("open", 6, 64))
     true("secret" not in draw and "arrivals_hash" not in draw, draw)
     problem(server.get(f"/v1/sales/{sale}/draw/arrivals"), 403, "not-started")
+
+
+@rule
+def who_comes_first_to_an_idle_room_is_not_sent_away_for_long():
+    sale, _, first = room(total=5)
+    open_now(sale)
+    eventually(lambda: first.stands(sale)["state"] == "admitted", "the first is not admitted")
+    time.sleep(1.5)  # the line is empty, and its places are free
+    here = Guest(server).enter(sale).json()
+    if here["state"] == "waiting":
+        equal(here["eta_ms"], 0, here)
+    true(1000 <= here["poll_after_ms"] < 1500, here)
 
 
 @rule

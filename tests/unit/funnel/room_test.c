@@ -339,6 +339,21 @@ static void the_time_to_wait_follows_the_speed_of_the_line(void **state)
     assert_true(room_poll_ms(0, 1) != room_poll_ms(0, 2));
 }
 
+static void who_comes_first_to_an_idle_room_is_told_to_go_in_at_once(void **state)
+{
+    struct line line = line_of(100, 0);
+    (void)state;
+    ticks(&line, 100);
+    assert_int_equal(room_eta_ms(&line.view, 0), 0);
+    assert_true(room_poll_ms(room_eta_ms(&line.view, 0), 7) < 1500);
+    assert_true(line.view.ready <= rules.rate_max);
+    assert_int_equal(room_eta_ms(&line.view, line.view.ready), UINT64_MAX); /* too many for one look */
+    line.stock = (struct room_stock){ .sold = 100 };
+    ticks(&line, 1);
+    assert_int_equal(line.view.ready, 0);
+    assert_int_equal(room_eta_ms(&line.view, 0), UINT64_MAX);
+}
+
 /* A whole sale: some leave before their turn, some look and go, some buy, some do not pay. All units
  * are sold, in the order of the line, and the line never stands while there is stock. */
 static void a_sale_with_people_who_leave_sells_out_in_order(void **state)
@@ -396,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_pause_lets_no_crowd_in_at_once),
         cmocka_unit_test(those_far_behind_the_stock_hear_it_early),
         cmocka_unit_test(the_time_to_wait_follows_the_speed_of_the_line),
+        cmocka_unit_test(who_comes_first_to_an_idle_room_is_told_to_go_in_at_once),
         cmocka_unit_test(a_sale_with_people_who_leave_sells_out_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,8 @@ test('good details are taken as they are, without what can’t be seen', () => {
 test('what is missing, short, long or no phone number is named', () => {
     assert.deepEqual(detailsCheck({}).wrong, { name: 'missing', phone: 'missing', address: 'missing' });
     assert.deepEqual(wrong({ name: ' ' }), { name: 'missing' });
-    assert.deepEqual(wrong({ phone: '12' }), { phone: 'short' });
+    assert.deepEqual(wrong({ phone: '12' }), { phone: 'form' });
+    assert.deepEqual(wrong({ phone: '()-1-2' }), { phone: 'form' });
     assert.deepEqual(wrong({ phone: 'call me' }), { phone: 'form' });
     assert.deepEqual(wrong({ phone: '<b>1234' }), { phone: 'form' });
     assert.deepEqual(wrong({ address: 'ab' }), { address: 'short' });

@@ -128,6 +128,8 @@ static void verbs_of_money_become_requests(void **state)
         "{\"lost\":20,\"delay_ms\":400}");
     refused("payment list 0123", "ORDER wants 16 hex digits");
     refused("payment list", "payment list needs ORDER");
+    refused("sale change 2", "nothing to change");
+    refused("switches set", "nothing to change");
     refused("sandbox set --lost many", "--lost wants a whole number");
     parsed("dead-letter list --state open", "GET", "/admin/v1/dead-letters?state=open", NULL);
     parsed("dead-letter retry 7", "POST", "/admin/v1/dead-letters/7/retry", NULL);
