@@ -12,6 +12,7 @@ enum {
     BANS_MAX = 100000, /* in force at a time */
     BAN_REASON_MAX = 200,
     BAN_MINUTES_MAX = 5 * 366 * 24 * 60,
+    BAN_SESSIONS_MS = 24 * 60 * 60 * 1000, /* no session lives longer */
 };
 enum ban_kind { BAN_ADDRESS = 1, BAN_USER, BAN_KINDS };
 
@@ -23,7 +24,8 @@ struct ban {
     char reason[BAN_REASON_MAX + 1];
     char by[NAME_BYTES_MAX + 1]; /* an administrator's name, or "rule failures" */
     uint64_t created_ms, until_ms;
-    uint64_t lifted_ms; /* 0: not lifted */
+    uint64_t lifted_ms;   /* 0: not lifted */
+    uint64_t sessions_ms; /* of a user: sessions made up to then are over; 0: they go on */
 };
 
 /* What the set of bans in force is made of (funnel/bans.h). */
@@ -32,10 +34,11 @@ struct ban_entry {
     struct address_block block;
     user_id user;
     uint64_t until_ms;
+    uint64_t sessions_ms;
 };
 static inline struct ban_entry ban_entry_of(const struct ban *ban)
 {
-    return (struct ban_entry){ ban->kind, ban->block, ban->user, ban->until_ms };
+    return (struct ban_entry){ ban->kind, ban->block, ban->user, ban->until_ms, ban->sessions_ms };
 }
 
 struct ban_store_ops {
@@ -46,6 +49,10 @@ struct ban_store_ops {
     enum status (*lift)(struct order_store *, uint64_t id, uint64_t now_ms, bool *lifted);
     /* Rows with id > after, ascending. in_force_ms: only what is in force at that time; 0: all. */
     enum status (*list)(struct order_store *, uint64_t after, uint64_t in_force_ms, struct ban *,
+        uint32_t max, uint32_t *count);
+    /* The same of those in force at now_ms, and of those that are over but not lifted and ended sessions
+     * less than BAN_SESSIONS_MS ago. */
+    enum status (*in_effect)(struct order_store *, uint64_t after, uint64_t now_ms, struct ban *,
         uint32_t max, uint32_t *count);
 };
 

@@ -15,6 +15,7 @@ __extension__ typedef unsigned __int128 wide;
 struct user_slot {
     user_id user; /* 0: empty */
     uint64_t until_ms;
+    uint64_t sessions_s; /* sessions made up to then are over */
 };
 struct ban_set {
     uint32_t v4_count, v6_count; /* stretches; the first one begins at 0 */
@@ -118,15 +119,19 @@ static uint64_t slots_for(uint32_t users)
     return slots;
 }
 
-static void user_put(struct ban_set *set, user_id user, uint64_t until_ms)
+static void user_put(struct ban_set *set, const struct ban_entry *ban)
 {
+    const user_id user = ban->user;
+    const uint64_t sessions_s = ban->sessions_ms / 1000;
     uint64_t at = user & set->user_mask;
     while (set->users[at].user != 0 && set->users[at].user != user)
         at = (at + 1) & set->user_mask;
     set->user_count += set->users[at].user == 0;
     set->users[at].user = user;
-    if (set->users[at].until_ms < until_ms)
-        set->users[at].until_ms = until_ms;
+    if (set->users[at].until_ms < ban->until_ms)
+        set->users[at].until_ms = ban->until_ms;
+    if (set->users[at].sessions_s < sessions_s)
+        set->users[at].sessions_s = sessions_s;
 }
 
 /* What is in force, by kind. */
@@ -136,18 +141,21 @@ struct sorted {
     uint64_t next_ms;
 };
 
-static bool in_force(const struct ban_entry *ban, uint64_t now_ms)
+/* When the ban, or what it did to sessions, is over next; 0: it is over. */
+static uint64_t ban_next_ms(const struct ban_entry *ban, uint64_t now_ms)
 {
-    return ban->until_ms > now_ms;
+    const uint64_t sessions_ms = ban->sessions_ms == 0 ? 0 : ban->sessions_ms + BAN_SESSIONS_MS;
+    return ban->until_ms > now_ms ? ban->until_ms : sessions_ms > now_ms ? sessions_ms : 0;
 }
 
 static void sort_out(struct sorted *sorted, const struct ban_entry *bans, uint32_t count, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!in_force(&bans[i], now_ms))
+        const uint64_t next_ms = ban_next_ms(&bans[i], now_ms);
+        if (next_ms == 0)
             continue;
-        if (bans[i].until_ms < sorted->next_ms)
-            sorted->next_ms = bans[i].until_ms;
+        if (next_ms < sorted->next_ms)
+            sorted->next_ms = next_ms;
         if (bans[i].kind == BAN_USER)
             sorted->users++;
         else if (address_is_v4(&bans[i].block.first))
@@ -204,8 +212,8 @@ static struct ban_set *set_fill(const struct sorted *sorted, struct range *stret
         set->v6_until_ms[i] = v6[i].until_ms;
     }
     for (uint32_t i = 0; i < count; i++)
-        if (bans[i].kind == BAN_USER && in_force(&bans[i], now_ms))
-            user_put(set, bans[i].user, bans[i].until_ms);
+        if (bans[i].kind == BAN_USER && ban_next_ms(&bans[i], now_ms) != 0)
+            user_put(set, &bans[i]);
     return set;
 }
 
@@ -258,12 +266,25 @@ uint64_t ban_set_address_until(const struct ban_set *set, const struct address *
     return set->v6_until_ms[at];
 }
 
-uint64_t ban_set_user_until(const struct ban_set *set, user_id user)
+/* NULL: no ban is about this user. */
+static inline const struct user_slot *user_find(const struct ban_set *set, user_id user)
 {
     if (set->user_count == 0)
-        return 0;
+        return NULL;
     for (uint64_t at = user & set->user_mask; set->users[at].user != 0; at = (at + 1) & set->user_mask)
         if (set->users[at].user == user)
-            return set->users[at].until_ms;
-    return 0;
+            return &set->users[at];
+    return NULL;
+}
+
+uint64_t ban_set_user_until(const struct ban_set *set, user_id user)
+{
+    const struct user_slot *slot = user_find(set, user);
+    return slot == NULL ? 0 : slot->until_ms;
+}
+
+uint32_t ban_set_sessions_until_s(const struct ban_set *set, user_id user)
+{
+    const struct user_slot *slot = user_find(set, user);
+    return slot == NULL ? 0 : (uint32_t)slot->sessions_s;
 }

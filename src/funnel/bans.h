@@ -12,7 +12,8 @@
 
 struct ban_set;
 
-/* Out of at most BANS_MAX bans; what is over at now_ms is left out. *set is NULL if nothing is left.
+/* Out of at most BANS_MAX bans; what is over at now_ms is left out, unless sessions that it ended could
+ * still be shown. *set is NULL if nothing is left.
  * `next_ms`: when the first of them is over; UINT64_MAX: none is. STATUS_FULL: no memory. */
 MUST_CHECK enum status ban_set_build(struct ban_set **set, const struct ban_entry *bans,
     uint32_t count, uint64_t now_ms, uint64_t *next_ms);
@@ -21,6 +22,8 @@ void ban_set_free(void *set); /* accepts NULL */
 /* Until when; 0: not at all. The longest of all blocks that the address is in. */
 uint64_t ban_set_address_until(const struct ban_set *set, const struct address *address);
 uint64_t ban_set_user_until(const struct ban_set *set, user_id user);
+/* Sessions of the user that were made up to this second are over; 0: none is. */
+uint32_t ban_set_sessions_until_s(const struct ban_set *set, user_id user);
 
 static inline bool ban_set_address_at(
     const struct ban_set *set, const struct address *address, uint64_t now_ms)

@@ -185,7 +185,8 @@ static enum door_reason user_ask(const struct door *door, const struct door_requ
     if (in->authorization.data != NULL) {
         struct span token;
         if (!token_bearer(in->authorization, &token)
-            || session_verify(door->keys, token, in->now_ms, &session) != TOKEN_OK)
+            || session_verify(door->keys, token, in->now_ms, &session) != TOKEN_OK
+            || (door->sessions != NULL && !session_counts(door->sessions, door->bans, &session)))
             return DOOR_SESSION_INVALID;
     }
     if (in->pass.data == NULL)

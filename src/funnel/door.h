@@ -13,6 +13,7 @@
 #include "funnel/bans.h"
 #include "funnel/keys.h"
 #include "funnel/limits.h"
+#include "funnel/session_rules.h"
 #include "funnel/spent.h"
 #include "funnel/switches.h"
 
@@ -64,9 +65,10 @@ struct door {
     const struct board *board;
     const struct funnel_keys *keys; /* turned by this thread */
     const struct door_channels *channels;
-    const struct switches *switches; /* NULL: all off */
-    struct limits *limits;           /* NULL: none */
-    const struct ban_set *bans;      /* NULL: nobody; of this turn */
+    const struct switches *switches;      /* NULL: all off */
+    struct limits *limits;                /* NULL: none */
+    const struct ban_set *bans;           /* NULL: nobody; of this turn */
+    const struct session_rules *sessions; /* NULL: all that we signed; of this turn */
     /* Asked only for purchases that everything before lets through. NULL: no sale says anything. */
     struct door_sale (*sale)(const void *context, item_id item);
     const void *context;

@@ -37,6 +37,7 @@ static const char *const alg_names[ALGS] = {
 
 struct jwt_key {
     char kid[JWT_KID_MAX + 1];
+    uint32_t mark;
     enum jwt_alg alg;
     EVP_PKEY *public_key; /* NULL for ALG_HS256 */
     size_t secret_bytes;
@@ -58,6 +59,9 @@ static const char *const answer_names[JWT_ANSWERS] = {
     [JWT_WRONG_ISSUER] = "wrong-issuer",
     [JWT_WRONG_AUDIENCE] = "wrong-audience",
     [JWT_BAD_SUBJECT] = "bad-subject",
+    [JWT_NO_ID] = "no-jti",
+    [JWT_TOO_LONG] = "exp-too-far-for-jti",
+    [JWT_USED] = "used-before",
 };
 
 const char *jwt_answer_name(enum jwt_answer answer)
@@ -108,6 +112,18 @@ static const char *public_key_read(struct jwt_key *key, struct span pem)
     }
 }
 
+/* Another key under the same name has another mark. */
+static uint32_t mark_make(struct span kid, struct span bytes)
+{
+    uint8_t digests[2 * HASH_SHA256_BYTES], digest[HASH_SHA256_BYTES];
+    hash_sha256(kid.data, kid.size, digests);
+    hash_sha256(bytes.data, bytes.size, digests + HASH_SHA256_BYTES);
+    hash_sha256(digests, sizeof digests, digest);
+    const uint32_t mark = (uint32_t)digest[0] << 16 | (uint32_t)digest[1] << 8 | digest[2];
+    explicit_bzero(digests, sizeof digests);
+    return mark != 0 ? mark : 1;
+}
+
 static const char *key_read(struct jwt_keys *keys, const struct jwt_key_source *source)
 {
     if (source->kid.size == 0 || source->kid.size > JWT_KID_MAX
@@ -124,6 +140,7 @@ static const char *key_read(struct jwt_keys *keys, const struct jwt_key_source *
         if (strcmp(keys->keys[i].kid, key->kid) == 0)
             return "the same name twice";
     }
+    key->mark = mark_make(source->kid, source->pem.data != NULL ? source->pem : source->secret);
     if (source->pem.data != NULL)
         return public_key_read(key, source->pem);
     if (source->secret.size < JWT_SECRET_BYTES_MIN || source->secret.size > SECRET_BYTES_MAX)
@@ -175,6 +192,12 @@ void jwt_keys_free(struct jwt_keys *keys)
 size_t jwt_keys_count(const struct jwt_keys *keys)
 {
     return keys->count;
+}
+
+uint32_t jwt_key_mark(const struct jwt_keys *keys, size_t index)
+{
+    invariant(index < keys->count);
+    return keys->keys[index].mark;
 }
 
 /* ---- a folder of keys
@@ -373,7 +396,8 @@ static bool signature_good(
     return false;
 }
 
-static enum jwt_answer signature_ask(const struct jwt_keys *keys, const struct jwt_parts *parts)
+static enum jwt_answer signature_ask(
+    const struct jwt_keys *keys, const struct jwt_parts *parts, uint32_t *key_mark)
 {
     json_t *header = part_parse(parts->header);
     if (header == NULL)
@@ -383,6 +407,7 @@ static enum jwt_answer signature_ask(const struct jwt_keys *keys, const struct j
     json_decref(header);
     if (answer != JWT_OK)
         return answer;
+    *key_mark = key->mark;
     uint8_t signature[SIGNATURE_BYTES_MAX];
     size_t bytes = sizeof signature;
     if (base64_decode(parts->signature, signature, &bytes) != STATUS_OK)
@@ -443,6 +468,21 @@ static bool audience_fits(const json_t *audience, const char *wanted)
     return false;
 }
 
+/* jti: what makes a token good for one session only. */
+static enum jwt_answer id_ask(
+    const json_t *payload, const struct jwt_rules *rules, struct jwt_claims *claims)
+{
+    const json_t *id = json_object_get(payload, "jti");
+    if (id == NULL)
+        return rules->id_required ? JWT_NO_ID : JWT_OK;
+    const size_t bytes = json_is_string(id) ? json_string_length(id) : 0;
+    if (bytes == 0 || bytes > JWT_ID_MAX)
+        return JWT_MALFORMED;
+    memcpy(claims->id, json_string_value(id), bytes);
+    claims->id_bytes = bytes;
+    return JWT_OK;
+}
+
 static enum jwt_answer claims_ask(const json_t *payload, const struct jwt_rules *rules,
     uint64_t now_ms, struct jwt_claims *claims)
 {
@@ -459,7 +499,7 @@ static enum jwt_answer claims_ask(const json_t *payload, const struct jwt_rules 
         return JWT_BAD_SUBJECT;
     memcpy(claims->subject, json_string_value(subject), bytes);
     claims->subject_bytes = bytes;
-    return JWT_OK;
+    return id_ask(payload, rules, claims);
 }
 
 enum jwt_answer jwt_verify(const struct jwt_keys *keys, const struct jwt_rules *rules,
@@ -468,13 +508,13 @@ enum jwt_answer jwt_verify(const struct jwt_keys *keys, const struct jwt_rules *
     struct jwt_parts parts;
     if (!parts_split(token, &parts))
         return JWT_MALFORMED;
-    enum jwt_answer answer = signature_ask(keys, &parts);
+    struct jwt_claims found = { .subject_bytes = 0 };
+    enum jwt_answer answer = signature_ask(keys, &parts, &found.key_mark);
     if (answer != JWT_OK)
         return answer;
     json_t *payload = part_parse(parts.payload);
     if (payload == NULL)
         return JWT_MALFORMED;
-    struct jwt_claims found = { .subject_bytes = 0 };
     answer = claims_ask(payload, rules, now_ms, &found);
     json_decref(payload);
     if (answer == JWT_OK)

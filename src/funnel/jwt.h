@@ -16,6 +16,7 @@ enum {
     JWT_HEADER_CHARS_MAX = 1024, /* its first part */
     JWT_KEYS_MAX = 16,
     JWT_KID_MAX = 64,
+    JWT_ID_MAX = 128,
     JWT_SECRET_BYTES_MIN = 32,
     JWT_KEY_FILE_BYTES_MAX = 16384,
     JWT_LEEWAY_MAX_S = 300,
@@ -33,6 +34,9 @@ enum jwt_answer {
     JWT_WRONG_ISSUER,
     JWT_WRONG_AUDIENCE,
     JWT_BAD_SUBJECT, /* sub missing, not a string, empty or too long */
+    JWT_NO_ID,       /* jti is required and missing */
+    JWT_TOO_LONG, /* jti is there, but exp is so far away that it can't be remembered until then */
+    JWT_USED,     /* jti was used before; said by who remembers */
     JWT_ANSWERS,
 };
 const char *jwt_answer_name(enum jwt_answer answer); /* for metrics and logs: "expired" */
@@ -40,12 +44,16 @@ const char *jwt_answer_name(enum jwt_answer answer); /* for metrics and logs: "e
 struct jwt_rules {
     const char *issuer;   /* NULL: not checked */
     const char *audience; /* NULL: not checked */
+    bool id_required;     /* jti must be there */
     uint32_t leeway_s;    /* clocks may differ by this; more than JWT_LEEWAY_MAX_S counts as that */
 };
 struct jwt_claims {
     char subject[SUBJECT_BYTES_MAX];
     size_t subject_bytes;
     uint64_t expires_ms; /* `exp`, without leeway */
+    uint32_t key_mark;   /* of the key that signed it, see jwt_key_mark */
+    char id[JWT_ID_MAX]; /* jti: 1 … JWT_ID_MAX bytes */
+    size_t id_bytes;     /* 0: there is none */
 };
 
 struct jwt_keys; /* opaque, immutable */
@@ -66,6 +74,8 @@ MUST_CHECK enum status jwt_keys_load_folder(
     struct jwt_keys **keys, const char *folder, char error[JWT_ERROR_BYTES]);
 void jwt_keys_free(struct jwt_keys *keys); /* accepts NULL */
 size_t jwt_keys_count(const struct jwt_keys *keys);
+/* A number that tells the key at `index` from others, made of its name and its bytes: 1 … 2^24 − 1. */
+uint32_t jwt_key_mark(const struct jwt_keys *keys, size_t index);
 
 /* `claims` is filled for JWT_OK only. The signature is checked before the payload is read. */
 MUST_CHECK enum jwt_answer jwt_verify(const struct jwt_keys *keys, const struct jwt_rules *rules,

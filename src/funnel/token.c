@@ -17,6 +17,8 @@ enum {
     PASS_NONCE_AT = 16,
     MAC_AT = TOKEN_SIGNED_BYTES,
     SESSION_FLAG_GUEST = 1,
+    SESSION_MARK_SHIFT = 8,
+    SESSION_FLAGS_UNUSED = 0xfe,
     GROUPS = TOKEN_CHARS / 4,
 };
 static_assert(GROUPS * 3 == TOKEN_BYTES, "no padding, no stray bits");
@@ -100,11 +102,12 @@ static void token_sign(
 void session_issue(const struct funnel_keys *keys, const struct session *session, char out[TOKEN_CHARS])
 {
     struct token token;
-    invariant(session->user != 0);
+    invariant(session->user != 0 && session->key_mark <= KEY_MARK_MAX);
     bytes_put_u64(token.bytes + USER_AT, session->user);
     bytes_put_u32(token.bytes + SESSION_EXPIRES_AT, session->expires_s);
     bytes_put_u32(token.bytes + SESSION_ISSUED_AT, session->issued_s);
-    bytes_put_u32(token.bytes + SESSION_FLAGS_AT, session->guest ? SESSION_FLAG_GUEST : 0);
+    bytes_put_u32(token.bytes + SESSION_FLAGS_AT,
+        session->key_mark << SESSION_MARK_SHIFT | (session->guest ? SESSION_FLAG_GUEST : 0));
     token_sign(&token, &keys->session, session->expires_s / SESSION_EPOCH_S, out);
 }
 
@@ -126,7 +129,7 @@ enum token_answer session_verify(
     if (!token_decode(text, &token))
         return TOKEN_MALFORMED;
     uint32_t flags = bytes_get_u32(token.bytes + SESSION_FLAGS_AT);
-    if ((flags & ~(uint32_t)SESSION_FLAG_GUEST) != 0)
+    if ((flags & SESSION_FLAGS_UNUSED) != 0)
         return TOKEN_MALFORMED;
     uint32_t expires_s = bytes_get_u32(token.bytes + SESSION_EXPIRES_AT);
     enum token_answer answer = token_check(&token, &keys->session, SESSION_EPOCH_S, expires_s, now_ms);
@@ -135,6 +138,7 @@ enum token_answer session_verify(
             .user = bytes_get_u64(token.bytes + USER_AT),
             .expires_s = expires_s,
             .issued_s = bytes_get_u32(token.bytes + SESSION_ISSUED_AT),
+            .key_mark = flags >> SESSION_MARK_SHIFT,
             .guest = (flags & SESSION_FLAG_GUEST) != 0,
         };
     return answer;

@@ -1,6 +1,7 @@
 /* funnel/token.h: sessions and passes, 36 bytes signed by us, as 48 base64url characters.
- *   session: user u64 | expires_s u32 | issued_s u32 | flags u32 | mac 16      flags: bit 0 guest, others 0
- *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16          nonce: its top bit says once
+ *   session: user u64 | expires_s u32 | issued_s u32 | flags u32 | mac 16
+ *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16
+ * flags: bit 0 guest, bits 8 – 31 the mark of the shop's key, others 0. nonce: its top bit says once.
  * Little-endian. mac: AES-128 CBC-MAC (base/cipher.h) over the 20 bytes before it, under the key
  * of the epoch that holds expires_s (funnel/keys.h); sessions and passes have keys of their own,
  * so neither passes for the other. A token is valid while now < expires_s, to the millisecond.
@@ -16,6 +17,7 @@ enum {
     TOKEN_CHARS = 48,
     TOKEN_BYTES = 36,
     TOKEN_SIGNED_BYTES = 20,
+    KEY_MARK_MAX = 0xffffff,
     PASS_NONCE_MAX = 0x7fffffff,
 };
 
@@ -30,6 +32,7 @@ struct session {
     user_id user;
     uint32_t expires_s; /* at most SESSION_LIFE_MAX_S from now */
     uint32_t issued_s;
+    uint32_t key_mark; /* of the key that signed the shop's token (jwt.h), up to KEY_MARK_MAX; 0: none */
     bool guest;
 };
 struct pass {

@@ -14,19 +14,22 @@ const char sqlite_bans_tables[] =
     "  user INTEGER CHECK((user IS NOT NULL) = (kind = 2)),"
     "  reason TEXT NOT NULL, by TEXT NOT NULL,"
     "  created_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL CHECK(until_ms > created_ms),"
-    "  lifted_ms INTEGER NOT NULL CHECK(lifted_ms >= 0)"
+    "  lifted_ms INTEGER NOT NULL CHECK(lifted_ms >= 0),"
+    "  sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)"
     ") STRICT;"
-    "CREATE INDEX bans_in_force ON bans(until_ms) WHERE lifted_ms = 0;";
+    "CREATE INDEX bans_in_force ON bans(until_ms) WHERE lifted_ms = 0;"
+    "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0);";
 
 static_assert(BAN_ADDRESS == 1 && BAN_USER == 2, "numbers in the database never change their meaning");
 
-#define BAN_COLUMNS "id, kind, block, user, reason, by, created_ms, until_ms, lifted_ms"
+#define BAN_COLUMNS \
+    "id, kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms"
 
 static const struct sqlite_sql ban_count = { SQL_BAN_COUNT,
     "SELECT count(*) FROM (SELECT 1 FROM bans WHERE lifted_ms = 0 AND until_ms > ?1 LIMIT ?2)" };
 static const struct sqlite_sql ban_insert = { SQL_BAN_INSERT,
-    "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)" };
+    "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)" };
 static const struct sqlite_sql ban_get = { SQL_BAN_GET, "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1" };
 static const struct sqlite_sql ban_lift = { SQL_BAN_LIFT,
     "UPDATE bans SET lifted_ms = ?2 WHERE id = ?1 AND lifted_ms = 0 AND until_ms > ?2" };
@@ -35,6 +38,12 @@ static const struct sqlite_sql bans_all = { SQL_BANS_ALL,
 static const struct sqlite_sql bans_in_force = { SQL_BANS_IN_FORCE,
     "SELECT " BAN_COLUMNS " FROM bans"
     " WHERE id > ?1 AND lifted_ms = 0 AND until_ms > ?3 ORDER BY id LIMIT ?2" };
+static const struct sqlite_sql bans_in_effect = {
+    SQL_BANS_IN_EFFECT,
+    "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 AND lifted_ms = 0"
+    " AND (until_ms > ?3 OR (sessions_ms > 0 AND sessions_ms > ?3 - 86400000)) ORDER BY id LIMIT ?2"
+};
+static_assert(BAN_SESSIONS_MS == 86400000, "as in the statement");
 
 static enum status ban_from_row(sqlite3_stmt *row, struct ban *ban)
 {
@@ -44,7 +53,8 @@ static enum status ban_from_row(sqlite3_stmt *row, struct ban *ban)
         .user = column_u64(row, 3),
         .created_ms = column_u64(row, 6),
         .until_ms = column_u64(row, 7),
-        .lifted_ms = column_u64(row, 8) };
+        .lifted_ms = column_u64(row, 8),
+        .sessions_ms = column_u64(row, 9) };
     column_text(row, 2, block, sizeof block);
     column_text(row, 4, ban->reason, sizeof ban->reason);
     column_text(row, 5, ban->by, sizeof ban->by);
@@ -93,6 +103,7 @@ static enum status insert(struct order_store *handle, struct ban *ban)
     bind_text(put, 5, ban->by);
     bind_u64(put, 6, ban->created_ms);
     bind_u64(put, 7, ban->until_ms);
+    bind_u64(put, 8, ban->sessions_ms);
     status = sqlite_run(put);
     if (status == STATUS_OK)
         ban->id = (uint64_t)sqlite3_last_insert_rowid(store->database);
@@ -131,19 +142,18 @@ static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms
     return status;
 }
 
-static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
-    struct ban *bans, uint32_t max, uint32_t *count)
+static enum status rows_read(struct order_store *handle, const struct sqlite_sql *sql,
+    uint64_t after, uint64_t now_ms, struct ban *bans, uint32_t max, uint32_t *count)
 {
     sqlite3_stmt *rows;
     *count = 0;
-    enum status status =
-        sqlite_prepare(sqlite_of(handle), in_force_ms == 0 ? &bans_all : &bans_in_force, &rows);
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &rows);
     if (status != STATUS_OK)
         return status;
     bind_u64(rows, 1, after);
     bind_u64(rows, 2, max);
-    if (in_force_ms != 0)
-        bind_u64(rows, 3, in_force_ms);
+    if (sql != &bans_all)
+        bind_u64(rows, 3, now_ms);
     while (*count < max && (status = sqlite_next(rows)) == STATUS_OK) {
         status = ban_from_row(rows, &bans[*count]);
         if (status != STATUS_OK)
@@ -154,4 +164,19 @@ static enum status list(struct order_store *handle, uint64_t after, uint64_t in_
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-const struct ban_store_ops sqlite_bans_ops = { .insert = insert, .get = get, .lift = lift, .list = list };
+static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
+    struct ban *bans, uint32_t max, uint32_t *count)
+{
+    return rows_read(handle, in_force_ms == 0 ? &bans_all : &bans_in_force, after, in_force_ms,
+        bans, max, count);
+}
+
+static enum status in_effect(struct order_store *handle, uint64_t after, uint64_t now_ms,
+    struct ban *bans, uint32_t max, uint32_t *count)
+{
+    return rows_read(handle, &bans_in_effect, after, now_ms, bans, max, count);
+}
+
+const struct ban_store_ops sqlite_bans_ops = {
+    .insert = insert, .get = get, .lift = lift, .list = list, .in_effect = in_effect
+};

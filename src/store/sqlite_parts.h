@@ -149,6 +149,7 @@ enum sqlite_statement {
     SQL_BAN_LIFT,
     SQL_BANS_ALL,
     SQL_BANS_IN_FORCE,
+    SQL_BANS_IN_EFFECT,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {

@@ -29,9 +29,9 @@ static void ban_json(const struct ban *ban, struct text *out)
     text_json(out, span_from_string(ban->reason));
     text_literal(out, ",\"by\":");
     text_json(out, span_from_string(ban->by));
-    text_format(out, ",\"created_ms\":%llu,\"until_ms\":%llu,\"lifted_ms\":%llu}",
+    text_format(out, ",\"created_ms\":%llu,\"until_ms\":%llu,\"lifted_ms\":%llu,\"sessions\":%s}",
         (unsigned long long)ban->created_ms, (unsigned long long)ban->until_ms,
-        (unsigned long long)ban->lifted_ms);
+        (unsigned long long)ban->lifted_ms, ban->sessions_ms != 0 ? "true" : "false");
 }
 
 void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
@@ -64,7 +64,7 @@ void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
 
 struct ban_wish {
     char address[ADDRESS_BLOCK_CHARS_MAX + 1], user[SUBJECT_BYTES_MAX + 1], user_id[USER_ID_CHARS + 1];
-    bool by_address, by_user, by_user_id, force;
+    bool by_address, by_user, by_user_id, force, sessions;
     uint32_t minutes;
 };
 
@@ -84,6 +84,8 @@ static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish
     if (wish->by_user_id
         && (span_to_hex64(span_from_string(wish->user_id), &ban->user) != STATUS_OK || ban->user == 0))
         return "user_id must be the 16 hex digits that orders show.";
+    if (wish->by_address && wish->sessions)
+        return "Sessions belong to users: say \"sessions\" with user or user_id.";
     if (!wish->by_address)
         return NULL;
     if (address_block_parse(span_from_string(wish->address), &ban->block) != STATUS_OK)
@@ -107,6 +109,7 @@ static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
         { "minutes", FIELD_U32, &wish.minutes, 1, BAN_MINUTES_MAX, true, NULL },
         { "reason", FIELD_TEXT, ban->reason, 1, BAN_REASON_MAX, true, NULL },
         { "force", FIELD_FLAG, &wish.force, 0, 0, false, NULL },
+        { "sessions", FIELD_FLAG, &wish.sessions, 0, 0, false, NULL },
     };
     if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
         return false;
@@ -117,6 +120,7 @@ static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
     }
     snprintf(ban->by, sizeof ban->by, "%s", job->actor);
     ban->created_ms = desk->now_ms;
+    ban->sessions_ms = wish.sessions ? desk->now_ms : 0;
     ban->until_ms = desk->now_ms + (uint64_t)wish.minutes * MINUTE_MS;
     return true;
 }
@@ -153,8 +157,9 @@ void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
     ban_json(&ban, &body);
     job_reply_json(job, 201, &body);
     desk_ban_whom(&ban, whom);
-    admin_audit_write(desk, job, "ban.add", "ban %llu of %s until %llu: %s",
-        (unsigned long long)ban.id, whom, (unsigned long long)ban.until_ms, ban.reason);
+    admin_audit_write(desk, job, "ban.add", "ban %llu of %s until %llu%s: %s",
+        (unsigned long long)ban.id, whom, (unsigned long long)ban.until_ms,
+        ban.sessions_ms != 0 ? ", sessions end" : "", ban.reason);
 }
 
 void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)

@@ -35,7 +35,10 @@ struct config {
     char issuer[CONFIG_TEXT], audience[CONFIG_TEXT];
     uint64_t leeway_s;
     bool guests;
-    uint64_t session_life_s;
+    uint64_t session_life_s, session_life_min_s; /* the latter: however short the shop's token lives */
+    uint64_t session_valid_from; /* seconds since 1970: sessions made before are over */
+    bool jti_required;           /* each token of the shop has one */
+    uint64_t jti_max;            /* used tokens that are remembered at a time */
     /* [pass] */
     uint64_t pass_life_s, pass_early_ms;
     /* [room] */

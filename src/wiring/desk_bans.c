@@ -30,7 +30,8 @@ void desk_bans_register(void)
     metrics_register(&in_force[BAN_USER]);
 }
 
-/* All that are in force; grows as they are read. The caller frees. */
+/* All that are in force, or ended sessions that could still be shown; grows as they are read. The
+ * caller frees. */
 static enum status bans_read(struct desk *desk, struct ban_entry **entries, uint32_t *count)
 {
     struct order_store *store = desk->config.store;
@@ -40,7 +41,7 @@ static enum status bans_read(struct desk *desk, struct ban_entry **entries, uint
     *count = 0;
     for (uint64_t after = 0; got == READ_ROWS && *count < BANS_MAX;) {
         const enum status status =
-            store->ops->bans->list(store, after, desk->now_ms, rows, READ_ROWS, &got);
+            store->ops->bans->in_effect(store, after, desk->now_ms, rows, READ_ROWS, &got);
         if (status != STATUS_OK)
             return status;
         if (*count + got > room) {
@@ -57,11 +58,11 @@ static enum status bans_read(struct desk *desk, struct ban_entry **entries, uint
     return STATUS_OK;
 }
 
-static void bans_count(const struct ban_entry *entries, uint32_t count)
+static void bans_count(const struct ban_entry *entries, uint32_t count, uint64_t now_ms)
 {
     uint64_t kinds[BAN_KINDS] = { 0 };
     for (uint32_t i = 0; i < count; i++)
-        kinds[entries[i].kind]++;
+        kinds[entries[i].kind] += entries[i].until_ms > now_ms;
     metric_set(&in_force[BAN_ADDRESS], kinds[BAN_ADDRESS]);
     metric_set(&in_force[BAN_USER], kinds[BAN_USER]);
 }
@@ -79,7 +80,7 @@ void desk_bans_turn(struct desk *desk)
     if (status == STATUS_OK)
         status = ban_set_build(&set, entries, count, desk->now_ms, &next_ms);
     if (status == STATUS_OK) {
-        bans_count(entries, count);
+        bans_count(entries, count, desk->now_ms);
         handover_put(desk->config.bans, desk->config.turns, set);
         desk->bans_next_ms = next_ms < desk->now_ms + TIDY_MS ? desk->now_ms + TIDY_MS : next_ms;
     } else {

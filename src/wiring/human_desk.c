@@ -27,8 +27,8 @@ enum status human_desk_open(struct human_desk *desk, const struct config *config
 {
     const uint32_t marks = (uint32_t)config->human_spent_max;
     const uint32_t slots = config->human_pictures > 0 ? power_of_two(config->human_pictures) : 0;
-    const size_t bytes = spent_bytes(marks) + suspicion_bytes()
-        + (slots > 0 ? picture_pool_bytes(edges, slots) : 0) + 4096;
+    const size_t bytes = spent_bytes(marks) + spent_bytes((uint32_t)config->jti_max)
+        + suspicion_bytes() + (slots > 0 ? picture_pool_bytes(edges, slots) : 0) + 4096;
     if (arena_open(&desk->arena, bytes) != STATUS_OK)
         return STATUS_FULL;
     if (wake_open(&desk->wake) != STATUS_OK) {
@@ -37,6 +37,7 @@ enum status human_desk_open(struct human_desk *desk, const struct config *config
     }
     random_secret(&desk->start, sizeof desk->start);
     desk->spent = spent_create(&desk->arena, marks);
+    desk->tokens = spent_create(&desk->arena, (uint32_t)config->jti_max);
     desk->suspicion = suspicion_create(&desk->arena);
     desk->pool = slots > 0 ? picture_pool_create(&desk->arena, edges, slots) : NULL;
     return STATUS_OK;
@@ -52,7 +53,9 @@ static void human_run(void *context)
     while (!atomic_load(&desk->stop)) {
         const uint32_t drawn =
             desk->pool != NULL ? picture_pool_fill(desk->pool, PICTURES_PER_ROUND) : 0;
-        spent_sweep(desk->spent, SWEEP_PLACES, (uint32_t)(clock_now_ms() / 1000));
+        const uint32_t now_s = (uint32_t)(clock_now_ms() / 1000);
+        spent_sweep(desk->spent, SWEEP_PLACES, now_s);
+        spent_sweep(desk->tokens, SWEEP_PLACES, now_s);
         if (drawn < PICTURES_PER_ROUND)
             wake_wait(&desk->wake, ROUND_MS);
     }

@@ -1,5 +1,5 @@
-/* wiring/human_desk.h: what the edges share for the human check and single-use passes: what was spent,
- * whose checks failed, and the pictures, with the thread that draws them.
+/* wiring/human_desk.h: what the edges share for the human check, single-use passes and tokens: what
+ * was spent, whose checks failed, and the pictures, with the thread that draws them.
  * Thread: opened and closed by the main thread; the pieces have their own rules (funnel/human.h). */
 #ifndef STAMPEDE_WIRING_HUMAN_DESK_H
 #define STAMPEDE_WIRING_HUMAN_DESK_H
@@ -11,6 +11,7 @@
 struct human_desk {
     struct arena arena;
     struct spent *spent;
+    struct spent *tokens; /* of the shop, by jti */
     struct suspicion *suspicion;
     struct picture_pool *pool; /* NULL: human.pictures is 0 */
     uint32_t start;            /* names this process in its challenges */

@@ -141,6 +141,8 @@ static void socket_add(struct exchange *exchange, const struct session *session,
     const uint64_t id = edge_socket(exchange->token);
     struct push_socket *socket = push_table_add(&push->table, edge_socket_slot(id), id, session->user);
     socket->expires_s = session->expires_s;
+    socket->issued_s = session->issued_s;
+    socket->key_mark = session->key_mark;
     socket->round = push->round;
     socket->room = room;
     push->room_sockets += room != 0;
@@ -202,8 +204,7 @@ static bool session_read(
             "Send the session as the protocol bearer.<session>, or as Authorization: Bearer.");
         return false;
     }
-    if (session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), session)
-        == TOKEN_OK)
+    if (session_good(exchange->routes, token, session))
         return true;
     routes_watch_failed(exchange);
     reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
@@ -438,6 +439,13 @@ static void visit(struct routes *routes, struct push_socket *socket, uint64_t no
     struct push *push = routes->push;
     if (now_ms / 1000 >= socket->expires_s) {
         socket_end(routes, socket, CUT_SESSION, WEBSOCKET_POLICY, "the session has expired");
+        return;
+    }
+    const struct session session = {
+        .user = socket->user, .issued_s = socket->issued_s, .key_mark = socket->key_mark
+    };
+    if (!session_counts(&routes->settings->sessions, routes->door.bans, &session)) {
+        socket_end(routes, socket, CUT_SESSION, WEBSOCKET_POLICY, "the session was ended");
         return;
     }
     if (socket->round != push->round) {

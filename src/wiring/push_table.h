@@ -27,7 +27,8 @@ struct push_socket {
     uint64_t told_seen;                /* and which text of it: what the job said */
     uint32_t next;                     /* slot + 1 of an older one of the same user */
     uint32_t line_next, line_previous; /* slot + 1 */
-    uint32_t expires_s;                /* of the session */
+    uint32_t expires_s, issued_s;      /* of the session */
+    uint32_t key_mark;                 /* likewise */
     sale_id room;                      /* whose waiting room it follows; 0: none */
     uint64_t room_told;                /* what it was told last of that, in one number */
     uint32_t items_seen;               /* changes of items up to here were told */

@@ -465,6 +465,7 @@ static void routes_turn(void *self, uint64_t now_ms)
     /* What was loaded in the last turn is not used any more: count it before loading again. */
     reader_turn_done(routes->shared.turns, routes->index);
     routes->settings = handover_get(routes->shared.settings);
+    routes->door.sessions = &routes->settings->sessions;
     routes->door.bans = handover_get(routes->shared.bans);
     if (routes->watch != NULL)
         watch_turn(routes->watch);

@@ -118,6 +118,8 @@ enum edge_verdict reply_json(
     struct exchange *exchange, int status, const struct text *body, bool cacheable);
 enum edge_verdict reply_bytes(
     struct exchange *exchange, int status, struct span type, struct span headers, struct span body);
+/* Signed by us, not expired, and not ended. */
+bool session_good(const struct routes *routes, struct span token, struct session *session);
 /* The session's user, or 0 after writing the refusal to the exchange. */
 user_id session_user(struct exchange *exchange);
 struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);

@@ -2,6 +2,7 @@
  * session, pass. */
 #include "base/metrics.h"
 #include "funnel/token.h"
+#include "wiring/human_desk.h"
 #include "wiring/routes_parts.h"
 
 enum { PAGE_BYTES = 48 * 1024, BODY_BYTES = PAGE_BYTES + 32 * 1024, METRICS_BYTES = 256 * 1024 };
@@ -93,49 +94,94 @@ enum edge_verdict public_item(struct exchange *exchange, item_id id)
     return reply_json(exchange, 200, &body, true);
 }
 
-/* The user that the shop's token names, or a new guest; 0 after writing the refusal. */
-static user_id visitor(struct exchange *exchange, bool *guest)
-{
-    const struct settings *settings = exchange->routes->settings;
-    const struct funnel_keys *keys = &exchange->routes->keys;
-    struct jwt_claims claims;
-    struct span token;
-    *guest = exchange->request->authorization.data == NULL;
-    if (*guest) {
-        uint64_t name[2];
-        if (!settings->guests) {
-            reply_problem(exchange, PROBLEM_SESSION_REQUIRED,
-                "Send the shop's token as Authorization: Bearer.");
-            return 0;
-        }
-        random_secret(name, sizeof name);
-        return funnel_user_id(keys, span_of(name, sizeof name));
-    }
-    if (settings->jwt == NULL || !token_bearer(exchange->request->authorization, &token)) {
-        routes_watch_failed(exchange);
-        reply_problem(exchange, PROBLEM_TOKEN_INVALID, NULL);
-        return 0;
-    }
-    const enum jwt_answer answer = jwt_verify(
-        settings->jwt, &settings->rules, token, edge_now_ms(exchange->routes->edge), &claims);
-    if (answer != JWT_OK) {
-        char detail[96];
-        struct text text = text_in(detail, sizeof detail - 1);
-        text_literal(&text, "The shop's token was refused: ");
-        text_string(&text, jwt_answer_name(answer));
-        text_literal(&text, ".");
-        detail[text.size] = 0;
-        routes_watch_failed(exchange);
-        reply_problem(exchange, PROBLEM_TOKEN_INVALID, detail);
-        return 0;
-    }
-    return funnel_user_id(keys, span_of(claims.subject, claims.subject_bytes));
-}
-
 /* Rounded up: nothing lives shorter than it was set to. */
 static uint32_t expiry_s(uint64_t now_ms, uint64_t life_s)
 {
     return (uint32_t)((now_ms + life_s * 1000 + 999) / 1000);
+}
+
+static bool token_refuse(struct exchange *exchange, enum jwt_answer answer)
+{
+    char detail[96];
+    struct text text = text_in(detail, sizeof detail - 1);
+    text_literal(&text, "The shop's token was refused: ");
+    text_string(&text, jwt_answer_name(answer));
+    text_literal(&text, ".");
+    detail[text.size] = 0;
+    routes_watch_failed(exchange);
+    reply_problem(exchange, PROBLEM_TOKEN_INVALID, detail);
+    return false;
+}
+
+/* A token with a jti opens one session. False: refused, and told so. */
+static bool token_spend(struct exchange *exchange, const struct jwt_claims *claims)
+{
+    const struct routes *routes = exchange->routes;
+    const uint64_t now_s = edge_now_ms(routes->edge) / 1000;
+    const uint64_t over_s = claims->expires_ms / 1000 + 1 + routes->settings->rules.leeway_s;
+    if (claims->id_bytes == 0)
+        return true;
+    if (over_s > now_s + SPENT_LIFE_MAX_S)
+        return token_refuse(exchange, JWT_TOO_LONG);
+    const struct hash_key key = routes->keys.spent;
+    const uint64_t mark =
+        hash_siphash_pair(key, claims->key_mark, hash_siphash(key, claims->id, claims->id_bytes));
+    switch (spent_take(
+        routes->shared.human->tokens, mark != 0 ? mark : 1, (uint32_t)over_s, (uint32_t)now_s)) {
+    case SPENT_FRESH:
+        return true;
+    case SPENT_AGAIN:
+        return token_refuse(exchange, JWT_USED);
+    case SPENT_FULL:
+        break;
+    }
+    reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    return false;
+}
+
+/* The session of the user that the shop's token names. It lives no longer than the token, but long enough to
+ * buy and pay. False: refused, and told so. */
+static bool session_of_token(struct exchange *exchange, struct session *session)
+{
+    const struct config *config = exchange->routes->shared.config;
+    const struct settings *settings = exchange->routes->settings;
+    const uint64_t now_ms = edge_now_ms(exchange->routes->edge);
+    struct jwt_claims claims;
+    struct span token;
+    if (settings->jwt == NULL || !token_bearer(exchange->request->authorization, &token)) {
+        routes_watch_failed(exchange);
+        reply_problem(exchange, PROBLEM_TOKEN_INVALID, NULL);
+        return false;
+    }
+    const enum jwt_answer answer = jwt_verify(settings->jwt, &settings->rules, token, now_ms, &claims);
+    if (answer != JWT_OK)
+        return token_refuse(exchange, answer);
+    session->user =
+        funnel_user_id(&exchange->routes->keys, span_of(claims.subject, claims.subject_bytes));
+    if (routes_banned(exchange, session->user) || !token_spend(exchange, &claims))
+        return false;
+    const uint32_t least_s = expiry_s(now_ms, config->session_life_min_s);
+    const uint64_t token_s = claims.expires_ms / 1000;
+    const uint64_t wanted_s = token_s > least_s ? token_s : least_s;
+    if (wanted_s < session->expires_s)
+        session->expires_s = (uint32_t)wanted_s;
+    session->key_mark = claims.key_mark;
+    return true;
+}
+
+/* False: refused, and told so. */
+static bool session_of_guest(struct exchange *exchange, struct session *session)
+{
+    uint64_t name[2];
+    if (!exchange->routes->settings->guests) {
+        reply_problem(
+            exchange, PROBLEM_SESSION_REQUIRED, "Send the shop's token as Authorization: Bearer.");
+        return false;
+    }
+    random_secret(name, sizeof name);
+    session->user = funnel_user_id(&exchange->routes->keys, span_of(name, sizeof name));
+    session->guest = true;
+    return true;
 }
 
 enum edge_verdict public_session(struct exchange *exchange)
@@ -143,24 +189,21 @@ enum edge_verdict public_session(struct exchange *exchange)
     struct routes *routes = exchange->routes;
     struct text body = text_in(page, BODY_BYTES);
     char token[TOKEN_CHARS];
-    bool guest;
-    if (public_new_refused(routes)) /* before the dear look at a signature */
-        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    const user_id user = visitor(exchange, &guest);
-    if (user == 0)
-        return EDGE_REPLIED;
     const uint64_t now_ms = edge_now_ms(routes->edge);
-    const struct session session = { .user = user,
-        .issued_s = (uint32_t)(now_ms / 1000),
-        .expires_s = expiry_s(now_ms, routes->shared.config->session_life_s),
-        .guest = guest };
+    struct session session = { .issued_s = (uint32_t)(now_ms / 1000),
+        .expires_s = expiry_s(now_ms, routes->shared.config->session_life_s) };
+    if (public_new_refused(routes)) /* before the expensive signature check */
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    if (exchange->request->authorization.data == NULL ? !session_of_guest(exchange, &session)
+                                                      : !session_of_token(exchange, &session))
+        return EDGE_REPLIED;
     session_issue(&routes->keys, &session, token);
     text_literal(&body, "{\"session\":\"");
     text_add(&body, span_of(token, sizeof token));
     text_literal(&body, "\",\"user\":\"");
-    text_hex64(&body, user);
+    text_hex64(&body, session.user);
     text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s}",
-        (unsigned long long)session.expires_s * 1000, guest ? "true" : "false");
+        (unsigned long long)session.expires_s * 1000, session.guest ? "true" : "false");
     return reply_json(exchange, 201, &body, false);
 }
 

@@ -66,6 +66,12 @@ enum edge_verdict reply_too_fast(struct exchange *exchange, uint32_t wait_ms)
     return EDGE_REPLIED;
 }
 
+bool session_good(const struct routes *routes, struct span token, struct session *session)
+{
+    return session_verify(&routes->keys, token, edge_now_ms(routes->edge), session) == TOKEN_OK
+        && session_counts(&routes->settings->sessions, routes->door.bans, session);
+}
+
 user_id session_user(struct exchange *exchange)
 {
     struct session session;
@@ -75,8 +81,7 @@ user_id session_user(struct exchange *exchange)
         return 0;
     }
     if (!token_bearer(exchange->request->authorization, &token)
-        || session_verify(&exchange->routes->keys, token, edge_now_ms(exchange->routes->edge), &session)
-            != TOKEN_OK) {
+        || !session_good(exchange->routes, token, &session)) {
         routes_watch_failed(exchange);
         reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
         return 0;

@@ -1,11 +1,14 @@
 #include "wiring/settings.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SESSION_AHEAD_S = 60 }; /* clocks may differ */
 
 static bool origin_fits(struct span origin)
 {
@@ -41,6 +44,45 @@ static void level_set(const char *name)
             log_level_set((enum log_level)level);
 }
 
+/* Tokens that the shop signs for other purposes would open sessions, too. */
+static void audience_look(const struct settings *settings)
+{
+    const bool issuer = settings->rules.issuer != NULL, audience = settings->rules.audience != NULL;
+    if (issuer && audience)
+        return;
+    log_warn("settings",
+        "%s not set: any token that is signed with a key of session.jwt_keys opens a session, "
+        "whatever it "
+        "was made for; set %s to what the shop writes into %s",
+        issuer         ? "session.audience is"
+            : audience ? "session.issuer is"
+                       : "session.issuer and session.audience are",
+        issuer         ? "it"
+            : audience ? "it"
+                       : "them",
+        issuer         ? "aud"
+            : audience ? "iss"
+                       : "iss and aud");
+}
+
+static enum status sessions_read(
+    struct settings *settings, const struct config *config, char error[CONFIG_ERROR])
+{
+    settings->sessions.valid_from_s = (uint32_t)config->session_valid_from;
+    if (config->session_valid_from > clock_wall_ms() / 1000 + SESSION_AHEAD_S) {
+        snprintf(error, CONFIG_ERROR,
+            "session.valid_from lies ahead, so nobody could enter (seconds since 1970)");
+        return STATUS_BAD_INPUT;
+    }
+    if (settings->jwt == NULL)
+        return STATUS_OK;
+    settings->sessions.key_count = (uint32_t)jwt_keys_count(settings->jwt);
+    for (uint32_t i = 0; i < settings->sessions.key_count; i++)
+        settings->sessions.key_marks[i] = jwt_key_mark(settings->jwt, i);
+    audience_look(settings);
+    return STATUS_OK;
+}
+
 enum status settings_make(struct settings **out, const struct config *config, char error[CONFIG_ERROR])
 {
     struct settings *settings = calloc(1, sizeof *settings);
@@ -56,12 +98,15 @@ enum status settings_make(struct settings **out, const struct config *config, ch
     memcpy(settings->audience, config->audience, sizeof settings->audience);
     settings->rules = (struct jwt_rules){ .issuer = settings->issuer[0] == 0 ? NULL : settings->issuer,
         .audience = settings->audience[0] == 0 ? NULL : settings->audience,
+        .id_required = config->jti_required,
         .leeway_s = (uint32_t)config->leeway_s };
     if (config->jwt_keys[0] != 0) {
         status = jwt_keys_load_folder(&settings->jwt, config->jwt_keys, what);
         if (status != STATUS_OK)
             snprintf(error, CONFIG_ERROR, "session.jwt_keys: %.200s", what);
     }
+    if (status == STATUS_OK)
+        status = sessions_read(settings, config, error);
     if (status == STATUS_OK && config->admin_keys[0] != 0) {
         status = admin_keys_load(&settings->admin, config->admin_keys, what);
         if (status != STATUS_OK)

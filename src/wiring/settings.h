@@ -1,11 +1,12 @@
 /* wiring/settings.h: what can change while the server runs (SIGHUP): the shop's token keys,
- * admin keys, CORS origins, log level. A set is made whole or not at all, never altered, and
- * handed to the edges by one pointer. */
+ * which sessions count, admin keys, CORS origins, log level. A set is made whole or not at all,
+ * never altered, and handed to the edges by one pointer. */
 #ifndef STAMPEDE_WIRING_SETTINGS_H
 #define STAMPEDE_WIRING_SETTINGS_H
 
 #include "base/span.h"
 #include "funnel/jwt.h"
+#include "funnel/session_rules.h"
 #include "wiring/admin_keys.h"
 #include "wiring/config.h"
 
@@ -14,6 +15,7 @@ enum { ORIGINS_MAX = 15, ORIGIN_BYTES_MAX = 128 };
 struct settings {
     struct jwt_keys *jwt; /* NULL: no shop tokens */
     struct jwt_rules rules;
+    struct session_rules sessions;
     char issuer[CONFIG_TEXT], audience[CONFIG_TEXT];
     struct admin_keys admin;
     bool guests;

@@ -621,13 +621,14 @@ def administrators_move_units_and_read_lists():
 def bans_are_made_listed_and_lifted():
     good = {"minutes": 5, "reason": "guesses"}
     made = admin("adminAddBan", 201, role="operator", body={**good, "address": "203.0.113.0/24"})
-    user = admin("adminAddBan", 201, body={**good, "user": "mallory"})
+    mallory = call("openSession", 201, session=shop_token(sub="mallory"))["session"]
+    user = admin("adminAddBan", 201, body={**good, "user": "mallory", "sessions": False})
     equal([row["id"] for row in admin("adminListBans", role="viewer")["bans"]], [made["id"], user["id"]])
     admin("adminListBans", 400, "bad-query", all=2)
     admin("adminAddBan", 400, "bad-body", body=[])
     admin("adminAddBan", 422, "bad-value", body={**good, "address": "203.0.113.1/24"})
     admin("adminAddBan", 403, "admin-role", role="viewer", body={**good, "address": "203.0.113.1"})
-    mallory = call("openSession", 201, session=shop_token(sub="mallory"))["session"]
+    call("openSession", 403, "banned", session=shop_token(sub="mallory"))
     call("getPass", 403, "banned", session=mallory, item=ids["item"])
     for ban in (made, user):
         true(admin("adminLiftBan", ban=ban["id"], role="operator")["lifted_ms"] > 0)
