@@ -39,11 +39,12 @@ enum order_state order_state_next(enum order_state state, enum order_event event
 }
 
 /* A move that was made already is no trouble; any other that the table does not have is. */
-static bool move_is_repeated(const struct order_move *move, const struct order *order, bool paid_by_this)
+static bool move_is_repeated(
+    const struct order_move *move, const struct order *order, enum order_payer payer)
 {
     switch ((enum order_event)move->event) {
     case ORDER_EVENT_PAY:
-        return order->state == ORDER_PAID && paid_by_this;
+        return order->state == ORDER_PAID && payer == PAYER_THIS;
     case ORDER_EVENT_REFUND:
         return order->state == ORDER_REFUNDED;
     case ORDER_EVENT_EXPIRE:
@@ -57,11 +58,13 @@ static bool move_is_repeated(const struct order_move *move, const struct order *
 }
 
 enum move_answer order_move_decide(const struct order_move *move, const struct order *order,
-    const char *currency, bool paid_by_this, enum order_state *to)
+    const char *currency, enum order_payer payer, enum order_state *to)
 {
     const bool pays = move->event == ORDER_EVENT_PAY;
-    const bool repeated = move_is_repeated(move, order, paid_by_this);
-    *to = order_state_next((enum order_state)order->state, (enum order_event)move->event);
+    const bool repeated = move_is_repeated(move, order, payer);
+    const bool adopts = pays && order->state == ORDER_PAID && payer == PAYER_NONE;
+    *to = adopts ? ORDER_PAID
+                 : order_state_next((enum order_state)order->state, (enum order_event)move->event);
     if (*to == ORDER_NONE && !repeated)
         return MOVE_REFUSED;
     if (pays && (move->amount != order->amount || strcmp(move->currency, currency) != 0)
@@ -69,6 +72,8 @@ enum move_answer order_move_decide(const struct order_move *move, const struct o
         return MOVE_AMOUNT;
     if (repeated)
         return MOVE_REPEATED;
+    if (move->event == ORDER_EVENT_REFUND && payer == PAYER_NONE)
+        return MOVE_NO_PAYMENT;
     if (move->event == ORDER_EVENT_EXPIRE && move->now_ms < order->pay_by_ms && !planted(EXPIRE_EARLY))
         return MOVE_EARLY;
     return MOVE_DONE;

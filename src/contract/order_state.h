@@ -9,10 +9,13 @@
 enum order_state order_state_next(enum order_state state, enum order_event event);
 /* Why an order that the event closed is closed. */
 enum order_reason order_state_reason(enum order_event event);
-/* What becomes of the move of this order. `currency`: the order's. `paid_by_this`: the move's
- * payment reference is the one that the order was paid with. MOVE_DONE: *to is where it goes. */
+/* Which payment has paid the order. PAYER_THIS: the move's reference is the one. */
+enum order_payer { PAYER_NONE, PAYER_THIS, PAYER_OTHER };
+/* What becomes of the move of this order. `currency`: the order's. MOVE_DONE: *to is where it goes.
+ * A payment is also taken for an order that is paid by none that anybody knows, which after a
+ * restore may be: it stays paid. Such an order is not refunded. */
 enum move_answer order_move_decide(const struct order_move *move, const struct order *order,
-    const char *currency, bool paid_by_this, enum order_state *to);
+    const char *currency, enum order_payer payer, enum order_state *to);
 /* The step that the inventory must take for a move that was done. */
 enum settle_step order_move_step(const struct order_move *move);
 /* Where a returned unit goes. */

@@ -75,6 +75,7 @@ enum move_answer {
     MOVE_AMOUNT,         /* amount or currency are not the order's */
     MOVE_REFERENCE_USED, /* this payment has paid another order */
     MOVE_PAYMENT_OPEN,   /* expire, cancel: a payment is under way; close that first */
+    MOVE_NO_PAYMENT,     /* refund: no payment of the order is known, so no money can go back */
     MOVE_ANSWERS,
 };
 
@@ -199,6 +200,7 @@ struct waitlist_store_ops;  /* contract/waitlist.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
 struct ban_store_ops;       /* contract/bans.h */
+struct restore_store_ops;   /* contract/restore.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -210,6 +212,7 @@ struct order_store_ops {
     const struct reconcile_store_ops *reconcile; /* NULL: this store can't be reconciled */
     const struct report_store_ops *report;       /* NULL: this store makes no reports */
     const struct ban_store_ops *bans;            /* NULL: this store keeps no bans */
+    const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);

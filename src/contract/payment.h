@@ -15,6 +15,8 @@
  * of the same user and item (USE_LATE until the unit is there, then USE_RELINKED); or it goes back
  * (USE_REFUND). A refund is an intent with its own key, stored before the provider is asked, at
  * most one for a payment, and asked for until the provider confirms it.
+ * An order that the log calls paid or refunded, and that no payment has paid, takes the first right
+ * one as its own: after a restore.
  * At rest: Σ captured − Σ refunded = Σ amount of paid orders.
  *
  * Thread, errors: as the order store (order_store.h). */
@@ -22,6 +24,7 @@
 #define STAMPEDE_CONTRACT_PAYMENT_H
 
 #include "contract/order_store.h"
+#include "contract/restore.h"
 
 enum {
     PROVIDER_NAME_MAX = 16,
@@ -68,6 +71,7 @@ struct payment {
     uint64_t pay_by_ms;  /* of its order, when this was started */
     uint64_t closing_ms; /* since when CLOSING; 0: never */
     bool late_before; /* was USE_LATE before schema 6: its unit is asked for under the key of then */
+    bool searched;    /* nobody knows whether there is such a payment: see `search` */
 };
 
 /* A payment that is asked about by itself no more has this next_ms; it is unanswered all the same. */
@@ -133,6 +137,13 @@ enum start_answer {
     START_ANSWERS,
 };
 
+/* After a restore: an attempt to pay that may have been made. */
+struct payment_search {
+    ticket_number ticket;
+    char provider[PROVIDER_NAME_MAX + 1];
+    char reference[REFERENCE_BYTES_MAX + 1];
+};
+
 enum news_kind { NEWS_CAPTURED, NEWS_CLOSED };
 struct payment_news {
     char provider[PROVIDER_NAME_MAX + 1];
@@ -149,7 +160,7 @@ struct payment_news {
     uint64_t now_ms;
 };
 enum learn_answer {
-    LEARN_PAID,     /* the order is paid by this now */
+    LEARN_PAID,     /* the order is paid by this now; or it was, and nobody knew by what */
     LEARN_LATE,     /* captured, the order is over: it waits for a unit */
     LEARN_REFUND,   /* captured, and a refund intent is stored: double, or another amount */
     LEARN_CLOSED,   /* closed; *after tells whether its order was closed with it. An unanswered one:
@@ -233,6 +244,16 @@ struct payment_store_ops {
     enum status (*details_set)(struct order_store *, ticket_number, const struct order_details *,
         uint64_t now_ms, struct order *after);
     enum status (*details)(struct order_store *, ticket_number, struct order_details *);
+
+    /* Payments that may have been made, and are not known: each becomes CLOSING and `searched`, due
+     * at once; one whose reference is there already stays as it is. At most RESTORE_SEARCH_MAX. */
+    enum status (*search)(
+        struct order_store *, const struct payment_search *, uint32_t count, uint64_t now_ms);
+    /* This provider does not know it: the next one is asked. */
+    enum status (*search_next)(struct order_store *, uint64_t id, const char *provider, uint64_t now_ms);
+    /* No provider knows it: it is taken out again, unless there was news of it. `after`: its order,
+     * which may have waited for this to be closed. */
+    enum status (*search_end)(struct order_store *, uint64_t id, uint64_t now_ms, struct order *after);
 
     enum status (*totals)(struct order_store *, struct money_totals *);
 };

@@ -2,6 +2,7 @@
 #include "store/sqlite.h"
 
 #include "store/sqlite_parts.h"
+#include "store/sqlite_restore.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,7 @@ static const struct order_store_ops sqlite_ops = {
     .reconcile = &sqlite_reconcile_ops,
     .report = &sqlite_report_ops,
     .bans = &sqlite_bans_ops,
+    .restore = &sqlite_restore_ops,
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,

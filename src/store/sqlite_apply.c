@@ -1,6 +1,7 @@
 /* One batch of queue records, one transaction: what they say, and the position after them. */
 #include "base/planted.h"
 #include "store/sqlite_parts.h"
+#include "store/sqlite_restore.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,6 +97,11 @@ static enum status apply_sale(struct sqlite_batch *batch, const struct command_s
     bind_u64(logged, 1, sale->sale);
     bind_u64(logged, 2, sale->limit_per_user);
     status = sqlite_run(logged);
+    if (status == STATUS_OK && sqlite_changed_rows(batch->store) == 0 && batch->store->recovering) {
+        status = sqlite_recover_sale(batch, sale);
+        if (status == STATUS_OK)
+            status = sqlite_run(logged);
+    }
     if (status == STATUS_OK && sqlite_changed_rows(batch->store) != 1)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
     if (status != STATUS_OK)
@@ -140,6 +146,12 @@ static enum status apply_preheat(struct sqlite_batch *batch, const struct comman
 {
     struct stock_row *row;
     enum status status = sqlite_stock_row(batch, preheat->item, &row);
+    if (status == STATUS_REFUSED && batch->store->recovering) {
+        *batch->refusal = (struct refusal){ .index = UINT32_MAX };
+        status = sqlite_recover_item(batch, preheat);
+        if (status == STATUS_OK)
+            status = sqlite_stock_row(batch, preheat->item, &row);
+    }
     if (status != STATUS_OK)
         return status;
     if (row->sale != preheat->sale)

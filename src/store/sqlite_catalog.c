@@ -14,19 +14,24 @@
     " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7," \
     " deduct_on_payment, (SELECT currency FROM products WHERE products.id = items.product)"
 
+/* Above every number that was ever given, also by a database that a backup has replaced. */
+enum { NEXT_ID_FLOOR = 30 };
+#define NEXT_ID(table) "(SELECT max(ifnull(max(id), 0), ?30) + 1 FROM " table ")"
+
 static const struct sqlite_sql product_insert = { SQL_PRODUCT_INSERT,
-    "INSERT INTO products(name, description, images, currency, list_price)"
-    " VALUES(?1, ?2, ?3, ?4, ?5)" };
+    "INSERT INTO products(id, name, description, images, currency, list_price)"
+    " VALUES(" NEXT_ID("products") ", ?1, ?2, ?3, ?4, ?5)" };
 static const struct sqlite_sql products_list = { SQL_PRODUCTS,
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
-    "INSERT INTO sales(title, start_ms, end_ms, limit_per_user, eligible_only, published, "
+    "INSERT INTO sales(id, title, start_ms, end_ms, limit_per_user, eligible_only, published, "
     "preheat_at_ms, gate,"
     " gate_before, logged_limit, one_open_order, details_required, human_check, waiting_room,"
     " pass_once, drop_percent, pace_per_s, beacon_name, beacon_value, beacon_state, "
     "beacon_until_ms, cooldown_s, return_draw_ms)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, '', 0, 0,"
-    " ?20, ?21)" };
+    " VALUES(" NEXT_ID("sales") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, "
+                                "?13, ?14, ?15, '', 0, 0,"
+                                " ?20, ?21)" };
 static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = "
     "?5,"
@@ -41,21 +46,25 @@ static const struct sqlite_sql sale_beacon = { SQL_SALE_BEACON,
 static const struct sqlite_sql sales_list = { SQL_SALES,
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql item_insert = { SQL_ITEM_INSERT,
-    "INSERT INTO items(sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, "
+    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total, "
+    "locked, "
     "sold, sold_before,"
     " written_off, safety, channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, "
     "channel_6, channel_7,"
-    " version, preheated, deduct_on_payment) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, ?9, "
-    "?10, ?11, ?12, ?13, "
-    "?14, ?15, ?16,"
-    " ?17, 1, 0, ?18)" };
+    " version, preheated, deduct_on_payment) VALUES(" NEXT_ID(
+        "items") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, ?9, "
+                 "?10, ?11, ?12, ?13, "
+                 "?14, ?15, ?16,"
+                 " ?17, 1, 0, ?18)" };
 static const struct sqlite_sql items_all = { SQL_ITEMS_ALL,
     "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql items_of_sale = { SQL_ITEMS_OF_SALE,
     "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2" };
 
-static enum status catalog_insert(struct sqlite_store *store, sqlite3_stmt *insert, uint32_t *id)
+static enum status catalog_insert(
+    struct sqlite_store *store, sqlite3_stmt *insert, enum sqlite_counted table, uint32_t *id)
 {
+    bind_u64(insert, NEXT_ID_FLOOR, store->floors[table]);
     enum status status = sqlite_run(insert);
     (void)sqlite3_clear_bindings(insert); /* texts belong to the caller */
     if (status == STATUS_OK)
@@ -84,7 +93,7 @@ enum status sqlite_product_insert(struct order_store *handle, struct product *pr
     bind_text(insert, 3, product->images);
     bind_text(insert, 4, product->currency);
     bind_u64(insert, 5, product->list_price);
-    return catalog_insert(sqlite_of(handle), insert, &product->id);
+    return catalog_insert(sqlite_of(handle), insert, SQLITE_PRODUCTS, &product->id);
 }
 
 enum status sqlite_products(struct order_store *handle, uint32_t after, struct product *products,
@@ -173,7 +182,7 @@ enum status sqlite_sale_insert(struct order_store *handle, struct sale *sale)
     if (status != STATUS_OK)
         return status;
     sale_bind(insert, sale);
-    status = catalog_insert(sqlite_of(handle), insert, &sale->id);
+    status = catalog_insert(sqlite_of(handle), insert, SQLITE_SALES, &sale->id);
     if (status == STATUS_OK)
         sale->gate = GATE_SCHEDULED;
     return status;
@@ -280,7 +289,7 @@ enum status sqlite_item_insert(struct order_store *handle, struct item *item)
     for (int i = 0; i < CHANNELS_MAX; i++)
         bind_u64(insert, 10 + i, item->channel_units[i]);
     bind_u64(insert, 10 + CHANNELS_MAX, item->deduct_on_payment);
-    status = catalog_insert(sqlite_of(handle), insert, &item->id);
+    status = catalog_insert(sqlite_of(handle), insert, SQLITE_ITEMS, &item->id);
     if (status == STATUS_OK) {
         item->version = 1;
         item->preheated = false;

@@ -5,6 +5,8 @@
  *   captured, its order is ...   use
  *   pending                      ORDER     pending → paid, other payments of it are closed
  *   paid (by another one)        REFUND    double
+ *   paid, by none that we know   ORDER     after a restore: this was it
+ *   refunded, the same           ORDER     and goes back, like any money of a refunded order
  *   closed, refunded             LATE      the cashier looks for a unit: relink or give_back
  *   any, another amount          REFUND    if we asked; a callback only makes us ask
  *
@@ -81,8 +83,7 @@ static enum status order_pay(struct sqlite_batch *batch, struct order *order, ui
     return sqlite_move_make(batch, &move, order, ORDER_PAID);
 }
 
-/* The last payment of an order that waits for that has ended without paying it. */
-static enum status order_close_waiting(struct sqlite_batch *batch, struct order *order, uint64_t now_ms)
+enum status sqlite_order_close_waiting(struct sqlite_batch *batch, struct order *order, uint64_t now_ms)
 {
     uint32_t live = 0;
     if (order->state != ORDER_PENDING || order->ending == REASON_NONE)
@@ -118,20 +119,27 @@ static enum status learn_closed(struct sqlite_batch *batch, const struct payment
     bind_u64(update, 1, payment->id);
     bind_u64(update, 2, payment->next_ms);
     status = sqlite_run(update);
-    return status == STATUS_OK ? order_close_waiting(batch, order, news->now_ms) : status;
+    return status == STATUS_OK ? sqlite_order_close_waiting(batch, order, news->now_ms) : status;
 }
 
 /* What becomes of money that is there; changes only *payment and *answer. */
 static void captured_decide(struct payment *payment, const struct order *order, bool right,
-    enum refund_why *why, uint8_t *answer)
+    bool payer_known, enum refund_why *why, uint8_t *answer)
 {
+    const bool adopts = right && !payer_known;
     *why = right ? REFUND_OF_DOUBLE : REFUND_OF_AMOUNT;
     *answer = LEARN_REFUND;
     payment->use = USE_REFUND;
     payment->next_ms = 0;
-    if (!right || order->state == ORDER_PAID)
+    if (adopts && order->state == ORDER_REFUNDED) {
+        *why = REFUND_OF_ORDER;
+        payment->use = USE_ORDER;
+        payment->paid_ticket = order->ticket;
         return;
-    if (order->state == ORDER_PENDING) {
+    }
+    if (!right || (order->state == ORDER_PAID && !adopts))
+        return;
+    if (order->state == ORDER_PENDING || order->state == ORDER_PAID) {
         *answer = LEARN_PAID;
         payment->use = USE_ORDER;
         payment->paid_ticket = order->ticket;
@@ -174,8 +182,11 @@ static enum status learn_captured(struct sqlite_batch *batch, const struct payme
     payment->captured_ms = news->now_ms;
     if (news->provider_id[0] != '\0')
         memcpy(payment->provider_id, news->provider_id, sizeof payment->provider_id);
-    captured_decide(payment, order, right, &why, answer);
-    enum status status = STATUS_OK;
+    bool payer_known = false;
+    enum status status = sqlite_payer_known(batch->store, order->ticket, &payer_known);
+    if (status != STATUS_OK)
+        return status;
+    captured_decide(payment, order, right, payer_known, &why, answer);
     if (*answer == LEARN_LATE)
         status = late_planted(batch->store, payment, order);
     if (status == STATUS_OK)
@@ -185,7 +196,7 @@ static enum status learn_captured(struct sqlite_batch *batch, const struct payme
     const bool kept = planted(DOUBLE_MONEY_KEPT) && why == REFUND_OF_DOUBLE;
     if (status == STATUS_OK && *answer == LEARN_REFUND && !kept)
         status = sqlite_refund_want(batch->store, payment, news->currency, why, news->now_ms);
-    return status == STATUS_OK ? order_close_waiting(batch, order, news->now_ms) : status;
+    return status == STATUS_OK ? sqlite_order_close_waiting(batch, order, news->now_ms) : status;
 }
 
 static enum status learn_news(struct sqlite_batch *batch, const struct payment_news *news,
@@ -228,10 +239,16 @@ static enum status relink_fits(struct sqlite_store *store, const struct payment 
     const struct order *order, bool *fits)
 {
     struct order first;
-    const enum status status = sqlite_order_by_ticket(&store->store, payment->ticket, &first);
-    *fits = status == STATUS_OK && order->state == ORDER_PENDING && order->user == first.user
-        && order->item == first.item && order->amount == payment->captured;
-    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+    bool payer_known = false;
+    enum status status = sqlite_order_by_ticket(&store->store, payment->ticket, &first);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_CORRUPT;
+    if (status == STATUS_OK)
+        status = sqlite_payer_known(store, order->ticket, &payer_known);
+    const bool takes = order->state == ORDER_PENDING || (order->state == ORDER_PAID && !payer_known);
+    *fits = status == STATUS_OK && takes && order->user == first.user && order->item == first.item
+        && order->amount == payment->captured;
+    return status;
 }
 
 static enum status money_back(

@@ -27,6 +27,7 @@ static const char *const step_6[] = {
     "ALTER TABLE sales ADD COLUMN archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1))",
     "ALTER TABLE bans ADD COLUMN sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)",
     "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0)",
+    "ALTER TABLE payments ADD COLUMN searched INTEGER NOT NULL DEFAULT 0",
     NULL,
 };
 

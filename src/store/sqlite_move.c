@@ -94,7 +94,15 @@ static enum status move_look(struct sqlite_store *store, const struct order_move
         return status;
     const bool known = payment.id != 0;
     const bool paid_by_this = known && payment.paid_ticket == move->ticket;
-    *answer = order_move_decide(move, order, currency, paid_by_this, to);
+    bool other = false;
+    status = sqlite_payer_known(store, move->ticket, &other);
+    if (status != STATUS_OK)
+        return status;
+    *answer = order_move_decide(move, order, currency,
+        paid_by_this ? PAYER_THIS
+            : other  ? PAYER_OTHER
+                     : PAYER_NONE,
+        to);
     if (*answer != MOVE_DONE)
         return STATUS_OK;
     return move_look_payments(store, move, known && !paid_by_this, answer);
@@ -108,6 +116,8 @@ enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move
         to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
     enum status status = STATUS_OK;
     struct stock_row *row;
+    if (order->state == to) /* it was paid, and its payment is known by now */
+        return sqlite_payments_close(batch->store, move->ticket, move->now_ms);
     if (move->event == ORDER_EVENT_PAY) {
         status = sqlite_order_paid(batch, move->ticket);
         if (status == STATUS_OK)

@@ -150,6 +150,17 @@ enum sqlite_statement {
     SQL_BANS_ALL,
     SQL_BANS_IN_FORCE,
     SQL_BANS_IN_EFFECT,
+    SQL_SEQUENCES,
+    SQL_SEQUENCE_RAISE,
+    SQL_SEQUENCE_ADD,
+    SQL_NEWEST_TICKET,
+    SQL_ORDERS_WITHOUT_PAYMENT,
+    SQL_SALE_MAKE,
+    SQL_PRODUCT_MAKE,
+    SQL_ITEM_MAKE,
+    SQL_PAYMENT_SEARCH,
+    SQL_PAYMENT_SEARCH_NEXT,
+    SQL_PAYMENT_SEARCH_END,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -157,11 +168,16 @@ struct sqlite_sql {
     const char *text;
 };
 
+/* Tables that count by their rows. */
+enum sqlite_counted { SQLITE_PRODUCTS, SQLITE_SALES, SQLITE_ITEMS, SQLITE_COUNTED };
+
 struct sqlite_store {
     struct order_store store; /* first: the seam's handle is this one's address */
     sqlite3 *database;
     sqlite3_stmt *statements[SQL_STATEMENTS];
-    struct stock stock;       /* of the batch that is being applied */
+    struct stock stock;              /* of the batch that is being applied */
+    uint64_t floors[SQLITE_COUNTED]; /* their rows get numbers above these */
+    bool recovering;          /* a record makes the sale or item that it names and that is lost */
     bool outbox_on;           /* changes of orders are written down for the shop */
     struct sqlite_look *look; /* sqlite_look.c; NULL: not used yet */
     char *path;
@@ -313,6 +329,17 @@ MUST_CHECK enum status sqlite_payment_by_shop(struct sqlite_store *, const struc
 /* sqlite_learn.c: what comes in, and what becomes of it. */
 enum status sqlite_payment_learn(struct order_store *, const struct payment_news *,
     struct payment *, struct order *after, uint8_t *answer);
+/* Whether a payment that we know has paid the order. */
+MUST_CHECK enum status sqlite_payer_known(struct sqlite_store *, ticket_number, bool *known);
+/* The last payment of an order that waits for that has ended without paying it. */
+MUST_CHECK enum status sqlite_order_close_waiting(struct sqlite_batch *, struct order *, uint64_t now_ms);
+/* sqlite_search.c */
+enum status sqlite_payment_search(
+    struct order_store *, const struct payment_search *, uint32_t count, uint64_t now_ms);
+enum status sqlite_payment_search_next(
+    struct order_store *, uint64_t id, const char *provider, uint64_t now_ms);
+enum status sqlite_payment_search_end(
+    struct order_store *, uint64_t id, uint64_t now_ms, struct order *after);
 enum status sqlite_payment_relink(struct order_store *, uint64_t id, ticket_number, uint64_t now_ms,
     struct order *after, bool *done);
 enum status sqlite_payment_give_back(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);

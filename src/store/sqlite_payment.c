@@ -31,6 +31,7 @@ const char sqlite_payment_tables[] =
     "  next_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL, closing_ms INTEGER NOT NULL"
     ", late_before INTEGER NOT NULL DEFAULT 0"
     ", stated_ms INTEGER NOT NULL DEFAULT 0"
+    ", searched INTEGER NOT NULL DEFAULT 0"
     ") STRICT;"
     "CREATE INDEX payments_by_ticket ON payments(ticket);"
     /* An order is paid by one payment only. */
@@ -41,7 +42,7 @@ const char sqlite_payment_tables[] =
 #define PAYMENT_COLUMNS \
     "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
     " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
-    " late_before"
+    " late_before, searched"
 
 static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
     "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
@@ -117,6 +118,7 @@ static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
         .pay_by_ms = column_u64(row, 16),
         .closing_ms = column_u64(row, 17),
         .late_before = sqlite3_column_int(row, 18) != 0,
+        .searched = sqlite3_column_int(row, 19) != 0,
     };
     column_text(row, 3, payment->provider, sizeof payment->provider);
     column_text(row, 4, payment->reference, sizeof payment->reference);
@@ -148,6 +150,14 @@ static enum status payment_by_number(struct order_store *handle, const struct sq
     bind_u64(get, 1, number);
     status = payments_read(get, payment, 1, &count);
     return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+}
+
+enum status sqlite_payer_known(struct sqlite_store *store, ticket_number ticket, bool *known)
+{
+    struct payment payment;
+    const enum status status = payment_by_number(&store->store, &payment_of_paid, ticket, &payment);
+    *known = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
@@ -397,5 +407,8 @@ const struct payment_store_ops sqlite_payment_ops = {
     .refund_of_order = sqlite_refund_of_order,
     .details_set = sqlite_details_set,
     .details = sqlite_details,
+    .search = sqlite_payment_search,
+    .search_next = sqlite_payment_search_next,
+    .search_end = sqlite_payment_search_end,
     .totals = sqlite_money_totals,
 };

@@ -167,6 +167,9 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
     else if (answer == MOVE_AMOUNT)
         job_reply_problem(job, PROBLEM_AMOUNT_MISMATCH, NULL, SPAN_NONE);
+    else if (answer == MOVE_NO_PAYMENT)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "No payment of this order is known. See stampede reconcile.", SPAN_NONE);
     else if (answer == MOVE_REFERENCE_USED)
         job_reply_problem(job, PROBLEM_REFERENCE_USED, NULL, SPAN_NONE);
     else

@@ -60,6 +60,7 @@ int suite_run_moves(void);
 int suite_run_payments(void);
 int suite_run_refunds(void);
 int suite_run_waitlist(void);
+int suite_run_restore(void);
 
 #define SUITE_RULE(name) cmocka_unit_test_setup_teardown(name, suite_setup, suite_teardown)
 

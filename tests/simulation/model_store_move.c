@@ -30,7 +30,8 @@ static void move_make(struct model_store *model, const struct order_move *move, 
     const channel_index destination = order_move_destination(move, order);
     if (move->event == ORDER_EVENT_PAY) {
         payment_by_shop(model, move);
-        model_order_pay(model, order, move->now_ms);
+        if (order->state == ORDER_PENDING)
+            model_order_pay(model, order, move->now_ms);
         return;
     }
     if (!planted(RETURN_WITHOUT_CLOSE)) {
@@ -54,8 +55,11 @@ static enum move_answer move_try(
     const bool pays = move->event == ORDER_EVENT_PAY;
     const struct payment *known = pays ? model_payment_find(model, move->reference) : NULL;
     enum order_state to = ORDER_NONE;
-    enum move_answer answer = order_move_decide(move, order, model->products[item->product - 1].currency,
-        known != NULL && known->paid_ticket == move->ticket, &to);
+    const enum order_payer payer = known != NULL && known->paid_ticket == move->ticket ? PAYER_THIS
+        : model_payer_known(model, move->ticket)                                       ? PAYER_OTHER
+                                                                                       : PAYER_NONE;
+    enum move_answer answer =
+        order_move_decide(move, order, model->products[item->product - 1].currency, payer, &to);
     if (answer == MOVE_DONE && known != NULL)
         answer = MOVE_REFERENCE_USED;
     const bool closes = move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL;

@@ -112,6 +112,7 @@ void model_order_pay(struct model_store *, struct order *, uint64_t now_ms);
 /* model_store_refund.c */
 void model_refund_want(struct model_store *, const struct payment *, const char *currency,
     enum refund_why, uint64_t now_ms);
+bool model_payer_known(const struct model_store *, ticket_number);
 /* Of the payment that has paid this order, if one has. Room for one refund must be there. */
 void model_refund_order(struct model_store *, ticket_number, uint64_t now_ms);
 enum status model_refunds_due(struct order_store *, uint64_t now_ms, struct refund *, uint32_t max,

@@ -224,11 +224,17 @@ static uint8_t learn_captured(struct model_store *model, const struct payment_ne
     payment->next_ms = payment->tries = 0;
     if (news->provider_id[0] != '\0')
         snprintf(payment->provider_id, sizeof payment->provider_id, "%s", news->provider_id);
-    if (right && order->state == ORDER_PENDING) {
+    const bool adopts = right && !model_payer_known(model, order->ticket)
+        && (order->state == ORDER_PAID || order->state == ORDER_REFUNDED);
+    if (adopts || (right && order->state == ORDER_PENDING)) {
         payment->use = USE_ORDER;
         payment->paid_ticket = order->ticket;
-        model_order_pay(model, order, news->now_ms);
-        return LEARN_PAID;
+        if (order->state == ORDER_PENDING)
+            model_order_pay(model, order, news->now_ms);
+        if (order->state != ORDER_REFUNDED)
+            return LEARN_PAID;
+        model_refund_want(model, payment, news->currency, REFUND_OF_ORDER, news->now_ms);
+        return LEARN_REFUND;
     }
     if (right && order->state != ORDER_PAID)
         return learn_late(payment, order, news->now_ms);
@@ -350,13 +356,16 @@ static enum status model_relink(struct order_store *store, uint64_t id, ticket_n
         *done = payment->use == USE_RELINKED && payment->paid_ticket == ticket;
         return STATUS_OK;
     }
-    *done = order->state == ORDER_PENDING && order->user == first->user
-        && order->item == first->item && order->amount == payment->captured;
+    const bool takes = order->state == ORDER_PENDING
+        || (order->state == ORDER_PAID && !model_payer_known(model, ticket));
+    *done = takes && order->user == first->user && order->item == first->item
+        && order->amount == payment->captured;
     if (*done) {
         payment->use = USE_RELINKED;
         payment->paid_ticket = ticket;
         payment->next_ms = payment->tries = 0;
-        model_order_pay(model, order, now_ms);
+        if (order->state == ORDER_PENDING)
+            model_order_pay(model, order, now_ms);
     } else {
         money_back(model, payment, REFUND_OF_LATE, now_ms);
     }
@@ -380,7 +389,7 @@ static enum status model_give_back(
 static enum status model_get(struct order_store *store, uint64_t id, struct payment *payment)
 {
     const struct payment *found = payment_at(model_of(store), id);
-    if (found == NULL)
+    if (found == NULL || found->ticket == 0)
         return STATUS_NOT_FOUND;
     *payment = *found;
     return STATUS_OK;
@@ -420,6 +429,64 @@ static enum status model_of_order(struct order_store *store, ticket_number ticke
     return STATUS_OK;
 }
 
+/* ---- after a restore ---- */
+
+static enum status model_search(
+    struct order_store *store, const struct payment_search *list, uint32_t count, uint64_t now_ms)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct model_store *model = begin(store);
+        const struct order *order = model_store_order(model, list[i].ticket);
+        if (order == NULL || model_payment_find(model, list[i].reference) != NULL)
+            continue;
+        const uint32_t product = model->items[order->item - 1].item.product;
+        struct payment *payment = &model->payments[model->at.payments++];
+        *payment = (struct payment){ .id = model->at.payments,
+            .ticket = order->ticket,
+            .amount = order->amount,
+            .state = PAYMENT_CLOSING,
+            .created_ms = now_ms,
+            .next_ms = now_ms,
+            .closing_ms = now_ms,
+            .pay_by_ms = order->pay_by_ms,
+            .searched = true };
+        snprintf(payment->provider, sizeof payment->provider, "%s", list[i].provider);
+        snprintf(payment->reference, sizeof payment->reference, "%s", list[i].reference);
+        snprintf(payment->currency, sizeof payment->currency, "%s", model->products[product - 1].currency);
+    }
+    return STATUS_OK;
+}
+
+static enum status model_search_next(
+    struct order_store *store, uint64_t id, const char *provider, uint64_t now_ms)
+{
+    struct payment *payment = payment_at(begin(store), id);
+    if (payment == NULL || !payment->searched || payment->state != PAYMENT_CLOSING)
+        return STATUS_OK;
+    snprintf(payment->provider, sizeof payment->provider, "%s", provider);
+    payment->tries = 0;
+    payment->next_ms = payment->closing_ms = now_ms;
+    return STATUS_OK;
+}
+
+/* A row that nobody finds any more. */
+static enum status model_search_end(
+    struct order_store *store, uint64_t id, uint64_t now_ms, struct order *after)
+{
+    struct model_store *model = begin(store);
+    struct payment *payment = payment_at(model, id);
+    (void)now_ms;
+    if (payment == NULL || payment->ticket == 0)
+        return STATUS_NOT_FOUND;
+    struct order *order = model_store_order(model, payment->ticket);
+    if (payment->searched && payment->state != PAYMENT_CAPTURED)
+        *payment = (struct payment){ .id = id, .state = PAYMENT_CLOSED };
+    close_order_that_waits(model, order);
+    *after = *order;
+    model_store_undo_forget(model);
+    return STATUS_OK;
+}
+
 const struct payment_store_ops model_payment_ops = {
     .start = model_start,
     .opened = model_opened,
@@ -440,5 +507,8 @@ const struct payment_store_ops model_payment_ops = {
     .refund_of_order = model_refund_of_order,
     .details_set = model_details_set,
     .details = model_details,
+    .search = model_search,
+    .search_next = model_search_next,
+    .search_end = model_search_end,
     .totals = model_money_totals,
 };

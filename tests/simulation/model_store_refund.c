@@ -32,6 +32,14 @@ static bool has_paid(const struct payment *payment, ticket_number ticket)
     return payment->paid_ticket == ticket && (payment->use == USE_ORDER || payment->use == USE_RELINKED);
 }
 
+bool model_payer_known(const struct model_store *model, ticket_number ticket)
+{
+    for (uint32_t i = 0; i < model->at.payments; i++)
+        if (has_paid(&model->payments[i], ticket))
+            return true;
+    return false;
+}
+
 void model_refund_order(struct model_store *model, ticket_number ticket, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < model->at.payments; i++) {

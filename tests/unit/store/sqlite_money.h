@@ -10,6 +10,7 @@ int money_rows_setup(void **state);
 int money_rows_teardown(void **state);
 /* Through the provider alpha. */
 enum status row_started(struct place *place, ticket_number ticket, const char *reference);
+void row_paid_by_another(struct place *place); /* than what was started */
 /* What ticket 1 costs, in a callback. */
 enum status row_captured(struct place *place, const char *reference, uint8_t *answer);
 

@@ -17,7 +17,7 @@ static void a_reference_that_fills_its_column_still_gets_a_key(void **state)
     memset(reference, 'x', REFERENCE_BYTES_MAX);
     reference[REFERENCE_BYTES_MAX] = '\0';
     assert_int_equal(row_started(place, 1, reference), STATUS_OK);
-    place_execute(place, "UPDATE orders SET state = 2");
+    row_paid_by_another(place);
     assert_int_equal(row_captured(place, reference, &answer), STATUS_OK);
     assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE key = 'r-1'"), 1);
 }
