@@ -1,7 +1,9 @@
 /* DESIGN. Questions in the order of docs/funnel.md; each is a small function that answers DOOR_GO
  * or a reason, and the first reason ends it. Cheap before dear: the board is a few loads, a token
  * one MAC, the filter one hash. The pass comes before the sold-out flag on purpose: without a pass
- * nobody learns even that much. */
+ * nobody learns even that much. Who may have bought is refused as everybody is, but with a note that
+ * the inventory may have an old answer for him: a win whose answer was lost can be heard again, and
+ * nothing new is won that way. */
 #include "funnel/door.h"
 
 #include "base/bytes.h"
@@ -33,7 +35,8 @@
     X(KEY_REQUIRED, "key-required") \
     X(SOLD_OUT, "sold-out") \
     X(NO_CHANCE, "no-chance") \
-    X(TOO_POPULAR, "too-popular")
+    X(TOO_POPULAR, "too-popular") \
+    X(NOT_YOUR_TURN, "not-your-turn")
 
 #define REASON_NAME(reason, text) [DOOR_##reason] = (text),
 static const char *const reason_names[DOOR_REASONS] = { REASON_LIST(REASON_NAME) };
@@ -245,18 +248,22 @@ static uint64_t pass_mark(const struct door *door, const struct pass *pass)
     return mark != 0 ? mark : 1;
 }
 
-/* A pass that is good once: was it used? Only looks, because a refusal further on must not use it up. */
-static __attribute__((noinline, cold)) enum door_reason pass_once_look(
+/* What stands against a pass that is not good for any purchase. Only looks, because a refusal further on
+ * must not use it up. */
+static __attribute__((noinline, cold)) enum door_reason pass_look(
     const struct door *door, const struct pass *pass)
 {
+    if (pass->repeat_only) {
+        const bool room = door->sale != NULL && door->sale(door->context, pass->item).waiting_room;
+        return room ? DOOR_NOT_YOUR_TURN : DOOR_TOO_POPULAR;
+    }
+    if (!pass->once)
+        return DOOR_GO;
     invariant(door->spent != NULL);
-    return spent_seen(door->spent, pass_mark(door, pass)) && !may_know_a_win(door, pass->item, pass->user)
-        ? DOOR_PASS_SPENT
-        : DOOR_GO;
+    return spent_seen(door->spent, pass_mark(door, pass)) ? DOOR_PASS_SPENT : DOOR_GO;
 }
 
-/* Everything else is good: the pass is used up now, by one request of all that carry it. Who may have
- * bought goes on with a used one, to hear of a win whose answer was lost. */
+/* Everything else is good: the pass is used up now, by one request of all that carry it. */
 static __attribute__((noinline, cold)) enum door_reason pass_once_take(
     const struct door *door, const struct pass *pass, uint64_t now_ms, struct door_result *out)
 {
@@ -266,7 +273,7 @@ static __attribute__((noinline, cold)) enum door_reason pass_once_take(
         out->pass_mark = mark;
         return DOOR_GO;
     case SPENT_AGAIN:
-        return may_know_a_win(door, pass->item, pass->user) ? DOOR_GO : DOOR_PASS_SPENT;
+        return DOOR_PASS_SPENT;
     case SPENT_FULL:
         break;
     }
@@ -345,8 +352,13 @@ static enum door_reason ask(
     out->user = user;
     if (__builtin_expect(ban_set_user_at(door->bans, user, in->now_ms), 0))
         return DOOR_BANNED;
-    if (__builtin_expect(pass.once, 0) && (reason = pass_once_look(door, &pass)) != DOOR_GO)
-        return reason;
+    /* From here on a refusal still lets an old answer be heard. */
+    enum door_reason refused = closed;
+    if (__builtin_expect(pass.once || pass.repeat_only, 0) && refused == DOOR_GO) {
+        refused = pass_look(door, &pass);
+        if (refused != DOOR_GO && !may_know_a_win(door, in->item, user))
+            return refused;
+    }
 
     if ((reason = wish_ask(door, in->body, out)) != DOOR_GO)
         return reason;
@@ -354,16 +366,16 @@ static enum door_reason ask(
     if ((reason = key_ask(in->idempotency_key, item.limit_per_user, &key)) != DOOR_GO)
         return reason;
 
-    reason = stock_ask(door, in->item, out);
-    if (reason == DOOR_GO && closed == DOOR_GO)
-        reason = crowd_ask(door, in, user, out);
-    if (reason != DOOR_GO && closed == DOOR_GO && !may_know_a_win(door, in->item, user))
-        return reason;
-    if (key.data != NULL)
+    if (refused == DOOR_GO)
+        refused = stock_ask(door, in->item, out);
+    if (refused == DOOR_GO)
+        refused = crowd_ask(door, in, user, out);
+    if (refused == DOOR_GO && __builtin_expect(pass.once, 0))
+        refused = pass_once_take(door, &pass, in->now_ms, out);
+    out->repeat = refused != DOOR_GO && may_know_a_win(door, in->item, user);
+    if (key.data != NULL && (refused == DOOR_GO || out->repeat))
         out->key = funnel_key_hash(door->keys, user, key);
-    if (__builtin_expect(pass.once, 0))
-        return pass_once_take(door, &pass, in->now_ms, out);
-    return DOOR_GO;
+    return refused;
 }
 
 enum door_reason funnel_door(

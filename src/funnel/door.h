@@ -39,7 +39,8 @@ enum door_reason {
     DOOR_KEY_REQUIRED, /* the item's limit per user is not one */
     DOOR_SOLD_OUT,     /* with free */
     DOOR_NO_CHANCE,    /* those ahead ask for all that is free, and more: come back shortly */
-    DOOR_TOO_POPULAR,  /* early drop, pace or admission; with wait_ms, 0 for a drop */
+    DOOR_TOO_POPULAR,  /* early drop, pace, admission, nobody new; with wait_ms, 0 for a drop */
+    DOOR_NOT_YOUR_TURN, /* the pass only hears an old answer: its user was not let in by the waiting room */
     DOOR_REASONS,
 };
 
@@ -60,6 +61,7 @@ MUST_CHECK bool door_channel_find(
 struct door_sale { /* what an item's sale says of crowds */
     sale_id id;
     uint32_t drop_percent, pace_per_s; /* 0: none */
+    bool waiting_room;
 };
 struct door {
     const struct board *board;
@@ -86,14 +88,17 @@ struct door_request {
 };
 struct door_result {
     enum door_reason reason; /* the same as the return value */
-    channel_index channel;   /* DOOR_GO */
-    uint32_t quantity;       /* DOOR_GO */
-    user_id user;            /* DOOR_GO and everything after the pass; else 0 */
-    uint64_t key;            /* DOOR_GO: command_reserve.key, 0: none */
-    uint64_t pass_mark;      /* DOOR_GO: of a pass that this request has used up; 0: none */
-    uint64_t start_ms;       /* DOOR_NOT_STARTED */
-    uint32_t free;           /* DOOR_SOLD_OUT: published free units of the channel */
-    uint32_t wait_ms;        /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
+    /* A refusal, but the user may have bought: it is told unless the inventory has an old answer
+     * (RESERVE_REPEAT). No new win. */
+    bool repeat;
+    channel_index channel; /* DOOR_GO, repeat */
+    uint32_t quantity;     /* DOOR_GO, repeat */
+    user_id user;          /* DOOR_GO and everything after the pass; else 0 */
+    uint64_t key;          /* DOOR_GO, repeat: command_reserve.key, 0: none */
+    uint64_t pass_mark;    /* DOOR_GO: of a pass that this request has used up; 0: none */
+    uint64_t start_ms;     /* DOOR_NOT_STARTED */
+    uint32_t free;         /* DOOR_SOLD_OUT: published free units of the channel */
+    uint32_t wait_ms;      /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
 };
 
 /* Answers and counts (stampede_door_total). */

@@ -26,6 +26,8 @@ static_assert((int)TOKEN_SIGNED_BYTES == (int)CIPHER_MAC_MESSAGE_BYTES, "a token
 static_assert(MAC_AT + sizeof(struct hash128) == TOKEN_BYTES, "the mac ends the token");
 
 #define PASS_ONCE_BIT UINT32_C(0x80000000)
+#define PASS_REPEAT_BIT UINT32_C(0x80000000)
+static_assert(ITEMS_LIMIT <= INT32_MAX, "the bit is free");
 #define STRANGER UINT32_C(0x80000000)
 
 static uint32_t places[4][256]; /* what a character adds to the little-endian word of its group */
@@ -115,8 +117,9 @@ void pass_issue(const struct funnel_keys *keys, const struct pass *pass, char ou
 {
     struct token token;
     invariant(pass->user != 0 && pass->item != 0 && pass->nonce <= PASS_NONCE_MAX);
+    invariant((pass->item & PASS_REPEAT_BIT) == 0);
     bytes_put_u64(token.bytes + USER_AT, pass->user);
-    bytes_put_u32(token.bytes + PASS_ITEM_AT, pass->item);
+    bytes_put_u32(token.bytes + PASS_ITEM_AT, pass->item | (pass->repeat_only ? PASS_REPEAT_BIT : 0));
     bytes_put_u32(token.bytes + PASS_EXPIRES_AT, pass->expires_s);
     bytes_put_u32(token.bytes + PASS_NONCE_AT, pass->nonce | (pass->once ? PASS_ONCE_BIT : 0));
     token_sign(&token, &keys->pass, pass->expires_s / PASS_EPOCH_S, out);
@@ -155,10 +158,11 @@ enum token_answer pass_verify(
     if (answer == TOKEN_OK)
         *pass = (struct pass){
             .user = bytes_get_u64(token.bytes + USER_AT),
-            .item = bytes_get_u32(token.bytes + PASS_ITEM_AT),
+            .item = bytes_get_u32(token.bytes + PASS_ITEM_AT) & ~PASS_REPEAT_BIT,
             .expires_s = expires_s,
             .nonce = bytes_get_u32(token.bytes + PASS_NONCE_AT) & PASS_NONCE_MAX,
             .once = (bytes_get_u32(token.bytes + PASS_NONCE_AT) & PASS_ONCE_BIT) != 0,
+            .repeat_only = (bytes_get_u32(token.bytes + PASS_ITEM_AT) & PASS_REPEAT_BIT) != 0,
         };
     return answer;
 }

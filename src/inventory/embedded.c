@@ -64,7 +64,7 @@ static struct inventory_request *port_reserve(struct inventory_port *port)
 
 static struct flow_units flow_of(const struct command *command)
 {
-    if (command->type != COMMAND_RESERVE)
+    if (command->type != COMMAND_RESERVE || (command->reserve.flags & RESERVE_REPEAT) != 0)
         return (struct flow_units){ .units = 0 };
     return (struct flow_units){ .item = command->reserve.item,
         .units = command->reserve.quantity,

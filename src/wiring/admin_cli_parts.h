@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 enum {
-    ADMIN_OPTIONS_MAX = 16,
+    ADMIN_OPTIONS_MAX = 20,
     ADMIN_PATH_BYTES = 1024,
     ADMIN_ERROR_BYTES = 240,
     ADMIN_USERS_PER_CALL = 1000,

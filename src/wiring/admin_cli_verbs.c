@@ -13,7 +13,8 @@
 #define SALE_COLUMNS \
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
     "published" \
-    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s beacon_name" \
+    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s cooldown_s" \
+    " return_draw_ms beacon_name" \
     " beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked " \
@@ -27,6 +28,10 @@
         { "--waiting-room", "waiting_room", flag, false, "passes are given in turn" }, \
         { "--pass-once", "pass_once", flag, false, "a pass is good for one request" }, \
         { "--drop", "drop_percent", OPTION_NUMBER, false, "percent of users to turn away; 0: none" }, \
+        { "--cooldown", "cooldown_s", OPTION_NUMBER, false, \
+            "seconds before who let an item go can take it again; 0: none" }, \
+        { "--return-draw", "return_draw_ms", OPTION_NUMBER, false, \
+            "milliseconds in which returned units are drawn for; 0: first come" }, \
         { "--pace", "pace_per_s", OPTION_NUMBER, false, "purchases of an item in a second; 0: all" }, \
     { \
         "--beacon", "beacon_name", OPTION_TEXT, false, \

@@ -28,6 +28,7 @@ static const uint8_t from_door[DOOR_REASONS] = {
     [DOOR_SOLD_OUT] = PROBLEM_SOLD_OUT,
     [DOOR_NO_CHANCE] = PROBLEM_TOO_POPULAR,
     [DOOR_TOO_POPULAR] = PROBLEM_TOO_POPULAR,
+    [DOOR_NOT_YOUR_TURN] = PROBLEM_NOT_YOUR_TURN,
 };
 
 static const uint8_t from_answer[ANSWERS] = {
@@ -38,6 +39,8 @@ static const uint8_t from_answer[ANSWERS] = {
     [ANSWER_LIMIT_REACHED] = PROBLEM_LIMIT_REACHED,
     [ANSWER_SOLD_OUT] = PROBLEM_SOLD_OUT,
     [ANSWER_OPEN_ORDER] = PROBLEM_OPEN_ORDER,
+    [ANSWER_COOLING_DOWN] = PROBLEM_COOLING_DOWN,
+    [ANSWER_RETURN_DRAW] = PROBLEM_RETURN_DRAW,
     [ANSWER_NOT_STARTED] = PROBLEM_NOT_STARTED,
     [ANSWER_ENDED] = PROBLEM_ENDED,
     [ANSWER_PAUSED] = PROBLEM_PAUSED,
@@ -51,6 +54,12 @@ static const uint8_t from_answer[ANSWERS] = {
     [ANSWER_UNKNOWN_SALE] = PROBLEM_UNKNOWN_SALE,
     [ANSWER_UNKNOWN_TICKET] = PROBLEM_UNKNOWN_ORDER,
 };
+
+/* With again_ms. */
+static bool tells_again(enum problem problem)
+{
+    return problem == PROBLEM_COOLING_DOWN || problem == PROBLEM_RETURN_DRAW;
+}
 
 enum problem problem_from_answer(enum answer answer)
 {
@@ -86,6 +95,8 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome)
     else if (outcome->answer == ANSWER_ALREADY_BOUGHT || outcome->answer == ANSWER_LIMIT_REACHED
         || outcome->answer == ANSWER_OPEN_ORDER)
         answer.b = outcome->ticket;
+    else if (tells_again(answer.kind))
+        answer.b = outcome->again_ms;
     return answer;
 }
 
@@ -269,6 +280,18 @@ static void won_render(const struct edge_answer *answer, const struct funnel_key
     text_u64(&digits, length);
 }
 
+void answer_again_members(uint64_t again_ms, struct text *out)
+{
+    text_literal(out, ",\"again_ms\":");
+    text_u64(out, again_ms);
+}
+
+uint64_t answer_retry_s(uint64_t again_ms)
+{
+    const uint64_t now_ms = clock_now_ms();
+    return again_ms > now_ms ? (again_ms - now_ms + 999) / 1000 : 1;
+}
+
 static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out)
 {
@@ -282,6 +305,9 @@ static void refusal_render(const struct edge_answer *answer, const struct funnel
     } else if (problem == PROBLEM_NOT_STARTED) {
         text_literal(&more, ",\"start_ms\":");
         text_u64(&more, answer->b);
+    } else if (tells_again(problem)) {
+        answer_again_members(answer->b, &more);
+        text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)answer_retry_s(answer->b));
     } else if (answer->b != 0) {
         text_literal(&more, ",\"ticket\":\"");
         text_hex64(&more, funnel_ticket_id(keys, answer->b));
@@ -305,8 +331,8 @@ void answer_render(const struct edge_answer *answer, const struct funnel_keys *k
         won_render(answer, keys, headers, closing, out);
         return;
     }
-    const bool simple =
-        problem != PROBLEM_NOT_STARTED && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
+    const bool simple = problem != PROBLEM_NOT_STARTED && !tells_again(problem)
+        && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
     const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
     if (simple && headers.size == 0 && !closing)
         ready_render(answer->b != 0 ? &ready_ticket[language][problem] : &ready_plain[language][problem],

@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "edge/http_date.h"
 #include "edge/http_reply.h"
+#include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/desk_parts.h"
 
@@ -144,6 +145,15 @@ void job_reply_method(struct job *job, const char *allow)
     struct text head = text_in(line, sizeof line);
     text_format(&head, "Allow: %s\r\n", allow);
     job_problem(job, PROBLEM_METHOD, NULL, SPAN_NONE, text_span(&head));
+}
+
+void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms)
+{
+    char member[40], line[48];
+    struct text more = text_in(member, sizeof member), head = text_in(line, sizeof line);
+    answer_again_members(again_ms, &more);
+    text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)answer_retry_s(again_ms));
+    job_problem(job, problem, NULL, text_span(&more), text_span(&head));
 }
 
 void job_reply_status(struct job *job, enum status status)

@@ -249,6 +249,8 @@ void job_reply_json(struct job *job, int status, const struct text *body);
 void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more);
 /* 405 with what the path takes. */
 void job_reply_method(struct job *job, const char *allow);
+/* A refusal that tells when it is over (answers.h). */
+void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms);
 void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
 struct text job_body(struct job *job); /* room for a JSON body, in front of which the head will go */
 

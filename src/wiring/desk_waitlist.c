@@ -91,6 +91,10 @@ static bool join_check(struct desk *desk, struct job *job, item_id id,
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
         return false;
     }
+    if (mine.again_ms != 0) { /* who let it go a short while ago can't have it yet, by no way */
+        job_reply_until(job, PROBLEM_COOLING_DOWN, mine.again_ms);
+        return false;
+    }
     if (view->limit_per_user == 0 || (uint64_t)mine.quantity + quantity <= view->limit_per_user)
         return true;
     if (mine.ticket != 0) {

@@ -13,6 +13,10 @@
     X(LIMIT_REACHED, "limit-reached", 409, "Limit reached", "This would be more than one user may buy.") \
     X(OPEN_ORDER, "open-order", 409, "Open order", \
         "You have an order of this sale that is not paid yet; see the ticket.") \
+    X(COOLING_DOWN, "cooling-down", 409, "Cooling down", \
+        "You let this item go a short while ago. You can buy it again at again_ms.") \
+    X(RETURN_DRAW, "return-draw", 409, "Return draw", \
+        "Units have come back and are given out by a short draw. Ask again at again_ms.") \
     X(IN_PROGRESS, "in-progress", 409, "In progress", "Another purchase of yours is being written.") \
     X(KEY_REUSED, "key-reused", 422, "Key used before", \
         "This Idempotency-Key was used for another request.") \

@@ -29,7 +29,8 @@
     X(ANSWER_TOO_POPULAR, "too-popular") \
     X(ANSWER_UNAVAILABLE, "unavailable") \
     X(ANSWER_COOLING_DOWN, "cooling-down") \
-    X(ANSWER_RETURN_DRAW, "return-draw")
+    X(ANSWER_RETURN_DRAW, "return-draw") \
+    X(ANSWER_NOTHING_TO_REPEAT, "nothing-to-repeat")
 
 #define ANSWER_NAME(answer, text) [answer] = (text),
 static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
@@ -55,7 +56,7 @@ void routes_metrics_register(void)
     push_metrics_register();
 }
 
-static void answer_count(struct routes *routes, item_id item, enum answer answer)
+void answer_count(struct routes *routes, item_id item, enum answer answer)
 {
     if (answer_metrics[answer].name != NULL)
         metric_add(&answer_metrics[answer], 1);
@@ -174,6 +175,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = flags;
+        if (__builtin_expect(result.repeat && !intent, 0))
+            return repeat_ask(routes, token, item, &result, reply);
         return EDGE_ANSWERED;
     }
     const bool on_payment = deducts_on_payment(routes, item);
@@ -325,7 +328,7 @@ static struct door_sale sale_of(const void *context, item_id id)
     struct door_sale asked = { .id = 0 };
     if (item != NULL) {
         const struct catalog_sale *sale = catalog_sale_of(catalog, item);
-        asked = (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s };
+        asked = (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s, sale->waiting_room };
     }
     return asked;
 }

@@ -73,24 +73,31 @@ void ask_refuse(struct routes *routes, const struct ask *ask, enum problem probl
     complete_problem(routes, ask->token, problem, detail, ask->closing, ask->cors);
 }
 
-struct ask *ask_send(struct exchange *exchange, const struct command *command)
+struct ask *ask_put(struct routes *routes, uint64_t token, const struct command *command)
 {
-    struct routes *routes = exchange->routes;
     struct inventory_request *slot =
         routes->ask_free == 0 ? NULL : routes->port->ops->reserve(routes->port);
-    if (slot == NULL) {
-        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    if (slot == NULL)
         return NULL;
-    }
     const uint32_t index = routes->ask_free - 1u;
     struct ask *ask = &routes->asks[index];
     routes->ask_free = ask->next_free;
-    *ask = (struct ask){ .token = exchange->token,
-        .closing = exchange->closing,
-        .chinese = exchange->chinese,
-        .cors = exchange->cors };
+    *ask = (struct ask){ .token = token };
     *slot = (struct inventory_request){ .tag = TAG_ASK | index, .command = *command };
     routes->port->ops->commit(routes->port);
+    return ask;
+}
+
+struct ask *ask_send(struct exchange *exchange, const struct command *command)
+{
+    struct ask *ask = ask_put(exchange->routes, exchange->token, command);
+    if (ask == NULL) {
+        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+        return NULL;
+    }
+    ask->closing = exchange->closing;
+    ask->chinese = exchange->chinese;
+    ask->cors = exchange->cors;
     return ask;
 }
 
@@ -166,6 +173,8 @@ static void mine_complete(struct routes *routes, const struct ask *ask, const st
         text_hex64(&body, funnel_ticket_id(&routes->keys, outcome->ticket));
         text_literal(&body, "\"");
     }
+    if (outcome->again_ms != 0)
+        answer_again_members(outcome->again_ms, &body);
     text_literal(&body, "}");
     text_literal(&head, "Cache-Control: no-store\r\n");
     text_add(&head, cors_headers(routes, ask->cors, origin));
@@ -181,6 +190,10 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
     routes->ask_free = (uint16_t)(index + 1);
     if (!edge_token_alive(routes->edge, ask.token))
         return;
+    if (ask.repeat) {
+        repeat_answered(routes, &ask, outcome);
+        return;
+    }
     if (ask.room != 0) {
         room_entered(routes, &ask, outcome);
         return;

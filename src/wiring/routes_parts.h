@@ -55,10 +55,12 @@ struct ask {
     item_id item;
     sale_id room; /* entering the waiting room of this sale; 0: not that */
     bool mine;    /* "have I bought this", else about one order */
+    bool repeat;  /* a refused purchase that may have an old answer; else `instead` is told */
     bool closing;
     bool chinese; /* the reader prefers it */
     uint8_t cors;
     uint16_t next_free;
+    struct edge_answer instead;
 };
 
 /* A request that waits for news of an order (routes_waits.c): the job to hand in again. */
@@ -120,6 +122,7 @@ enum edge_verdict reply_bytes(
     struct exchange *exchange, int status, struct span type, struct span headers, struct span body);
 /* Signed by us, not expired, and not ended. */
 bool session_good(const struct routes *routes, struct span token, struct session *session);
+void answer_count(struct routes *routes, item_id item, enum answer answer);
 /* The session's user, or 0 after writing the refusal to the exchange. */
 user_id session_user(struct exchange *exchange);
 struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
@@ -193,6 +196,8 @@ void complete_problem(struct routes *routes, uint64_t token, enum problem proble
 void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem);
 /* Asks the inventory; NULL: refused, and told so. */
 struct ask *ask_send(struct exchange *exchange, const struct command *command);
+/* The same without an answer; NULL: no room. */
+struct ask *ask_put(struct routes *routes, uint64_t token, const struct command *command);
 struct job_wish {
     enum job_kind kind;
     enum job_share share;
@@ -211,6 +216,11 @@ void wait_add(struct routes *routes, const struct job *job);     /* one that cam
 void waits_news(struct routes *routes, ticket_number ticket, uint64_t now_ms); /* 0: of any */
 void waits_turn(struct routes *routes, uint64_t now_ms);
 
+/* routes_repeat.c; `reply` has the refusal */
+__attribute__((cold)) enum edge_verdict repeat_ask(struct routes *routes, uint64_t token,
+    item_id item, const struct door_result *result, struct edge_reply *reply);
+void repeat_answered(struct routes *routes, const struct ask *ask, const struct outcome *outcome);
+
 /* routes_room.c */
 enum edge_verdict room_request(struct exchange *exchange, sale_id id); /* POST enters, GET looks */
 void room_entered(struct routes *routes, const struct ask *ask, const struct outcome *outcome);
@@ -220,5 +230,6 @@ void room_standing_members(struct routes *routes, const struct catalog_sale *sal
     const struct room_standing *standing, struct text *out);
 /* Whether the user may have passes of this sale; false: refused, and told so. */
 bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, user_id user);
+bool room_has_admitted(struct routes *routes, const struct catalog_sale *sale, user_id user);
 
 #endif

@@ -219,7 +219,10 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     const user_id user = session_user(exchange);
     if (user == 0 || routes_banned(exchange, user))
         return EDGE_REPLIED;
-    if (public_new_refused(routes) && !board_may_have_bought(routes->door.board, item, user))
+    /* Who may have bought gets a pass all the same, but only to hear of it. */
+    const bool bought = board_may_have_bought(routes->door.board, item, user);
+    bool repeat_only = public_new_refused(routes);
+    if (repeat_only && !bought)
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     if (catalog == NULL)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
@@ -238,16 +241,19 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
             exchange->closing, exchange->out);
         return EDGE_REPLIED;
     }
-    if (sale->waiting_room && switch_value(routes->shared.switches, SWITCH_BYPASS_WAITING_ROOM) == 0
-        && !board_may_have_bought(routes->door.board, item, user) && !room_lets_in(exchange, sale, user))
-        return EDGE_REPLIED;
+    if (sale->waiting_room && switch_value(routes->shared.switches, SWITCH_BYPASS_WAITING_ROOM) == 0) {
+        if (!bought && !room_lets_in(exchange, sale, user))
+            return EDGE_REPLIED;
+        repeat_only = repeat_only || (bought && !room_has_admitted(routes, sale, user));
+    }
     if (!human_asked(exchange, sale, item, user))
         return EDGE_REPLIED;
     const struct pass pass = { .user = user,
         .item = item,
         .expires_s = expiry_s(now_ms, routes->shared.config->pass_life_s),
         .nonce = (uint32_t)random_next(&routes->random) & PASS_NONCE_MAX,
-        .once = sale->pass_once };
+        .once = sale->pass_once,
+        .repeat_only = repeat_only };
     routes_watch_seen(exchange, user);
     pass_issue(&routes->keys, &pass, token);
     text_literal(&body, "{\"pass\":\"");

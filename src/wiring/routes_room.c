@@ -144,6 +144,13 @@ void room_entered(struct routes *routes, const struct ask *ask, const struct out
     edge_complete_bytes(routes->edge, ask->token, text_span(&out));
 }
 
+bool room_has_admitted(struct routes *routes, const struct catalog_sale *sale, user_id user)
+{
+    struct room_standing standing;
+    rooms_look(routes->shared.rooms, sale->id, user, &standing);
+    return standing.state == ROOM_ADMITTED;
+}
+
 bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, user_id user)
 {
     struct routes *routes = exchange->routes;

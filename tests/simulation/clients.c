@@ -89,8 +89,13 @@ bool client_purchase(struct world *world, const struct command_reserve *wish)
         return client_ask(world, port_of(wish->user), &command);
     trace_step("door", reason, wish->item, user_index(wish->user));
     world->door_refusals++;
-    door_refused(world, wish, reason);
-    return false;
+    if (!result.repeat) {
+        door_refused(world, wish, reason);
+        return false;
+    }
+    struct command repeat = command;
+    repeat.reserve.flags = RESERVE_REPEAT;
+    return client_ask(world, port_of(wish->user), &repeat);
 }
 
 void client_burst(struct world *world)

@@ -77,4 +77,19 @@ static enum door_reason ask(void)
     return reason;
 }
 
+/* Refused like everybody, but with the note that there may be an old answer; and not without it. */
+static __attribute__((unused)) enum door_reason ask_again(void)
+{
+    const enum door_reason reason = ask();
+    assert_true(reason != DOOR_GO && out.repeat && out.user != 0 && out.quantity > 0);
+    assert_int_equal(out.pass_mark, 0);
+    return reason;
+}
+static __attribute__((unused)) enum door_reason ask_plain(void)
+{
+    const enum door_reason reason = ask();
+    assert_false(out.repeat);
+    return reason;
+}
+
 #endif

@@ -76,9 +76,9 @@ static void a_sale_that_ended_or_pauses_lets_only_its_buyers_learn_their_win(voi
         item.gate = gates[i];
         board_publish(&board, &item);
         in.pass = pass_for(USER, ITEM, NOW_S + 60);
-        assert_int_equal(ask(), DOOR_GO);
+        assert_int_equal(ask_again(), closed);
         in.pass = pass_for(OTHER_USER, ITEM, NOW_S + 60);
-        assert_int_equal(ask(), closed);
+        assert_int_equal(ask_plain(), closed);
         in.pass = pass_for(USER, ITEM, NOW_S);
         assert_int_equal(ask(), closed);
         in.pass = SPAN_NONE;
@@ -105,9 +105,9 @@ static void stopped_wins_are_unavailable_but_a_buyer_may_still_learn_of_a_win(vo
     }
     board_add_buyer(&board, ITEM, USER);
     in.pass = pass_for(USER, ITEM, NOW_S + 60);
-    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask_again(), DOOR_UNAVAILABLE);
     in.pass = pass_for(USER, ITEM, NOW_S); /* expired: nobody in particular */
-    assert_int_equal(ask(), DOOR_UNAVAILABLE);
+    assert_int_equal(ask_plain(), DOOR_UNAVAILABLE);
     in.pass = pass_for(OTHER_USER, ITEM, NOW_S + 60);
     atomic_store(&board.wins_stopped, (uint32_t)WINS_RUNNING);
     assert_int_equal(ask(), DOOR_GO);
@@ -239,11 +239,39 @@ static void the_sold_out_flag_never_hides_a_win(void **state)
     (void)state;
     item.counts = (struct item_counts){ .given = 10, .held = 10 };
     board_publish(&board, &item);
-    assert_int_equal(ask(), DOOR_SOLD_OUT);
+    in.idempotency_key = SPAN("k");
+    assert_int_equal(ask_plain(), DOOR_SOLD_OUT);
+    assert_int_equal(out.key, 0);
     board_add_buyer(&board, ITEM, USER);
-    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask_again(), DOOR_SOLD_OUT);
+    assert_int_equal(out.key, funnel_key_hash(&keys, USER, SPAN("k")));
     in.pass = pass_for(OTHER_USER, ITEM, NOW_S + 60);
-    assert_int_equal(ask(), DOOR_SOLD_OUT);
+    assert_int_equal(ask_plain(), DOOR_SOLD_OUT);
+}
+
+/* Who has bought can buy again like everybody: nothing is easier for him, and nothing harder. */
+static void a_buyer_who_is_not_refused_just_goes_on(void **state)
+{
+    (void)state;
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask_plain(), DOOR_GO);
+}
+
+static void a_pass_for_an_old_answer_opens_no_purchase(void **state)
+{
+    (void)state;
+    static char text[TOKEN_CHARS];
+    const struct pass pass = {
+        .user = USER, .item = ITEM, .expires_s = NOW_S + 60, .nonce = 5, .repeat_only = true
+    };
+    struct pass back;
+    pass_issue(&keys, &pass, text);
+    in.pass = span_of(text, sizeof text);
+    assert_int_equal(pass_verify(&keys, in.pass, NOW_MS, &back), TOKEN_OK);
+    assert_true(back.repeat_only && !back.once && back.item == ITEM && back.nonce == 5);
+    assert_int_equal(ask_plain(), DOOR_TOO_POPULAR);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask_again(), DOOR_TOO_POPULAR);
 }
 
 /* Seven units are free on the web, three in the app. */
@@ -272,9 +300,9 @@ static void a_long_queue_never_hides_a_win(void **state)
 {
     (void)state;
     board_asked(&board, ITEM, 0, 1000);
-    assert_int_equal(ask(), DOOR_NO_CHANCE);
+    assert_int_equal(ask_plain(), DOOR_NO_CHANCE);
     board_add_buyer(&board, ITEM, USER);
-    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask_again(), DOOR_NO_CHANCE);
 }
 
 static void counters_of_the_queue_may_wrap(void **state)
@@ -297,7 +325,7 @@ static void an_item_switched_to_sold_out_answers_unseen_but_not_to_its_buyers(vo
     assert_int_equal(ask(), DOOR_SOLD_OUT);
     assert_int_equal(out.free, 0);
     board_add_buyer(&board, ITEM, USER);
-    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(ask_again(), DOOR_SOLD_OUT);
     in.pass = pass_for(OTHER_USER, ITEM, NOW_S + 60);
     assert_int_equal(ask(), DOOR_SOLD_OUT);
     switch_sold_out_set(&switches, ITEM, false);
@@ -416,6 +444,8 @@ int main(void)
         RULE(a_key_is_required_unless_the_limit_is_one),
         RULE(sold_out_means_fewer_free_in_the_channel_than_asked),
         RULE(the_sold_out_flag_never_hides_a_win),
+        RULE(a_buyer_who_is_not_refused_just_goes_on),
+        RULE(a_pass_for_an_old_answer_opens_no_purchase),
         RULE(who_is_behind_more_than_there_is_comes_back_later),
         RULE(a_long_queue_never_hides_a_win),
         RULE(counters_of_the_queue_may_wrap),

@@ -1,0 +1,112 @@
+"""Letting units go: who cancels or does not pay waits before he can take the item again, and returned units are drawn for."""
+import time
+
+from harness import Buyer, Server, among, equal, eventually, problem, rule, run, true
+
+# As a shop runs it, but for the connections: all people of a test come from one address.
+server = Server(settings={"limits.address_per_s": 0, "limits.user_requests": 10, "limits.user_window_ms": 60000}).start()
+
+
+def cancel(buyer, won):
+    buyer.order(won["ticket"])
+    equal(server.request("POST", f"/v1/orders/{won['order']}/cancel", session=buyer.session).status, 200)
+
+
+def gone(item, units=0):
+    """Until the board shows what came back."""
+    eventually(lambda: server.counts(item)["held"] == units, "the unit does not come back")
+
+
+def bought_and_cancelled(item, **wish):
+    buyer = Buyer(server)
+    won = buyer.win(item, **wish)
+    cancel(buyer, won)
+    gone(item)
+    return buyer, won
+
+
+@rule
+def who_cancels_waits_and_waits_longer_the_next_time():
+    item = server.open_item(total=5, sale_fields={"cooldown_s": 4})
+    buyer, _ = bought_and_cancelled(item)
+    answer = buyer.buy(item, headers={"Accept-Language": "zh-CN"})
+    problem(answer, 409, "cooling-down")
+    body = answer.json()
+    true("again_ms" in body["detail"] and "您" in body["detail"], body)
+    true(0 < body["again_ms"] - server.now_ms() <= 5000, body)
+    among(answer.headers["retry-after"], ("1", "2", "3", "4", "5"))
+    equal(buyer.mine(item)["again_ms"], body["again_ms"])
+    equal(Buyer(server).buy(item).status, 202, "others do not wait")
+    time.sleep(max(0, body["again_ms"] - server.now_ms()) / 1000)
+    won = buyer.win(item)
+    cancelled_ms = server.now_ms()
+    cancel(buyer, won)
+    eventually(lambda: server.counts(item)["held"] == 1, "the unit does not come back")
+    again = buyer.buy(item)
+    problem(again, 409, "cooling-down")
+    true(again.json()["again_ms"] - cancelled_ms >= 8000, f"not twice as long: {again.json()}")
+
+
+@rule
+def a_cool_down_survives_a_restart():
+    item = server.open_item(total=5, sale_fields={"cooldown_s": 60})
+    buyer, _ = bought_and_cancelled(item)
+    server.kill()
+    server.start()
+    problem(buyer.buy(item), 409, "cooling-down")
+    server.admin_ok("PATCH", f"/sales/{server.sale_of(item)}", {"cooldown_s": 0})
+    eventually(lambda: buyer.buy(item).status == 202, "the shop takes it back, and it stays")
+
+
+@rule
+def an_order_that_expires_counts_and_a_refund_does_not():
+    item = server.open_item(total=2, pay_window_ms=1000, sale_fields={"cooldown_s": 60})
+    late, paid = Buyer(server), Buyer(server)
+    order = paid.order(paid.win(item)["ticket"])
+    server.admin_ok("POST", f"/orders/{order['order']}/paid", {"amount": order["amount"], "currency": "CNY", "reference": "r"})
+    late.win(item)
+    eventually(lambda: server.counts(item)["held"] == 0 and server.counts(item)["free"] == 1, "it does not expire")
+    problem(late.buy(item), 409, "cooling-down")
+    server.admin_ok("POST", f"/orders/{order['order']}/refund", {"to": "stock"})
+    eventually(lambda: server.counts(item)["free"] == 2, "the unit does not come back")
+    equal(paid.buy(item).status, 202)
+
+
+@rule
+def who_cools_down_gets_no_place_in_line():
+    item = server.open_item(total=1, sale_fields={"cooldown_s": 60})
+    buyer, _ = bought_and_cancelled(item)
+    other = Buyer(server)
+    other.win(item)
+    eventually(lambda: server.counts(item)["free"] == 0, "not sold out")
+    answer = buyer.wait(item)
+    problem(answer, 409, "cooling-down")
+    true(answer.json()["again_ms"] > server.now_ms() and int(answer.headers["retry-after"]) > 50, answer.json())
+    equal(Buyer(server).wait(item).status, 201)
+
+
+@rule
+def a_returned_unit_is_drawn_for():
+    item = server.open_item(total=1, sale_fields={"return_draw_ms": 6000})
+    first = Buyer(server)
+    won = first.win(item)
+    users = [Buyer(server) for _ in range(4)]
+    problem(users[0].buy(item), 409, "sold-out")
+    cancel(first, won)
+    eventually(lambda: server.counts(item)["free"] == 1, "the unit does not come back")
+    moments = {}
+    for user in users:
+        answer = user.buy(item)
+        problem(answer, 409, "return-draw")
+        moments[user] = answer.json()["again_ms"]
+        true(0 < moments[user] - server.now_ms() <= 6000 and int(answer.headers["retry-after"]) in range(1, 7), answer.json())
+        equal(user.buy(item).json()["again_ms"], moments[user], "asking more often moves the moment")
+    winner = min(users, key=moments.get)
+    time.sleep(max(0, moments[winner] - server.now_ms()) / 1000)
+    eventually(lambda: winner.buy(item).status == 202, "the first moment does not win", patience_s=2)
+    for user in users:
+        if user is not winner:
+            problem(user.buy(item), 409, "sold-out")
+
+
+run()
