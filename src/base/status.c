@@ -28,6 +28,8 @@ const char *status_name(enum status status)
         return "away";
     case STATUS_REFUSED:
         return "refused";
+    case STATUS_UNKNOWN:
+        return "outcome_unknown";
     }
     return "unknown";
 }

@@ -18,6 +18,7 @@ enum status {
     STATUS_BUSY,     /* held by somebody else right now */
     STATUS_AWAY,     /* a peer (database) can't be reached or can't write now; not a refusal */
     STATUS_REFUSED,  /* a peer (database) refused this very row */
+    STATUS_UNKNOWN,  /* it was asked for, and no answer came: it may have been done */
 };
 
 const char *status_name(enum status status);

@@ -4,7 +4,8 @@
  * Thread: the store thread only.
  * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which
  * and why); STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again
- * later; STATUS_CORRUPT: stop. */
+ * later; STATUS_UNKNOWN: the same, but the commit failed in the middle, so it may be there after a
+ * crash; STATUS_CORRUPT: stop. */
 #ifndef STAMPEDE_CONTRACT_ORDER_STORE_H
 #define STAMPEDE_CONTRACT_ORDER_STORE_H
 
@@ -201,6 +202,7 @@ struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
 struct ban_store_ops;       /* contract/bans.h */
 struct restore_store_ops;   /* contract/restore.h */
+struct admin_store_ops;     /* contract/admin_store.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -213,13 +215,15 @@ struct order_store_ops {
     const struct report_store_ops *report;       /* NULL: this store makes no reports */
     const struct ban_store_ops *bans;            /* NULL: this store keeps no bans */
     const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */
+    const struct admin_store_ops *admin;         /* NULL: this store knows no administrators */
     void (*close)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
     enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */
 
     /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
-     * skipped. refusal->text on entry is the reason that DISPOSE_DEAD records are kept with; on
+     * skipped. A record of an administrator (command.origin) gets its audit row here, whatever its
+     * disposition. refusal->text on entry is the reason that DISPOSE_DEAD records are kept with; on
      * return it also tells why the store is away. */
     enum status (*apply)(struct order_store *, const struct queue_record *records,
         const uint8_t *dispositions, uint32_t count, struct refusal *refusal);

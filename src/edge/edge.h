@@ -109,7 +109,7 @@ struct edge_config {
     int listen_fd; /* >= 0: already listening (socket activation); else opened here with SO_REUSEPORT */
     uint32_t connections_max;
     /* 0: the default (edge.c). A request in flight that the handler does not complete in
-     * request_timeout_ms is answered 503 and its connection closed. send_timeout_ms is for each
+     * request_timeout_ms is answered 504 and its connection closed. send_timeout_ms is for each
      * EDGE_SEND_PROGRESS bytes. */
     uint32_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, request_timeout_ms;
     /* Websockets: between two pings, and without a word from the peer. */

@@ -576,7 +576,10 @@ void serve_expired(struct edge *edge, struct connection *connection)
         && span_starts_with(span_of(connection->in.data, connection->in.size), SPAN("HEAD "));
     buffer_give(&edge->buffers, &connection->in);
     if (waits_for_us)
-        serve_refuse(edge, connection, 503, "There was no answer in time. Try again shortly.");
+        serve_refuse(edge, connection, 504,
+            "No answer came in time: what was asked for may have been done. Ask again with the "
+            "same "
+            "Idempotency-Key, or look before you repeat.");
     else
         serve_refuse(edge, connection, 408, "the request did not arrive in time");
     serve(edge, connection);

@@ -78,31 +78,49 @@ enum status sqlite_next_due(
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_begin(struct sqlite_store *store)
+static enum status run_plain(struct sqlite_store *store, const struct sqlite_sql *sql)
 {
-    static const struct sqlite_sql sql = { SQL_BEGIN, "BEGIN IMMEDIATE" };
     sqlite3_stmt *statement;
-    enum status status = sqlite_prepare(store, &sql, &statement);
+    const enum status status = sqlite_prepare(store, sql, &statement);
     return status == STATUS_OK ? sqlite_run(statement) : status;
 }
 
+enum status sqlite_begin(struct sqlite_store *store)
+{
+    static const struct sqlite_sql whole = { SQL_BEGIN, "BEGIN IMMEDIATE" };
+    static const struct sqlite_sql part = { SQL_PART_BEGIN, "SAVEPOINT part" };
+    if (store->together && sqlite3_get_autocommit(store->database))
+        return STATUS_AWAY; /* SQLite has rolled the whole back: a part alone must not be kept */
+    return run_plain(store, store->together ? &part : &whole);
+}
+
+/* A commit whose write or sync failed is rolled back, but its bytes may be in the file, and a crash
+ * before the next commit could bring them back. */
 enum status sqlite_commit(struct sqlite_store *store)
 {
-    static const struct sqlite_sql sql = { SQL_COMMIT, "COMMIT" };
-    sqlite3_stmt *statement;
-    enum status status = sqlite_prepare(store, &sql, &statement);
-    return status == STATUS_OK ? sqlite_run(statement) : status;
+    static const struct sqlite_sql whole = { SQL_COMMIT, "COMMIT" };
+    static const struct sqlite_sql part = { SQL_PART_KEEP, "RELEASE part" };
+    if (store->together)
+        return run_plain(store, &part);
+    const enum status status = run_plain(store, &whole);
+    const bool io = (sqlite3_errcode(store->database) & 0xff) == SQLITE_IOERR;
+    return status == STATUS_AWAY && io ? STATUS_UNKNOWN : status;
 }
 
 void sqlite_rollback(struct sqlite_store *store)
 {
-    static const struct sqlite_sql sql = { SQL_ROLLBACK, "ROLLBACK" };
-    sqlite3_stmt *statement;
+    static const struct sqlite_sql whole = { SQL_ROLLBACK, "ROLLBACK" };
+    static const struct sqlite_sql part = { SQL_PART_DROP, "ROLLBACK TO part" };
+    static const struct sqlite_sql part_over = { SQL_PART_KEEP, "RELEASE part" };
     if (sqlite3_get_autocommit(store->database))
         return; /* SQLite has rolled back by itself (FULL, IOERR, NOMEM may) */
     /* A rollback only forgets what is in memory; what it answers changes nothing. */
-    if (sqlite_prepare(store, &sql, &statement) == STATUS_OK)
-        (void)!sqlite_run(statement);
+    if (store->together) {
+        if (run_plain(store, &part) == STATUS_OK)
+            (void)!run_plain(store, &part_over);
+        return;
+    }
+    (void)!run_plain(store, &whole);
     invariant(sqlite3_get_autocommit(store->database));
 }
 
@@ -147,6 +165,7 @@ static const struct order_store_ops sqlite_ops = {
     .report = &sqlite_report_ops,
     .bans = &sqlite_bans_ops,
     .restore = &sqlite_restore_ops,
+    .admin = &sqlite_admin_ops,
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,

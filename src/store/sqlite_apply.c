@@ -356,6 +356,8 @@ static enum status apply_all(struct sqlite_batch *batch, const struct queue_reco
         if (records[i].lsn > batch->position) {
             status = sqlite_apply_record(batch, &records[i], dispositions[i]);
             batch->position = records[i].lsn;
+            if (status == STATUS_OK)
+                status = sqlite_audit_record(batch, &records[i]);
         } else if (planted(DUPLICATE_ORDERS)) {
             status = apply_twin(batch, &records[i], dispositions[i]);
         }
@@ -363,7 +365,8 @@ static enum status apply_all(struct sqlite_batch *batch, const struct queue_reco
             return status;
     }
     batch->index = UINT32_MAX;
-    return sqlite_stock_flush(batch);
+    const enum status status = sqlite_audit_users_flush(batch);
+    return status == STATUS_OK ? sqlite_stock_flush(batch) : status;
 }
 
 /* The planted bug: two transactions where there must be one. */

@@ -96,20 +96,25 @@ static enum status audit_write(
     return status;
 }
 
-enum status sqlite_audit_append(struct order_store *handle, const struct audit_entry *entry)
+enum status sqlite_audit_add(struct sqlite_store *store, const struct audit_entry *entry)
 {
-    struct sqlite_store *store = sqlite_of(handle);
     struct audit_entry next = *entry;
     uint8_t before[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES];
     uint64_t entries = 0;
+    const enum status status = audit_head_read(store, &entries, before);
+    if (status != STATUS_OK)
+        return status;
+    next.id = entries + 1;
+    audit_hash(before, &next, hash);
+    return audit_write(store, &next, hash);
+}
+
+enum status sqlite_audit_append(struct order_store *handle, const struct audit_entry *entry)
+{
+    struct sqlite_store *store = sqlite_of(handle);
     enum status status = sqlite_begin(store);
     if (status == STATUS_OK)
-        status = audit_head_read(store, &entries, before);
-    if (status == STATUS_OK) {
-        next.id = entries + 1;
-        audit_hash(before, &next, hash);
-        status = audit_write(store, &next, hash);
-    }
+        status = sqlite_audit_add(store, entry);
     if (status == STATUS_OK)
         status = sqlite_commit(store);
     if (status != STATUS_OK)

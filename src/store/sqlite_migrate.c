@@ -28,6 +28,7 @@ static const char *const step_6[] = {
     "ALTER TABLE bans ADD COLUMN sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)",
     "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0)",
     "ALTER TABLE payments ADD COLUMN searched INTEGER NOT NULL DEFAULT 0",
+    sqlite_admin_tables,
     NULL,
 };
 

@@ -161,6 +161,12 @@ enum sqlite_statement {
     SQL_PAYMENT_SEARCH,
     SQL_PAYMENT_SEARCH_NEXT,
     SQL_PAYMENT_SEARCH_END,
+    SQL_REQUEST_GET,
+    SQL_REQUEST_PUT,
+    SQL_REQUESTS_OLD,
+    SQL_PART_BEGIN,
+    SQL_PART_KEEP,
+    SQL_PART_DROP,
     SQL_STATEMENTS,
 };
 struct sqlite_sql {
@@ -177,7 +183,9 @@ struct sqlite_store {
     sqlite3_stmt *statements[SQL_STATEMENTS];
     struct stock stock;              /* of the batch that is being applied */
     uint64_t floors[SQLITE_COUNTED]; /* their rows get numbers above these */
-    bool recovering;          /* a record makes the sale or item that it names and that is lost */
+    bool recovering; /* a record makes the sale or item that it names and that is lost */
+    bool together;   /* an administrator's transaction is open: others are parts of it */
+    char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
     bool outbox_on;           /* changes of orders are written down for the shop */
     struct sqlite_look *look; /* sqlite_look.c; NULL: not used yet */
     char *path;
@@ -202,6 +210,7 @@ MUST_CHECK enum status sqlite_next_due(
 MUST_CHECK enum status sqlite_begin(struct sqlite_store *);
 MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the caller rolls back */
 void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */
+/* While an administrator's transaction is open, these three begin, keep and drop a part of it. */
 uint32_t sqlite_changed_rows(struct sqlite_store *);
 
 /* 64-bit numbers of ours are unsigned, SQLite's are signed: the same bits. */
@@ -248,12 +257,21 @@ enum status sqlite_identity_set(struct order_store *, uint64_t data_id);
 enum status sqlite_apply(struct order_store *, const struct queue_record *,
     const uint8_t *dispositions, uint32_t count, struct refusal *);
 
+/* Users that a request loaded, in records side by side: one audit row. */
+struct sqlite_users {
+    sale_id sale;
+    uint32_t loaded;
+    uint64_t time_ms;
+    struct command_origin origin;
+};
+
 /* What one batch is doing. */
 struct sqlite_batch {
     struct sqlite_store *store;
     struct refusal *refusal;
     uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
     lsn_t position; /* the last record that is in */
+    struct sqlite_users users;
     char dead_reason[sizeof((struct refusal *)0)->text];
 };
 /* Fills the refusal and answers STATUS_REFUSED. */
@@ -429,7 +447,16 @@ enum status sqlite_item_get(struct order_store *, item_id, struct item *);
 enum status sqlite_items(
     struct order_store *, sale_id, item_id after, struct item *, uint32_t max, uint32_t *count);
 
+/* sqlite_admin.c */
+extern const char sqlite_admin_tables[];
+extern const struct admin_store_ops sqlite_admin_ops;
+/* The audit row of a record that names its actor; flush after the last one. */
+MUST_CHECK enum status sqlite_audit_record(struct sqlite_batch *, const struct queue_record *);
+MUST_CHECK enum status sqlite_audit_users_flush(struct sqlite_batch *);
+
 /* sqlite_audit.c */
+/* Inside the caller's transaction; the id is given here. */
+MUST_CHECK enum status sqlite_audit_add(struct sqlite_store *, const struct audit_entry *);
 enum status sqlite_audit_append(struct order_store *, const struct audit_entry *);
 enum status sqlite_audit_list(
     struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);

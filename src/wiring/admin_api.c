@@ -1,79 +1,83 @@
 #include "wiring/admin_api.h"
 
-#include "base/log.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
 #include "wiring/path_pattern.h"
 #include "wiring/query.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+enum admin_effect {
+    READS,
+    COMMANDS, /* the inventory only: goes on while the database is away */
+    WRITES,   /* the database, perhaps the inventory too */
+};
 struct admin_route {
     enum http_method method;
     enum admin_role role;
+    enum admin_effect effect;
     const char *path; /* after /admin/v1; a pattern with the query it takes (path_pattern.h) */
     admin_handler handler;
 };
 
 static const struct admin_route routes[] = {
-    { HTTP_GET, ADMIN_VIEWER, "/products?after", admin_products_list },
-    { HTTP_POST, ADMIN_ADMIN, "/products", admin_product_create },
-    { HTTP_GET, ADMIN_VIEWER, "/sales?after archived", admin_sales_list },
-    { HTTP_POST, ADMIN_ADMIN, "/sales", admin_sale_create },
-    { HTTP_GET, ADMIN_VIEWER, "/sales/#", admin_sale_show },
-    { HTTP_PATCH, ADMIN_ADMIN, "/sales/#", admin_sale_change },
-    { HTTP_GET, ADMIN_VIEWER, "/sales/#/report", admin_sale_report },
-    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/preheat", admin_sale_preheat },
-    { HTTP_POST, ADMIN_ADMIN, "/sales/#/publish", admin_sale_publish },
-    { HTTP_POST, ADMIN_ADMIN, "/sales/#/unpublish", admin_sale_unpublish },
-    { HTTP_POST, ADMIN_ADMIN, "/sales/#/archive", admin_sale_archive },
-    { HTTP_POST, ADMIN_ADMIN, "/sales/#/unarchive", admin_sale_unarchive },
-    { HTTP_POST, ADMIN_ADMIN, "/sales/#/clone", admin_sale_clone },
-    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/open", admin_sale_open },
-    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/pause", admin_sale_pause },
-    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/resume", admin_sale_resume },
-    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/end", admin_sale_end },
-    { HTTP_POST, ADMIN_OPERATOR, "/sales/#/beacon", admin_sale_beacon },
-    { HTTP_POST, ADMIN_ADMIN, "/sales/#/users", admin_sale_users },
-    { HTTP_GET, ADMIN_VIEWER, "/items?sale after", admin_items_list },
-    { HTTP_POST, ADMIN_ADMIN, "/items", admin_item_create },
-    { HTTP_POST, ADMIN_OPERATOR, "/items/#/preheat", admin_item_preheat },
-    { HTTP_POST, ADMIN_OPERATOR, "/items/#/adjust", admin_item_adjust },
-    { HTTP_POST, ADMIN_OPERATOR, "/items/#/move", admin_item_move },
-    { HTTP_GET, ADMIN_VIEWER, "/items/#/counts", admin_item_counts },
-    { HTTP_GET, ADMIN_VIEWER, "/items/#/waitlist?after", admin_item_waitlist },
-    { HTTP_GET, ADMIN_VIEWER, "/orders?sale item state from_ms to_ms user subject before limit",
-        admin_orders_list },
-    { HTTP_GET, ADMIN_VIEWER, "/orders/@", admin_order_show },
-    { HTTP_POST, ADMIN_OPERATOR, "/orders/@/paid", admin_order_paid },
-    { HTTP_POST, ADMIN_OPERATOR, "/orders/@/cancel", admin_order_cancel },
-    { HTTP_POST, ADMIN_ADMIN, "/orders/@/refund", admin_order_refund },
-    { HTTP_GET, ADMIN_VIEWER, "/orders/@/payments", admin_order_payments },
-    { HTTP_GET, ADMIN_OPERATOR, "/orders/@/details", admin_order_details },
-    { HTTP_GET, ADMIN_VIEWER, "/refunds?open after", admin_refunds },
-    { HTTP_GET, ADMIN_VIEWER, "/payments/totals", admin_money_totals },
-    { HTTP_GET, ADMIN_VIEWER, "/sandbox", admin_sandbox },
-    { HTTP_PATCH, ADMIN_ADMIN, "/sandbox", admin_sandbox_change },
-    { HTTP_GET, ADMIN_VIEWER, "/dead-letters?state after", admin_dead_letters },
-    { HTTP_GET, ADMIN_VIEWER, "/dead-letters/#", admin_dead_letter_show },
-    { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/retry", admin_dead_letter_retry },
-    { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/return", admin_dead_letter_return },
-    { HTTP_POST, ADMIN_OPERATOR, "/dead-letters/#/dismiss", admin_dead_letter_dismiss },
-    { HTTP_GET, ADMIN_VIEWER, "/alarms", admin_alarms },
-    { HTTP_GET, ADMIN_VIEWER, "/reconcile", admin_reconcile_show },
-    { HTTP_POST, ADMIN_OPERATOR, "/reconcile", admin_reconcile_run },
-    { HTTP_GET, ADMIN_VIEWER, "/audit?after", admin_audit },
-    { HTTP_GET, ADMIN_VIEWER, "/switches", admin_switches },
-    { HTTP_PATCH, ADMIN_OPERATOR, "/switches", admin_switches_change },
-    { HTTP_GET, ADMIN_VIEWER, "/bans?all after", admin_bans_list },
-    { HTTP_POST, ADMIN_OPERATOR, "/bans", admin_ban_add },
-    { HTTP_POST, ADMIN_OPERATOR, "/bans/#/lift", admin_ban_lift },
-    { HTTP_GET, ADMIN_VIEWER, "/watch", admin_watch },
-    { HTTP_GET, ADMIN_VIEWER, "/webhooks?state after", admin_webhooks_list },
-    { HTTP_POST, ADMIN_OPERATOR, "/webhooks/#/replay", admin_webhook_replay },
-    { HTTP_POST, ADMIN_OPERATOR, "/webhooks/replay", admin_webhooks_replay },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/products?after", admin_products_list },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/products", admin_product_create },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/sales?after archived", admin_sales_list },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales", admin_sale_create },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/sales/#", admin_sale_show },
+    { HTTP_PATCH, ADMIN_ADMIN, WRITES, "/sales/#", admin_sale_change },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/sales/#/report", admin_sale_report },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/sales/#/preheat", admin_sale_preheat },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales/#/publish", admin_sale_publish },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales/#/unpublish", admin_sale_unpublish },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales/#/archive", admin_sale_archive },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales/#/unarchive", admin_sale_unarchive },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales/#/clone", admin_sale_clone },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/sales/#/open", admin_sale_open },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/sales/#/pause", admin_sale_pause },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/sales/#/resume", admin_sale_resume },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/sales/#/end", admin_sale_end },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/sales/#/beacon", admin_sale_beacon },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales/#/users", admin_sale_users },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/items?sale after", admin_items_list },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/items", admin_item_create },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/items/#/preheat", admin_item_preheat },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/items/#/adjust", admin_item_adjust },
+    { HTTP_POST, ADMIN_OPERATOR, COMMANDS, "/items/#/move", admin_item_move },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/items/#/counts", admin_item_counts },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/items/#/waitlist?after", admin_item_waitlist },
+    { HTTP_GET, ADMIN_VIEWER, READS,
+        "/orders?sale item state from_ms to_ms user subject before limit", admin_orders_list },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/orders/@", admin_order_show },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/orders/@/paid", admin_order_paid },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/orders/@/cancel", admin_order_cancel },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/orders/@/refund", admin_order_refund },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/orders/@/payments", admin_order_payments },
+    { HTTP_GET, ADMIN_OPERATOR, READS, "/orders/@/details", admin_order_details },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/refunds?open after", admin_refunds },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/payments/totals", admin_money_totals },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/sandbox", admin_sandbox },
+    { HTTP_PATCH, ADMIN_ADMIN, WRITES, "/sandbox", admin_sandbox_change },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/dead-letters?state after", admin_dead_letters },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/dead-letters/#", admin_dead_letter_show },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/dead-letters/#/retry", admin_dead_letter_retry },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/dead-letters/#/return", admin_dead_letter_return },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/dead-letters/#/dismiss", admin_dead_letter_dismiss },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/alarms", admin_alarms },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/reconcile", admin_reconcile_show },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/reconcile", admin_reconcile_run },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/audit?after", admin_audit },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/switches", admin_switches },
+    { HTTP_PATCH, ADMIN_OPERATOR, WRITES, "/switches", admin_switches_change },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/bans?all after", admin_bans_list },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/bans", admin_ban_add },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/bans/#/lift", admin_ban_lift },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/watch", admin_watch },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/webhooks?state after", admin_webhooks_list },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/webhooks/#/replay", admin_webhook_replay },
+    { HTTP_POST, ADMIN_OPERATOR, WRITES, "/webhooks/replay", admin_webhooks_replay },
 };
 
 /* Tells the methods that the path has. */
@@ -123,29 +127,16 @@ void desk_admin_job(struct desk *desk, struct job *job)
             return;
         }
         job->ticket = order == 0 ? 0 : funnel_order_number(desk->config.keys, order);
-        routes[i].handler(desk, job, id);
+        if (routes[i].effect == READS)
+            routes[i].handler(desk, job, id);
+        else
+            admin_change_run(desk, job, routes[i].handler, id, routes[i].effect == WRITES);
         return;
     }
     if (path_known)
         method_refuse(job);
     else
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
-}
-
-void admin_audit_write(
-    struct desk *desk, const struct job *job, const char *action, const char *format, ...)
-{
-    struct audit_entry entry = { .time_ms = desk->now_ms };
-    va_list arguments;
-    snprintf(entry.actor, sizeof entry.actor, "%s", job->actor);
-    snprintf(entry.action, sizeof entry.action, "%s", action);
-    va_start(arguments, format);
-    vsnprintf(entry.detail, sizeof entry.detail, format, arguments);
-    va_end(arguments);
-    const enum status status = desk->config.store->ops->audit_append(desk->config.store, &entry);
-    if (status != STATUS_OK)
-        log_error("desk", "the audit entry \"%s %s\" can't be written: %s", action, entry.detail,
-            status_name(status));
 }
 
 void admin_refuse(struct job *job, const struct outcome *outcome)

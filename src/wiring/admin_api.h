@@ -1,5 +1,6 @@
 /* wiring/admin_api.h: the admin API's routes. Each handler runs on the desk, answers the job,
- * and changes nothing when it refuses. What changed something is written to the audit chain. */
+ * and changes nothing when it refuses. What changed something is written to the audit chain: for
+ * commands to the inventory by whoever writes their record to the database, for the rest here. */
 #ifndef STAMPEDE_WIRING_ADMIN_API_H
 #define STAMPEDE_WIRING_ADMIN_API_H
 
@@ -93,9 +94,16 @@ void admin_sale_json(const struct desk *desk, const struct sale *sale, struct te
 /* admin_report.c */
 void admin_sale_report(struct desk *desk, struct job *job, uint32_t id);
 
+/* admin_change.c: carries out a request that changes something. `writes`: it changes the database, so
+ * that is one transaction with its audit rows and, if it has a key, its answer. */
+void admin_change_run(struct desk *desk, struct job *job, admin_handler handler, uint32_t id, bool writes);
+/* Within that transaction. If it can't be written, the request fails and nothing is changed. */
+void admin_audit_write(struct desk *desk, struct job *job, const char *action, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* For what is in memory only: its audit rows are kept first. False and the job is answered when they
+ * can't be. */
+MUST_CHECK bool admin_audit_keep(struct desk *desk, struct job *job);
 /* admin_api.c: shared by the handlers. */
-void admin_audit_write(struct desk *desk, const struct job *job, const char *action,
-    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void admin_refuse(struct job *job, const struct outcome *outcome); /* an inventory refusal as a problem */
 /* A number from the query: false and the job is answered when it is there and wrong. */
 MUST_CHECK bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value);

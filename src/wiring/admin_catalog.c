@@ -148,7 +148,7 @@ void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
     free(product);
 }
 
-enum { SALE_FIELDS = 16, HUMAN_NAME_MAX = 15 };
+enum { SALE_FIELDS = 16, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
 /* Of a new sale that does not say otherwise. */
 enum { COOLDOWN_STANDARD_S = 60, RETURN_DRAW_STANDARD_MS = 5000 };
 
@@ -232,6 +232,39 @@ void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
     job_reply_json(job, 200, &body);
 }
 
+static void value_text(const struct field *field, struct text *out)
+{
+    if (field->kind == FIELD_TEXT)
+        text_format(out, "\"%s\"", (const char *)field->into);
+    else if (field->kind == FIELD_FLAG)
+        text_string(out, *(const bool *)field->into ? "true" : "false");
+    else
+        text_u64(out,
+            field->kind == FIELD_U32 ? *(const uint32_t *)field->into : *(const uint64_t *)field->into);
+}
+
+/* A row for each member that has another value now. */
+static void sale_change_audit(
+    struct desk *desk, struct job *job, const struct sale *before, const struct sale *after)
+{
+    struct field was[SALE_FIELDS], is[SALE_FIELDS];
+    struct sale old = *before, new = *after;
+    char old_human[HUMAN_NAME_MAX + 1], new_human[HUMAN_NAME_MAX + 1];
+    char bytes[2][2 * BEACON_NAME_BYTES_MAX];
+    sale_fields(&old, old_human, false, was);
+    sale_fields(&new, new_human, false, is);
+    for (uint32_t i = 0; i < SALE_FIELDS; i++) {
+        struct text from = text_in(bytes[0], sizeof bytes[0]), to = text_in(bytes[1], sizeof bytes[1]);
+        value_text(&was[i], &from);
+        value_text(&is[i], &to);
+        if (span_equal(text_span(&from), text_span(&to)))
+            continue;
+        const bool both = from.size + to.size <= AUDIT_VALUES_MAX;
+        admin_audit_write(desk, job, "sale.change", "sale %u %s: %.*s%s%.*s", after->id, is[i].name,
+            both ? (int)from.size : 0, from.data, both ? " \u2192 " : "now ", (int)to.size, to.data);
+    }
+}
+
 /* A sale that the inventory knows changes there first: if it refuses, nothing has changed
  * anywhere. */
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
@@ -263,6 +296,8 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     sale.terms_lsn = outcome.lsn;
+    if (status == STATUS_OK && outcome.repeated) /* done before; somebody may have changed them since */
+        status = desk_sale_terms(desk, &sale, &known);
     if (status == STATUS_OK)
         status = desk->config.store->ops->sale_update(desk->config.store, &sale);
     if (status != STATUS_OK) {
@@ -273,12 +308,5 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     admin_sale_json(desk, &sale, &body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(desk, job, "sale.change",
-        "sale %u start %llu end %llu limit %u human check %s waiting room %d pass once %d "
-        "drop %u%% pace %u cooldown %u s return draw %u ms",
-        sale.id, (unsigned long long)sale.start_ms, (unsigned long long)sale.end_ms,
-        sale.limit_per_user, human_check_name(sale.human_check), sale.waiting_room, sale.pass_once,
-        sale.drop_percent, sale.pace_per_s, sale.cooldown_s, sale.return_draw_ms);
-    if (strcmp(before.beacon_name, sale.beacon_name) != 0)
-        admin_audit_write(desk, job, "sale.change", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
+    sale_change_audit(desk, job, &before, &sale);
 }

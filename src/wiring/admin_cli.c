@@ -2,7 +2,8 @@
 #include "wiring/admin_cli.h"
 
 #include "base/clock.h"
-#include "base/span.h"
+#include "base/random.h"
+#include "base/text.h"
 #include "contract/limits.h"
 #include "wiring/admin_cli_parts.h"
 #include "wiring/reconcile_cli.h"
@@ -18,6 +19,9 @@ enum {
     ANSWER_BYTES_MAX = 64 * 1024 * 1024,
     CONNECT_TIMEOUT_MS = 5000,
     ANSWER_TIMEOUT_MS = 60000,
+    TRIES_MAX = 4,      /* of a change whose answer does not come */
+    TRY_AGAIN_MS = 500, /* before the second; twice as long before each further one */
+    CHANGE_KEY_BYTES = 16,
     ARGUMENTS_MAX = 256,
     RECONCILE_POLL_US = 100 * 1000,
     RECONCILE_POLLS_MAX = 36000, /* an hour */
@@ -62,11 +66,29 @@ static void answer_free(struct answer *answer)
     *answer = (struct answer){ 0 };
 }
 
+/* The headers of the next request; `key` NULL: without one. False: no memory. */
+static bool headers_make(struct session *session, const char *key)
+{
+    const char *const lines[] = { session->authorization, "Content-Type: application/json",
+        "Expect:", key };
+    curl_slist_free_all(session->headers);
+    session->headers = NULL;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && lines[i] != NULL; i++) {
+        struct curl_slist *more = curl_slist_append(session->headers, lines[i]);
+        if (more == NULL)
+            return false;
+        session->headers = more;
+    }
+    return true;
+}
+
 static CURLcode exchange(struct session *session, const char *method, const char *path,
     const char *body, struct answer *answer)
 {
     char url[URL_BYTES + ADMIN_PATH_BYTES];
     CURL *curl = session->curl;
+    free(answer->bytes);
+    *answer = (struct answer){ 0 };
     snprintf(url, sizeof url, "%s%s", session->url, path);
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -87,14 +109,66 @@ static CURLcode exchange(struct session *session, const char *method, const char
     return code;
 }
 
+/* A change has a key of its own, so that it is done once however often it is asked for. */
+static bool change_key_add(struct session *session)
+{
+    uint8_t secret[CHANGE_KEY_BYTES];
+    char line[sizeof "Idempotency-Key: " + 2 * CHANGE_KEY_BYTES];
+    struct text text = text_in(line, sizeof line - 1);
+    random_secret(secret, sizeof secret);
+    text_literal(&text, "Idempotency-Key: ");
+    text_hex(&text, span_of(secret, sizeof secret));
+    line[text.size] = 0;
+    return headers_make(session, line);
+}
+
+static bool nobody_there(CURLcode code)
+{
+    return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
+}
+
+/* Asks again while it is not known what became of it. *unknown: it still is not. */
+static CURLcode exchange_surely(struct session *session, const char *method, const char *path,
+    const char *body, struct answer *answer, bool *unknown)
+{
+    CURLcode code = CURLE_OK;
+    *unknown = false;
+    for (uint32_t i = 0; i < TRIES_MAX; i++) {
+        if (i > 0)
+            usleep(TRY_AGAIN_MS * 1000u << (i - 1));
+        code = exchange(session, method, path, body, answer);
+        if (code == CURLE_OK && answer->status != 504) {
+            *unknown = false;
+            return code;
+        }
+        *unknown |= !nobody_there(code);
+        if (!*unknown)
+            return code; /* it was never sent */
+    }
+    return code;
+}
+
 /* Says what went wrong; on success the answer is parsed and the caller frees it. */
 static enum admin_cli_result call(struct session *session, const char *method, const char *path,
     const json_t *body, struct answer *answer)
 {
     char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    bool unknown = false;
     *answer = (struct answer){ 0 };
-    const CURLcode code = exchange(session, method, path, text != NULL ? text : "", answer);
+    const bool changes = strcmp(method, "GET") != 0;
+    if (changes ? !change_key_add(session) : !headers_make(session, NULL)) {
+        free(text);
+        return ADMIN_CLI_NO_SERVER;
+    }
+    const char *sent = text != NULL ? text : "";
+    const CURLcode code = changes ? exchange_surely(session, method, path, sent, answer, &unknown)
+                                  : exchange(session, method, path, sent, answer);
     free(text);
+    if (unknown)
+        fprintf(session->errors,
+            "stampede admin: no answer after %d tries: the change may have been made, "
+            "look before you repeat it\n",
+            TRIES_MAX);
     if (code != CURLE_OK) {
         fprintf(session->errors, "stampede admin: %s: %s\n", session->url, curl_easy_strerror(code));
         answer_free(answer);
@@ -334,10 +408,7 @@ static bool session_open(struct session *session, const char *url, const char *k
     if (!key_read(session, key_file))
         return false;
     session->curl = curl_easy_init();
-    session->headers = curl_slist_append(session->headers, session->authorization);
-    session->headers = curl_slist_append(session->headers, "Content-Type: application/json");
-    session->headers = curl_slist_append(session->headers, "Expect:");
-    return session->curl != NULL && session->headers != NULL;
+    return session->curl != NULL;
 }
 
 static void session_close(struct session *session)

@@ -205,8 +205,10 @@ void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id)
     };
     if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
         return;
-    *bank_switches(desk->money.bank) = wanted;
-    switches_reply(desk, job);
     admin_audit_write(desk, job, "sandbox.change", "lost %u doubled %u delay %u ms", wanted.lost,
         wanted.doubled, wanted.delay_ms);
+    if (!admin_audit_keep(desk, job))
+        return;
+    *bank_switches(desk->money.bank) = wanted;
+    switches_reply(desk, job);
 }

@@ -74,11 +74,15 @@ void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
         return;
     }
-    if (!desk_reconcile_begin(desk, job->actor, repair)) {
+    if (reconcile_report(desk->reconcile)->state == RECONCILE_RUNNING) {
         job_reply_problem(job, PROBLEM_CONFLICT, "A reconciliation is running.", SPAN_NONE);
         return;
     }
-    report_reply(desk, job, 202);
     if (repair)
         admin_audit_write(desk, job, "reconcile.run", "with repair");
+    if (!admin_audit_keep(desk, job))
+        return;
+    const bool begun = desk_reconcile_begin(desk, job->actor, repair);
+    invariant(begun);
+    report_reply(desk, job, 202);
 }

@@ -31,7 +31,7 @@ static void counts_json(const struct desk *desk, item_id item, struct text *out)
 static void preheat_json(const struct item *item, enum preheat_result result,
     const struct outcome *outcome, struct text *out)
 {
-    static const char *const names[] = { "preheated", "unchanged", "refused", "unavailable" };
+    static const char *const names[] = { "preheated", "unchanged", "refused", "unavailable", "unknown" };
     text_format(out, "{\"item\":%u,\"result\":\"%s\",\"sellable\":%lld", item->id, names[result],
         (long long)item->total - item->locked - item->sold);
     if (result == PREHEAT_REFUSED)
@@ -40,8 +40,8 @@ static void preheat_json(const struct item *item, enum preheat_result result,
 }
 
 /* Preheats all items of the sale into `out`; answers the worst that happened. */
-static enum preheat_result sale_preheat(struct desk *desk, struct job *job, const struct sale *sale,
-    struct text *out, enum status *status)
+static enum preheat_result sale_preheat(
+    struct desk *desk, const struct sale *sale, struct text *out, enum status *status)
 {
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS;
@@ -62,17 +62,23 @@ static enum preheat_result sale_preheat(struct desk *desk, struct job *job, cons
             after = items[i].id;
             if (result > worst)
                 worst = result;
-            if (result == PREHEAT_DONE)
-                admin_audit_write(desk, job, "item.preheat", "item %u", items[i].id);
         }
     }
     text_literal(out, "]");
     return worst;
 }
 
-static int preheat_status(enum preheat_result worst)
+/* Where nothing is known of an item, nothing is told of the others: the request is to be repeated. */
+static void preheat_reply(struct job *job, enum preheat_result worst, const struct text *body)
 {
-    return worst == PREHEAT_REFUSED ? 409 : worst == PREHEAT_AWAY ? 503 : 200;
+    if (worst == PREHEAT_UNKNOWN)
+        job_reply_status(job, STATUS_UNKNOWN);
+    else
+        job_reply_json(job,
+            worst == PREHEAT_REFUSED    ? 409
+                : worst == PREHEAT_AWAY ? 503
+                                        : 200,
+            body);
 }
 
 void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
@@ -83,12 +89,12 @@ void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
     if (!admin_sale_read(desk, job, id, &sale))
         return;
     text_format(&body, "{\"sale\":%u,", id);
-    const enum preheat_result worst = sale_preheat(desk, job, &sale, &body, &status);
+    const enum preheat_result worst = sale_preheat(desk, &sale, &body, &status);
     text_literal(&body, "}");
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else
-        job_reply_json(job, preheat_status(worst), &body);
+        preheat_reply(job, worst, &body);
 }
 
 /* False: answered. */
@@ -116,7 +122,7 @@ void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
     if (!sale_has_items(desk, job, id))
         return;
     text_format(&body, "{\"sale\":%u,", id);
-    const enum preheat_result worst = sale_preheat(desk, job, &sale, &body, &status);
+    const enum preheat_result worst = sale_preheat(desk, &sale, &body, &status);
     if (status == STATUS_OK && worst <= PREHEAT_UNCHANGED && !sale.published) {
         sale.published = true;
         status = desk->config.store->ops->sale_update(desk->config.store, &sale);
@@ -128,7 +134,7 @@ void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else
-        job_reply_json(job, preheat_status(worst), &body);
+        preheat_reply(job, worst, &body);
 }
 
 void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
@@ -149,9 +155,7 @@ void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
         return;
     const enum preheat_result result = desk_preheat(desk, &sale, &item, &outcome);
     preheat_json(&item, result, &outcome, &body);
-    job_reply_json(job, preheat_status(result), &body);
-    if (result == PREHEAT_DONE)
-        admin_audit_write(desk, job, "item.preheat", "item %u", id);
+    preheat_reply(job, result, &body);
 }
 
 /* What the inventory does not know but the store does is not preheated yet. True: answered. */
@@ -183,8 +187,12 @@ static bool unknown_refuse(struct desk *desk, struct job *job, const struct comm
 static bool ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
 {
     const enum status status = desk_ask(desk, command, outcome);
+    if (status == STATUS_UNKNOWN) {
+        job_reply_status(job, status);
+        return false;
+    }
     if (status != STATUS_OK) {
-        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory has too much to do.", SPAN_NONE);
         return false;
     }
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
@@ -195,8 +203,7 @@ static bool ask(struct desk *desk, struct job *job, const struct command *comman
     return true;
 }
 
-static void gate_move(
-    struct desk *desk, struct job *job, sale_id id, enum gate_move move, const char *action)
+static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_move move)
 {
     struct sale sale;
     struct outcome outcome = { 0 };
@@ -210,31 +217,30 @@ static void gate_move(
     if (move == GATE_MOVE_OPEN && outcome.changed)
         desk_report_opened(desk, &sale);
     desk->catalog_stale = true;
-    text_format(&body, "{\"sale\":%u,\"changed\":%s}", id, outcome.changed ? "true" : "false");
+    text_format(&body, "{\"sale\":%u,\"changed\":%s}", id,
+        outcome.changed || outcome.repeated ? "true" : "false");
     job_reply_json(job, 200, &body);
-    if (outcome.changed)
-        admin_audit_write(desk, job, action, "sale %u", id);
 }
 
 void admin_sale_open(struct desk *desk, struct job *job, uint32_t id)
 {
-    gate_move(desk, job, id, GATE_MOVE_OPEN, "sale.open");
+    gate_move(desk, job, id, GATE_MOVE_OPEN);
 }
 
 void admin_sale_pause(struct desk *desk, struct job *job, uint32_t id)
 {
-    gate_move(desk, job, id, GATE_MOVE_PAUSE, "sale.pause");
+    gate_move(desk, job, id, GATE_MOVE_PAUSE);
 }
 
 void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id)
 {
-    gate_move(desk, job, id, GATE_MOVE_RESUME, "sale.resume");
+    gate_move(desk, job, id, GATE_MOVE_RESUME);
 }
 
 void admin_sale_end(struct desk *desk, struct job *job, uint32_t id)
 {
     desk_report_look(desk); /* what came until now is the sale's own */
-    gate_move(desk, job, id, GATE_MOVE_END, "sale.end");
+    gate_move(desk, job, id, GATE_MOVE_END);
 }
 
 static bool channel_read(const struct desk *desk, struct job *job, const char *name, channel_index *channel)
@@ -272,9 +278,6 @@ void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
         || !ask(desk, job, &command, &outcome))
         return;
     applied_reply(desk, job, id, &outcome);
-    if (outcome.changed)
-        admin_audit_write(desk, job, "item.adjust", "item %u %s asked %d applied %d", id, name,
-            command.adjust.delta, outcome.applied);
 }
 
 void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
@@ -292,9 +295,6 @@ void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
         || !channel_read(desk, job, to, &command.move.to) || !ask(desk, job, &command, &outcome))
         return;
     applied_reply(desk, job, id, &outcome);
-    if (outcome.changed)
-        admin_audit_write(desk, job, "item.move", "item %u %s to %s asked %u applied %d", id, from,
-            to, command.move.quantity, outcome.applied);
 }
 
 void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
@@ -367,6 +367,7 @@ void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
     char error[FIELD_ERROR];
     json_t *users = NULL;
     uint32_t fresh = 0;
+    enum status status;
     const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, true, NULL } };
     if (!admin_sale_read(desk, job, id, &sale))
         return;
@@ -379,15 +380,14 @@ void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
     const char *wrong = good ? users_check(users) : error;
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    else if (desk_sale_ensure(desk, &sale, &outcome) != STATUS_OK)
-        job_reply_problem(job, PROBLEM_UNAVAILABLE, NULL, SPAN_NONE);
+    else if ((status = desk_sale_ensure(desk, &sale, &outcome)) != STATUS_OK)
+        job_reply_status(job, status);
     else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
         admin_refuse(job, &outcome);
     else if (users_load(desk, job, id, users, &fresh)) {
         struct text body = job_body(job);
         text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", id, json_array_size(users), fresh);
         job_reply_json(job, 200, &body);
-        admin_audit_write(desk, job, "sale.users", "sale %u loaded %u", id, fresh);
     }
     json_decref(object);
 }

@@ -128,17 +128,37 @@ static bool wants_sold_out(const struct switch_wish *wish, item_id item)
     return false;
 }
 
-static void sold_out_change(struct desk *desk, struct job *job, const struct switch_wish *wish)
+static void sold_out_change(struct desk *desk, struct job *job, const struct switch_wish *wish, bool set)
 {
     for (item_id item = 1; item < ITEMS_LIMIT; item++) {
         const bool is = switch_sold_out(desk->config.switches, item);
         const bool wanted = (is || wish->item_count > 0) && wants_sold_out(wish, item);
         if (is == wanted)
             continue;
-        switch_sold_out_set(desk->config.switches, item, wanted);
-        admin_audit_write(desk, job, "switch.set", "sold_out_items: item %u %s", item,
-            wanted ? "answers sold out unseen" : "is sold again");
+        if (set)
+            switch_sold_out_set(desk->config.switches, item, wanted);
+        else
+            admin_audit_write(desk, job, "switch.set", "sold_out_items: item %u %s", item,
+                wanted ? "answers sold out unseen" : "is sold again");
     }
+}
+
+/* First all audit rows; when they are kept, the switches (`set`), which are in memory. */
+static void wish_pass(struct desk *desk, struct job *job, const struct switch_wish *wish, bool set)
+{
+    for (unsigned name = 0; name < SWITCHES; name++) {
+        const uint32_t is = switch_value(desk->config.switches, (enum switch_name)name);
+        const uint32_t wanted = is_flag(name) ? wish->flags[name] : wish->numbers[name];
+        if (is == wanted)
+            continue;
+        if (set)
+            switch_set(desk->config.switches, (enum switch_name)name, wanted);
+        else
+            admin_audit_write(
+                desk, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
+    }
+    if (wish->items_given)
+        sold_out_change(desk, job, wish, set);
 }
 
 void admin_switches_change(struct desk *desk, struct job *job, uint32_t id)
@@ -147,16 +167,10 @@ void admin_switches_change(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!wish_read(desk, job, &wish))
         return;
-    for (unsigned name = 0; name < SWITCHES; name++) {
-        const uint32_t is = switch_value(desk->config.switches, (enum switch_name)name);
-        const uint32_t wanted = is_flag(name) ? wish.flags[name] : wish.numbers[name];
-        if (is == wanted)
-            continue;
-        switch_set(desk->config.switches, (enum switch_name)name, wanted);
-        admin_audit_write(desk, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
-    }
+    wish_pass(desk, job, &wish, false);
+    if (!admin_audit_keep(desk, job))
+        return;
+    wish_pass(desk, job, &wish, true);
     gate_limits_apply(desk->config.limits, desk->config.switches, desk->config.config);
-    if (wish.items_given)
-        sold_out_change(desk, job, &wish);
     switches_reply(desk, job);
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/admin_store.h"
 #include "edge/http_date.h"
 #include "edge/http_reply.h"
 #include "wiring/answers.h"
@@ -121,6 +122,8 @@ void job_reply_json(struct job *job, int status, const struct text *body)
     memmove(job->response + head.size, body->data, body->size);
     memcpy(job->response, head.data, head.size);
     job->response_size = head.size + body->size;
+    job->status = status;
+    job->body_size = body->size;
     job->result = JOB_REPLY;
 }
 
@@ -130,13 +133,14 @@ static void job_problem(struct job *job, enum problem problem, const char *detai
     struct text out = text_in(job->response, job->response_bytes);
     problem_reply(&out, problem, detail, more, headers, job->closing);
     job->response_size = out.size;
+    job->status = problem_texts[problem].status;
     job->result = JOB_REPLY;
 }
 
 void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more)
 {
-    job_problem(job, problem, detail, more,
-        problem == PROBLEM_UNAVAILABLE ? SPAN("Retry-After: 2\r\n") : SPAN_NONE);
+    const bool again = problem == PROBLEM_UNAVAILABLE || problem == PROBLEM_OUTCOME_UNKNOWN;
+    job_problem(job, problem, detail, more, again ? SPAN("Retry-After: 2\r\n") : SPAN_NONE);
 }
 
 void job_reply_method(struct job *job, const char *allow)
@@ -160,6 +164,8 @@ void job_reply_status(struct job *job, enum status status)
 {
     if (status == STATUS_AWAY)
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The database is away. Try again shortly.", SPAN_NONE);
+    else if (status == STATUS_UNKNOWN)
+        job_reply_problem(job, PROBLEM_OUTCOME_UNKNOWN, NULL, SPAN_NONE);
     else if (status == STATUS_NOT_FOUND)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else if (status == STATUS_REFUSED || status == STATUS_CONFLICT)
@@ -178,6 +184,9 @@ enum status desk_ask(struct desk *desk, const struct command *command, struct ou
         return STATUS_AWAY;
     const uint64_t tag = ++desk->next_tag;
     *request = (struct inventory_request){ .tag = tag, .command = *command };
+    if (desk->acting != NULL)
+        desk_origin_fill(desk, &request->command);
+    const bool changes = command->type < COMMAND_LOGGED_COUNT;
     port->ops->commit(port);
     port->ops->flush(port);
     const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
@@ -187,11 +196,15 @@ enum status desk_ask(struct desk *desk, const struct command *command, struct ou
             if (answer->tag != tag)
                 continue; /* came too late for the one who asked */
             *outcome = answer->outcome;
+            if (desk->acting != NULL)
+                desk->acting->commanded |= outcome->changed || outcome->repeated;
             return STATUS_OK;
         }
         wake_wait(&desk->wake, 20);
     }
-    return STATUS_AWAY;
+    if (desk->acting != NULL)
+        desk->acting->commanded |= changes;
+    return changes ? STATUS_UNKNOWN : STATUS_AWAY;
 }
 
 static void catalog_turn(struct desk *desk)
@@ -492,6 +505,15 @@ static size_t desk_bytes(const struct desk_config *config)
         + 8192;
 }
 
+/* Audit rows of commands name their channels. */
+static void channels_name(const struct desk_config *config)
+{
+    char names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1] = { { 0 } };
+    for (uint32_t i = 0; i < config->channels->count; i++)
+        memcpy(names[i], config->channels->names[i].name, config->channels->names[i].size);
+    config->store->ops->admin->channel_names(config->store, (const char(*)[CHANNEL_NAME_MAX + 1]) names);
+}
+
 enum status desk_open(struct desk **out, const struct desk_config *config, char error[CONFIG_ERROR])
 {
     struct arena arena;
@@ -518,6 +540,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
         .store = config->store,
         .changed = desk_order_changed,
         .changed_context = desk };
+    channels_name(config);
     desk->writer = order_writer_create(&arena, &writer);
     desk->pump = stock_pump_create(&arena,
         &(struct stock_pump_config){ .store = config->store,

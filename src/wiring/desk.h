@@ -74,9 +74,16 @@ struct job {
     struct span head;      /* JOB_OUTSIDE: header lines as they came */
     struct address client; /* JOB_PUBLIC: who asks */
     bool check_failed;     /* by the desk: what was shown is forged; the edge notes it */
+    /* JOB_ADMIN */
     char actor[ADMIN_NAME_MAX + 1];
     enum admin_role role;
-    char *request, *response; /* as long as the share says */
+    struct span key;              /* the Idempotency-Key; empty: none */
+    struct command_origin origin; /* of its commands */
+    bool commanded;               /* the inventory has, or may have, changed something for it */
+    enum status audited;          /* of its audit rows: the first that failed */
+    int status;                   /* of the response */
+    size_t body_size;             /* of the response: its last bytes */
+    char *request, *response;     /* as long as the share says */
     size_t request_bytes, response_bytes, response_size;
     struct job *next; /* the edge's own list of free jobs */
 };

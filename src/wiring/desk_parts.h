@@ -138,6 +138,8 @@ struct desk {
     struct desk_report report;
     struct desk_watch watch;
     struct desk_rooms rooms;
+    struct job *acting; /* the administrator's request at work; NULL: none */
+    bool together;      /* its transaction is open (contract/admin_store.h) */
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -155,8 +157,9 @@ struct desk {
     _Atomic uint32_t writer_state; /* enum order_writer_state */
 };
 
-/* desk.c: asks the inventory and waits for the durable answer. STATUS_AWAY: none within
- * DESK_ASK_MS. */
+/* desk.c: asks the inventory and waits for the durable answer. STATUS_AWAY: it was not asked, nothing
+ * changes. STATUS_UNKNOWN: no answer within DESK_ASK_MS, it may still be done. Commands that
+ * `desk->acting` causes carry its origin. */
 MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
 
 /* Tells the edges. context: the desk; user 0: whoever the store says. */
@@ -189,7 +192,13 @@ void webhook_event_id(
     const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);
 
 /* desk_sales.c: preheat and schedule. `conflict` says why the inventory refused. */
-enum preheat_result { PREHEAT_DONE, PREHEAT_UNCHANGED, PREHEAT_REFUSED, PREHEAT_AWAY };
+enum preheat_result {
+    PREHEAT_DONE,
+    PREHEAT_UNCHANGED,
+    PREHEAT_REFUSED,
+    PREHEAT_AWAY,    /* it was not changed */
+    PREHEAT_UNKNOWN, /* no answer: it may be */
+};
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
 /* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
@@ -240,6 +249,8 @@ void desk_watch_open(struct desk *desk, struct arena *arena);
 void desk_watch_turn(struct desk *desk);
 void desk_watch_forgive(struct desk *desk, const struct ban *ban);
 
+/* admin_change.c: whom and which request a command of the administrator's at work is from. */
+void desk_origin_fill(const struct desk *desk, struct command *command);
 /* admin_api.c, public_api.c */
 void desk_admin_job(struct desk *desk, struct job *job);
 void desk_public_job(struct desk *desk, struct job *job);

@@ -413,8 +413,9 @@ void public_intent_pay(struct desk *desk, struct job *job, uint32_t id)
             .item = intent.item,
             .quantity = intent.quantity,
             .channel = intent.channel } };
-    if (desk_ask(desk, &command, &outcome) != STATUS_OK) {
-        job_reply_status(job, STATUS_AWAY);
+    const enum status status = desk_ask(desk, &command, &outcome);
+    if (status != STATUS_OK) { /* the intent is the key: asking again is safe */
+        job_reply_status(job, status);
         return;
     }
     if (outcome.answer != ANSWER_WON && outcome.answer != ANSWER_REPEATED) {

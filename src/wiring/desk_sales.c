@@ -113,13 +113,18 @@ enum preheat_result desk_preheat(
 {
     struct product product;
     struct order_store *store = desk->config.store;
-    if (desk_sale_ensure(desk, sale, outcome) != STATUS_OK
-        || store->ops->product_get(store, item->product, &product) != STATUS_OK)
-        return PREHEAT_AWAY;
+    enum status status = desk_sale_ensure(desk, sale, outcome);
+    if (status == STATUS_OK)
+        status = store->ops->product_get(store, item->product, &product);
+    if (status != STATUS_OK)
+        return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
     const struct command command = preheat_command(item, product.currency);
-    if (desk_ask(desk, &command, outcome) != STATUS_OK || outcome->answer == ANSWER_UNAVAILABLE)
+    status = desk_ask(desk, &command, outcome);
+    if (status == STATUS_UNKNOWN)
+        return PREHEAT_UNKNOWN;
+    if (status != STATUS_OK || outcome->answer == ANSWER_UNAVAILABLE)
         return PREHEAT_AWAY;
     if (outcome->answer == ANSWER_DONE)
         return PREHEAT_DONE;
@@ -153,7 +158,7 @@ static void sale_preheat_due(struct desk *desk, const struct sale *sale)
                 log_info("desk", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
             else if (result != PREHEAT_UNCHANGED)
                 log_error("desk", "item %u of sale %u can't be preheated: %s", items[i].id, sale->id,
-                    result == PREHEAT_AWAY ? "the inventory can't write now"
+                    result >= PREHEAT_AWAY ? "the inventory can't write now"
                                            : conflict_text(outcome.detail));
         }
     }

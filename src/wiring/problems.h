@@ -43,6 +43,8 @@
     X(TOO_FAST, "too-fast", 429, "Too fast", "Too many requests. Try again shortly.") \
     X(UNAVAILABLE, "unavailable", 503, "Unavailable", \
         "Purchases can't be taken right now. Try again shortly.") \
+    X(OUTCOME_UNKNOWN, "outcome-unknown", 504, "Outcome unknown", \
+        "It may have been done: ask again with the same Idempotency-Key, or look first.") \
     X(SESSION_REQUIRED, "session-required", 401, "Session required", \
         "Send Authorization: Bearer with a session from POST /v1/session.") \
     X(SESSION_INVALID, "session-invalid", 401, "Session invalid", \

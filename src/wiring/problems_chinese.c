@@ -28,6 +28,7 @@ static const struct {
     { "too-popular", "太火爆了，请稍后再试。" },
     { "banned", "您暂时无法在本店购买，如有疑问请联系商城。" },
     { "unavailable", "暂时无法下单，请稍后再试。" },
+    { "outcome-unknown", "未能及时得到结果，操作可能已生效。请用相同的 Idempotency-Key 再试，或先查询。" },
     { "session-required", "请先登录：POST /v1/session，并带上 Authorization: Bearer。" },
     { "session-invalid", "登录已失效，请重新登录。" },
     { "token-invalid", "商城的登录凭证未被接受。" },

@@ -433,10 +433,13 @@ static void routes_refuse(void *self, int status, const char *why, struct text *
 {
     char bytes[512], line[32];
     struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
-    if (status == 429 || status == 503) { /* too many connections, or no answer in time: passes */
+    if (status == 429 || status == 503 || status == 504) { /* too many connections, no answer: passes */
         text_format(&head, "Retry-After: %u\r\n", retry_after_s(self));
-        problem_reply(out, status == 429 ? PROBLEM_TOO_FAST : PROBLEM_UNAVAILABLE, why, SPAN_NONE,
-            text_span(&head), true);
+        problem_reply(out,
+            status == 429       ? PROBLEM_TOO_FAST
+                : status == 503 ? PROBLEM_UNAVAILABLE
+                                : PROBLEM_OUTCOME_UNKNOWN,
+            why, SPAN_NONE, text_span(&head), true);
         return;
     }
     text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");

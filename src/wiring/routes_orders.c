@@ -346,10 +346,14 @@ enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
     }
     if (request->body.size > 0 && !is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
+    struct span change_key = SPAN_NONE;
+    if (request->idempotency_key.data != NULL && !door_key_read(request->idempotency_key, &change_key))
+        return reply_problem(exchange, PROBLEM_BAD_KEY, NULL);
     struct job *job = exchange_job(exchange, JOB_ADMIN, SHARE_ADMIN, 0);
     if (job == NULL)
         return EDGE_REPLIED;
-    (void)job_fill(job, request, path);
+    size_t used = job_fill(job, request, path);
+    job->key = job_copy(job, &used, change_key);
     job->role = admin->role;
     memcpy(job->actor, admin->name, sizeof job->actor);
     job_hand_in(routes, job);

@@ -421,9 +421,9 @@ class Server:
             except socket.timeout:
                 return connection.rest
 
-    def admin(self, method, path, body=None, role="admin", headers=None):
+    def admin(self, method, path, body=None, role="admin", headers=None, timeout_s=PATIENCE_S):
         fields = {"Authorization": f"Bearer {self.keys[role]}", **(headers or {})}
-        return self.request(method, "/admin/v1" + path, body, fields)
+        return self.request(method, "/admin/v1" + path, body, fields, timeout_s=timeout_s)
 
     def admin_ok(self, method, path, body=None, role="admin"):
         reply = self.admin(method, path, body, role)

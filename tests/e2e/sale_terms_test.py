@@ -37,8 +37,12 @@ def end_in_inventory(item):
 def a_new_title_does_not_bring_back_terms_that_the_database_has_not_heard_of():
     sale, item = sale_with_item()
     later = server.now_ms() + 2 * HOUR_MS
+    with database_locked(0):
+        before = end_in_inventory(item)
+        problem(server.admin("PATCH", f"/sales/{sale}", {"end_ms": later}), 503, "unavailable")
+        equal(end_in_inventory(item), before, "what was refused has changed nothing")
+    equal(server.admin("PATCH", f"/sales/{sale}", {"end_ms": later}).status, 200)
     with database_locked(3):
-        server.admin("PATCH", f"/sales/{sale}", {"end_ms": later})
         equal(end_in_inventory(item), later, "the inventory has it")
         Buyer(server).win(item)  # the order writer finds the database away, and pauses longer and longer
     equal(server.admin("PATCH", f"/sales/{sale}", {"title": "Another title"}).status, 200)
@@ -53,8 +57,8 @@ def a_new_title_does_not_bring_back_terms_that_the_database_has_not_heard_of():
 def an_item_that_is_added_does_not_bring_back_old_terms():
     sale, item = sale_with_item()
     later = server.now_ms() + 3 * HOUR_MS
+    equal(server.admin("PATCH", f"/sales/{sale}", {"end_ms": later, "eligible_only": True}).status, 200)
     with database_locked(3):
-        server.admin("PATCH", f"/sales/{sale}", {"end_ms": later, "eligible_only": True})
         equal(end_in_inventory(item), later, "the inventory has it")
     added = server.item(sale, total=2)
     equal(server.admin("POST", f"/items/{added}/preheat").status, 200)

@@ -84,7 +84,7 @@ static void a_request_that_nobody_answers_ends_at_its_deadline(void **state)
     start((struct edge_config){ .request_timeout_ms = 200 });
     int fd = client_connect(&harness);
     client_send(fd, GET("/never") GET("/now"));
-    assert_int_equal(client_read(fd, text, sizeof(text), false), 503);
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 504);
     assert_true(client_is_closed(fd, 1000));
     close(fd);
 }

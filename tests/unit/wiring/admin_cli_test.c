@@ -230,6 +230,32 @@ static void something_that_is_not_stampede_is_told(void **state)
     assert_has(error_text, "does not answer like Stampede");
 }
 
+static void a_change_whose_answer_does_not_come_is_repeated_with_its_key(void **state)
+{
+    (void)state;
+    static const char unknown[] = "{\"title\":\"Outcome unknown\",\"detail\":\"x\"}";
+    will_answer("504 Gateway Timeout", unknown);
+    will_answer("200 OK", "{\"item\":1,\"applied\":5}");
+    assert_int_equal(run("item adjust 1 5"), ADMIN_CLI_DONE);
+    assert_int_equal(server.asked, 2);
+    const char *first = strstr(server.request[0], "Idempotency-Key: ");
+    const char *second = strstr(server.request[1], "Idempotency-Key: ");
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_memory_equal(first, second, sizeof "Idempotency-Key: " - 1 + 32);
+    will_answer("200 OK", "{\"item\":1,\"applied\":5}");
+    assert_int_equal(run("item adjust 1 5"), ADMIN_CLI_DONE);
+    assert_memory_not_equal(strstr(server.request[0], "Idempotency-Key: "), second, 48);
+    for (int i = 0; i < 4; i++)
+        will_answer("504 Gateway Timeout", unknown);
+    assert_int_equal(run("item adjust 1 5"), ADMIN_CLI_REFUSED);
+    assert_int_equal(server.asked, 4);
+    assert_has(error_text, "may have been made, look before you repeat it");
+    will_answer("200 OK", "{\"sales\":[]}");
+    assert_int_equal(run("sale list"), ADMIN_CLI_DONE);
+    assert_null(strstr(server.request[0], "Idempotency-Key"));
+}
+
 static void no_server_is_exit_code_3(void **state)
 {
     (void)state;
@@ -309,6 +335,7 @@ int main(void)
         cmocka_unit_test(one_sale_is_shown_with_its_items),
         cmocka_unit_test(a_problem_is_one_sentence_and_exit_code_1),
         cmocka_unit_test(something_that_is_not_stampede_is_told),
+        cmocka_unit_test(a_change_whose_answer_does_not_come_is_repeated_with_its_key),
         cmocka_unit_test(no_server_is_exit_code_3),
         cmocka_unit_test(users_go_in_chunks_of_a_thousand_without_empty_lines),
         cmocka_unit_test(the_key_comes_from_the_environment_or_a_file_never_from_an_argument),
