@@ -22,6 +22,17 @@ uint64_t hash_siphash_pair(struct hash_key key, uint64_t a, uint64_t b);
  * outside and lives as long as the process, so fewer rounds do. */
 uint64_t hash_siphash13_pair(struct hash_key key, uint64_t a, uint64_t b);
 
+/* Where in a table of this process a user, or a user and something small, belongs: one multiplication.
+ * User ids are told to their users, who could collect such as fall on one place; the key is a secret
+ * of the table, so they can't tell which do. Nothing that leaves the process may depend on it. */
+static inline uint64_t hash_place(struct hash_key key, uint64_t user, uint64_t scope)
+{
+    const uint64_t odd = ((scope + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ key.k1) | 1;
+    __extension__ typedef unsigned __int128 wide;
+    const wide product = (wide)(user ^ key.k0) * odd;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint32_t hash_crc32c(uint32_t crc, const void *data, size_t bytes); /* start with 0 */
 /* The same without the SSE4.2 instruction: for processors without it, and for the tests. */
 uint32_t hash_crc32c_by_table(uint32_t crc, const void *data, size_t bytes);

@@ -4,9 +4,11 @@
  * for the last stretch that begins at or before the address: no chain of prefix lengths to try, and
  * nested bans of different length cost nothing. n blocks make at most 2n + 1 stretches. IPv4 has an
  * array of its own with 32-bit keys: it is what most ask.
- * Users are keyed hashes already, so their low bits are a good place in a table that is at most half
- * full. */
+ * Users stand in a table that is at most half full, where a secret of the set decides. */
 #include "funnel/bans.h"
+
+#include "base/hash.h"
+#include "base/random.h"
 
 #include <stdlib.h>
 
@@ -20,6 +22,7 @@ struct user_slot {
 struct ban_set {
     uint32_t v4_count, v6_count; /* stretches; the first one begins at 0 */
     uint64_t user_mask;          /* slots − 1 */
+    struct hash_key user_key;
     uint32_t user_count;
     uint32_t *v4_first;
     uint64_t *v4_until_ms;
@@ -123,7 +126,7 @@ static void user_put(struct ban_set *set, const struct ban_entry *ban)
 {
     const user_id user = ban->user;
     const uint64_t sessions_s = ban->sessions_ms / 1000;
-    uint64_t at = user & set->user_mask;
+    uint64_t at = hash_place(set->user_key, user, 0) & set->user_mask;
     while (set->users[at].user != 0 && set->users[at].user != user)
         at = (at + 1) & set->user_mask;
     set->user_count += set->users[at].user == 0;
@@ -180,6 +183,7 @@ static struct ban_set *set_allocate(uint32_t v4_count, uint32_t v6_count, uint32
     struct ban_set *set = (struct ban_set *)bytes;
     memset(bytes, 0, head + v6_bytes + slots * sizeof(struct user_slot) + v4_bytes);
     *set = (struct ban_set){ .v4_count = v4_count, .v6_count = v6_count, .user_mask = slots - 1 };
+    random_secret(&set->user_key, sizeof set->user_key);
     bytes += head; /* the widest first, so that each is aligned */
     set->v6_first = (wide *)bytes;
     set->users = (struct user_slot *)(bytes += v6_count * sizeof(wide));
@@ -271,7 +275,8 @@ static inline const struct user_slot *user_find(const struct ban_set *set, user_
 {
     if (set->user_count == 0)
         return NULL;
-    for (uint64_t at = user & set->user_mask; set->users[at].user != 0; at = (at + 1) & set->user_mask)
+    for (uint64_t at = hash_place(set->user_key, user, 0) & set->user_mask;
+         set->users[at].user != 0; at = (at + 1) & set->user_mask)
         if (set->users[at].user == user)
             return &set->users[at];
     return NULL;

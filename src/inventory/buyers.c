@@ -1,5 +1,7 @@
 #include "inventory/buyers.h"
 
+#include "base/random.h"
+
 static_assert(sizeof(struct buyer_row) == 24, "the memory budget of a buyer counts on it");
 static_assert(ITEMS_LIMIT <= 1 << 16 && SALES_LIMIT <= 1 << 16, "scopes keep ids in 16 bits");
 
@@ -19,13 +21,12 @@ void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity
     *buyers = (struct buyers){ .capacity = capacity, .slot_count = slots_for(capacity) };
     buyers->rows = arena_take(arena, capacity, sizeof *buyers->rows);
     buyers->slots = arena_take(arena, buyers->slot_count, sizeof *buyers->slots);
+    random_secret(&buyers->key, sizeof buyers->key);
 }
 
-/* User ids are keyed hashes already, so strangers can't aim at a slot; the multiplier only
- * spreads the scopes. */
 static uint64_t slot_of(const struct buyers *buyers, uint32_t scope, user_id user)
 {
-    const uint64_t hash = (user + scope) * 0x9e3779b97f4a7c15u;
+    const uint64_t hash = hash_place(buyers->key, user, scope);
     return (uint64_t)(((unsigned __int128)hash * buyers->slot_count) >> 64);
 }
 

@@ -7,6 +7,7 @@
 #define STAMPEDE_INVENTORY_BUYERS_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "contract/types.h"
 
 #include <stddef.h>
@@ -38,6 +39,7 @@ struct buyers {
     uint64_t slot_count;
     uint64_t count;
     uint64_t capacity;
+    struct hash_key key; /* of this table only: rows and their order do not depend on it */
 };
 
 static inline uint32_t buyers_scope_item(item_id item)

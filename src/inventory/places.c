@@ -1,5 +1,7 @@
 #include "inventory/places.h"
 
+#include "base/random.h"
+
 static_assert(sizeof(struct place_row) == 16, "the memory budget of a place counts on it");
 
 enum { SLOTS_PER_ROW = 2 };
@@ -20,13 +22,12 @@ void places_create(struct places *places, struct arena *arena, uint64_t capacity
     *places = (struct places){ .capacity = capacity, .slot_count = slots_for(capacity) };
     places->rows = arena_take(arena, capacity + 1, sizeof *places->rows);
     places->slots = arena_take(arena, places->slot_count, sizeof *places->slots);
+    random_secret(&places->key, sizeof places->key);
 }
 
-/* User ids are keyed hashes already, so strangers can't aim at a slot; the multiplier only spreads
- * the sales. */
 static uint64_t slot_of(const struct places *places, sale_id sale, user_id user)
 {
-    const uint64_t hash = (user + sale) * 0x9e3779b97f4a7c15u;
+    const uint64_t hash = hash_place(places->key, user, sale);
     return (uint64_t)(((unsigned __int128)hash * places->slot_count) >> 64);
 }
 

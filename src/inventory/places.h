@@ -9,6 +9,7 @@
 #define STAMPEDE_INVENTORY_PLACES_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "contract/types.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,7 @@ struct places {
     uint64_t slot_count;
     uint64_t count; /* inventory thread only */
     uint64_t capacity;
+    struct hash_key key; /* of this table only: rows and their order do not depend on it */
 };
 
 size_t places_bytes(uint64_t capacity);

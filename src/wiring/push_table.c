@@ -1,5 +1,7 @@
 #include "wiring/push_table.h"
 
+#include "base/random.h"
+
 static uint32_t users_size(uint32_t slots)
 {
     uint32_t size = 64;
@@ -19,6 +21,7 @@ void push_table_create(struct push_table *table, struct arena *arena, uint32_t s
     *table = (struct push_table){ .slots = slots, .user_mask = users - 1 };
     table->sockets = arena_take(arena, slots, sizeof *table->sockets);
     table->users = arena_take(arena, users, sizeof *table->users);
+    random_secret(&table->key, sizeof table->key);
 }
 
 static struct push_socket *at(const struct push_table *table, uint32_t slot_and_one)
@@ -33,10 +36,9 @@ static uint32_t number_of(const struct push_table *table, const struct push_sock
 
 /* ---- users ---- */
 
-/* User ids are keyed hashes: any of their bits will do. */
 static uint32_t home_of(const struct push_table *table, user_id user)
 {
-    return (uint32_t)(user ^ user >> 32) & table->user_mask;
+    return (uint32_t)hash_place(table->key, user, 0) & table->user_mask;
 }
 
 /* Where the user stands, or the free place where it would. There are more places than sockets. */

@@ -8,6 +8,7 @@
 #define STAMPEDE_WIRING_PUSH_TABLE_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "contract/types.h"
 
 #include <stdbool.h>
@@ -47,6 +48,7 @@ struct push_table {
     uint32_t slots, count;
     uint32_t used;                  /* slots from here on were never used */
     uint32_t line_first, line_last; /* slot + 1 */
+    struct hash_key key;            /* where users stand */
 };
 
 size_t push_table_bytes(uint32_t slots);

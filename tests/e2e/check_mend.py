@@ -68,7 +68,7 @@ FINDINGS = {
     "15": ("a body reserves what has come of it", [unit("edge/evict"), unit("edge/buffers")]),
     "16": ("half-sent heads are evicted when places run out", [unit("edge/evict")]),
     "17": ("descriptors are kept back; tables by user mix in a secret",
-           [unit("wiring/file_limit"), e2e("file_limit")]),
+           [unit("wiring/file_limit"), e2e("file_limit"), unit("inventory/buyers"), unit("inventory/places")]),
     "18": ("the front page takes one list, whatever the number of past sales",
            [e2e("catalog_list"), e2e("admin_sale_life"), browser("a shop with a long past")]),
     "19": ("product pictures can be uploaded and shown", []),

@@ -65,12 +65,33 @@ static void adding_to_a_full_table_is_a_bug(void **state)
     assert_true(unit_stops(overfill));
 }
 
+/* Who collects users that fall on one place has collected them for one table only. */
+static void where_a_user_stands_is_a_secret_of_the_table(void **state)
+{
+    (void)state;
+    struct arena other_arena;
+    struct buyers other;
+    uint32_t same = 0;
+    assert_int_equal(arena_open(&other_arena, buyers_bytes(CAPACITY)), STATUS_OK);
+    buyers_create(&other, &other_arena, CAPACITY);
+    for (uint64_t user = 1; user <= CAPACITY / 2; user++) {
+        (void)buyers_find_or_add(&buyers, buyers_scope_item(1), user);
+        (void)buyers_find_or_add(&other, buyers_scope_item(1), user);
+    }
+    for (uint64_t slot = 0; slot < buyers.slot_count; slot++)
+        same += buyers.slots[slot] != 0 && buyers.slots[slot] == other.slots[slot];
+    assert_in_range(same, 0, CAPACITY / 6);
+    assert_memory_equal(buyers.rows, other.rows, CAPACITY / 2 * sizeof *buyers.rows);
+    arena_close(&other_arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scopes_of_one_user_are_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(a_row_is_added_once_and_found_in_a_full_table, setup, teardown),
         cmocka_unit_test_setup_teardown(adding_to_a_full_table_is_a_bug, setup, teardown),
+        cmocka_unit_test_setup_teardown(where_a_user_stands_is_a_secret_of_the_table, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,24 @@ static void readers_need_no_lock(void **state)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+static void where_a_user_stands_is_a_secret_of_the_table(void **state)
+{
+    (void)state;
+    struct arena other_arena;
+    struct places other;
+    uint32_t same = 0;
+    assert_int_equal(arena_open(&other_arena, places_bytes(CAPACITY) + 4096), STATUS_OK);
+    places_create(&other, &other_arena, CAPACITY);
+    for (user_id user = 1; user <= USERS; user++) {
+        places_add(&places, 1, user, 0);
+        places_add(&other, 1, user, 0);
+    }
+    for (uint64_t slot = 0; slot < places.slot_count; slot++)
+        same += places.slots[slot] != 0 && places.slots[slot] == other.slots[slot];
+    assert_in_range(same, 0, USERS / 10);
+    arena_close(&other_arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +122,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_second_place_and_one_too_many_are_bugs, setup, teardown),
         cmocka_unit_test_setup_teardown(no_rooms_is_a_table_that_is_always_full, setup, teardown),
         cmocka_unit_test_setup_teardown(readers_need_no_lock, setup, teardown),
+        cmocka_unit_test_setup_teardown(where_a_user_stands_is_a_secret_of_the_table, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
