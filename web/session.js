@@ -6,7 +6,7 @@
  * Anybody can send a link with a token of their own. So a token never replaces the session of
  * another user by itself: `ask` decides, and "no" keeps the old session. */
 
-import { sessionPost } from './api.js';
+import { readAs, sessionPost } from './api.js';
 import { lasting } from './store.js';
 
 const EXPIRY_MARGIN_MS = 10_000;
@@ -42,6 +42,7 @@ export function subjectOf(token) {
 export function createSession(clock, ask) {
     let token = null;
     let opening = null;
+    readAs(lasting.read('session'));
 
     function current() {
         const kept = lasting.read('session');
@@ -75,6 +76,7 @@ export function createSession(clock, ask) {
                 opened.name = subjectOf(shown);
             const counting = shown === null ? opened : await chosen(opened);
             lasting.write('session', counting);
+            readAs(counting);
             return counting;
         } catch (refusal) {
             /* A refused token is of no more use; a token that met no answer is tried again. */

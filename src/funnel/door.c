@@ -88,6 +88,11 @@ enum status door_channels_set(struct door_channels *channels, const struct span 
     return STATUS_OK;
 }
 
+struct span door_channel_name(const struct door_channels *channels, channel_index index)
+{
+    return span_of(channels->names[index].name, channels->names[index].size);
+}
+
 bool door_channel_find(const struct door_channels *channels, struct span name, channel_index *index)
 {
     for (uint32_t i = 0; i < channels->count; i++) {
@@ -208,9 +213,11 @@ static enum door_reason user_ask(const struct door *door, const struct door_requ
     return DOOR_GO;
 }
 
-/* Body: how much, from where? */
-static enum door_reason wish_ask(const struct door *door, struct span text, struct door_result *out)
+/* Body: how much? From where is the session's to say; a body that names another channel is refused. */
+static enum door_reason wish_ask(
+    const struct door *door, struct span text, channel_index channel, struct door_result *out)
 {
+    channel_index named = channel;
     struct purchase_body body;
     switch (purchase_body_read(text, &body)) {
     case BODY_OK:
@@ -223,7 +230,9 @@ static enum door_reason wish_ask(const struct door *door, struct span text, stru
         return DOOR_BAD_CHANNEL;
     }
     out->quantity = body.quantity;
-    if (body.channel.data != NULL && !door_channel_find(door->channels, body.channel, &out->channel))
+    out->channel = channel;
+    if (body.channel.data != NULL
+        && (!door_channel_find(door->channels, body.channel, &named) || named != channel))
         return DOOR_BAD_CHANNEL;
     return DOOR_GO;
 }
@@ -360,7 +369,7 @@ static enum door_reason ask(
             return refused;
     }
 
-    if ((reason = wish_ask(door, in->body, out)) != DOOR_GO)
+    if ((reason = wish_ask(door, in->body, pass.channel, out)) != DOOR_GO)
         return reason;
     struct span key = SPAN_NONE;
     if ((reason = key_ask(in->idempotency_key, item.limit_per_user, &key)) != DOOR_GO)

@@ -57,6 +57,8 @@ MUST_CHECK enum status door_channels_set(
     struct door_channels *channels, const struct span *names, uint32_t count);
 MUST_CHECK bool door_channel_find(
     const struct door_channels *channels, struct span name, channel_index *index);
+/* Empty: there are not so many. */
+struct span door_channel_name(const struct door_channels *channels, channel_index index);
 
 struct door_sale { /* what an item's sale says of crowds */
     sale_id id;

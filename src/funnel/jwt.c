@@ -61,6 +61,7 @@ static const char *const answer_names[JWT_ANSWERS] = {
     [JWT_BAD_SUBJECT] = "bad-subject",
     [JWT_NO_ID] = "no-jti",
     [JWT_TOO_LONG] = "exp-too-far-for-jti",
+    [JWT_BAD_CHANNEL] = "bad-channel",
     [JWT_USED] = "used-before",
 };
 
@@ -483,6 +484,19 @@ static enum jwt_answer id_ask(
     return JWT_OK;
 }
 
+static enum jwt_answer channel_ask(const json_t *payload, struct jwt_claims *claims)
+{
+    const json_t *channel = json_object_get(payload, "channel");
+    if (channel == NULL)
+        return JWT_OK;
+    const size_t bytes = json_is_string(channel) ? json_string_length(channel) : 0;
+    if (bytes == 0 || bytes > CHANNEL_NAME_MAX)
+        return JWT_BAD_CHANNEL;
+    memcpy(claims->channel, json_string_value(channel), bytes);
+    claims->channel_bytes = bytes;
+    return JWT_OK;
+}
+
 static enum jwt_answer claims_ask(const json_t *payload, const struct jwt_rules *rules,
     uint64_t now_ms, struct jwt_claims *claims)
 {
@@ -499,7 +513,8 @@ static enum jwt_answer claims_ask(const json_t *payload, const struct jwt_rules 
         return JWT_BAD_SUBJECT;
     memcpy(claims->subject, json_string_value(subject), bytes);
     claims->subject_bytes = bytes;
-    return id_ask(payload, rules, claims);
+    answer = channel_ask(payload, claims);
+    return answer == JWT_OK ? id_ask(payload, rules, claims) : answer;
 }
 
 enum jwt_answer jwt_verify(const struct jwt_keys *keys, const struct jwt_rules *rules,

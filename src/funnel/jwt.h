@@ -35,6 +35,7 @@ enum jwt_answer {
     JWT_WRONG_AUDIENCE,
     JWT_BAD_SUBJECT, /* sub missing, not a string, empty or too long */
     JWT_NO_ID,       /* jti is required and missing */
+    JWT_BAD_CHANNEL, /* channel is there, and not a name of a channel; said by who knows them */
     JWT_TOO_LONG, /* jti is there, but exp is so far away that it can't be remembered until then */
     JWT_USED,     /* jti was used before; said by who remembers */
     JWT_ANSWERS,
@@ -50,10 +51,12 @@ struct jwt_rules {
 struct jwt_claims {
     char subject[SUBJECT_BYTES_MAX];
     size_t subject_bytes;
-    uint64_t expires_ms; /* `exp`, without leeway */
-    uint32_t key_mark;   /* of the key that signed it, see jwt_key_mark */
-    char id[JWT_ID_MAX]; /* jti: 1 … JWT_ID_MAX bytes */
-    size_t id_bytes;     /* 0: there is none */
+    uint64_t expires_ms;            /* `exp`, without leeway */
+    uint32_t key_mark;              /* of the key that signed it, see jwt_key_mark */
+    char id[JWT_ID_MAX];            /* jti: 1 … JWT_ID_MAX bytes */
+    size_t id_bytes;                /* 0: there is none */
+    char channel[CHANNEL_NAME_MAX]; /* whose units the user buys: 1 … CHANNEL_NAME_MAX bytes */
+    size_t channel_bytes;           /* 0: there is none */
 };
 
 struct jwt_keys; /* opaque, immutable */

@@ -18,9 +18,12 @@ enum {
     MAC_AT = TOKEN_SIGNED_BYTES,
     SESSION_FLAG_GUEST = 1,
     SESSION_MARK_SHIFT = 8,
-    SESSION_FLAGS_UNUSED = 0xfe,
+    SESSION_CHANNEL_SHIFT = 1,
+    SESSION_FLAGS_UNUSED = 0xf0,
+    PASS_CHANNEL_SHIFT = 28,
     GROUPS = TOKEN_CHARS / 4,
 };
+static_assert(CHANNELS_MAX == 8 && ITEMS_LIMIT <= 1 << PASS_CHANNEL_SHIFT, "three bits beside an item");
 static_assert(GROUPS * 3 == TOKEN_BYTES, "no padding, no stray bits");
 static_assert((int)TOKEN_SIGNED_BYTES == (int)CIPHER_MAC_MESSAGE_BYTES, "a token is one message");
 static_assert(MAC_AT + sizeof(struct hash128) == TOKEN_BYTES, "the mac ends the token");
@@ -104,12 +107,13 @@ static void token_sign(
 void session_issue(const struct funnel_keys *keys, const struct session *session, char out[TOKEN_CHARS])
 {
     struct token token;
-    invariant(session->user != 0 && session->key_mark <= KEY_MARK_MAX);
+    invariant(session->user != 0 && session->key_mark <= KEY_MARK_MAX && session->channel < CHANNELS_MAX);
     bytes_put_u64(token.bytes + USER_AT, session->user);
     bytes_put_u32(token.bytes + SESSION_EXPIRES_AT, session->expires_s);
     bytes_put_u32(token.bytes + SESSION_ISSUED_AT, session->issued_s);
     bytes_put_u32(token.bytes + SESSION_FLAGS_AT,
-        session->key_mark << SESSION_MARK_SHIFT | (session->guest ? SESSION_FLAG_GUEST : 0));
+        session->key_mark << SESSION_MARK_SHIFT | (uint32_t)session->channel << SESSION_CHANNEL_SHIFT
+            | (session->guest ? SESSION_FLAG_GUEST : 0));
     token_sign(&token, &keys->session, session->expires_s / SESSION_EPOCH_S, out);
 }
 
@@ -117,9 +121,11 @@ void pass_issue(const struct funnel_keys *keys, const struct pass *pass, char ou
 {
     struct token token;
     invariant(pass->user != 0 && pass->item != 0 && pass->nonce <= PASS_NONCE_MAX);
-    invariant((pass->item & PASS_REPEAT_BIT) == 0);
     bytes_put_u64(token.bytes + USER_AT, pass->user);
-    bytes_put_u32(token.bytes + PASS_ITEM_AT, pass->item | (pass->repeat_only ? PASS_REPEAT_BIT : 0));
+    invariant(pass->item < ITEMS_LIMIT && pass->channel < CHANNELS_MAX);
+    bytes_put_u32(token.bytes + PASS_ITEM_AT,
+        pass->item | (uint32_t)pass->channel << PASS_CHANNEL_SHIFT
+            | (pass->repeat_only ? PASS_REPEAT_BIT : 0));
     bytes_put_u32(token.bytes + PASS_EXPIRES_AT, pass->expires_s);
     bytes_put_u32(token.bytes + PASS_NONCE_AT, pass->nonce | (pass->once ? PASS_ONCE_BIT : 0));
     token_sign(&token, &keys->pass, pass->expires_s / PASS_EPOCH_S, out);
@@ -142,6 +148,7 @@ enum token_answer session_verify(
             .expires_s = expires_s,
             .issued_s = bytes_get_u32(token.bytes + SESSION_ISSUED_AT),
             .key_mark = flags >> SESSION_MARK_SHIFT,
+            .channel = (channel_index)(flags >> SESSION_CHANNEL_SHIFT & (CHANNELS_MAX - 1)),
             .guest = (flags & SESSION_FLAG_GUEST) != 0,
         };
     return answer;
@@ -155,10 +162,12 @@ enum token_answer pass_verify(
         return TOKEN_MALFORMED;
     uint32_t expires_s = bytes_get_u32(token.bytes + PASS_EXPIRES_AT);
     enum token_answer answer = token_check(&token, &keys->pass, PASS_EPOCH_S, expires_s, now_ms);
+    const uint32_t item = bytes_get_u32(token.bytes + PASS_ITEM_AT);
     if (answer == TOKEN_OK)
         *pass = (struct pass){
             .user = bytes_get_u64(token.bytes + USER_AT),
-            .item = bytes_get_u32(token.bytes + PASS_ITEM_AT) & ~PASS_REPEAT_BIT,
+            .item = item & ((1u << PASS_CHANNEL_SHIFT) - 1),
+            .channel = (channel_index)(item >> PASS_CHANNEL_SHIFT & (CHANNELS_MAX - 1)),
             .expires_s = expires_s,
             .nonce = bytes_get_u32(token.bytes + PASS_NONCE_AT) & PASS_NONCE_MAX,
             .once = (bytes_get_u32(token.bytes + PASS_NONCE_AT) & PASS_ONCE_BIT) != 0,

@@ -1,8 +1,9 @@
 /* funnel/token.h: sessions and passes, 36 bytes signed by us, as 48 base64url characters.
  *   session: user u64 | expires_s u32 | issued_s u32 | flags u32 | mac 16
  *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16
- * flags: bit 0 guest, bits 8 – 31 the mark of the shop's key, others 0. nonce: its top bit says once;
- * the top bit of the item: only to hear an old answer.
+ * flags: bit 0 guest, bits 1 to 3 the channel, bits 8 to 31 the mark of the shop's key, others 0.
+ * item: bits 28 to 30 are the channel, its top bit says "only to hear an old answer".
+ * nonce: its top bit says once.
  * Little-endian. mac: AES-128 CBC-MAC (base/cipher.h) over the 20 bytes before it, under the key
  * of the epoch that holds expires_s (funnel/keys.h); sessions and passes have keys of their own,
  * so neither passes for the other. A token is valid while now < expires_s, to the millisecond.
@@ -34,15 +35,17 @@ struct session {
     uint32_t expires_s; /* at most SESSION_LIFE_MAX_S from now */
     uint32_t issued_s;
     uint32_t key_mark; /* of the key that signed the shop's token (jwt.h), up to KEY_MARK_MAX; 0: none */
+    channel_index channel; /* whose units its user buys */
     bool guest;
 };
 struct pass {
     user_id user;
     item_id item;
-    uint32_t expires_s; /* at most PASS_LIFE_MAX_S from now */
-    uint32_t nonce;     /* up to PASS_NONCE_MAX; makes two passes of one second differ */
-    bool once;          /* good for one purchase: the door takes its mark (funnel/spent.h) */
-    bool repeat_only;   /* opens no new purchase: its user got it because of an earlier win */
+    uint32_t expires_s;    /* at most PASS_LIFE_MAX_S from now */
+    uint32_t nonce;        /* up to PASS_NONCE_MAX; makes two passes of one second differ */
+    channel_index channel; /* of the session that it was given to */
+    bool once;             /* good for one purchase: the door takes its mark (funnel/spent.h) */
+    bool repeat_only;      /* opens no new purchase: its user got it because of an earlier win */
 };
 
 /* Writes TOKEN_CHARS characters, no NUL. A life beyond the bound above is a bug. */

@@ -255,7 +255,13 @@ void counts_members(const struct item_counts *counts, struct text *out)
         text_format(out, "%s\"%s\":%u", i == 0 ? "" : ",", members[i].name, members[i].value);
 }
 
-void catalog_render_item(const struct catalog *catalog, const struct board *board,
+static void public_counts(const struct item_counts *counts, uint32_t free, struct text *out)
+{
+    text_format(out, "\"given\":%llu,\"free\":%u,\"held\":%u,\"sold\":%u",
+        (unsigned long long)free + counts->held + counts->sold, free, counts->held, counts->sold);
+}
+
+void catalog_render_item(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_item *item, bool with_description, uint64_t now_ms, struct text *out)
 {
     struct board_update view = { 0 };
@@ -267,7 +273,7 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
         };
     const char *state = sale_state_name((uint8_t)view.gate, view.start_ms, view.end_ms, now_ms);
     const bool open = strcmp(state, "open") == 0;
-    const struct item_counts *counts = &view.counts;
+    const uint32_t free = view.counts.channel_free[channel];
     text_literal(out, "{");
     text_add(out, item->head);
     if (with_description) {
@@ -281,12 +287,12 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
     text_u64(out, view.end_ms);
     bool_member(out, "started", open || strcmp(state, "scheduled") != 0);
     bool_member(out, "accepting",
-        open && preheated && counts->free > 0
+        open && preheated && free > 0
             && atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
-    bool_member(out, "sold_out", preheated && counts->free == 0);
+    bool_member(out, "sold_out", preheated && free == 0);
     bool_member(out, "waiting_room", sale->waiting_room);
     text_literal(out, ",\"counts\":{");
-    counts_members(counts, out);
+    public_counts(&view.counts, free, out);
     text_literal(out, "}}");
 }
 
@@ -332,7 +338,7 @@ void catalog_sale_members(const struct catalog *catalog, const struct board *boa
     }
 }
 
-void catalog_render_sale(const struct catalog *catalog, const struct board *board,
+void catalog_render_sale(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_sale *sale, item_id after, uint64_t now_ms, size_t room, struct text *out)
 {
     catalog_sale_members(catalog, board, sale, now_ms, out);
@@ -348,7 +354,7 @@ void catalog_render_sale(const struct catalog *catalog, const struct board *boar
             break;
         }
         text_string(out, comma);
-        catalog_render_item(catalog, board, item, false, now_ms, out);
+        catalog_render_item(catalog, board, channel, item, false, now_ms, out);
         comma = ",";
         last = item->id;
     }

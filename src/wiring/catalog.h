@@ -67,18 +67,19 @@ const char *human_check_name(uint8_t check);
 /* ,"currency":"CNY","minor_units":2: how many digits its smallest unit has. The digits are left out
  * for what is no currency (an old database may hold that). */
 void currency_members(const char *currency, struct text *out);
-/* "given":…,"free":… without braces. */
+/* "given":…,"free":… without braces, all of them: for the shop, not for the public. */
 void counts_members(const struct item_counts *counts, struct text *out);
 /* The gate and schedule of a sale as the board has it (through any preheated item), else as the
  * store had it. */
 void catalog_sale_view(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, struct board_update *view);
 
-/* JSON, with the board's numbers of this moment. Lists stop before `room` bytes are used and say
- * where to go on ("next"). */
-void catalog_render_item(const struct catalog *catalog, const struct board *board,
+/* JSON, with the board's numbers of this moment, as a buyer of that channel may know them: `free` is the
+ * channel's own, what is kept as safety stock or written off does not show, and given is the sum of what
+ * does. Lists stop before `room` bytes are used and say where to go on ("next"). */
+void catalog_render_item(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_item *item, bool with_description, uint64_t now_ms, struct text *out);
-void catalog_render_sale(const struct catalog *catalog, const struct board *board,
+void catalog_render_sale(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_sale *sale, item_id after, uint64_t now_ms, size_t room, struct text *out);
 /* An object of the sale, still open. */
 void catalog_sale_members(const struct catalog *catalog, const struct board *board,
@@ -93,7 +94,7 @@ struct catalog_wish {
     sale_id after;
 };
 void catalog_list_make(struct catalog *catalog); /* sorts the sales; once, by catalog_build */
-void catalog_render_sales(const struct catalog *catalog, const struct board *board,
+void catalog_render_sales(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_wish *wish, uint64_t now_ms, size_t room, struct text *out);
 
 #endif

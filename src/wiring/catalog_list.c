@@ -62,7 +62,7 @@ static bool comes_after(const struct catalog_sale *sale, const struct catalog_wi
 }
 
 /* The sale with as many of its items as may be and fit; one always does. */
-static void sale_render(const struct catalog *catalog, const struct board *board,
+static void sale_render(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_sale *sale, uint64_t now_ms, size_t room, struct text *out)
 {
     const size_t from = out->size;
@@ -73,25 +73,25 @@ static void sale_render(const struct catalog *catalog, const struct board *board
         if (i > 0 && out->size - from + item->head.size + item->tail.size + ITEM_BYTES > room)
             break;
         text_string(out, i == 0 ? "" : ",");
-        catalog_render_item(catalog, board, item, false, now_ms, out);
+        catalog_render_item(catalog, board, channel, item, false, now_ms, out);
     }
     text_literal(out, "]}");
 }
 
 /* False: there was no room for it, and nothing is written. */
-static bool sale_add(const struct catalog *catalog, const struct board *board,
+static bool sale_add(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_sale *sale, uint64_t now_ms, size_t room, bool first, struct text *out)
 {
     const struct text before = *out;
     text_string(out, first ? "" : ",");
-    sale_render(catalog, board, sale, now_ms, room, out);
+    sale_render(catalog, board, channel, sale, now_ms, room, out);
     if (first || (!out->overflow && out->size <= room))
         return true;
     *out = before;
     return false;
 }
 
-void catalog_render_sales(const struct catalog *catalog, const struct board *board,
+void catalog_render_sales(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_wish *wish, uint64_t now_ms, size_t room, struct text *out)
 {
     const uint32_t *order = wish->ended ? catalog->by_end : catalog->by_start;
@@ -105,7 +105,7 @@ void catalog_render_sales(const struct catalog *catalog, const struct board *boa
         over_count += over;
         if (full || over != wish->ended || !comes_after(sale, wish))
             continue;
-        full = !sale_add(catalog, board, sale, now_ms, room - END_BYTES, last == NULL, out);
+        full = !sale_add(catalog, board, channel, sale, now_ms, room - END_BYTES, last == NULL, out);
         if (!full)
             last = sale;
     }

@@ -122,8 +122,8 @@ static void watch_set(struct routes *routes, struct push_socket *socket, const s
     for (uint32_t i = 0; i < watch->count; i++) {
         if (catalog == NULL || catalog_item_find(catalog, watch->items[i]) == NULL)
             continue; /* a draft may be preheated, but it is nobody's business */
-        const int place = push_items_watch(
-            &push->items, routes->door.board, watch->items[i], edge_now_ms(routes->edge));
+        const int place = push_items_watch(&push->items, routes->door.board, watch->items[i],
+            socket->channel, edge_now_ms(routes->edge));
         if (place >= 0)
             socket->watched[socket->watched_count++] = (uint8_t)place;
     }
@@ -141,6 +141,7 @@ static void socket_add(struct exchange *exchange, const struct session *session,
     const uint64_t id = edge_socket(exchange->token);
     struct push_socket *socket = push_table_add(&push->table, edge_socket_slot(id), id, session->user);
     socket->expires_s = session->expires_s;
+    socket->channel = session->channel;
     socket->issued_s = session->issued_s;
     socket->key_mark = session->key_mark;
     socket->round = push->round;

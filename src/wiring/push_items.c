@@ -2,7 +2,7 @@
 
 #include "edge/websocket.h"
 
-static enum push_item_state state_of(const struct board_update *view, uint64_t now_ms)
+static enum push_item_state state_of(const struct board_update *view, channel_index channel, uint64_t now_ms)
 {
     if (view->gate == GATE_ENDED || now_ms >= view->end_ms)
         return PUSH_ITEM_ENDED;
@@ -10,7 +10,7 @@ static enum push_item_state state_of(const struct board_update *view, uint64_t n
         return PUSH_ITEM_PAUSED;
     if (view->gate != GATE_OPENED && now_ms < view->start_ms)
         return PUSH_ITEM_SCHEDULED;
-    return view->counts.free > 0 ? PUSH_ITEM_AVAILABLE : PUSH_ITEM_SOLD_OUT;
+    return view->counts.channel_free[channel] > 0 ? PUSH_ITEM_AVAILABLE : PUSH_ITEM_SOLD_OUT;
 }
 
 static void members(const struct push_item *item, struct text *out)
@@ -46,11 +46,11 @@ static void item_set(struct push_item *item, enum push_item_state state, uint64_
     item->frame_bytes = (uint8_t)frame.size;
 }
 
-static int place_find(struct push_items *items, item_id item)
+static int place_find(struct push_items *items, item_id item, channel_index channel)
 {
     int vacant = -1;
     for (uint32_t i = 0; i < items->used; i++) {
-        if (items->items[i].item == item)
+        if (items->items[i].item == item && items->items[i].channel == channel)
             return (int)i;
         if (items->items[i].item == 0 && vacant < 0)
             vacant = (int)i;
@@ -60,18 +60,19 @@ static int place_find(struct push_items *items, item_id item)
     return vacant;
 }
 
-int push_items_watch(struct push_items *items, const struct board *board, item_id item, uint64_t now_ms)
+int push_items_watch(struct push_items *items, const struct board *board, item_id item,
+    channel_index channel, uint64_t now_ms)
 {
     struct board_update view;
     if (!board_read(board, item, &view))
         return -1;
-    const int place = place_find(items, item);
+    const int place = place_find(items, item, channel);
     if (place < 0)
         return -1;
     struct push_item *watched = &items->items[place];
     if (watched->item == 0) {
-        *watched = (struct push_item){ .item = item, .changed_at = items->changes };
-        item_set(watched, state_of(&view, now_ms), now_ms);
+        *watched = (struct push_item){ .item = item, .channel = channel, .changed_at = items->changes };
+        item_set(watched, state_of(&view, channel, now_ms), now_ms);
     }
     watched->watchers++;
     return place;
@@ -93,7 +94,7 @@ bool push_items_look(struct push_items *items, const struct board *board, uint64
         struct board_update view;
         if (item->item == 0 || !board_read(board, item->item, &view))
             continue;
-        const enum push_item_state state = state_of(&view, now_ms);
+        const enum push_item_state state = state_of(&view, item->channel, now_ms);
         if (state == item->state)
             continue;
         item_set(item, state, now_ms);

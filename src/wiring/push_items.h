@@ -23,7 +23,8 @@ enum push_item_state {
     PUSH_ITEM_ENDED,
 };
 struct push_item {
-    item_id item; /* 0: the place is free */
+    item_id item;          /* 0: the place is free */
+    channel_index channel; /* whose units count */
     uint32_t watchers;
     uint32_t changed_at; /* which change of the table was its last */
     uint8_t state;       /* enum push_item_state */
@@ -38,7 +39,8 @@ struct push_items {
 };
 
 /* The item's place with one watcher more, or -1: there is none left, or no such item. */
-int push_items_watch(struct push_items *items, const struct board *board, item_id item, uint64_t now_ms);
+int push_items_watch(struct push_items *items, const struct board *board, item_id item,
+    channel_index channel, uint64_t now_ms);
 void push_items_unwatch(struct push_items *items, uint8_t place);
 /* Looks at the board; true: something has changed. */
 bool push_items_look(struct push_items *items, const struct board *board, uint64_t now_ms);

@@ -35,8 +35,9 @@ struct push_socket {
     uint32_t items_seen;               /* changes of items up to here were told */
     uint8_t watched[PUSH_WATCHED_MAX]; /* places in the table of items */
     uint8_t watched_count;
-    uint8_t need;  /* enum push_need */
-    uint8_t round; /* of refreshing all: was visited in this one */
+    channel_index channel; /* of its session */
+    uint8_t need;          /* enum push_need */
+    uint8_t round;         /* of refreshing all: was visited in this one */
     bool in_line : 1;
     bool asked : 1; /* a job for it is at the desk */
 };

@@ -125,6 +125,10 @@ bool session_good(const struct routes *routes, struct span token, struct session
 void answer_count(struct routes *routes, item_id item, enum answer answer);
 /* The session's user, or 0 after writing the refusal to the exchange. */
 user_id session_user(struct exchange *exchange);
+/* The same with all of the session. */
+bool session_of(struct exchange *exchange, struct session *session);
+/* Whose units the asker sees: of the session, if there is one; else the shop's own page's. */
+channel_index exchange_channel(const struct exchange *exchange);
 struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64]);
 /* routes.c */
 /* "12" at the front of *path; the rest stays. */

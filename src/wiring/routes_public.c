@@ -61,8 +61,8 @@ enum edge_verdict public_sales(struct exchange *exchange)
     if (catalog == NULL)
         return reply_problem(
             exchange, PROBLEM_UNAVAILABLE, "The catalog is being read. Try again shortly.");
-    catalog_render_sales(
-        catalog, routes->door.board, &wish, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+    catalog_render_sales(catalog, routes->door.board, exchange_channel(exchange), &wish,
+        edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
 }
 
@@ -77,8 +77,8 @@ enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
     const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, id);
     if (sale == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
-    catalog_render_sale(
-        catalog, routes->door.board, sale, after, edge_now_ms(routes->edge), PAGE_BYTES, &body);
+    catalog_render_sale(catalog, routes->door.board, exchange_channel(exchange), sale, after,
+        edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
 }
 
@@ -90,7 +90,8 @@ enum edge_verdict public_item(struct exchange *exchange, item_id id)
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     if (item == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
-    catalog_render_item(catalog, routes->door.board, item, true, edge_now_ms(routes->edge), &body);
+    catalog_render_item(catalog, routes->door.board, exchange_channel(exchange), item, true,
+        edge_now_ms(routes->edge), &body);
     return reply_json(exchange, 200, &body, true);
 }
 
@@ -156,6 +157,10 @@ static bool session_of_token(struct exchange *exchange, struct session *session)
     const enum jwt_answer answer = jwt_verify(settings->jwt, &settings->rules, token, now_ms, &claims);
     if (answer != JWT_OK)
         return token_refuse(exchange, answer);
+    if (claims.channel_bytes > 0
+        && !door_channel_find(exchange->routes->shared.channels,
+            span_of(claims.channel, claims.channel_bytes), &session->channel))
+        return token_refuse(exchange, JWT_BAD_CHANNEL);
     session->user =
         funnel_user_id(&exchange->routes->keys, span_of(claims.subject, claims.subject_bytes));
     if (routes_banned(exchange, session->user) || !token_spend(exchange, &claims))
@@ -202,8 +207,10 @@ enum edge_verdict public_session(struct exchange *exchange)
     text_add(&body, span_of(token, sizeof token));
     text_literal(&body, "\",\"user\":\"");
     text_hex64(&body, session.user);
-    text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s}",
+    text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s,\"channel\":\"",
         (unsigned long long)session.expires_s * 1000, session.guest ? "true" : "false");
+    text_add(&body, door_channel_name(routes->shared.channels, session.channel));
+    text_literal(&body, "\"}");
     return reply_json(exchange, 201, &body, false);
 }
 
@@ -216,9 +223,10 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     struct text body = text_in(page, BODY_BYTES);
     struct board_update view;
     char token[TOKEN_CHARS];
-    const user_id user = session_user(exchange);
-    if (user == 0 || routes_banned(exchange, user))
+    struct session session;
+    if (!session_of(exchange, &session) || routes_banned(exchange, session.user))
         return EDGE_REPLIED;
+    const user_id user = session.user;
     /* Who may have bought gets a pass all the same, but only to hear of it. */
     const bool bought = board_may_have_bought(routes->door.board, item, user);
     bool repeat_only = public_new_refused(routes);
@@ -250,6 +258,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
         return EDGE_REPLIED;
     const struct pass pass = { .user = user,
         .item = item,
+        .channel = session.channel,
         .expires_s = expiry_s(now_ms, routes->shared.config->pass_life_s),
         .nonce = (uint32_t)random_next(&routes->random) & PASS_NONCE_MAX,
         .once = sale->pass_once,

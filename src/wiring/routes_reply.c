@@ -72,19 +72,35 @@ bool session_good(const struct routes *routes, struct span token, struct session
         && session_counts(&routes->settings->sessions, routes->door.bans, session);
 }
 
-user_id session_user(struct exchange *exchange)
+bool session_of(struct exchange *exchange, struct session *session)
 {
-    struct session session;
     struct span token;
     if (exchange->request->authorization.data == NULL) {
         reply_problem(exchange, PROBLEM_SESSION_REQUIRED, NULL);
-        return 0;
+        return false;
     }
     if (!token_bearer(exchange->request->authorization, &token)
-        || !session_good(exchange->routes, token, &session)) {
+        || !session_good(exchange->routes, token, session)) {
         routes_watch_failed(exchange);
         reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
-        return 0;
+        return false;
     }
-    return session.user;
+    return true;
+}
+
+user_id session_user(struct exchange *exchange)
+{
+    struct session session;
+    return session_of(exchange, &session) ? session.user : 0;
+}
+
+channel_index exchange_channel(const struct exchange *exchange)
+{
+    struct session session;
+    struct span token;
+    const struct span authorization = exchange->request->authorization;
+    return authorization.data != NULL && token_bearer(authorization, &token)
+            && session_good(exchange->routes, token, &session)
+        ? session.channel
+        : 0;
 }

@@ -443,7 +443,7 @@ def the_public_reads_sales_and_items():
     call("getSale", 400, "bad-query", sale=ids["sale"], after="-1")
     call("getSale", 404, "unknown-sale", sale=999)
     item = call("getItem", 200, item=ids["item"])
-    equal((item["product"]["description"], item["counts"]["safety"], item["accepting"]), ("Boils.", 2, False))
+    equal((item["product"]["description"], item["counts"]["given"], item["accepting"]), ("Boils.", 5, False))
     call("getItem", 404, "unknown-item", item=999)
 
 
@@ -519,7 +519,7 @@ def purchases_win_and_lose_as_documented():
     again = call("buy", 202, item=item, pass_=mine, headers={"Idempotency-Key": "first"})
     equal(again, won, "quoted and bare keys are the same")
     equal(call("buy", 409, "already-bought", item=item, pass_=mine)["ticket"], won["ticket"])
-    call("buy", 422, "key-reused", item=item, pass_=mine, body={"channel": "app"}, headers={"Idempotency-Key": "first"})
+    call("buy", 422, "key-reused", item=item, pass_=mine, body={"quantity": 2}, headers={"Idempotency-Key": "first"})
     call("buy", 403, "pass-required", item=item)
     call("buy", 403, "pass-invalid", item=item, pass_="x" * 48)
     call("buy", 403, "pass-foreign", item=ids["one"], pass_=mine)

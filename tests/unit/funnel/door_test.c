@@ -14,6 +14,7 @@ static void a_full_request_goes_with_all_it_said(void **state)
     (void)state;
     in.authorization = session_for(USER, NOW_S + 60);
     in.idempotency_key = SPAN("\"key-1\"");
+    in.pass = pass_on(1);
     in.body = SPAN("{\"quantity\":3,\"channel\":\"app\"}");
     assert_int_equal(ask(), DOOR_GO);
     assert_true(out.user == USER && out.quantity == 3 && out.channel == 1);
@@ -162,6 +163,14 @@ static void a_bad_wish_is_refused_for_what_is_wrong_with_it(void **state)
     assert_int_equal(ask(), DOOR_BAD_CHANNEL);
     in.body = SPAN("{\"channel\":\"safety\"}");
     assert_int_equal(ask(), DOOR_BAD_CHANNEL);
+    in.body = SPAN("{\"channel\":\"app\"}"); /* there is one, and it is not the buyer's */
+    assert_int_equal(ask(), DOOR_BAD_CHANNEL);
+    in.pass = pass_on(1);
+    in.body = SPAN("{\"channel\":\"web\"}");
+    assert_int_equal(ask(), DOOR_BAD_CHANNEL);
+    in.body = SPAN_NONE;
+    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(out.channel, 1);
     assert_true(out.user == USER);
 }
 
@@ -226,7 +235,8 @@ static void sold_out_means_fewer_free_in_the_channel_than_asked(void **state)
     in.body = SPAN("{\"quantity\":8}");
     assert_int_equal(ask(), DOOR_SOLD_OUT);
     assert_true(out.free == 7 && out.user == USER);
-    in.body = SPAN("{\"quantity\":4,\"channel\":\"app\"}");
+    in.pass = pass_on(1);
+    in.body = SPAN("{\"quantity\":4}");
     assert_int_equal(ask(), DOOR_SOLD_OUT);
     assert_true(out.free == 3);
     item.counts.channel_free[1] = 4;
@@ -283,9 +293,9 @@ static void who_is_behind_more_than_there_is_comes_back_later(void **state)
     assert_int_equal(ask(), DOOR_GO);
     board_asked(&board, ITEM, 0, 1);
     assert_int_equal(ask(), DOOR_NO_CHANCE);
-    in.body = SPAN("{\"channel\":\"app\"}");
+    in.pass = pass_on(1);
     assert_int_equal(ask(), DOOR_GO); /* a queue of its own */
-    in.body = SPAN_NONE;
+    in.pass = pass_on(0);
     board_decided(&board, ITEM, 0, 1); /* refused, say: the unit that it wanted is still there */
     assert_int_equal(ask(), DOOR_GO);
     board_asked(&board, ITEM, 0, 100);

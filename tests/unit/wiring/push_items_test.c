@@ -52,7 +52,7 @@ static void looks(enum push_item_state wanted, bool news, uint64_t now_ms)
 static void every_change_has_a_state_and_a_larger_version(void **state)
 {
     (void)state;
-    assert_int_equal(push_items_watch(&items, &board, 3, 500), 0);
+    assert_int_equal(push_items_watch(&items, &board, 3, 0, 500), 0);
     assert_int_equal(items.items[0].state, PUSH_ITEM_SCHEDULED);
     looks(PUSH_ITEM_SCHEDULED, false, 999);
     looks(PUSH_ITEM_AVAILABLE, true, 1000);
@@ -76,7 +76,7 @@ static void the_frame_is_what_watchers_get(void **state)
     char json[128];
     struct text out = text_in(json, sizeof json - 1);
     (void)state;
-    assert_int_equal(push_items_watch(&items, &board, 3, 1500), 0);
+    assert_int_equal(push_items_watch(&items, &board, 3, 0, 1500), 0);
     push_item_json(&items.items[0], &out);
     json[out.size] = 0;
     assert_string_equal(json, "{\"item\":3,\"state\":\"available\",\"version\":1500}");
@@ -89,17 +89,17 @@ static void the_frame_is_what_watchers_get(void **state)
 static void places_are_shared_given_back_and_bounded(void **state)
 {
     (void)state;
-    assert_int_equal(push_items_watch(&items, &board, ITEMS - 1, 1), -1); /* never published */
-    assert_int_equal(push_items_watch(&items, &board, ITEMS, 1), -1);
-    assert_int_equal(push_items_watch(&items, &board, 0, 1), -1);
+    assert_int_equal(push_items_watch(&items, &board, ITEMS - 1, 0, 1), -1); /* never published */
+    assert_int_equal(push_items_watch(&items, &board, ITEMS, 0, 1), -1);
+    assert_int_equal(push_items_watch(&items, &board, 0, 0, 1), -1);
     for (item_id item = 1; item <= PUSH_ITEMS_MAX; item++)
-        assert_int_equal(push_items_watch(&items, &board, item, 1), (int)item - 1);
-    assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 1), -1);
-    assert_int_equal(push_items_watch(&items, &board, 5, 1), 4);
+        assert_int_equal(push_items_watch(&items, &board, item, 0, 1), (int)item - 1);
+    assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 0, 1), -1);
+    assert_int_equal(push_items_watch(&items, &board, 5, 0, 1), 4);
     push_items_unwatch(&items, 4);
-    assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 1), -1); /* one still looks */
+    assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 0, 1), -1); /* one still looks */
     push_items_unwatch(&items, 4);
-    assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 1), 4);
+    assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 0, 1), 4);
 }
 
 int main(void)
