@@ -87,6 +87,7 @@ enum status sqlite_orders_list(struct order_store *handle, const struct order_fi
     const struct sqlite_sql *sql = filter->user == 0 ? &orders_all
         : filter->item != 0                          ? &orders_of_both
                                                      : &orders_of_user;
+    const ticket_number before = filter->before; /* `next` may be the same place */
     struct order order = { 0 };
     sqlite3_stmt *list;
     *count = 0;
@@ -94,7 +95,7 @@ enum status sqlite_orders_list(struct order_store *handle, const struct order_fi
     enum status status = sqlite_prepare(sqlite_of(handle), sql, &list);
     if (status != STATUS_OK)
         return status;
-    bind_u64(list, 1, filter->before == 0 || filter->before > INT64_MAX ? INT64_MAX : filter->before);
+    bind_u64(list, 1, before == 0 || before > INT64_MAX ? INT64_MAX : before);
     bind_u64(list, 2, filter->sale);
     if (filter->user != 0) {
         if (filter->item != 0)

@@ -324,7 +324,7 @@ def every_problem_of_the_code_is_in_the_document_and_no_other():
 @rule
 def every_admin_route_of_the_code_is_in_the_document_and_no_other():
     with open(ADMIN_PATH, encoding="utf-8") as source:
-        routes = re.findall(r'\{ HTTP_(\w+), ADMIN_(\w+), \w+, "([^"]+)"', source.read())
+        routes = re.findall(r'\{ HTTP_(\w+), ADMIN_(\w+), \w+,\s+"([^"]+)"', source.read())
     true(len(routes) > 20, "admin_api.c was not understood")
     coded = {(method, "/admin/v1" + path.partition("?")[0].replace("@", "#")): role.lower() for method, role, path in routes}
     written = {(method, re.sub(r"{\w+}", "#", path)): re.match(r"Role: (\w+)\.", operation["description"]).group(1)
@@ -335,7 +335,7 @@ def every_admin_route_of_the_code_is_in_the_document_and_no_other():
 @rule
 def the_query_members_of_each_route_are_those_of_the_document():
     with open(ADMIN_PATH, encoding="utf-8") as source:
-        coded = {"/admin/v1" + path for method, path in re.findall(r'\{ HTTP_(\w+), ADMIN_\w+, \w+, "([^"]+)"', source.read()) if method == "GET"}
+        coded = {"/admin/v1" + path for method, path in re.findall(r'\{ HTTP_(\w+), ADMIN_\w+, \w+,\s+"([^"]+)"', source.read()) if method == "GET"}
     with open(QUERIES_PATH, encoding="utf-8") as source:
         coded |= {"/v1" + path for path in re.findall(r'^    \{ (?:READ|"GET[^"]*"), "(/[^"]+)" \},$', source.read(), re.M)}
     coded = {path.partition("?")[0].replace("@", "#"): sorted(path.partition("?")[2].split()) for path in coded}
