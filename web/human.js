@@ -7,8 +7,7 @@ import { element, textSet } from './dom.js';
 import { say } from './i18n.js';
 import { payloadOf } from './pow.js';
 
-const TRACK_MAX = 60;
-const STEP = 4; /* pixels of one arrow key */
+const STEP = 20; /* pixels of PageUp and PageDown */
 
 /* Works beside the page; `told` hears how far it is. */
 function workInBackground(challenge, told, signal) {
@@ -35,30 +34,29 @@ function workInBackground(challenge, told, signal) {
     });
 }
 
-/* A track of at most TRACK_MAX points that begins and ends where the piece did. */
-export function trackThin(track) {
-    if (track.length <= TRACK_MAX)
-        return track;
-    const every = (track.length - 1) / (TRACK_MAX - 1);
-    return Array.from({ length: TRACK_MAX }, (_, at) => track[Math.round(at * every)]);
-}
-
 export function createHumanCheck() {
     const heading = element('h2', { class: 'human-heading', tabIndex: -1 });
     const words = element('p', { class: 'human-words', id: 'human-words' });
     const stage = element('div', { class: 'human-stage' });
     const progress = element('progress', { max: 1, value: 0, 'aria-labelledby': 'human-words' });
+    const again = element('button', { class: 'human-other', type: 'button' });
     const other = element('button', { class: 'human-other', type: 'button' });
-    const node = element('section', { class: 'human', 'aria-live': 'polite' }, heading, words, stage, other);
+    const cancel = element('button', { class: 'human-other', type: 'button' });
+    const node = element('section', { class: 'human', 'aria-live': 'polite' },
+        heading, words, stage, element('div', { class: 'human-more' }, again, cancel, other));
     let abort = null;
+    let failed = false;
     node.hidden = true;
 
-    function show(wordsKey, otherWay, ...children) {
+    function show(text, picture, ...children) {
         node.hidden = false;
-        other.hidden = !otherWay;
+        again.hidden = other.hidden = !picture;
         textSet(heading, say('human.title'));
-        textSet(words, say(wordsKey));
+        textSet(words, failed ? `${say('human.wrong')} ${text}` : text);
+        textSet(again, say('human.again'));
         textSet(other, say('human.other'));
+        textSet(cancel, say('human.cancel'));
+        cancel.onclick = () => abort.abort();
         stage.replaceChildren(...children);
         node.scrollIntoView({ block: 'nearest' });
     }
@@ -69,7 +67,7 @@ export function createHumanCheck() {
     }
 
     function work(challenge) {
-        show('human.working', false, progress);
+        show(say('human.working'), false, progress);
         progress.value = 0;
         return workInBackground(
             challenge,
@@ -80,7 +78,8 @@ export function createHumanCheck() {
         );
     }
 
-    /* Resolves when the form is sent, or with 'other' when the work is wanted instead. */
+    /* Resolves when the form is sent; with 'other' when the work is wanted instead, with 'again' for
+     * another picture, with null when the visitor gives up. */
     function formDone(form, read) {
         heading.focus({ preventScroll: true });
         return new Promise((resolve) => {
@@ -91,12 +90,13 @@ export function createHumanCheck() {
                     resolve(solution);
             });
             other.onclick = () => resolve('other');
+            again.onclick = () => resolve('again');
             abort.signal.addEventListener('abort', () => resolve(null));
         });
     }
 
     function code(challenge) {
-        const picture = element('img', { src: challenge.image, alt: say('human.picture'), width: 200, height: 72 });
+        const picture = element('img', { src: challenge.image, alt: say('human.picture'), class: 'human-picture' });
         const label = element('label', { htmlFor: 'human-code' }, say('human.code'));
         const input = element('input', {
             id: 'human-code',
@@ -109,48 +109,65 @@ export function createHumanCheck() {
         });
         const send = element('button', { class: 'human-send', type: 'submit' }, say('human.send'));
         const form = element('form', { class: 'human-form' }, picture, label, input, send);
-        show('human.read', true, form);
+        show(say('human.read'), true, form);
         return formDone(form, () => ({ token: challenge.token, answer: input.value.trim() }));
     }
 
-    function slider(challenge) {
-        const { width, height, piece_size: size, piece_y: top } = challenge;
+    /* One piece: a line is moved through the figure of the picture that shows the same thing. */
+    function place(challenge, at) {
+        const { width, height, pieces, piece_size: size } = challenge;
+        const piece = element('img', { class: 'human-piece', src: pieces[at], alt: '', width: size, height: size });
         const whole = element('img', { src: challenge.image, alt: say('human.picture'), width, height });
-        const piece = element('img', { class: 'human-piece', src: challenge.piece, alt: '', width: size, height: size });
-        const frame = element('div', { class: 'human-frame' }, whole, piece);
-        const range = element('input', {
-            id: 'human-range',
-            type: 'range',
-            min: 0,
-            max: width - size,
-            step: 1,
-            value: 0,
-        });
+        const mark = element('div', { class: 'human-mark' });
+        const lane = element('div', { class: 'human-lane' }, piece);
+        const frame = element('div', { class: 'human-frame' }, lane, whole, mark);
+        const range = element('input', { id: 'human-range', type: 'range', min: 0, max: width, step: 1, value: width / 2 });
         const label = element('label', { htmlFor: 'human-range' }, say('human.slide'));
         const send = element('button', { class: 'human-send', type: 'submit' }, say('human.send'));
         const form = element('form', { class: 'human-form' }, frame, label, range, send);
-        const track = [];
-        const began = performance.now();
-        const note = () => {
-            piece.style.left = `${range.value}px`;
-            track.push([Math.round(performance.now() - began), Number(range.value)]);
+        const moved = () => {
+            const left = `${(100 * range.value) / width}%`;
+            piece.style.left = `calc(${left} - ${size / 2}px)`;
+            mark.style.left = left;
         };
-        piece.style.top = `${top}px`;
-        note();
-        range.addEventListener('input', note);
+        const moveTo = (x) => {
+            range.value = Math.round(x);
+            moved();
+        };
+        /* The picture is narrower on a narrow screen; places are counted in its own pixels. */
+        const moveUnder = ({ clientX }) => {
+            const shown = frame.getBoundingClientRect();
+            moveTo(((clientX - shown.left) * width) / shown.width);
+        };
+        lane.style.height = `${size}px`;
+        moved();
+        range.addEventListener('input', moved);
         range.addEventListener('keydown', (event) => {
-            const steps = { PageUp: 5, PageDown: -5 }[event.key];
-            if (steps === undefined)
+            const way = { PageUp: 1, PageDown: -1 }[event.key];
+            if (way === undefined)
                 return;
             event.preventDefault();
-            range.value = Number(range.value) + steps * STEP;
-            note();
+            moveTo(Number(range.value) + way * STEP);
         });
-        show('human.move', true, form);
-        return formDone(form, () => {
-            note();
-            return { token: challenge.token, x: Number(range.value), track: trackThin(track) };
+        /* A tap on the figure is the quickest way. */
+        frame.addEventListener('pointerdown', moveUnder);
+        frame.addEventListener('pointermove', (event) => {
+            if (event.buttons !== 0)
+                moveUnder(event);
         });
+        show(say('human.move', { at: at + 1, of: pieces.length }), true, form);
+        return formDone(form, () => Number(range.value));
+    }
+
+    async function slider(challenge) {
+        const places = [];
+        for (let at = 0; at < challenge.pieces.length; at++) {
+            const x = await place(challenge, at);
+            if (typeof x !== 'number')
+                return x;
+            places.push(x);
+        }
+        return { token: challenge.token, x: places };
     }
 
     /* One challenge from asking for it to its solution. */
@@ -159,11 +176,15 @@ export function createHumanCheck() {
         if (challenge.parameters !== undefined)
             return work(challenge);
         const solution = await (challenge.kind === 'slider' ? slider(challenge) : code(challenge));
+        if (solution === 'again')
+            return solveOne(session, item, kind);
         return solution === 'other' ? solveOne(session, item, 'pow') : solution;
     }
 
-    async function solve(session, item, kinds) {
+    /* `wrong`: the last answer was. */
+    async function solve(session, item, kinds, wrong) {
         abort = new AbortController();
+        failed = wrong;
         try {
             return await solveOne(session, item, kinds[0]);
         } finally {

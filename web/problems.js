@@ -26,6 +26,7 @@ const REACTIONS = {
     'human-check-required': 'settle',
     'human-check-failed': 'settle',
     'human-check-spent': 'settle',
+    'human-check-refused': 'settle',
     'session-required': 'settle',
     'key-reused': 'settle',
     'key-required': 'settle',

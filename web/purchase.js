@@ -61,10 +61,10 @@ export function createPurchase(itemId, clock, session, human, changed) {
         return pass.pass;
     }
 
-    async function solutionAsk(token, kinds) {
+    async function solutionAsk(token, { type, body }) {
         stateSet({ checking: true });
         try {
-            return await human.solve(token, itemId, kinds);
+            return await human.solve(token, itemId, body.kinds, type === 'human-check-failed');
         } finally {
             stateSet({ checking: false });
         }
@@ -79,7 +79,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
             } catch (refusal) {
                 if (!HUMAN_PROBLEMS.has(refusal.type) || tries === CHECKS_MAX)
                     throw refusal;
-                solution = await solutionAsk(token, refusal.body.kinds);
+                solution = await solutionAsk(token, refusal);
                 if (solution === null)
                     throw refusal;
             }

@@ -1,8 +1,10 @@
 /* DESIGN. A good answer takes the challenge's mark in `spent`: of many that send it, one is let in. A
- * picture allows a few wrong answers; each takes a mark of its own (the number of the try) before the
- * answer is looked at, so guessing at one picture ends soon, from wherever it comes.
+ * picture allows a try or two; each takes a mark of its own (the number of the try) before the answer is
+ * looked at, so guessing at one picture ends soon, from wherever it comes. These marks are kept in a
+ * set of their own, `tries`: where that is full, the answer is looked at all the same, and what keeps
+ * guessing within bounds are the failures, counted by user and by address.
  *
- * `spent` does not outlive the process, so a challenge doesn't either: it names the process that gave it
+ * Neither outlives the process, so a challenge doesn't either: it names the process that gave it
  * by a random number, and all others refuse it, used or not. No clock has a say in that. */
 #include "funnel/human.h"
 
@@ -24,6 +26,7 @@ static struct metric answer_metrics[HUMAN_ANSWERS] = {
     ANSWER_METRIC(HUMAN_SPENT, "spent"),
     ANSWER_METRIC(HUMAN_OLD, "old"),
     ANSWER_METRIC(HUMAN_CROWDED, "crowded"),
+    ANSWER_METRIC(HUMAN_REFUSED, "refused"),
 };
 
 void human_metrics_register(void)
@@ -32,18 +35,78 @@ void human_metrics_register(void)
         metrics_register(&answer_metrics[i]);
 }
 
+/* ---- how often somebody failed, or passed */
+
+static uint32_t now_s(const struct human_visit *visit)
+{
+    return (uint32_t)(visit->now_ms / 1000);
+}
+
+/* Users and addresses share one table. */
+static uint64_t user_place(const struct human *human, const struct human_visit *visit)
+{
+    uint8_t text[1 + sizeof(user_id)] = { 'u' };
+    bytes_put_u64(text + 1, visit->user);
+    return hash_siphash(human->keys->spent, text, sizeof text);
+}
+
+struct failures {
+    uint32_t user, address; /* points */
+};
+static struct failures failures_of(const struct human *human, const struct human_visit *visit)
+{
+    return (struct failures){ .user = suspicion_of(
+                                  human->failures, user_place(human, visit), now_s(visit)),
+        .address = suspicion_of(human->failures, visit->source, now_s(visit)) };
+}
+
+static void failure_note(const struct human *human, const struct human_visit *visit)
+{
+    suspicion_add(human->failures, user_place(human, visit), HUMAN_FAILURE_POINTS, now_s(visit));
+    suspicion_add(human->failures, visit->source, HUMAN_FAILURE_POINTS, now_s(visit));
+}
+
+bool human_refused(const struct human *human, const struct human_visit *visit)
+{
+    const struct failures failures = failures_of(human, visit);
+    return failures.user >= HUMAN_USER_REFUSED || failures.address >= HUMAN_ADDRESS_REFUSED;
+}
+
+static bool pictures_allowed(const struct human *human, const struct human_visit *visit)
+{
+    const struct failures failures = failures_of(human, visit);
+    return failures.user < HUMAN_USER_NO_PICTURES && failures.address < HUMAN_ADDRESS_NO_PICTURES;
+}
+
+static uint32_t failure_bits(const struct human *human, const struct human_visit *visit)
+{
+    const struct failures failures = failures_of(human, visit);
+    const uint32_t user = failures.user / HUMAN_USER_POINTS_PER_BIT;
+    const uint32_t address = failures.address / HUMAN_ADDRESS_POINTS_PER_BIT;
+    const uint32_t bits = user > address ? user : address;
+    return bits < HUMAN_FAILURE_BITS_MAX ? bits : HUMAN_FAILURE_BITS_MAX;
+}
+
+/* The work grows with the number of passes: it doubles when they have. */
+static uint32_t pass_bits(const struct human *human, const struct human_visit *visit)
+{
+    uint32_t passes = suspicion_of(human->passes, visit->source, now_s(visit)) / HUMAN_PASSES_FREE + 1;
+    uint32_t bits = 0;
+    while ((passes >>= 1) != 0)
+        bits++;
+    return bits;
+}
+
 /* ---- challenges */
 
 static uint32_t expiry_s(const struct human *human, const struct human_visit *visit)
 {
-    return (uint32_t)(visit->now_ms / 1000) + human->life_s;
+    return now_s(visit) + human->life_s;
 }
 
 uint32_t human_work(const struct human *human, const struct human_visit *visit)
 {
-    const uint32_t suspicion =
-        suspicion_of(human->suspicion, visit->source, (uint32_t)(visit->now_ms / 1000));
-    const uint32_t bits = suspicion / HUMAN_SUSPICION_PER_BIT + visit->pow_boost
+    const uint32_t bits = failure_bits(human, visit) + pass_bits(human, visit) + visit->pow_boost
         + (visit->asked != HUMAN_POW ? HUMAN_ALTERNATIVE_BITS : 0);
     const uint64_t hashes = (uint64_t)human->pow_hashes << (bits < 31 ? bits : 31);
     return hashes < ALTCHA_HASHES_MAX ? (uint32_t)hashes : ALTCHA_HASHES_MAX;
@@ -114,25 +177,29 @@ static void slider_challenge(const struct human *human, const struct human_visit
     struct puzzle puzzle = puzzle_make(human, visit, HUMAN_SLIDER);
     puzzle.answer = puzzle_slider_hash(human->keys, puzzle.nonce, picture->x);
     puzzle_render(human, &puzzle, out);
-    text_format(out, ",\"width\":%d,\"height\":%d,\"piece_size\":%d,\"piece_y\":%u,\"image\":",
-        PICTURE_SLIDER_WIDTH, PICTURE_SLIDER_HEIGHT, PICTURE_PIECE_SIZE, picture->y);
+    text_format(out, ",\"width\":%d,\"height\":%d,\"piece_size\":%d,\"image\":", PICTURE_SLIDER_WIDTH,
+        PICTURE_SLIDER_HEIGHT, PICTURE_PIECE_SIZE);
     picture_render(out, &picture->whole);
-    text_literal(out, ",\"piece\":");
-    picture_render(out, &picture->piece);
-    text_literal(out, "}");
+    text_literal(out, ",\"pieces\":[");
+    for (uint32_t i = 0; i < PUZZLE_PIECES; i++) {
+        text_string(out, i > 0 ? "," : "");
+        picture_render(out, &picture->pieces[i]);
+    }
+    text_literal(out, "]}");
 }
 
 void human_challenge(const struct human *human, const struct human_visit *visit,
     enum human_check kind, struct text *out)
 {
-    if (kind == HUMAN_IMAGE && human->pool != NULL) {
+    const bool pictures = human->pool != NULL && pictures_allowed(human, visit);
+    if (kind == HUMAN_IMAGE && pictures) {
         const struct code_picture *picture = picture_pool_code(human->pool, human->edge);
         if (picture != NULL) {
             code_challenge(human, visit, picture, out);
             return;
         }
     }
-    if (kind == HUMAN_SLIDER && human->pool != NULL) {
+    if (kind == HUMAN_SLIDER && pictures) {
         const struct slider_picture *picture = picture_pool_slider(human->pool, human->edge);
         if (picture != NULL) {
             slider_challenge(human, visit, picture, out);
@@ -144,37 +211,28 @@ void human_challenge(const struct human *human, const struct human_visit *visit,
 
 /* ---- reading */
 
-enum { SEEN_TOKEN = 1, SEEN_ANSWER = 2, SEEN_X = 4, SEEN_TRACK = 8 };
+enum { SEEN_TOKEN = 1, SEEN_ANSWER = 2, SEEN_X = 4 };
 
 struct solution {
     struct span pow; /* base64; or one of the others: */
     struct span token, answer;
-    uint32_t x;
-    struct puzzle_track track;
+    uint32_t x[PUZZLE_PIECES];
     unsigned seen;
 };
 
-static void track_read(struct json_cursor *in, struct puzzle_track *track)
+/* [x, x]: one for each piece. */
+static void places_read(struct json_cursor *in, uint32_t x[PUZZLE_PIECES])
 {
-    for (unsigned count = 0; cursor_element(in, &count);) {
-        if (track->count == PUZZLE_TRACK_MAX) {
+    unsigned count = 0;
+    while (cursor_element(in, &count)) {
+        if (count > PUZZLE_PIECES) {
             cursor_fail(in);
             return;
         }
-        uint32_t pair[2] = { 0, 0 };
-        unsigned at = 0;
-        while (cursor_element(in, &at)) {
-            if (at > 2) {
-                cursor_fail(in);
-                return;
-            }
-            cursor_u32(in, &pair[at - 1]);
-        }
-        if (at != 2)
-            cursor_fail(in);
-        track->points[track->count].at_ms = pair[0];
-        track->points[track->count++].x = pair[1];
+        cursor_u32(in, &x[count - 1]);
     }
+    if (count != PUZZLE_PIECES)
+        cursor_fail(in);
 }
 
 static void seen_mark(struct json_cursor *in, struct solution *solution, unsigned field)
@@ -196,10 +254,7 @@ static void puzzle_fields(struct json_cursor *in, struct solution *solution)
             cursor_string(in, &solution->answer);
         } else if (span_equal(name, SPAN("x"))) {
             seen_mark(in, solution, SEEN_X);
-            cursor_u32(in, &solution->x);
-        } else if (span_equal(name, SPAN("track"))) {
-            seen_mark(in, solution, SEEN_TRACK);
-            track_read(in, &solution->track);
+            places_read(in, solution->x);
         } else {
             cursor_fail(in);
         }
@@ -213,7 +268,7 @@ static enum human_answer body_read(struct span body, struct solution *solution)
     struct span name;
     unsigned count = 0;
     solution->pow = solution->token = solution->answer = SPAN_NONE;
-    solution->track.count = 0;
+    solution->x[0] = solution->x[1] = 0;
     solution->seen = 0;
     if (body.size == 0)
         return HUMAN_ABSENT;
@@ -233,7 +288,7 @@ static enum human_answer body_read(struct span body, struct solution *solution)
         return HUMAN_ABSENT;
     const unsigned seen = solution->seen;
     return solution->pow.data != NULL || seen == (SEEN_TOKEN | SEEN_ANSWER)
-            || seen == (SEEN_TOKEN | SEEN_X | SEEN_TRACK)
+            || seen == (SEEN_TOKEN | SEEN_X)
         ? HUMAN_PASSED
         : HUMAN_MALFORMED;
 }
@@ -255,7 +310,7 @@ static uint64_t mark_of(const struct human *human, enum human_check kind, const 
 static enum human_answer spend(
     const struct human *human, const struct human_visit *visit, uint64_t mark, uint32_t expires_s)
 {
-    switch (spent_take(human->spent, mark, expires_s, (uint32_t)(visit->now_ms / 1000))) {
+    switch (spent_take(human->spent, mark, expires_s, now_s(visit))) {
     case SPENT_FRESH:
         return HUMAN_PASSED;
     case SPENT_AGAIN:
@@ -288,17 +343,17 @@ static enum human_answer pow_judge(
     return HUMAN_FAILED;
 }
 
-static enum human_answer try_take(
+/* False: all tries at this picture were used. */
+static bool try_take(
     const struct human *human, const struct human_visit *visit, const struct puzzle *puzzle)
 {
     const uint32_t tries = puzzle->kind == HUMAN_IMAGE ? HUMAN_CODE_TRIES : HUMAN_SLIDER_TRIES;
     for (uint32_t i = 1; i <= tries; i++) {
-        const enum human_answer answer = spend(human, visit,
-            mark_of(human, puzzle->kind, &puzzle->nonce, sizeof puzzle->nonce, i), puzzle->expires_s);
-        if (answer != HUMAN_SPENT)
-            return answer;
+        const uint64_t mark = mark_of(human, puzzle->kind, &puzzle->nonce, sizeof puzzle->nonce, i);
+        if (spent_take(human->tries, mark, puzzle->expires_s, now_s(visit)) != SPENT_AGAIN)
+            return true; /* SPENT_FULL too: others who fill the set must not keep people out */
     }
-    return HUMAN_SPENT;
+    return false;
 }
 
 static enum human_answer puzzle_judge(
@@ -319,13 +374,11 @@ static enum human_answer puzzle_judge(
         return HUMAN_FAILED;
     if (puzzle.start != human->start)
         return HUMAN_OLD;
-    const enum human_answer tried = try_take(human, visit, &puzzle);
-    if (tried != HUMAN_PASSED)
-        return tried;
+    if (!try_take(human, visit, &puzzle))
+        return HUMAN_SPENT;
     const bool fits = (solution->seen & SEEN_ANSWER) != 0
         ? puzzle_code_fits(human->keys, &puzzle, solution->answer)
-        : puzzle_slider_fits(human->keys, &puzzle, solution->x)
-            && puzzle_track_plausible(&solution->track, solution->x);
+        : puzzle_slider_fits(human->keys, &puzzle, solution->x);
     if (!fits)
         return HUMAN_FAILED;
     return spend(human, visit, mark_of(human, puzzle.kind, &puzzle.nonce, sizeof puzzle.nonce, 0),
@@ -337,11 +390,15 @@ enum human_answer human_judge(const struct human *human, const struct human_visi
     struct solution solution;
     invariant(visit->asked != HUMAN_NONE);
     enum human_answer answer = body_read(body, &solution);
-    if (answer == HUMAN_PASSED)
+    if (answer == HUMAN_PASSED && human_refused(human, visit))
+        answer = HUMAN_REFUSED;
+    else if (answer == HUMAN_PASSED)
         answer = solution.pow.data != NULL ? pow_judge(human, visit, solution.pow)
                                            : puzzle_judge(human, visit, &solution);
-    if (answer == HUMAN_FAILED || answer == HUMAN_SPENT)
-        suspicion_add(human->suspicion, visit->source, (uint32_t)(visit->now_ms / 1000));
+    if (answer == HUMAN_PASSED)
+        suspicion_add(human->passes, visit->source, 1, now_s(visit));
+    if (answer == HUMAN_FAILED) /* a repeated one is worth nothing to anybody, and may be a lost answer */
+        failure_note(human, visit);
     metric_add(&answer_metrics[answer], 1);
     return answer;
 }

@@ -2,7 +2,7 @@
  * Kinds: the computer's work (altcha.h), a code to read, a piece to move (puzzle.h). Where a picture is
  * asked for, the work is always accepted instead, at a higher price, for those who can't see it.
  * Everything but what was spent is in the challenge itself, signed: no memory while a user thinks.
- * Thread: any, with keys of its own; `spent` and `suspicion` are shared. Memory: none. */
+ * Thread: any, with keys of its own; the tables are shared. Memory: none. */
 #ifndef STAMPEDE_FUNNEL_HUMAN_H
 #define STAMPEDE_FUNNEL_HUMAN_H
 
@@ -14,28 +14,43 @@
 
 enum {
     HUMAN_BODY_BYTES_MAX = 4096, /* of POST …/pass */
-    HUMAN_CODE_TRIES = 3,        /* answers to one picture that are looked at */
-    HUMAN_SLIDER_TRIES = 2,
-    HUMAN_ALTERNATIVE_BITS = 2,   /* the work instead of a picture is four times as much */
-    HUMAN_SUSPICION_PER_BIT = 20, /* so much suspicion doubles the work */
+    HUMAN_CODE_TRIES = 2,        /* answers to one picture that are looked at */
+    HUMAN_SLIDER_TRIES = 1,
+    HUMAN_ALTERNATIVE_BITS = 4, /* the work instead of a picture is 16 times as much */
+    /* Points for failures: they fade by half each HUMAN_FAILURES_HALF_S. */
+    HUMAN_FAILURES_HALF_S = 60,
+    HUMAN_FAILURE_POINTS = 10,
+    HUMAN_USER_POINTS_PER_BIT = 10,    /* so many of a user double the work */
+    HUMAN_ADDRESS_POINTS_PER_BIT = 20, /* an address may be many people */
+    HUMAN_FAILURE_BITS_MAX = 6,
+    HUMAN_USER_NO_PICTURES = 30, /* from here on there is work instead of pictures */
+    HUMAN_ADDRESS_NO_PICTURES = 200,
+    HUMAN_USER_REFUSED = 80, /* and from here on nothing, until they have faded */
+    HUMAN_ADDRESS_REFUSED = 600,
+    /* Passes that an address took: the work grows with their number. */
+    HUMAN_PASSES_HALF_S = 600,
+    HUMAN_PASSES_FREE = 8,
+    HUMAN_REFUSED_RETRY_S = 60,
     HUMAN_CHALLENGE_BYTES_MAX = 48 * 1024,
 };
 
 struct human {
     const struct funnel_keys *keys;
-    struct spent *spent;
-    struct suspicion *suspicion;
-    struct picture_pool *pool; /* NULL: no pictures, the work only */
-    uint32_t edge;             /* whose shelf of the pool */
-    uint32_t pow_hashes;       /* that solving takes, without any suspicion */
-    uint32_t life_s;           /* of a challenge */
-    uint32_t start;            /* a random number of this process, the same for all its edges */
+    struct spent *spent; /* challenges that were solved */
+    struct spent *tries; /* answers to pictures; apart, so that wrong ones never fill the other */
+    struct suspicion *failures; /* of addresses and users */
+    struct suspicion *passes;   /* of addresses */
+    struct picture_pool *pool;  /* NULL: no pictures, the work only */
+    uint32_t edge;              /* whose shelf of the pool */
+    uint32_t pow_hashes;        /* that solving takes, without any suspicion */
+    uint32_t life_s;            /* of a challenge */
+    uint32_t start;             /* a random number of this process, the same for all its edges */
 };
 struct human_visit {
     enum human_check asked; /* by the sale; not HUMAN_NONE */
     item_id item;
     user_id user;
-    uint64_t source;    /* whose failures count: a hash of the address */
+    uint64_t source;    /* whose failures and passes count: a hash of the address */
     uint32_t pow_boost; /* doublings for everybody, from the switch */
     uint64_t now_ms;
 };
@@ -48,10 +63,13 @@ enum human_answer {
     HUMAN_SPENT,     /* good, but used before */
     HUMAN_OLD,       /* of another process: get a new one, and no harm done */
     HUMAN_CROWDED,   /* good, but there is no room to note that it is used: come back */
+    HUMAN_REFUSED,   /* too many failures of the user or the address: not looked at */
     HUMAN_ANSWERS,
 };
 
-/* A challenge of this kind as JSON; the work when there is no picture. */
+/* Whether the user or the address has failed so often that nothing is given or looked at for now. */
+bool human_refused(const struct human *human, const struct human_visit *visit);
+/* A challenge of this kind as JSON; the work when there is no picture, or after failures. */
 void human_challenge(const struct human *human, const struct human_visit *visit,
     enum human_check kind, struct text *out);
 /* Judges the body of a request for a pass, spends the challenge, and counts (stampede_human_total). */

@@ -13,13 +13,15 @@
 #include <stdint.h>
 
 enum {
-    PICTURE_CODE_WIDTH = 200,
-    PICTURE_CODE_HEIGHT = 72,
+    PICTURE_CODE_WIDTH = 240,
+    PICTURE_CODE_HEIGHT = 80,
     PICTURE_SLIDER_WIDTH = 300,
-    PICTURE_SLIDER_HEIGHT = 150,
-    PICTURE_PIECE_SIZE = 48,
-    PICTURE_GAP_MIN = PICTURE_PIECE_SIZE + 24, /* the gap is never where the piece starts */
-    PICTURE_GAP_MAX = PICTURE_SLIDER_WIDTH - PICTURE_PIECE_SIZE - 4,
+    PICTURE_SLIDER_HEIGHT = 156,
+    PICTURE_SLIDER_PLACES = 18, /* where figures stand */
+    PICTURE_FIGURES = 13,
+    PICTURE_FIGURE_SIZE = 46,
+    PICTURE_PIECES = 2,
+    PICTURE_PIECE_SIZE = 56,
     PICTURE_BYTES_MAX = 12 * 1024,
 };
 
@@ -32,8 +34,15 @@ struct picture {
 extern const char picture_letters[];
 
 MUST_CHECK enum status picture_code(struct random *random, const char *code, struct picture *out);
-/* The piece lies at height *y of the whole; x: where the gap's left edge is. */
-MUST_CHECK enum status picture_slider(
-    struct random *random, uint32_t x, uint32_t *y, struct picture *whole, struct picture *piece);
+/* Which figures the pieces show, and where these stand in the picture: all four are different and secret,
+ * so the caller draws them from a better source than `random`. */
+struct picture_slider_plan {
+    uint8_t figure[PICTURE_PIECES]; /* below PICTURE_FIGURES */
+    uint8_t way[PICTURE_PIECES]; /* 0 or 1: how the piece draws it; the picture does it the other way */
+    uint8_t place[PICTURE_PIECES]; /* below PICTURE_SLIDER_PLACES */
+};
+/* x: where the middle of each wanted figure is. */
+MUST_CHECK enum status picture_slider(struct random *random, const struct picture_slider_plan *plan,
+    uint32_t x[PICTURE_PIECES], struct picture *whole, struct picture pieces[PICTURE_PIECES]);
 
 #endif

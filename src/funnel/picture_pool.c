@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/ring.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct shelf {
@@ -67,15 +68,31 @@ static bool code_fill(struct shelf *shelf)
     return true;
 }
 
+/* Two different ones below the bound. */
+static void pair_make(uint8_t pair[PICTURE_PIECES], uint32_t bound)
+{
+    static_assert((int)PICTURE_PIECES == (int)PUZZLE_PIECES && PICTURE_PIECES == 2, "a pair");
+    pair[0] = (uint8_t)secret_below(bound);
+    pair[1] = (uint8_t)((pair[0] + 1 + secret_below(bound - 1)) % bound);
+}
+
+static struct picture_slider_plan plan_make(void)
+{
+    struct picture_slider_plan plan = { .way = { (uint8_t)secret_below(2), (uint8_t)secret_below(2) } };
+    pair_make(plan.figure, PICTURE_FIGURES);
+    pair_make(plan.place, PICTURE_SLIDER_PLACES);
+    return plan;
+}
+
 static bool slider_fill(struct shelf *shelf)
 {
     struct slider_picture *slot = ring_reserve(&shelf->sliders);
     struct random random;
     if (slot == NULL)
         return false;
-    slot->x = PICTURE_GAP_MIN + secret_below(PICTURE_GAP_MAX - PICTURE_GAP_MIN + 1);
+    const struct picture_slider_plan plan = plan_make();
     random_fresh(&random);
-    if (picture_slider(&random, slot->x, &slot->y, &slot->whole, &slot->piece) != STATUS_OK) {
+    if (picture_slider(&random, &plan, slot->x, &slot->whole, slot->pieces) != STATUS_OK) {
         log_warn("human", "a picture can't be drawn");
         return false;
     }

@@ -14,8 +14,8 @@ struct code_picture {
     struct picture picture;
 };
 struct slider_picture {
-    uint32_t x, y; /* of the gap; x is the answer */
-    struct picture whole, piece;
+    uint32_t x[PUZZLE_PIECES]; /* the answer */
+    struct picture whole, pieces[PUZZLE_PIECES];
 };
 
 struct picture_pool; /* opaque: fields are in picture_pool.c */

@@ -14,7 +14,6 @@ enum {
     MAC_AT = 40,
     MAC_BYTES = PUZZLE_BYTES - MAC_AT,
     CODE_BYTES_MAX = 16,
-    TRACK_PLACES_MIN = 3, /* different ones */
 };
 static_assert(MAC_BYTES == 16, "half of an HMAC");
 static_assert((PUZZLE_BYTES * 4 + 2) / 3 == PUZZLE_CHARS, "no padding");
@@ -40,11 +39,20 @@ uint64_t puzzle_code_hash(const struct funnel_keys *keys, uint64_t nonce, struct
     return answer_hash(keys, HUMAN_IMAGE, nonce, upper, size);
 }
 
-uint64_t puzzle_slider_hash(const struct funnel_keys *keys, uint64_t nonce, uint32_t x)
+/* Half of an answer: each piece is looked at by itself, so that all places within the tolerance are few. */
+static uint32_t piece_hash(const struct funnel_keys *keys, uint64_t nonce, uint32_t piece, uint32_t x)
 {
-    uint8_t bytes[sizeof x];
-    bytes_put_u32(bytes, x);
-    return answer_hash(keys, HUMAN_SLIDER, nonce, bytes, sizeof bytes);
+    uint8_t bytes[2 * sizeof x];
+    bytes_put_u32(bytes, piece);
+    bytes_put_u32(bytes + sizeof x, x);
+    return (uint32_t)answer_hash(keys, HUMAN_SLIDER, nonce, bytes, sizeof bytes);
+}
+
+uint64_t puzzle_slider_hash(
+    const struct funnel_keys *keys, uint64_t nonce, const uint32_t x[PUZZLE_PIECES])
+{
+    static_assert(PUZZLE_PIECES == 2, "two halves");
+    return (uint64_t)piece_hash(keys, nonce, 1, x[1]) << 32 | piece_hash(keys, nonce, 0, x[0]);
 }
 
 static void mac_make(const struct funnel_keys *keys, const uint8_t bytes[PUZZLE_BYTES], uint8_t *mac)
@@ -102,32 +110,19 @@ bool puzzle_code_fits(const struct funnel_keys *keys, const struct puzzle *puzzl
         && (puzzle_code_hash(keys, puzzle->nonce, code) ^ puzzle->answer) == 0;
 }
 
-/* All places within the tolerance are tried, whichever fits: the time says nothing. */
-bool puzzle_slider_fits(const struct funnel_keys *keys, const struct puzzle *puzzle, uint32_t x)
+/* All places within the tolerance of all pieces are tried, whichever fit: the time says nothing. */
+bool puzzle_slider_fits(
+    const struct funnel_keys *keys, const struct puzzle *puzzle, const uint32_t x[PUZZLE_PIECES])
 {
-    unsigned fits = 0;
-    if (puzzle->kind != HUMAN_SLIDER || x > PUZZLE_X_MAX)
+    unsigned fits[PUZZLE_PIECES] = { 0 };
+    if (puzzle->kind != HUMAN_SLIDER || x[0] > PUZZLE_X_MAX || x[1] > PUZZLE_X_MAX)
         return false;
-    for (uint32_t off = 0; off <= 2 * PUZZLE_TOLERANCE; off++) {
-        const uint32_t place = x + off - PUZZLE_TOLERANCE; /* wraps below 0, where no piece was */
-        fits |= puzzle_slider_hash(keys, puzzle->nonce, place) == puzzle->answer;
+    for (uint32_t piece = 0; piece < PUZZLE_PIECES; piece++) {
+        const uint32_t wanted = (uint32_t)(puzzle->answer >> (32 * piece));
+        for (uint32_t off = 0; off <= 2 * PUZZLE_TOLERANCE; off++) {
+            const uint32_t place = x[piece] + off - PUZZLE_TOLERANCE; /* wraps below 0: no place */
+            fits[piece] |= piece_hash(keys, puzzle->nonce, piece, place) == wanted;
+        }
     }
-    return fits != 0;
-}
-
-bool puzzle_track_plausible(const struct puzzle_track *track, uint32_t x)
-{
-    if (track->count < PUZZLE_TRACK_MIN || track->count > PUZZLE_TRACK_MAX)
-        return false;
-    uint32_t places = 1;
-    for (uint32_t i = 0; i < track->count; i++) {
-        if (track->points[i].x > PUZZLE_X_MAX)
-            return false;
-        if (i > 0 && track->points[i].at_ms < track->points[i - 1].at_ms)
-            return false;
-        places += i > 0 && track->points[i].x != track->points[i - 1].x;
-    }
-    const uint32_t took_ms = track->points[track->count - 1].at_ms - track->points[0].at_ms;
-    return places >= TRACK_PLACES_MIN && track->points[track->count - 1].x == x
-        && took_ms >= PUZZLE_TRACK_LEAST_MS && took_ms <= PUZZLE_TRACK_MOST_MS;
+    return (fits[0] & fits[1]) != 0;
 }

@@ -2,7 +2,8 @@
  * when, and a keyed hash of the answer, signed. Nothing is kept here while the user looks at it.
  *   kind u32 | item u32 | user u64 | expires_s u32 | nonce u64 | answer u64 | start u32 | mac 16
  * Little-endian, 56 bytes as 75 base64url characters. mac: the first half of HMAC-SHA256 under
- * keys.human over the bytes before it. answer: SipHash under keys.puzzle over kind, nonce and answer.
+ * keys.human over the bytes before it. answer: SipHash under keys.puzzle over kind, nonce and answer; of a
+ * slider 32 bits for each piece.
  * Thread: any. Memory: none. */
 #ifndef STAMPEDE_FUNNEL_PUZZLE_H
 #define STAMPEDE_FUNNEL_PUZZLE_H
@@ -13,11 +14,8 @@ enum {
     PUZZLE_BYTES = 56,
     PUZZLE_CHARS = 75,
     PUZZLE_CODE_CHARS = 5,
-    PUZZLE_TOLERANCE = 5, /* pixels that the piece may lie off */
-    PUZZLE_TRACK_MAX = 64,
-    PUZZLE_TRACK_MIN = 4,
-    PUZZLE_TRACK_LEAST_MS = 120, /* faster is no hand and no key */
-    PUZZLE_TRACK_MOST_MS = 10 * 60 * 1000,
+    PUZZLE_PIECES = 2,    /* of a slider */
+    PUZZLE_TOLERANCE = 7, /* pixels that a piece may lie off */
     PUZZLE_X_MAX = 4096,
 };
 
@@ -40,7 +38,8 @@ enum puzzle_answer {
 
 /* What an answer becomes in struct puzzle. The code is read without regard to case. */
 uint64_t puzzle_code_hash(const struct funnel_keys *keys, uint64_t nonce, struct span code);
-uint64_t puzzle_slider_hash(const struct funnel_keys *keys, uint64_t nonce, uint32_t x);
+uint64_t puzzle_slider_hash(
+    const struct funnel_keys *keys, uint64_t nonce, const uint32_t x[PUZZLE_PIECES]);
 
 void puzzle_issue(const struct funnel_keys *keys, const struct puzzle *puzzle, char out[PUZZLE_CHARS]);
 /* Ours, alive, and for this user and item? *puzzle is filled for PUZZLE_GOOD only. */
@@ -48,16 +47,7 @@ MUST_CHECK enum puzzle_answer puzzle_read(const struct funnel_keys *keys, struct
     item_id item, user_id user, uint64_t now_ms, struct puzzle *puzzle);
 
 bool puzzle_code_fits(const struct funnel_keys *keys, const struct puzzle *puzzle, struct span code);
-bool puzzle_slider_fits(const struct funnel_keys *keys, const struct puzzle *puzzle, uint32_t x);
-
-/* Where the piece was on its way, as the page saw it. */
-struct puzzle_track {
-    uint32_t count;
-    struct {
-        uint32_t at_ms, x;
-    } points[PUZZLE_TRACK_MAX];
-};
-/* Could a person have moved it so? A hurdle for scripts that post the place alone, no proof. */
-bool puzzle_track_plausible(const struct puzzle_track *track, uint32_t x);
+bool puzzle_slider_fits(
+    const struct funnel_keys *keys, const struct puzzle *puzzle, const uint32_t x[PUZZLE_PIECES]);
 
 #endif

@@ -12,6 +12,7 @@
 enum {
     ROUND_MS = 100,
     PICTURES_PER_ROUND = 64,
+    TRIES_PART = 4,     /* of human.spent_max: answers to pictures live no longer than these */
     SWEEP_PLACES = 512, /* a round: all within hours; what has expired gives way anyway */
 };
 
@@ -26,9 +27,10 @@ static uint32_t power_of_two(uint64_t least)
 enum status human_desk_open(struct human_desk *desk, const struct config *config, uint32_t edges)
 {
     const uint32_t marks = (uint32_t)config->human_spent_max;
+    const uint32_t tries = marks / TRIES_PART;
     const uint32_t slots = config->human_pictures > 0 ? power_of_two(config->human_pictures) : 0;
-    const size_t bytes = spent_bytes(marks) + spent_bytes((uint32_t)config->jti_max)
-        + suspicion_bytes() + (slots > 0 ? picture_pool_bytes(edges, slots) : 0) + 4096;
+    const size_t bytes = spent_bytes(marks) + spent_bytes(tries) + spent_bytes((uint32_t)config->jti_max)
+        + 2 * suspicion_bytes() + (slots > 0 ? picture_pool_bytes(edges, slots) : 0) + 4096;
     if (arena_open(&desk->arena, bytes) != STATUS_OK)
         return STATUS_FULL;
     if (wake_open(&desk->wake) != STATUS_OK) {
@@ -38,7 +40,9 @@ enum status human_desk_open(struct human_desk *desk, const struct config *config
     random_secret(&desk->start, sizeof desk->start);
     desk->spent = spent_create(&desk->arena, marks);
     desk->tokens = spent_create(&desk->arena, (uint32_t)config->jti_max);
-    desk->suspicion = suspicion_create(&desk->arena);
+    desk->tries = spent_create(&desk->arena, tries);
+    desk->failures = suspicion_create(&desk->arena, HUMAN_FAILURES_HALF_S);
+    desk->passes = suspicion_create(&desk->arena, HUMAN_PASSES_HALF_S);
     desk->pool = slots > 0 ? picture_pool_create(&desk->arena, edges, slots) : NULL;
     return STATUS_OK;
 }
@@ -55,6 +59,7 @@ static void human_run(void *context)
             desk->pool != NULL ? picture_pool_fill(desk->pool, PICTURES_PER_ROUND) : 0;
         const uint32_t now_s = (uint32_t)(clock_now_ms() / 1000);
         spent_sweep(desk->spent, SWEEP_PLACES, now_s);
+        spent_sweep(desk->tries, SWEEP_PLACES, now_s);
         spent_sweep(desk->tokens, SWEEP_PLACES, now_s);
         if (drawn < PICTURES_PER_ROUND)
             wake_wait(&desk->wake, ROUND_MS);
@@ -88,7 +93,9 @@ struct human human_desk_edge(const struct human_desk *desk, const struct config 
 {
     return (struct human){ .keys = keys,
         .spent = desk->spent,
-        .suspicion = desk->suspicion,
+        .tries = desk->tries,
+        .failures = desk->failures,
+        .passes = desk->passes,
         .pool = desk->pool,
         .edge = edge,
         .pow_hashes = (uint32_t)config->human_pow_hashes,

@@ -1,5 +1,5 @@
 /* wiring/human_desk.h: what the edges share for the human check, single-use passes and tokens: what
- * was spent, whose checks failed, and the pictures, with the thread that draws them.
+ * was spent, whose checks failed, who took passes, and the pictures, with the thread that draws them.
  * Thread: opened and closed by the main thread; the pieces have their own rules (funnel/human.h). */
 #ifndef STAMPEDE_WIRING_HUMAN_DESK_H
 #define STAMPEDE_WIRING_HUMAN_DESK_H
@@ -12,7 +12,8 @@ struct human_desk {
     struct arena arena;
     struct spent *spent;
     struct spent *tokens; /* of the shop, by jti */
-    struct suspicion *suspicion;
+    struct spent *tries;
+    struct suspicion *failures, *passes;
     struct picture_pool *pool; /* NULL: human.pictures is 0 */
     uint32_t start;            /* names this process in its challenges */
     struct thread thread;

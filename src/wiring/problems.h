@@ -62,6 +62,8 @@
         "The solution is wrong, too old or for something else. Get a new challenge.") \
     X(HUMAN_SPENT, "human-check-spent", 409, "Human check used", \
         "This challenge was used before. Get a new one.") \
+    X(HUMAN_REFUSED, "human-check-refused", 429, "Human check refused", \
+        "Too many checks failed for this user or address. Wait a minute, then try again.") \
     X(BAD_QUANTITY, "bad-quantity", 422, "Bad quantity", "quantity must be a whole number from 1 to 1000.") \
     X(BAD_CHANNEL, "bad-channel", 422, "Bad channel", "There is no such channel.") \
     X(BAD_BODY, "bad-body", 400, "Bad body", "The body is not what is expected here.") \

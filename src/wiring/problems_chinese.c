@@ -40,6 +40,7 @@ static const struct {
     { "human-check-required", "请先完成验证。" },
     { "human-check-failed", "验证未通过或已过期，请重新验证。" },
     { "human-check-spent", "该验证已使用过，请重新验证。" },
+    { "human-check-refused", "验证失败次数过多，请一分钟后再试。" },
     { "not-your-turn", "本场活动需要排队，还没有轮到您。" },
     { "room-not-open", "本场活动的等候室还没有开放。" },
     { "not-in-room", "请先进入等候室：POST /v1/sales/{sale}/room。" },

@@ -37,6 +37,19 @@ static bool kind_read(struct exchange *exchange, enum human_check asked, enum hu
     return false;
 }
 
+/* Too many failures: come back when they have faded. */
+static enum edge_verdict refused_reply(struct exchange *exchange)
+{
+    char bytes[512], retry[32];
+    struct text body = text_in(bytes, sizeof bytes), header = text_in(retry, sizeof retry);
+    text_format(&header, "Retry-After: %d\r\n", HUMAN_REFUSED_RETRY_S);
+    problem_body(
+        &body, PROBLEM_HUMAN_REFUSED, exchange_detail(exchange, PROBLEM_HUMAN_REFUSED), SPAN_NONE);
+    invariant(!body.overflow && !header.overflow);
+    return reply_bytes(exchange, problem_texts[PROBLEM_HUMAN_REFUSED].status,
+        SPAN("application/problem+json"), text_span(&header), text_span(&body));
+}
+
 enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;
@@ -57,6 +70,8 @@ enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
     if (!kind_read(exchange, sale->human_check, &kind))
         return EDGE_REPLIED;
     const struct human_visit visit = visit_of(exchange, sale, item, user);
+    if (human_refused(&routes->human, &visit))
+        return refused_reply(exchange);
     human_challenge(&routes->human, &visit, kind, &body);
     return reply_json(exchange, 200, &body, false);
 }
@@ -103,6 +118,10 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
     case HUMAN_SPENT:
         routes_watch_failed(exchange);
         refuse(exchange, PROBLEM_HUMAN_SPENT, sale, item);
+        break;
+    case HUMAN_REFUSED:
+        routes_watch_failed(exchange);
+        refused_reply(exchange);
         break;
     case HUMAN_CROWDED:
     case HUMAN_ANSWERS:

@@ -4,7 +4,7 @@ import time
 from bans import findings
 from clocks import WrongServer
 from harness import Buyer, Server, equal, eventually, problem, rule, run, true
-from solving import gap_of, moved, payload, solve, work
+from solving import moved, payload, places_of, solve, work
 
 HASHES = 256
 SETTINGS = {"human.pow_hashes": HASHES, "server.threads": 2, "watch.failures": "report", "watch.failures_per_minute": 1}
@@ -35,7 +35,7 @@ def used_before_a_restart_is_used_and_a_new_one_is_good_at_once():
         buyer = Buyer(server)
         used, unused = payload(solve(challenge(buyer))), payload(solve(challenge(buyer)))
         given = challenge(buyer, "slider")["token"]
-        piece = moved(given, gap_of(server, given))
+        piece = moved(given, places_of(server, given))
         equal(ask(buyer, used).status, 201)
         equal(ask(buyer, piece, "slider").status, 201)
         server.restart(kill=kill)
@@ -47,7 +47,7 @@ def used_before_a_restart_is_used_and_a_new_one_is_good_at_once():
         equal(ask(buyer, again).status, 201)
         problem(ask(buyer, again), 409, "human-check-spent")
         given = challenge(buyer, "slider")["token"]
-        equal(ask(buyer, moved(given, gap_of(server, given)), "slider").status, 201)
+        equal(ask(buyer, moved(given, places_of(server, given)), "slider").status, 201)
 
 
 @rule

@@ -853,7 +853,7 @@ def a_sale_may_ask_for_a_human_check_and_passes_that_are_good_once():
     call("getChallenge", 409, "conflict", item=ids["item"], session=alice)
     picture = eventually(lambda: next(filter(lambda given: "token" in given,
                                              [call("getChallenge", 200, item=item, session=alice)]), None))
-    wrong = {"token": picture["token"], "x": 1, "track": [[0, 0], [100, 1]]}
+    wrong = {"token": picture["token"], "x": [1, 1]}
     call("getPass", 403, "human-check-failed", item=item, session=alice, body={"solution": wrong})
     solution = solution_of(call("getChallenge", 200, item=item, session=alice, kind="pow"))
     once = call("getPass", 201, item=item, session=alice, body={"solution": solution})["pass"]

@@ -60,15 +60,25 @@ def siphash(key, data):
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
-def gap_of(server, token):
-    """Where the piece belongs, by trying all places against the hash in the token."""
-    raw = base64.urlsafe_b64decode(token + "==")
-    nonce, answer = raw[20:28], int.from_bytes(raw[28:36], "little")
-    for x in range(300):
-        if siphash(key_of(server, b"puzzle"), b"\x03" + nonce + x.to_bytes(4, "little")) == answer:
-            return x
-    raise AssertionError("no place fits")
+def places_of(server, token):
+    """Where the pieces belong, by trying all places against the hashes in the token."""
+    raw, key = base64.urlsafe_b64decode(token + "=="), key_of(server, b"puzzle")
+    nonce, places = raw[20:28], []
+    for piece in range(2):
+        answer = raw[28 + 4 * piece:32 + 4 * piece]
+        places += [x for x in range(300)
+                   if siphash(key, b"\x03" + nonce + piece.to_bytes(4, "little") + x.to_bytes(4, "little"))
+                   .to_bytes(8, "little")[:4] == answer][:1]
+    if len(places) != 2:
+        raise AssertionError("no place fits")
+    return places
 
 
-def moved(token, x):
-    return {"solution": {"token": token, "x": x, "track": [[0, 0], [80, x // 3], [170, x // 2], [300, x]]}}
+def moved(token, places):
+    return {"solution": {"token": token, "x": places}}
+
+
+if __name__ == "__main__":  # for tests in other languages: the data folder of the server, and a token
+    import sys
+    import types
+    print(json.dumps(places_of(types.SimpleNamespace(data=sys.argv[1]), sys.argv[2])))

@@ -1,11 +1,10 @@
 """Every kind of failed check feeds the rule `failures`, by the address that it came from; what is no failed check does not."""
-import json
 import time
 
 from bans import SECRET, findings, from_, shop, token
 from harness import Buyer, equal, eventually, jwt, problem, rule, run, true
 from push_client import upgrade
-from solving import gap_of, moved, payload, solve
+from solving import moved, places_of, payload, solve
 
 LEAST = 10
 server = shop(**{"watch.failures": "report", "watch.failures_per_minute": LEAST, "human.pow_hashes": 50,
@@ -24,14 +23,23 @@ def post(path, address, body=None, session=None, **fields):
     return server.request("POST", "/v1" + path, body, {**fields, **from_(address)}, session=session)
 
 
-def ask(item, address, body):
-    return post(f"/items/{item}/pass", address, body, eve.session)
+def ask(item, address, body, who=None):
+    return post(f"/items/{item}/pass", address, body, (who or eve).session)
 
 
-def challenge(item, kind):
+def somebody():
+    """Who fails the human check often is refused: many do it once."""
+    somebody.count += 1
+    return Buyer(server, token(f"somebody {somebody.count}"))
+
+
+somebody.count = 0
+
+
+def challenge(item, kind, who=None):
     """The pool of pictures is filled in its own time; until then there is work instead."""
     def get():
-        given = server.get(f"/v1/items/{item}/challenge?kind={kind}", session=eve.session).json()
+        given = server.get(f"/v1/items/{item}/challenge?kind={kind}", session=(who or eve).session).json()
         return given if kind == "pow" or "token" in given else None
     return eventually(get, "no picture")
 
@@ -135,17 +143,21 @@ def forged_intents():
 @rule
 def wrong_work():
     item = checked_item("pow")
-    wrong = solve(challenge(item, "pow"))
-    wrong["solution"]["counter"] += 1
-    fails(lambda address: ask(item, address, payload(wrong)), 403, "human-check-failed")
+
+    def wrong(address):
+        who = somebody()
+        solved = solve(challenge(item, "pow", who))
+        solved["solution"]["counter"] += 1
+        return ask(item, address, payload(solved), who)
+    fails(wrong, 403, "human-check-failed")
 
 
 @rule
 def forged_work():
     item = checked_item("pow")
-    forged = json.loads(json.dumps(solve(challenge(item, "pow"))))
+    forged = solve(challenge(item, "pow"))
     forged["challenge"]["signature"] = "0" * 64
-    fails(lambda address: ask(item, address, payload(forged)), 403, "human-check-failed")
+    fails(lambda address: ask(item, address, payload(forged), somebody()), 403, "human-check-failed")
 
 
 @rule
@@ -161,7 +173,8 @@ def wrong_codes():
     item = checked_item("image")
 
     def guess(address):
-        return ask(item, address, {"solution": {"token": challenge(item, "image")["token"], "answer": "00000"}})
+        who = somebody()
+        return ask(item, address, {"solution": {"token": challenge(item, "image", who)["token"], "answer": "00000"}}, who)
     fails(guess, 403, "human-check-failed")
 
 
@@ -169,7 +182,8 @@ def wrong_codes():
 def forged_pictures():
     item = checked_item("image")
     forged = bent(challenge(item, "image")["token"])
-    fails(lambda address: ask(item, address, {"solution": {"token": forged, "answer": "AAAAA"}}), 403, "human-check-failed")
+    fails(lambda address: ask(item, address, {"solution": {"token": forged, "answer": "AAAAA"}}, somebody()),
+          403, "human-check-failed")
 
 
 @rule
@@ -187,8 +201,9 @@ def pieces_in_the_wrong_place():
     item = checked_item("slider")
 
     def miss(address):
-        given = challenge(item, "slider")["token"]
-        return ask(item, address, moved(given, (gap_of(server, given) + 60) % 250))
+        who = somebody()
+        given = challenge(item, "slider", who)["token"]
+        return ask(item, address, moved(given, [(x + 60) % 250 for x in places_of(server, given)]), who)
     fails(miss, 403, "human-check-failed")
 
 
@@ -198,7 +213,7 @@ def pieces_that_were_used():
 
     def again(address):
         given = challenge(item, "slider")["token"]
-        solved = moved(given, gap_of(server, given))
+        solved = moved(given, places_of(server, given))
         equal(ask(item, "203.0.113.203", solved).status, 201)
         return ask(item, address, solved)
     fails(again, 409, "human-check-spent")

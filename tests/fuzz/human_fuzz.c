@@ -19,10 +19,12 @@ static struct human *human_open(void)
         uint8_t master[FUNNEL_MASTER_BYTES];
         random_secret(master, sizeof master);
         invariant(funnel_keys_derive(&keys, master, sizeof master) == STATUS_OK);
-        invariant(arena_open(&arena, spent_bytes(1000) + suspicion_bytes() + 4096) == STATUS_OK);
+        invariant(arena_open(&arena, 2 * spent_bytes(1000) + 2 * suspicion_bytes() + 4096) == STATUS_OK);
         human = (struct human){ .keys = &keys,
             .spent = spent_create(&arena, 1000),
-            .suspicion = suspicion_create(&arena),
+            .tries = spent_create(&arena, 1000),
+            .failures = suspicion_create(&arena, HUMAN_FAILURES_HALF_S),
+            .passes = suspicion_create(&arena, HUMAN_PASSES_HALF_S),
             .pow_hashes = 16,
             .life_s = 120 };
     }
@@ -31,8 +33,10 @@ static struct human *human_open(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static uint64_t now_ms = NOW_MS;
     const struct human *human = human_open();
-    struct human_visit visit = { .asked = HUMAN_SLIDER, .item = 7, .user = 1, .now_ms = NOW_MS };
+    now_ms += 20 * HUMAN_FAILURES_HALF_S * 1000; /* earlier failures are forgotten */
+    struct human_visit visit = { .asked = HUMAN_SLIDER, .item = 7, .user = 1, .now_ms = now_ms };
     invariant(human_judge(human, &visit, span_of(data, size)) != HUMAN_PASSED);
 
     /* The same bytes as the JSON inside. */

@@ -1,7 +1,8 @@
 /* What the tests of the human check need. tests/e2e/human_altcha_test.py starts the server and names it:
  * BASE_URL; ITEMS, JSON of { pow, image, slider }; SECRET, which signs challenges; SITE_PORT, whose
- * origin the server allows. */
+ * origin the server allows; DATA, its folder; SOLVING, the program that knows what only the server knows. */
 
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -24,6 +25,10 @@ export const challengeGet = async (session, item, kind = 'pow') =>
     (await call('GET', `/v1/items/${item}/challenge?kind=${kind}`, session)).body;
 export const passPost = (session, item, solution) =>
     call('POST', `/v1/items/${item}/pass`, session, { solution });
+
+/* Where the pieces of a slider belong. */
+export const placesOf = (token) =>
+    JSON.parse(execFileSync('python3', [process.env.SOLVING, process.env.DATA, token], { encoding: 'utf8' }));
 
 export const payloadOf = (challenge, solution) => btoa(JSON.stringify({ challenge, solution }));
 

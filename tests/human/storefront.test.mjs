@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axe from 'axe-core';
-import { base, browserLaunch, items } from './shop.mjs';
+import { base, browserLaunch, items, placesOf } from './shop.mjs';
 
 const BUY = '.buy[aria-disabled="false"]';
 const WON = '.status[data-kind="good"]';
@@ -72,59 +72,60 @@ test('a wrong code brings another picture, and the work instead of it goes throu
     assert.deepEqual(errors, []);
 });
 
-/* Where the real gap is: the one dark shape on the piece's line. */
-function gapFind(page) {
-    return page.evaluate(async () => {
-        const [whole, piece] = document.querySelectorAll('.human-frame img');
-        const canvas = document.createElement('canvas');
-        canvas.width = whole.width;
-        canvas.height = whole.height;
-        const context = canvas.getContext('2d');
-        context.drawImage(whole, 0, 0);
-        const top = Number.parseInt(piece.style.top, 10);
-        const { data } = context.getImageData(0, top, whole.width, piece.height);
-        const light = (x, y) => {
-            const at = 4 * (y * whole.width + x);
-            return data[at] + data[at + 1] + data[at + 2];
-        };
-        /* Its outline is brighter than what is on either side, all the way down. */
-        let best = { score: -Infinity, x: 0 };
-        for (let x = piece.width; x < whole.width - piece.width; x++) {
-            let score = 0;
-            for (let y = 10; y < piece.height - 1; y++) {
-                if (Math.abs(y - piece.height / 2) < 10)
-                    continue;
-                const right = x + piece.width - 1;
-                score += light(x, y) - light(x + 2, y) + light(right, y) - light(right - 2, y);
-            }
-            if (score > best.score)
-                best = { score, x };
-        }
-        return best.x;
-    });
+/* The token of the challenge that the page gets next. */
+const tokenNext = async (page) =>
+    (await (await page.waitForResponse((response) => response.url().includes('/challenge'))).json()).token;
+
+async function lineMove(page, x) {
+    await page.focus('#human-range');
+    const from = Number(await page.inputValue('#human-range'));
+    for (let at = Math.min(from, x); at < Math.max(from, x); at++)
+        await page.keyboard.press(from < x ? 'ArrowRight' : 'ArrowLeft');
+    assert.equal(await page.inputValue('#human-range'), String(x));
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
 }
 
-test('the piece is moved by keyboard into its place', async () => {
+test('both pieces are placed by keyboard, after a wrong answer and another picture', async () => {
     const { page, errors } = await itemOpen(items.slider, 'zh-CN');
-    for (let tries = 0; tries < 4 && !(await page.isVisible(WON)); tries++) {
-        await page.waitForSelector(`#human-range, ${WON}`);
-        if (await page.isVisible(WON))
-            break;
-        if (tries === 0)
-            assert.deepEqual(await seriousIn(page), []);
-        const token = await page.getAttribute('.human img', 'src');
-        const x = await gapFind(page);
-        await page.focus('#human-range');
-        for (let at = 0; at < x; at++)
-            await page.keyboard.press('ArrowRight');
-        assert.equal(await page.inputValue('#human-range'), String(x));
-        await page.keyboard.press('Tab');
-        await page.keyboard.press('Enter');
-        await page.waitForFunction(
-            (src) => document.querySelector('.human img')?.src !== src,
-            token,
-        );
-    }
+    await page.waitForSelector('#human-range');
+    assert.deepEqual(await seriousIn(page), []);
+    const words = () => page.textContent('.human-words');
+    const first = await page.getAttribute('.human-frame > img', 'src');
+    await lineMove(page, 1);
+    assert.match(await words(), /^第 2 个/);
+    await lineMove(page, 1);
+    await page.waitForFunction((src) => {
+        const now = document.querySelector('.human-frame > img');
+        return now !== null && now.src !== src;
+    }, first);
+    assert.match(await words(), /^回答不正确。第 1 个|^回答不正确。 第 1 个/);
+    const next = tokenNext(page);
+    await page.getByText('换一张图片').click();
+    const places = placesOf(await next);
+    await page.waitForFunction(() => document.querySelector('.human-frame > img')?.complete);
+    await lineMove(page, places[0]);
+    await lineMove(page, places[1]);
     await page.waitForSelector(WON);
     assert.deepEqual(errors, []);
+});
+
+test('on a small phone the picture fits, a tap puts the line, and cancelling buys nothing', async () => {
+    const context = await browser.newContext({ locale: 'en-US', viewport: { width: 320, height: 568 }, hasTouch: true });
+    const page = await context.newPage();
+    await page.goto(`${base}/?item=${items.slider}`);
+    await page.click(BUY);
+    await page.waitForSelector('.human-frame');
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+    await page.locator('.human-frame').scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await page.locator('.human-frame').boundingBox();
+    assert.ok(x >= 0 && x + width <= 320, `${x} ${width}`);
+    await page.touchscreen.tap(x + width / 4, y + height - 20);
+    const value = Number(await page.inputValue('#human-range'));
+    assert.ok(Math.abs(value - 75) <= 2, String(value));
+    assert.deepEqual(await seriousIn(page), []);
+    await page.getByText('Cancel', { exact: true }).click();
+    await page.waitForSelector('.human', { state: 'hidden' });
+    assert.equal(await page.isVisible(WON), false);
+    await context.close();
 });

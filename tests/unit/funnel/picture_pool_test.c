@@ -53,8 +53,9 @@ static void edges_take_while_the_thread_draws(void **state)
         const struct slider_picture *picture = picture_pool_slider(pool, taken % EDGES);
         if (picture == NULL)
             continue;
-        assert_true(picture->x >= PICTURE_GAP_MIN && picture->x <= PICTURE_GAP_MAX);
-        assert_true(picture->whole.size > 0 && picture->piece.size > 0);
+        for (int i = 0; i < PUZZLE_PIECES; i++)
+            assert_true(picture->x[i] < PICTURE_SLIDER_WIDTH && picture->pieces[i].size > 0);
+        assert_true(picture->whole.size > 0);
         taken++;
     }
     atomic_store(&stop, true);

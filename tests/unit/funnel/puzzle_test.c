@@ -74,7 +74,25 @@ static void the_answer_of_one_puzzle_is_none_of_another(void **state)
     assert_false(puzzle_code_fits(&keys, &puzzle, SPAN_NONE));
     puzzle.nonce = 2;
     assert_false(puzzle_code_fits(&keys, &puzzle, SPAN("ACDEF")));
-    assert_false(puzzle_slider_fits(&keys, &puzzle, 0));
+    assert_false(puzzle_slider_fits(&keys, &puzzle, (const uint32_t[]){ 0, 0 }));
+}
+
+static void both_pieces_must_fit_each_in_its_own_place(void **state)
+{
+    (void)state;
+    struct puzzle puzzle = { .kind = HUMAN_SLIDER, .nonce = 9 };
+    enum { ONE = 3, TWO = 200, OFF = PUZZLE_TOLERANCE };
+    puzzle.answer = puzzle_slider_hash(&keys, puzzle.nonce, (const uint32_t[]){ ONE, TWO });
+    static const struct {
+        uint32_t x[PUZZLE_PIECES];
+        bool fits;
+    } cases[] = { { { ONE, TWO }, true }, { { ONE + OFF, TWO - OFF }, true },
+        { { 0, TWO + OFF }, true }, { { ONE + OFF + 1, TWO }, false },
+        { { ONE, TWO + OFF + 1 }, false }, { { ONE, TWO - OFF - 1 }, false }, { { TWO, ONE }, false },
+        { { ONE, ONE }, false }, { { UINT32_MAX, TWO }, false }, { { ONE, UINT32_MAX }, false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (puzzle_slider_fits(&keys, &puzzle, cases[i].x) != cases[i].fits)
+            fail_msg("case %zu", i);
 }
 
 int main(void)
@@ -84,6 +102,7 @@ int main(void)
         cmocka_unit_test(every_changed_character_and_size_is_refused),
         cmocka_unit_test(another_time_item_or_user_is_told_apart),
         cmocka_unit_test(the_answer_of_one_puzzle_is_none_of_another),
+        cmocka_unit_test(both_pieces_must_fit_each_in_its_own_place),
     };
     return cmocka_run_group_tests(tests, make_keys, NULL);
 }
