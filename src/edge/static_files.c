@@ -16,7 +16,7 @@ enum encoding {
 enum {
     ETAG_HASH_BYTES = 16,
     ETAG_BYTES = 2 * ETAG_HASH_BYTES + 5, /* quotes and "-br" */
-    HEADERS_BYTES = 512,
+    HEADERS_BYTES = 512 + CSP_ORIGINS_MAX,
     QUALITY_ONE = 1000, /* q=1 */
     HASH_CHARS = 8,     /* of a hashed name */
     PACK_QUALITY = 6,   /* of brotli: the highest takes a quarter of a second at every start */
@@ -98,8 +98,22 @@ static bool name_has_hash(struct span path)
         && ((hexadecimal && digit_seen && end - at >= HASH_CHARS) || (base32 && end - at == HASH_CHARS));
 }
 
+/* What is the same for all forms of a file. */
+struct label {
+    bool immutable, varies;
+    const char *image_origins;
+};
+
+static void origins_add(struct text *out, const char *list)
+{
+    for (size_t size; list += strspn(list, ", "), (size = strcspn(list, ", ")) > 0; list += size) {
+        text_literal(out, " ");
+        text_add(out, span_of(list, size));
+    }
+}
+
 static void form_label(
-    struct form *form, struct span content, enum encoding encoding, bool immutable, bool varies)
+    struct form *form, struct span content, enum encoding encoding, const struct label *label)
 {
     uint8_t digest[HASH_SHA256_BYTES];
     struct text etag = text_in(form->etag_text, sizeof(form->etag_text));
@@ -114,11 +128,11 @@ static void form_label(
     struct text headers = text_in(form->headers_text, sizeof(form->headers_text));
     text_literal(&headers, "ETag: ");
     text_add(&headers, form->etag);
-    if (immutable)
+    if (label->immutable)
         text_literal(&headers, "\r\nCache-Control: public, max-age=31536000, immutable\r\n");
     else
         text_literal(&headers, "\r\nCache-Control: no-cache\r\n");
-    if (varies)
+    if (label->varies)
         text_literal(&headers, "Vary: Accept-Encoding\r\n");
     if (encoding != ENCODING_IDENTITY)
         text_format(&headers, "Content-Encoding: %s\r\n", encoding_name[encoding]);
@@ -126,8 +140,9 @@ static void form_label(
      * buttons that pay and give back are in nobody's frame. */
     text_literal(&headers,
         "X-Content-Type-Options: nosniff\r\n"
-        "Content-Security-Policy: default-src 'self'; img-src 'self' data:; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'\r\n");
+        "Content-Security-Policy: default-src 'self'; img-src 'self' data:");
+    origins_add(&headers, label->image_origins);
+    text_literal(&headers, "; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n");
     invariant(!etag.overflow && !headers.overflow);
     form->headers = text_span(&headers);
 }
@@ -170,7 +185,7 @@ static bool compress_with(struct span content, enum encoding encoding, struct fo
     return !smaller || form->owned != NULL;
 }
 
-static bool file_make(struct file *file, const struct asset *asset)
+static bool file_make(struct file *file, const struct asset *asset, const char *image_origins)
 {
     struct span content = span_of(asset->data, asset->size);
     file->path = span_from_string(asset->path);
@@ -179,10 +194,12 @@ static bool file_make(struct file *file, const struct asset *asset)
     if (!compress_with(content, ENCODING_BROTLI, &file->forms[ENCODING_BROTLI])
         || !compress_with(content, ENCODING_GZIP, &file->forms[ENCODING_GZIP]))
         return false;
-    bool varies = file->forms[ENCODING_BROTLI].body.data != NULL
-        || file->forms[ENCODING_GZIP].body.data != NULL;
+    const struct label label = { .immutable = name_has_hash(file->path),
+        .varies = file->forms[ENCODING_BROTLI].body.data != NULL
+            || file->forms[ENCODING_GZIP].body.data != NULL,
+        .image_origins = image_origins };
     for (int i = 0; i < ENCODINGS; i++)
-        form_label(&file->forms[i], content, (enum encoding)i, name_has_hash(file->path), varies);
+        form_label(&file->forms[i], content, (enum encoding)i, &label);
     return true;
 }
 
@@ -199,7 +216,8 @@ static int asset_compare(const void *a, const void *b)
     return strcmp((*left)->path, (*right)->path);
 }
 
-enum status static_files_open(struct static_files **opened, const struct asset *assets, size_t count)
+enum status static_files_open(struct static_files **opened, const struct asset *assets,
+    size_t count, const char *image_origins)
 {
     *opened = NULL;
     struct static_files *files = calloc(1, sizeof(*files) + count * sizeof(struct file));
@@ -210,7 +228,7 @@ enum status static_files_open(struct static_files **opened, const struct asset *
             sorted[i] = &assets[i];
         qsort(sorted, count, sizeof(sorted[0]), asset_compare);
         for (; made && files->count < count; files->count++)
-            made = file_make(&files->files[files->count], sorted[files->count]);
+            made = file_make(&files->files[files->count], sorted[files->count], image_origins);
     }
     free(sorted);
     if (!made) {

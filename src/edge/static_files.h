@@ -18,9 +18,11 @@ enum static_answer {
     STATIC_REPLIED,      /* 200, 304 or 406 is in `out`, the body in reply->body: EDGE_REPLIED */
 };
 
-/* `assets` need not be sorted; they and their data stay where they are. */
-MUST_CHECK enum status static_files_open(
-    struct static_files **files, const struct asset *assets, size_t count);
+/* `assets` need not be sorted; they and their data stay where they are. `image_origins`: whose pictures
+ * the pages may show besides ours, separated by commas or spaces, CSP_ORIGINS_MAX bytes at most. */
+enum { CSP_ORIGINS_MAX = 1024 };
+MUST_CHECK enum status static_files_open(struct static_files **files, const struct asset *assets,
+    size_t count, const char *image_origins);
 void static_files_close(struct static_files *files); /* accepts NULL */
 /* "/" is /index.html. HEAD is answered like GET; the edge drops the body. */
 MUST_CHECK enum static_answer static_files_find(const struct static_files *files,

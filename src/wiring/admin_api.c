@@ -24,6 +24,11 @@ struct admin_route {
 static const struct admin_route routes[] = {
     { HTTP_GET, ADMIN_VIEWER, READS, "/products?after", admin_products_list },
     { HTTP_POST, ADMIN_ADMIN, WRITES, "/products", admin_product_create },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/media", admin_media_list },
+    /* A piece is in memory only, and harmless to repeat: nothing of it is for the database. */
+    { HTTP_POST, ADMIN_ADMIN, READS, "/media?upload at bytes", admin_media_add },
+    { HTTP_GET, ADMIN_VIEWER, READS, "/media/uploads/#", admin_media_upload },
+    { HTTP_POST, ADMIN_ADMIN, WRITES, "/media/remove", admin_media_remove },
     { HTTP_GET, ADMIN_VIEWER, READS, "/sales?after archived", admin_sales_list },
     { HTTP_POST, ADMIN_ADMIN, WRITES, "/sales", admin_sale_create },
     { HTTP_GET, ADMIN_VIEWER, READS, "/sales/#", admin_sale_show },

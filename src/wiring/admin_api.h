@@ -81,6 +81,12 @@ void admin_ban_add(struct desk *desk, struct job *job, uint32_t id);
 void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id);
 void admin_watch(struct desk *desk, struct job *job, uint32_t id);
 
+/* admin_media.c */
+void admin_media_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_media_add(struct desk *desk, struct job *job, uint32_t id);
+void admin_media_upload(struct desk *desk, struct job *job, uint32_t id);
+void admin_media_remove(struct desk *desk, struct job *job, uint32_t id);
+
 /* admin_sale_life.c */
 void admin_sales_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_unpublish(struct desk *desk, struct job *job, uint32_t id);

@@ -3,6 +3,7 @@
 #include "wiring/admin_api.h"
 #include "wiring/admin_json.h"
 #include "wiring/catalog.h"
+#include "wiring/media_desk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* An array of addresses, kept as the JSON it is. */
-static const char *images_take(json_t *images, char out[IMAGES_BYTES_MAX + 1])
+static const char *images_take(struct desk *desk, json_t *images, char out[IMAGES_BYTES_MAX + 1])
 {
     size_t index;
     json_t *image;
@@ -85,11 +86,11 @@ static const char *images_take(json_t *images, char out[IMAGES_BYTES_MAX + 1])
     json_array_foreach(images, index, image)
     {
         const char *address = json_string_value(image);
-        const bool good = address != NULL
-            && (address[0] == '/' || strncmp(address, "https://", 8) == 0
-                || strncmp(address, "http://", 7) == 0);
-        if (!good)
-            return "images must be addresses that begin with /, https:// or http://.";
+        const char *wrong = address == NULL
+            ? "images must be a list of addresses."
+            : media_address_wrong(desk->config.media, desk->config.config->image_origins, address);
+        if (wrong != NULL)
+            return wrong;
     }
     char *text = json_dumps(images, JSON_COMPACT);
     const bool fits = text != NULL && strlen(text) <= IMAGES_BYTES_MAX;
@@ -123,7 +124,7 @@ void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
-    const char *wrong = good ? images_take(images, product->images) : error;
+    const char *wrong = good ? images_take(desk, images, product->images) : error;
     if (wrong == NULL && !currency_find(span_from_string(product->currency), &digits))
         wrong = "currency must be a code of ISO 4217 in capital letters, like CNY, USD or JPY.";
     if (wrong == NULL

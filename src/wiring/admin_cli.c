@@ -66,11 +66,17 @@ static void answer_free(struct answer *answer)
     *answer = (struct answer){ 0 };
 }
 
+/* What a request carries; `type`: the header. */
+struct body {
+    const char *bytes;
+    size_t size;
+    const char *type;
+};
+
 /* The headers of the next request; `key` NULL: without one. False: no memory. */
-static bool headers_make(struct session *session, const char *key)
+static bool headers_make(struct session *session, const char *type, const char *key)
 {
-    const char *const lines[] = { session->authorization, "Content-Type: application/json",
-        "Expect:", key };
+    const char *const lines[] = { session->authorization, type, "Expect:", key };
     curl_slist_free_all(session->headers);
     session->headers = NULL;
     for (size_t i = 0; i < sizeof lines / sizeof *lines && lines[i] != NULL; i++) {
@@ -83,7 +89,7 @@ static bool headers_make(struct session *session, const char *key)
 }
 
 static CURLcode exchange(struct session *session, const char *method, const char *path,
-    const char *body, struct answer *answer)
+    const struct body *body, struct answer *answer)
 {
     char url[URL_BYTES + ADMIN_PATH_BYTES];
     CURL *curl = session->curl;
@@ -100,8 +106,8 @@ static CURLcode exchange(struct session *session, const char *method, const char
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (strcmp(method, "GET") != 0) {
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     }
     const CURLcode code = curl_easy_perform(curl);
@@ -110,7 +116,7 @@ static CURLcode exchange(struct session *session, const char *method, const char
 }
 
 /* A change has a key of its own, so that it is done once however often it is asked for. */
-static bool change_key_add(struct session *session)
+static bool change_key_add(struct session *session, const char *type)
 {
     uint8_t secret[CHANGE_KEY_BYTES];
     char line[sizeof "Idempotency-Key: " + 2 * CHANGE_KEY_BYTES];
@@ -119,7 +125,7 @@ static bool change_key_add(struct session *session)
     text_literal(&text, "Idempotency-Key: ");
     text_hex(&text, span_of(secret, sizeof secret));
     line[text.size] = 0;
-    return headers_make(session, line);
+    return headers_make(session, type, line);
 }
 
 static bool nobody_there(CURLcode code)
@@ -129,7 +135,7 @@ static bool nobody_there(CURLcode code)
 
 /* Asks again while it is not known what became of it. *unknown: it still is not. */
 static CURLcode exchange_surely(struct session *session, const char *method, const char *path,
-    const char *body, struct answer *answer, bool *unknown)
+    const struct body *body, struct answer *answer, bool *unknown)
 {
     CURLcode code = CURLE_OK;
     *unknown = false;
@@ -149,21 +155,16 @@ static CURLcode exchange_surely(struct session *session, const char *method, con
 }
 
 /* Says what went wrong; on success the answer is parsed and the caller frees it. */
-static enum admin_cli_result call(struct session *session, const char *method, const char *path,
-    const json_t *body, struct answer *answer)
+static enum admin_cli_result call_with(struct session *session, const char *method,
+    const char *path, const struct body *body, struct answer *answer)
 {
-    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
     bool unknown = false;
     *answer = (struct answer){ 0 };
     const bool changes = strcmp(method, "GET") != 0;
-    if (changes ? !change_key_add(session) : !headers_make(session, NULL)) {
-        free(text);
+    if (changes ? !change_key_add(session, body->type) : !headers_make(session, body->type, NULL))
         return ADMIN_CLI_NO_SERVER;
-    }
-    const char *sent = text != NULL ? text : "";
-    const CURLcode code = changes ? exchange_surely(session, method, path, sent, answer, &unknown)
-                                  : exchange(session, method, path, sent, answer);
-    free(text);
+    const CURLcode code = changes ? exchange_surely(session, method, path, body, answer, &unknown)
+                                  : exchange(session, method, path, body, answer);
     if (unknown)
         fprintf(session->errors,
             "stampede admin: no answer after %d tries: the change may have been made, "
@@ -185,6 +186,18 @@ static enum admin_cli_result call(struct session *session, const char *method, c
             session->url, answer->status);
     answer_free(answer);
     return refused ? ADMIN_CLI_REFUSED : ADMIN_CLI_NO_SERVER;
+}
+
+static enum admin_cli_result call(struct session *session, const char *method, const char *path,
+    const json_t *json, struct answer *answer)
+{
+    char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+    const struct body body = { .bytes = text != NULL ? text : "",
+        .size = text != NULL ? strlen(text) : 0,
+        .type = "Content-Type: application/json" };
+    const enum admin_cli_result result = call_with(session, method, path, &body, answer);
+    free(text);
+    return result;
 }
 
 static void answer_print(struct session *session, json_t *answer, const char *columns)
@@ -456,6 +469,32 @@ static enum admin_cli_result reconcile_follow(struct session *session, const str
     return result;
 }
 
+static enum admin_cli_result media_call(
+    void *context, const char *method, const char *path, struct span bytes, json_t **json)
+{
+    const struct body body = { bytes.data, bytes.size, "Content-Type: application/octet-stream" };
+    struct answer answer;
+    const enum admin_cli_result result = call_with(context, method, path, &body, &answer);
+    *json = NULL;
+    if (result == ADMIN_CLI_DONE) {
+        *json = json_incref(answer.json);
+        answer_free(&answer);
+    }
+    return result;
+}
+
+/* A picture, and what became of it. */
+static enum admin_cli_result media_add(struct session *session, const struct admin_request *request)
+{
+    json_t *json = NULL;
+    const enum admin_cli_result result =
+        admin_media_send(media_call, session, request->path, request->file, session->errors, &json);
+    if (result == ADMIN_CLI_DONE)
+        answer_print(session, json, NULL);
+    json_decref(json);
+    return result;
+}
+
 struct arguments {
     const char *url, *key_file;
     bool json, help;
@@ -495,7 +534,9 @@ static enum admin_cli_result verb_run(
     struct session session = { .json = arguments->json, .out = out, .errors = errors };
     enum admin_cli_result result = ADMIN_CLI_USAGE;
     if (session_open(&session, arguments->url, arguments->key_file)) {
-        if (request->file != NULL)
+        if (strcmp(request->verb->name, "media add") == 0)
+            result = media_add(&session, request);
+        else if (request->file != NULL)
             result = users_load(&session, request);
         else if (strcmp(request->verb->name, "sale show") == 0)
             result = sale_show(&session, request);

@@ -3,7 +3,8 @@
 #ifndef STAMPEDE_WIRING_ADMIN_CLI_PARTS_H
 #define STAMPEDE_WIRING_ADMIN_CLI_PARTS_H
 
-#include "base/status.h"
+#include "base/span.h"
+#include "wiring/admin_cli.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,7 +22,7 @@ enum {
 enum admin_option_kind {
     OPTION_PATH,   /* a number that goes into the path */
     OPTION_ID,     /* an order's 16 hex digits, for the path */
-    OPTION_FILE,   /* a file of subjects, one per line */
+    OPTION_FILE,   /* a file that is sent: subjects, one per line, or a picture */
     OPTION_CURSOR, /* where a list goes on */
     OPTION_ROWS,   /* so many rows of the list at most, over all its pages */
     OPTION_TEXT,
@@ -77,6 +78,13 @@ MUST_CHECK enum status admin_request_parse(struct admin_request *request, const 
 void admin_request_free(struct admin_request *request);
 void admin_verb_help(const struct admin_verb *verb, FILE *out);
 void admin_verbs_help(FILE *out);
+
+/* admin_cli_media.c: sends a picture in pieces and asks until it is kept. Says what went wrong; on
+ * ADMIN_CLI_DONE the caller frees *answer. */
+typedef enum admin_cli_result (*admin_media_call)(
+    void *context, const char *method, const char *path, struct span body, json_t **answer);
+enum admin_cli_result admin_media_send(admin_media_call call, void *context, const char *path,
+    const char *file, FILE *errors, json_t **answer);
 
 /* admin_cli_print.c: lists as a table, anything else as lines `name: value`. */
 void admin_print(json_t *answer, const char *columns, FILE *out);

@@ -12,6 +12,7 @@
 #include "funnel/picture_pool.h"
 #include "funnel/switches.h"
 #include "orders/cashier.h"
+#include "wiring/image_origins.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -130,6 +131,9 @@ static const struct entry entries[] = {
     FLAG("switches", "bypass_user_limit", switch_bypass_user_limit, "no"),
     FLAG("switches", "bypass_human_check", switch_bypass_human_check, "no"),
     FLAG("switches", "bypass_waiting_room", switch_bypass_waiting_room, "no"),
+    NUMBER("media", "quota_bytes", media_quota_bytes, 0, 1 << 30, "67108864"),
+    NUMBER("media", "upload_bytes", media_upload_bytes, 1024, 32 << 20, "8388608"),
+    TEXT("page", "image_origins", image_origins, ""),
     TEXT("watch", "rate", watch_rate, "report"),
     NUMBER("watch", "rate_per_s", watch_rate_per_s, 1, 1000000, "20"),
     NUMBER("watch", "rate_for_s", watch_rate_for_s, 1, 3600, "10"),
@@ -418,6 +422,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = proxy_wrong(config);
     if (wrong == NULL)
         wrong = watch_wrong(config);
+    if (wrong == NULL)
+        wrong = image_origins_wrong(config->image_origins);
     if (wrong == NULL)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "%s", wrong);

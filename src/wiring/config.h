@@ -97,6 +97,10 @@ struct config {
     bool switch_refuse_new;
     bool switch_bypass_address_limit, switch_bypass_user_limit, switch_bypass_human_check,
         switch_bypass_waiting_room;
+    /* [media] */
+    uint64_t media_quota_bytes, media_upload_bytes; /* of all pictures, of one as it is sent */
+    /* [page] */
+    char image_origins[CONFIG_LIST]; /* whose pictures products may show, besides ours */
     /* [watch]: each rule off, report or ban */
     char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],
         watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT];

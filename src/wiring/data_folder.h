@@ -3,6 +3,7 @@
  *   identity      "stampede-data 1 <data id> <master secret>", 0600, made at the first start
  *   journal/      segments and snapshots
  *   stampede.db   orders
+ *   media/        pictures of products (media/media_folder.h)
  * The data id ties journal and database together; the master secret is what all ids and tokens
  * follow from.
  * Thread: start-up only. Errors: each is told in `error` by name and place. */

@@ -399,6 +399,7 @@ static uint32_t desk_turn(struct desk *desk)
     more |= courier_turn(desk);
     desk_money_turn(desk);
     desk_watch_turn(desk);
+    desk_media_turn(desk);
     desk_bans_turn(desk);
     edges_wake(desk);
     if (!orders_are_due(desk))

@@ -96,6 +96,7 @@ struct desk_note {        /* desk → edge */
 
 struct courier;
 struct limits;
+struct media_desk;
 struct switches;
 struct watch;
 struct desk;
@@ -115,6 +116,7 @@ struct desk_config {
     struct wake *edge_wakes[EDGES_MAX]; /* desk_edge_wake fills them, before the threads run */
     struct limits *limits;              /* set by the switches */
     struct switches *switches;          /* written by admin requests only */
+    struct media_desk *media;
     struct handover *catalog;
     struct handover *bans; /* struct ban_set */
     struct reader_turns *turns;

@@ -251,6 +251,7 @@ void desk_watch_forgive(struct desk *desk, const struct ban *ban);
 
 /* admin_change.c: whom and which request a command of the administrator's at work is from. */
 void desk_origin_fill(const struct desk *desk, struct command *command);
+void desk_media_turn(struct desk *desk); /* admin_media.c */
 /* admin_api.c, public_api.c */
 void desk_admin_job(struct desk *desk, struct job *job);
 void desk_public_job(struct desk *desk, struct job *job);

@@ -4,6 +4,7 @@
 #include "wiring/draw_cli.h"
 #include "wiring/key_command.h"
 #include "wiring/mint.h"
+#include "wiring/picture_command.h"
 #include "wiring/reconcile_cli.h"
 #include "wiring/serve.h"
 #include "wiring/verify.h"
@@ -49,6 +50,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
             return verbs[i].run(argc - 1, argv + 1);
+    if (strcmp(argv[1], PICTURE_VERB) == 0) /* the server's own (picture_command.h) */
+        return picture_command_main(argc - 1, argv + 1);
     if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
         printf("stampede %s\n", STAMPEDE_VERSION);
         return 0;

@@ -359,6 +359,8 @@ static enum edge_verdict route_slow(struct exchange *exchange)
                                         : EDGE_REPLIED;
     if (span_starts_with(path, SPAN("/admin/v1/")))
         return orders_admin(exchange, span_of(path.data + 9, path.size - 9));
+    if (span_starts_with(path, SPAN("/media/")))
+        return media_request(exchange, span_of(path.data + 7, path.size - 7));
     const bool live = span_equal(path, SPAN("/livez"));
     const bool ready = span_equal(path, SPAN("/readyz"));
     if (!live && !ready && !span_equal(path, SPAN("/metrics")))

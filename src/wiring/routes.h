@@ -13,6 +13,7 @@
 struct static_files;
 struct limits;
 struct human_desk;
+struct media_desk;
 struct switches;
 
 struct routes_shared { /* the same for all edges */
@@ -23,6 +24,7 @@ struct routes_shared { /* the same for all edges */
     struct desk *desk;
     struct rooms *rooms;
     const struct static_files *files;
+    struct media_desk *media;
     const struct human_desk *human;
     const struct switches *switches;
     struct limits *limits;

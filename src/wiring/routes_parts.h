@@ -224,6 +224,8 @@ void waits_turn(struct routes *routes, uint64_t now_ms);
 __attribute__((cold)) enum edge_verdict repeat_ask(struct routes *routes, uint64_t token,
     item_id item, const struct door_result *result, struct edge_reply *reply);
 void repeat_answered(struct routes *routes, const struct ask *ask, const struct outcome *outcome);
+/* routes_media.c: `name` is what follows /media/ */
+enum edge_verdict media_request(struct exchange *exchange, struct span name);
 
 /* routes_room.c */
 enum edge_verdict room_request(struct exchange *exchange, sale_id id); /* POST enters, GET looks */

@@ -17,6 +17,7 @@
 #include "wiring/file_limit.h"
 #include "wiring/gate_limits.h"
 #include "wiring/human_desk.h"
+#include "wiring/media_desk.h"
 #include "wiring/routes.h"
 #include "wiring/server_metrics.h"
 #include "wiring/settings.h"
@@ -59,6 +60,7 @@ struct server {
     struct desk *desk;
     struct gate_limits limits;
     struct static_files *files;
+    struct media_desk media;
     uint32_t edge_count;
     struct edge *edges[EDGES_MAX];
     struct routes *routes[EDGES_MAX];
@@ -234,6 +236,7 @@ static bool desk_make(struct server *server)
         .edges = server->edge_count,
         .limits = server->limits.limits,
         .switches = &server->switches,
+        .media = &server->media,
         .catalog = &server->catalog,
         .bans = &server->bans,
         .turns = &server->turns };
@@ -255,6 +258,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .desk = server->desk,
         .rooms = server->rooms,
         .files = server->files,
+        .media = &server->media,
         .limits = server->limits.limits,
         .human = &server->human,
         .switches = &server->switches,
@@ -372,8 +376,12 @@ static bool server_open(struct server *server)
     if (!inventory_open(server) || !store_open(server))
         return false;
     funnel_keys_turn(&server->keys, clock_now_ms());
-    if (static_files_open(&server->files, assets_embedded, assets_embedded_count) != STATUS_OK)
+    static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
+    const char *origins = server->config.image_origins;
+    if (static_files_open(&server->files, assets_embedded, assets_embedded_count, origins) != STATUS_OK)
         return failed(server, "the pages can't be loaded");
+    if (media_desk_open(&server->media, &server->config, server->error) != STATUS_OK)
+        return false;
     if (wake_open(&server->inventory_wake) != STATUS_OK || wake_open(&server->housekeeper_wake) != STATUS_OK)
         return failed(server, "no descriptor for a wake-up");
     if (human_desk_open(&server->human, &server->config, server->edge_count) != STATUS_OK)
@@ -467,6 +475,7 @@ static void server_close(struct server *server)
     rooms_close(server->rooms);
     embedded_close(server->embedded);
     static_files_close(server->files);
+    media_desk_close(&server->media);
     if (server->settings.release != NULL) {
         handover_close(&server->settings);
         handover_close(&server->catalog);

@@ -3,7 +3,7 @@ import time
 
 from harness import Buyer, Server, equal, eventually, problem, rule, run, true
 
-server = Server(settings={"channels.names": "web,app"}).start()
+server = Server(settings={"channels.names": "web,app", "page.image_origins": "https://b"}).start()
 
 FUNNEL = ("human_check", "waiting_room", "pass_once", "drop_percent", "pace_per_s")
 

@@ -150,7 +150,7 @@ def a_clone_is_a_draft_with_the_same_rules_and_units_as_before_anything_was_sold
     first, second = server.admin_ok("GET", f"/items?sale={clone['id']}")["items"]
     equal((first["total"], first["locked"], first["safety"], first["channels"]), (20, 1, 2, {"web": 14, "app": 3}))
     equal((first["flash_price"], first["limit_per_user"], first["pay_window_ms"], first["product"]), (500, 2, 60000, product))
-    equal((second["total"], second["channels"]["web"], second["deduct_on_payment"], second["sold"]), (13, 13, True, 0))
+    equal((second["total"], second["channels"]["web"], second["deduct_on_payment"], second["taken"]), (13, 13, True, 0))
     equal((first["preheated"], second["preheated"]), (False, False))
     equal(audit("sale.clone", clone["id"]), [f"sale {clone['id']} of sale {sale}, 2 items, Saturday"])
     server.publish(clone["id"])

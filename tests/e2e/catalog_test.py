@@ -3,7 +3,7 @@ import time
 
 from harness import Buyer, Server, equal, eventually, problem, rule, run, true
 
-server = Server(settings={"channels.names": "web,app"}).start()
+server = Server(settings={"channels.names": "web,app", "page.image_origins": "https://x"}).start()
 
 
 @rule

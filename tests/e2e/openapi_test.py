@@ -16,6 +16,7 @@ import time
 import urllib.parse
 
 from harness import REPOSITORY, PATIENCE_S, Failure, Server, among, equal, eventually, jwt, request_bytes, rule, run, true
+from pictures import JPEG, png
 from push_client import Push
 
 DOCUMENT_PATH = os.path.join(REPOSITORY, "docs", "openapi.json")
@@ -400,7 +401,8 @@ def administrators_make_products_sales_and_items():
 @rule
 def a_body_that_is_no_object_is_400_wherever_one_is_taken():
     for name, (_, path, operation) in operations.items():
-        if "requestBody" in operation and path.startswith("/admin/"):
+        taken = operation.get("requestBody", {}).get("content", {})
+        if "application/json" in taken and path.startswith("/admin/"):
             places = {place: ids.get(place, "0" * 16) for place in re.findall(r"{(\w+)}", path)}
             nothing = [b""] if operation["requestBody"]["required"] else []
             for body in (b"{", b"[]", b'{"a":1,"a":1}', b"\xff", *nothing):
@@ -445,6 +447,36 @@ def the_public_reads_sales_and_items():
     item = call("getItem", 200, item=ids["item"])
     equal((item["product"]["description"], item["counts"]["given"], item["accepting"]), ("Boils.", 5, False))
     call("getItem", 404, "unknown-item", item=999)
+
+
+@rule
+def pictures_are_added_shown_and_removed():
+    kind = {"Content-Type": "image/jpeg"}
+    upload = admin("adminAddMedia", 202, body=JPEG, headers=kind)["upload"]
+    picture = eventually(lambda: admin("adminGetUpload", upload=upload, role="viewer").get("path"), "it is not kept", patience_s=60)
+    admin("adminAddMedia", 422, "bad-value", body=b"GIF89a", headers=kind)
+    admin("adminAddMedia", 400, "bad-query", body=JPEG, headers=kind, at="x")
+    admin("adminAddMedia", 404, "not-found", body=JPEG, headers=kind, upload=999, at=0)
+    admin("adminAddMedia", 409, "conflict", body=JPEG, headers=kind, upload=upload, at=1)
+    admin("adminAddMedia", 415, "media-type", body=JPEG, headers={"Content-Type": "text/plain"})
+    admin("adminAddMedia", 403, "admin-role", body=JPEG, headers=kind, role="operator")
+    call("adminAddMedia", 401, "admin-key-required", body=JPEG, headers=kind)
+    admin("adminGetUpload", 404, "not-found", upload=999)
+    equal([one["path"] for one in admin("adminListMedia", role="viewer")["media"]], [picture])
+    call("adminListMedia", 401, "admin-key-required")
+    name = picture.removeprefix("/media/")
+    call("getPicture", 200, name=name)
+    call("getPicture", 304, name=name, headers={"If-None-Match": server.get(picture).headers["etag"]})
+    call("getPicture", 404, "not-found", name="x")
+    shown = admin("adminCreateProduct", 201, body={"name": "Shown", "list_price": 1, "images": [picture]})
+    equal(shown["images"], [picture])
+    admin("adminRemoveMedia", 409, "conflict", body={"path": picture})
+    admin("adminRemoveMedia", 404, "not-found", body={"path": "/media/x"})
+    admin("adminRemoveMedia", 422, "bad-value", body={"path": 7})
+    admin("adminRemoveMedia", 415, "media-type", body=b"{}", headers={"Content-Type": "text/plain"})
+    other = admin("adminAddMedia", 202, body=png(9, 9), headers={"Content-Type": "image/png"})["upload"]
+    dropped = eventually(lambda: admin("adminGetUpload", upload=other).get("path"), "it is not kept", patience_s=60)
+    equal(admin("adminRemoveMedia", body={"path": dropped})["path"], dropped)
 
 
 @rule
@@ -1085,7 +1117,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|webhook|letter|ban)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|webhook|letter|ban|upload|name)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule

@@ -131,6 +131,77 @@ describe('a shop with a long past', () => {
     });
 });
 
+describe('pictures of products', () => {
+    /* 2 x 2 pixels; the server makes it anew. */
+    const PNG = Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR42mNgCFgAQowBC4AIABfXA8PTQSmMAAAAAElFTkSuQmCC', 'base64');
+
+    async function pictureAdd() {
+        const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'image/png' };
+        const sent = await fetch(`${front}/admin/v1/media`, { method: 'POST', headers, body: PNG });
+        assert.equal(sent.status, 202);
+        const { upload } = await sent.json();
+        for (;;) {
+            const answer = await (await fetch(`${front}/admin/v1/media/uploads/${upload}`, { headers })).json();
+            if (answer.state === 'done')
+                return answer.path;
+            assert.equal(answer.state, 'working', JSON.stringify(answer));
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+    }
+
+    async function itemWith(images) {
+        const product = await admin('/products', { name: 'With a picture', list_price: 200, currency: 'CNY', images });
+        const now = Date.now();
+        const sale = await admin('/sales', { title: 'Pictures', start_ms: now - 1_000, end_ms: now + 3_600_000 });
+        const made = await admin('/items', { sale: sale.id, product: product.id, flash_price: 100, total: 1 });
+        await admin(`/sales/${sale.id}/publish`);
+        return { sale: sale.id, item: made.id };
+    }
+
+    const loaded = (image) => image.complete && image.naturalWidth > 0 && image.currentSrc;
+
+    test('an uploaded picture is shown on the front page and on the page of its item', async () => {
+        const path = await pictureAdd();
+        const { sale, item: shown } = await itemWith([path]);
+        const { page, errors } = await visitor();
+        await page.goto(front);
+        const card = page.locator(`.card[href="/?item=${shown}"] img`);
+        await card.scrollIntoViewIfNeeded();
+        assert.equal(await card.evaluate(async (image) => {
+            await image.decode();
+            return image.currentSrc;
+        }), front + path);
+        await page.goto(`${front}/?item=${shown}`);
+        await page.waitForFunction(() => document.querySelector('.gallery img')?.complete);
+        assert.equal(await page.locator('.gallery img').evaluate(loaded), front + path);
+        assert.deepEqual(errors, []);
+        await admin(`/sales/${sale}/end`);
+    });
+
+    test('a picture of another host is shown if its origin is named', async () => {
+        const { sale, item: shown } = await itemWith(['https://img.example/a.png']);
+        const { page, errors } = await visitor();
+        await page.route('https://img.example/**', (route) => route.fulfill({ contentType: 'image/png', body: PNG }));
+        await page.goto(`${front}/?item=${shown}`);
+        await page.waitForFunction(() => document.querySelector('.gallery img')?.naturalWidth === 2);
+        assert.deepEqual(errors, []);
+        await admin(`/sales/${sale}/end`);
+    });
+
+    test('the policy keeps pictures of other hosts out', async () => {
+        const { page, errors } = await visitor();
+        await page.goto(front);
+        await page.route('https://other.example/**', (route) => route.fulfill({ contentType: 'image/png', body: PNG }));
+        await page.evaluate(() => new Promise((resolve) => {
+            const image = new Image();
+            image.onload = image.onerror = resolve;
+            image.src = 'https://other.example/a.png';
+        }));
+        assert.match(errors.join(' '), /Content Security Policy/);
+    });
+});
+
 describe('a link that signs in', () => {
     test('nobody was signed in: it signs in without a question', async () => {
         const { page, errors } = await visitor();

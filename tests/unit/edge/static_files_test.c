@@ -35,7 +35,8 @@ static int start(void **state)
         { "/empty.txt", (const unsigned char *)"", 0 },
         { "/x.bin", page, 1 },
     };
-    return static_files_open(&files, assets, sizeof(assets) / sizeof(assets[0])) == STATUS_OK ? 0 : -1;
+    return static_files_open(&files, assets, sizeof(assets) / sizeof(assets[0]), "") == STATUS_OK ? 0
+                                                                                                  : -1;
 }
 
 static int stop(void **state)
@@ -233,7 +234,7 @@ static void no_files_are_fine(void **state)
     struct static_files *none;
     struct http_request request = { .method = HTTP_GET, .path = SPAN("/") };
     struct text out = text_in(head, sizeof(head));
-    assert_int_equal(static_files_open(&none, NULL, 0), STATUS_OK);
+    assert_int_equal(static_files_open(&none, NULL, 0, ""), STATUS_OK);
     assert_int_equal(static_files_find(none, &request, false, &out, &reply), STATIC_NOT_FOUND);
     static_files_close(none);
     static_files_close(NULL);
