@@ -27,7 +27,14 @@ enum command_type {
     COMMAND_ASK_SALE, /* the terms of a sale, as they are now */
 };
 
-enum gate_move { GATE_MOVE_OPEN, GATE_MOVE_PAUSE, GATE_MOVE_RESUME, GATE_MOVE_END, GATE_MOVES };
+enum gate_move {
+    GATE_MOVE_OPEN,
+    GATE_MOVE_PAUSE,
+    GATE_MOVE_RESUME,
+    GATE_MOVE_END,
+    GATE_MOVE_REOPEN, /* takes an end back, and a pause before it, while the window lasts */
+    GATE_MOVES
+};
 
 enum ticket_state { TICKET_HELD, TICKET_SOLD, TICKET_RETURNED, TICKET_WRITTEN_OFF };
 enum settle_step {
@@ -68,6 +75,9 @@ struct command_preheat {
     uint32_t safety;                      /* part of sellable kept back */
     uint32_t channel_units[CHANNELS_MAX]; /* Σ + safety = sellable */
     char currency[4]; /* of the price, for whoever reads the log; "": not told. Decides nothing. */
+    /* The item is preheated: its price, limit and time to pay become these, the rest counts for
+     * nothing. Price and limit only while nobody has a unit. */
+    bool change;
 };
 struct command_gate {
     sale_id sale;
@@ -76,6 +86,7 @@ struct command_gate {
 struct command_users {
     sale_id sale;
     uint32_t count;
+    bool remove; /* from the list, not into it */
     user_id users[USERS_PER_COMMAND];
 };
 struct command_adjust {
@@ -209,6 +220,7 @@ enum conflict {
     CONFLICT_OTHER_LIMIT, /* the limit of a sale that has items can't change between none and some, nor
                              can "one open order" */
     CONFLICT_OTHER_TERMS, /* preheated with another price, limit or time to pay */
+    CONFLICT_HAS_BUYERS,  /* price and limit stay as they are once somebody has a unit */
     CONFLICTS,
 };
 

@@ -10,11 +10,13 @@
  *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 bits: 1 eligible only, 2 one open order,
  *               4 terms of returns follow                                                           35
  *               and if they do (they are not both 0): u32 cool-down s, u32 return draw ms           43
- *   PREHEAT     u32 item, u32 sale, u64 unit price, u32 limit, u32 pay window, u32 total, u32 locked,
+ *   PREHEAT     u32 item (with CHANGE_BIT: it changes the terms), u32 sale, u64 unit price, u32 limit,
+ *               u32 pay window, u32 total, u32 locked,
  *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
  *               and if the answer has CURRENCY_BIT: 3 letters of its currency                       85
  *   GATE        u32 sale, u8 move                                                                   15
- *   USERS       u32 sale, i32 applied, u8 count, count × u64 user                             19 + 8 × count
+ *   USERS       u32 sale, i32 applied, u8 count (128 is added if they are removed),
+ *               count × u64 user                                                          19 + 8 × count
  *   ADJUST      u32 item, u8 channel, i32 delta, i32 applied                                        23
  *   MOVE        u32 item, u8 from, u8 to, u32 quantity, i32 applied                                 24
  *   SETTLE      u64 ticket, u8 step (128 is added if its user let it go), u8 to, u64 user, u32 item,
@@ -54,7 +56,9 @@ enum {
     SALE_BIT_ONE_OPEN_ORDER = 2,
     SALE_BIT_RETURNS = 4,
     STEP_BIT_LET_GO = 0x80,
+    USERS_BIT_REMOVE = 0x80,
 };
+static const uint32_t CHANGE_BIT = 1u << 31; /* of the item of PREHEAT */
 static_assert((int)ANSWERS <= (int)CURRENCY_BIT, "the bits are free");
 static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND + ORIGIN_BYTES <= RECORD_BYTES_MAX,
     "the longest USERS record fits");
@@ -62,7 +66,8 @@ static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX + CURRENCY_BYTES + ORIGIN_BYTES
     "PREHEAT fits");
 static_assert(HEAD_BYTES + 59 + 20 * WAITERS_PER_RETURN <= RECORD_BYTES_MAX, "the longest SETTLE fits");
 static_assert(WAITERS_PER_RETURN <= 8, "outcome.detail has a bit for each");
-static_assert(USERS_PER_COMMAND <= UINT8_MAX, "the count fits its field");
+static_assert((int)USERS_PER_COMMAND < (int)USERS_BIT_REMOVE, "the count fits its field");
+static_assert(ITEMS_LIMIT <= 1 << 30, "no item has the bit");
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -121,7 +126,7 @@ static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
 
 static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
 {
-    at = put_u32(at, preheat->item);
+    at = put_u32(at, preheat->item | (preheat->change ? CHANGE_BIT : 0));
     at = put_u32(at, preheat->sale);
     at = put_u64(at, preheat->unit_price);
     at = put_u32(at, preheat->limit_per_user);
@@ -143,7 +148,7 @@ static uint8_t *put_users(uint8_t *at, const struct command_users *users, const 
     invariant(users->count <= USERS_PER_COMMAND);
     at = put_u32(at, users->sale);
     at = put_i32(at, outcome->applied);
-    at = put_u8(at, (uint8_t)users->count);
+    at = put_u8(at, (uint8_t)(users->count | (users->remove ? USERS_BIT_REMOVE : 0)));
     for (uint32_t i = 0; i < users->count; i++)
         at = put_u64(at, users->users[i]);
     return at;
@@ -383,7 +388,10 @@ static void take_sale(struct input *in, struct command_sale *sale)
 
 static void take_preheat(struct input *in, struct command_preheat *preheat)
 {
-    preheat->item = take_id(in);
+    const uint32_t item = take_u32(in);
+    preheat->item = item & ~CHANGE_BIT;
+    preheat->change = (item & CHANGE_BIT) != 0;
+    require(in, preheat->item != 0);
     preheat->sale = take_id(in);
     preheat->unit_price = take_u64(in);
     preheat->limit_per_user = take_u32(in);
@@ -409,7 +417,8 @@ static void take_users(struct input *in, struct command_users *users, struct out
 {
     users->sale = take_id(in);
     outcome->applied = take_change(in);
-    uint8_t count = take_u8(in);
+    const uint8_t bits = take_u8(in), count = bits & (USERS_BIT_REMOVE - 1);
+    users->remove = (bits & USERS_BIT_REMOVE) != 0;
     require(in, count >= 1 && count <= USERS_PER_COMMAND);
     for (uint32_t i = 0; i < count && !in->bad; i++)
         users->users[i] = take_u64(in);

@@ -84,8 +84,10 @@ static ticket_number open_order(
 
 static bool user_is_invited(const struct engine *engine, const struct engine_item *item, user_id user)
 {
-    return !engine->sales[item->sale].eligible_only
-        || buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), user) != NULL;
+    if (!engine->sales[item->sale].eligible_only)
+        return true;
+    const struct buyer_row *row = buyers_find(&engine->buyers, buyers_scope_eligible(item->sale), user);
+    return row != NULL && row->used != 0; /* 0: removed from the list */
 }
 
 static bool pool_refuses(const struct engine_item *item, channel_index channel, uint32_t quantity)

@@ -103,6 +103,30 @@ static enum conflict item_change_conflict(
     return same ? CONFLICT_NONE : CONFLICT_OTHER_TERMS;
 }
 
+/* Who has a unit has it at the price and under the limit of his win. Returned units leave no mark
+ * here; whoever asks has looked for orders. */
+static void terms_change(const struct engine_sale *sale, struct engine_item *item,
+    const struct command *command, bool may_change, struct outcome *outcome)
+{
+    const struct command_preheat *asked = &command->preheat;
+    const bool deal =
+        item->unit_price != asked->unit_price || item->limit_per_user != asked->limit_per_user;
+    if (item->sale != asked->sale)
+        engine_conflict(outcome, CONFLICT_NOT_PREHEATED);
+    else if (!deal && item->pay_window_ms == asked->pay_window_ms)
+        outcome->answer = ANSWER_UNCHANGED;
+    else if (deal && (item->held | item->sold | item->written_off) != 0)
+        engine_conflict(outcome, CONFLICT_HAS_BUYERS);
+    else if (sale->ended || command->time_ms >= sale->end_ms)
+        engine_conflict(outcome, CONFLICT_ENDED);
+    else if (engine_may(may_change, outcome)) {
+        item->unit_price = asked->unit_price;
+        item->limit_per_user = asked->limit_per_user;
+        item->pay_window_ms = asked->pay_window_ms;
+        engine_done(outcome);
+    }
+}
+
 void engine_apply_preheat(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
@@ -118,6 +142,10 @@ void engine_apply_preheat(
     }
     struct engine_item *item = &engine->items[asked->item];
     const bool known = item->sale != 0;
+    if (asked->change) {
+        terms_change(sale, item, command, may_change, outcome);
+        return;
+    }
     if (known && !planted(PREHEAT_OVERWRITES)) {
         const enum conflict conflict = item_change_conflict(item, asked);
         if (conflict == CONFLICT_NONE)
@@ -142,11 +170,10 @@ void engine_apply_preheat(
     engine_done(outcome);
 }
 
-/* What a gate move makes of the sale's flags. Ending is final; resuming goes back to what was
- * before the pause. */
+/* What a gate move makes of the sale's flags. Resuming goes back to what was before the pause. */
 static enum conflict gate_conflict(const struct engine_sale *sale, enum gate_move move, uint64_t now_ms)
 {
-    if (sale->ended || (now_ms >= sale->end_ms && move != GATE_MOVE_END))
+    if ((sale->ended && move != GATE_MOVE_REOPEN) || (now_ms >= sale->end_ms && move != GATE_MOVE_END))
         return CONFLICT_ENDED;
     if (move == GATE_MOVE_OPEN && sale->items == 0)
         return CONFLICT_NOT_PREHEATED;
@@ -166,6 +193,8 @@ static bool gate_is_there(const struct engine_sale *sale, enum gate_move move)
         return !sale->paused;
     case GATE_MOVE_END:
         return sale->ended;
+    case GATE_MOVE_REOPEN:
+        return !sale->ended;
     case GATE_MOVES:
         break;
     }
@@ -202,6 +231,8 @@ void engine_apply_gate(
         sale->ended = true;
     else
         sale->paused = move == GATE_MOVE_PAUSE;
+    if (move == GATE_MOVE_REOPEN)
+        sale->ended = false;
     engine_done(outcome);
 }
 
@@ -215,21 +246,25 @@ void engine_apply_users(
     }
     invariant(asked->count <= USERS_PER_COMMAND);
     const uint32_t scope = buyers_scope_eligible(asked->sale);
-    uint32_t fresh = 0;
-    for (uint32_t i = 0; i < asked->count; i++)
-        fresh += buyers_find(&engine->buyers, scope, asked->users[i]) == NULL;
-    if (fresh == 0) {
+    uint32_t changes = 0, rows = 0;
+    for (uint32_t i = 0; i < asked->count; i++) {
+        const struct buyer_row *row = buyers_find(&engine->buyers, scope, asked->users[i]);
+        rows += row == NULL;
+        changes += (row != NULL && row->used != 0) == asked->remove;
+    }
+    if (changes == 0) {
         outcome->answer = ANSWER_UNCHANGED;
         return;
     }
-    if (buyers_room(&engine->buyers) < fresh) {
+    if (!asked->remove && buyers_room(&engine->buyers) < rows) {
         engine_conflict(outcome, CONFLICT_FULL);
         return;
     }
     if (!engine_may(may_change, outcome))
         return;
     for (uint32_t i = 0; i < asked->count; i++)
-        buyers_find_or_add(&engine->buyers, scope, asked->users[i])->used = 1;
-    outcome->applied = (int32_t)fresh;
+        if (!asked->remove || buyers_find(&engine->buyers, scope, asked->users[i]) != NULL)
+            buyers_find_or_add(&engine->buyers, scope, asked->users[i])->used = !asked->remove;
+    outcome->applied = (int32_t)changes;
     engine_done(outcome);
 }

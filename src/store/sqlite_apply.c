@@ -26,17 +26,23 @@ static const struct sqlite_sql sale_gate_set = { SQL_SALE_GATE_SET,
     "UPDATE sales SET gate = ?2, gate_before = ?3 WHERE id = ?1" };
 static const struct sqlite_sql eligible_add = { SQL_ELIGIBLE_ADD,
     "INSERT INTO eligible_users(sale, user) VALUES(?1, ?2) ON CONFLICT DO NOTHING" };
+static const struct sqlite_sql eligible_remove = { SQL_ELIGIBLE_REMOVE,
+    "DELETE FROM eligible_users WHERE sale = ?1 AND user = ?2" };
 /* Stock is loaded once. What the log says after that comes as ADJUST and MOVE. */
+/* The terms may have been written by a request that is later than the record. */
+#define TERM(column, value) column " = CASE WHEN terms_lsn < ?17 THEN " value " ELSE " column " END"
+#define TERMS \
+    TERM("flash_price", "?2") \
+    ", " TERM("limit_per_user", "?3") ", " TERM("pay_window_ms", "?4")
 static const struct sqlite_sql preheat_first = { SQL_PREHEAT_FIRST,
-    "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4, total = ?5, "
-    "locked = ?6,"
-    " sold = ?7, sold_before = ?7, safety = ?8, channel_0 = ?9, channel_1 = ?10, channel_2 = ?11,"
+    "UPDATE items SET " TERMS ", total = ?5, locked = ?6, sold = ?7, sold_before = ?7, safety = "
+    "?8, channel_0 = ?9, channel_1 = ?10, channel_2 = ?11,"
     " channel_3 = ?12, channel_4 = ?13, channel_5 = ?14, channel_6 = ?15, channel_7 = ?16,"
-    " preheated = 1, version = version + 1 WHERE id = ?1 AND preheated = 0" };
+    " preheated = 1, version = version + 1, terms_lsn = max(terms_lsn, ?17)"
+    " WHERE id = ?1 AND preheated = 0" };
 static const struct sqlite_sql preheat_again = { SQL_PREHEAT_AGAIN,
-    "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4, version = version "
-    "+ 1"
-    " WHERE id = ?1" };
+    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?17) WHERE id = "
+    "?1" };
 
 enum status sqlite_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
 {
@@ -119,8 +125,8 @@ static enum status apply_sale(struct sqlite_batch *batch, const struct command_s
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
-static enum status preheat_run(
-    struct sqlite_batch *batch, const struct command_preheat *preheat, const struct sqlite_sql *sql)
+static enum status preheat_run(struct sqlite_batch *batch, const struct command_preheat *preheat,
+    lsn_t lsn, const struct sqlite_sql *sql)
 {
     sqlite3_stmt *update;
     enum status status = sqlite_prepare(batch->store, sql, &update);
@@ -130,6 +136,7 @@ static enum status preheat_run(
     bind_u64(update, 2, preheat->unit_price);
     bind_u64(update, 3, preheat->limit_per_user);
     bind_u64(update, 4, preheat->pay_window_ms);
+    bind_u64(update, 17, lsn);
     if (sql == &preheat_first) {
         bind_u64(update, 5, preheat->total);
         bind_u64(update, 6, preheat->locked);
@@ -142,7 +149,8 @@ static enum status preheat_run(
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
-static enum status apply_preheat(struct sqlite_batch *batch, const struct command_preheat *preheat)
+static enum status apply_preheat(
+    struct sqlite_batch *batch, const struct command_preheat *preheat, lsn_t lsn)
 {
     struct stock_row *row;
     enum status status = sqlite_stock_row(batch, preheat->item, &row);
@@ -160,7 +168,7 @@ static enum status apply_preheat(struct sqlite_batch *batch, const struct comman
     bool again = row->preheated;
     status = sqlite_stock_flush(batch); /* the item may have changed earlier in this batch */
     if (status == STATUS_OK)
-        status = preheat_run(batch, preheat, again ? &preheat_again : &preheat_first);
+        status = preheat_run(batch, preheat, lsn, again ? &preheat_again : &preheat_first);
     return status;
 }
 
@@ -197,7 +205,11 @@ static enum status apply_gate(struct sqlite_batch *batch, const struct command_g
         now = before;
         break;
     case GATE_MOVE_END:
-        now = before = GATE_ENDED;
+        before = now == GATE_PAUSED ? before : now;
+        now = GATE_ENDED;
+        break;
+    case GATE_MOVE_REOPEN: /* earlier versions did not keep what was before the end */
+        now = before = before == GATE_ENDED ? GATE_SCHEDULED : before;
         break;
     case GATE_MOVES:
     default:
@@ -213,7 +225,8 @@ static enum status apply_gate(struct sqlite_batch *batch, const struct command_g
 static enum status apply_users(struct sqlite_batch *batch, const struct command_users *users)
 {
     sqlite3_stmt *add;
-    enum status status = sqlite_prepare(batch->store, &eligible_add, &add);
+    enum status status =
+        sqlite_prepare(batch->store, users->remove ? &eligible_remove : &eligible_add, &add);
     for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND && status == STATUS_OK; i++) {
         bind_u64(add, 1, users->sale);
         bind_u64(add, 2, users->users[i]);
@@ -280,7 +293,7 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     case COMMAND_SALE:
         return apply_sale(batch, &record->command.sale, record->lsn);
     case COMMAND_PREHEAT:
-        return apply_preheat(batch, &record->command.preheat);
+        return apply_preheat(batch, &record->command.preheat, record->lsn);
     case COMMAND_GATE:
         return apply_gate(batch, &record->command.gate);
     case COMMAND_USERS:

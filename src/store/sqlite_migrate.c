@@ -29,6 +29,7 @@ static const char *const step_6[] = {
     "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0)",
     "ALTER TABLE payments ADD COLUMN searched INTEGER NOT NULL DEFAULT 0",
     sqlite_admin_tables,
+    "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     NULL,
 };
 

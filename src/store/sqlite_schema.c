@@ -80,6 +80,7 @@ static const char tables_core[] =
     "  version INTEGER NOT NULL,"
     "  preheated INTEGER NOT NULL CHECK(preheated IN (0, 1)),"
     "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
+    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"

@@ -21,6 +21,7 @@ static const char *const conflict_texts[] = {
     [CONFLICT_OTHER_LIMIT] =
         "a sale with preheated items keeps its limit (it may be raised) and its one_open_order",
     [CONFLICT_OTHER_TERMS] = "it is preheated with another price, limit or time to pay",
+    [CONFLICT_HAS_BUYERS] = "somebody has bought it: its price and limit stay as they are",
 };
 
 const char *conflict_text(uint8_t conflict)

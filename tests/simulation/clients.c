@@ -284,6 +284,7 @@ static struct command gate_command(struct world *world, sale_id sale)
     const bool paused = world->model.sales[sale].paused;
     const bool late = world->commands > COMMANDS_MIN * 3 / 4;
     const uint8_t move = what < 2 && late ? GATE_MOVE_END
+        : what < 6 && late                ? GATE_MOVE_REOPEN
         : what < 20                       ? GATE_MOVE_OPEN
         : paused                          ? GATE_MOVE_RESUME
                                           : GATE_MOVE_PAUSE;
@@ -291,10 +292,28 @@ static struct command gate_command(struct world *world, sale_id sale)
         .gate = { .sale = sale, .move = what == 99 ? GATE_MOVES : move } };
 }
 
+/* As an administrator does it: after the first ticket only the time to pay changes. */
+static void terms_wish(struct world *world, struct command_preheat *preheat)
+{
+    const struct model_item *item = &world->model.items[preheat->item];
+    bool sold = false;
+    for (uint32_t i = 1; i <= world->model.ticket_count; i++)
+        sold |= world->model.tickets[i].item == preheat->item;
+    if (!world_chance(world, 30))
+        return;
+    preheat->change = true;
+    preheat->pay_window_ms = item->pay_window_ms + (uint32_t)world_below(world, 2) * 100;
+    if (!sold)
+        return;
+    preheat->unit_price = item->price;
+    preheat->limit_per_user = item->limit;
+}
+
 static struct command users_command(struct world *world, sale_id sale)
 {
     struct command command = { .type = COMMAND_USERS, .users = { .sale = sale } };
     command.users.count = (uint32_t)world_below(world, USERS_PER_COMMAND + 1);
+    command.users.remove = world_chance(world, 20);
     for (uint32_t i = 0; i < command.users.count; i++)
         command.users.users[i] = world->users[world_below(world, BUYERS)];
     return command;
@@ -335,6 +354,7 @@ static void shop_act(struct world *world)
             command.preheat.channel_units[0] += world_chance(world, 80);
         } else if (world->model.items[item].sale != 0) { /* or changed the price */
             command.preheat.unit_price += world_chance(world, 30);
+            terms_wish(world, &command.preheat);
         }
     } else {
         command = (struct command){ .type = COMMAND_SALE,

@@ -118,7 +118,7 @@ static void expect_reserve(const struct model *model, const struct command *comm
         out->answer = ANSWER_NOTHING_TO_REPEAT;
     } else if (window != ANSWER_NONE) {
         out->answer = (uint8_t)window;
-    } else if (sale->eligible_only && !model->eligible[who][item->sale]) {
+    } else if (sale->eligible_only && !model_invited(model, who, item->sale)) {
         out->answer = ANSWER_NOT_ELIGIBLE;
     } else if (over) {
         out->answer = ANSWER_LIMIT_REACHED;
@@ -150,7 +150,7 @@ static bool waiter_served(const struct model *model, const struct waiter *waiter
         return false;
     if (waiter->key != 0 && model->key_ticket[key_index(waiter->key)] != 0)
         return false;
-    if (model->sales[sale].eligible_only && !model->eligible[user_index(waiter->user)][sale])
+    if (model->sales[sale].eligible_only && !model_invited(model, user_index(waiter->user), sale))
         return false;
     return !over_limit(model, waiter->user, item, waiter->quantity)
         && open_order(model, waiter->user, sale) == 0
@@ -262,6 +262,24 @@ static void expect_sale(const struct model *model, const struct command *command
     }
 }
 
+static void expect_terms(const struct model *model, const struct command *command, struct outcome *out)
+{
+    const struct command_preheat *asked = &command->preheat;
+    const struct model_item *item = &model->items[asked->item];
+    const struct model_sale *sale = &model->sales[asked->sale];
+    const bool deal = item->price != asked->unit_price || item->limit != asked->limit_per_user;
+    if (item->sale != asked->sale)
+        conflict(out, CONFLICT_NOT_PREHEATED);
+    else if (!deal && item->pay_window_ms == asked->pay_window_ms)
+        out->answer = ANSWER_UNCHANGED;
+    else if (deal && item->held + item->sold + item->written_off != 0)
+        conflict(out, CONFLICT_HAS_BUYERS);
+    else if (sale->ended || command->time_ms >= sale->end_ms)
+        conflict(out, CONFLICT_ENDED);
+    else
+        done(out, 0);
+}
+
 static void expect_preheat(const struct model *model, const struct command *command, struct outcome *out)
 {
     const struct command_preheat *asked = &command->preheat;
@@ -280,6 +298,10 @@ static void expect_preheat(const struct model *model, const struct command *comm
         units += asked->channel_units[i];
     const bool same =
         item->sale == asked->sale && item->total == asked->total && item->locked == asked->locked;
+    if (asked->change) {
+        expect_terms(model, command, out);
+        return;
+    }
     if (same && item->price == asked->unit_price && item->limit == asked->limit_per_user
         && item->pay_window_ms == asked->pay_window_ms)
         out->answer = ANSWER_UNCHANGED;
@@ -307,11 +329,12 @@ static void expect_gate(const struct model *model, const struct command *command
     there[GATE_MOVE_PAUSE] = sale->paused;
     there[GATE_MOVE_RESUME] = !sale->paused;
     there[GATE_MOVE_END] = sale->ended;
+    there[GATE_MOVE_REOPEN] = !sale->ended;
     if (asked->move >= GATE_MOVES)
         conflict(out, CONFLICT_BAD_MOVE);
     else if (there[asked->move])
         out->answer = ANSWER_UNCHANGED;
-    else if (sale->ended || (past && asked->move != GATE_MOVE_END))
+    else if ((sale->ended && asked->move != GATE_MOVE_REOPEN) || (past && asked->move != GATE_MOVE_END))
         conflict(out, CONFLICT_ENDED);
     else if (asked->move == GATE_MOVE_OPEN && sale->items == 0)
         conflict(out, CONFLICT_NOT_PREHEATED);
@@ -329,11 +352,15 @@ static void expect_users(const struct model *model, const struct command *comman
         out->answer = ANSWER_UNKNOWN_SALE;
         return;
     }
-    for (uint32_t i = 0; i < asked->count; i++)
-        fresh += !model->eligible[user_index(asked->users[i])][asked->sale];
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < asked->count; i++) {
+        const uint32_t who = user_index(asked->users[i]);
+        rows += !model->eligible[who][asked->sale];
+        fresh += model_invited(model, who, asked->sale) == asked->remove;
+    }
     if (fresh == 0)
         out->answer = ANSWER_UNCHANGED;
-    else if (model->buyers_max - model->buyers < (uint32_t)fresh)
+    else if (!asked->remove && model->buyers_max - model->buyers < rows)
         conflict(out, CONFLICT_FULL);
     else
         done(out, fresh);

@@ -82,6 +82,7 @@ struct model {
     uint32_t let_go[SIM_USERS][SIM_ITEMS]; /* how often */
     uint64_t cool_until_ms[SIM_USERS][SIM_ITEMS];
     bool row_item[SIM_USERS][SIM_ITEMS], row_sale[SIM_USERS][SIM_SALES], eligible[SIM_USERS][SIM_SALES];
+    bool struck[SIM_USERS][SIM_SALES];    /* from the list of eligible users; the row stays */
     uint32_t place[SIM_USERS][SIM_SALES]; /* arrival number + 1; 0: not there */
     uint32_t places;
     uint16_t key_ticket[SIM_KEYS];
@@ -94,6 +95,11 @@ struct model {
     struct queue_record log[SIM_LOG + 1]; /* by LSN */
     struct model_request requests[SIM_REQUESTS];
 };
+
+static inline bool model_invited(const struct model *model, uint32_t who, sale_id sale)
+{
+    return model->eligible[who][sale] && !model->struck[who][sale];
+}
 
 static inline uint32_t user_index(user_id user)
 {

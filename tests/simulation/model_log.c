@@ -242,6 +242,12 @@ static void fold_settle(struct model *model, const struct queue_record *record)
 static void fold_preheat(struct model *model, const struct command_preheat *asked)
 {
     struct model_item *item = &model->items[asked->item];
+    if (asked->change) {
+        item->price = asked->unit_price;
+        item->limit = asked->limit_per_user;
+        item->pay_window_ms = asked->pay_window_ms;
+        return;
+    }
     *item = (struct model_item){ .sale = asked->sale,
         .limit = asked->limit_per_user,
         .pay_window_ms = asked->pay_window_ms,
@@ -270,12 +276,17 @@ static void fold_setup(struct model *model, const struct command *command)
     } else if (command->type == COMMAND_GATE) {
         struct model_sale *sale = &model->sales[command->gate.sale];
         sale->opened |= command->gate.move == GATE_MOVE_OPEN;
-        sale->ended |= command->gate.move == GATE_MOVE_END;
-        if (command->gate.move == GATE_MOVE_PAUSE || command->gate.move == GATE_MOVE_RESUME)
+        if (command->gate.move == GATE_MOVE_END || command->gate.move == GATE_MOVE_REOPEN)
+            sale->ended = command->gate.move == GATE_MOVE_END;
+        if (command->gate.move != GATE_MOVE_OPEN && command->gate.move != GATE_MOVE_END)
             sale->paused = command->gate.move == GATE_MOVE_PAUSE;
     } else if (command->type == COMMAND_USERS) {
-        for (uint32_t i = 0; i < command->users.count; i++)
-            row_add(model, &model->eligible[user_index(command->users.users[i])][command->users.sale]);
+        for (uint32_t i = 0; i < command->users.count; i++) {
+            const uint32_t who = user_index(command->users.users[i]);
+            if (!command->users.remove)
+                row_add(model, &model->eligible[who][command->users.sale]);
+            model->struck[who][command->users.sale] = command->users.remove;
+        }
     } else {
         fold_preheat(model, &command->preheat);
     }

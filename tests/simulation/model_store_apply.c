@@ -390,11 +390,14 @@ static enum status apply_gate(struct model_store *model, const struct command_ga
         return refuse(model, REFUSAL_UNKNOWN, "no such sale or move");
     struct model_sale *row = &model->sales[gate->sale - 1];
     NOTE(model, row);
-    if (gate->move == GATE_MOVE_PAUSE && row->sale.gate != GATE_PAUSED)
+    const bool away = gate->move == GATE_MOVE_PAUSE || gate->move == GATE_MOVE_END;
+    if (away && row->sale.gate != GATE_PAUSED)
         row->gate_before = row->sale.gate;
-    if (gate->move == GATE_MOVE_OPEN || gate->move == GATE_MOVE_END)
-        row->gate_before = gate->move == GATE_MOVE_OPEN ? GATE_OPENED : GATE_ENDED;
-    row->sale.gate = gate->move == GATE_MOVE_PAUSE ? GATE_PAUSED : row->gate_before;
+    if (gate->move == GATE_MOVE_OPEN)
+        row->gate_before = GATE_OPENED;
+    row->sale.gate = gate->move == GATE_MOVE_PAUSE ? GATE_PAUSED
+        : gate->move == GATE_MOVE_END              ? GATE_ENDED
+                                                   : row->gate_before;
     return STATUS_OK;
 }
 
@@ -425,7 +428,7 @@ static enum status apply_users(struct model_store *model, const struct command_u
     if (users->sale == 0 || users->sale > model->at.sales)
         return refuse(model, REFUSAL_UNKNOWN, "sale %u is not in the database", users->sale);
     for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND; i++)
-        map_set(model, &model->eligible, users->sale, users->users[i], 0, 1);
+        map_set(model, &model->eligible, users->sale, users->users[i], 0, !users->remove);
     return STATUS_OK;
 }
 

@@ -33,6 +33,7 @@ bool model_same_wish(const struct command *a, const struct command *b)
         return a->gate.sale == b->gate.sale && a->gate.move == b->gate.move;
     case COMMAND_USERS:
         return a->users.sale == b->users.sale && a->users.count == b->users.count
+            && a->users.remove == b->users.remove
             && memcmp(a->users.users, b->users.users, a->users.count * sizeof a->users.users[0]) == 0;
     case COMMAND_ADJUST:
         return a->adjust.item == b->adjust.item && a->adjust.channel == b->adjust.channel

@@ -264,7 +264,7 @@ static bool someone_may(const struct world *world, item_id id)
     const uint32_t sale_limit = world->model.sales[item->sale].limit;
     const bool all = !world->model.sales[item->sale].eligible_only;
     for (uint32_t who = BUYERS; who < SIM_USERS; who++)
-        if ((all || world->model.eligible[who][item->sale])
+        if ((all || model_invited(&world->model, who, item->sale))
             && (item->limit == 0 ? world->model.used[who][id] == 0 : world->model.used[who][id] < item->limit)
             && (sale_limit == 0 || world->model.used_sale[who][item->sale] < sale_limit)
             && (!world->model.sales[item->sale].one_open_order || !has_open_order(world, who, item->sale)))

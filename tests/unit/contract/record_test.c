@@ -199,6 +199,30 @@ static void the_bytes_of_a_win_are_those_of_the_documentation(void **state)
     assert_memory_equal(bytes, expected, sizeof expected);
 }
 
+static void corrections_come_back_in_the_same_size(void **state)
+{
+    struct command command, back;
+    struct outcome outcome, told;
+    uint8_t bytes[RECORD_BYTES_MAX];
+    (void)state;
+    sample(2, &command, &outcome);
+    command.preheat.change = true;
+    assert_int_equal(record_encode(&command, &outcome, bytes), 82);
+    assert_int_equal(record_decode(COMMAND_PREHEAT, span_of(bytes, 82), &back, &told), STATUS_OK);
+    assert_memory_equal(&back, &command, sizeof command);
+    sample(4, &command, &outcome);
+    command.users.remove = true;
+    const uint32_t size = record_encode(&command, &outcome, bytes);
+    assert_int_equal(size, 19 + 8 * USERS_PER_COMMAND);
+    assert_int_equal(record_decode(COMMAND_USERS, span_of(bytes, size), &back, &told), STATUS_OK);
+    assert_true(back.users.remove && back.users.count == USERS_PER_COMMAND);
+    sample(3, &command, &outcome);
+    command.gate.move = GATE_MOVE_REOPEN;
+    assert_int_equal(record_encode(&command, &outcome, bytes), 15);
+    assert_int_equal(record_decode(COMMAND_GATE, span_of(bytes, 15), &back, &told), STATUS_OK);
+    assert_int_equal(back.gate.move, GATE_MOVE_REOPEN);
+}
+
 static void a_preheat_may_tell_its_currency(void **state)
 {
     (void)state;
@@ -411,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_logged_command_comes_back_with_its_outcome),
         cmocka_unit_test(the_sizes_are_those_of_the_format),
+        cmocka_unit_test(corrections_come_back_in_the_same_size),
         cmocka_unit_test(a_preheat_may_tell_its_currency),
         cmocka_unit_test(the_bytes_of_a_win_are_those_of_the_documentation),
         cmocka_unit_test(pending_from_is_not_logged_and_comes_back_as_nothing_pending),

@@ -96,6 +96,76 @@ static void preheating_again_with_another_price_limit_or_time_to_pay_is_refused(
     kit_stop(&kit);
 }
 
+static struct command terms(uint64_t price, uint32_t limit, uint32_t pay_window_ms)
+{
+    struct command command = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, 1) };
+    command.preheat.change = true;
+    command.preheat.unit_price += price;
+    command.preheat.limit_per_user = limit;
+    command.preheat.pay_window_ms += pay_window_ms;
+    command.preheat.total = 0; /* counts for nothing */
+    return command;
+}
+
+static void terms_change_until_somebody_has_a_unit(void **state)
+{
+    (void)state;
+    kit_start(&kit, 16);
+    assert_int_equal(kit_sale(&kit, 0, false), ANSWER_DONE);
+    expect_conflict(terms(5, 2, 0), 0, CONFLICT_NOT_PREHEATED);
+    assert_int_equal(kit_preheat(&kit, 1, 1), ANSWER_DONE);
+    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, terms(0, 1, 0), 0), ANSWER_UNCHANGED));
+    assert_int_equal(kit_do(&kit, terms(5, 1, 0), 0), ANSWER_DONE);
+    assert_int_equal(gate(GATE_MOVE_OPEN, 0), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
+    assert_int_equal(kit.out.unit_price, kit_item(1, 1).unit_price + 5);
+    kit_expect_same(&kit, expect_conflict(terms(6, 1, 0), 0, CONFLICT_HAS_BUYERS));
+    expect_conflict(terms(5, 2, 0), 0, CONFLICT_HAS_BUYERS);
+    assert_int_equal(kit_do(&kit, terms(5, 1, 1000), 0), ANSWER_DONE); /* the time to pay may */
+    expect_conflict(terms(5, 1, 2000), SALE_END, CONFLICT_ENDED);
+    kit_check(&kit);
+    kit_stop(&kit);
+}
+
+static void an_end_is_taken_back_while_the_window_lasts(void **state)
+{
+    (void)state;
+    kit_ready(&kit, 1, 0);
+    assert_int_equal(gate(GATE_MOVE_REOPEN, 0), ANSWER_UNCHANGED);
+    assert_int_equal(gate(GATE_MOVE_PAUSE, SALE_START), ANSWER_DONE);
+    assert_int_equal(gate(GATE_MOVE_END, SALE_START), ANSWER_DONE);
+    assert_int_equal(gate(GATE_MOVE_REOPEN, SALE_END), ANSWER_CONFLICT);
+    assert_int_equal(kit.out.detail, CONFLICT_ENDED);
+    assert_int_equal(gate(GATE_MOVE_REOPEN, SALE_END - 1), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON); /* not paused either */
+    kit_stop(&kit);
+}
+
+static void who_is_removed_from_the_list_can_not_buy_until_he_is_back(void **state)
+{
+    (void)state;
+    kit_start(&kit, 16);
+    struct command command = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
+    assert_int_equal(kit_sale(&kit, 0, true), ANSWER_DONE);
+    assert_int_equal(kit_preheat(&kit, 1, 1), ANSWER_DONE);
+    assert_int_equal(gate(GATE_MOVE_OPEN, 0), ANSWER_DONE);
+    assert_int_equal(kit_do(&kit, command, 0), ANSWER_DONE);
+    command.users.remove = true;
+    command.users.count = 1;
+    assert_int_equal(kit_do(&kit, command, 0), ANSWER_DONE);
+    assert_int_equal(kit.out.applied, 1);
+    kit_expect_same(&kit, assert_int_equal(kit_do(&kit, command, 0), ANSWER_UNCHANGED));
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_NOT_ELIGIBLE);
+    assert_int_equal(kit_buy(&kit, BERT, 0, 1), ANSWER_WON);
+    command.users.remove = false;
+    assert_int_equal(kit_do(&kit, command, 0), ANSWER_DONE);
+    assert_int_equal(kit.out.applied, 1);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 1), ANSWER_WON);
+    kit_check(&kit);
+    kit_stop(&kit);
+}
+
 static void a_preheat_must_add_up_belong_to_a_sale_and_come_in_time(void **state)
 {
     (void)state;
@@ -176,6 +246,9 @@ int main(void)
         cmocka_unit_test(a_limit_over_the_sale_may_only_grow),
         cmocka_unit_test(preheating_again_with_another_price_limit_or_time_to_pay_is_refused),
         cmocka_unit_test(preheating_again_changes_nothing_and_another_total_is_refused),
+        cmocka_unit_test(terms_change_until_somebody_has_a_unit),
+        cmocka_unit_test(an_end_is_taken_back_while_the_window_lasts),
+        cmocka_unit_test(who_is_removed_from_the_list_can_not_buy_until_he_is_back),
         cmocka_unit_test(a_preheat_must_add_up_belong_to_a_sale_and_come_in_time),
         cmocka_unit_test(gates_open_pause_resume_and_end_once),
         cmocka_unit_test(eligible_users_are_counted_once_and_only_while_there_is_room),
