@@ -329,9 +329,9 @@ static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64
     return address_overflowed(limits, now_ms);
 }
 
-uint32_t limits_address(struct limits *limits, const struct address *client, uint64_t now_ms)
+static inline uint32_t address_ask(
+    struct limits *limits, const struct address *client, uint64_t rate, uint64_t now_ms)
 {
-    const uint64_t rate = atomic_load_explicit(&limits->address_rate, memory_order_relaxed);
     if (rate == 0)
         return 0;
     const struct address group = address_group(client, limits->v6_bits);
@@ -339,6 +339,21 @@ uint32_t limits_address(struct limits *limits, const struct address *client, uin
     if (__builtin_expect(wait_ms != 0, 0))
         metric_add(&refused_address, 1);
     return wait_ms;
+}
+
+uint32_t limits_address(struct limits *limits, const struct address *client, uint64_t now_ms)
+{
+    return address_ask(
+        limits, client, atomic_load_explicit(&limits->address_rate, memory_order_relaxed), now_ms);
+}
+
+uint32_t limits_page(struct limits *limits, const struct address *client, uint64_t now_ms)
+{
+    const uint64_t rate = atomic_load_explicit(&limits->address_rate, memory_order_relaxed);
+    const uint64_t mask = (1u << INTERVAL_BITS) - 1;
+    const uint64_t interval = (rate & mask) / LIMITS_PAGE_SHARE;
+    return address_ask(
+        limits, client, rate == 0 ? 0 : (rate & ~mask) | (interval > 0 ? interval : 1), now_ms);
 }
 
 /* ---- users ---- */

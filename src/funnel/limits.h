@@ -34,6 +34,7 @@ enum {
     LIMITS_REQUESTS_MAX = 60,       /* of a user in a window */
     LIMITS_WINDOW_MAX_MS = 3600000, /* of a user */
     LIMITS_OVERFLOW_SHARE = 64,
+    LIMITS_PAGE_SHARE = 8,
     LIMITS_BURST_MS = 100,
     LIMITS_SKEW_MS = 60 * 1000,
     LIMITS_WAIT_MAX_MS = LIMITS_WINDOW_MAX_MS,
@@ -67,6 +68,8 @@ void limits_get(const struct limits *limits, struct limits_rates *rates);
 /* Each asks and, if it answers 0, has counted. Otherwise it is refused, and the answer is how long to
  * wait at least, in ms (1 … LIMITS_WAIT_MAX_MS). */
 MUST_CHECK uint32_t limits_address(struct limits *limits, const struct address *client, uint64_t now_ms);
+/* The same bucket for what costs us less than a request: LIMITS_PAGE_SHARE of it cost as much as one. */
+MUST_CHECK uint32_t limits_page(struct limits *limits, const struct address *client, uint64_t now_ms);
 MUST_CHECK uint32_t limits_user(struct limits *limits, user_id user, uint64_t now_ms);
 MUST_CHECK uint32_t limits_item(struct limits *limits, item_id item, uint32_t pace_per_s, uint64_t now_ms);
 MUST_CHECK uint32_t limits_admission(struct limits *limits, uint64_t now_ms);

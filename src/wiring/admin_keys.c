@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WEAK_KEY_MAX = 256 };
+
 static const char *const role_names[] = { "nobody", "viewer", "operator", "admin" };
 
 const char *admin_role_name(enum admin_role role)
@@ -71,15 +73,37 @@ enum status admin_keys_load(struct admin_keys *keys, const char *path, char erro
     return status;
 }
 
-const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key)
+/* The file has hashes only, so a weak key is found out when it is shown. */
+static bool key_is_strong(struct span key)
+{
+    if (key.size != ADMIN_KEY_CHARS || !span_starts_with(key, SPAN("sk_")))
+        return false;
+    for (size_t i = 3; i < key.size; i++) {
+        const char c = key.data[i];
+        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'
+                || c == '_'))
+            return false;
+    }
+    return true;
+}
+
+static const struct admin_key *key_find(const struct admin_keys *keys, struct span key)
 {
     uint8_t hash[HASH_SHA256_BYTES];
     const struct admin_key *found = NULL;
-    if (key.size == 0 || key.size > 256)
-        return NULL;
     hash_sha256(key.data, key.size, hash);
     for (uint32_t i = 0; i < keys->count; i++)
         if (span_equal_constant_time(span_of(hash, sizeof hash), span_of(keys->keys[i].hash, sizeof hash)))
             found = &keys->keys[i];
     return found;
+}
+
+const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key)
+{
+    return key_is_strong(key) ? key_find(keys, key) : NULL;
+}
+
+const struct admin_key *admin_keys_find_weak(const struct admin_keys *keys, struct span key)
+{
+    return key.size == 0 || key.size > WEAK_KEY_MAX || key_is_strong(key) ? NULL : key_find(keys, key);
 }

@@ -264,7 +264,8 @@ enum edge_verdict push_request(struct exchange *exchange)
         break;
     }
     if (!session_read(exchange, offer.protocols, &chosen, &session)
-        || !query_watch(exchange, &watch) || !query_room(exchange, &room))
+        || routes_banned(exchange, session.user) || !query_watch(exchange, &watch)
+        || !query_room(exchange, &room))
         return EDGE_REPLIED;
     if (offer.protocols.data != NULL && chosen.data == NULL)
         return reply_problem(exchange, PROBLEM_MALFORMED, "Offer the protocol stampede.v1.");

@@ -54,6 +54,7 @@ void routes_metrics_register(void)
         if (answer_metrics[answer].name != NULL)
             metrics_register(&answer_metrics[answer]);
     push_metrics_register();
+    routes_admin_metrics_register();
 }
 
 void answer_count(struct routes *routes, item_id item, enum answer answer)
@@ -333,12 +334,14 @@ static struct door_sale sale_of(const void *context, item_id id)
     return asked;
 }
 
-/* All of /v1 counts against the address as purchases do. False: refused. */
-static bool address_let_in(struct exchange *exchange)
+/* What an address asks for counts against its rate as purchases do; a page counts less. False: refused. */
+static bool address_let_in(struct exchange *exchange, bool page)
 {
     struct routes *routes = exchange->routes;
-    const uint32_t wait_ms =
-        limits_address(routes->shared.limits, exchange->request->client, edge_now_ms(routes->edge));
+    const struct address *client = exchange->request->client;
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    const uint32_t wait_ms = page ? limits_page(routes->shared.limits, client, now_ms)
+                                  : limits_address(routes->shared.limits, client, now_ms);
     if (wait_ms == 0)
         return true;
     routes_watch_too_fast(exchange);
@@ -355,15 +358,22 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     if (callback || span_starts_with(path, SPAN("/sandbox/v1/")))
         return orders_outside(exchange, callback);
     if (span_starts_with(path, SPAN("/v1/")))
-        return address_let_in(exchange) ? route_public(exchange, span_of(path.data + 3, path.size - 3))
-                                        : EDGE_REPLIED;
+        return !routes_address_banned(exchange) && address_let_in(exchange, false)
+            ? route_public(exchange, span_of(path.data + 3, path.size - 3))
+            : EDGE_REPLIED;
     if (span_starts_with(path, SPAN("/admin/v1/")))
-        return orders_admin(exchange, span_of(path.data + 9, path.size - 9));
+        return admin_request(exchange, span_of(path.data + 9, path.size - 9));
     if (span_starts_with(path, SPAN("/media/")))
-        return media_request(exchange, span_of(path.data + 7, path.size - 7));
+        return address_let_in(exchange, true)
+            ? media_request(exchange, span_of(path.data + 7, path.size - 7))
+            : EDGE_REPLIED;
     const bool live = span_equal(path, SPAN("/livez"));
     const bool ready = span_equal(path, SPAN("/readyz"));
-    if (!live && !ready && !span_equal(path, SPAN("/metrics")))
+    const bool metrics = span_equal(path, SPAN("/metrics"));
+    const bool page = !metrics && !span_equal(path, SPAN("/openapi.json")); /* these two are long */
+    if (!live && !ready && !address_let_in(exchange, page))
+        return EDGE_REPLIED;
+    if (!live && !ready && !metrics)
         return route_static(exchange);
     if (exchange->request->method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
@@ -539,12 +549,15 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
-    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + 8192;
+    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + lockout_bytes() + 8192;
     const enum status status = arena_open(&routes->arena, bytes);
     if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
         routes_close(routes);
         return STATUS_FULL;
     }
+    struct hash_key lockout_key;
+    random_secret(&lockout_key, sizeof lockout_key);
+    routes->lockout = lockout_create(&routes->arena, lockout_key, (uint32_t)shared->config->v6_prefix);
     orders_create(routes);
     *out = routes;
     return STATUS_OK;

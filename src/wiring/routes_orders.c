@@ -29,9 +29,7 @@ struct job *job_take(struct routes *routes, const struct job_wish *wish)
     return job;
 }
 
-/* NULL: refused, and told so. */
-static struct job *exchange_job(
-    struct exchange *exchange, enum job_kind kind, enum job_share share, user_id user)
+struct job *exchange_job(struct exchange *exchange, enum job_kind kind, enum job_share share, user_id user)
 {
     struct routes *routes = exchange->routes;
     const struct job_wish wish = { .kind = kind,
@@ -231,7 +229,7 @@ enum edge_verdict orders_list(struct exchange *exchange)
     return EDGE_DEFERRED;
 }
 
-static struct span job_copy(struct job *job, size_t *used, struct span bytes)
+struct span job_copy(struct job *job, size_t *used, struct span bytes)
 {
     if (bytes.size == 0)
         return SPAN_NONE;
@@ -242,7 +240,7 @@ static struct span job_copy(struct job *job, size_t *used, struct span bytes)
     return copy;
 }
 
-static bool is_json(struct span type)
+bool content_is_json(struct span type)
 {
     static const struct span json = SPAN("application/json");
     if (type.size < json.size || !span_equal_ignoring_case(span_of(type.data, json.size), json))
@@ -250,16 +248,7 @@ static bool is_json(struct span type)
     return type.size == json.size || type.data[json.size] == ';' || type.data[json.size] == ' ';
 }
 
-/* JSON everywhere but where pictures come in. */
-static bool admin_type_fits(struct span path, struct span type)
-{
-    if (!span_equal(path, SPAN("/media")))
-        return is_json(type);
-    return span_starts_with(type, SPAN("image/")) || span_equal(type, SPAN("application/octet-stream"));
-}
-
-/* Answers how many bytes of the job's room are used. */
-static size_t job_fill(struct job *job, const struct http_request *request, struct span path)
+size_t job_fill(struct job *job, const struct http_request *request, struct span path)
 {
     size_t used = 0;
     job->method = request->method;
@@ -305,7 +294,7 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
     if (user == 0 || (route.known >= PUBLIC_BUYS && routes_banned(exchange, user))
         || (route.known == PUBLIC_ENTERS && !pass_shown(exchange, route.id, user)))
         return EDGE_REPLIED;
-    if (request->body.size > 0 && !is_json(request->content_type))
+    if (request->body.size > 0 && !content_is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
     struct job *job = exchange_job(exchange, JOB_PUBLIC, route.pays ? SHARE_PAY : SHARE_VIEW, user);
     if (job == NULL)
@@ -334,36 +323,6 @@ enum edge_verdict orders_outside(struct exchange *exchange, bool callback)
         return EDGE_REPLIED;
     size_t used = job_fill(job, request, request->path);
     job->head = job_copy(job, &used, http_header_lines(request));
-    job_hand_in(routes, job);
-    return EDGE_DEFERRED;
-}
-
-/* Who may, is asked here, so that strangers never reach the desk. */
-enum edge_verdict orders_admin(struct exchange *exchange, struct span path)
-{
-    struct routes *routes = exchange->routes;
-    const struct http_request *request = exchange->request;
-    struct span key;
-    const bool bearer =
-        request->authorization.data != NULL && token_bearer(request->authorization, &key);
-    const struct admin_key *admin = bearer ? admin_keys_find(&routes->settings->admin, key) : NULL;
-    if (admin == NULL) {
-        if (bearer)
-            routes_watch_failed(exchange);
-        return reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
-    }
-    if (request->body.size > 0 && !admin_type_fits(path, request->content_type))
-        return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
-    struct span change_key = SPAN_NONE;
-    if (request->idempotency_key.data != NULL && !door_key_read(request->idempotency_key, &change_key))
-        return reply_problem(exchange, PROBLEM_BAD_KEY, NULL);
-    struct job *job = exchange_job(exchange, JOB_ADMIN, SHARE_ADMIN, 0);
-    if (job == NULL)
-        return EDGE_REPLIED;
-    size_t used = job_fill(job, request, path);
-    job->key = job_copy(job, &used, change_key);
-    job->role = admin->role;
-    memcpy(job->actor, admin->name, sizeof job->actor);
     job_hand_in(routes, job);
     return EDGE_DEFERRED;
 }

@@ -6,6 +6,7 @@
 #include "edge/static_files.h"
 #include "funnel/bans.h"
 #include "funnel/human.h"
+#include "funnel/lockout.h"
 #include "funnel/watch.h"
 #include "wiring/answers.h"
 #include "wiring/catalog.h"
@@ -97,6 +98,7 @@ struct routes {
     struct push *push;
     struct human human;
     const struct settings *settings; /* of this turn */
+    struct lockout *lockout;         /* who showed wrong admin keys */
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
 };
@@ -158,6 +160,7 @@ void routes_watch_failed_of(struct routes *routes, const struct address *client)
 void routes_watch_seen(struct exchange *exchange, user_id user); /* a pass is given */
 /* True after writing the refusal to the exchange. */
 bool routes_banned(struct exchange *exchange, user_id user);
+bool routes_address_banned(struct exchange *exchange);
 
 /* routes_public.c */
 /* Nobody new for now (a switch): no session, no pass, no place in a waiting room. */
@@ -189,7 +192,6 @@ bool orders_callback(void *self, const struct http_request *request);
 /* A request without a session that the desk answers (desk_outside.c). */
 enum edge_verdict orders_outside(struct exchange *exchange, bool callback);
 enum edge_verdict orders_list(struct exchange *exchange);
-enum edge_verdict orders_admin(struct exchange *exchange, struct span path);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
@@ -211,7 +213,18 @@ struct job_wish {
     uint8_t cors;
 };
 struct job *job_take(struct routes *routes, const struct job_wish *wish); /* NULL: none for them */
+/* NULL: refused, and told so. */
+struct job *exchange_job(
+    struct exchange *exchange, enum job_kind kind, enum job_share share, user_id user);
+/* Answers how many bytes of the job's room are used. */
+size_t job_fill(struct job *job, const struct http_request *request, struct span path);
+struct span job_copy(struct job *job, size_t *used, struct span bytes); /* into what is left of it */
+bool content_is_json(struct span type);
 void job_hand_in(struct routes *routes, struct job *job);
+
+/* routes_admin.c: a request of an operator; the path is under /admin. */
+enum edge_verdict admin_request(struct exchange *exchange, struct span path);
+void routes_admin_metrics_register(void);
 
 /* routes_waits.c */
 bool waits_have_room(const struct routes *routes, user_id user);

@@ -99,7 +99,7 @@ enum edge_verdict room_request(struct exchange *exchange, sale_id id)
     if (method != HTTP_POST && method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
     const user_id user = session_user(exchange);
-    if (user == 0)
+    if (user == 0 || routes_banned(exchange, user))
         return EDGE_REPLIED;
     const struct catalog_sale *sale = room_sale(exchange, id);
     if (sale == NULL)

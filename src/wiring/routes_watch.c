@@ -57,6 +57,14 @@ void routes_watch_seen(struct exchange *exchange, user_id user)
     note(exchange->routes, exchange->request->client, WATCH_SEEN, user);
 }
 
+bool routes_address_banned(struct exchange *exchange)
+{
+    if (!ban_set_address(exchange->routes->door.bans, exchange->request->client))
+        return false;
+    reply_problem(exchange, PROBLEM_BANNED, NULL);
+    return true;
+}
+
 bool routes_banned(struct exchange *exchange, user_id user)
 {
     const struct ban_set *bans = exchange->routes->door.bans;

@@ -65,7 +65,7 @@ FINDINGS = {
           [e2e("test_mode"), unit("wiring/test_mode"), e2e("desk_payment_view")]),
     "13": ("missing issuer and audience are told at the start", [e2e("sessions_end", "issuer")]),
     "14": ("bans and rates cover sessions, orders and the admin API; rights before parsing",
-          [e2e("desk_payments", "large_body")]),
+          [e2e("desk_payments", "large_body"), e2e("routes_admin"), unit("funnel/lockout"), e2e("problems", "bod")]),
     "15": ("a body reserves what has come of it", [unit("edge/evict"), unit("edge/buffers")]),
     "16": ("half-sent heads are evicted when places run out", [unit("edge/evict")]),
     "17": ("descriptors are kept back; tables by user mix in a secret",

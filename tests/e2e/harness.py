@@ -267,6 +267,11 @@ def _end():
 atexit.register(_end)
 
 
+def admin_key(name):
+    """Of the form that `stampede key new` writes."""
+    return "sk_" + base64.urlsafe_b64encode(hashlib.sha256(f"e2e {name}".encode()).digest()).rstrip(b"=").decode()
+
+
 class Server:
     """One server with its own folder, port and keys. settings: {"pass.life_s": 1, …} on top of a guest shop.
 
@@ -293,7 +298,7 @@ class Server:
 
     def write_keys(self, tag=""):
         path = os.path.join(self.folder, "admin.keys")
-        self.keys = {role: f"sk_e2e_{role}{tag}" for role in ("viewer", "operator", "admin")}
+        self.keys = {role: admin_key(f"{role}{tag}") for role in ("viewer", "operator", "admin")}
         with open(path, "w") as file:
             for role, key in self.keys.items():
                 file.write(f"{role}:{role}:{hashlib.sha256(key.encode()).hexdigest()}\n")

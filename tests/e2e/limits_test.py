@@ -63,10 +63,18 @@ def waiting_as_told_lets_one_in_again():
 
 
 @rule
-def purchases_and_other_requests_share_the_bucket_and_pages_do_not_count():
+def eight_pages_count_as_one_request_and_health_does_not_count():
+    equal(times(plain, 20, "/livez", source="127.0.1.25"), [200] * 20)
+    equal(times(plain, 8, "/", source="127.0.1.25"), [200] * 8)
+    equal(times(plain, BURST, source="127.0.1.25"), [200] * (BURST - 1) + [429])
+    equal(times(plain, 1, "/", source="127.0.1.25"), [429])
+    equal(times(plain, path="/metrics", source="127.0.1.26"), ALL)
+    equal(times(plain, path="/openapi.json", source="127.0.1.27"), ALL)
+
+
+@rule
+def purchases_and_other_requests_share_the_bucket():
     item = plain.open_item(total=10)
-    equal(times(plain, 20, "/livez", source="127.0.1.4"), [200] * 20)
-    equal(times(plain, 20, "/", source="127.0.1.4"), [200] * 20)
     with From(plain, "127.0.1.4") as connection:
         session = connection.request("POST", "/v1/session").json()["session"]
         fields = {"Authorization": f"Bearer {session}"}
