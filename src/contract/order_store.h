@@ -12,6 +12,8 @@
 #include "base/status.h"
 #include "contract/ticket_queue.h"
 
+#include <stddef.h>
+
 enum order_state {
     ORDER_NONE,
     ORDER_PENDING,
@@ -220,6 +222,12 @@ struct order_store_ops {
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
     enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */
+    /* A hash of the master secret, to notice that it is another one; 0: none is kept yet. */
+    enum status (*secret_check)(struct order_store *, uint64_t *value);
+    enum status (*secret_check_set)(struct order_store *, uint64_t value);
+
+    /* Looks at every page, slowly. STATUS_CORRUPT: damaged, and `what` says how. */
+    enum status (*whole_check)(struct order_store *, char *what, size_t what_bytes);
 
     /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
      * skipped. A record of an administrator (command.origin) gets its audit row here, whatever its

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum status sqlite_status(int result)
 {
@@ -157,6 +158,24 @@ static void sqlite_close(struct order_store *handle)
     free(store);
 }
 
+/* Pages, their lists, rows against their indexes and the tables' rules; only the first trouble. */
+static enum status sqlite_whole_check(struct order_store *handle, char *what, size_t what_bytes)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    sqlite3_stmt *check = NULL;
+    int result = sqlite3_prepare_v2(store->database, "PRAGMA integrity_check(1)", -1, &check, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(check);
+    enum status status = sqlite_status(result);
+    snprintf(what, what_bytes, "%s", sqlite3_errmsg(store->database));
+    if (result == SQLITE_ROW) {
+        column_text(check, 0, what, what_bytes);
+        status = strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
+    }
+    (void)sqlite3_finalize(check);
+    return status;
+}
+
 static const struct order_store_ops sqlite_ops = {
     .payment = &sqlite_payment_ops,
     .outbox = &sqlite_outbox_ops,
@@ -169,6 +188,9 @@ static const struct order_store_ops sqlite_ops = {
     .close = sqlite_close,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,
+    .secret_check = sqlite_secret_check,
+    .secret_check_set = sqlite_secret_check_set,
+    .whole_check = sqlite_whole_check,
     .apply = sqlite_apply,
     .stock_events = sqlite_stock_events,
     .orders_move = sqlite_orders_move,

@@ -10,6 +10,10 @@ static const struct sqlite_sql identity_get = { SQL_IDENTITY,
     "SELECT data_id, position FROM queue_position" };
 static const struct sqlite_sql identity_put = { SQL_IDENTITY_SET,
     "UPDATE queue_position SET data_id = ?1 WHERE data_id = 0" };
+static const struct sqlite_sql secret_get = { SQL_SECRET_CHECK,
+    "SELECT secret_check FROM queue_position" };
+static const struct sqlite_sql secret_put = { SQL_SECRET_CHECK_SET,
+    "UPDATE queue_position SET secret_check = ?1" };
 static const struct sqlite_sql position_set = { SQL_POSITION_SET,
     "UPDATE queue_position SET position = ?1" };
 static const struct sqlite_sql sale_logged = { SQL_SALE_LOGGED,
@@ -72,6 +76,29 @@ enum status sqlite_identity_set(struct order_store *handle, uint64_t data_id)
     if (status != STATUS_OK)
         return status;
     return sqlite_changed_rows(sqlite_of(handle)) == 1 ? STATUS_OK : STATUS_CONFLICT;
+}
+
+enum status sqlite_secret_check(struct order_store *handle, uint64_t *value)
+{
+    sqlite3_stmt *get;
+    enum status status = sqlite_prepare(sqlite_of(handle), &secret_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_next(get);
+    if (status == STATUS_OK)
+        *value = column_u64(get, 0);
+    (void)sqlite3_reset(get);
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+enum status sqlite_secret_check_set(struct order_store *handle, uint64_t value)
+{
+    sqlite3_stmt *put;
+    const enum status status = sqlite_prepare(sqlite_of(handle), &secret_put, &put);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(put, 1, value);
+    return sqlite_run(put);
 }
 
 enum status sqlite_refuse(struct sqlite_batch *batch, enum refusal_kind kind, const char *format, ...)

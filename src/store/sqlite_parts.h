@@ -163,6 +163,8 @@ enum sqlite_statement {
     SQL_PAYMENT_SEARCH,
     SQL_PAYMENT_SEARCH_NEXT,
     SQL_PAYMENT_SEARCH_END,
+    SQL_SECRET_CHECK,
+    SQL_SECRET_CHECK_SET,
     SQL_REQUEST_GET,
     SQL_REQUEST_PUT,
     SQL_REQUESTS_OLD,
@@ -256,6 +258,8 @@ MUST_CHECK enum status sqlite_schema_open(struct sqlite_store *, char *error, si
 /* sqlite_apply.c */
 enum status sqlite_identity(struct order_store *, uint64_t *data_id, lsn_t *position);
 enum status sqlite_identity_set(struct order_store *, uint64_t data_id);
+enum status sqlite_secret_check(struct order_store *, uint64_t *value);
+enum status sqlite_secret_check_set(struct order_store *, uint64_t value);
 enum status sqlite_apply(struct order_store *, const struct queue_record *,
     const uint8_t *dispositions, uint32_t count, struct refusal *);
 

@@ -103,7 +103,8 @@ static const char tables_core[] =
     "CREATE INDEX stock_events_open ON stock_events(id) WHERE confirmed_lsn IS NULL;"
     "CREATE TABLE queue_position("
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
-    "  data_id INTEGER NOT NULL, position INTEGER NOT NULL"
+    "  data_id INTEGER NOT NULL, position INTEGER NOT NULL,"
+    "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
     ") STRICT;"
     "CREATE TABLE dead_letters("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -127,7 +128,7 @@ static const char tables_core[] =
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
     "  entries INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32)"
     ") STRICT;"
-    "INSERT INTO queue_position VALUES(1, 0, 0);"
+    "INSERT INTO queue_position(id, data_id, position) VALUES(1, 0, 0);"
     "INSERT INTO audit_head VALUES(1, 0, zeroblob(32));";
 
 #define SCHEMA_ORDERS(key) \

@@ -178,9 +178,12 @@ static bool letter_decide(
     memcpy(decision->resolver, job->actor, sizeof job->actor);
     decision->now_ms = desk->now_ms;
     enum status status = store->ops->dead_letter_get(store, decision->id, &letter, &record);
-    if (status == STATUS_OK)
-        status = store->ops->dead_letter_decide(store, decision, &refusal);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return false;
+    }
     *ticket = letter.ticket;
+    status = store->ops->dead_letter_decide(store, decision, &refusal);
     desk->letters_stale = true;
     if (status == STATUS_REFUSED)
         job_reply_problem(job, PROBLEM_CONFLICT, refusal.text, SPAN_NONE);

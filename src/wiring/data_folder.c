@@ -1,5 +1,6 @@
 #include "wiring/data_folder.h"
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -13,36 +14,48 @@
 
 static const char identity_name[] = "identity";
 static const char identity_temporary[] = "identity.tmp";
-#define IDENTITY_WORD "stampede-data 1 "
-enum { IDENTITY_BYTES = sizeof IDENTITY_WORD - 1 + 16 + 1 + 2 * MASTER_BYTES + 1 };
+#define IDENTITY_WORD "stampede-data 2 "
+#define IDENTITY_WORD_FIRST "stampede-data 1 "
+enum {
+    WORD_BYTES = sizeof IDENTITY_WORD - 1,
+    BODY_BYTES = WORD_BYTES + 16 + 1 + 2 * MASTER_BYTES, /* what version 1 had, and the checksum is of */
+    IDENTITY_BYTES_FIRST = BODY_BYTES + 1,
+    IDENTITY_BYTES = BODY_BYTES + 1 + 8 + 1,
+};
 
-static enum status identity_make(struct data_folder *folder)
+static enum status identity_write(const struct data_folder *folder)
 {
     char line[IDENTITY_BYTES];
     struct text text = text_in(line, sizeof line);
     struct disk *disk = folder->root;
     disk_file file = -1;
-    random_secret(&folder->data_id, sizeof folder->data_id);
-    random_secret(folder->master, sizeof folder->master);
     text_literal(&text, IDENTITY_WORD);
     text_hex64(&text, folder->data_id);
     text_literal(&text, " ");
     text_hex(&text, span_of(folder->master, sizeof folder->master));
-    text_literal(&text, "\n");
+    invariant(text.size == BODY_BYTES);
+    text_format(&text, " %08x\n", hash_crc32c(0, line, BODY_BYTES));
+    invariant(text.size == sizeof line && !text.overflow);
     enum status status = disk->ops->remove(disk, identity_temporary);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND)
         status = disk->ops->open(disk, identity_temporary, DISK_CREATE, &file);
-    if (status != STATUS_OK)
-        return status;
-    status = disk->ops->write(disk, file, 0, line, text.size);
-    if (status == STATUS_OK)
-        status = disk->ops->sync(disk, file);
-    disk->ops->close(disk, file);
+    if (status == STATUS_OK) {
+        status = disk->ops->write(disk, file, 0, line, sizeof line);
+        if (status == STATUS_OK)
+            status = disk->ops->sync(disk, file);
+        disk->ops->close(disk, file);
+    }
+    explicit_bzero(line, sizeof line);
     if (status == STATUS_OK)
         status = disk->ops->rename(disk, identity_temporary, identity_name);
-    if (status == STATUS_OK)
-        status = disk->ops->sync_folder(disk);
-    return status;
+    return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
+}
+
+static enum status identity_make(struct data_folder *folder)
+{
+    random_secret(&folder->data_id, sizeof folder->data_id);
+    random_secret(folder->master, sizeof folder->master);
+    return identity_write(folder);
 }
 
 static bool hex_read(struct span text, uint8_t *out, size_t bytes)
@@ -59,6 +72,13 @@ static bool hex_read(struct span text, uint8_t *out, size_t bytes)
     return true;
 }
 
+static bool checksum_fits(const char *line)
+{
+    char crc[9];
+    snprintf(crc, sizeof crc, "%08x", hash_crc32c(0, line, BODY_BYTES));
+    return memcmp(line + BODY_BYTES + 1, crc, 8) == 0;
+}
+
 static enum status identity_read(struct data_folder *folder)
 {
     char line[IDENTITY_BYTES + 1];
@@ -71,11 +91,15 @@ static enum status identity_read(struct data_folder *folder)
     folder->root->ops->close(folder->root, file);
     if (status != STATUS_OK)
         return status;
-    const size_t word = sizeof IDENTITY_WORD - 1;
-    if (got != IDENTITY_BYTES || memcmp(line, IDENTITY_WORD, word) != 0 || line[got - 1] != '\n'
-        || span_to_hex64(span_of(line + word, 16), &folder->data_id) != STATUS_OK
-        || !hex_read(span_of(line + word + 17, (size_t)2 * MASTER_BYTES), folder->master, MASTER_BYTES))
+    const bool first = got == IDENTITY_BYTES_FIRST && memcmp(line, IDENTITY_WORD_FIRST, WORD_BYTES) == 0;
+    const bool second = got == IDENTITY_BYTES && memcmp(line, IDENTITY_WORD, WORD_BYTES) == 0
+        && line[BODY_BYTES] == ' ' && checksum_fits(line);
+    if ((!first && !second) || line[got - 1] != '\n' || line[WORD_BYTES + 16] != ' '
+        || span_to_hex64(span_of(line + WORD_BYTES, 16), &folder->data_id) != STATUS_OK
+        || !hex_read(span_of(line + WORD_BYTES + 17, (size_t)2 * MASTER_BYTES), folder->master,
+            MASTER_BYTES))
         return STATUS_CORRUPT;
+    folder->without_checksum = first;
     return STATUS_OK;
 }
 
@@ -116,9 +140,10 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     if (status == STATUS_OK)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "data folder %.150s%s: %s", path, part,
-        status == STATUS_IO            ? strerrordesc_np(errno)
-            : status == STATUS_CORRUPT ? "is damaged or of another version"
-                                       : status_name(status));
+        status == STATUS_IO ? strerrordesc_np(errno)
+            : status == STATUS_CORRUPT
+            ? "is damaged or of another version: put it back from a backup"
+            : status_name(status));
 fail:
     data_folder_close(folder);
     return status;
@@ -133,7 +158,47 @@ void data_folder_close(struct data_folder *folder)
     explicit_bzero(folder, sizeof *folder);
 }
 
-enum status data_folder_match(const struct data_folder *folder, struct order_store *store,
+uint64_t data_folder_secret_check(const struct data_folder *folder)
+{
+    static const char label[] = "stampede identity check";
+    uint8_t bytes[sizeof label + MASTER_BYTES], hash[HASH_SHA256_BYTES];
+    memcpy(bytes, label, sizeof label);
+    memcpy(bytes + sizeof label, folder->master, MASTER_BYTES);
+    hash_sha256(bytes, sizeof bytes, hash);
+    explicit_bzero(bytes, sizeof bytes);
+    const uint64_t value = bytes_get_u64(hash);
+    return value != 0 ? value : 1;
+}
+
+/* The secret is the one that the database has seen; it takes it when it has seen none. */
+static enum status secret_match(
+    struct data_folder *folder, struct order_store *store, char error[CONFIG_ERROR])
+{
+    const uint64_t value = data_folder_secret_check(folder);
+    uint64_t stored = 0;
+    enum status status = store->ops->secret_check(store, &stored);
+    if (status == STATUS_OK && stored == 0)
+        status = store->ops->secret_check_set(store, value);
+    else if (status == STATUS_OK && stored != value) {
+        snprintf(error, CONFIG_ERROR,
+            "the secret in the file identity is not the one that this database was used with: put "
+            "back the identity from a backup");
+        return STATUS_CONFLICT;
+    }
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "database: %s", status_name(status));
+        return status;
+    }
+    if (!folder->without_checksum)
+        return STATUS_OK;
+    status = identity_write(folder);
+    folder->without_checksum = status != STATUS_OK;
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "the file identity can't be written: %s", status_name(status));
+    return status;
+}
+
+enum status data_folder_match(struct data_folder *folder, struct order_store *store,
     lsn_t journal_end, char error[CONFIG_ERROR])
 {
     uint64_t data_id = 0;
@@ -173,6 +238,6 @@ enum status data_folder_match(const struct data_folder *folder, struct order_sto
             ", but the log is kept only after %" PRIu64,
             position, before_first);
     else
-        return STATUS_OK;
+        return secret_match(folder, store, error);
     return STATUS_CONFLICT;
 }

@@ -1,6 +1,8 @@
 /* wiring/data_folder.h: what lies in the data folder, and that nobody else uses it.
  *   lock          held while the server runs
- *   identity      "stampede-data 1 <data id> <master secret>", 0600, made at the first start
+ *   identity      "stampede-data 2 <data id> <master secret> <CRC32C of what is before it>", 0600, made at
+ *                 the first start; version 1 had no checksum, and is rewritten when the secret is the
+ *                 one that the database knows
  *   journal/      segments and snapshots
  *   stampede.db   orders
  *   media/        pictures of products (media/media_folder.h)
@@ -21,6 +23,7 @@ struct data_folder {
     struct disk *journal;
     uint64_t data_id;
     uint8_t master[MASTER_BYTES];
+    bool without_checksum; /* the identity is of version 1 */
     char database[CONFIG_TEXT + 32];
 };
 
@@ -32,8 +35,11 @@ MUST_CHECK enum status data_folder_open(struct data_folder *folder, const char *
     enum data_folder_use use, char error[CONFIG_ERROR]);
 void data_folder_close(struct data_folder *folder); /* accepts a zeroed one */
 
-/* Same data id, and oldest kept log ≤ store position ≤ durable end; a new database takes the id. */
-MUST_CHECK enum status data_folder_match(const struct data_folder *folder,
-    struct order_store *store, lsn_t journal_end, char error[CONFIG_ERROR]);
+/* What the database keeps of the master secret. Never 0. */
+uint64_t data_folder_secret_check(const struct data_folder *folder);
+/* Same data id, same secret, and oldest kept log ≤ store position ≤ durable end; a new database takes
+ * id and secret. */
+MUST_CHECK enum status data_folder_match(struct data_folder *folder, struct order_store *store,
+    lsn_t journal_end, char error[CONFIG_ERROR]);
 
 #endif

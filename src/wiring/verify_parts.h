@@ -25,6 +25,7 @@ enum verify_check_id {
     CHECK_NUMBERS,
     CHECK_STATE,
     CHECK_SNAPSHOTS,
+    CHECK_DATABASE,
     CHECK_DATA_ID,
     CHECK_POSITION,
     CHECK_ORDERS,

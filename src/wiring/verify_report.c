@@ -16,6 +16,7 @@ static const struct {
     [CHECK_NUMBERS] = { "numbers", "ticket numbers follow each other, none twice (I13)" },
     [CHECK_STATE] = { "state", "tickets, counters, limits and counts agree (I1, I2, I4)" },
     [CHECK_SNAPSHOTS] = { "snapshots", "snapshots equal the replay (I15)" },
+    [CHECK_DATABASE] = { "database", "the database is there, and SQLite finds it whole" },
     [CHECK_DATA_ID] = { "data_id", "journal and database belong together" },
     [CHECK_POSITION] = { "position", "the database is not ahead of the log" },
     [CHECK_ORDERS] = { "orders", "each ticket has its order, each order its ticket (I5)" },

@@ -56,7 +56,7 @@ static void dead_keep_unresolved(struct verify *verify)
 
 static void store_unreadable(struct verify *verify, const char *what)
 {
-    verify_fail(verify, CHECK_DATA_ID, "the database can't be read: %s", what);
+    verify_fail(verify, CHECK_DATABASE, "the database can't be read: %s", what);
     snprintf(verify->store_what, sizeof verify->store_what, "the database can't be read");
     verify_store_close(verify);
 }
@@ -67,6 +67,7 @@ void verify_store_open(struct verify *verify)
     struct stat file;
     if (stat(verify->folder.database, &file) != 0 || file.st_size == 0) {
         snprintf(verify->store_what, sizeof verify->store_what, "no database");
+        verify_fail(verify, CHECK_DATABASE, "there is no stampede.db");
         return;
     }
     enum status status =
@@ -76,8 +77,17 @@ void verify_store_open(struct verify *verify)
         return;
     }
     struct order_store *store = verify->store;
+    verify->checks[CHECK_DATABASE].looked = 1;
+    status = store->ops->whole_check(store, error, sizeof error);
+    if (status != STATUS_OK) {
+        store_unreadable(verify, error);
+        return;
+    }
+    uint64_t secret = 0;
     verify->dead = calloc(DEAD_MAX, sizeof *verify->dead);
     status = store->ops->identity(store, &verify->store_data_id, &verify->store_position);
+    if (status == STATUS_OK)
+        status = store->ops->secret_check(store, &secret);
     if (status == STATUS_OK && verify->dead != NULL)
         status =
             store->ops->dead_letters(store, 0, DEAD_ANY, verify->dead, DEAD_MAX, &verify->dead_count);
@@ -88,6 +98,9 @@ void verify_store_open(struct verify *verify)
     dead_keep_unresolved(verify);
     qsort(verify->dead, verify->dead_count, sizeof *verify->dead, dead_by_position);
     verify->checks[CHECK_DATA_ID].looked = 1;
+    if (secret != 0 && secret != data_folder_secret_check(&verify->folder))
+        verify_fail(verify, CHECK_DATA_ID,
+            "the secret in the file identity is not the one that this database was used with");
     const uint64_t data_id = verify->store_data_id;
     if (data_id != verify->folder.data_id && data_id != 0) { /* 0: a new one, see verify.c */
         verify_fail(verify, CHECK_DATA_ID, "journal has %016" PRIx64 ", database has %016" PRIx64,

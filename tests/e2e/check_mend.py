@@ -52,7 +52,7 @@ FINDINGS = {
           [unit("store/sqlite_admin"), e2e("admin_change", "audit"), e2e("admin_change", "named")]),
     "6": ("paying leaves places for operators and callbacks", [e2e("routes_waits"), unit("wiring/job_shares")]),
     "7": ("damaged files are found, and the start says which",
-          [unit("inventory/snapshot"), unit("payment/sandbox"), unit("payment/sandbox_bank"), unit("store/sqlite_details"),
+          [e2e("data_folder"), unit("wiring/data_folder"), unit("inventory/snapshot"), unit("payment/sandbox"), unit("payment/sandbox_bank"), unit("store/sqlite_details"),
            e2e("desk_money", "costs_nothing"), e2e("desk_sandbox", "power_cut")]),
     "8": ("an earlier win is no way round the funnel, and hoarding gains nothing",
           [e2e("routes_repeat"), e2e("returns"), unit("inventory/engine_returns"), unit("funnel/door")]),

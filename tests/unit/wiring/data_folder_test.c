@@ -47,6 +47,13 @@ static void identity_write(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+static struct order_store *store_open(const struct data_folder *folder)
+{
+    struct order_store *store;
+    assert_int_equal(sqlite_store_open(&store, folder->database, NULL, error, sizeof error), STATUS_OK);
+    return store;
+}
+
 static void the_first_start_makes_an_identity_that_stays(void **state)
 {
     (void)state;
@@ -128,6 +135,65 @@ static void a_damaged_identity_is_named_and_not_replaced(void **state)
     data_folder_close(&folder);
 }
 
+/* Reads the file whole into `line`; answers its size. */
+static size_t identity_text(char line[200])
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/identity", path);
+    FILE *file = fopen(name, "re");
+    assert_non_null(file);
+    const size_t size = fread(line, 1, 199, file);
+    line[size] = 0;
+    assert_int_equal(fclose(file), 0);
+    return size;
+}
+
+static void every_flipped_bit_of_an_identity_is_found(void **state)
+{
+    (void)state;
+    struct data_folder folder;
+    char line[200], other[200];
+    assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
+    data_folder_close(&folder);
+    const size_t size = identity_text(line);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        memcpy(other, line, size + 1);
+        other[bit / 8] = (char)(other[bit / 8] ^ 1 << bit % 8);
+        identity_write(other);
+        assert_int_equal(opened(&folder, DATA_SERVE), STATUS_CORRUPT);
+        assert_non_null(strstr(error, "/identity: is damaged"));
+    }
+    identity_write(line);
+    assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
+    data_folder_close(&folder);
+}
+
+static void an_identity_without_a_checksum_gets_one_when_its_secret_is_right(void **state)
+{
+    (void)state;
+    struct data_folder folder;
+    char line[200];
+    identity_write("stampede-data 1 " ID " " SECRET "\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
+        struct order_store *store = store_open(&folder);
+        assert_int_equal(data_folder_match(&folder, store, 0, error), STATUS_OK);
+        store->ops->close(store);
+        data_folder_close(&folder);
+    }
+    assert_int_equal(identity_text(line), sizeof "stampede-data 2 " ID " " SECRET " 12345678");
+    assert_memory_equal(line, "stampede-data 2 " ID " " SECRET " ", 98);
+    /* The old file again, with another digit: nothing in it tells, but the database knows. */
+    identity_write("stampede-data 1 " ID " 1" SECRET_TAIL "\n");
+    assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
+    struct order_store *store = store_open(&folder);
+    assert_int_equal(data_folder_match(&folder, store, 0, error), STATUS_CONFLICT);
+    assert_non_null(strstr(error, "the secret in the file identity is not the one"));
+    store->ops->close(store);
+    data_folder_close(&folder);
+    assert_int_equal(identity_text(line), sizeof "stampede-data 1 " ID " 1" SECRET_TAIL);
+}
+
 static void a_folder_that_cannot_be_is_named(void **state)
 {
     (void)state;
@@ -136,13 +202,6 @@ static void a_folder_that_cannot_be_is_named(void **state)
     assert_non_null(strstr(error, "/no/such/parent/data"));
     assert_int_not_equal(data_folder_open(&folder, "/dev/null", DATA_SERVE, error), STATUS_OK);
     assert_non_null(strstr(error, "/dev/null"));
-}
-
-static struct order_store *store_open(const struct data_folder *folder)
-{
-    struct order_store *store;
-    assert_int_equal(sqlite_store_open(&store, folder->database, NULL, error, sizeof error), STATUS_OK);
-    return store;
 }
 
 /* The log of a sale command at each position; the store takes it as a dead letter, which moves its
@@ -265,6 +324,8 @@ int main(void)
         each(a_second_server_is_kept_out_and_a_look_is_not),
         each(a_look_does_not_make_an_identity),
         each(a_damaged_identity_is_named_and_not_replaced),
+        each(every_flipped_bit_of_an_identity_is_found),
+        each(an_identity_without_a_checksum_gets_one_when_its_secret_is_right),
         each(a_folder_that_cannot_be_is_named),
         each(a_new_database_takes_the_folders_id_and_keeps_it),
         each(a_new_database_beside_a_journal_that_has_records_is_refused_and_gets_no_id),

@@ -28,7 +28,7 @@ static void the_json_report_parses_and_says_the_same(void **state)
     const json_t *won = json_array_get(json_object_get(user, "records"), 0);
     assert_int_equal(json_integer_value(json_object_get(won, "free_before")), 7);
     assert_int_equal(json_integer_value(json_object_get(won, "ahead_in_second")), 3);
-    assert_int_equal(json_array_size(json_object_get(report, "checks")), 14);
+    assert_int_equal(json_array_size(json_object_get(report, "checks")), 15);
     json_decref(report);
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void a_deleted_order_is_found(void **state)
 {
@@ -181,7 +183,10 @@ static void without_a_database_the_log_is_verified_alone_and_none_is_made(void *
     char path[96];
     snprintf(path, sizeof path, "%s/stampede.db", sold_folder.path);
     assert_int_equal(unlink(path), 0);
-    assert_says(sold_verified(VERIFY_HOLDS), "database: no database");
+    const char *text = sold_verified(VERIFY_FAILED);
+    assert_says(text, "database: no database");
+    assert_says(text, "there is no stampede.db");
+    assert_says(text, "not checked, no database");
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
@@ -197,9 +202,42 @@ static void a_file_that_is_no_database_is_named(void **state)
     assert_says(sold_verified(VERIFY_FAILED), "the database can't be read");
 }
 
+/* Wherever a copy ended early. */
+static void a_database_that_is_cut_is_found(void **state)
+{
+    (void)state;
+    char path[96];
+    snprintf(path, sizeof path, "%s/stampede.db", sold_folder.path);
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    for (off_t part = 7; part > 0; part--) {
+        assert_int_equal(truncate(path, file.st_size * part / 8 / 4096 * 4096), 0);
+        assert_says(sold_verified(VERIFY_FAILED), "FAILED");
+    }
+}
+
+static void another_secret_than_the_databases_is_found(void **state)
+{
+    (void)state;
+    char path[96], line[128];
+    snprintf(path, sizeof path, "%s/identity", sold_folder.path);
+    FILE *file = fopen(path, "r+e");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    line[14] = '1'; /* as the first version wrote it: no checksum */
+    line[40] = line[40] == '7' ? '8' : '7';
+    rewind(file);
+    assert_int_equal(ftruncate(fileno(file), 0), 0);
+    fprintf(file, "%.97s\n", line);
+    assert_int_equal(fclose(file), 0);
+    assert_says(sold_verified(VERIFY_FAILED), "the secret in the file identity is not the one");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_database_that_is_cut_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(another_secret_than_the_databases_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_deleted_order_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_of_another_user_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_of_another_quantity_is_found, sold_make, sold_remove),
