@@ -207,8 +207,9 @@ static struct item *items_read(struct desk *desk, struct job *job, sale_id sale,
     uint32_t read = READ_ROWS;
     *count = 0;
     while (read == READ_ROWS) {
-        items = realloc(items, (*count + READ_ROWS) * sizeof *items);
-        invariant(items != NULL);
+        struct item *larger = realloc(items, (*count + READ_ROWS) * sizeof *items);
+        invariant(larger != NULL);
+        items = larger;
         const enum status status = desk->config.store->ops->items(desk->config.store, sale,
             *count == 0 ? 0 : items[*count - 1].id, items + *count, READ_ROWS, &read);
         if (status != STATUS_OK) {

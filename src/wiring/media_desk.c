@@ -207,23 +207,23 @@ enum status media_desk_remove(struct media_desk *media, struct reader_turns *tur
 
 /* ---- addresses of pictures */
 
-const char *media_address_wrong(struct media_desk *media, const char *image_origins, const char *text)
+const char *media_address_wrong(struct media_desk *media, const char *image_origins, const char *address)
 {
     static const struct span ours = SPAN("/media/");
-    const struct span address = span_from_string(text);
-    for (size_t i = 0; i < address.size; i++)
-        if (text[i] <= ' ' || text[i] > '~' || strchr("\"<>\\^`{|}", text[i]) != NULL)
+    const struct span whole = span_from_string(address);
+    for (size_t i = 0; i < whole.size; i++)
+        if (address[i] <= ' ' || address[i] > '~' || strchr("\"<>\\^`{|}", address[i]) != NULL)
             return "images must be addresses without spaces, quotes and backslashes, other letters "
                    "as %XX.";
-    if (span_starts_with(address, ours)) {
+    if (span_starts_with(whole, ours)) {
         const struct media_set *set = handover_get(&media->shown);
-        return media_set_find(set, span_of(text + ours.size, address.size - ours.size)) != NULL
+        return media_set_find(set, span_of(address + ours.size, whole.size - ours.size)) != NULL
             ? NULL
             : "images names a picture that is not there: add it first (media add).";
     }
-    if (text[0] == '/' && text[1] != '/')
+    if (address[0] == '/' && address[1] != '/')
         return NULL;
-    return image_origins_has(image_origins, address)
+    return image_origins_has(image_origins, whole)
         ? NULL
         : "images must begin with /media/, or with an origin of page.image_origins and a slash.";
 }

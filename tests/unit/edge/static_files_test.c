@@ -240,6 +240,31 @@ static void no_files_are_fine(void **state)
     static_files_close(NULL);
 }
 
+static void the_policy_names_whose_pictures_may_be_shown(void **state)
+{
+    (void)state;
+    static const struct asset asset = { "/index.html", page, sizeof(page) };
+    struct static_files *common = files;
+    char longest[CSP_ORIGINS_MAX + 1];
+    expect_found("/", "", "200");
+    expect_header("; img-src 'self' data:; base-uri");
+    assert_int_equal(
+        static_files_open(&files, &asset, 1, ", https://a.example,https://b.example:8443  http://c"),
+        STATUS_OK);
+    expect_found("/", "", "200");
+    expect_header(
+        "; img-src 'self' data: https://a.example https://b.example:8443 http://c; base-uri");
+    static_files_close(files);
+    memset(longest, 'a', CSP_ORIGINS_MAX);
+    memcpy(longest, "https://", 8);
+    longest[CSP_ORIGINS_MAX] = 0;
+    assert_int_equal(static_files_open(&files, &asset, 1, longest), STATUS_OK);
+    expect_found("/", "", "200");
+    expect_header("frame-ancestors 'none'\r\n");
+    static_files_close(files);
+    files = common;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +276,7 @@ int main(void)
         cmocka_unit_test(gzip_unpacks_to_the_file),
         cmocka_unit_test(a_client_that_has_the_file_gets_304),
         cmocka_unit_test(no_files_are_fine),
+        cmocka_unit_test(the_policy_names_whose_pictures_may_be_shown),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

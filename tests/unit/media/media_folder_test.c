@@ -20,10 +20,8 @@ static int folder_make(void **state)
 
 static int folder_drop(void **state)
 {
-    char command[64];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", path);
-    return system(command);
+    return picture_folder_remove(path);
 }
 
 static struct media_folder *opened(uint64_t quota)

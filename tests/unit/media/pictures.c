@@ -1,6 +1,8 @@
 #include "tests/unit/media/pictures.h"
 
+#include <ftw.h>
 #include <gd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,4 +66,17 @@ bool picture_is_red(struct span bytes, int x_percent, int y_percent)
     const bool red = gdImageRed(image, pixel) > gdImageBlue(image, pixel);
     gdImageDestroy(image);
     return red;
+}
+
+static int entry_remove(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+int picture_folder_remove(const char *path)
+{
+    return nftw(path, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
 }

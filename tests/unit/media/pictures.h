@@ -19,5 +19,7 @@ static inline struct span made_span(struct made made)
 struct made exif_segment(uint32_t orientation, bool big_endian);
 /* Whether the point of the picture, in percent of its sides, is mostly red. */
 bool picture_is_red(struct span bytes, int x_percent, int y_percent);
+/* A folder and the files in it. */
+int picture_folder_remove(const char *path);
 
 #endif

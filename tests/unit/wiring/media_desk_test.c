@@ -19,10 +19,8 @@ static int folder_make(void **state)
 
 static int folder_drop(void **state)
 {
-    char command[64];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", path);
-    return system(command);
+    return picture_folder_remove(path);
 }
 
 static void opened(struct media_desk *media)
