@@ -351,7 +351,7 @@ static void room_send(struct routes *routes, struct push_socket *socket)
     rooms_look(routes->shared.rooms, socket->room, socket->user, &standing);
     const uint64_t now = (uint64_t)(standing.beacon_until_ms != 0) << 48 | (uint64_t)standing.state << 40
         | (uint64_t)room_odds(&standing.view, standing.ahead) << 32 | standing.ahead;
-    if (standing.state == ROOM_ABSENT || now == socket->room_told)
+    if (standing.state <= ROOM_AGAIN || now == socket->room_told)
         return;
     socket->room_told = now;
     struct text payload = frame_begin();

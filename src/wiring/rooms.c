@@ -123,6 +123,26 @@ bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
     return false;
 }
 
+/* Nobody goes in before the draw is shown: a head without a draw is that of an earlier process. */
+static bool is_again(const struct room_shown *shown, const struct board_room_update *room)
+{
+    return room->head > 0
+        && (!atomic_load_explicit(&shown->drawn, memory_order_acquire)
+            || !atomic_load_explicit(&shown->viewed, memory_order_acquire));
+}
+
+bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms)
+{
+    for (uint32_t i = 0; i < catalog->sale_count; i++) {
+        const struct catalog_sale *sale = &catalog->sales[i];
+        struct board_room_update room;
+        if (sale->waiting_room && sale->id < rooms->sales_max && now_ms < sale->end_ms
+            && board_read_room(rooms->board, sale->id, &room) && is_again(&rooms->sales[sale->id], &room))
+            return false;
+    }
+    return true;
+}
+
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing)
 {
     struct board_room_update room;
@@ -136,6 +156,10 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
     const struct room_shown *shown = &rooms->sales[sale];
     standing->number = row->number;
     standing->state = ROOM_EARLY;
+    if (is_again(shown, &room)) {
+        standing->state = ROOM_AGAIN;
+        return;
+    }
     if (!atomic_load_explicit(&shown->drawn, memory_order_acquire)) {
         standing->beacon_until_ms = rooms_beacon_until_ms(rooms, sale);
         standing->list_closed = room.draw_done;
@@ -229,6 +253,7 @@ uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_
     case ROOM_SOLD_OUT:
         return room_poll_ms(SOLD_OUT_POLL_MS, random);
     case ROOM_ABSENT:
+    case ROOM_AGAIN:
     case ROOM_ADMITTED:
     case ROOM_STATES:
         break;
@@ -239,8 +264,8 @@ uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_
 void room_members(
     const struct room_standing *standing, uint64_t wait_ms, uint64_t random, struct text *out)
 {
-    static const char *const names[ROOM_STATES] = { "absent", "waiting", "waiting", "admitted",
-        "sold-out" };
+    static const char *const names[ROOM_STATES] = { "absent", "again", "waiting", "waiting",
+        "admitted", "sold-out" };
     text_format(out, "\"state\":\"%s\",\"drawn\":%s,\"number\":%u,\"arrived\":%u",
         names[standing->state], standing->state > ROOM_EARLY ? "true" : "false", standing->number,
         standing->arrived);

@@ -26,8 +26,9 @@ void rooms_show_view(struct rooms *rooms, sale_id sale, const struct room_view *
 
 /* Any thread. */
 enum room_state {
-    ROOM_ABSENT,   /* has not entered */
-    ROOM_EARLY,    /* entered; the draw is to come */
+    ROOM_ABSENT, /* has not entered */
+    ROOM_AGAIN, /* entered; after a restart the draw is worked out again, nothing can be told yet */
+    ROOM_EARLY, /* entered; the draw is to come */
     ROOM_WAITING,  /* has a place */
     ROOM_ADMITTED, /* may have passes */
     ROOM_SOLD_OUT, /* has a place, but there is nothing left to wait for */
@@ -46,6 +47,9 @@ struct room_standing {
  * sale by hand. */
 bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
     const struct catalog_sale *sale, uint64_t now_ms, uint64_t open_ms);
+/* False: for a moment after a restart, while the draw of a room that has let people in is worked out
+ * again. */
+bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms);
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
 /* False: not drawn yet. */
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);

@@ -294,6 +294,8 @@ enum edge_verdict public_ready(struct exchange *exchange)
         reason = "the database is away";
     else if (catalog == NULL)
         reason = "starting";
+    else if (!rooms_are_ready(routes->shared.rooms, catalog, edge_now_ms(routes->edge)))
+        reason = "the draws of waiting rooms are worked out again";
     if (reason == NULL)
         return reply_bytes(
             exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));

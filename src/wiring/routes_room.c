@@ -10,6 +10,9 @@ enum {
     DRAW_BODY_BYTES = ROOM_BODY_BYTES + 512 + 2 * BEACON_VALUE_BYTES_MAX,
 };
 
+static const char again_text[] =
+    "The server has just started and works out the places again. Yours is kept. Try again shortly.";
+
 /* A sale that is public and has a room; NULL: refused, and told so. */
 static const struct catalog_sale *room_sale(struct exchange *exchange, sale_id id)
 {
@@ -107,6 +110,8 @@ enum edge_verdict room_request(struct exchange *exchange, sale_id id)
     if (method == HTTP_POST && exchange->request->body.size > 0)
         return reply_problem(exchange, PROBLEM_BAD_BODY, "Nothing is expected here.");
     rooms_look(exchange->routes->shared.rooms, id, user, &standing);
+    if (standing.state == ROOM_AGAIN)
+        return reply_problem(exchange, PROBLEM_UNAVAILABLE, again_text);
     if (standing.state != ROOM_ABSENT)
         return standing_reply(exchange, sale, &standing, method == HTTP_POST ? 202 : 200);
     return method == HTTP_POST ? room_enter(exchange, sale, user)
@@ -134,6 +139,10 @@ void room_entered(struct routes *routes, const struct ask *ask, const struct out
     }
     rooms_look(routes->shared.rooms, ask->room, ask->user, &standing);
     invariant(standing.state != ROOM_ABSENT && standing.number == outcome->number);
+    if (standing.state == ROOM_AGAIN) {
+        ask_refuse(routes, ask, PROBLEM_UNAVAILABLE);
+        return;
+    }
     text_literal(&body, "{");
     members(routes, ask->room, ask->start_ms, &standing, &body);
     text_literal(&body, "}");
@@ -159,8 +168,10 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
     rooms_look(routes->shared.rooms, sale->id, user, &standing);
     if (standing.state == ROOM_ADMITTED)
         return true;
-    if (standing.state == ROOM_ABSENT) {
-        reply_problem(exchange, PROBLEM_NOT_IN_ROOM, NULL);
+    if (standing.state <= ROOM_AGAIN) {
+        const bool absent = standing.state == ROOM_ABSENT;
+        reply_problem(exchange, absent ? PROBLEM_NOT_IN_ROOM : PROBLEM_UNAVAILABLE,
+            absent ? NULL : again_text);
         return false;
     }
     struct text more = text_in(more_bytes, sizeof more_bytes);

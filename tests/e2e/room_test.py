@@ -6,7 +6,7 @@ import random
 import threading
 import time
 
-from harness import equal, eventually, rule, run, true
+from harness import Closed, among, equal, eventually, rule, run, true
 from room_guests import Guest, drawn, marks_of, open_now, room, server, stampede_in, work_out
 
 KILLS = int(os.environ.get("KILLS", "3"))
@@ -36,6 +36,34 @@ def places_and_the_head_survive_a_restart():
     for number, guest in enumerate(guests):
         if places[number] < 2:
             equal(guest.stands(sale)["state"], "admitted")
+
+
+@rule
+def nobody_who_was_admitted_waits_again_after_a_restart():
+    sale, item, probe = room(total=40)
+    guests = [probe] + [Guest(server) for _ in range(29)]
+    for guest in guests[1:]:
+        guest.enter(sale)
+    open_now(sale)
+    eventually(lambda: all(guest.stands(sale)["state"] == "admitted" for guest in guests), "all are admitted")
+    for kill in (True, False, True):
+        server.kill() if kill else server.stop()
+        server.spawn()
+        ready = asked = 0
+        end = time.monotonic() + 20
+        while ready < 3 and time.monotonic() < end:
+            try:
+                ready += server.get("/readyz").status == 200
+                for guest in (guests[asked % 30], guests[(asked + 7) % 30]):
+                    reply = guest.look(sale)
+                    asked += 1
+                    if ready == 0 and reply.status == 503:
+                        continue  # not known again yet: no answer, but no wrong one
+                    equal((reply.status, reply.json().get("state")), (200, "admitted"), reply)
+                    among(guest.ask_pass(item).status, (201, 503) if ready == 0 else (201,))
+            except (OSError, Closed):
+                time.sleep(0.002)
+        equal(ready, 3, "never ready")
 
 
 @rule
