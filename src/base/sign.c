@@ -130,6 +130,40 @@ bool sign_holds(const struct sign_key *key, struct span text, struct span signat
     return good;
 }
 
+static bool closed(EVP_CIPHER_CTX *context, const uint8_t *key, struct span nonce,
+    struct span associated, struct span plain, uint8_t *out)
+{
+    int written = 0, last = 0;
+    if (EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, (const uint8_t *)nonce.data) != 1)
+        return false;
+    if (associated.size > 0
+        && EVP_EncryptUpdate(context, NULL, &last, (const uint8_t *)associated.data, (int)associated.size)
+            != 1)
+        return false;
+    if (plain.size > 0
+        && EVP_EncryptUpdate(context, out, &written, (const uint8_t *)plain.data, (int)plain.size) != 1)
+        return false;
+    return EVP_EncryptFinal_ex(context, out + written, &last) == 1 && (size_t)written == plain.size
+        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, SIGN_SEAL_TAG_BYTES, out + plain.size) == 1;
+}
+
+enum status sign_seal(const uint8_t key[SIGN_SEAL_KEY_BYTES], struct span nonce,
+    struct span associated, struct span plain, void *out, size_t *size)
+{
+    if (nonce.size != SIGN_SEAL_NONCE_BYTES || plain.size > INT32_MAX || associated.size > INT32_MAX)
+        return STATUS_BAD_INPUT;
+    if (plain.size + SIGN_SEAL_TAG_BYTES > *size)
+        return STATUS_FULL;
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    const bool good = context != NULL && closed(context, key, nonce, associated, plain, out);
+    EVP_CIPHER_CTX_free(context);
+    ERR_clear_error();
+    if (!good)
+        return STATUS_IO;
+    *size = plain.size + SIGN_SEAL_TAG_BYTES;
+    return STATUS_OK;
+}
+
 static bool opened(EVP_CIPHER_CTX *context, const uint8_t *key, struct span nonce,
     struct span associated, struct span sealed, uint8_t *out)
 {

@@ -34,6 +34,10 @@ size_t sign_make(const struct sign_key *key, struct span text, char out[SIGN_TEX
 /* True: `signature` (base64) is the key's over exactly this text. */
 bool sign_holds(const struct sign_key *key, struct span text, struct span signature);
 
+/* Seals with AES-256-GCM; the tag is the last 16 bytes. Never use a nonce twice with one key. *size: capacity
+ * of `out` on entry, size on return. STATUS_FULL: `out` is too small. */
+MUST_CHECK enum status sign_seal(const uint8_t key[SIGN_SEAL_KEY_BYTES], struct span nonce,
+    struct span associated, struct span plain, void *out, size_t *size);
 /* Opens what was sealed with AES-256-GCM; the tag is its last 16 bytes. *size: capacity of `out` on
  * entry, size on return. STATUS_FULL: `out` is too small. STATUS_BAD_INPUT: another key, nonce or
  * associated data, or changed bytes; `out` is then wiped. */

@@ -203,6 +203,7 @@ struct waitlist_store_ops;  /* contract/waitlist.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
 struct ban_store_ops;       /* contract/bans.h */
+struct customer_store_ops;  /* contract/customers.h */
 struct restore_store_ops;   /* contract/restore.h */
 struct admin_store_ops;     /* contract/admin_store.h */
 
@@ -216,6 +217,7 @@ struct order_store_ops {
     const struct reconcile_store_ops *reconcile; /* NULL: this store can't be reconciled */
     const struct report_store_ops *report;       /* NULL: this store makes no reports */
     const struct ban_store_ops *bans;            /* NULL: this store keeps no bans */
+    const struct customer_store_ops *customers;  /* NULL: this store keeps no customers */
     const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */
     const struct admin_store_ops *admin;         /* NULL: this store knows no administrators */
     void (*close)(struct order_store *);

@@ -52,6 +52,7 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     keys->spent = key_from(keys->root, SPAN("spent"), 0);
     keys->puzzle = key_from(keys->root, SPAN("puzzle"), 0);
     digest_from(keys->root, SPAN("intent"), 0, keys->intent);
+    digest_from(keys->root, SPAN("customer"), 0, keys->customer);
     secret_from(keys->root, SPAN("human check"), keys->human);
     return STATUS_OK;
 }

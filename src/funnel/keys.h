@@ -37,12 +37,13 @@ struct funnel_keys {
     struct cipher_permutation ticket, order;
     struct hash_key user;
     struct hash_key idempotency;
-    struct hash_key filter;            /* for board.filter_key */
-    struct hash_key drop;              /* who is turned away early, see drop.h */
-    struct hash_key spent;             /* marks of what may be used once (funnel/spent.h) */
-    uint8_t intent[HASH_SHA256_BYTES]; /* signs intents (funnel/intent.h) */
-    struct hash_key puzzle;            /* answers of image and slider (funnel/puzzle.h) */
-    char human[2 * HASH_SHA256_BYTES]; /* signs challenges; text, because ALTCHA wants text */
+    struct hash_key filter;              /* for board.filter_key */
+    struct hash_key drop;                /* who is turned away early, see drop.h */
+    struct hash_key spent;               /* marks of what may be used once (funnel/spent.h) */
+    uint8_t intent[HASH_SHA256_BYTES];   /* signs intents (funnel/intent.h) */
+    uint8_t customer[HASH_SHA256_BYTES]; /* seals the shop's names for users (wiring/customers.h) */
+    struct hash_key puzzle;              /* answers of image and slider (funnel/puzzle.h) */
+    char human[2 * HASH_SHA256_BYTES];   /* signs challenges; text, because ALTCHA wants text */
     struct epoch_keys pass, session;
 };
 

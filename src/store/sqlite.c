@@ -183,6 +183,7 @@ static const struct order_store_ops sqlite_ops = {
     .reconcile = &sqlite_reconcile_ops,
     .report = &sqlite_report_ops,
     .bans = &sqlite_bans_ops,
+    .customers = &sqlite_customer_ops,
     .restore = &sqlite_restore_ops,
     .admin = &sqlite_admin_ops,
     .close = sqlite_close,

@@ -31,6 +31,7 @@ static const char *const step_6[] = {
     sqlite_admin_tables,
     "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE queue_position ADD COLUMN secret_check INTEGER NOT NULL DEFAULT 0",
+    sqlite_customers_tables,
     NULL,
 };
 

@@ -151,6 +151,9 @@ enum sqlite_statement {
     SQL_BAN_LIFT,
     SQL_BANS_ALL,
     SQL_BANS_IN_FORCE,
+    SQL_CUSTOMER_PUT,
+    SQL_CUSTOMER_GET,
+    SQL_WAS_OFFERED,
     SQL_BANS_IN_EFFECT,
     SQL_SEQUENCES,
     SQL_SEQUENCE_RAISE,
@@ -423,6 +426,9 @@ extern const struct report_store_ops sqlite_report_ops;
 /* sqlite_bans.c */
 extern const char sqlite_bans_tables[];
 extern const struct ban_store_ops sqlite_bans_ops;
+/* sqlite_customers.c */
+extern const char sqlite_customers_tables[];
+extern const struct customer_store_ops sqlite_customer_ops;
 /* sqlite_repair.c */
 struct finding;
 enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t now_ms);

@@ -70,13 +70,17 @@ static bool filter_read(struct desk *desk, struct job *job, struct order_filter 
     return good;
 }
 
-static void order_row_json(const struct desk *desk, const struct order *order, struct text *out)
+static enum status order_row_json(
+    const struct desk *desk, const struct order *order, bool details, struct text *out)
 {
     text_format(out, "{\"number\":%llu,\"user\":\"", (unsigned long long)order->ticket);
     text_hex64(out, order->user);
-    text_literal(out, "\",\"view\":");
+    text_literal(out, "\"");
+    const enum status status = desk_order_contact_json(desk, order, details, out);
+    text_literal(out, ",\"view\":");
     desk_order_json(desk, order, out);
     text_literal(out, "}");
+    return status;
 }
 
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
@@ -90,16 +94,16 @@ void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!filter_read(desk, job, &filter, &limit))
         return;
-    const enum status status = desk->config.store->ops->orders_list(
+    enum status status = desk->config.store->ops->orders_list(
         desk->config.store, &filter, rows, (uint32_t)limit, &count, &next);
+    text_literal(&body, "{\"orders\":[");
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        status = order_row_json(desk, &rows[i], false, &body);
+    }
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         return;
-    }
-    text_literal(&body, "{\"orders\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        order_row_json(desk, &rows[i], &body);
     }
     text_literal(&body, "]");
     if (next != 0)
@@ -113,17 +117,18 @@ void admin_order_show(struct desk *desk, struct job *job, uint32_t id)
     struct order order;
     struct text body = job_body(job);
     (void)id;
-    const enum status status =
+    enum status status =
         desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "There is no such order.", SPAN_NONE);
         return;
     }
+    if (status == STATUS_OK) /* names and addresses are for those who may act on them */
+        status = order_row_json(desk, &order, job->role >= ADMIN_OPERATOR, &body);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         return;
     }
-    order_row_json(desk, &order, &body);
     job_reply_json(job, 200, &body);
 }
 

@@ -33,9 +33,11 @@ static bool query_state(struct job *job, enum outbox_state *state)
 static void event_json(const struct desk *desk, const struct outbox_event *event, struct text *out)
 {
     char id[WEBHOOK_ID_MAX];
+    const char *name = "order.none";
+    (void)!webhook_event_name(desk->config.store, event, &name); /* it has a name all the same */
     webhook_event_id(desk, event->ticket, event->version, id);
     text_format(out, "{\"id\":%llu,\"event\":\"%s\",\"type\":\"%s\",\"order\":\"",
-        (unsigned long long)event->id, id, webhook_event_name(event->order_state));
+        (unsigned long long)event->id, id, name);
     text_hex64(out, funnel_order_id(desk->config.keys, event->ticket));
     text_format(out, "\",\"version\":%llu,\"time_ms\":%llu,\"state\":\"%s\",\"tries\":%u",
         (unsigned long long)event->version, (unsigned long long)event->time_ms,

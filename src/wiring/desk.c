@@ -420,6 +420,7 @@ static uint32_t desk_turn(struct desk *desk)
         desk_alarms_refunds(desk);
     }
     const bool reconciling = desk_reconcile_turn(desk);
+    more |= customers_turn(desk->config.customers, desk->config.store, desk->now_ms);
     desk_webhooks_turn(desk);
     catalog_turn(desk);
     lost_notes_send(desk);

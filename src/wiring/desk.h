@@ -22,6 +22,7 @@
 #include "inventory/embedded.h"
 #include "wiring/admin_keys.h"
 #include "wiring/config.h"
+#include "wiring/customers.h"
 #include "wiring/handover.h"
 #include "wiring/rooms.h"
 
@@ -110,6 +111,7 @@ struct desk_config {
     struct inventory_port *reconcile_port;
     struct inventory_port *rooms_port;
     struct rooms *rooms;
+    struct customers *customers;
     struct order_store *store;
     struct ticket_queue *queue;
     uint32_t edges;

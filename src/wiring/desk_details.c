@@ -80,25 +80,32 @@ void public_order_details_set(struct desk *desk, struct job *job, uint32_t id)
         public_order_reply(desk, job, 200, &after);
 }
 
-void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket)
+enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out)
 {
     struct order_details details;
-    struct text body = job_body(job);
     const enum status status = money_ops(desk)->details(desk->config.store, ticket, &details);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
+    if (status != STATUS_OK)
+        return status;
+    const struct {
+        const char *name, *value;
+    } members[] = { { "name", details.name }, { "phone", details.phone },
+        { "address", details.address }, { "note", details.note } };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        text_format(out, "%s\"%s\":", i == 0 ? "{" : ",", members[i].name);
+        text_json(out, span_from_string(members[i].value));
     }
-    text_literal(&body, "{\"name\":");
-    text_json(&body, span_from_string(details.name));
-    text_literal(&body, ",\"phone\":");
-    text_json(&body, span_from_string(details.phone));
-    text_literal(&body, ",\"address\":");
-    text_json(&body, span_from_string(details.address));
-    text_literal(&body, ",\"note\":");
-    text_json(&body, span_from_string(details.note));
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    text_literal(out, "}");
+    return STATUS_OK;
+}
+
+void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket)
+{
+    struct text body = job_body(job);
+    const enum status status = desk_details_json(desk, ticket, &body);
+    if (status == STATUS_OK)
+        job_reply_json(job, 200, &body);
+    else
+        job_reply_status(job, status);
 }
 
 void public_order_details(struct desk *desk, struct job *job, uint32_t id)

@@ -27,6 +27,21 @@ static void ids_json(const struct desk *desk, ticket_number ticket, struct text 
     text_literal(out, "\"");
 }
 
+enum status desk_order_contact_json(
+    const struct desk *desk, const struct order *order, bool details, struct text *out)
+{
+    text_literal(out, ",\"customer\":");
+    enum status status = customers_json(desk->config.customers, desk->config.store, order->user, out);
+    if (status != STATUS_OK || !details)
+        return status;
+    text_literal(out, ",\"details\":");
+    status = desk_details_json(desk, order->ticket, out);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    text_literal(out, "null");
+    return STATUS_OK;
+}
+
 /* From the catalog; of a sale that is not public, from the store. "": the store is away. */
 static void order_currency(const struct desk *desk, item_id id, char currency[4])
 {

@@ -180,6 +180,12 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
 void desk_payment_job(struct desk *desk, struct job *job);
 /* desk_payments.c: address and note of an order, as an answer. */
 void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket);
+/* {"name":…}. STATUS_NOT_FOUND: nobody has said where it goes; nothing is written. */
+MUST_CHECK enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out);
+/* desk_orders.c: what only the shop may know of an order: ,"customer":…,"details":… without braces;
+ * `details`: whether the asker may see where it goes. STATUS_AWAY: the store can't say now. */
+MUST_CHECK enum status desk_order_contact_json(
+    const struct desk *desk, const struct order *order, bool details, struct text *out);
 void desk_outside_start(void); /* desk_outside.c: metrics */
 /* desk_webhooks.c: tells the shop what became of its orders. */
 MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR]);
@@ -187,7 +193,9 @@ void desk_webhooks_close(struct desk *desk);
 void desk_webhooks_look(struct desk *desk); /* something may be due */
 void desk_webhooks_turn(struct desk *desk);
 void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call);
-const char *webhook_event_name(uint8_t order_state); /* "order.paid" */
+/* "order.paid". An order that was offered to somebody who waited begins with "order.offered". */
+MUST_CHECK enum status webhook_event_name(
+    struct order_store *store, const struct outbox_event *event, const char **name);
 void webhook_event_id(
     const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);
 

@@ -41,9 +41,16 @@ static const char *const event_names[ORDER_STATES] = {
     [ORDER_REFUNDED] = "order.refunded",
 };
 
-const char *webhook_event_name(uint8_t order_state)
+enum status webhook_event_name(
+    struct order_store *store, const struct outbox_event *event, const char **name)
 {
-    return event_names[order_state < ORDER_STATES ? order_state : ORDER_NONE];
+    bool offered = false;
+    enum status status = STATUS_OK;
+    if (event->order_state == ORDER_PENDING)
+        status = store->ops->customers->was_offered(store, event->ticket, &offered);
+    *name = offered ? "order.offered"
+                    : event_names[event->order_state < ORDER_STATES ? event->order_state : ORDER_NONE];
+    return status;
 }
 
 void webhook_event_id(
@@ -102,22 +109,28 @@ void desk_webhooks_look(struct desk *desk)
 
 /* ---- sending ---- */
 
-static void body_write(const struct desk *desk, const struct outbox_event *event,
+static enum status body_write(const struct desk *desk, const struct outbox_event *event,
     struct order *order, struct outgoing_call *call)
 {
     char time[TIME_TEXT_BYTES];
+    const char *name;
     struct text body = text_in(call->body, sizeof call->body);
+    enum status status = webhook_event_name(desk->config.store, event, &name);
+    if (status != STATUS_OK)
+        return status;
     time_text_format(event->time_ms, time);
     order->state = event->order_state;
     order->version = event->version;
     if (event->order_state != ORDER_CLOSED)
         order->reason = REASON_NONE; /* closed is an end: then its reason is that of the event */
-    text_format(&body,
-        "{\"type\":\"%s\",\"timestamp\":\"%s\",\"data\":", webhook_event_name(event->order_state), time);
+    text_format(&body, "{\"type\":\"%s\",\"timestamp\":\"%s\",\"data\":", name, time);
     desk_order_json(desk, order, &body);
-    text_literal(&body, "}");
+    body.size--; /* the object goes on */
+    status = desk_order_contact_json(desk, order, true, &body);
+    text_literal(&body, "}}");
     invariant(!body.overflow);
     call->body_size = (uint32_t)body.size;
+    return status;
 }
 
 /* The flight of an event; id 0: a free place; NULL: none. */
@@ -148,7 +161,10 @@ static bool event_send(struct desk *desk, const struct outbox_event *event)
     if (call == NULL)
         return false;
     call->tag = courier_tag(COURIER_WEBHOOKS, event->id);
-    body_write(desk, event, &order, call);
+    if (body_write(desk, event, &order, call) != STATUS_OK) {
+        courier_give(desk->courier, call);
+        return false;
+    }
     webhook_event_id(desk, event->ticket, event->version, id);
     webhook_request(&desk->webhooks.endpoint, id, clock_wall_ms() / 1000, call);
     flight_add(&desk->webhooks, event);

@@ -7,6 +7,7 @@
 #define STAMPEDE_WIRING_ROUTES_H
 
 #include "edge/edge.h"
+#include "wiring/customers.h"
 #include "wiring/desk.h"
 #include "wiring/rooms.h"
 
@@ -23,6 +24,7 @@ struct routes_shared { /* the same for all edges */
     struct embedded *embedded;
     struct desk *desk;
     struct rooms *rooms;
+    struct customers *customers;
     const struct static_files *files;
     struct media_desk *media;
     const struct human_desk *human;

@@ -165,6 +165,11 @@ static bool session_of_token(struct exchange *exchange, struct session *session)
         funnel_user_id(&exchange->routes->keys, span_of(claims.subject, claims.subject_bytes));
     if (routes_banned(exchange, session->user) || !token_spend(exchange, &claims))
         return false;
+    if (!customers_note(exchange->routes->shared.customers, exchange->routes->index, session->user,
+            span_of(claims.subject, claims.subject_bytes))) {
+        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+        return false;
+    }
     const uint32_t least_s = expiry_s(now_ms, config->session_life_min_s);
     const uint64_t token_s = claims.expires_ms / 1000;
     const uint64_t wanted_s = token_s > least_s ? token_s : least_s;

@@ -55,6 +55,7 @@ struct server {
     struct reader_turns turns;
     struct embedded *embedded;
     struct rooms *rooms;
+    struct customers *customers;
     struct order_store *store;
     struct ticket_queue *queue;
     struct desk *desk;
@@ -222,6 +223,8 @@ static bool desk_make(struct server *server)
 {
     if (rooms_open(&server->rooms, server->embedded, (uint32_t)server->config.sales_max) != STATUS_OK)
         return failed(server, "no memory for the waiting rooms");
+    if (customers_open(&server->customers, server->edge_count, &server->keys) != STATUS_OK)
+        return failed(server, "no memory for the customers");
     const struct desk_config config = { .config = &server->config,
         .keys = &server->keys,
         .channels = &server->channels,
@@ -231,6 +234,7 @@ static bool desk_make(struct server *server)
         .reconcile_port = embedded_port(server->embedded, server->edge_count + 2, NULL),
         .rooms_port = embedded_port(server->embedded, server->edge_count + 3, NULL),
         .rooms = server->rooms,
+        .customers = server->customers,
         .store = server->store,
         .queue = server->queue,
         .edges = server->edge_count,
@@ -257,6 +261,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .embedded = server->embedded,
         .desk = server->desk,
         .rooms = server->rooms,
+        .customers = server->customers,
         .files = server->files,
         .media = &server->media,
         .limits = server->limits.limits,
@@ -473,6 +478,7 @@ static void server_close(struct server *server)
     if (server->store != NULL)
         server->store->ops->close(server->store);
     rooms_close(server->rooms);
+    customers_close(server->customers);
     embedded_close(server->embedded);
     static_files_close(server->files);
     media_desk_close(&server->media);

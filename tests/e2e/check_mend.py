@@ -88,7 +88,7 @@ FINDINGS = {
            [e2e("admin_stock", "gates_say"), e2e("admin_stock", "open_now"), e2e("admin_stock", "without_items"),
             e2e("admin_stock", "does_not_exist"), e2e("desk_report"), e2e("admin_items"), e2e("routes_room", "idle_room"),
             e2e("desk_details"), unit("wiring/admin_cli_verbs"), unit("wiring/sale_meters")]),
-    "27": ("an order leads to its customer", []),
+    "27": ("an order leads to its customer", [e2e("customers"), unit("store/sqlite_customers"), unit("base/sign")]),
     "28": ("products, items and sales can be corrected", []),
     "29": ("every answer has its security headers", []),
     "30": ("push works behind the sample proxies on any port", [e2e("deploy", "works_as")]),

@@ -81,7 +81,9 @@ def purchase_made(front, item):
 
 def limit_counts_the_client(front):
     """Whatever the client says of itself, it is one client; a neighbour has a rate of its own."""
-    statuses = [front.get("/v1/time", headers={"X-Forwarded-For": f"203.0.113.{n}"}).status for n in range(BURST + 20)]
+    with front.connect() as connection:  # one connection: faster than the rate comes back, on any machine
+        statuses = [connection.request("GET", "/v1/time", None, {"X-Forwarded-For": f"203.0.113.{n}"}).status
+                    for n in range(BURST + 20)]
     true(429 in statuses, "a client that names other addresses is never too fast")
     neighbour = Front(front.server, front.source[:-1] + "9", front.tls)
     neighbour.port = front.port

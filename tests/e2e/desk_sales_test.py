@@ -45,6 +45,7 @@ def an_item_added_while_the_sale_runs_is_preheated_and_sells():
 @rule
 def a_sale_that_opens_later_is_left_alone():
     sale = server.sale(start_in_ms=3600000)
+    server.item(sale)
     server.publish(sale)
     item = server.item(sale)
     time.sleep(0.6)

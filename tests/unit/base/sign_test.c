@@ -206,6 +206,24 @@ static void the_published_vector_opens_and_nothing_near_it(void **state)
     assert_int_equal(sign_unseal(seal_key, SEAL_NONCE, SEAL_ASSOCIATED, whole, out, &size), STATUS_FULL);
 }
 
+static void what_is_sealed_is_the_published_vector(void **state)
+{
+    char out[sizeof sealed];
+    size_t size = sizeof out;
+    const struct span plain = span_of(opened, sizeof opened - 1);
+    (void)state;
+    assert_int_equal(sign_seal(seal_key, SEAL_NONCE, SEAL_ASSOCIATED, plain, out, &size), STATUS_OK);
+    assert_int_equal(size, sizeof sealed - 1);
+    assert_memory_equal(out, sealed, size);
+    size = sizeof sealed - 2;
+    assert_int_equal(sign_seal(seal_key, SEAL_NONCE, SEAL_ASSOCIATED, plain, out, &size), STATUS_FULL);
+    size = sizeof out;
+    assert_int_equal(
+        sign_seal(seal_key, SPAN("short"), SEAL_ASSOCIATED, plain, out, &size), STATUS_BAD_INPUT);
+    assert_int_equal(sign_seal(seal_key, SEAL_NONCE, SPAN_NONE, SPAN_NONE, out, &size), STATUS_OK);
+    assert_int_equal(size, SIGN_SEAL_TAG_BYTES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +232,7 @@ int main(void)
         cmocka_unit_test(it_is_rsa_with_sha256_as_the_library_does_it),
         cmocka_unit_test(what_is_no_rsa_key_of_a_fit_size_is_refused),
         cmocka_unit_test(the_published_vector_opens_and_nothing_near_it),
+        cmocka_unit_test(what_is_sealed_is_the_published_vector),
     };
     return cmocka_run_group_tests_name("base/sign", tests, keys_make, keys_drop);
 }
