@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "orders/payment_search.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -422,8 +423,13 @@ static enum status payment_said(struct cashier *cashier, struct cashier_flight *
     if (said->word == WORD_FORGED)
         log_error("cashier", "an answer of %s about payment %s can't be trusted: %s",
             payment->provider, payment->reference, said->error);
-    if (said->word == WORD_CAPTURED || said->word == WORD_CLOSED)
-        return payment_learn(cashier, payment, said, now_ms);
+    if (said->word == WORD_CAPTURED || said->word == WORD_CLOSED) {
+        const enum status status = payment_learn(cashier, payment, said, now_ms);
+        return status == STATUS_OK && payment->searched ? payment_search_known(cashier, payment, now_ms)
+                                                        : status;
+    }
+    if (payment->searched && said->word == WORD_UNKNOWN)
+        return payment_search_unknown(cashier, payment, now_ms);
     const bool unanswered = payment_is_unanswered(payment);
     if ((closing || unanswered) && said->word == WORD_UNKNOWN) {
         /* The provider never had it, or nobody has come to pay: nothing is left to close. */

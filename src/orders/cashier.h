@@ -15,6 +15,7 @@
  *                                                         close_wait_ms, and then unanswered
  *   unanswered                 QUERY, and CLOSE in turn   closed, captured (then late); asked about more
  *                                                         and more seldom, for ask_ms at most
+ *   searched (after a restore) as CLOSING                 see orders/payment_search.h
  *   late money                 – (asks the inventory)     a new order, paid by it; or a refund intent
  *   a refund                   REFUND, and REFUND_QUERY   done; refused: stuck, alarm, tried slowly
  *
@@ -63,6 +64,9 @@ struct cashier_config {
     /* A payment can be paid now (state OPEN), or never (`error`). */
     void (*opened)(void *context, const struct payment *payment, const char *error);
     void (*stuck)(void *context, const struct refund *refund); /* a person must look */
+    /* The provider that is asked next about a payment that is searched for; NULL in: the first;
+     * NULL: no more, also as the function. */
+    const char *(*provider_after)(void *context, const char *provider);
     void *context;
 };
 

@@ -28,6 +28,7 @@ static const struct {
     [FINDING_PAYMENT_LIVE] = { "payment-outlives-order", true, false },
     [FINDING_MONEY_TOTAL] = { "money-differs", false, false },
     [FINDING_REFUND_STUCK] = { "refund-stuck", false, false },
+    [FINDING_REFUNDED_WITHOUT_PAYMENT] = { "refunded-without-payment", false, false },
     [FINDING_UNANSWERED] = { "payment-unanswered", false, false },
 };
 

@@ -357,6 +357,8 @@ enum status sqlite_apply_record(
         return sqlite_order_settle(batch, record, reject);
     if (reject)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "only a ticket can be rejected");
+    if (record->command.type == COMMAND_ARRIVE && batch->store->recovering)
+        return sqlite_recover_room(batch, record->command.arrive.sale);
     if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT)
         return STATUS_OK; /* the line is the inventory's; orders have nothing to do with it */
     if (record->command.type == COMMAND_ADJUST)

@@ -98,6 +98,7 @@ static struct repair repair_of(const struct finding *finding, uint64_t now_ms)
     case FINDING_MONEY_TOTAL:
     case FINDING_REFUND_STUCK:
     case FINDING_UNANSWERED:
+    case FINDING_REFUNDED_WITHOUT_PAYMENT:
     case FINDINGS:
         break;
     }

@@ -39,6 +39,8 @@ static const struct sqlite_sql sale_make = { SQL_SALE_MAKE,
     " beacon_until_ms)"
     " VALUES(?1, 'Recovered sale ' || ?1, ?2, ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '',"
     " 0, 0)" };
+static const struct sqlite_sql sale_room = { SQL_SALE_ROOM,
+    "UPDATE sales SET waiting_room = 1 WHERE id = ?1 AND waiting_room = 0" };
 /* A record of an older version does not tell its currency. Money is never guessed: three X are "no
  * currency", and no provider takes it. */
 static const struct sqlite_sql product_make = { SQL_PRODUCT_MAKE,
@@ -179,6 +181,17 @@ enum status sqlite_recover_sale(struct sqlite_batch *batch, const struct command
     bind_u64(make, 2, sale->start_ms);
     bind_u64(make, 3, sale->end_ms);
     status = sqlite_run(make);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_recover_room(struct sqlite_batch *batch, sale_id sale)
+{
+    sqlite3_stmt *set;
+    enum status status = sqlite_prepare(batch->store, &sale_room, &set);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(set, 1, sale);
+    status = sqlite_run(set);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 

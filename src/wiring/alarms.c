@@ -32,6 +32,7 @@ static struct alarm_row rows[ALARMS] = {
     [ALARM_WEBHOOK_FAILED] = ALARM_ROW("webhook-failed"),
     [ALARM_DATABASE_AWAY] = ALARM_ROW("database-away"),
     [ALARM_DISK_FULL] = ALARM_ROW("disk-full"),
+    [ALARM_PAYMENT_UNKNOWN] = ALARM_ROW("payment-unknown"),
     [ALARM_TEST_MODE] = ALARM_ROW("test-mode"),
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -15,7 +15,8 @@ enum alarm {
     ALARM_WEBHOOK_FAILED,      /* the shop does not take what it is told */
     ALARM_DATABASE_AWAY,
     ALARM_DISK_FULL,
-    ALARM_TEST_MODE, /* the sandbox takes the payments */
+    ALARM_PAYMENT_UNKNOWN, /* a provider tells of a payment of ours whose order is not known */
+    ALARM_TEST_MODE,       /* the sandbox takes the payments */
     ALARMS,
 };
 enum { ALARM_DETAIL_MAX = 200 };

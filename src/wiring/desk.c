@@ -246,6 +246,7 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         break;
     case JOB_ADMIN:
         desk_admin_job(desk, job);
+        desk_high_water_turn(desk, true);
         break;
     }
     /* Who is told that something is published, or banned, finds it so. */
@@ -401,6 +402,7 @@ static uint32_t desk_turn(struct desk *desk)
     desk_watch_turn(desk);
     desk_media_turn(desk);
     desk_bans_turn(desk);
+    desk_high_water_turn(desk, false);
     edges_wake(desk);
     if (!orders_are_due(desk))
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
@@ -454,6 +456,7 @@ void desk_run(void *context)
     } while (clock_now_ms() < give_up_ms);
     desk_report_look(desk);
     desk_report_flush(desk);
+    desk_high_water_end(desk);
     atomic_store(&desk->ended, true);
 }
 

@@ -96,6 +96,8 @@ struct desk_note {        /* desk → edge */
 };
 
 struct courier;
+struct disk;
+struct high_water;
 struct limits;
 struct media_desk;
 struct switches;
@@ -114,6 +116,8 @@ struct desk_config {
     struct customers *customers;
     struct order_store *store;
     struct ticket_queue *queue;
+    struct disk *folder;           /* the data folder, for the file high-water */
+    struct high_water *high_water; /* NULL: none is kept */
     uint32_t edges;
     struct wake *edge_wakes[EDGES_MAX]; /* desk_edge_wake fills them, before the threads run */
     struct limits *limits;              /* set by the switches */

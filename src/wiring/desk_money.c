@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/payment_reference.h"
 #include "contract/waitlist.h"
 #include "payment/sandbox.h"
 #include "wiring/alarms.h"
@@ -114,12 +115,16 @@ static bool others_wait(struct desk *desk, const struct order *order)
         && count > 0;
 }
 
-/* The payment's id is the key: however often it is asked, it is one ticket. */
+/* However often it is asked, it is one ticket: also by a payment that was found again after a
+ * restore, under another id. */
 static uint64_t late_key(const struct desk *desk, const struct payment *payment, user_id user)
 {
     char name[32];
+    uint64_t order_id;
+    uint32_t attempt;
+    const bool ours = payment_reference_read(payment->reference, &order_id, &attempt);
     if (!payment->late_before)
-        return funnel_own_key(desk->config.keys, user, "late", payment->id);
+        return funnel_own_key(desk->config.keys, user, "late", ours ? order_id + attempt : payment->id);
     const int size = snprintf(name, sizeof name, "late-%llu", (unsigned long long)payment->id);
     return funnel_key_hash(desk->config.keys, user, span_of(name, (size_t)size));
 }
@@ -154,6 +159,45 @@ static void money_stuck(void *context, const struct refund *refund)
     struct desk *desk = context;
     (void)refund;
     desk->refunds_looked = false;
+}
+
+static const char *money_provider_after(void *context, const char *provider)
+{
+    const struct desk *desk = context;
+    uint32_t next = 0;
+    if (provider != NULL && desk_provider_find(desk, span_from_string(provider), &next) != NULL)
+        next++;
+    return next < desk->money.provider_count ? desk->money.providers[next]->ops->name : NULL;
+}
+
+/* A callback that its provider has signed, of a payment that the database does not know. If its name
+ * is ours it was lost by a restore, and is taken up again. STATUS_NOT_FOUND: not ours.
+ * STATUS_AWAY: ours, but there is no such order. */
+enum status desk_payment_adopt(struct desk *desk, const char *provider, const char *reference)
+{
+    struct order_store *store = desk->config.store;
+    struct payment_search search = { 0 };
+    struct order order;
+    uint64_t order_id;
+    uint32_t attempt;
+    if (!payment_reference_read(reference, &order_id, &attempt))
+        return STATUS_NOT_FOUND;
+    search.ticket = funnel_order_number(desk->config.keys, order_id);
+    if (search.ticket == 0 || search.ticket > desk->config.config->tickets_max)
+        return STATUS_NOT_FOUND;
+    const enum status status = store->ops->order_by_ticket(store, search.ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        alarm_raise(ALARM_PAYMENT_UNKNOWN, desk->now_ms,
+            "%s tells of payment %s, whose order is not in the database", provider, reference);
+        return STATUS_AWAY;
+    }
+    if (status != STATUS_OK)
+        return status;
+    log_warn("cashier", "payment %s of %s was not in the database; it is taken up again", reference,
+        provider);
+    snprintf(search.provider, sizeof search.provider, "%s", provider);
+    snprintf(search.reference, sizeof search.reference, "%s", reference);
+    return store->ops->payment->search(store, &search, 1, desk->now_ms);
 }
 
 /* ---- opening ---- */
@@ -265,6 +309,7 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
         .changed = money_changed,
         .opened = desk_payment_opened,
         .stuck = money_stuck,
+        .provider_after = money_provider_after,
         .context = desk };
     cashier_start(&desk->money.cashier, &cashier);
     metrics_register(&sandbox_on);

@@ -58,6 +58,8 @@ void desk_money_answered(struct desk *desk, const struct outgoing_call *call);
 void desk_money_turn(struct desk *desk);
 
 /* NULL: not one of ours. */
+/* Of a callback whose payment is not known; see there. */
+MUST_CHECK enum status desk_payment_adopt(struct desk *desk, const char *provider, const char *reference);
 struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index);
 /* desk_outside.c: callbacks of providers; requests to the sandbox's bank. */
 void desk_outside_job(struct desk *desk, struct job *job);

@@ -60,8 +60,14 @@ static void callback_job(struct desk *desk, struct job *job, struct provider *pr
         return;
     }
     /* Answered after the commit: what the provider was thanked for is not forgotten. */
-    const enum status status =
-        cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
+    enum status status = cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
+    if (status == STATUS_OK && answer == LEARN_UNKNOWN) {
+        status = desk_payment_adopt(desk, ops->name, said.reference);
+        if (status == STATUS_OK)
+            status = cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
+        else if (status == STATUS_NOT_FOUND)
+            status = STATUS_OK;
+    }
     const bool refused = answer == LEARN_UNKNOWN || answer == LEARN_AMOUNT;
     if (status == STATUS_OK && refused)
         metric_add(&callbacks_forged, 1);

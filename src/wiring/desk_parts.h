@@ -126,6 +126,10 @@ struct desk {
     struct ring notes[EDGES_MAX];                 /* struct desk_note */
     bool note_sent[EDGES_MAX]; /* the edge is to be woken at the end of the turn */
     bool note_lost[EDGES_MAX]; /* a ring was full: tell "many" when there is room */
+    struct {
+        uint64_t look_ms, write_ms;
+        bool changed, failed;
+    } high_water;
     struct order_writer *writer;
     struct stock_pump *pump;
     struct expiry expiry;
@@ -223,6 +227,10 @@ bool desk_rooms_turn(struct desk *desk);
 void desk_rooms_define(struct desk *desk, const struct sale *sale);
 const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
+
+/* desk_high_water.c: at_once: before somebody is told a number. */
+void desk_high_water_turn(struct desk *desk, bool at_once);
+void desk_high_water_end(struct desk *desk); /* a clean stop: nothing is reserved */
 
 /* desk_reconcile.c */
 void desk_reconcile_open(struct desk *desk, struct arena *arena);

@@ -1,5 +1,6 @@
 #include "wiring/desk_payments.h"
 
+#include "contract/payment_reference.h"
 #include "funnel/intent.h"
 #include "wiring/admin_api.h"
 #include "wiring/answers.h"
@@ -113,8 +114,8 @@ static enum status reference_make(
     uint32_t count = 0;
     const enum status status =
         money_ops(desk)->of_order(desk->config.store, order->ticket, last, PAYMENTS_PER_ORDER, &count);
-    snprintf(out, REFERENCE_BYTES_MAX + 1, "%016llx-%u",
-        (unsigned long long)funnel_order_id(desk->config.keys, order->ticket), count + 1);
+    payment_reference_write(funnel_order_id(desk->config.keys, order->ticket),
+        payment_reference_next(last, count), out);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "wiring/mint.h"
 #include "wiring/picture_command.h"
 #include "wiring/reconcile_cli.h"
+#include "wiring/restore.h"
 #include "wiring/serve.h"
 #include "wiring/verify.h"
 
@@ -28,6 +29,7 @@ static const struct verb verbs[] = {
     { "admin", admin_cli_main,
         "products, sales, items, stock, orders: the admin API from the command line" },
     { "reconcile", reconcile_main, "compare database and inventory of a running server" },
+    { "restore", restore_main, "bring an older database up to the journal that is beside it" },
     { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
     { "draw", draw_main, "check the draw of a waiting room, from what the server has published" },
     { "key", key_command_main, "make and list admin keys" },

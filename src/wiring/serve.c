@@ -65,6 +65,12 @@ static bool settings_good(struct config *config, struct command_line *line)
     return false;
 }
 
+bool serve_settings_read(struct config *config, int argc, char **argv)
+{
+    struct command_line line = { argc, argv };
+    return settings_good(config, &line);
+}
+
 int serve_main(int argc, char **argv)
 {
     struct config config;

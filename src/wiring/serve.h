@@ -7,5 +7,7 @@
 
 int serve_main(int argc, char **argv);
 int config_main(int argc, char **argv);
+/* For other commands with the same options. False: what is wrong was told on standard error. */
+bool serve_settings_read(struct config *config, int argc, char **argv);
 
 #endif

@@ -18,6 +18,7 @@
 #include "wiring/gate_limits.h"
 #include "wiring/human_desk.h"
 #include "wiring/media_desk.h"
+#include "wiring/restore.h"
 #include "wiring/routes.h"
 #include "wiring/server_metrics.h"
 #include "wiring/settings.h"
@@ -47,6 +48,7 @@ struct server {
     struct config config;
     const struct server_options *options;
     struct data_folder folder;
+    struct high_water high_water;
     struct funnel_keys keys;
     struct door_channels channels;
     struct switches switches;
@@ -216,7 +218,9 @@ static bool store_open(struct server *server)
         return failed(server, "the journal can't be read for orders");
     if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
         return failed(server, "the database does not take the first rows");
-    return true;
+    return restore_check(server->folder.root, server->store, embedded_engine(server->embedded),
+               &server->high_water, server->error)
+        == STATUS_OK;
 }
 
 static bool desk_make(struct server *server)
@@ -237,6 +241,8 @@ static bool desk_make(struct server *server)
         .customers = server->customers,
         .store = server->store,
         .queue = server->queue,
+        .folder = server->folder.root,
+        .high_water = &server->high_water,
         .edges = server->edge_count,
         .limits = server->limits.limits,
         .switches = &server->switches,

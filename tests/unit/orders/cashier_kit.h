@@ -126,6 +126,12 @@ static inline void shop_stuck(void *context, const struct refund *refund)
     ((struct shop *)context)->stuck++;
 }
 
+static inline const char *shop_provider_after(void *context, const char *provider)
+{
+    (void)context;
+    return provider == NULL ? "bank" : strcmp(provider, "bank") == 0 ? "purse" : NULL;
+}
+
 static inline void cashier_begin(struct shop *shop)
 {
     const struct cashier_config config = { .store = shop->store,
@@ -138,6 +144,7 @@ static inline void cashier_begin(struct shop *shop)
         .changed = shop_changed,
         .opened = shop_opened,
         .stuck = shop_stuck,
+        .provider_after = shop_provider_after,
         .context = shop };
     cashier_start(&shop->cashier, &config);
 }
