@@ -93,6 +93,8 @@ void admin_sale_unpublish(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_archive(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_unarchive(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_clone(struct desk *desk, struct job *job, uint32_t id);
+/* False: it is archived, and the job is answered. */
+MUST_CHECK bool admin_sale_in_use(struct job *job, const struct sale *sale);
 
 /* admin_catalog.c */
 void admin_sale_json(const struct desk *desk, const struct sale *sale, struct text *out);

@@ -273,7 +273,7 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     struct sale before, sale;
     struct outcome outcome = { .answer = ANSWER_DONE };
     bool known;
-    if (!admin_sale_read(desk, job, id, &before))
+    if (!admin_sale_read(desk, job, id, &before) || !admin_sale_in_use(job, &before))
         return;
     if (desk_sale_terms(desk, &before, &known) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);

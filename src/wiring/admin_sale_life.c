@@ -169,6 +169,13 @@ void admin_sale_unpublish(struct desk *desk, struct job *job, uint32_t id)
     sale_write(desk, job, &sale, force ? "sale.unpublish.force" : "sale.unpublish");
 }
 
+bool admin_sale_in_use(struct job *job, const struct sale *sale)
+{
+    if (sale->archived)
+        job_reply_problem(job, PROBLEM_CONFLICT, "The sale is archived. Unarchive it first.", SPAN_NONE);
+    return !sale->archived;
+}
+
 void admin_sale_archive(struct desk *desk, struct job *job, uint32_t id)
 {
     struct sale sale;

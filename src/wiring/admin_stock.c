@@ -117,7 +117,7 @@ void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
     struct sale sale;
     struct text body = job_body(job);
     enum status status = STATUS_OK;
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(desk, job, id, &sale) || !admin_sale_in_use(job, &sale))
         return;
     if (!sale_has_items(desk, job, id))
         return;
@@ -208,7 +208,7 @@ static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_
     struct sale sale;
     struct outcome outcome = { 0 };
     struct text body = job_body(job);
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(desk, job, id, &sale) || !admin_sale_in_use(job, &sale))
         return;
     const struct command command = { .type = COMMAND_GATE,
         .gate = { .sale = id, .move = (uint8_t)move } };

@@ -111,6 +111,10 @@ def a_sale_is_archived_when_it_is_over_and_its_books_stay():
     equal(server.get(f"/v1/items/{item}").status, 200, "who bought still sees what it was")
     equal(buyer.order(ticket)["order"], order["order"])
     equal(server.admin_ok("GET", f"/sales/{sale}/report", role="viewer")["sale"], sale)
+    for act, body in (("publish", None), ("open", None), ("end", None)):
+        said = problem(server.admin("POST", f"/sales/{sale}/{act}", body), 409, "conflict")["detail"]
+        true("archived" in said, f"{act}: {said}")
+    problem(server.admin("PATCH", f"/sales/{sale}", {"title": "Back"}), 409, "conflict")
     server.restart()
     true(sale not in listed() and sale in listed("?archived=1"), "after a restart")
     server.admin_ok("POST", f"/sales/{sale}/unarchive")

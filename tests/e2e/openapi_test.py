@@ -499,6 +499,7 @@ def sales_are_cloned_hidden_and_put_away():
     equal([sale["id"] for sale in call("listSales", 200, ended=1)["sales"]], [clone["id"]])
     equal(admin("adminArchiveSale", sale=clone["id"])["archived"], True)
     equal([sale["id"] for sale in admin("adminListSales", archived=1)["sales"]], [clone["id"]])
+    admin("adminEndSale", 409, "conflict", sale=clone["id"])
     equal(admin("adminUnarchiveSale", sale=clone["id"])["archived"], False)
     for name in ("adminCloneSale", "adminUnpublishSale", "adminArchiveSale", "adminUnarchiveSale"):
         body = times if name == "adminCloneSale" else None
