@@ -119,7 +119,8 @@ class Stampede(Server):
         product = self.admin("/products", {"name": "Bench", "description": "", "images": [], "list_price": 499900,
                                            "currency": "CNY"})["id"]
         sale = self.admin("/sales", {"title": "Bench", "start_ms": now_ms - 1000, "end_ms": now_ms + 86400000,
-                                     "limit_per_user": 0, **(sale_fields or {})})["id"]
+                                     "limit_per_user": 0, "start_draw_ms": 0, "return_draw_ms": 0, "cooldown_s": 0,
+                                     **(sale_fields or {})})["id"]
         item = self.admin("/items", {"sale": sale, "product": product, "flash_price": 99900, "limit_per_user": 1,
                                      "pay_window_ms": 7200000, "total": total})["id"]
         self.admin(f"/sales/{sale}/publish")

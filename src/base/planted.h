@@ -58,7 +58,7 @@
     X(COOLDOWN_IGNORED, "who lets an item go takes it again at once") \
     X(COOLDOWN_FORGOTTEN, "a cool-down ends with a restart") \
     X(REJECTED_COOLS_DOWN, "a rejected order counts as let go") \
-    X(RETURN_DRAW_IGNORED, "returned units go to whoever asks first") \
+    X(DRAW_IGNORED, "drawn units go to whoever asks first") \
     X(REPEAT_WINS, "who asks for an old answer can win anew") \
     X(HOLD_WITHOUT_END, "every start of a payment makes the time to pay longer") \
     X(PLACE_FORGOTTEN, "places in the waiting room are not in the snapshot") \

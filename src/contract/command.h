@@ -57,12 +57,12 @@ struct command_sale {
     uint64_t start_ms, end_ms;
     bool eligible_only;  /* only users loaded by COMMAND_USERS may buy */
     bool one_open_order; /* a user whose last ticket of the sale is held can't take another one */
-    /* Units that come back to an empty pool are taken by a draw of this length; 0: by whoever asks
-     * first. */
-    uint16_t return_draw_ms;
+    /* For so long the units are drawn for, not taken by whoever asks first: from the opening on, and
+     * when some come back to an empty pool (engine_returns.c). 0: not. */
+    uint16_t start_draw_ms, return_draw_ms;
     /* Who lets an order go can't take that item for so long, twice as long each time (up to
      * 2^COOLDOWN_DOUBLINGS_MAX); 0: at once. */
-    uint32_t cooldown_s;
+    uint16_t cooldown_s;
 };
 static_assert(sizeof(struct command_sale) == 32, "an answer carries it in place of a ticket");
 struct command_preheat {
@@ -202,7 +202,7 @@ enum answer {
     ANSWER_FOUND,        /* COMMAND_ASK_… */
     ANSWER_OPEN_ORDER,   /* a purchase: another one of this sale is not paid yet; with its ticket */
     ANSWER_COOLING_DOWN, /* a purchase: the user let this item go a short while ago; with again_ms */
-    ANSWER_RETURN_DRAW,  /* a purchase: units came back, the user's moment is at again_ms */
+    ANSWER_NOT_YOUR_MOMENT,   /* a purchase: there is a draw, the user's moment is at again_ms */
     ANSWER_NOTHING_TO_REPEAT, /* RESERVE_REPEAT: there is no old answer */
     ANSWERS,
 };

@@ -16,8 +16,8 @@ enum {
 
     /* What the log was decided with; another value would not replay. */
     COOLDOWN_DOUBLINGS_MAX = 6,
-    COOLDOWN_MAX_S = 24 * 3600,
-    RETURN_DRAW_MAX_MS = 60 * 1000,
+    COOLDOWN_MAX_S = 12 * 3600,
+    DRAW_MAX_MS = 60 * 1000,
 
     EDGES_MAX = 64,
     PORTS_MAX = EDGES_MAX + 4, /* edges; the store thread's own, its pump's, reconciliation's, rooms' */

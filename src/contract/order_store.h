@@ -124,11 +124,11 @@ struct sale {
     uint32_t limit_per_user;
     bool eligible_only;
     bool one_open_order; /* a user with an unpaid order of this sale can't buy another one yet */
-    uint32_t cooldown_s, return_draw_ms; /* as in command_sale */
-    bool details_required;               /* address before payment */
-    uint8_t human_check;                 /* enum human_check, before a pass is given */
-    bool waiting_room;                   /* a pass is given in turn */
-    bool pass_once;                      /* a pass is good for one request */
+    uint32_t cooldown_s, return_draw_ms, start_draw_ms; /* as in command_sale */
+    bool details_required;                              /* address before payment */
+    uint8_t human_check; /* enum human_check, before a pass is given */
+    bool waiting_room;   /* a pass is given in turn */
+    bool pass_once;      /* a pass is good for one request */
     uint32_t drop_percent; /* of all users are told "too popular" for the whole sale, by a keyed hash */
     uint32_t pace_per_s; /* purchases of each item that reach the inventory in a second; 0: all */
     bool published;      /* visible to the public */

@@ -9,7 +9,8 @@
  *   others      u8 answer (with ORIGIN_BIT: an origin follows at the end), u8 detail, then
  *   SALE        u32 sale, u32 limit, u64 start, u64 end, u8 bits: 1 eligible only, 2 one open order,
  *               4 terms of returns follow                                                           35
- *               and if they do (they are not both 0): u32 cool-down s, u32 return draw ms           43
+ *               and if they do (they are not all 0): u32 cool-down s, u32 return draw ms, u32 start
+ *               draw ms                                                                             47
  *   PREHEAT     u32 item (with CHANGE_BIT: it changes the terms), u32 sale, u64 unit price, u32 limit,
  *               u32 pay window, u32 total, u32 locked,
  *               u32 sold before, u32 safety, CHANNELS_MAX × u32 units                               82
@@ -114,14 +115,15 @@ static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
     at = put_u32(at, sale->limit_per_user);
     at = put_u64(at, sale->start_ms);
     at = put_u64(at, sale->end_ms);
-    const bool returns = sale->cooldown_s != 0 || sale->return_draw_ms != 0;
+    const bool returns = (sale->cooldown_s | sale->return_draw_ms | sale->start_draw_ms) != 0;
     at = put_u8(at,
         (uint8_t)((sale->eligible_only ? SALE_BIT_ELIGIBLE_ONLY : 0)
             | (sale->one_open_order ? SALE_BIT_ONE_OPEN_ORDER : 0) | (returns ? SALE_BIT_RETURNS : 0)));
     if (!returns)
         return at;
     at = put_u32(at, sale->cooldown_s);
-    return put_u32(at, sale->return_draw_ms);
+    at = put_u32(at, sale->return_draw_ms);
+    return put_u32(at, sale->start_draw_ms);
 }
 
 static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
@@ -379,11 +381,12 @@ static void take_sale(struct input *in, struct command_sale *sale)
     sale->one_open_order = (bits & SALE_BIT_ONE_OPEN_ORDER) != 0;
     if ((bits & SALE_BIT_RETURNS) == 0)
         return;
-    sale->cooldown_s = take_u32(in);
-    const uint32_t draw_ms = take_u32(in);
-    require(in, sale->cooldown_s != 0 || draw_ms != 0);
-    require(in, sale->cooldown_s <= COOLDOWN_MAX_S && draw_ms <= RETURN_DRAW_MAX_MS);
-    sale->return_draw_ms = (uint16_t)draw_ms;
+    const uint32_t cooldown_s = take_u32(in), return_ms = take_u32(in), start_ms = take_u32(in);
+    require(in, (cooldown_s | return_ms | start_ms) != 0);
+    require(in, cooldown_s <= COOLDOWN_MAX_S && return_ms <= DRAW_MAX_MS && start_ms <= DRAW_MAX_MS);
+    sale->cooldown_s = (uint16_t)cooldown_s;
+    sale->return_draw_ms = (uint16_t)return_ms;
+    sale->start_draw_ms = (uint16_t)start_ms;
 }
 
 static void take_preheat(struct input *in, struct command_preheat *preheat)

@@ -39,8 +39,10 @@ struct engine_sale {
     uint32_t drawn;   /* so many had come when the sale started: the draw is among them */
     uint32_t head;    /* places below this were admitted */
     bool defined, eligible_only, opened, paused, ended, one_open_order;
-    bool draw_done;                      /* `drawn` is final */
-    uint32_t cooldown_s, return_draw_ms; /* as in command_sale */
+    bool draw_done;                                     /* `drawn` is final */
+    uint32_t cooldown_s, return_draw_ms, start_draw_ms; /* as in command_sale */
+    /* Where there is a draw at the start: what it is drawn with, and when it was opened by hand. */
+    uint64_t draw_seed, opened_ms;
 };
 
 /* Users have a row for the whole sale: what they have of one item decides about the others. */

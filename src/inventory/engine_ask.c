@@ -70,6 +70,7 @@ void engine_ask_sale(
         .end_ms = sale->end_ms,
         .eligible_only = sale->eligible_only,
         .one_open_order = sale->one_open_order,
-        .cooldown_s = sale->cooldown_s,
-        .return_draw_ms = (uint16_t)sale->return_draw_ms };
+        .cooldown_s = (uint16_t)sale->cooldown_s,
+        .return_draw_ms = (uint16_t)sale->return_draw_ms,
+        .start_draw_ms = (uint16_t)sale->start_draw_ms };
 }

@@ -117,9 +117,9 @@ static bool must_wait(const struct engine *engine, const struct command *command
     }
     if (!offer)
         outcome->again_ms =
-            engine_return_draw_ms(engine, asked->item, asked->channel, asked->user, command->time_ms);
+            engine_draw_moment_ms(engine, asked->item, asked->channel, asked->user, command->time_ms);
     if (outcome->again_ms != 0)
-        outcome->answer = ANSWER_RETURN_DRAW;
+        outcome->answer = ANSWER_NOT_YOUR_MOMENT;
     return outcome->again_ms != 0;
 }
 

@@ -1,15 +1,16 @@
-/* inventory/engine_returns.c: what a return leaves behind, so that letting units go and polling for
- * them pays nobody.
+/* inventory/engine_returns.c: so that letting units go and asking fastest pays nobody.
  *
  * The cool-down: who lets an item go (cancelled, or not paid in time) can't take it again for the
  * sale's cooldown_s, twice as long after each further time.
  *
- * The return draw: units that come back to an empty pool are not for whoever polls fastest. In the
- * first half of return_draw_ms nobody gets them, so that everybody can hear of them; each user has
- * a moment of his own in the second half, which follows from his id and the draw's seed, and takes
- * a unit from then on, if one is left. Nothing is kept per asker, refusals tell the moment, and a
- * replay comes to the same. The seed grows out of the returned tickets with their keys, which are
- * keyed hashes: nobody outside can work it out before. */
+ * The draws: units that many want at one moment are not for whoever asks fastest. There is one from
+ * the opening of the sale on (start_draw_ms), and one when units come back to an empty pool
+ * (return_draw_ms). In its first half nobody gets a unit, so that everybody can ask; each user has a
+ * moment of his own in the second half, which follows from his id and the draw's seed, and takes a
+ * unit from then on, if one is left. Nothing is kept per asker, refusals tell the moment, and a
+ * replay comes to the same. The seed of a return grows out of the returned tickets with their keys,
+ * which are keyed hashes; that of the start has the millisecond at which the sale was defined: nobody
+ * outside can check a guess before the draw. */
 #include "base/hash.h"
 #include "base/planted.h"
 #include "inventory/engine_apply.h"
@@ -50,16 +51,41 @@ void engine_return_draw_begin(struct engine *engine, item_id id, channel_index c
     item->draw_until_ms[channel] = now_ms + length_ms;
 }
 
-uint64_t engine_return_draw_ms(
+uint64_t engine_draw_seed(uint64_t a, uint64_t b, uint64_t c)
+{
+    const struct hash_key key = { a, 0 };
+    return hash_siphash_pair(key, b, c) | 1;
+}
+
+struct draw {
+    uint64_t until_ms, seed;
+    uint32_t length_ms;
+};
+
+/* 0: there is none any more, or the user's moment has come. */
+static uint64_t moment_ms(
+    const struct draw *draw, item_id item, channel_index channel, user_id user, uint64_t now_ms)
+{
+    if (__builtin_expect(now_ms >= draw->until_ms, 1) || planted(DRAW_IGNORED))
+        return 0;
+    const struct hash_key key = { draw->seed, item };
+    const uint64_t chance = hash_siphash_pair(key, user, channel) >> 32; /* of 2^32 */
+    const uint64_t moment = draw->until_ms - (chance * (draw->length_ms / 2) >> 32);
+    return moment > now_ms ? moment : 0;
+}
+
+uint64_t engine_draw_moment_ms(
     const struct engine *engine, item_id id, channel_index channel, user_id user, uint64_t now_ms)
 {
     const struct engine_item *item = &engine->items[id];
-    const uint64_t until_ms = item->draw_until_ms[channel];
-    if (__builtin_expect(now_ms >= until_ms, 1) || planted(RETURN_DRAW_IGNORED))
-        return 0;
-    const struct hash_key key = { item->draw_seed[channel], id };
-    const uint64_t chance = hash_siphash_pair(key, user, channel) >> 32;
-    const uint64_t early_ms = chance * (engine->sales[item->sale].return_draw_ms / 2) >> 32;
-    const uint64_t moment_ms = until_ms - early_ms;
-    return moment_ms > now_ms ? moment_ms : 0;
+    const struct engine_sale *sale = &engine->sales[item->sale];
+    const bool by_hand = sale->opened && sale->opened_ms < sale->start_ms;
+    const uint64_t opening_ms = by_hand ? sale->opened_ms : sale->start_ms;
+    const struct draw start = { sale->start_draw_ms == 0 ? 0 : opening_ms + sale->start_draw_ms,
+        sale->draw_seed, sale->start_draw_ms };
+    const struct draw back = { item->draw_until_ms[channel], item->draw_seed[channel],
+        sale->return_draw_ms };
+    const uint64_t first = moment_ms(&start, id, channel, user, now_ms);
+    const uint64_t second = moment_ms(&back, id, channel, user, now_ms);
+    return first > second ? first : second;
 }

@@ -35,15 +35,16 @@ void engine_apply_sale(
     }
     struct engine_sale *sale = &engine->sales[asked->sale];
     if (asked->end_ms <= asked->start_ms || asked->cooldown_s > COOLDOWN_MAX_S
-        || asked->return_draw_ms > RETURN_DRAW_MAX_MS) {
+        || asked->return_draw_ms > DRAW_MAX_MS || asked->start_draw_ms > DRAW_MAX_MS) {
         engine_conflict(outcome, CONFLICT_BAD_WINDOW);
         return;
     }
     if (sale->defined) {
         if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
-            && sale->limit_per_user == asked->limit_per_user && sale->eligible_only == asked->eligible_only
-            && sale->one_open_order == asked->one_open_order && sale->cooldown_s == asked->cooldown_s
-            && sale->return_draw_ms == asked->return_draw_ms) {
+            && sale->limit_per_user == asked->limit_per_user
+            && sale->eligible_only == asked->eligible_only && sale->one_open_order == asked->one_open_order
+            && sale->cooldown_s == asked->cooldown_s && sale->return_draw_ms == asked->return_draw_ms
+            && sale->start_draw_ms == asked->start_draw_ms) {
             outcome->answer = ANSWER_UNCHANGED;
             return;
         }
@@ -63,6 +64,9 @@ void engine_apply_sale(
     sale->one_open_order = asked->one_open_order;
     sale->cooldown_s = asked->cooldown_s;
     sale->return_draw_ms = asked->return_draw_ms;
+    sale->start_draw_ms = asked->start_draw_ms;
+    if (sale->start_draw_ms != 0 && sale->draw_seed == 0)
+        sale->draw_seed = engine_draw_seed(asked->sale, command->time_ms, asked->start_ms);
     engine_done(outcome);
 }
 
@@ -225,9 +229,10 @@ void engine_apply_gate(
     }
     if (!engine_may(may_change, outcome))
         return;
-    if (move == GATE_MOVE_OPEN)
+    if (move == GATE_MOVE_OPEN) {
         sale->opened = true;
-    else if (move == GATE_MOVE_END)
+        sale->opened_ms = sale->start_draw_ms != 0 ? command->time_ms : 0;
+    } else if (move == GATE_MOVE_END)
         sale->ended = true;
     else
         sale->paused = move == GATE_MOVE_PAUSE;

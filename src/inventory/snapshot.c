@@ -14,7 +14,7 @@ enum {
     HEADER_BYTES = 112,
     FIRST_HEADER_BYTES = 104, /* version 1: without the keys */
     VERSION_AT = 8,
-    SALE_BYTES = 37,
+    SALE_BYTES = 57,
     FIRST_SALE_BYTES = 29, /* version 1: without the terms of returns */
     ITEM_BYTES = 84 + 16 * CHANNELS_MAX,
     FIRST_ITEM_BYTES = 84,  /* version 1: without return draws */
@@ -95,6 +95,9 @@ static void put_sale(struct stream *stream, sale_id id, const struct engine_sale
     bytes[28] = sale->one_open_order;
     bytes_put_u32(bytes + 29, sale->cooldown_s);
     bytes_put_u32(bytes + 33, sale->return_draw_ms);
+    bytes_put_u32(bytes + 37, sale->start_draw_ms);
+    bytes_put_u64(bytes + 41, sale->draw_seed);
+    bytes_put_u64(bytes + 49, sale->opened_ms);
     stream_put(stream, bytes, sizeof bytes);
 }
 
@@ -328,6 +331,9 @@ static enum status take_sale(struct stream *stream, struct engine *engine, bool 
     sale->one_open_order = bytes[28];
     sale->cooldown_s = bytes_get_u32(bytes + 29);
     sale->return_draw_ms = bytes_get_u32(bytes + 33);
+    sale->start_draw_ms = bytes_get_u32(bytes + 37);
+    sale->draw_seed = bytes_get_u64(bytes + 41);
+    sale->opened_ms = bytes_get_u64(bytes + 49);
     return STATUS_OK;
 }
 

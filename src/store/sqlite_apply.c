@@ -22,7 +22,8 @@ static const struct sqlite_sql sale_logged = { SQL_SALE_LOGGED,
  * perhaps others before it that are older than the row. */
 static const struct sqlite_sql sale_terms = { SQL_SALE_TERMS,
     "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"
-    " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9 WHERE id = ?1 AND "
+    " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9, start_draw_ms = "
+    "?10 WHERE id = ?1 AND "
     "terms_lsn < ?7" };
 static const struct sqlite_sql sale_gate = { SQL_SALE_GATE,
     "SELECT gate, gate_before FROM sales WHERE id = ?1" };
@@ -148,6 +149,7 @@ static enum status apply_sale(struct sqlite_batch *batch, const struct command_s
     bind_u64(terms, 7, lsn);
     bind_u64(terms, 8, sale->cooldown_s);
     bind_u64(terms, 9, sale->return_draw_ms);
+    bind_u64(terms, 10, sale->start_draw_ms);
     status = sqlite_run(terms);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }

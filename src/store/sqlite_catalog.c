@@ -7,7 +7,7 @@
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
-    " cooldown_s, return_draw_ms, archived"
+    " cooldown_s, return_draw_ms, archived, start_draw_ms"
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
     "version, preheated," \
@@ -28,16 +28,17 @@ static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
     "preheat_at_ms, gate,"
     " gate_before, logged_limit, one_open_order, details_required, human_check, waiting_room,"
     " pass_once, drop_percent, pace_per_s, beacon_name, beacon_value, beacon_state, "
-    "beacon_until_ms, cooldown_s, return_draw_ms)"
+    "beacon_until_ms, cooldown_s, return_draw_ms, start_draw_ms)"
     " VALUES(" NEXT_ID("sales") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, "
                                 "?13, ?14, ?15, '', 0, 0,"
-                                " ?20, ?21)" };
+                                " ?20, ?21, ?23)" };
 static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
     "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = "
     "?5,"
     " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9,"
     " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14,"
-    " beacon_name = ?15, terms_lsn = max(terms_lsn, ?17), cooldown_s = ?20, return_draw_ms = ?21,"
+    " beacon_name = ?15, terms_lsn = max(terms_lsn, ?17), cooldown_s = ?20, return_draw_ms = ?21, "
+    "start_draw_ms = ?23,"
     " archived = ?18"
     " WHERE id = ?16" };
 static const struct sqlite_sql sale_beacon = { SQL_SALE_BEACON,
@@ -143,6 +144,7 @@ static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
     bind_text(statement, 15, sale->beacon_name);
     bind_u64(statement, 20, sale->cooldown_s);
     bind_u64(statement, 21, sale->return_draw_ms);
+    bind_u64(statement, 23, sale->start_draw_ms);
 }
 
 static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
@@ -168,6 +170,7 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
         .terms_lsn = column_u64(row, 20),
         .cooldown_s = column_u32(row, 21),
         .return_draw_ms = column_u32(row, 22),
+        .start_draw_ms = column_u32(row, 24),
         .archived = sqlite3_column_int(row, 23) != 0,
     };
     column_text(row, 1, sale->title, sizeof sale->title);

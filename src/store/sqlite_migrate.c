@@ -20,6 +20,8 @@ static const char *const step_6[] = {
     "ALTER TABLE sales ADD COLUMN cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0)",
     "ALTER TABLE sales ADD COLUMN return_draw_ms INTEGER NOT NULL DEFAULT 0"
     " CHECK(return_draw_ms >= 0)",
+    "ALTER TABLE sales ADD COLUMN start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= "
+    "0)",
     "ALTER TABLE payments ADD COLUMN late_before INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE payments ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE refunds ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",

@@ -59,6 +59,7 @@ static const char tables_core[] =
     "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of start, end, limit, eligible, open order, returns */
     "  cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0),"
     "  return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0),"
+    "  start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0),"
     "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"

@@ -34,14 +34,15 @@ void admin_sale_json(const struct desk *desk, const struct sale *sale, struct te
         "\"published\":%s,"
         "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s,"
         "\"human_check\":\"%s\",\"waiting_room\":%s,\"pass_once\":%s,\"drop_percent\":%u,"
-        "\"pace_per_s\":%u,\"cooldown_s\":%u,\"return_draw_ms\":%u,\"archived\":%s",
+        "\"pace_per_s\":%u,\"cooldown_s\":%u,\"return_draw_ms\":%u,\"start_draw_ms\":%u,"
+        "\"archived\":%s",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
         sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
         admin_sale_gate(desk, sale), (unsigned long long)sale->preheat_at_ms,
         sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
         human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
         sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s, sale->cooldown_s,
-        sale->return_draw_ms, sale->archived ? "true" : "false");
+        sale->return_draw_ms, sale->start_draw_ms, sale->archived ? "true" : "false");
     admin_beacon_members(sale, out);
     text_literal(out, "}");
 }
@@ -149,9 +150,9 @@ void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
     free(product);
 }
 
-enum { SALE_FIELDS = 16, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
+enum { SALE_FIELDS = 17, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
 /* Of a new sale that does not say otherwise. */
-enum { COOLDOWN_STANDARD_S = 60, RETURN_DRAW_STANDARD_MS = 5000 };
+enum { COOLDOWN_STANDARD_S = 60, RETURN_DRAW_STANDARD_MS = 5000, START_DRAW_STANDARD_MS = 3000 };
 
 /* What a body may say of a sale, and `human`, the name that is not a number yet. */
 static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool required,
@@ -173,7 +174,8 @@ static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool 
         { "drop_percent", FIELD_U32, &sale->drop_percent, 0, 100, false, NULL },
         { "pace_per_s", FIELD_U32, &sale->pace_per_s, 0, PACE_MAX_PER_S, false, NULL },
         { "cooldown_s", FIELD_U32, &sale->cooldown_s, 0, COOLDOWN_MAX_S, false, NULL },
-        { "return_draw_ms", FIELD_U32, &sale->return_draw_ms, 0, RETURN_DRAW_MAX_MS, false, NULL },
+        { "return_draw_ms", FIELD_U32, &sale->return_draw_ms, 0, DRAW_MAX_MS, false, NULL },
+        { "start_draw_ms", FIELD_U32, &sale->start_draw_ms, 0, DRAW_MAX_MS, false, NULL },
         { "beacon_name", FIELD_TEXT, sale->beacon_name, 0, BEACON_NAME_BYTES_MAX, false, NULL },
     };
     memcpy(fields, list, sizeof list);
@@ -201,7 +203,9 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
 {
     const struct sale before = { 0 };
-    struct sale sale = { .cooldown_s = COOLDOWN_STANDARD_S, .return_draw_ms = RETURN_DRAW_STANDARD_MS };
+    struct sale sale = { .cooldown_s = COOLDOWN_STANDARD_S,
+        .return_draw_ms = RETURN_DRAW_STANDARD_MS,
+        .start_draw_ms = START_DRAW_STANDARD_MS };
     (void)id;
     if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(desk, job, &before, &sale))
         return;

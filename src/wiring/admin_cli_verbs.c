@@ -14,7 +14,7 @@
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
     "published" \
     " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s cooldown_s" \
-    " return_draw_ms beacon_name" \
+    " return_draw_ms start_draw_ms beacon_name" \
     " beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price limit_per_user pay_window_ms deduct_on_payment total locked " \
@@ -30,6 +30,8 @@
         { "--drop", "drop_percent", OPTION_NUMBER, false, "percent of users to turn away; 0: none" }, \
         { "--cooldown", "cooldown_s", OPTION_NUMBER, false, \
             "seconds before who let an item go can take it again; 0: none" }, \
+        { "--start-draw", "start_draw_ms", OPTION_NUMBER, false, \
+            "milliseconds from the opening on in which units are drawn for; 0: first come" }, \
         { "--return-draw", "return_draw_ms", OPTION_NUMBER, false, \
             "milliseconds in which returned units are drawn for; 0: first come" }, \
         { "--pace", "pace_per_s", OPTION_NUMBER, false, "purchases of an item in a second; 0: all" }, \

@@ -40,7 +40,7 @@ static const uint8_t from_answer[ANSWERS] = {
     [ANSWER_SOLD_OUT] = PROBLEM_SOLD_OUT,
     [ANSWER_OPEN_ORDER] = PROBLEM_OPEN_ORDER,
     [ANSWER_COOLING_DOWN] = PROBLEM_COOLING_DOWN,
-    [ANSWER_RETURN_DRAW] = PROBLEM_RETURN_DRAW,
+    [ANSWER_NOT_YOUR_MOMENT] = PROBLEM_NOT_YOUR_MOMENT,
     [ANSWER_NOT_STARTED] = PROBLEM_NOT_STARTED,
     [ANSWER_ENDED] = PROBLEM_ENDED,
     [ANSWER_PAUSED] = PROBLEM_PAUSED,
@@ -58,7 +58,7 @@ static const uint8_t from_answer[ANSWERS] = {
 /* With again_ms. */
 static bool tells_again(enum problem problem)
 {
-    return problem == PROBLEM_COOLING_DOWN || problem == PROBLEM_RETURN_DRAW;
+    return problem == PROBLEM_COOLING_DOWN || problem == PROBLEM_NOT_YOUR_MOMENT;
 }
 
 enum problem problem_from_answer(enum answer answer)

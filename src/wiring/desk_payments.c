@@ -383,7 +383,7 @@ static void intent_refuse(struct job *job, const struct outcome *outcome)
 {
     if (outcome->answer == ANSWER_SOLD_OUT)
         job_reply_problem(job, PROBLEM_SOLD_OUT, "Sold out. You were not charged.", SPAN_NONE);
-    else if (outcome->answer == ANSWER_COOLING_DOWN || outcome->answer == ANSWER_RETURN_DRAW)
+    else if (outcome->answer == ANSWER_COOLING_DOWN || outcome->answer == ANSWER_NOT_YOUR_MOMENT)
         job_reply_until(job, problem_from_answer(outcome->answer), outcome->again_ms);
     else
         admin_refuse(job, outcome);

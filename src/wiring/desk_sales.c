@@ -57,6 +57,7 @@ enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known)
     sale->one_open_order = outcome.terms.one_open_order;
     sale->cooldown_s = outcome.terms.cooldown_s;
     sale->return_draw_ms = outcome.terms.return_draw_ms;
+    sale->start_draw_ms = outcome.terms.start_draw_ms;
     sale->terms_lsn = outcome.lsn;
     return STATUS_OK;
 }
@@ -70,8 +71,9 @@ enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct 
             .limit_per_user = sale->limit_per_user,
             .eligible_only = sale->eligible_only,
             .one_open_order = sale->one_open_order,
-            .cooldown_s = sale->cooldown_s,
-            .return_draw_ms = (uint16_t)sale->return_draw_ms } };
+            .cooldown_s = (uint16_t)sale->cooldown_s,
+            .return_draw_ms = (uint16_t)sale->return_draw_ms,
+            .start_draw_ms = (uint16_t)sale->start_draw_ms } };
     return desk_ask(desk, &command, outcome);
 }
 

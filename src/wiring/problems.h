@@ -15,8 +15,8 @@
         "You have an order of this sale that is not paid yet; see the ticket.") \
     X(COOLING_DOWN, "cooling-down", 409, "Cooling down", \
         "You let this item go a short while ago. You can buy it again at again_ms.") \
-    X(RETURN_DRAW, "return-draw", 409, "Return draw", \
-        "Units have come back and are given out by a short draw. Ask again at again_ms.") \
+    X(NOT_YOUR_MOMENT, "not-your-moment", 409, "Not your moment", \
+        "These units are given out by a short draw. Your moment is at again_ms: ask again then.") \
     X(IN_PROGRESS, "in-progress", 409, "In progress", "Another purchase of yours is being written.") \
     X(KEY_REUSED, "key-reused", 422, "Key used before", \
         "This Idempotency-Key was used for another request.") \

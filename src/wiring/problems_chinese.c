@@ -12,7 +12,7 @@ static const struct {
     { "limit-reached", "已达到每人限购数量。" },
     { "open-order", "您在本场活动中还有未支付的订单，请先支付或取消。" },
     { "cooling-down", "您刚刚放弃过该商品，请在 again_ms 之后再购买。" },
-    { "return-draw", "有退回的库存，正在公平抽签。您的时刻是 again_ms，请届时再试。" },
+    { "not-your-moment", "库存正在公平抽签中。您的时刻是 again_ms，请届时再试。" },
     { "in-progress", "您的上一笔购买正在处理，请稍后再试。" },
     { "key-reused", "该 Idempotency-Key 已用于另一个请求。" },
     { "key-required", "可购买多件的商品必须带 Idempotency-Key。" },

@@ -29,7 +29,7 @@
     X(ANSWER_TOO_POPULAR, "too-popular") \
     X(ANSWER_UNAVAILABLE, "unavailable") \
     X(ANSWER_COOLING_DOWN, "cooling-down") \
-    X(ANSWER_RETURN_DRAW, "return-draw") \
+    X(ANSWER_NOT_YOUR_MOMENT, "not-your-moment") \
     X(ANSWER_NOTHING_TO_REPEAT, "nothing-to-repeat")
 
 #define ANSWER_NAME(answer, text) [answer] = (text),

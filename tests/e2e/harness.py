@@ -469,10 +469,10 @@ class Server:
         return self.admin_ok("POST", "/products", body)["id"]
 
     def sale(self, start_in_ms=-1000, lasts_ms=3600000, **fields):
-        """Returned units go to whoever asks first, at once, unless the fields say otherwise."""
+        """Units go to whoever asks first, returned ones at once, unless the fields say otherwise."""
         now = self.now_ms()
         body = {"title": "Sale", "start_ms": now + start_in_ms, "end_ms": now + start_in_ms + lasts_ms,
-                "cooldown_s": 0, "return_draw_ms": 0, **fields}
+                "cooldown_s": 0, "return_draw_ms": 0, "start_draw_ms": 0, **fields}
         return self.admin_ok("POST", "/sales", body)["id"]
 
     def item(self, sale, product=None, **fields):

@@ -97,7 +97,7 @@ def a_returned_unit_is_drawn_for():
     moments = {}
     for user in users:
         answer = user.buy(item)
-        problem(answer, 409, "return-draw")
+        problem(answer, 409, "not-your-moment")
         moments[user] = answer.json()["again_ms"]
         true(0 < moments[user] - server.now_ms() <= 6000 and int(answer.headers["retry-after"]) in range(1, 7), answer.json())
         equal(user.buy(item).json()["again_ms"], moments[user], "asking more often moves the moment")
@@ -107,6 +107,32 @@ def a_returned_unit_is_drawn_for():
     for user in users:
         if user is not winner:
             problem(user.buy(item), 409, "sold-out")
+
+
+@rule
+def the_first_units_are_drawn_for():
+    item = server.open_item(total=1, sale_fields={"start_draw_ms": 5000, "start_in_ms": 200})
+    eventually(lambda: server.now_ms() >= server.get(f"/v1/sales/{server.sale_of(item)}").json()["start_ms"], "it does not start")
+    users = [Buyer(server) for _ in range(3)]
+    moments = {}
+    for user in users:
+        answer = user.buy(item)
+        problem(answer, 409, "not-your-moment")
+        moments[user] = answer.json()["again_ms"]
+    winner = min(users, key=moments.get)
+    time.sleep(max(0, moments[winner] - server.now_ms()) / 1000)
+    eventually(lambda: winner.buy(item).status == 202, "the first moment does not win", patience_s=2)
+
+
+@rule
+def new_sales_have_draws_and_a_cool_down():
+    now = server.now_ms()
+    made = server.admin_ok("POST", "/sales", {"title": "S", "start_ms": now + 60000, "end_ms": now + 90000})
+    equal((made["cooldown_s"], made["return_draw_ms"], made["start_draw_ms"]), (60, 5000, 3000))
+    for wrong in ({"cooldown_s": 43201}, {"return_draw_ms": 60001}, {"start_draw_ms": -1}):
+        problem(server.admin("PATCH", f"/sales/{made['id']}", wrong), 422, "bad-value")
+    changed = server.admin_ok("PATCH", f"/sales/{made['id']}", {"cooldown_s": 0, "return_draw_ms": 0, "start_draw_ms": 0})
+    equal((changed["cooldown_s"], changed["return_draw_ms"], changed["start_draw_ms"]), (0, 0, 0))
 
 
 run()

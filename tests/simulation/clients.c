@@ -365,9 +365,11 @@ static void shop_act(struct world *world)
             return; /* a sale that the catalog does not have */
         command.sale.limit_per_user += world_chance(world, 20);
         if (world_chance(world, 20))
-            command.sale.cooldown_s = (uint32_t)world_below(world, 3);
+            command.sale.cooldown_s = (uint16_t)world_below(world, 3);
         if (world_chance(world, 20))
             command.sale.return_draw_ms = (uint16_t)world_below(world, 300);
+        if (world_chance(world, 20))
+            command.sale.start_draw_ms = (uint16_t)world_below(world, 300);
     }
     if (command.type == COMMAND_PREHEAT && !world->model.sales[command.preheat.sale].defined)
         return;

@@ -77,7 +77,7 @@ static bool expect_wait(const struct model *model, const struct command *command
         model_draw_moment(model, asked->user, asked->item, asked->channel, command->time_ms);
     if (late || (cool == 0 && (moment == 0 || offer)))
         return false;
-    out->answer = cool != 0 ? ANSWER_COOLING_DOWN : ANSWER_RETURN_DRAW;
+    out->answer = cool != 0 ? ANSWER_COOLING_DOWN : ANSWER_NOT_YOUR_MOMENT;
     out->again_ms = cool != 0 ? cool : moment;
     return true;
 }
@@ -240,14 +240,14 @@ static void expect_sale(const struct model *model, const struct command *command
     const struct model_sale *sale = &model->sales[asked->sale];
     const uint64_t now_ms = command->time_ms;
     if (asked->end_ms <= asked->start_ms || asked->cooldown_s > COOLDOWN_MAX_S
-        || asked->return_draw_ms > RETURN_DRAW_MAX_MS) {
+        || asked->return_draw_ms > DRAW_MAX_MS || asked->start_draw_ms > DRAW_MAX_MS) {
         conflict(out, CONFLICT_BAD_WINDOW);
     } else if (!sale->defined) {
         done(out, 0);
     } else if (sale->start_ms == asked->start_ms && sale->end_ms == asked->end_ms
         && sale->limit == asked->limit_per_user && sale->eligible_only == asked->eligible_only
         && sale->one_open_order == asked->one_open_order && sale->cooldown_s == asked->cooldown_s
-        && sale->return_draw_ms == asked->return_draw_ms) {
+        && sale->return_draw_ms == asked->return_draw_ms && sale->start_draw_ms == asked->start_draw_ms) {
         out->answer = ANSWER_UNCHANGED;
     } else if (sale->ended || now_ms >= sale->end_ms) {
         conflict(out, CONFLICT_ENDED);

@@ -35,7 +35,8 @@ struct model_sale {
     uint64_t start_ms, end_ms;
     uint32_t limit, items;
     bool one_open_order;
-    uint32_t cooldown_s, return_draw_ms;
+    uint32_t cooldown_s, return_draw_ms, start_draw_ms;
+    uint64_t draw_seed, opened_ms;
     uint32_t arrived, drawn, head; /* the waiting room */
     bool draw_done;
 };
@@ -132,9 +133,10 @@ void model_fold_waiter(struct model *model, const struct queue_record *record, u
 uint64_t model_cooling_until(const struct model *model, user_id user, item_id item, uint64_t now_ms);
 uint64_t model_draw_moment(
     const struct model *model, user_id user, item_id item, channel_index channel, uint64_t now_ms);
-/* When one of these ended for who asks, if that was in between. */
+/* When one of these ended for who asks, or the sale began, if that was in between. */
 void model_moments_of_user(const struct model *model, const struct command *command,
-    uint64_t from_ms, uint64_t now_ms, uint64_t moments[2]);
+    uint64_t from_ms, uint64_t now_ms, uint64_t moments[3]);
+void model_fold_terms(struct model_sale *sale, const struct command *command);
 void model_fold_let_go(struct model *model, const struct queue_record *record);
 /* After the waiters have had theirs. */
 void model_fold_draw(struct model *model, const struct queue_record *record, bool was_empty);

@@ -14,7 +14,7 @@ static void consider(const struct model *model, struct model_request *request, u
 {
     struct command command = request->command;
     struct outcome outcome;
-    uint64_t moments[5] = { request->issued_ms, now_ms, now_ms, now_ms, now_ms };
+    uint64_t moments[6] = { request->issued_ms, now_ms, now_ms, now_ms, now_ms, now_ms };
     if (command.type >= COMMAND_LOGGED_COUNT)
         return;
     request->considered_at = model->lsn;
@@ -23,7 +23,7 @@ static void consider(const struct model *model, struct model_request *request, u
         if (model->sales[i].start_ms > request->issued_ms && model->sales[i].start_ms < now_ms)
             moments[2] = model->sales[i].start_ms;
     model_moments_of_user(model, &command, request->issued_ms, now_ms, moments + 3);
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         if (i > 0 && moments[i] == moments[i - 1])
             continue;
         command.time_ms = moments[i];
@@ -91,7 +91,7 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
     case ANSWER_UNCHANGED:
         return "I10 every step once";
     case ANSWER_COOLING_DOWN:
-    case ANSWER_RETURN_DRAW:
+    case ANSWER_NOT_YOUR_MOMENT:
         return "returns: who let go waits, the rest is drawn";
     case ANSWER_NOTHING_TO_REPEAT:
         return "I8 an old answer is no new win";
@@ -273,9 +273,12 @@ static void fold_setup(struct model *model, const struct command *command)
         sale->one_open_order = command->sale.one_open_order;
         sale->cooldown_s = command->sale.cooldown_s;
         sale->return_draw_ms = command->sale.return_draw_ms;
+        model_fold_terms(sale, command);
     } else if (command->type == COMMAND_GATE) {
         struct model_sale *sale = &model->sales[command->gate.sale];
         sale->opened |= command->gate.move == GATE_MOVE_OPEN;
+        if (command->gate.move == GATE_MOVE_OPEN && sale->start_draw_ms != 0)
+            sale->opened_ms = command->time_ms;
         if (command->gate.move == GATE_MOVE_END || command->gate.move == GATE_MOVE_REOPEN)
             sale->ended = command->gate.move == GATE_MOVE_END;
         if (command->gate.move != GATE_MOVE_OPEN && command->gate.move != GATE_MOVE_END)

@@ -10,15 +10,40 @@ uint64_t model_cooling_until(const struct model *model, user_id user, item_id it
     return counts && now_ms < until_ms ? until_ms : 0;
 }
 
+static uint64_t moment_of(uint64_t until_ms, uint64_t length_ms, uint64_t seed, user_id user,
+    item_id item, channel_index channel)
+{
+    const struct hash_key key = { seed, item };
+    const uint64_t chance = hash_siphash_pair(key, user, channel) >> 32; /* of 2^32 */
+    return until_ms - (chance * (length_ms / 2) >> 32);
+}
+
 uint64_t model_draw_moment(
     const struct model *model, user_id user, item_id item, channel_index channel, uint64_t now_ms)
 {
     const struct model_item *its = &model->items[item];
-    const uint64_t half_ms = model->sales[its->sale].return_draw_ms / 2;
-    const struct hash_key key = { its->draw_seed[channel], item };
-    const uint64_t chance = hash_siphash_pair(key, user, channel) >> 32; /* of 2^32 */
-    const uint64_t moment_ms = its->draw_until_ms[channel] - (chance * half_ms >> 32);
-    return now_ms < its->draw_until_ms[channel] && now_ms < moment_ms ? moment_ms : 0;
+    const struct model_sale *sale = &model->sales[its->sale];
+    const bool early = sale->opened && sale->opened_ms < sale->start_ms;
+    const uint64_t opening_ms = early ? sale->opened_ms : sale->start_ms;
+    uint64_t moment_ms = 0, last_ms = 0;
+    if (sale->start_draw_ms > 0 && now_ms < opening_ms + sale->start_draw_ms)
+        last_ms = moment_of(opening_ms + sale->start_draw_ms, sale->start_draw_ms, sale->draw_seed,
+            user, item, channel);
+    if (now_ms < its->draw_until_ms[channel])
+        moment_ms = moment_of(its->draw_until_ms[channel], sale->return_draw_ms,
+            its->draw_seed[channel], user, item, channel);
+    if (moment_ms > last_ms)
+        last_ms = moment_ms;
+    return last_ms > now_ms ? last_ms : 0;
+}
+
+void model_fold_terms(struct model_sale *sale, const struct command *command)
+{
+    const struct command_sale *asked = &command->sale;
+    const struct hash_key key = { asked->sale, 0 };
+    sale->start_draw_ms = asked->start_draw_ms;
+    if (sale->start_draw_ms != 0 && sale->draw_seed == 0)
+        sale->draw_seed = hash_siphash_pair(key, command->time_ms, asked->start_ms) | 1;
 }
 
 void model_fold_let_go(struct model *model, const struct queue_record *record)
@@ -50,15 +75,16 @@ void model_fold_draw(struct model *model, const struct queue_record *record, boo
 }
 
 void model_moments_of_user(const struct model *model, const struct command *command,
-    uint64_t from_ms, uint64_t now_ms, uint64_t moments[2])
+    uint64_t from_ms, uint64_t now_ms, uint64_t moments[3])
 {
     const struct command_reserve *asked = &command->reserve;
     if (command->type != COMMAND_RESERVE || asked->item == 0 || asked->item >= SIM_ITEMS
         || asked->channel >= CHANNELS_MAX)
         return;
-    const uint64_t ends[2] = { model_cooling_until(model, asked->user, asked->item, from_ms),
-        model_draw_moment(model, asked->user, asked->item, asked->channel, from_ms) };
-    for (uint32_t i = 0; i < 2; i++)
-        if (ends[i] != 0 && ends[i] < now_ms)
+    const uint64_t ends[3] = { model_cooling_until(model, asked->user, asked->item, from_ms),
+        model_draw_moment(model, asked->user, asked->item, asked->channel, from_ms),
+        model->sales[model->items[asked->item].sale].start_ms };
+    for (uint32_t i = 0; i < 3; i++)
+        if (ends[i] > from_ms && ends[i] < now_ms)
             moments[i] = ends[i];
 }

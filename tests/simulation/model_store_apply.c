@@ -356,6 +356,7 @@ static enum status apply_sale(struct model_store *model, const struct command_sa
     row->sale.one_open_order = sale->one_open_order;
     row->sale.cooldown_s = sale->cooldown_s;
     row->sale.return_draw_ms = sale->return_draw_ms;
+    row->sale.start_draw_ms = sale->start_draw_ms;
     row->sale.terms_lsn = lsn;
     return STATUS_OK;
 }

@@ -25,8 +25,9 @@ bool model_same_wish(const struct command *a, const struct command *b)
         return a->sale.sale == b->sale.sale && a->sale.limit_per_user == b->sale.limit_per_user
             && a->sale.start_ms == b->sale.start_ms && a->sale.end_ms == b->sale.end_ms
             && a->sale.eligible_only == b->sale.eligible_only
-            && a->sale.one_open_order == b->sale.one_open_order && a->sale.cooldown_s == b->sale.cooldown_s
-            && a->sale.return_draw_ms == b->sale.return_draw_ms;
+            && a->sale.one_open_order == b->sale.one_open_order
+            && a->sale.cooldown_s == b->sale.cooldown_s && a->sale.return_draw_ms == b->sale.return_draw_ms
+            && a->sale.start_draw_ms == b->sale.start_draw_ms;
     case COMMAND_PREHEAT:
         return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
     case COMMAND_GATE:

@@ -6,7 +6,13 @@
 
 #include <inttypes.h>
 
-enum { REST_ROUNDS_MAX = 4000, SWEEP_BATCH = 6, SWEEP_UNITS = 12, REST_CALM_ROUNDS = 3 };
+enum {
+    REST_ROUNDS_MAX = 4000,
+    SWEEP_BATCH = 6,
+    SWEEP_UNITS = 12,
+    REST_CALM_ROUNDS = 3,
+    SWEEP_DRAW_MS = 300
+};
 
 static void round_run(struct world *world, bool whole)
 {
@@ -283,8 +289,8 @@ void world_sweep(struct world *world)
         for (item_id id = 1; id <= world->item_count; id++) {
             for (channel_index channel = 0;
                  channel < world->channel_count && model->items[id].sale == sale; channel++) {
-                if (world->now_ms < model->items[id].draw_until_ms[channel])
-                    world->now_ms = model->items[id].draw_until_ms[channel]; /* the draw is over */
+                world->now_ms = SWEEP_DRAW_MS /* draws are over */
+                    + (world->now_ms > world->engine_ms ? world->now_ms : world->engine_ms);
                 sweep_channel(world, id, channel);
                 const bool full = model->ticket_count == model->tickets_max
                     || model->buyers_max - model->buyers < 2

@@ -400,8 +400,9 @@ static void sale_choose(struct world *world)
             .end_ms = start_ms + 100000 + world_below(world, 1000),
             .eligible_only = !world->bursts && world_chance(world, 20),
             .one_open_order = !world->bursts && world_chance(world, 20),
-            .cooldown_s = world_chance(world, 50) ? 1 + (uint32_t)world_below(world, 2) : 0,
-            .return_draw_ms = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 300)) : 0 };
+            .cooldown_s = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 2)) : 0,
+            .return_draw_ms = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 300)) : 0,
+            .start_draw_ms = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 300)) : 0 };
     }
     for (item_id id = 1; id <= world->item_count; id++)
         item_choose(world, id);
@@ -427,7 +428,8 @@ static void catalog_fill(struct world *world)
             .eligible_only = wish->eligible_only,
             .one_open_order = wish->one_open_order,
             .cooldown_s = wish->cooldown_s,
-            .return_draw_ms = wish->return_draw_ms };
+            .return_draw_ms = wish->return_draw_ms,
+            .start_draw_ms = wish->start_draw_ms };
         status = store->ops->sale_insert(store, &sale);
         invariant(status != STATUS_OK || sale.id == id);
     }

@@ -104,7 +104,7 @@ describe('a shop with a long past', () => {
     test('a long sale shows its first items, and all of them on request', async () => {
         const product = await admin('/products', { name: 'One of many', list_price: 200, currency: 'CNY' });
         const now = Date.now();
-        const sale = await admin('/sales', { title: 'Long', start_ms: now - 1_000, end_ms: now + 3_600_000 });
+        const sale = await admin('/sales', { title: 'Long', start_ms: now - 1_000, end_ms: now + 3_600_000, start_draw_ms: 0 });
         for (let i = 0; i < 15; i++)
             await admin('/items', { sale: sale.id, product: product.id, flash_price: 100, total: 1 });
         await admin(`/sales/${sale.id}/publish`);

@@ -92,6 +92,9 @@ export async function saleMake({
     });
     const start = (await serverNow()) + startsInMs;
     const sale = await admin('/sales', {
+        start_draw_ms: 0, /* the first click wins */
+        return_draw_ms: 0,
+        cooldown_s: 0,
         title: 'Storefront test',
         start_ms: start,
         end_ms: start + 3_600_000,

@@ -86,7 +86,8 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
             .end_ms = 2,
             .one_open_order = true,
             .cooldown_s = COOLDOWN_MAX_S,
-            .return_draw_ms = RETURN_DRAW_MAX_MS };
+            .return_draw_ms = DRAW_MAX_MS,
+            .start_draw_ms = DRAW_MAX_MS };
         break;
     case 2:
         command->type = COMMAND_PREHEAT;
@@ -167,7 +168,7 @@ static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
         69 + 20 * WAITERS_PER_RETURN, 26, 22, 35 + 81, 82 + 17, 15 + 81,
-        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 43, 40 };
+        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;
@@ -315,8 +316,9 @@ static void values_one_past_their_range_are_refused(void **state)
         { 1, 9, 1, CONFLICTS - 1, CONFLICTS },        /* detail */
         { 1, 10, 4, 1, 0 },                           /* sale */
         { 1, 34, 1, 3, 4 },                           /* eligible, one open order */
-        { SALE_OF_RETURNS, 35, 4, COOLDOWN_MAX_S, COOLDOWN_MAX_S + 1 },         /* cool-down */
-        { SALE_OF_RETURNS, 39, 4, RETURN_DRAW_MAX_MS, RETURN_DRAW_MAX_MS + 1 }, /* return draw */
+        { SALE_OF_RETURNS, 35, 4, COOLDOWN_MAX_S, COOLDOWN_MAX_S + 1 }, /* cool-down */
+        { SALE_OF_RETURNS, 39, 4, DRAW_MAX_MS, DRAW_MAX_MS + 1 },       /* return draw */
+        { SALE_OF_RETURNS, 43, 4, DRAW_MAX_MS, DRAW_MAX_MS + 1 },       /* start draw */
         { SETTLE_LET_GO, 18, 1, 128 + SETTLE_RETURN, 128 + SETTLE_SOLD }, /* only a return is let go */
         { 2, 10, 4, 1, 0 },                                               /* item */
         { 2, 14, 4, 1, 0 },                                               /* sale */

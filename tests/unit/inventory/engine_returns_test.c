@@ -8,7 +8,7 @@ enum { COOLDOWN_S = 3, DRAW_MS = 1000, NOW = 10000, END = 100 * 1000 * 1000 };
 
 static struct kit kit;
 
-static void terms(uint32_t cooldown_s, uint16_t draw_ms)
+static void terms(uint16_t cooldown_s, uint16_t draw_ms)
 {
     const struct command command = { .type = COMMAND_SALE,
         .sale = { .sale = 1,
@@ -20,7 +20,7 @@ static void terms(uint32_t cooldown_s, uint16_t draw_ms)
 }
 
 /* Item 1 has 10 units in channel 0 and a limit of one. */
-static void ready(uint32_t cooldown_s, uint16_t draw_ms)
+static void ready(uint16_t cooldown_s, uint16_t draw_ms)
 {
     kit_start(&kit, 4096);
     terms(cooldown_s, draw_ms);
@@ -129,15 +129,15 @@ static void returned_units_are_drawn_for_and_every_moment_is_in_the_second_half(
     assert_int_equal(kit_do(&kit, back(1, true), NOW), ANSWER_DONE);
     for (uint32_t i = 0; i < 1000; i++) {
         const user_id user = random_next(&random) | 1;
-        kit_expect_same(&kit, assert_int_equal(buy(user, 0, NOW + DRAW_MS / 2), ANSWER_RETURN_DRAW));
+        kit_expect_same(&kit, assert_int_equal(buy(user, 0, NOW + DRAW_MS / 2), ANSWER_NOT_YOUR_MOMENT));
         const uint64_t moment_ms = kit.out.again_ms;
         assert_in_range(moment_ms, NOW + DRAW_MS / 2 + 1, NOW + DRAW_MS);
         early += moment_ms <= NOW + DRAW_MS * 3 / 4;
-        kit_expect_same(&kit, assert_int_equal(buy(user, 0, moment_ms - 1), ANSWER_RETURN_DRAW));
+        kit_expect_same(&kit, assert_int_equal(buy(user, 0, moment_ms - 1), ANSWER_NOT_YOUR_MOMENT));
         assert_int_equal(kit.out.again_ms, moment_ms); /* asking more often does not move it */
     }
     assert_in_range(early, 440, 560);
-    assert_int_equal(buy(ANNA, 0, NOW + DRAW_MS / 2), ANSWER_RETURN_DRAW);
+    assert_int_equal(buy(ANNA, 0, NOW + DRAW_MS / 2), ANSWER_NOT_YOUR_MOMENT);
     assert_int_equal(buy(ANNA, 0, kit.out.again_ms), ANSWER_WON);
     assert_int_equal(buy(BERT, 0, NOW + DRAW_MS / 2), ANSWER_SOLD_OUT);
     kit_stop(&kit);
@@ -152,14 +152,14 @@ static void each_draw_has_moments_of_its_own(void **state)
     assert_int_equal(kit_do(&kit, back(1, true), NOW), ANSWER_DONE);
     uint64_t first[50];
     for (user_id user = 1; user <= 50; user++) {
-        assert_int_equal(buy(user, 0, NOW), ANSWER_RETURN_DRAW);
+        assert_int_equal(buy(user, 0, NOW), ANSWER_NOT_YOUR_MOMENT);
         first[user - 1] = kit.out.again_ms - NOW;
     }
     won(100, NOW + DRAW_MS); /* the pool is empty again */
     const uint64_t later_ms = NOW + 5 * DRAW_MS;
     assert_int_equal(kit_do(&kit, back(2, true), later_ms), ANSWER_DONE);
     for (user_id user = 1; user <= 50; user++) {
-        assert_int_equal(buy(user, 0, later_ms), ANSWER_RETURN_DRAW);
+        assert_int_equal(buy(user, 0, later_ms), ANSWER_NOT_YOUR_MOMENT);
         same += kit.out.again_ms - later_ms == first[user - 1];
     }
     assert_in_range(same, 0, 5);
@@ -178,9 +178,38 @@ static void there_is_no_draw_while_units_are_free_or_for_another_channel(void **
     for (user_id user = 100; user < 109; user++)
         won(user, NOW);
     assert_int_equal(kit_do(&kit, back(kit.out.ticket, true), NOW), ANSWER_DONE);
-    assert_int_equal(buy(ANNA, 0, NOW), ANSWER_RETURN_DRAW);
+    assert_int_equal(buy(ANNA, 0, NOW), ANSWER_NOT_YOUR_MOMENT);
     assert_int_equal(kit_do(&kit, other, NOW), ANSWER_WON);
     kit_stop(&kit);
+}
+
+/* At the start, and when the shop opens early: nobody before the middle, then each at his moment. */
+static void the_first_units_are_drawn_for_whenever_the_sale_opens(void **state)
+{
+    (void)state;
+    enum { EARLY = SALE_START - 500 };
+    const struct command sale = { .type = COMMAND_SALE,
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = END, .start_draw_ms = DRAW_MS } };
+    const struct command open = { .type = COMMAND_GATE, .gate = { .sale = 1, .move = GATE_MOVE_OPEN } };
+    for (uint32_t by_hand = 0; by_hand < 2; by_hand++) {
+        const uint64_t opens_ms = by_hand ? EARLY : SALE_START;
+        kit_start(&kit, 64);
+        assert_int_equal(kit_do(&kit, sale, 5), ANSWER_DONE);
+        assert_int_equal(kit_preheat(&kit, 1, 1), ANSWER_DONE);
+        if (by_hand)
+            assert_int_equal(kit_do(&kit, open, EARLY), ANSWER_DONE);
+        assert_int_equal(
+            buy(ANNA, 0, opens_ms - 1), by_hand ? ANSWER_NOT_YOUR_MOMENT : ANSWER_NOT_STARTED);
+        kit_expect_same(&kit, assert_int_equal(buy(ANNA, 0, opens_ms), ANSWER_NOT_YOUR_MOMENT));
+        const uint64_t moment_ms = kit.out.again_ms;
+        assert_in_range(moment_ms, opens_ms + DRAW_MS / 2 + 1, opens_ms + DRAW_MS);
+        kit_expect_same(&kit, assert_int_equal(buy(ANNA, 0, moment_ms - 1), ANSWER_NOT_YOUR_MOMENT));
+        assert_int_equal(buy(ANNA, 0, moment_ms), ANSWER_WON);
+        if (!by_hand) /* opening what is open draws nothing again */
+            assert_int_equal(kit_do(&kit, open, opens_ms + DRAW_MS), ANSWER_DONE);
+        assert_int_equal(buy(BERT, 0, opens_ms + DRAW_MS), ANSWER_WON);
+        kit_stop(&kit);
+    }
 }
 
 static void who_asks_for_an_old_answer_hears_it_or_nothing(void **state)
@@ -216,6 +245,7 @@ int main(void)
         cmocka_unit_test(returned_units_are_drawn_for_and_every_moment_is_in_the_second_half),
         cmocka_unit_test(each_draw_has_moments_of_its_own),
         cmocka_unit_test(there_is_no_draw_while_units_are_free_or_for_another_channel),
+        cmocka_unit_test(the_first_units_are_drawn_for_whenever_the_sale_opens),
         cmocka_unit_test(who_asks_for_an_old_answer_hears_it_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ static uint64_t as_first_version(const uint8_t *bytes, uint64_t size, uint8_t *o
         uint64_t count, kept, dropped;
     } parts[] = {
         { 1, 104, 8 },
-        { bytes_get_u32(bytes + 12), 29, 8 },
+        { bytes_get_u32(bytes + 12), 29, 28 },
         { bytes_get_u32(bytes + 16), 84, 128 },
         { bytes_get_u64(bytes + 80), sizeof(struct ticket_row), 0 },
         { buyers, 20, 4 },
