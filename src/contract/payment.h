@@ -25,6 +25,7 @@
 
 #include "contract/order_store.h"
 #include "contract/restore.h"
+#include "contract/statement.h"
 
 enum {
     PROVIDER_NAME_MAX = 16,
@@ -70,6 +71,7 @@ struct payment {
     uint64_t next_ms;    /* the next query, close or attempt; CLOSED: 0, unless unanswered */
     uint64_t pay_by_ms;  /* of its order, when this was started */
     uint64_t closing_ms; /* since when CLOSING; 0: never */
+    uint64_t stated_ms;  /* since when a statement of the provider has it; 0: none */
     bool late_before; /* was USE_LATE before schema 6: its unit is asked for under the key of then */
     bool searched;    /* nobody knows whether there is such a payment: see `search` */
 };
@@ -102,6 +104,7 @@ struct refund {
     uint8_t state, why;
     uint32_t tries;
     uint64_t created_ms, done_ms, next_ms;
+    uint64_t stated_ms; /* as a payment's */
     char error[PAYMENT_ERROR_MAX + 1];
 };
 
@@ -186,6 +189,12 @@ static inline uint64_t money_shown(uint64_t sum)
     return sum > INT64_MAX ? INT64_MAX : sum;
 }
 
+struct unstated_query {
+    const char *provider;
+    bool refunds;
+    uint64_t from_ms, to_ms, after;
+};
+
 /* A part of the order store's operations. Each is one transaction. */
 struct payment_store_ops {
     /* STATUS_REFUSED: the reference is taken. */
@@ -236,6 +245,7 @@ struct payment_store_ops {
     /* Rows with id > after, ascending; state 0: any. */
     enum status (*refunds)(struct order_store *, uint64_t after, enum refund_state state,
         struct refund *, uint32_t max, uint32_t *count);
+    enum status (*refund_of_payment)(struct order_store *, uint64_t payment, struct refund *);
     /* That of the payment which paid the order, else the newest one of its payments. */
     enum status (*refund_of_order)(struct order_store *, ticket_number, struct refund *);
 
@@ -256,6 +266,17 @@ struct payment_store_ops {
     enum status (*search_end)(struct order_store *, uint64_t id, uint64_t now_ms, struct order *after);
 
     enum status (*totals)(struct order_store *, struct money_totals *);
+
+    /* The provider's statement (statement.h). The payment is due for a question at once; one that
+     * is closed is unanswered then. CAPTURED: nothing is done. */
+    enum status (*ask)(struct order_store *, uint64_t id, uint64_t now_ms);
+    /* These payments and refunds are in a statement, since now_ms or before. */
+    enum status (*stated)(struct order_store *, const uint64_t *payments, uint32_t payment_count,
+        const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms);
+    /* Payments of the provider that were captured from from_ms to to_ms, or its refunds that were
+     * done then, which no statement has; ids above `after`, ascending. */
+    enum status (*unstated)(struct order_store *, const struct unstated_query *,
+        struct statement_missing *, uint32_t max, uint32_t *count);
 };
 
 #endif

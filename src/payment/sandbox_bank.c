@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/disk.h"
 #include "base/hash.h"
+#include "payment/statement.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -404,4 +405,41 @@ void bank_totals(const struct bank *bank, uint64_t *captured, uint64_t *refunded
         *captured += bank->rows[i].captured;
         *refunded += bank->rows[i].refunded;
     }
+}
+
+/* ---- the books as a statement ---- */
+
+static enum status book_row(struct statement_reader *reader, const struct bank_row *row)
+{
+    struct statement_row out = { .kind = STATEMENT_CAPTURED, .amount = row->captured };
+    memcpy(out.currency, row->currency, sizeof out.currency);
+    out.currency[3] = 0;
+    statement_reference(&out, span_from_string(row->reference));
+    if (row->state != BANK_CAPTURED)
+        return STATUS_OK;
+    enum status status = statement_give(reader, &out);
+    out.kind = STATEMENT_REFUNDED;
+    out.amount = row->refunded;
+    if (status == STATUS_OK && is_refunded(row))
+        status = statement_give(reader, &out);
+    return status;
+}
+
+enum status sandbox_statement_read(struct statement_reader *reader)
+{
+    enum status status = STATUS_OK;
+    struct bank_row row;
+    bool known = false; /* one row at least is whole */
+    while (reader->text.size >= sizeof row && status == STATUS_OK) {
+        memcpy(&row, reader->text.data, sizeof row);
+        const bool whole = row.crc == row_crc(&row) && row.reference[0] != 0;
+        known = known || whole;
+        if (whole)
+            status = book_row(reader, &row);
+        const size_t used = reader->text.size < BANK_ROW_BYTES ? reader->text.size : BANK_ROW_BYTES;
+        reader->text = span_of(reader->text.data + used, reader->text.size - used);
+    }
+    if (status == STATUS_OK && !known)
+        return statement_fail(reader, "not the sandbox's books: sandbox/payments in the data folder");
+    return status;
 }

@@ -42,6 +42,12 @@ enum sqlite_statement {
     SQL_PAYMENT_USE,
     SQL_PAYMENTS_DUE,
     SQL_PAYMENTS_NEXT,
+    SQL_REFUND_OF_PAYMENT,
+    SQL_STATEMENT_ASK,
+    SQL_STATEMENT_PAYMENT,
+    SQL_STATEMENT_REFUND,
+    SQL_STATEMENT_NO_PAYMENT,
+    SQL_STATEMENT_NO_REFUND,
     SQL_ORDER_EXTEND,
     SQL_ORDER_ENDING,
     SQL_ORDER_TOUCH,
@@ -387,6 +393,13 @@ enum status sqlite_refund_done(
     struct order_store *, uint64_t id, const char *provider_id, uint64_t now_ms);
 enum status sqlite_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
     uint32_t max, uint32_t *count);
+enum status sqlite_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund);
+/* sqlite_statement.c */
+enum status sqlite_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms);
+enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
+    uint32_t payment_count, const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms);
+enum status sqlite_unstated(struct order_store *handle, const struct unstated_query *query,
+    struct statement_missing *rows, uint32_t max, uint32_t *count);
 enum status sqlite_refund_of_order(struct order_store *, ticket_number, struct refund *);
 
 /* sqlite_details.c */

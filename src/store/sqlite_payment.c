@@ -42,7 +42,7 @@ const char sqlite_payment_tables[] =
 #define PAYMENT_COLUMNS \
     "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
     " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
-    " late_before, searched"
+    " late_before, searched, stated_ms"
 
 static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
     "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
@@ -119,6 +119,7 @@ static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
         .closing_ms = column_u64(row, 17),
         .late_before = sqlite3_column_int(row, 18) != 0,
         .searched = sqlite3_column_int(row, 19) != 0,
+        .stated_ms = column_u64(row, 20),
     };
     column_text(row, 3, payment->provider, sizeof payment->provider);
     column_text(row, 4, payment->reference, sizeof payment->reference);
@@ -404,6 +405,7 @@ const struct payment_store_ops sqlite_payment_ops = {
     .refund_again = sqlite_refund_again,
     .refund_done = sqlite_refund_done,
     .refunds = sqlite_refunds,
+    .refund_of_payment = sqlite_refund_of_payment,
     .refund_of_order = sqlite_refund_of_order,
     .details_set = sqlite_details_set,
     .details = sqlite_details,
@@ -411,4 +413,7 @@ const struct payment_store_ops sqlite_payment_ops = {
     .search_next = sqlite_payment_search_next,
     .search_end = sqlite_payment_search_end,
     .totals = sqlite_money_totals,
+    .ask = sqlite_payment_ask,
+    .stated = sqlite_stated,
+    .unstated = sqlite_unstated,
 };

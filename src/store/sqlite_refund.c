@@ -31,7 +31,7 @@ const char *sqlite_refund_tables(void)
 #define REFUND_COLUMNS \
     "refunds.id, payment, refunds.ticket, refunds.provider, key, refunds.provider_id," \
     " refunds.amount, refunds.currency, refunds.state, why, refunds.tries, refunds.created_ms," \
-    " done_ms, refunds.next_ms, error"
+    " done_ms, refunds.next_ms, error, refunds.stated_ms"
 
 static const struct sqlite_sql refund_insert = { SQL_REFUND_INSERT,
     "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency, state, why,"
@@ -54,6 +54,8 @@ static const struct sqlite_sql refunds_all = { SQL_REFUNDS,
     "SELECT " REFUND_COLUMNS " FROM refunds WHERE id > ?1 ORDER BY id LIMIT ?2" };
 static const struct sqlite_sql refunds_of_state = { SQL_REFUNDS_OF_STATE,
     "SELECT " REFUND_COLUMNS " FROM refunds WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2" };
+static const struct sqlite_sql refund_of_payment = { SQL_REFUND_OF_PAYMENT,
+    "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment = ?1 ORDER BY id LIMIT 1" };
 /* That of the payment which paid it first of all, else the newest of its payments. */
 static const struct sqlite_sql refund_of_order = { SQL_REFUND_OF_ORDER,
     "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment IN"
@@ -75,6 +77,7 @@ static void refund_from_row(sqlite3_stmt *row, struct refund *refund)
         .created_ms = column_u64(row, 11),
         .done_ms = column_u64(row, 12),
         .next_ms = column_u64(row, 13),
+        .stated_ms = column_u64(row, 15),
     };
     column_text(row, 3, refund->provider, sizeof refund->provider);
     column_text(row, 4, refund->key, sizeof refund->key);
@@ -213,14 +216,25 @@ enum status sqlite_refunds(struct order_store *handle, uint64_t after, enum refu
     return refunds_read(list, refunds, max, count);
 }
 
-enum status sqlite_refund_of_order(struct order_store *handle, ticket_number ticket, struct refund *refund)
+static enum status refund_by(struct order_store *handle, const struct sqlite_sql *sql,
+    uint64_t number, struct refund *refund)
 {
     sqlite3_stmt *get;
     uint32_t count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &refund_of_order, &get);
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &get);
     if (status != STATUS_OK)
         return status;
-    bind_u64(get, 1, ticket);
+    bind_u64(get, 1, number);
     status = refunds_read(get, refund, 1, &count);
     return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+}
+
+enum status sqlite_refund_of_order(struct order_store *handle, ticket_number ticket, struct refund *refund)
+{
+    return refund_by(handle, &refund_of_order, ticket, refund);
+}
+
+enum status sqlite_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund)
+{
+    return refund_by(handle, &refund_of_payment, payment, refund);
 }

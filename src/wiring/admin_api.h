@@ -50,6 +50,9 @@ void admin_refunds(struct desk *desk, struct job *job, uint32_t id);
 void admin_money_totals(struct desk *desk, struct job *job, uint32_t id);
 void admin_sandbox(struct desk *desk, struct job *job, uint32_t id);
 void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id);
+/* admin_statement.c */
+void admin_statement_import(struct desk *desk, struct job *job, uint32_t id);
+void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id);
 /* admin_lists.c */
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_order_show(struct desk *desk, struct job *job, uint32_t id);

@@ -7,6 +7,7 @@
 #include "contract/limits.h"
 #include "wiring/admin_cli_parts.h"
 #include "wiring/reconcile_cli.h"
+#include "wiring/statement_cli.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    KEY_TEXT_BYTES = 512,
     URL_BYTES = 512,
     ANSWER_BYTES_MAX = 64 * 1024 * 1024,
     CONNECT_TIMEOUT_MS = 5000,
@@ -29,7 +29,7 @@ enum {
 
 struct session {
     char url[URL_BYTES];
-    char authorization[KEY_TEXT_BYTES + 32];
+    char authorization[ADMIN_KEY_BYTES + 32];
     bool json;
     FILE *out, *errors;
     CURL *curl;
@@ -384,33 +384,6 @@ static enum admin_cli_result users_load(struct session *session, const struct ad
     return result;
 }
 
-/* The key from its file or the environment, as the header that carries it. */
-static bool key_read(struct session *session, const char *key_file)
-{
-    char key[KEY_TEXT_BYTES] = "";
-    const char *from_environment = getenv("STAMPEDE_ADMIN_KEY");
-    if (key_file != NULL) {
-        FILE *file = fopen(key_file, "re");
-        const bool got = file != NULL && fgets(key, sizeof key, file) != NULL;
-        if (file != NULL)
-            fclose(file);
-        if (!got) {
-            fprintf(session->errors, "stampede admin: %s can't be read, or is empty\n", key_file);
-            return false;
-        }
-    } else if (from_environment != NULL) {
-        snprintf(key, sizeof key, "%s", from_environment);
-    }
-    key[strcspn(key, " \t\r\n")] = 0;
-    if (key[0] == 0) {
-        fprintf(session->errors, "stampede admin: set STAMPEDE_ADMIN_KEY, or name a --key-file\n");
-        return false;
-    }
-    snprintf(session->authorization, sizeof session->authorization, "Authorization: Bearer %s", key);
-    explicit_bzero(key, sizeof key);
-    return true;
-}
-
 static bool session_open(struct session *session, const char *url, const char *key_file)
 {
     if (url == NULL)
@@ -418,7 +391,7 @@ static bool session_open(struct session *session, const char *url, const char *k
     snprintf(session->url, sizeof session->url, "%s", url != NULL ? url : "http://127.0.0.1:8080");
     for (size_t size = strlen(session->url); size > 0 && session->url[size - 1] == '/'; size--)
         session->url[size - 1] = 0;
-    if (!key_read(session, key_file))
+    if (!admin_key_read(key_file, session->authorization, sizeof session->authorization, session->errors))
         return false;
     session->curl = curl_easy_init();
     return session->curl != NULL;
@@ -495,6 +468,28 @@ static enum admin_cli_result media_add(struct session *session, const struct adm
     return result;
 }
 
+static enum admin_cli_result statement_ask(
+    void *context, const char *method, const char *path, const json_t *body, json_t **json)
+{
+    struct answer answer;
+    const enum admin_cli_result result = call(context, method, path, body, &answer);
+    if (result != ADMIN_CLI_DONE)
+        return result;
+    *json = json_incref(answer.json);
+    answer_free(&answer);
+    return result;
+}
+
+static enum admin_cli_result statement_import(struct session *session, const struct admin_request *request)
+{
+    const struct statement_cli cli = { .ask = statement_ask,
+        .context = session,
+        .json = session->json,
+        .out = session->out,
+        .errors = session->errors };
+    return statement_cli_run(&cli, request->file, request->body);
+}
+
 struct arguments {
     const char *url, *key_file;
     bool json, help;
@@ -536,6 +531,8 @@ static enum admin_cli_result verb_run(
     if (session_open(&session, arguments->url, arguments->key_file)) {
         if (strcmp(request->verb->name, "media add") == 0)
             result = media_add(&session, request);
+        else if (strcmp(request->verb->name, "statement import") == 0)
+            result = statement_import(&session, request);
         else if (request->file != NULL)
             result = users_load(&session, request);
         else if (strcmp(request->verb->name, "sale show") == 0)

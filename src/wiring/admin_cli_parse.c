@@ -5,6 +5,7 @@
 #include "wiring/admin_cli_parts.h"
 #include "wiring/time_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct admin_verb *admin_verb_find(int argc, char **argv, int *words)
@@ -278,4 +279,30 @@ void admin_verbs_help(FILE *out)
         "  exit: 0 done, 1 refused by the server, 2 wrong arguments, 3 no server\n\n");
     for (uint32_t i = 0; i < admin_verb_count; i++)
         fprintf(out, "  %-16s %s\n", admin_verbs[i].name, admin_verbs[i].help);
+}
+
+bool admin_key_read(const char *key_file, char *header, size_t header_bytes, FILE *errors)
+{
+    char key[ADMIN_KEY_BYTES] = "";
+    const char *from_environment = getenv("STAMPEDE_ADMIN_KEY");
+    if (key_file != NULL) {
+        FILE *file = fopen(key_file, "re");
+        const bool got = file != NULL && fgets(key, sizeof key, file) != NULL;
+        if (file != NULL)
+            fclose(file);
+        if (!got) {
+            fprintf(errors, "stampede admin: %s can't be read, or is empty\n", key_file);
+            return false;
+        }
+    } else if (from_environment != NULL) {
+        snprintf(key, sizeof key, "%s", from_environment);
+    }
+    key[strcspn(key, " \t\r\n")] = 0;
+    if (key[0] == 0) {
+        fprintf(errors, "stampede admin: set STAMPEDE_ADMIN_KEY, or name a --key-file\n");
+        return false;
+    }
+    snprintf(header, header_bytes, "Authorization: Bearer %s", key);
+    explicit_bzero(key, sizeof key);
+    return true;
 }

@@ -16,6 +16,7 @@ enum {
     ADMIN_PATH_BYTES = 1024,
     ADMIN_ERROR_BYTES = 240,
     ADMIN_USERS_PER_CALL = 1000,
+    ADMIN_KEY_BYTES = 512,
     ADMIN_ROWS_STANDARD = 100, /* of a list that is cut */
 };
 
@@ -75,6 +76,8 @@ const struct admin_verb *admin_verb_find(int argc, char **argv, int *words);
 /* Arguments after the verb. STATUS_BAD_INPUT: `error` says what is wrong. */
 MUST_CHECK enum status admin_request_parse(struct admin_request *request, const struct admin_verb *verb,
     int argc, char **argv, uint64_t now_ms, char error[ADMIN_ERROR_BYTES]);
+/* The key from its file or the environment, as the header that carries it. False: said why. */
+MUST_CHECK bool admin_key_read(const char *key_file, char *header, size_t header_bytes, FILE *errors);
 void admin_request_free(struct admin_request *request);
 void admin_verb_help(const struct admin_verb *verb, FILE *out);
 void admin_verbs_help(FILE *out);

@@ -33,6 +33,7 @@ static struct alarm_row rows[ALARMS] = {
     [ALARM_DATABASE_AWAY] = ALARM_ROW("database-away"),
     [ALARM_DISK_FULL] = ALARM_ROW("disk-full"),
     [ALARM_PAYMENT_UNKNOWN] = ALARM_ROW("payment-unknown"),
+    [ALARM_STATEMENT] = ALARM_ROW("statement"),
     [ALARM_TEST_MODE] = ALARM_ROW("test-mode"),
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

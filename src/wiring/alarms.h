@@ -16,6 +16,7 @@ enum alarm {
     ALARM_DATABASE_AWAY,
     ALARM_DISK_FULL,
     ALARM_PAYMENT_UNKNOWN, /* a provider tells of a payment of ours whose order is not known */
+    ALARM_STATEMENT,       /* a provider's statement has money without an order */
     ALARM_TEST_MODE,       /* the sandbox takes the payments */
     ALARMS,
 };

@@ -42,7 +42,8 @@ def browser(pattern):
 # finding: (what holds now, its tests)
 FINDINGS = {
     "1": ("money is not kept without a unit when the provider was away",
-          [e2e("unanswered_payments"), unit("orders/cashier")]),
+          [e2e("unanswered_payments"), unit("orders/cashier"), e2e("admin_statement"), e2e("statement_cli"),
+           unit("payment/alipay_statement"), unit("payment/wechat_statement"), unit("payment/stripe_statement")]),
     "2": ("a change of a sale that was answered is not undone by an older record",
           [e2e("sale_terms"), seam("store_sqlite"), unit("inventory/embedded")]),
     "3": ("an older database beside the present journal is refused or repaired",

@@ -783,6 +783,11 @@ def orders_are_paid_through_a_provider_and_given_back():
     true("order" in [one["why"] for one in admin("adminListRefunds", role="viewer")["refunds"]])
     admin("adminListRefunds", open=1)
     admin("adminListRefunds", 400, "bad-query", after="x")
+    rows = [{"reference": "0123456789abcdef-1", "kind": "captured", "amount": 1, "currency": "CNY"}]
+    admin("adminCompareStatement", body={"provider": "sandbox", "rows": rows}, role="operator")
+    admin("adminCompareStatement", 422, "bad-value", body={"provider": "sandbox", "rows": 7})
+    admin("adminListUnstated", role="viewer", provider="sandbox", of="payments")
+    admin("adminListUnstated", 400, "bad-query", provider="sandbox", of="moons")
     totals = admin("adminMoneyTotals", role="viewer")
     equal(totals["captured"] - totals["refunded"], totals["paid"])
     call("adminMoneyTotals", 401, "admin-key-required")

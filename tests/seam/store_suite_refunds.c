@@ -341,6 +341,66 @@ static void flags_of_sales_and_items_are_kept(void **state)
     assert_false(suite_item_of(f, f->one).deduct_on_payment);
 }
 
+static void what_no_statement_has_is_listed(void **state)
+{
+    struct fixture *f = *state;
+    struct payment payment;
+    struct order after;
+    struct refund refund;
+    struct statement_missing rows[4];
+    uint32_t count;
+    struct unstated_query query = { .provider = "alpha", .from_ms = NEWS_MS, .to_ms = NEWS_MS };
+    money_started(f, money_pending(f, 7), "alpha", "a1");
+    money_started(f, money_pending(f, 8), "beta", "b1");
+    assert_int_equal(money_captured(f, "alpha", "a1", &payment, &after), LEARN_PAID);
+    assert_int_equal(money_captured(f, "beta", "b1", &payment, &after), LEARN_PAID);
+    payment = money_of(f, "a1");
+    assert_int_equal(money(f)->refund_of_payment(f->store, payment.id, &refund), STATUS_NOT_FOUND);
+    assert_int_equal(money(f)->unstated(f->store, &query, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].reference, "a1");
+    assert_int_equal(rows[0].amount, FLASH_PRICE);
+    assert_int_equal(rows[0].time_ms, NEWS_MS);
+    query.from_ms++;
+    assert_int_equal(money(f)->unstated(f->store, &query, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 0);
+    query.from_ms--;
+    assert_int_equal(money_move(f, payment.ticket, ORDER_EVENT_REFUND, &after), MOVE_DONE);
+    assert_int_equal(money(f)->refund_of_payment(f->store, payment.id, &refund), STATUS_OK);
+    assert_int_equal(money(f)->refund_done(f->store, refund.id, "theirs", NEWS_MS), STATUS_OK);
+    query.refunds = true;
+    assert_int_equal(money(f)->unstated(f->store, &query, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(rows[0].reference, "a1");
+    assert_int_equal(money(f)->stated(f->store, &payment.id, 1, &refund.id, 1, 77), STATUS_OK);
+    assert_int_equal(money(f)->stated(f->store, &payment.id, 1, &refund.id, 1, 78), STATUS_OK);
+    suite_restart(f);
+    assert_int_equal(money_of(f, "a1").stated_ms, 77);
+    for (int i = 0; i < 2; i++) {
+        query.refunds = i == 1;
+        assert_int_equal(money(f)->unstated(f->store, &query, rows, 4, &count), STATUS_OK);
+        assert_int_equal(count, 0);
+    }
+}
+
+static void a_payment_that_a_statement_has_is_asked_about(void **state)
+{
+    struct fixture *f = *state;
+    struct payment list[2], payment;
+    struct order after;
+    uint32_t count;
+    uint64_t next_ms;
+    money_started(f, money_pending(f, 7), "alpha", "a1");
+    assert_int_equal(money_closed(f, "alpha", "a1", &after), LEARN_CLOSED);
+    assert_int_equal(money(f)->ask(f->store, money_of(f, "a1").id, NEWS_MS), STATUS_OK);
+    assert_int_equal(money(f)->due(f->store, NEWS_MS, list, 2, &count, &next_ms), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_true(payment_is_unanswered(&list[0]));
+    assert_int_equal(money_captured(f, "alpha", "a1", &payment, &after), LEARN_PAID);
+    assert_int_equal(money(f)->ask(f->store, payment.id, NEWS_MS + 1), STATUS_OK);
+    assert_int_equal(money_of(f, "a1").next_ms, 0); /* nothing is left to ask */
+}
+
 int suite_run_refunds(void)
 {
     const struct CMUnitTest rules[] = {
@@ -354,6 +414,8 @@ int suite_run_refunds(void)
         SUITE_RULE(a_refund_is_due_until_it_is_confirmed),
         SUITE_RULE(a_sale_that_wants_details_gets_them_before_money),
         SUITE_RULE(what_a_sale_asks_of_its_visitors_is_kept),
+        SUITE_RULE(what_no_statement_has_is_listed),
+        SUITE_RULE(a_payment_that_a_statement_has_is_asked_about),
         SUITE_RULE(flags_of_sales_and_items_are_kept),
     };
     return cmocka_run_group_tests_name("order store: refunds", rules, NULL, NULL);

@@ -102,6 +102,14 @@ void model_store_end(
 
 struct order *model_store_order(const struct model_store *, ticket_number); /* NULL: there is none */
 
+/* model_store_statement.c */
+enum status model_payment_ask(struct order_store *, uint64_t id, uint64_t now_ms);
+enum status model_stated(struct order_store *, const uint64_t *payments, uint32_t payment_count,
+    const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms);
+enum status model_unstated(struct order_store *, const struct unstated_query *,
+    struct statement_missing *, uint32_t max, uint32_t *count);
+enum status model_refund_of_payment(struct order_store *, uint64_t payment, struct refund *);
+
 /* model_store_payment.c */
 extern const struct payment_store_ops model_payment_ops;
 struct payment *model_payment_find(const struct model_store *, const char *reference);

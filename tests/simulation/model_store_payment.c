@@ -504,6 +504,7 @@ const struct payment_store_ops model_payment_ops = {
     .refund_again = model_refund_again,
     .refund_done = model_refund_done,
     .refunds = model_refunds,
+    .refund_of_payment = model_refund_of_payment,
     .refund_of_order = model_refund_of_order,
     .details_set = model_details_set,
     .details = model_details,
@@ -511,4 +512,7 @@ const struct payment_store_ops model_payment_ops = {
     .search_next = model_search_next,
     .search_end = model_search_end,
     .totals = model_money_totals,
+    .ask = model_payment_ask,
+    .stated = model_stated,
+    .unstated = model_unstated,
 };

@@ -1,4 +1,5 @@
 #include "payment/sandbox_bank.h"
+#include "payment/statement.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -186,6 +187,37 @@ static void nothing_can_be_paid_and_given_back_too(void **state)
     assert_int_equal(bank_refund(place->bank, "r-1", "k-2", 0, &out), BANK_REFUSED);
 }
 
+static bool row_sum(void *context, const struct statement_row *row)
+{
+    uint64_t *sums = context;
+    sums[row->kind] += row->amount;
+    return true;
+}
+
+static void its_books_are_a_statement(void **state)
+{
+    struct place *place = *state;
+    struct sandbox_message out;
+    char path[256], bytes[8192];
+    uint64_t sums[2] = { 0 };
+    made(place, "r-0");
+    paid(place, "r-1", BANK_PAY);
+    paid(place, "r-2", BANK_PAY);
+    assert_int_equal(bank_refund(place->bank, "r-2", "k", PRICE, &out), BANK_DONE);
+    snprintf(path, sizeof path, "%s/payments", place->folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    struct statement_reader reader = { .text = span_of(bytes, size), .take = row_sum, .context = sums };
+    assert_int_equal(statement_read("sandbox", &reader), STATUS_OK);
+    assert_int_equal(reader.rows, 3);
+    assert_int_equal(sums[STATEMENT_CAPTURED], 2 * PRICE);
+    assert_int_equal(sums[STATEMENT_REFUNDED], PRICE);
+    reader.text = SPAN("something else");
+    assert_int_equal(statement_read("sandbox", &reader), STATUS_BAD_INPUT);
+}
+
 static void everything_told_survives_opening_again(void **state)
 {
     struct place *place = *state;
@@ -321,6 +353,7 @@ int main(void)
         RULE(closed_and_declined_cannot_be_paid_and_paid_cannot_be_closed),
         RULE(a_refund_happens_once_under_its_key),
         RULE(nothing_can_be_paid_and_given_back_too),
+        RULE(its_books_are_a_statement),
         RULE(everything_told_survives_opening_again),
         RULE(a_torn_row_costs_that_row_only),
         RULE(switches_at_0_do_nothing_and_at_100_always_happen),
