@@ -82,7 +82,9 @@ void http_reply_head(struct text *out, int status, struct span content_type,
     }
     if (closing)
         text_literal(out, "\r\nConnection: close");
-    text_literal(out, "\r\n");
+    if (span_equal(content_type, SPAN("application/problem+json")))
+        text_literal(out, "\r\nCache-Control: no-store");
+    text_literal(out, "\r\nX-Content-Type-Options: nosniff\r\n");
     if (extra_headers.size > 0)
         text_add(out, extra_headers);
     text_literal(out, "\r\n");

@@ -8,7 +8,8 @@
 const char *http_reason(int status); /* "Not Found"; "Unknown" for codes that nobody here sends */
 
 /* Status line, Date, Content-Type (unless empty), Content-Length (not for 1xx, 204 and 304),
- * Connection: close when closing, `extra_headers` as they are (whole lines with CRLF, or
+ * Connection: close when closing, Cache-Control: no-store for a problem, X-Content-Type-Options: nosniff,
+ * `extra_headers` as they are (whole lines with CRLF, or
  * SPAN_NONE), and the empty line. */
 void http_reply_head(struct text *out, int status, struct span content_type,
     struct span extra_headers, size_t body_bytes, bool closing);

@@ -138,9 +138,7 @@ static void form_label(
         text_format(&headers, "Content-Encoding: %s\r\n", encoding_name[encoding]);
     /* img-src data: pictures of the human check come within its JSON. frame-ancestors: pages with
      * buttons that pay and give back are in nobody's frame. */
-    text_literal(&headers,
-        "X-Content-Type-Options: nosniff\r\n"
-        "Content-Security-Policy: default-src 'self'; img-src 'self' data:");
+    text_literal(&headers, "Content-Security-Policy: default-src 'self'; img-src 'self' data:");
     origins_add(&headers, label->image_origins);
     text_literal(&headers, "; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n");
     invariant(!etag.overflow && !headers.overflow);

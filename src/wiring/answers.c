@@ -220,7 +220,7 @@ static void won_render_slowly(const struct edge_answer *answer, const struct fun
     text_hex64(&body, funnel_order_id(keys, answer->b));
     text_literal(&body, "\",\"item\":");
     won_numbers(answer, &body);
-    text_literal(&head, "Location: /v1/tickets/");
+    text_literal(&head, "Cache-Control: no-store\r\nLocation: /v1/tickets/");
     text_hex64(&head, ticket);
     text_literal(&head, "\r\n");
     text_add(&head, headers);

@@ -21,7 +21,8 @@ static void receipt_reply(struct job *job, const struct provider_receipt *receip
     struct text out = text_in(job->response, job->response_bytes);
     http_reply(&out, receipt->status,
         receipt->type == NULL ? SPAN_NONE : span_from_string(receipt->type),
-        receipt->status == 503 ? SPAN("Retry-After: 2\r\n") : SPAN_NONE,
+        receipt->status == 503 ? SPAN("Cache-Control: no-store\r\nRetry-After: 2\r\n")
+                               : SPAN("Cache-Control: no-store\r\n"),
         span_from_string(receipt->body), job->closing);
     job->response_size = out.size;
     job->result = JOB_REPLY;

@@ -29,7 +29,7 @@ static void signed_reply(struct desk *desk, struct job *job, int status, struct 
     text_string(&head, SANDBOX_HEADER);
     text_literal(&head, ": ");
     text_string(&head, signature);
-    text_literal(&head, "\r\n");
+    text_literal(&head, "\r\nCache-Control: no-store\r\n");
     http_reply(&out, status, SPAN("application/json"), text_span(&head), body, job->closing);
     job->response_size = out.size;
     job->result = JOB_REPLY;

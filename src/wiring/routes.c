@@ -378,7 +378,8 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     if (exchange->request->method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (live)
-        return reply_bytes(exchange, 200, SPAN("text/plain"), SPAN_NONE, SPAN("ok\n"));
+        return reply_bytes(
+            exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));
     return ready ? public_ready(exchange) : public_metrics(exchange);
 }
 

@@ -21,7 +21,6 @@ enum edge_verdict media_request(struct exchange *exchange, struct span name)
     text_add(&head, text_span(&etag));
     text_literal(&head,
         "\r\nCache-Control: public, max-age=31536000, immutable\r\n"
-        "X-Content-Type-Options: nosniff\r\n"
         "Content-Security-Policy: default-src 'none'\r\n");
     text_add(&head, cors_headers(exchange->routes, exchange->cors, origin));
     invariant(!head.overflow);

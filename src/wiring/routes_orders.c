@@ -55,7 +55,7 @@ void job_hand_in(struct routes *routes, struct job *job)
 void complete_problem(struct routes *routes, uint64_t token, enum problem problem,
     const char *detail, bool closing, uint8_t cors)
 {
-    char bytes[1024], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
+    char bytes[2048], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes);
     struct text head = text_in(lines, sizeof lines);
     if (problem_texts[problem].status == 503)
@@ -156,7 +156,7 @@ enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by
 
 static void mine_complete(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
-    char bytes[512], body_bytes[160], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
+    char bytes[1024], body_bytes[160], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes);
     struct text body = text_in(body_bytes, sizeof body_bytes);
     struct text head = text_in(lines, sizeof lines);

@@ -20,7 +20,10 @@ enum edge_verdict reply_bytes(
     char origin[ORIGIN_BYTES_MAX + 64], lines[512];
     struct text head = text_in(lines, sizeof lines);
     text_add(&head, headers);
-    text_add(&head, cors_headers(exchange->routes, exchange->cors, origin));
+    const struct span cors = cors_headers(exchange->routes, exchange->cors, origin);
+    text_add(&head, cors);
+    if (cors.size == 0 && exchange->routes->settings->origin_count > 0)
+        text_literal(&head, "Vary: Origin\r\n"); /* another page would have got another answer */
     invariant(!head.overflow);
     http_reply(exchange->out, status, type, text_span(&head), body, exchange->closing);
     return EDGE_REPLIED;

@@ -93,7 +93,7 @@ FINDINGS = {
             e2e("desk_details"), unit("wiring/admin_cli_verbs"), unit("wiring/sale_meters")]),
     "27": ("an order leads to its customer", [e2e("customers"), unit("store/sqlite_customers"), unit("base/sign")]),
     "28": ("products, items and sales can be corrected", []),
-    "29": ("every answer has its security headers", []),
+    "29": ("every answer has its security headers", [e2e("routes_reply")]),
     "30": ("push works behind the sample proxies on any port", [e2e("deploy", "works_as")]),
     "31": ("methods, rights, HEAD, versions and WebSocket codes are as the standards say",
            [unit("edge/http_parse"), unit("edge/serve"), unit("base/utf8"), e2e("push", "frames"),

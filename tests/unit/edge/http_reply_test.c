@@ -13,6 +13,7 @@
 static char room[1024];
 
 #define DATE "\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT"
+#define NOSNIFF "\r\nX-Content-Type-Options: nosniff\r\n"
 
 static int date_set(void **state)
 {
@@ -33,7 +34,20 @@ static void a_reply_has_its_type_and_length(void **state)
     (void)state;
     struct text out = text_in(room, sizeof(room));
     http_reply(&out, 200, SPAN("text/plain"), SPAN_NONE, SPAN("hello"), false);
-    expect(&out, "HTTP/1.1 200 OK" DATE "\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello");
+    expect(&out,
+        "HTTP/1.1 200 OK" DATE "\r\nContent-Type: text/plain\r\nContent-Length: 5" NOSNIFF
+        "\r\nhello");
+}
+
+static void a_problem_is_not_to_be_kept(void **state)
+{
+    (void)state;
+    struct text out = text_in(room, sizeof(room));
+    http_reply(&out, 404, SPAN("application/problem+json"), SPAN_NONE, SPAN("{}"), false);
+    expect(&out,
+        "HTTP/1.1 404 Not Found" DATE
+        "\r\nContent-Type: application/problem+json\r\nContent-Length: 2"
+        "\r\nCache-Control: no-store" NOSNIFF "\r\n{}");
 }
 
 static void extra_headers_and_closing_are_said(void **state)
@@ -43,7 +57,7 @@ static void extra_headers_and_closing_are_said(void **state)
     http_reply(&out, 429, SPAN("a/b"), SPAN("Retry-After: 2\r\nX: y\r\n"), SPAN(""), true);
     expect(&out,
         "HTTP/1.1 429 Too Many Requests" DATE "\r\nContent-Type: a/b\r\nContent-Length: 0\r\n"
-        "Connection: close\r\nRetry-After: 2\r\nX: y\r\n\r\n");
+        "Connection: close" NOSNIFF "Retry-After: 2\r\nX: y\r\n\r\n");
 }
 
 static void replies_without_a_body_have_no_length(void **state)
@@ -53,8 +67,8 @@ static void replies_without_a_body_have_no_length(void **state)
     http_reply(&out, 204, SPAN_NONE, SPAN_NONE, SPAN_NONE, false);
     http_reply(&out, 304, SPAN_NONE, SPAN("ETag: \"a\"\r\n"), SPAN_NONE, false);
     expect(&out,
-        "HTTP/1.1 204 No Content" DATE "\r\n\r\nHTTP/1.1 304 Not Modified" DATE
-        "\r\nETag: \"a\"\r\n\r\n");
+        "HTTP/1.1 204 No Content" DATE NOSNIFF "\r\nHTTP/1.1 304 Not Modified" DATE NOSNIFF
+        "ETag: \"a\"\r\n\r\n");
 }
 
 static void too_little_room_is_told(void **state)
@@ -90,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reply_has_its_type_and_length),
+        cmocka_unit_test(a_problem_is_not_to_be_kept),
         cmocka_unit_test(extra_headers_and_closing_are_said),
         cmocka_unit_test(replies_without_a_body_have_no_length),
         cmocka_unit_test(too_little_room_is_told),
