@@ -183,6 +183,26 @@ void stock_pump_look(struct stock_pump *pump)
     pump->look_ms = 0;
 }
 
+bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket)
+{
+    bool answered = false;
+    for (uint32_t i = 0; i < pump->count; i++) {
+        if (pump->flights[i].event.settle.ticket != ticket)
+            continue;
+        if (pump->flights[i].state != FLIGHT_ANSWERED)
+            return true;
+        answered = true;
+    }
+    /* Not seen: it is to be looked for, or there are too many before it, or it is confirmed. */
+    return !answered && (pump->look_ms == 0 || pump->count == pump->config.flight_max);
+}
+
+ticket_number stock_pump_ticket(struct stock_pump *pump, const struct inventory_answer *answer)
+{
+    const struct flight *flight = flight_find(pump, answer->tag & ~STOCK_PUMP_TAG);
+    return flight == NULL ? 0 : flight->event.settle.ticket;
+}
+
 /* An answer that no record followed for long is asked again: the engine answers "unchanged",
  * nothing is done twice. */
 static bool flight_is_due(const struct flight *flight, uint64_t now_ms)

@@ -47,6 +47,10 @@ MUST_CHECK enum status stock_pump_turn(
     struct stock_pump *pump, uint64_t now_ms, struct stock_pump_progress *progress);
 /* An order has moved: the next turn looks into the store at once. */
 void stock_pump_look(struct stock_pump *pump);
+/* Whether a step of this ticket has not been answered by the inventory yet. */
+bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket);
+/* The ticket that an answer to the pump is about; 0: not known any more. */
+ticket_number stock_pump_ticket(struct stock_pump *pump, const struct inventory_answer *answer);
 /* False: not an answer to the pump. */
 bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer);
 

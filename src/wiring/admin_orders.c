@@ -7,7 +7,7 @@
 static void moved_reply(struct desk *desk, struct job *job, const struct order *order)
 {
     struct text body = job_body(job);
-    desk_order_json(desk, order, &body);
+    desk_returned_json(desk, order, &body);
     job_reply_json(job, 200, &body);
 }
 

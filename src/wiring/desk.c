@@ -235,6 +235,9 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
     case JOB_PAYMENT:
         desk_payment_job(desk, job);
         break;
+    case JOB_RETURN:
+        desk_return_job(desk, job);
+        break;
     case JOB_PUBLIC:
         desk_public_job(desk, job);
         break;
@@ -345,27 +348,6 @@ static void expiry_run(struct desk *desk, uint32_t written)
         stock_pump_look(desk->pump);
 }
 
-/* The pump and the waitlist share a port. */
-static void pump_port_collect(struct desk *desk)
-{
-    struct inventory_port *port = desk->config.pump_port;
-    const struct inventory_answer *answer;
-    while ((answer = port->ops->collect(port)) != NULL)
-        invariant(stock_pump_answer(desk->pump, desk->now_ms, answer)
-            || waitlist_answer(&desk->waitlist, answer));
-}
-
-static void returns_run(struct desk *desk)
-{
-    struct stock_pump_progress pump;
-    pump_port_collect(desk);
-    if (stock_pump_turn(desk->pump, desk->now_ms, &pump) == STATUS_OK)
-        desk_alarms_pump(desk, &pump);
-    const enum status status = waitlist_turn(&desk->waitlist, desk->now_ms);
-    if (status != STATUS_OK && status != STATUS_AWAY)
-        log_error("desk", "the waitlist can't be served: %s", status_name(status));
-}
-
 /* What the courier brings back, to those who asked; some of it, so that jobs don't wait for all. True:
  * there may be more. */
 static bool courier_turn(struct desk *desk)
@@ -403,6 +385,8 @@ static uint32_t desk_turn(struct desk *desk)
     desk_media_turn(desk);
     desk_bans_turn(desk);
     desk_high_water_turn(desk, false);
+    if (desk->now_ms < desk->returns_until_ms)
+        desk_returns_run(desk); /* somebody waits for it: not only with the orders */
     edges_wake(desk);
     if (!orders_are_due(desk))
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
@@ -414,7 +398,7 @@ static uint32_t desk_turn(struct desk *desk)
     desk->orders_last = progress.records;
     lag_turn(desk, &progress);
     expiry_run(desk, progress.records);
-    returns_run(desk);
+    desk_returns_run(desk);
     if (desk->now_ms >= desk->schedule_at_ms) {
         desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
         desk_schedule(desk);

@@ -31,7 +31,16 @@ enum {
     DESK_PRIORITY = 10,              /* nice */
 };
 
-enum job_kind { JOB_ORDER, JOB_ORDERS, JOB_PAYMENT, JOB_PUBLIC, JOB_OUTSIDE, JOB_PUSH, JOB_ADMIN };
+enum job_kind {
+    JOB_ORDER,
+    JOB_ORDERS,
+    JOB_PAYMENT,
+    JOB_RETURN, /* a JOB_PUBLIC that gave units back and waits until they are there */
+    JOB_PUBLIC,
+    JOB_OUTSIDE,
+    JOB_PUSH,
+    JOB_ADMIN,
+};
 /* Whose places a job takes (job_shares.h). The desk does the urgent ones first. */
 enum job_share {
     SHARE_ADMIN,

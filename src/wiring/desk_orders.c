@@ -201,5 +201,5 @@ void public_order_cancel(struct desk *desk, struct job *job, uint32_t id)
     bool done = false;
     (void)id;
     if (public_order_read(desk, job, &order) && desk_order_move(desk, job, &move, &order, &done))
-        public_order_reply(desk, job, 200, &order);
+        desk_return_reply(desk, job, &order, done);
 }

@@ -149,8 +149,9 @@ struct desk {
     uint64_t schedule_at_ms;
     lsn_t durable_seen; /* to notice that wins come in */
     uint64_t selling_until_ms;
-    uint64_t orders_at_ms; /* not before this */
-    uint32_t orders_last;  /* records of the last transaction */
+    uint64_t returns_until_ms; /* until then somebody waits for units that are on their way back */
+    uint64_t orders_at_ms;     /* not before this */
+    uint32_t orders_last;      /* records of the last transaction */
     bool catalog_stale;
     bool bans_stale;
     uint64_t bans_next_ms; /* when the first ban is over */
@@ -172,6 +173,13 @@ void desk_order_changed(void *context, ticket_number ticket, user_id user);
 /* desk_orders.c */
 void desk_order_job(struct desk *desk, struct job *job);
 void desk_orders_job(struct desk *desk, struct job *job);
+/* desk_returns.c: brings stock events to the inventory, serves those in line. */
+void desk_returns_run(struct desk *desk);
+void desk_return_job(struct desk *desk, struct job *job);
+/* The order was cancelled or refunded: answers when its units are back in the inventory, or soon. */
+void desk_return_reply(struct desk *desk, struct job *job, const struct order *order, bool done);
+/* The order as JSON; "returning" as long as its units are on their way. */
+void desk_returned_json(struct desk *desk, const struct order *order, struct text *out);
 void desk_push_job(struct desk *desk, struct job *job); /* desk_push.c */
 /* "orders":[…] of the job's user, the newest ones. */
 MUST_CHECK enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out);

@@ -277,7 +277,7 @@ void public_order_refund(struct desk *desk, struct job *job, uint32_t id)
         }
     }
     if (desk_order_move(desk, job, &move, &order, &done))
-        public_order_reply(desk, job, 200, &order);
+        desk_return_reply(desk, job, &order, done);
 }
 
 /* ---- deduct on payment: the unit is taken when payment starts ---- */

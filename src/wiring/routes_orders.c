@@ -299,7 +299,7 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
     struct job *job = exchange_job(exchange, JOB_PUBLIC, route.pays ? SHARE_PAY : SHARE_VIEW, user);
     if (job == NULL)
         return EDGE_REPLIED;
-    job->may_wait = route.pays && waits_have_room(routes, user);
+    job->may_wait = waits_have_room(routes, user);
     job->client = *request->client;
     (void)job_fill(job, request, path);
     job_hand_in(routes, job);

@@ -66,7 +66,7 @@ struct ask {
 
 /* A request that waits for news of an order (routes_waits.c): the job to hand in again. */
 struct wait {
-    uint8_t kind; /* enum job_kind: JOB_ORDER or JOB_PAYMENT */
+    uint8_t kind; /* enum job_kind: JOB_ORDER, JOB_PAYMENT or JOB_RETURN */
     bool called;  /* there was news, but no job */
     uint64_t token;
     user_id user;

@@ -1,7 +1,8 @@
 /* wiring/routes_waits.c: requests that wait at their edge: order views for news of the order, payers for
- * the address to pay at. Who waits holds no place at the desk: a job is handed in again when there is news
- * of the order, and when the time is up. Once half of the table is taken, one user has WAITS_PER_USER of it
- * at most; who may not wait is answered at once with what is known. */
+ * the address to pay at, those who gave units back for these to be there. Who waits holds no place at
+ * the desk: a job is handed in again when there is news of the order, and when the time is up. Once half
+ * of the table is taken, one user has WAITS_PER_USER of it at most; who may not wait is answered at once
+ * with what is known. */
 #include "wiring/routes_parts.h"
 
 static enum job_share share_of(enum job_kind kind)
@@ -51,7 +52,7 @@ void wait_start(struct routes *routes, const struct wait *wait)
 
 void wait_add(struct routes *routes, const struct job *job)
 {
-    const struct wait wait = { .kind = job->kind == JOB_ORDER ? JOB_ORDER : JOB_PAYMENT,
+    const struct wait wait = { .kind = job->kind == JOB_PUBLIC ? JOB_PAYMENT : (uint8_t)job->kind,
         .token = job->token,
         .user = job->user,
         .ticket = job->ticket,

@@ -56,6 +56,7 @@ FINDINGS = {
     "6": ("paying leaves places for operators and callbacks", [e2e("routes_waits"), unit("wiring/job_shares")]),
     "7": ("damaged files are found, and the start says which",
           [e2e("data_folder"), unit("wiring/data_folder"), unit("inventory/snapshot"), e2e("room", "nobody_who"),
+           e2e("desk_returns"),
            unit("payment/sandbox"), unit("payment/sandbox_bank"), unit("store/sqlite_details"),
            e2e("desk_money", "costs_nothing"), e2e("desk_sandbox", "power_cut")]),
     "8": ("an earlier win is no way round the funnel, and hoarding gains nothing",
