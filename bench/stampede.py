@@ -13,7 +13,7 @@ import time
 
 from servers import Server
 
-ADMIN_KEY = "bench-0123456789abcdef0123456789abcdef"
+ADMIN_KEY = "sk_bench-" + 37 * "0"  # of the form that `stampede key new` writes
 PASS_CHARACTERS = 48
 REPEATED_USERS = 1024   # sold-out and duplicate slices cycle through that many passes
 FIRST_WINNER = 1 << 20  # users of winning slices start here, far from those
