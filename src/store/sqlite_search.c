@@ -13,7 +13,7 @@ static const struct sqlite_sql search_put = { SQL_PAYMENT_SEARCH,
     " ON CONFLICT(reference) DO NOTHING" };
 static const struct sqlite_sql search_next = { SQL_PAYMENT_SEARCH_NEXT,
     "UPDATE payments SET provider = ?2, tries = 0, next_ms = ?3, closing_ms = ?3"
-    " WHERE id = ?1 AND searched = 1 AND state = 3" };
+    " WHERE id = ?1 AND searched = 1 AND (state = 3 OR (state = 5 AND next_ms > 0))" };
 static const struct sqlite_sql search_end = { SQL_PAYMENT_SEARCH_END,
     "DELETE FROM payments WHERE id = ?1 AND searched = 1 AND state IN (3, 5)" };
 

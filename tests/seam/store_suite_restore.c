@@ -121,6 +121,22 @@ static void a_payment_that_was_found_stays_when_the_search_ends(void **state)
     assert_int_equal(after.state, ORDER_PAID);
 }
 
+static void a_search_goes_on_when_its_first_provider_was_away_for_long(void **state)
+{
+    struct fixture *f = *state;
+    struct order after;
+    struct payment payment;
+    search_for(f, money_pending(f, 7), "alpha", "a1");
+    struct payment_news news = money_news("alpha", "a1", NEWS_CLOSED);
+    news.ask_ms = NEWS_MS + 50; /* closed without its word */
+    assert_int_equal(money_learn(f, news, &payment, &after), LEARN_CLOSED);
+    assert_int_equal(money(f)->search_next(f->store, payment.id, "beta", NEWS_MS + 60), STATUS_OK);
+    payment = money_of(f, "a1");
+    assert_string_equal(payment.provider, "beta");
+    assert_int_equal(payment.next_ms, NEWS_MS + 60);
+    assert_true(payment_is_unanswered(&payment));
+}
+
 static void late_money_is_linked_to_the_order_that_it_had_paid_before(void **state)
 {
     struct fixture *f = *state;
@@ -268,6 +284,7 @@ int suite_run_restore(void)
         SUITE_RULE(a_second_payment_of_an_order_paid_by_the_log_is_one_too_many),
         SUITE_RULE(an_order_is_not_closed_while_its_payments_are_searched_for),
         SUITE_RULE(a_payment_that_was_found_stays_when_the_search_ends),
+        SUITE_RULE(a_search_goes_on_when_its_first_provider_was_away_for_long),
         SUITE_RULE(late_money_is_linked_to_the_order_that_it_had_paid_before),
         SUITE_RULE(numbers_that_were_given_are_never_given_again),
         SUITE_RULE(what_the_log_names_and_the_database_lost_is_made_again),

@@ -461,7 +461,8 @@ static enum status model_search_next(
     struct order_store *store, uint64_t id, const char *provider, uint64_t now_ms)
 {
     struct payment *payment = payment_at(begin(store), id);
-    if (payment == NULL || !payment->searched || payment->state != PAYMENT_CLOSING)
+    if (payment == NULL || !payment->searched
+        || (payment->state != PAYMENT_CLOSING && !payment_is_unanswered(payment)))
         return STATUS_OK;
     snprintf(payment->provider, sizeof payment->provider, "%s", provider);
     payment->tries = 0;
