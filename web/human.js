@@ -6,6 +6,7 @@ import { challengeGet } from './api.js';
 import { element, textSet } from './dom.js';
 import { say } from './i18n.js';
 import { payloadOf } from './pow.js';
+import { widgetKnown, widgetShow } from './widget.js';
 
 const STEP = 20; /* pixels of PageUp and PageDown */
 
@@ -96,7 +97,7 @@ export function createHumanCheck() {
     }
 
     function code(challenge) {
-        const picture = element('img', { src: challenge.image, alt: say('human.picture'), class: 'human-picture' });
+        const picture = element('img', { src: challenge.image, alt: say('human.picture'), class: 'human-picture', width: 240, height: 80 });
         const label = element('label', { htmlFor: 'human-code' }, say('human.code'));
         const input = element('input', {
             id: 'human-code',
@@ -170,12 +171,34 @@ export function createHumanCheck() {
         return { token: challenge.token, x: places };
     }
 
+    /* A service's widget; the work is offered beside it, also when it does not load. */
+    function widget(challenge) {
+        const place = element('div', { class: 'human-widget' });
+        show(say('human.widget'), true, place);
+        again.hidden = true;
+        heading.focus({ preventScroll: true });
+        return new Promise((resolve) => {
+            other.onclick = () => resolve('other');
+            abort.signal.addEventListener('abort', () => resolve(null));
+            widgetShow(challenge.kind, challenge.site_key, place).then(
+                (response) => resolve({ token: challenge.token, response }),
+                () => textSet(words, say('human.widget-away')),
+            );
+        });
+    }
+
+    function ask(challenge) {
+        if (widgetKnown(challenge.kind))
+            return widget(challenge);
+        return challenge.kind === 'slider' ? slider(challenge) : code(challenge);
+    }
+
     /* One challenge from asking for it to its solution. */
     async function solveOne(session, item, kind) {
         const challenge = await challengeGet(session, item, kind);
         if (challenge.parameters !== undefined)
             return work(challenge);
-        const solution = await (challenge.kind === 'slider' ? slider(challenge) : code(challenge));
+        const solution = await ask(challenge);
         if (solution === 'again')
             return solveOne(session, item, kind);
         return solution === 'other' ? solveOne(session, item, 'pow') : solution;

@@ -22,6 +22,8 @@ const PATIENCE_MS = 60_000; /* nobody watches a queue for longer: the refusal is
 const EARLY_BY_MAX_MS = 3_000; /* a start this close is waited for, further off is an answer */
 const PASS_MARGIN_MS = 1_000;
 const CHECKS_MAX = 4;
+const VERDICT_PAUSE_MS = 300;
+const VERDICT_LOOKS_MAX = 60;
 
 /* The unit was taken and the order is there; only its payment could not be started. */
 const ORDERED_ANYWAY = new Set(['payment-refused', 'details-required', 'too-many-payments']);
@@ -73,10 +75,16 @@ export function createPurchase(itemId, clock, session, human, changed) {
     /* The first request learns what the sale asks for; a failed check is asked again, a few times. */
     async function passGet(token) {
         let solution;
+        let verdicts = VERDICT_LOOKS_MAX;
         for (let tries = 0; ; tries++) {
             try {
                 return await passPost(token, itemId, solution);
             } catch (refusal) {
+                if (refusal.type === 'in-progress' && solution?.response !== undefined && verdicts-- > 0) {
+                    tries--;
+                    await pause(VERDICT_PAUSE_MS); /* the service is being asked: the same again */
+                    continue;
+                }
                 if (!HUMAN_PROBLEMS.has(refusal.type) || tries === CHECKS_MAX)
                     throw refusal;
                 solution = await solutionAsk(token, refusal);

@@ -16,7 +16,7 @@ enum encoding {
 enum {
     ETAG_HASH_BYTES = 16,
     ETAG_BYTES = 2 * ETAG_HASH_BYTES + 5, /* quotes and "-br" */
-    HEADERS_BYTES = 512 + CSP_ORIGINS_MAX,
+    HEADERS_BYTES = 512 + 6 * CSP_WIDGET_MAX + CSP_ORIGINS_MAX,
     QUALITY_ONE = 1000, /* q=1 */
     HASH_CHARS = 8,     /* of a hashed name */
     PACK_QUALITY = 6,   /* of brotli: the highest takes a quarter of a second at every start */
@@ -101,7 +101,7 @@ static bool name_has_hash(struct span path)
 /* What is the same for all forms of a file. */
 struct label {
     bool immutable, varies;
-    const char *image_origins;
+    const char *image_origins, *widget_origins;
 };
 
 static void origins_add(struct text *out, const char *list)
@@ -109,6 +109,17 @@ static void origins_add(struct text *out, const char *list)
     for (size_t size; list += strspn(list, ", "), (size = strcspn(list, ", ")) > 0; list += size) {
         text_literal(out, " ");
         text_add(out, span_of(list, size));
+    }
+}
+
+/* A widget of somebody else (the human check's) brings a script, frames, styles and calls. */
+static void widget_add(struct text *out, const char *origins)
+{
+    static const char *const kinds[] = { "script-src 'self'", "frame-src", "connect-src 'self'",
+        "style-src 'self' 'unsafe-inline'" };
+    for (size_t i = 0; origins[0] != 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        text_format(out, "; %s", kinds[i]);
+        origins_add(out, origins);
     }
 }
 
@@ -140,6 +151,8 @@ static void form_label(
      * buttons that pay and give back are in nobody's frame. */
     text_literal(&headers, "Content-Security-Policy: default-src 'self'; img-src 'self' data:");
     origins_add(&headers, label->image_origins);
+    origins_add(&headers, label->widget_origins);
+    widget_add(&headers, label->widget_origins);
     text_literal(&headers, "; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n");
     invariant(!etag.overflow && !headers.overflow);
     form->headers = text_span(&headers);
@@ -183,7 +196,8 @@ static bool compress_with(struct span content, enum encoding encoding, struct fo
     return !smaller || form->owned != NULL;
 }
 
-static bool file_make(struct file *file, const struct asset *asset, const char *image_origins)
+static bool file_make(struct file *file, const struct asset *asset, const char *image_origins,
+    const char *widget_origins)
 {
     struct span content = span_of(asset->data, asset->size);
     file->path = span_from_string(asset->path);
@@ -195,7 +209,8 @@ static bool file_make(struct file *file, const struct asset *asset, const char *
     const struct label label = { .immutable = name_has_hash(file->path),
         .varies = file->forms[ENCODING_BROTLI].body.data != NULL
             || file->forms[ENCODING_GZIP].body.data != NULL,
-        .image_origins = image_origins };
+        .image_origins = image_origins,
+        .widget_origins = widget_origins };
     for (int i = 0; i < ENCODINGS; i++)
         form_label(&file->forms[i], content, (enum encoding)i, &label);
     return true;
@@ -215,7 +230,7 @@ static int asset_compare(const void *a, const void *b)
 }
 
 enum status static_files_open(struct static_files **opened, const struct asset *assets,
-    size_t count, const char *image_origins)
+    size_t count, const char *image_origins, const char *widget_origins)
 {
     *opened = NULL;
     struct static_files *files = calloc(1, sizeof(*files) + count * sizeof(struct file));
@@ -226,7 +241,8 @@ enum status static_files_open(struct static_files **opened, const struct asset *
             sorted[i] = &assets[i];
         qsort(sorted, count, sizeof(sorted[0]), asset_compare);
         for (; made && files->count < count; files->count++)
-            made = file_make(&files->files[files->count], sorted[files->count], image_origins);
+            made = file_make(
+                &files->files[files->count], sorted[files->count], image_origins, widget_origins);
     }
     free(sorted);
     if (!made) {

@@ -19,10 +19,11 @@ enum static_answer {
 };
 
 /* `assets` need not be sorted; they and their data stay where they are. `image_origins`: whose pictures
- * the pages may show besides ours, separated by commas or spaces, CSP_ORIGINS_MAX bytes at most. */
-enum { CSP_ORIGINS_MAX = 1024 };
+ * the pages may show besides ours, separated by commas or spaces, CSP_ORIGINS_MAX bytes at most.
+ * `widget_origins`: where the widget of the human check comes from, CSP_WIDGET_MAX bytes at most. */
+enum { CSP_ORIGINS_MAX = 1024, CSP_WIDGET_MAX = 128 };
 MUST_CHECK enum status static_files_open(struct static_files **files, const struct asset *assets,
-    size_t count, const char *image_origins);
+    size_t count, const char *image_origins, const char *widget_origins);
 void static_files_close(struct static_files *files); /* accepts NULL */
 /* "/" is /index.html. HEAD is answered like GET; the edge drops the body. */
 MUST_CHECK enum static_answer static_files_find(const struct static_files *files,

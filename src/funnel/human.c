@@ -26,6 +26,8 @@ static struct metric answer_metrics[HUMAN_ANSWERS] = {
     ANSWER_METRIC(HUMAN_SPENT, "spent"),
     ANSWER_METRIC(HUMAN_OLD, "old"),
     ANSWER_METRIC(HUMAN_CROWDED, "crowded"),
+    ANSWER_METRIC(HUMAN_PENDING, "pending"),
+    ANSWER_METRIC(HUMAN_AWAY, "away"),
     ANSWER_METRIC(HUMAN_REFUSED, "refused"),
 };
 
@@ -140,16 +142,18 @@ static void puzzle_render(const struct human *human, const struct puzzle *puzzle
 {
     char token[PUZZLE_CHARS];
     puzzle_issue(human->keys, puzzle, token);
-    text_format(out, "{\"kind\":\"%s\",\"token\":\"", puzzle->kind == HUMAN_IMAGE ? "image" : "slider");
+    const char *kind = puzzle->kind == HUMAN_IMAGE ? "image"
+        : puzzle->kind == HUMAN_SLIDER             ? "slider"
+                                                   : human->outside->name;
+    text_format(out, "{\"kind\":\"%s\",\"token\":\"", kind);
     text_add(out, span_of(token, sizeof token));
     text_format(out,
         "\",\"expires_ms\":%llu,\"tries\":%d,\"alternative\":\"/v1/items/%u/challenge?kind=pow\"",
         (unsigned long long)puzzle->expires_s * 1000,
-        puzzle->kind == HUMAN_IMAGE ? HUMAN_CODE_TRIES : HUMAN_SLIDER_TRIES, puzzle->item);
+        puzzle->kind == HUMAN_IMAGE ? HUMAN_CODE_TRIES : 1, puzzle->item);
 }
 
-static struct puzzle puzzle_make(
-    const struct human *human, const struct human_visit *visit, enum human_check kind)
+static struct puzzle puzzle_make(const struct human *human, const struct human_visit *visit, uint32_t kind)
 {
     struct puzzle puzzle = { .kind = kind,
         .item = visit->item,
@@ -188,10 +192,29 @@ static void slider_challenge(const struct human *human, const struct human_visit
     text_literal(out, "]}");
 }
 
+static void outside_challenge(const struct human *human, const struct human_visit *visit, struct text *out)
+{
+    const struct puzzle puzzle = puzzle_make(human, visit, PUZZLE_OUTSIDE);
+    puzzle_render(human, &puzzle, out);
+    text_format(out, ",\"site_key\":\"%s\"}", human->outside->site_key); /* needs no escapes: config.c */
+}
+
+const char *human_kind_name(const struct human *human, enum human_check asked)
+{
+    static const char *const names[HUMAN_CHECKS] = {
+        [HUMAN_NONE] = "none", [HUMAN_POW] = "pow", [HUMAN_IMAGE] = "image", [HUMAN_SLIDER] = "slider"
+    };
+    return human->outside != NULL && asked > HUMAN_POW ? human->outside->name : names[asked];
+}
+
 void human_challenge(const struct human *human, const struct human_visit *visit,
     enum human_check kind, struct text *out)
 {
-    const bool pictures = human->pool != NULL && pictures_allowed(human, visit);
+    const bool allowed = pictures_allowed(human, visit), pictures = human->pool != NULL && allowed;
+    if (kind != HUMAN_POW && human->outside != NULL && allowed) {
+        outside_challenge(human, visit, out);
+        return;
+    }
     if (kind == HUMAN_IMAGE && pictures) {
         const struct code_picture *picture = picture_pool_code(human->pool, human->edge);
         if (picture != NULL) {
@@ -211,11 +234,11 @@ void human_challenge(const struct human *human, const struct human_visit *visit,
 
 /* ---- reading */
 
-enum { SEEN_TOKEN = 1, SEEN_ANSWER = 2, SEEN_X = 4 };
+enum { SEEN_TOKEN = 1, SEEN_ANSWER = 2, SEEN_X = 4, SEEN_RESPONSE = 8 };
 
 struct solution {
     struct span pow; /* base64; or one of the others: */
-    struct span token, answer;
+    struct span token, answer, response;
     uint32_t x[PUZZLE_PIECES];
     unsigned seen;
 };
@@ -252,6 +275,9 @@ static void puzzle_fields(struct json_cursor *in, struct solution *solution)
         } else if (span_equal(name, SPAN("answer"))) {
             seen_mark(in, solution, SEEN_ANSWER);
             cursor_string(in, &solution->answer);
+        } else if (span_equal(name, SPAN("response"))) {
+            seen_mark(in, solution, SEEN_RESPONSE);
+            cursor_string(in, &solution->response);
         } else if (span_equal(name, SPAN("x"))) {
             seen_mark(in, solution, SEEN_X);
             places_read(in, solution->x);
@@ -267,7 +293,7 @@ static enum human_answer body_read(struct span body, struct solution *solution)
     struct json_cursor in = json_cursor_of(body);
     struct span name;
     unsigned count = 0;
-    solution->pow = solution->token = solution->answer = SPAN_NONE;
+    solution->pow = solution->token = solution->answer = solution->response = SPAN_NONE;
     solution->x[0] = solution->x[1] = 0;
     solution->seen = 0;
     if (body.size == 0)
@@ -288,7 +314,7 @@ static enum human_answer body_read(struct span body, struct solution *solution)
         return HUMAN_ABSENT;
     const unsigned seen = solution->seen;
     return solution->pow.data != NULL || seen == (SEEN_TOKEN | SEEN_ANSWER)
-            || seen == (SEEN_TOKEN | SEEN_X)
+            || seen == (SEEN_TOKEN | SEEN_X) || seen == (SEEN_TOKEN | SEEN_RESPONSE)
         ? HUMAN_PASSED
         : HUMAN_MALFORMED;
 }
@@ -296,8 +322,8 @@ static enum human_answer body_read(struct span body, struct solution *solution)
 /* ---- judging */
 
 /* `what`: 0 for the challenge itself, else the number of a try. */
-static uint64_t mark_of(const struct human *human, enum human_check kind, const void *nonce,
-    size_t nonce_bytes, uint32_t what)
+static uint64_t mark_of(
+    const struct human *human, uint32_t kind, const void *nonce, size_t nonce_bytes, uint32_t what)
 {
     uint8_t text[ALTCHA_NONCE_BYTES + 3] = { 0 };
     invariant(nonce_bytes <= ALTCHA_NONCE_BYTES);
@@ -356,6 +382,77 @@ static bool try_take(
     return false;
 }
 
+/* ---- a verdict from outside */
+
+enum { MARK_ASKED = 1, MARK_PERSON, MARK_MACHINE, MARK_NONE, MARK_BLAMED };
+
+static uint64_t outside_mark(const struct human *human, const struct puzzle *puzzle, uint32_t what)
+{
+    return mark_of(human, PUZZLE_OUTSIDE, &puzzle->nonce, sizeof puzzle->nonce, what);
+}
+
+static bool question_push(const struct human *human, const struct human_visit *visit,
+    const struct puzzle *puzzle, struct span response)
+{
+    struct human_question *question = ring_reserve(human->outside->questions);
+    if (question == NULL)
+        return false;
+    struct text client = text_in(question->client, sizeof question->client);
+    if (visit->client != NULL)
+        address_text(&client, visit->client);
+    question->client_size = (uint16_t)client.size;
+    question->person = outside_mark(human, puzzle, MARK_PERSON);
+    question->machine = outside_mark(human, puzzle, MARK_MACHINE);
+    question->none = outside_mark(human, puzzle, MARK_NONE);
+    question->expires_s = puzzle->expires_s;
+    question->response_size = (uint16_t)response.size;
+    memcpy(question->response, response.data, response.size);
+    ring_commit(human->outside->questions);
+    (void)ring_publish(human->outside->questions);
+    wake_signal(human->outside->asker);
+    return true;
+}
+
+/* The first time the question is asked, once; the same sent again hears what came of it. */
+static enum human_answer outside_judge(const struct human *human, const struct human_visit *visit,
+    const struct puzzle *puzzle, struct span response)
+{
+    struct spent *verdicts = human->outside->verdicts;
+    const uint64_t asked = outside_mark(human, puzzle, MARK_ASKED);
+    const uint64_t blamed = outside_mark(human, puzzle, MARK_BLAMED);
+    if (spent_seen(verdicts, outside_mark(human, puzzle, MARK_PERSON)))
+        return spend(human, visit, outside_mark(human, puzzle, 0), puzzle->expires_s);
+    if (spent_seen(verdicts, outside_mark(human, puzzle, MARK_NONE)))
+        return HUMAN_AWAY;
+    if (spent_seen(verdicts, outside_mark(human, puzzle, MARK_MACHINE)))
+        return spent_take(verdicts, blamed, puzzle->expires_s, now_s(visit)) == SPENT_AGAIN
+            ? HUMAN_SPENT
+            : HUMAN_FAILED;
+    switch (spent_take(verdicts, asked, puzzle->expires_s, now_s(visit))) {
+    case SPENT_AGAIN:
+        return HUMAN_PENDING;
+    case SPENT_FULL:
+        return HUMAN_CROWDED;
+    case SPENT_FRESH:
+        break;
+    }
+    if (question_push(human, visit, puzzle, response))
+        return HUMAN_PENDING;
+    spent_give_back(verdicts, asked);
+    return HUMAN_CROWDED;
+}
+
+/* Whether the kind of the picture, or the service, is what the sale asks for now. */
+static bool puzzle_accepted(
+    const struct human *human, const struct human_visit *visit, uint32_t kind, unsigned seen)
+{
+    if (visit->asked <= HUMAN_POW)
+        return false;
+    if (human->outside != NULL)
+        return kind == PUZZLE_OUTSIDE && (seen & SEEN_RESPONSE) != 0;
+    return kind == visit->asked && (seen & SEEN_RESPONSE) == 0;
+}
+
 static enum human_answer puzzle_judge(
     const struct human *human, const struct human_visit *visit, const struct solution *solution)
 {
@@ -370,10 +467,14 @@ static enum human_answer puzzle_judge(
     case PUZZLE_FOREIGN:
         return HUMAN_FAILED;
     }
-    if (!human_accepts(visit->asked, puzzle.kind))
+    if (!puzzle_accepted(human, visit, puzzle.kind, solution->seen))
         return HUMAN_FAILED;
     if (puzzle.start != human->start)
         return HUMAN_OLD;
+    if (puzzle.kind == PUZZLE_OUTSIDE)
+        return solution->response.size > 0 && solution->response.size <= HUMAN_RESPONSE_MAX
+            ? outside_judge(human, visit, &puzzle, solution->response)
+            : HUMAN_MALFORMED;
     if (!try_take(human, visit, &puzzle))
         return HUMAN_SPENT;
     const bool fits = (solution->seen & SEEN_ANSWER) != 0

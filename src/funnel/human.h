@@ -6,6 +6,9 @@
 #ifndef STAMPEDE_FUNNEL_HUMAN_H
 #define STAMPEDE_FUNNEL_HUMAN_H
 
+#include "base/address.h"
+#include "base/ring.h"
+#include "base/thread.h"
 #include "funnel/altcha.h"
 #include "funnel/keys.h"
 #include "funnel/picture_pool.h"
@@ -34,17 +37,36 @@ enum {
     HUMAN_CHALLENGE_BYTES_MAX = 48 * 1024,
 };
 
+/* Where a service outside gives the verdict instead of a picture. An edge puts the question into its
+ * ring, once for each challenge; whoever asks the service notes the verdict as a mark. */
+enum { HUMAN_RESPONSE_MAX = 3072, HUMAN_CLIENT_MAX = 64 };
+struct human_question {
+    uint64_t person, machine, none; /* the mark to take in `verdicts` */
+    uint32_t expires_s;
+    uint16_t response_size, client_size;
+    char response[HUMAN_RESPONSE_MAX]; /* of the service's widget */
+    char client[HUMAN_CLIENT_MAX];     /* the visitor's address as text */
+};
+struct human_outside {
+    const char *name; /* of the service, which is also the kind's */
+    const char *site_key;
+    struct spent *verdicts; /* shared */
+    struct ring *questions; /* struct human_question; this edge's */
+    struct wake *asker;
+};
+
 struct human {
     const struct funnel_keys *keys;
     struct spent *spent; /* challenges that were solved */
     struct spent *tries; /* answers to pictures; apart, so that wrong ones never fill the other */
-    struct suspicion *failures; /* of addresses and users */
-    struct suspicion *passes;   /* of addresses */
-    struct picture_pool *pool;  /* NULL: no pictures, the work only */
-    uint32_t edge;              /* whose shelf of the pool */
-    uint32_t pow_hashes;        /* that solving takes, without any suspicion */
-    uint32_t life_s;            /* of a challenge */
-    uint32_t start;             /* a random number of this process, the same for all its edges */
+    struct suspicion *failures;          /* of addresses and users */
+    struct suspicion *passes;            /* of addresses */
+    struct picture_pool *pool;           /* NULL: no pictures, the work only */
+    const struct human_outside *outside; /* NULL: none; else it stands in for pictures */
+    uint32_t edge;                       /* whose shelf of the pool */
+    uint32_t pow_hashes;                 /* that solving takes, without any suspicion */
+    uint32_t life_s;                     /* of a challenge */
+    uint32_t start; /* a random number of this process, the same for all its edges */
 };
 struct human_visit {
     enum human_check asked; /* by the sale; not HUMAN_NONE */
@@ -53,6 +75,7 @@ struct human_visit {
     uint64_t source;    /* whose failures and passes count: a hash of the address */
     uint32_t pow_boost; /* doublings for everybody, from the switch */
     uint64_t now_ms;
+    const struct address *client; /* for a service outside */
 };
 
 enum human_answer {
@@ -63,6 +86,8 @@ enum human_answer {
     HUMAN_SPENT,     /* good, but used before */
     HUMAN_OLD,       /* of another process: get a new one, and no harm done */
     HUMAN_CROWDED,   /* good, but there is no room to note that it is used: come back */
+    HUMAN_PENDING,   /* the service outside is being asked: send the same again */
+    HUMAN_AWAY,      /* the service outside gave no verdict */
     HUMAN_REFUSED,   /* too many failures of the user or the address: not looked at */
     HUMAN_ANSWERS,
 };
@@ -76,11 +101,8 @@ void human_challenge(const struct human *human, const struct human_visit *visit,
 MUST_CHECK enum human_answer human_judge(
     const struct human *human, const struct human_visit *visit, struct span body);
 
-/* Whether the sale accepts the kind: what it asks for, and the work. */
-static inline bool human_accepts(enum human_check asked, enum human_check kind)
-{
-    return asked != HUMAN_NONE && (kind == asked || kind == HUMAN_POW);
-}
+/* The name of what is asked for: the service's where one stands in for pictures. */
+const char *human_kind_name(const struct human *human, enum human_check asked);
 /* How many hashes the next challenge takes. */
 uint32_t human_work(const struct human *human, const struct human_visit *visit);
 void human_metrics_register(void); /* once, at start */

@@ -65,7 +65,8 @@ static void mac_make(const struct funnel_keys *keys, const uint8_t bytes[PUZZLE_
 void puzzle_issue(const struct funnel_keys *keys, const struct puzzle *puzzle, char out[PUZZLE_CHARS])
 {
     uint8_t bytes[PUZZLE_BYTES];
-    invariant(puzzle->kind == HUMAN_IMAGE || puzzle->kind == HUMAN_SLIDER);
+    invariant(puzzle->kind == HUMAN_IMAGE || puzzle->kind == HUMAN_SLIDER
+        || puzzle->kind == PUZZLE_OUTSIDE);
     bytes_put_u32(bytes + KIND_AT, puzzle->kind);
     bytes_put_u32(bytes + ITEM_AT, puzzle->item);
     bytes_put_u64(bytes + USER_AT, puzzle->user);

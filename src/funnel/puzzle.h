@@ -17,10 +17,11 @@ enum {
     PUZZLE_PIECES = 2,    /* of a slider */
     PUZZLE_TOLERANCE = 7, /* pixels that a piece may lie off */
     PUZZLE_X_MAX = 4096,
+    PUZZLE_OUTSIDE = 100, /* a kind: somebody outside gives the verdict (human.h); no answer in it */
 };
 
 struct puzzle {
-    enum human_check kind; /* HUMAN_IMAGE or HUMAN_SLIDER */
+    uint32_t kind; /* HUMAN_IMAGE, HUMAN_SLIDER or PUZZLE_OUTSIDE */
     item_id item;
     user_id user;
     uint32_t expires_s;

@@ -12,6 +12,7 @@
 #include "funnel/picture_pool.h"
 #include "funnel/switches.h"
 #include "orders/cashier.h"
+#include "outgoing/verdict.h"
 #include "wiring/image_origins.h"
 
 #include <errno.h>
@@ -85,6 +86,12 @@ static const struct entry entries[] = {
     NUMBER("human", "challenge_s", human_challenge_s, 10, 3600, "120"),
     NUMBER("human", "pictures", human_pictures, 0, PICTURE_POOL_SLOTS_MAX, "32"),
     NUMBER("human", "spent_max", human_spent_max, 1000, 16000000, "1000000"),
+    TEXT("human", "outside", human_outside, "none"),
+    TEXT("human", "outside_site_key", human_outside_site_key, ""),
+    TEXT("human", "outside_secret_file", human_outside_secret_file, ""),
+    TEXT("human", "outside_url", human_outside_url, ""),
+    TEXT("human", "outside_fail", human_outside_fail, "closed"),
+    NUMBER("human", "outside_timeout_ms", human_outside_timeout_ms, 100, 30000, "5000"),
     TEXT("admin", "keys", admin_keys, ""),
     TEXT("cors", "origins", origins, ""),
     TEXT("channels", "names", channels, "web"),
@@ -364,6 +371,36 @@ static const char *public_url_wrong(const struct config *config)
     return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
 }
 
+static bool is_site_key(const char *text)
+{
+    const char *at = text;
+    for (; *at != 0; at++)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9')
+                || *at == '-' || *at == '_' || *at == '.'))
+            return false;
+    return at > text;
+}
+
+/* The service that checks visitors. */
+static const char *outside_wrong(const struct config *config)
+{
+    const char *url = config->human_outside_url;
+    if (strcmp(config->human_outside, "none") == 0)
+        return NULL;
+    if (verdict_find(config->human_outside) == NULL)
+        return "human.outside must be none, turnstile, hcaptcha or geetest";
+    if (!is_site_key(config->human_outside_site_key))
+        return "human.outside_site_key must be set: letters, digits, - _ and . only";
+    if (config->human_outside_secret_file[0] == 0)
+        return "human.outside_secret_file must be set with human.outside";
+    if (strcmp(config->human_outside_fail, "closed") != 0
+        && strcmp(config->human_outside_fail, "open") != 0)
+        return "human.outside_fail must be closed or open";
+    if (url[0] != 0 && strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "human.outside_url must start with https:// or http://";
+    return NULL;
+}
+
 static bool is_mode(const char *text)
 {
     return strcmp(text, "off") == 0 || strcmp(text, "report") == 0 || strcmp(text, "ban") == 0;
@@ -424,6 +461,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = watch_wrong(config);
     if (wrong == NULL)
         wrong = image_origins_wrong(config->image_origins);
+    if (wrong == NULL)
+        wrong = outside_wrong(config);
     if (wrong == NULL)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "%s", wrong);

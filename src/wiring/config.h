@@ -52,6 +52,12 @@ struct config {
     uint64_t human_challenge_s; /* life of a challenge */
     uint64_t human_pictures;    /* ready for each edge and kind; 0: the work only */
     uint64_t human_spent_max;   /* challenges and passes that are remembered as used, at a time */
+    char human_outside[CONFIG_TEXT];          /* none, or the service that stands in for pictures */
+    char human_outside_site_key[CONFIG_TEXT]; /* public */
+    char human_outside_secret_file[CONFIG_TEXT];
+    char human_outside_url[CONFIG_TEXT];  /* empty: the service's own */
+    char human_outside_fail[CONFIG_TEXT]; /* closed or open: where there is no verdict */
+    uint64_t human_outside_timeout_ms;
     /* [admin] */
     char admin_keys[CONFIG_TEXT]; /* file: name:role:sha256 of the key, a line each */
     /* [cors] */

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "wiring/desk.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -24,13 +25,16 @@ static uint32_t power_of_two(uint64_t least)
     return power;
 }
 
-enum status human_desk_open(struct human_desk *desk, const struct config *config, uint32_t edges)
+enum status human_desk_open(
+    struct human_desk *desk, const struct config *config, uint32_t edges, char error[CONFIG_ERROR])
 {
     const uint32_t marks = (uint32_t)config->human_spent_max;
     const uint32_t tries = marks / TRIES_PART;
-    const uint32_t slots = config->human_pictures > 0 ? power_of_two(config->human_pictures) : 0;
+    const bool pictures = config->human_pictures > 0 && verdict_find(config->human_outside) == NULL;
+    const uint32_t slots = pictures ? power_of_two(config->human_pictures) : 0;
     const size_t bytes = spent_bytes(marks) + spent_bytes(tries) + spent_bytes((uint32_t)config->jti_max)
         + 2 * suspicion_bytes() + (slots > 0 ? picture_pool_bytes(edges, slots) : 0) + 4096;
+    snprintf(error, CONFIG_ERROR, "no memory for the human check");
     if (arena_open(&desk->arena, bytes) != STATUS_OK)
         return STATUS_FULL;
     if (wake_open(&desk->wake) != STATUS_OK) {
@@ -44,7 +48,8 @@ enum status human_desk_open(struct human_desk *desk, const struct config *config
     desk->failures = suspicion_create(&desk->arena, HUMAN_FAILURES_HALF_S);
     desk->passes = suspicion_create(&desk->arena, HUMAN_PASSES_HALF_S);
     desk->pool = slots > 0 ? picture_pool_create(&desk->arena, edges, slots) : NULL;
-    return STATUS_OK;
+    error[0] = 0;
+    return human_outside_open(&desk->outside, config, edges, &desk->wake, error);
 }
 
 /* Drawing may take all of a core that nobody else wants; the low priority sees to that. */
@@ -61,6 +66,7 @@ static void human_run(void *context)
         spent_sweep(desk->spent, SWEEP_PLACES, now_s);
         spent_sweep(desk->tries, SWEEP_PLACES, now_s);
         spent_sweep(desk->tokens, SWEEP_PLACES, now_s);
+        human_outside_turn(&desk->outside, now_s);
         if (drawn < PICTURES_PER_ROUND)
             wake_wait(&desk->wake, ROUND_MS);
     }
@@ -68,6 +74,8 @@ static void human_run(void *context)
 
 enum status human_desk_start(struct human_desk *desk)
 {
+    if (human_outside_start(&desk->outside) != STATUS_OK)
+        return STATUS_FULL;
     return thread_start(&desk->thread, "pictures", human_run, desk);
 }
 
@@ -78,11 +86,13 @@ void human_desk_stop(struct human_desk *desk)
     atomic_store(&desk->stop, true);
     wake_signal(&desk->wake);
     thread_join(&desk->thread);
+    human_outside_stop(&desk->outside);
 }
 
 void human_desk_close(struct human_desk *desk)
 {
     human_desk_stop(desk);
+    human_outside_close(&desk->outside);
     if (desk->wake.fd > 0)
         wake_close(&desk->wake);
     arena_close(&desk->arena);
@@ -97,6 +107,7 @@ struct human human_desk_edge(const struct human_desk *desk, const struct config 
         .failures = desk->failures,
         .passes = desk->passes,
         .pool = desk->pool,
+        .outside = desk->outside.ops != NULL ? &desk->outside.edges[edge] : NULL,
         .edge = edge,
         .pow_hashes = (uint32_t)config->human_pow_hashes,
         .life_s = (uint32_t)config->human_challenge_s,

@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "funnel/human.h"
 #include "wiring/config.h"
+#include "wiring/human_outside.h"
 
 struct human_desk {
     struct arena arena;
@@ -14,15 +15,16 @@ struct human_desk {
     struct spent *tokens; /* of the shop, by jti */
     struct spent *tries;
     struct suspicion *failures, *passes;
-    struct picture_pool *pool; /* NULL: human.pictures is 0 */
-    uint32_t start;            /* names this process in its challenges */
+    struct picture_pool *pool; /* NULL: human.pictures is 0, or a service stands in for them */
+    struct human_outside_desk outside;
+    uint32_t start; /* names this process in its challenges */
     struct thread thread;
     struct wake wake;
     _Atomic bool stop;
 };
 
 MUST_CHECK enum status human_desk_open(
-    struct human_desk *desk, const struct config *config, uint32_t edges);
+    struct human_desk *desk, const struct config *config, uint32_t edges, char error[CONFIG_ERROR]);
 MUST_CHECK enum status human_desk_start(struct human_desk *desk);
 void human_desk_stop(struct human_desk *desk); /* accepts one that was never started */
 void human_desk_close(struct human_desk *desk); /* accepts a zeroed one; when no edge runs any more */

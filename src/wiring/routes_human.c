@@ -16,7 +16,8 @@ static struct human_visit visit_of(
         .user = user,
         .source = address_hash(routes->keys.spent, &source),
         .pow_boost = switch_value(routes->shared.switches, SWITCH_POW_BOOST),
-        .now_ms = edge_now_ms(routes->edge) };
+        .now_ms = edge_now_ms(routes->edge),
+        .client = exchange->request->client };
 }
 
 /* ?kind=…, or what the sale asks for. False: answered with what is wrong. */
@@ -26,12 +27,11 @@ static bool kind_read(struct exchange *exchange, enum human_check asked, enum hu
     *kind = asked;
     if (text.data == NULL)
         return true;
-    for (unsigned check = HUMAN_POW; check < HUMAN_CHECKS; check++) {
-        if (span_equal(text, span_from_string(human_check_name((uint8_t)check)))
-            && human_accepts(asked, check)) {
-            *kind = check;
-            return true;
-        }
+    if (span_equal(text, span_from_string(human_kind_name(&exchange->routes->human, asked))))
+        return true;
+    if (span_equal(text, SPAN("pow"))) {
+        *kind = HUMAN_POW;
+        return true;
     }
     reply_problem(exchange, PROBLEM_BAD_QUERY, "kind must be one that the sale accepts: see human_check.");
     return false;
@@ -84,7 +84,7 @@ static void refuse(
     struct text body = text_in(bytes, sizeof bytes), more = text_in(members, sizeof members);
     text_literal(&more, ",\"kinds\":[");
     if (sale->human_check != HUMAN_POW)
-        text_format(&more, "\"%s\",", human_check_name(sale->human_check));
+        text_format(&more, "\"%s\",", human_kind_name(&exchange->routes->human, sale->human_check));
     text_format(&more, "\"pow\"],\"challenge\":\"/v1/items/%u/challenge\"", item);
     problem_body(&body, problem, exchange_detail(exchange, problem), text_span(&more));
     invariant(!body.overflow && !more.overflow);
@@ -118,6 +118,14 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
     case HUMAN_SPENT:
         routes_watch_failed(exchange);
         refuse(exchange, PROBLEM_HUMAN_SPENT, sale, item);
+        break;
+    case HUMAN_PENDING:
+        reply_problem(exchange, PROBLEM_IN_PROGRESS,
+            "The verdict is being asked for. Send the same request again shortly.");
+        break;
+    case HUMAN_AWAY:
+        reply_problem(exchange, PROBLEM_UNAVAILABLE,
+            "The service that checks visitors gives no verdict. Get a new challenge.");
         break;
     case HUMAN_REFUSED:
         routes_watch_failed(exchange);

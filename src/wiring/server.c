@@ -389,14 +389,17 @@ static bool server_open(struct server *server)
     funnel_keys_turn(&server->keys, clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
     const char *origins = server->config.image_origins;
-    if (static_files_open(&server->files, assets_embedded, assets_embedded_count, origins) != STATUS_OK)
+    const struct verdict_ops *widget = verdict_find(server->config.human_outside);
+    if (static_files_open(&server->files, assets_embedded, assets_embedded_count, origins,
+            widget == NULL ? "" : widget->sources)
+        != STATUS_OK)
         return failed(server, "the pages can't be loaded");
     if (media_desk_open(&server->media, &server->config, server->error) != STATUS_OK)
         return false;
     if (wake_open(&server->inventory_wake) != STATUS_OK || wake_open(&server->housekeeper_wake) != STATUS_OK)
         return failed(server, "no descriptor for a wake-up");
-    if (human_desk_open(&server->human, &server->config, server->edge_count) != STATUS_OK)
-        return failed(server, "no memory for the human check");
+    if (human_desk_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
+        return failed(server, "the human check can't be opened");
     if (!desk_make(server) || !edges_start(server))
         return false;
     if (desk_start(server->desk, (uint16_t)server->config.port, server->error) != STATUS_OK)

@@ -62,7 +62,7 @@ FINDINGS = {
     "8": ("an earlier win is no way round the funnel, and hoarding gains nothing",
           [e2e("routes_repeat"), e2e("returns"), unit("inventory/engine_returns"), unit("funnel/door")]),
     "9": ("simple machines do not pass the human check",
-          [unit("funnel/picture_solvers"), unit("funnel/human"), e2e("routes_human"), e2e("human_work")]),
+          [unit("funnel/picture_solvers"), unit("funnel/human"), e2e("routes_human"), e2e("human_work"), e2e("human_outside")]),
     "10": ("sessions can be taken back", [e2e("sessions_end", "session"), unit("funnel/session_rules")]),
     "11": ("a token in the address does not replace a signed-in user",
           [browser("a link that signs in"), e2e("sessions_end", "token")]),

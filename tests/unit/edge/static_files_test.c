@@ -35,8 +35,9 @@ static int start(void **state)
         { "/empty.txt", (const unsigned char *)"", 0 },
         { "/x.bin", page, 1 },
     };
-    return static_files_open(&files, assets, sizeof(assets) / sizeof(assets[0]), "") == STATUS_OK ? 0
-                                                                                                  : -1;
+    return static_files_open(&files, assets, sizeof(assets) / sizeof(assets[0]), "", "") == STATUS_OK
+        ? 0
+        : -1;
 }
 
 static int stop(void **state)
@@ -234,7 +235,7 @@ static void no_files_are_fine(void **state)
     struct static_files *none;
     struct http_request request = { .method = HTTP_GET, .path = SPAN("/") };
     struct text out = text_in(head, sizeof(head));
-    assert_int_equal(static_files_open(&none, NULL, 0, ""), STATUS_OK);
+    assert_int_equal(static_files_open(&none, NULL, 0, "", ""), STATUS_OK);
     assert_int_equal(static_files_find(none, &request, false, &out, &reply), STATIC_NOT_FOUND);
     static_files_close(none);
     static_files_close(NULL);
@@ -245,11 +246,11 @@ static void the_policy_names_whose_pictures_may_be_shown(void **state)
     (void)state;
     static const struct asset asset = { "/index.html", page, sizeof(page) };
     struct static_files *common = files;
-    char longest[CSP_ORIGINS_MAX + 1];
+    char longest[CSP_ORIGINS_MAX + 1], longest_widget[CSP_WIDGET_MAX + 1];
     expect_found("/", "", "200");
     expect_header("; img-src 'self' data:; base-uri");
-    assert_int_equal(
-        static_files_open(&files, &asset, 1, ", https://a.example,https://b.example:8443  http://c"),
+    assert_int_equal(static_files_open(&files, &asset, 1,
+                         ", https://a.example,https://b.example:8443  http://c", ""),
         STATUS_OK);
     expect_found("/", "", "200");
     expect_header(
@@ -258,9 +259,25 @@ static void the_policy_names_whose_pictures_may_be_shown(void **state)
     memset(longest, 'a', CSP_ORIGINS_MAX);
     memcpy(longest, "https://", 8);
     longest[CSP_ORIGINS_MAX] = 0;
-    assert_int_equal(static_files_open(&files, &asset, 1, longest), STATUS_OK);
+    memcpy(longest_widget, longest, CSP_WIDGET_MAX);
+    longest_widget[CSP_WIDGET_MAX] = 0;
+    assert_int_equal(static_files_open(&files, &asset, 1, longest, longest_widget), STATUS_OK);
     expect_found("/", "", "200");
     expect_header("frame-ancestors 'none'\r\n");
+    static_files_close(files);
+    files = common;
+}
+
+static void a_widget_of_others_is_allowed_only_where_it_is_named(void **state)
+{
+    (void)state;
+    static const struct asset asset = { "/index.html", page, sizeof(page) };
+    struct static_files *common = files;
+    assert_int_equal(static_files_open(&files, &asset, 1, "", "https://w.example"), STATUS_OK);
+    expect_found("/", "", "200");
+    expect_header("; img-src 'self' data: https://w.example; script-src 'self' https://w.example; "
+                  "frame-src https://w.example; connect-src 'self' https://w.example; "
+                  "style-src 'self' 'unsafe-inline' https://w.example; base-uri");
     static_files_close(files);
     files = common;
 }
@@ -277,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_client_that_has_the_file_gets_304),
         cmocka_unit_test(no_files_are_fine),
         cmocka_unit_test(the_policy_names_whose_pictures_may_be_shown),
+        cmocka_unit_test(a_widget_of_others_is_allowed_only_where_it_is_named),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
