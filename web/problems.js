@@ -12,6 +12,8 @@ const REACTIONS = {
     'already-bought': 'settle',
     'limit-reached': 'settle',
     'open-order': 'settle',
+    'cooling-down': 'settle',
+    'not-your-moment': 'wait',
     'not-sold-out': 'settle',
     'waitlist-full': 'settle',
     'not-your-turn': 'settle',
@@ -69,6 +71,8 @@ export function sentenceFor(refusal) {
         return say('problem.sold-out.some', { free: refusal.body.free });
     if (refusal.type === 'room-not-open' && refusal.body.opens_ms > 0)
         return say('room.opens', { time: moment(refusal.body.opens_ms) });
+    if (refusal.type === 'cooling-down' && refusal.body.again_ms > 0)
+        return say('problem.cooling-down.at', { time: moment(refusal.body.again_ms) });
     const key = `problem.${refusal.type}`;
     return say(hasWords(key) ? key : 'problem.refused');
 }

@@ -135,6 +135,14 @@ export function createPurchase(itemId, clock, session, human, changed) {
         return refusal.type === 'not-started' && wait < EARLY_BY_MAX_MS ? Math.max(0, wait) : null;
     }
 
+    /* Units are drawn for, and each visitor has a moment of his own: to come earlier gains nothing. */
+    function ownMoment(refusal) {
+        if (refusal.type !== 'not-your-moment')
+            return null;
+        const wait = refusal.body.again_ms - clock.now();
+        return wait < PATIENCE_MS ? Math.max(0, wait) : null;
+    }
+
     /* Waits as the refusal asks; false when there is nothing to wait for. */
     async function anotherTry(refusal, tries) {
         if (tries + 1 >= TRIES_MAX)
@@ -142,6 +150,11 @@ export function createPurchase(itemId, clock, session, human, changed) {
         const early = startIsNear(refusal);
         if (early !== null) {
             await pause(early + 20 + Math.random() * 150);
+            return true;
+        }
+        const moment = ownMoment(refusal);
+        if (moment !== null) {
+            await pause(moment + 20);
             return true;
         }
         const reaction = reactionTo(refusal);

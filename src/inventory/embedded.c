@@ -267,6 +267,7 @@ static void batch_seal(struct embedded *embedded)
     embedded->dirty_count = 0;
     rooms_seal(embedded);
     embedded->tickets_sealed = embedded->engine.tickets.count;
+    atomic_store_explicit(&embedded->board.tickets, embedded->tickets_sealed, memory_order_relaxed);
     wake_signal(&embedded->sync);
 }
 

@@ -187,6 +187,7 @@ enum status embedded_open(
         goto fail;
     embedded->durable = journal_durable(embedded->journal);
     embedded->tickets_sealed = embedded->tickets_durable = embedded->engine.tickets.count;
+    atomic_store_explicit(&embedded->board.tickets, embedded->tickets_durable, memory_order_relaxed);
     embedded->places_sealed = embedded->engine.places.count;
     embedded->last_time_ms = planted(CLOCK_BACKWARDS) ? 0 : embedded->time_floor_ms;
     embedded->segments_seen = journal_segments_begun(embedded->journal);

@@ -35,6 +35,7 @@ static struct alarm_row rows[ALARMS] = {
     [ALARM_PAYMENT_UNKNOWN] = ALARM_ROW("payment-unknown"),
     [ALARM_STATEMENT] = ALARM_ROW("statement"),
     [ALARM_TEST_MODE] = ALARM_ROW("test-mode"),
+    [ALARM_TICKETS] = ALARM_ROW("tickets-nearly-full"),
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -18,6 +18,7 @@ enum alarm {
     ALARM_PAYMENT_UNKNOWN, /* a provider tells of a payment of ours whose order is not known */
     ALARM_STATEMENT,       /* a provider's statement has money without an order */
     ALARM_TEST_MODE,       /* the sandbox takes the payments */
+    ALARM_TICKETS,         /* data.tickets_max is nearly used up */
     ALARMS,
 };
 enum { ALARM_DETAIL_MAX = 200 };

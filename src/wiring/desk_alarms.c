@@ -8,6 +8,8 @@ static struct metric letters_open = { .name = "stampede_dead_letters_open",
     .help = "Dead letters that wait for a person.",
     .kind = METRIC_GAUGE };
 
+enum { TICKETS_ALARM_PERCENT = 80 };
+
 void desk_alarms_register(void)
 {
     metrics_register(&letters_open);
@@ -55,6 +57,16 @@ void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
         alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no room for the journal: wins are stopped");
     else
         alarm_clear(ALARM_DISK_FULL);
+    const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
+    const uint64_t tickets_max = desk->config.config->tickets_max;
+    if (tickets * 100 >= tickets_max * TICKETS_ALARM_PERCENT)
+        alarm_raise(ALARM_TICKETS, desk->now_ms,
+            "%llu of %llu tickets are used, returned ones count: raise data.tickets_max and "
+            "restart "
+            "before wins stop",
+            (unsigned long long)tickets, (unsigned long long)tickets_max);
+    else
+        alarm_clear(ALARM_TICKETS);
 }
 
 /* Looks only while the alarm is up, and once at the start. */

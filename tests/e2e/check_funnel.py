@@ -23,6 +23,7 @@ from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, c
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
 
 import bots  # noqa: E402
+import hoarders  # noqa: E402
 
 T_MAX = 5         # beyond it a difference in time would be certain
 T_LEAK_MIN = 100  # what a comparison that leaks must show, or the measurement is blind
@@ -93,6 +94,9 @@ def bar_2(bars):
     for profile in bots.PROFILES:
         bars.part("2b", f"with the layers on honest users get at least {HONEST_SHARE_MIN:.0%} of the units and no less than without",
                   lambda profile=profile: honest_wins(profile, units_given, honest))
+    for profile in hoarders.PROFILES:
+        bars.part("2c", f"at default settings honest people end with at least {hoarders.HONEST_SHARE_MIN:.0%} of the units, paid",
+                  lambda profile=profile: hoarders.profile_play(profile))
 
 
 # ---- bars 3, 4, 5 and 7: the parts' own tests --------------------------------------------------------

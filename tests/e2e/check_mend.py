@@ -39,6 +39,12 @@ def browser(pattern):
     return lambda: storefront(pattern, SECONDS)
 
 
+def hoarding():
+    """All bots together at default settings (hoarders.py)."""
+    import hoarders  # after E2E_SERVER is set
+    return hoarders.profile_play("hoarders, many accounts and perfect timing together")
+
+
 # finding: (what holds now, its tests)
 FINDINGS = {
     "1": ("money is not kept without a unit when the provider was away",
@@ -60,7 +66,7 @@ FINDINGS = {
            unit("payment/sandbox"), unit("payment/sandbox_bank"), unit("store/sqlite_details"),
            e2e("desk_money", "costs_nothing"), e2e("desk_sandbox", "power_cut")]),
     "8": ("an earlier win is no way round the funnel, and hoarding gains nothing",
-          [e2e("routes_repeat"), e2e("returns"), unit("inventory/engine_returns"), unit("funnel/door")]),
+          [e2e("routes_repeat"), e2e("returns"), hoarding, unit("inventory/engine_returns"), unit("funnel/door")]),
     "9": ("simple machines do not pass the human check",
           [unit("funnel/picture_solvers"), unit("funnel/human"), e2e("routes_human"), e2e("human_work"), e2e("human_outside")]),
     "10": ("sessions can be taken back", [e2e("sessions_end", "session"), unit("funnel/session_rules")]),

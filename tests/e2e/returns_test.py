@@ -135,4 +135,21 @@ def new_sales_have_draws_and_a_cool_down():
     equal((changed["cooldown_s"], changed["return_draw_ms"], changed["start_draw_ms"]), (0, 0, 0))
 
 
+@rule
+def an_alarm_comes_before_the_tickets_are_used_up():
+    small = Server(settings={"data.tickets_max": 20}).start()
+    item = small.open_item(total=20)
+
+    def alarm():
+        return next(row for row in small.admin_ok("GET", "/alarms")["alarms"] if row["name"] == "tickets-nearly-full")
+    for _ in range(15):
+        Buyer(small).win(item)
+    equal(alarm()["up"], False)
+    Buyer(small).win(item)
+    eventually(lambda: alarm()["up"], "no alarm at 80 %")
+    true("16 of 20" in alarm()["detail"], alarm())
+    small.restart()
+    eventually(lambda: alarm()["up"], "no alarm after a restart")
+
+
 run()
