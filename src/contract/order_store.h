@@ -155,6 +155,7 @@ struct item {
     bool preheated;         /* as last seen in the log */
     bool deduct_on_payment; /* a unit is taken when payment starts, not when the order is placed */
     char currency[4];       /* the product's; only read */
+    lsn_t terms_lsn; /* the log position that price, limit and time to pay are of; only written */
 };
 struct stock_event {
     uint64_t id;
@@ -279,6 +280,7 @@ struct order_store_ops {
     /* Catalog. insert fills the id. Lists answer rows with id > after, ascending. */
     enum status (*product_insert)(struct order_store *, struct product *);
     enum status (*product_get)(struct order_store *, uint32_t id, struct product *);
+    enum status (*product_update)(struct order_store *, const struct product *); /* everything */
     enum status (*products)(
         struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
     enum status (*sale_insert)(struct order_store *, struct sale *);
@@ -295,6 +297,14 @@ struct order_store_ops {
     enum status (*sales)(
         struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
     enum status (*item_insert)(struct order_store *, struct item *);
+    /* Price, limit, time to pay, when a unit is deducted; `stock`: total, locked, safety and channels,
+     * too, of an item that is not preheated. */
+    enum status (*item_update)(struct order_store *, const struct item *, bool stock);
+    /* STATUS_CONFLICT: it is preheated, or orders name it. */
+    enum status (*item_remove)(struct order_store *, item_id);
+    /* Eligible users of a sale, in an order that stays the same; those behind `after` (NULL: all). */
+    enum status (*eligible_users)(struct order_store *, sale_id, const user_id *after,
+        user_id *users, uint32_t max, uint32_t *count);
     /* One row, so that total, locked and sold agree. */
     enum status (*item_get)(struct order_store *, item_id, struct item *);
     enum status (*items)(struct order_store *, sale_id sale /* 0: all */, item_id after,

@@ -190,11 +190,11 @@ static bool gate_is_there(const struct engine_sale *sale, enum gate_move move)
 {
     switch (move) {
     case GATE_MOVE_OPEN:
-        return sale->opened && !sale->paused;
+        return sale->opened && !sale->paused && !sale->ended;
     case GATE_MOVE_PAUSE:
-        return sale->paused;
+        return sale->paused && !sale->ended;
     case GATE_MOVE_RESUME:
-        return !sale->paused;
+        return !sale->paused && !sale->ended;
     case GATE_MOVE_END:
         return sale->ended;
     case GATE_MOVE_REOPEN:

@@ -140,13 +140,20 @@ static void describe_sale(const struct command_sale *sale, struct audit_entry *e
 static void describe_gate(const struct command_gate *gate, struct audit_entry *entry)
 {
     static const char *const actions[GATE_MOVES] = { "sale.open", "sale.pause", "sale.resume",
-        "sale.end" };
+        "sale.end", "sale.reopen" };
     snprintf(entry->action, sizeof entry->action, "%s", actions[gate->move]);
     snprintf(entry->detail, sizeof entry->detail, "sale %u", gate->sale);
 }
 
 static void describe_preheat(const struct command_preheat *preheat, struct audit_entry *entry)
 {
+    if (preheat->change) {
+        snprintf(entry->action, sizeof entry->action, "item.terms");
+        snprintf(entry->detail, sizeof entry->detail,
+            "item %u of sale %u price %" PRIu64 " limit_per_user %u pay_window_ms %u", preheat->item,
+            preheat->sale, preheat->unit_price, preheat->limit_per_user, preheat->pay_window_ms);
+        return;
+    }
     snprintf(entry->action, sizeof entry->action, "item.preheat");
     snprintf(entry->detail, sizeof entry->detail,
         "item %u of sale %u price %" PRIu64 " sellable %u", preheat->item, preheat->sale,
@@ -174,7 +181,7 @@ static void describe_stock(
 static bool same_list(const struct sqlite_users *users, const struct command *command)
 {
     return users->loaded > 0 && users->sale == command->users.sale
-        && users->origin.key == command->origin.key
+        && users->removed == command->users.remove && users->origin.key == command->origin.key
         && strcmp(users->origin.actor, command->origin.actor) == 0;
 }
 
@@ -185,7 +192,8 @@ enum status sqlite_audit_users_flush(struct sqlite_batch *batch)
     if (users->loaded == 0)
         return STATUS_OK;
     snprintf(entry.actor, sizeof entry.actor, "%s", users->origin.actor);
-    snprintf(entry.detail, sizeof entry.detail, "sale %u loaded %u", users->sale, users->loaded);
+    snprintf(entry.detail, sizeof entry.detail, "sale %u %s %u", users->sale,
+        users->removed ? "removed" : "loaded", users->loaded);
     users->loaded = 0;
     return sqlite_audit_add(batch->store, &entry);
 }
@@ -197,6 +205,7 @@ static enum status users_note(struct sqlite_batch *batch, const struct queue_rec
     if (!same_list(&batch->users, command))
         status = sqlite_audit_users_flush(batch);
     batch->users.sale = command->users.sale;
+    batch->users.removed = command->users.remove;
     batch->users.loaded += (uint32_t)record->outcome.applied;
     batch->users.time_ms = command->time_ms;
     batch->users.origin = command->origin;

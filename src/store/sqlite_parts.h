@@ -98,12 +98,16 @@ enum sqlite_statement {
     SQL_ORDER_TOTALS,
     SQL_LIVE_UNITS,
     SQL_PRODUCT_INSERT,
+    SQL_PRODUCT_UPDATE,
     SQL_PRODUCTS,
     SQL_SALE_INSERT,
     SQL_SALE_UPDATE,
     SQL_SALE_BEACON,
     SQL_SALES,
     SQL_ITEM_INSERT,
+    SQL_ITEM_TERMS,
+    SQL_ITEM_STOCK,
+    SQL_ITEM_REMOVE,
     SQL_ITEMS_ALL,
     SQL_ITEMS_OF_SALE,
     SQL_AUDIT_HEAD,
@@ -276,7 +280,8 @@ enum status sqlite_apply(struct order_store *, const struct queue_record *,
 /* Users that a request loaded, in records side by side: one audit row. */
 struct sqlite_users {
     sale_id sale;
-    uint32_t loaded;
+    uint32_t loaded; /* or removed */
+    bool removed;
     uint64_t time_ms;
     struct command_origin origin;
 };
@@ -454,6 +459,13 @@ enum status sqlite_orders_list(struct order_store *, const struct order_filter *
     uint32_t max, uint32_t *count, ticket_number *next);
 enum status sqlite_order_totals(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
 enum status sqlite_live_units(struct order_store *, item_id, uint64_t *units);
+
+/* sqlite_corrections.c */
+enum status sqlite_product_update(struct order_store *, const struct product *);
+enum status sqlite_item_update(struct order_store *, const struct item *, bool stock);
+enum status sqlite_item_remove(struct order_store *, item_id);
+enum status sqlite_eligible_users(struct order_store *, sale_id, const user_id *after,
+    user_id *users, uint32_t max, uint32_t *count);
 
 /* sqlite_catalog.c */
 enum status sqlite_product_insert(struct order_store *, struct product *);

@@ -12,15 +12,25 @@ static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;
 /* `id`: the number in the path, or 0. */
 typedef void (*admin_handler)(struct desk *desk, struct job *job, uint32_t id);
 
-/* admin_catalog.c */
+/* admin_products.c */
 void admin_products_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_product_create(struct desk *desk, struct job *job, uint32_t id);
+void admin_product_show(struct desk *desk, struct job *job, uint32_t id);
+void admin_product_change(struct desk *desk, struct job *job, uint32_t id);
+/* admin_catalog.c */
 void admin_sale_create(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_show(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_change(struct desk *desk, struct job *job, uint32_t id);
 /* admin_items.c */
 void admin_items_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_create(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_show(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_change(struct desk *desk, struct job *job, uint32_t id);
+void admin_item_remove(struct desk *desk, struct job *job, uint32_t id);
+/* admin_users.c */
+void admin_sale_users(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_users_list(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_users_remove(struct desk *desk, struct job *job, uint32_t id);
 /* admin_beacon.c */
 void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id);
 void admin_beacon_members(const struct sale *sale, struct text *out); /* beginning with a comma */
@@ -35,7 +45,10 @@ void admin_sale_open(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_pause(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id);
 void admin_sale_end(struct desk *desk, struct job *job, uint32_t id);
-void admin_sale_users(struct desk *desk, struct job *job, uint32_t id);
+void admin_sale_reopen(struct desk *desk, struct job *job, uint32_t id);
+/* Asks the inventory; false and the job is answered when it could not or would not. */
+MUST_CHECK bool admin_ask(
+    struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome);
 void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_move(struct desk *desk, struct job *job, uint32_t id);
 void admin_item_counts(struct desk *desk, struct job *job, uint32_t id);

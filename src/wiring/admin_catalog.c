@@ -1,29 +1,13 @@
-/* wiring/admin_catalog.c: products and sales as an administrator makes and reads them. */
-#include "contract/currency.h"
+/* wiring/admin_catalog.c: sales as an administrator makes and changes them. */
 #include "wiring/admin_api.h"
 #include "wiring/admin_json.h"
 #include "wiring/catalog.h"
-#include "wiring/media_desk.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_ROWS = 50, PRODUCT_ROWS = 16 };
 static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
 enum { PACE_MAX_PER_S = 1000 * 1000 };
-
-static void product_json(const struct product *product, struct text *out)
-{
-    text_format(out, "{\"id\":%u,\"name\":", product->id);
-    text_json(out, span_from_string(product->name));
-    text_literal(out, ",\"description\":");
-    text_json(out, span_from_string(product->description));
-    text_literal(out, ",\"images\":");
-    text_string(out, product->images[0] == 0 ? "[]" : product->images);
-    currency_members(product->currency, out);
-    text_format(out, ",\"list_price\":%llu}", (unsigned long long)product->list_price);
-}
 
 void admin_sale_json(const struct desk *desk, const struct sale *sale, struct text *out)
 {
@@ -45,109 +29,6 @@ void admin_sale_json(const struct desk *desk, const struct sale *sale, struct te
         sale->return_draw_ms, sale->start_draw_ms, sale->archived ? "true" : "false");
     admin_beacon_members(sale, out);
     text_literal(out, "}");
-}
-
-void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
-{
-    uint64_t after = 0;
-    uint32_t count = 0;
-    struct text body = job_body(job);
-    (void)id;
-    if (!admin_query_u64(job, "after", UINT32_MAX, &after))
-        return;
-    struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
-    invariant(rows != NULL);
-    const enum status status = desk->config.store->ops->products(
-        desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count);
-    text_literal(&body, "{\"products\":[");
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        product_json(&rows[i], &body);
-    }
-    text_literal(&body, "]");
-    if (count == PRODUCT_ROWS)
-        text_format(&body, ",\"next\":%u", rows[count - 1].id);
-    text_literal(&body, "}");
-    free(rows);
-    if (status == STATUS_OK)
-        job_reply_json(job, 200, &body);
-    else
-        job_reply_status(job, status);
-}
-
-/* An array of addresses, kept as the JSON it is. */
-static const char *images_take(struct desk *desk, json_t *images, char out[IMAGES_BYTES_MAX + 1])
-{
-    size_t index;
-    json_t *image;
-    if (images == NULL)
-        return NULL;
-    if (!json_is_array(images))
-        return "images must be a list of addresses.";
-    json_array_foreach(images, index, image)
-    {
-        const char *address = json_string_value(image);
-        const char *wrong = address == NULL
-            ? "images must be a list of addresses."
-            : media_address_wrong(desk->config.media, desk->config.config->image_origins, address);
-        if (wrong != NULL)
-            return wrong;
-    }
-    char *text = json_dumps(images, JSON_COMPACT);
-    const bool fits = text != NULL && strlen(text) <= IMAGES_BYTES_MAX;
-    if (fits)
-        memcpy(out, text, strlen(text) + 1);
-    free(text);
-    return fits ? NULL : "images are too long.";
-}
-
-void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
-{
-    struct product *product = calloc(1, sizeof *product);
-    char error[FIELD_ERROR];
-    struct asked_price price = { 0 };
-    json_t *images = NULL;
-    unsigned digits;
-    (void)id;
-    invariant(product != NULL);
-    memcpy(product->currency, "CNY", 4);
-    const struct field fields[] = {
-        { "name", FIELD_TEXT, product->name, 1, NAME_BYTES_MAX, true, NULL },
-        { "description", FIELD_TEXT, product->description, 0, DESCRIPTION_BYTES_MAX, false, NULL },
-        { "images", FIELD_JSON, &images, 0, 0, false, NULL },
-        { "list_price", FIELD_PRICE, &price, 0, PRICE_MAX, true, NULL },
-        { "currency", FIELD_TEXT, product->currency, 3, 3, false, NULL },
-    };
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
-        free(product);
-        return;
-    }
-    const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
-    const char *wrong = good ? images_take(desk, images, product->images) : error;
-    if (wrong == NULL && !currency_find(span_from_string(product->currency), &digits))
-        wrong = "currency must be a code of ISO 4217 in capital letters, like CNY, USD or JPY.";
-    if (wrong == NULL
-        && !admin_price_take("list_price", &price, product->currency, (uint64_t)PRICE_MAX,
-            &product->list_price, error))
-        wrong = error;
-    json_decref(object);
-    if (wrong != NULL) {
-        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-        free(product);
-        return;
-    }
-    const enum status status = desk->config.store->ops->product_insert(desk->config.store, product);
-    if (status == STATUS_OK) {
-        struct text body = job_body(job);
-        product_json(product, &body);
-        job_reply_json(job, 201, &body);
-        admin_audit_write(desk, job, "product.create", "product %u %.200s", product->id, product->name);
-    } else {
-        job_reply_status(job, status);
-    }
-    free(product);
 }
 
 enum { SALE_FIELDS = 17, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };

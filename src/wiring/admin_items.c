@@ -148,7 +148,7 @@ static bool item_place_check(struct desk *desk, struct job *job, struct item *it
         return false;
     if (strcmp(admin_sale_gate(desk, &sale), "ended") == 0) {
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "The sale is over: what is added to it can't be sold.", SPAN_NONE);
+            "The sale is over: nothing can be added to it or changed in it.", SPAN_NONE);
         return false;
     }
     const enum status status =
@@ -222,4 +222,190 @@ void admin_item_create(struct desk *desk, struct job *job, uint32_t id)
         item.id, item.sale, item.product, item.total, (unsigned long long)item.flash_price);
 done:
     free(product);
+}
+
+static bool item_read(struct desk *desk, struct job *job, item_id id, struct item *item)
+{
+    const enum status status = desk->config.store->ops->item_get(desk->config.store, id, item);
+    if (status == STATUS_NOT_FOUND)
+        job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}
+
+/* Whether the inventory has it; the row hears of that later. */
+static bool item_is_preheated(const struct desk *desk, const struct item *item)
+{
+    struct board_update view;
+    return item->preheated || board_read(embedded_board(desk->config.embedded), item->id, &view);
+}
+
+struct item_change {
+    struct item before, after;
+    bool stock; /* units are named */
+};
+
+/* False: answered. */
+static bool change_read(struct desk *desk, struct job *job, struct item_change *change)
+{
+    struct item *item = &change->after;
+    struct asked_price price = { .minor = item->flash_price };
+    char error[FIELD_ERROR];
+    json_t *channels = NULL;
+    bool total = false, locked = false, safety = false;
+    const struct field fields[] = {
+        { "flash_price", FIELD_PRICE, &price, 0, PRICE_MAX, false, NULL },
+        { "limit_per_user", FIELD_U32, &item->limit_per_user, 0, UNITS_MAX, false, NULL },
+        { "pay_window_ms", FIELD_U32, &item->pay_window_ms, 1000, PAY_WINDOW_MAX_MS, false, NULL },
+        { "deduct_on_payment", FIELD_FLAG, &item->deduct_on_payment, 0, 1, false, NULL },
+        { "total", FIELD_U32, &item->total, 0, UNITS_MAX, false, &total },
+        { "locked", FIELD_U32, &item->locked, 0, UNITS_MAX, false, &locked },
+        { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, &safety },
+        { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
+    };
+    json_t *object = admin_body_parse(job->body, error);
+    if (object == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return false;
+    }
+    const char *wrong = NULL;
+    if (!admin_fields_read(object, fields, sizeof fields / sizeof *fields, error)
+        || !admin_price_take(
+            "flash_price", &price, item->currency, (uint64_t)PRICE_MAX, &item->flash_price, error))
+        wrong = error;
+    change->stock = total || locked || safety || channels != NULL;
+    if (wrong == NULL && change->stock) {
+        memset(item->channel_units, 0, sizeof item->channel_units);
+        wrong = channels_take(desk, channels, item);
+    }
+    json_decref(object);
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    return wrong == NULL;
+}
+
+/* What people have bought stays as they bought it. False: answered. */
+static bool change_may_be(struct desk *desk, struct job *job, const struct item_change *change)
+{
+    const struct item *was = &change->before, *is = &change->after;
+    uint64_t orders = 0, units = 0;
+    if (change->stock && item_is_preheated(desk, was)) {
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The item is preheated: adjust adds and removes its units, move puts them elsewhere.",
+            SPAN_NONE);
+        return false;
+    }
+    const enum status status =
+        desk->config.store->ops->order_totals(desk->config.store, was->id, &orders, &units);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return false;
+    }
+    if (orders > 0
+        && (is->flash_price != was->flash_price || is->limit_per_user != was->limit_per_user
+            || is->deduct_on_payment != was->deduct_on_payment)) {
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "Somebody has bought it: price, limit and the time of deduction stay as they are.",
+            SPAN_NONE);
+        return false;
+    }
+    return true;
+}
+
+/* An item that the inventory has changes there first: if it refuses, nothing has changed anywhere. The
+ * desk writes all orders, so none can have come and gone since it looked for some. */
+static bool terms_tell(struct desk *desk, struct job *job, struct item *item)
+{
+    struct outcome outcome = { 0 };
+    struct command command = desk_preheat_command(item);
+    if (!item_is_preheated(desk, item))
+        return true;
+    command.preheat.change = true;
+    if (!admin_ask(desk, job, &command, &outcome))
+        return false;
+    item->terms_lsn = outcome.lsn;
+    return true;
+}
+
+static void change_audit(
+    struct desk *desk, struct job *job, const struct item *was, const struct item *is)
+{
+    const struct {
+        const char *name;
+        uint64_t was, is;
+    } numbers[] = { { "flash_price", was->flash_price, is->flash_price },
+        { "limit_per_user", was->limit_per_user, is->limit_per_user },
+        { "pay_window_ms", was->pay_window_ms, is->pay_window_ms },
+        { "deduct_on_payment", was->deduct_on_payment, is->deduct_on_payment },
+        { "total", was->total, is->total }, { "locked", was->locked, is->locked },
+        { "safety", was->safety, is->safety } };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].was != numbers[i].is)
+            admin_audit_write(desk, job, "item.change", "item %u %s: %llu \u2192 %llu", is->id,
+                numbers[i].name, (unsigned long long)numbers[i].was, (unsigned long long)numbers[i].is);
+}
+
+void admin_item_change(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item_change change;
+    struct product *product = malloc(sizeof *product);
+    char told[WARNINGS_BYTES];
+    struct text warnings = text_in(told, sizeof told);
+    struct item *item = &change.after;
+    invariant(product != NULL);
+    if (!item_read(desk, job, id, &change.before))
+        goto done;
+    *item = change.before;
+    if (!item_place_check(desk, job, item, product) || !change_read(desk, job, &change)
+        || !change_may_be(desk, job, &change) || !terms_tell(desk, job, item))
+        goto done;
+    const enum status status =
+        desk->config.store->ops->item_update(desk->config.store, item, change.stock);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        goto done;
+    }
+    desk->catalog_stale = true;
+    item_warnings(item, product, false, &warnings);
+    item_reply(desk, job, 200, item, &warnings);
+    change_audit(desk, job, &change.before, item);
+done:
+    free(product);
+}
+
+void admin_item_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item item;
+    struct text body = job_body(job);
+    if (!item_read(desk, job, id, &item))
+        return;
+    item_json(desk, &item, &body);
+    job_reply_json(job, 200, &body);
+}
+
+void admin_item_remove(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item item;
+    struct text body = job_body(job);
+    if (!item_read(desk, job, id, &item))
+        return;
+    const enum status status = item_is_preheated(desk, &item)
+        ? STATUS_CONFLICT
+        : desk->config.store->ops->item_remove(desk->config.store, id);
+    if (status == STATUS_CONFLICT) {
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The item is preheated: it stays. Take its units away by adjust to sell no more of it.",
+            SPAN_NONE);
+        return;
+    }
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    desk->catalog_stale = true;
+    text_format(&body, "{\"item\":%u,\"removed\":true}", id);
+    job_reply_json(job, 200, &body);
+    admin_audit_write(
+        desk, job, "item.remove", "item %u of sale %u product %u", id, item.sale, item.product);
 }

@@ -1,5 +1,5 @@
 /* wiring/admin_stock.c: what an administrator does to a sale that the inventory knows: preheat,
- * gates, units, users. */
+ * gates, units. */
 #include "wiring/admin_api.h"
 #include "wiring/admin_json.h"
 #include "wiring/catalog.h"
@@ -183,8 +183,7 @@ static bool unknown_refuse(struct desk *desk, struct job *job, const struct comm
     return true;
 }
 
-/* Asks the inventory; false and the job is answered when it could not or would not. */
-static bool ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
+bool admin_ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
 {
     const enum status status = desk_ask(desk, command, outcome);
     if (status == STATUS_UNKNOWN) {
@@ -212,7 +211,7 @@ static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_
         return;
     const struct command command = { .type = COMMAND_GATE,
         .gate = { .sale = id, .move = (uint8_t)move } };
-    if (!ask(desk, job, &command, &outcome))
+    if (!admin_ask(desk, job, &command, &outcome))
         return;
     if (move == GATE_MOVE_OPEN && outcome.changed)
         desk_report_opened(desk, &sale);
@@ -241,6 +240,18 @@ void admin_sale_end(struct desk *desk, struct job *job, uint32_t id)
 {
     desk_report_look(desk); /* what came until now is the sale's own */
     gate_move(desk, job, id, GATE_MOVE_END);
+}
+
+void admin_sale_reopen(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    if (sale.archived)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The sale is archived: take it out of the archive first.", SPAN_NONE);
+    else
+        gate_move(desk, job, id, GATE_MOVE_REOPEN);
 }
 
 static bool channel_read(const struct desk *desk, struct job *job, const char *name, channel_index *channel)
@@ -275,7 +286,7 @@ void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
     };
     if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
         || !channel_read(desk, job, name, &command.adjust.channel)
-        || !ask(desk, job, &command, &outcome))
+        || !admin_ask(desk, job, &command, &outcome))
         return;
     applied_reply(desk, job, id, &outcome);
 }
@@ -292,7 +303,7 @@ void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
     };
     if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
         || !channel_read(desk, job, from, &command.move.from)
-        || !channel_read(desk, job, to, &command.move.to) || !ask(desk, job, &command, &outcome))
+        || !channel_read(desk, job, to, &command.move.to) || !admin_ask(desk, job, &command, &outcome))
         return;
     applied_reply(desk, job, id, &outcome);
 }
@@ -322,72 +333,4 @@ void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
     counts_json(desk, id, &body);
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);
-}
-
-/* Loads the subjects in commands of USERS_PER_COMMAND; false and the job is answered when the
- * inventory refuses. */
-static bool users_load(struct desk *desk, struct job *job, sale_id id, json_t *users, uint32_t *fresh)
-{
-    size_t index = 0;
-    const size_t count = json_array_size(users);
-    while (index < count) {
-        struct command command = { .type = COMMAND_USERS, .users = { .sale = id } };
-        struct outcome outcome = { 0 };
-        for (; index < count && command.users.count < USERS_PER_COMMAND; index++) {
-            const json_t *user = json_array_get(users, index);
-            command.users.users[command.users.count++] = funnel_user_id(
-                desk->config.keys, span_of(json_string_value(user), json_string_length(user)));
-        }
-        if (!ask(desk, job, &command, &outcome))
-            return false;
-        *fresh += (uint32_t)outcome.applied;
-    }
-    return true;
-}
-
-static const char *users_check(json_t *users)
-{
-    size_t index;
-    json_t *user;
-    if (!json_is_array(users))
-        return "users must be a list of the shop's user names.";
-    json_array_foreach(users, index, user)
-    {
-        const size_t size = json_string_length(user);
-        if (!json_is_string(user) || size < 1 || size > SUBJECT_BYTES_MAX)
-            return "users must be texts of 1 to 128 bytes.";
-    }
-    return NULL;
-}
-
-void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
-{
-    struct sale sale;
-    struct outcome outcome = { 0 };
-    char error[FIELD_ERROR];
-    json_t *users = NULL;
-    uint32_t fresh = 0;
-    enum status status;
-    const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, true, NULL } };
-    if (!admin_sale_read(desk, job, id, &sale))
-        return;
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
-        return;
-    }
-    const bool good = admin_fields_read(object, fields, 1, error);
-    const char *wrong = good ? users_check(users) : error;
-    if (wrong != NULL)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    else if ((status = desk_sale_ensure(desk, &sale, &outcome)) != STATUS_OK)
-        job_reply_status(job, status);
-    else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
-        admin_refuse(job, &outcome);
-    else if (users_load(desk, job, id, users, &fresh)) {
-        struct text body = job_body(job);
-        text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", id, json_array_size(users), fresh);
-        job_reply_json(job, 200, &body);
-    }
-    json_decref(object);
 }

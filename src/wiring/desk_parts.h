@@ -219,6 +219,7 @@ enum preheat_result {
     PREHEAT_AWAY,    /* it was not changed */
     PREHEAT_UNKNOWN, /* no answer: it may be */
 };
+struct command desk_preheat_command(const struct item *item);
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
 /* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */

@@ -1,6 +1,7 @@
 /* wiring/desk_sales.c: bringing sales and items from the store to the inventory: preheat, by
  * hand and on time. */
 #include "base/log.h"
+#include "contract/currency.h"
 #include "wiring/desk_parts.h"
 
 #include <string.h>
@@ -88,7 +89,7 @@ enum status desk_sale_ensure(struct desk *desk, const struct sale *sale, struct 
 
 /* sellable = total − locked − sold, of one row read at one moment. What the other channels and
  * the safety stock do not get is the web channel's. */
-static struct command preheat_command(const struct item *item, const char currency[4])
+struct command desk_preheat_command(const struct item *item)
 {
     struct command command = { .type = COMMAND_PREHEAT,
         .preheat = { .item = item->id,
@@ -107,23 +108,21 @@ static struct command preheat_command(const struct item *item, const char curren
     }
     /* Below 0: the engine refuses the split. */
     command.preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web;
-    memcpy(command.preheat.currency, currency, sizeof command.preheat.currency);
+    unsigned digits; /* an old database may hold what is no currency */
+    if (currency_find(span_from_string(item->currency), &digits))
+        memcpy(command.preheat.currency, item->currency, sizeof command.preheat.currency);
     return command;
 }
 
 enum preheat_result desk_preheat(
     struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome)
 {
-    struct product product;
-    struct order_store *store = desk->config.store;
     enum status status = desk_sale_ensure(desk, sale, outcome);
-    if (status == STATUS_OK)
-        status = store->ops->product_get(store, item->product, &product);
     if (status != STATUS_OK)
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
-    const struct command command = preheat_command(item, product.currency);
+    const struct command command = desk_preheat_command(item);
     status = desk_ask(desk, &command, outcome);
     if (status == STATUS_UNKNOWN)
         return PREHEAT_UNKNOWN;

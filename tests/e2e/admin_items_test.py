@@ -1,5 +1,5 @@
 """Items as an administrator puts them on sale: what can only be an error is refused, what is odd is said."""
-from harness import Server, equal, eventually, problem, rule, run, true
+from harness import Buyer, Server, equal, eventually, problem, rule, run, true
 
 server = Server().start()
 
@@ -53,6 +53,65 @@ def what_is_odd_is_warned_about():
 def an_unknown_product_or_sale_is_refused():
     problem(create(server.sale(), 99999), 422, "bad-value")
     problem(create(9999, server.product()), 404, "unknown-sale")
+
+
+
+def change(item, **fields):
+    return server.admin("PATCH", f"/items/{item}", fields)
+
+
+def shown(item):
+    return server.admin_ok("GET", f"/items/{item}")
+
+
+@rule
+def an_item_can_be_corrected_before_it_is_preheated():
+    item = server.item(server.sale(start_in_ms=600000))
+    before = shown(item)
+    after = change(item, flash_price="12.50", limit_per_user=3, pay_window_ms=60000, total=20, safety=5).json()
+    equal(after, {**before, "flash_price": 1250, "limit_per_user": 3, "pay_window_ms": 60000, "total": 20, "safety": 5,
+                  "channels": {"web": 15}, "version": after["version"]})
+    equal({**shown(item), "version": 0}, {**after, "version": 0})
+    for fields in ({"total": 1, "safety": 2}, {"flash_price": "1"}, {"sale": 2}, {"limit_per_user": -1}, {"channels": {"moon": 1}}):
+        problem(change(item, **fields), 422, "bad-value")
+    problem(change(99999, total=1), 404, "unknown-item")
+
+
+@rule
+def price_and_limit_change_until_the_first_win_and_the_log_knows():
+    sale = server.sale()
+    item = server.item(sale, flash_price=1000, limit_per_user=1)
+    server.publish(sale)
+    answer = change(item, flash_price=2000, limit_per_user=2)
+    equal((answer.status, answer.json()["flash_price"], answer.json()["limit_per_user"]), (200, 2000, 2))
+    equal((shown(item)["flash_price"], shown(item)["limit_per_user"]), (2000, 2))
+    eventually(lambda: server.get(f"/v1/items/{item}").json()["flash_price"] == 2000, "the page has the old price")
+    problem(change(item, total=50), 409, "conflict")
+    server.restart(kill=True)
+    equal((shown(item)["flash_price"], shown(item)["limit_per_user"]), (2000, 2))
+    buyer = Buyer(server)
+    order = buyer.order(buyer.win(item, quantity=2, key="k")["ticket"])
+    equal((order["unit_price"], order["amount"]), (2000, 4000))
+    problem(change(item, flash_price=1), 409, "conflict")
+    problem(change(item, limit_per_user=5), 409, "conflict")
+    equal(change(item, pay_window_ms=123000).json()["pay_window_ms"], 123000)
+    server.admin_ok("POST", f"/orders/{order['order']}/cancel")
+    eventually(lambda: server.counts(item)["held"] == 0)
+    problem(change(item, flash_price=1), 409, "conflict")  # the unit is back, but somebody had bought it
+    actions = {row["action"] for row in server.admin_ok("GET", "/audit")["audit"]}
+    true({"item.change", "item.terms"} <= actions, actions)
+
+
+@rule
+def an_item_is_removed_only_before_it_is_preheated():
+    sale = server.sale(start_in_ms=600000)
+    kept, wrong = server.item(sale), server.item(sale)
+    equal(server.admin("DELETE", f"/items/{wrong}").json(), {"item": wrong, "removed": True})
+    problem(server.admin("DELETE", f"/items/{wrong}"), 404, "unknown-item")
+    equal([row["id"] for row in server.admin_ok("GET", f"/items?sale={sale}")["items"]], [kept])
+    server.publish(sale)
+    problem(server.admin("DELETE", f"/items/{kept}"), 409, "conflict")
+    problem(server.admin("DELETE", f"/items/{kept}", role="operator"), 403, "admin-role")
 
 
 run()

@@ -133,6 +133,29 @@ def gates_say_what_the_public_sees():
 
 
 @rule
+def a_sale_that_was_ended_by_mistake_goes_on():
+    item = server.open_item()
+    sale = server.sale_of(item)
+    buyer = Buyer(server)
+    give = buyer.get_pass(item)
+    equal(server.admin_ok("POST", f"/sales/{sale}/reopen")["changed"], False)
+    server.admin_ok("POST", f"/sales/{sale}/end")
+    problem(buyer.buy(item, give=give), 410, "ended")
+    equal(server.admin_ok("POST", f"/sales/{sale}/reopen")["changed"], True)
+    eventually(lambda: server.admin_ok("GET", f"/sales/{sale}")["gate"] == "open")
+    eventually(lambda: buyer.buy(item, give=give).status == 202, "it does not sell")
+    server.restart(kill=True)
+    Buyer(server).win(item)
+    problem(server.admin("POST", f"/sales/{sale}/reopen", role="operator"), 403, "admin-role")
+    over = server.sale(start_in_ms=-1000, lasts_ms=2500)
+    server.item(over)
+    server.publish(over)
+    server.admin_ok("POST", f"/sales/{over}/end")
+    eventually(lambda: server.admin("POST", f"/sales/{over}/reopen").status == 409 or
+               server.admin_ok("POST", f"/sales/{over}/end") is None, "it can be reopened after its time")
+
+
+@rule
 def a_pause_stops_and_a_resume_goes_on():
     item = server.open_item()
     sale = server.sale_of(item)

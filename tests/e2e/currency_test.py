@@ -53,4 +53,18 @@ def an_unknown_currency_of_an_old_database_breaks_no_answer():
     equal([row["currency"] for row in payments], [BAD] * len(payments), f"after {reply.status}")
 
 
+
+@rule
+def an_item_in_an_unknown_currency_can_be_preheated_and_read_again():
+    sale, product = server.sale(start_in_ms=600000), server.product()
+    item = server.item(sale, product)
+    server.stop()
+    with sqlite3.connect(os.path.join(server.data, "stampede.db")) as database:
+        database.execute("UPDATE products SET currency = ? WHERE id = ?", (BAD, product))
+    server.start()
+    server.publish(sale)
+    server.restart(kill=True)  # the log has it, and can be read
+    equal(server.counts(item)["given"], 10)
+
+
 run()

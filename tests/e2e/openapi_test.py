@@ -411,8 +411,34 @@ def a_body_that_is_no_object_is_400_wherever_one_is_taken():
                 admin(name, 400, "bad-body", body=body, headers={"Content-Type": "application/json"}, **places)
 
 
+def corrections():
+    """Before anything is preheated."""
+    product = admin("adminGetProduct", product=ids["product"], role="viewer")
+    equal(admin("adminChangeProduct", product=ids["product"], body={"name": product["name"]}), product)
+    admin("adminGetProduct", 404, "not-found", product=999)
+    admin("adminChangeProduct", 404, "not-found", product=999, body={"name": "x"})
+    admin("adminChangeProduct", 422, "bad-value", product=ids["product"], body={"currency": "XX1"})
+    admin("adminChangeProduct", 403, "admin-role", product=ids["product"], body={"name": "x"}, role="operator")
+    item = admin("adminGetItem", item=ids["item"], role="viewer")
+    equal(admin("adminChangeItem", item=ids["item"], body={"flash_price": item["flash_price"]})["flash_price"], item["flash_price"])
+    admin("adminGetItem", 404, "unknown-item", item=999)
+    admin("adminChangeItem", 404, "unknown-item", item=999, body={"flash_price": 1})
+    admin("adminChangeItem", 422, "bad-value", item=ids["item"], body={"flash_price": -1})
+    admin("adminChangeItem", 403, "admin-role", item=ids["item"], body={"flash_price": 1}, role="operator")
+    sale = admin("adminCreateSale", 201, body={"title": "Corrected", "start_ms": 4000000000000, "end_ms": 4000000001000})["id"]
+    wrong = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 1})["id"]
+    equal(admin("adminRemoveItem", item=wrong)["removed"], True)
+    admin("adminRemoveItem", 404, "unknown-item", item=wrong)
+    admin("adminRemoveItem", 403, "admin-role", item=ids["item"], role="operator")
+    admin("adminEndSale", 409, "conflict", sale=sale)
+    admin("adminReopenSale", 409, "conflict", sale=sale)
+    admin("adminReopenSale", 404, "unknown-sale", sale=999)
+    admin("adminReopenSale", 403, "admin-role", sale=sale, role="operator")
+
+
 @rule
 def units_are_loaded_and_the_sale_is_published():
+    corrections()
     equal(admin("adminItemCounts", item=ids["item"], role="viewer")["counts"], None)
     admin("adminItemCounts", 404, "unknown-item", item=999)
     admin("adminAdjustItem", 404, "unknown-item", item=999, body={"delta": 1})
@@ -1000,6 +1026,13 @@ def a_sale_for_invited_users_refuses_the_others():
     item = admin("adminCreateItem", 201, body={"sale": sale, "product": ids["product"], "flash_price": 1, "total": 5})["id"]
     equal(admin("adminLoadUsers", sale=sale, body={"users": ["alice", "carol"]})["loaded"], 2)
     equal(admin("adminLoadUsers", sale=sale, body={"users": ["alice"]})["loaded"], 0)
+    equal(admin("adminRemoveUsers", sale=sale, body={"users": ["carol"]})["removed"], 1)
+    eventually(lambda: len(admin("adminListUsers", sale=sale, role="viewer")["users"]) == 1, "one user stays")
+    admin("adminListUsers", 404, "unknown-sale", sale=999)
+    admin("adminRemoveUsers", 404, "unknown-sale", sale=999, body={"users": ["carol"]})
+    admin("adminRemoveUsers", 422, "bad-value", sale=sale, body={})
+    admin("adminRemoveUsers", 403, "admin-role", sale=sale, body={"users": []}, role="operator")
+    equal(admin("adminLoadUsers", sale=sale, body={"users": ["carol"]})["loaded"], 1)
     admin("adminLoadUsers", 422, "bad-value", sale=sale, body={"users": [1]})
     admin("adminLoadUsers", 404, "unknown-sale", sale=999, body={"users": []})
     admin("adminLoadUsers", 403, "admin-role", sale=sale, body={"users": []}, role="operator")
@@ -1022,6 +1055,11 @@ def before_the_start_and_after_the_end_nothing_is_sold_but_wins_are_told():
     admin("adminEndSale", 403, "admin-role", sale=ids["sale"], role="viewer")
     admin("adminPauseSale", sale=ids["sale"])
     new = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 5})["id"]
+    equal(admin("adminEndSale", sale=ids["sale"], role="operator")["changed"], True)
+    equal(admin("adminReopenSale", sale=ids["sale"])["changed"], True)
+    admin("adminRemoveItem", 409, "conflict", item=ids["item"])
+    admin("adminChangeItem", 409, "conflict", item=ids["item"], body={"total": 1})
+    admin("adminChangeProduct", 409, "conflict", product=ids["product"], body={"currency": "EUR"})
     equal(admin("adminEndSale", sale=ids["sale"], role="operator")["changed"], True)
     equal(admin("adminEndSale", sale=ids["sale"])["changed"], False)
     for name in ("adminOpenSale", "adminResumeSale"):
@@ -1125,7 +1163,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|webhook|letter|ban|upload|name)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
@@ -1192,7 +1230,7 @@ def an_unknown_query_member_is_refused_and_named_by_every_get():
 # 401, 403 and 415 are decided before the operation is known: one of each is enough. 5xx need a broken disk or database.
 DECIDED_BEFORE = {"401", "403", "415"}
 # The tables would have to be full.
-NOT_PROVOKED = {("adminCreateItem", "409"), ("adminLoadUsers", "409"), ("adminCreateProduct", "409"),
+NOT_PROVOKED = {("adminCreateItem", "409"), ("adminLoadUsers", "409"), ("adminRemoveUsers", "409"), ("adminCreateProduct", "409"),
                 ("adminAddBan", "409"),
                 # An order would have to be caught while it is written, a sale end between intent and payment.
                 ("queryOrder", "409"), ("getOrderDetails", "409"), ("payIntent", "410"), ("getIntent", "410"),

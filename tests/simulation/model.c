@@ -325,9 +325,9 @@ static void expect_gate(const struct model *model, const struct command *command
     const struct model_sale *sale = &model->sales[asked->sale];
     const bool past = command->time_ms >= sale->end_ms;
     bool there[GATE_MOVES];
-    there[GATE_MOVE_OPEN] = sale->opened && !sale->paused;
-    there[GATE_MOVE_PAUSE] = sale->paused;
-    there[GATE_MOVE_RESUME] = !sale->paused;
+    there[GATE_MOVE_OPEN] = sale->opened && !sale->paused && !sale->ended;
+    there[GATE_MOVE_PAUSE] = sale->paused && !sale->ended;
+    there[GATE_MOVE_RESUME] = !sale->paused && !sale->ended;
     there[GATE_MOVE_END] = sale->ended;
     there[GATE_MOVE_REOPEN] = !sale->ended;
     if (asked->move >= GATE_MOVES)

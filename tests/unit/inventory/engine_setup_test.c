@@ -212,7 +212,8 @@ static void gates_open_pause_resume_and_end_once(void **state)
     assert_int_equal(gate(GATE_MOVE_PAUSE, SALE_END), ANSWER_CONFLICT);
     assert_int_equal(gate(GATE_MOVE_END, SALE_END), ANSWER_DONE);
     assert_int_equal(gate(GATE_MOVE_END, SALE_END), ANSWER_UNCHANGED);
-    assert_int_equal(gate(GATE_MOVE_RESUME, 0), ANSWER_UNCHANGED);
+    assert_int_equal(gate(GATE_MOVE_RESUME, 0), ANSWER_CONFLICT);
+    assert_int_equal(gate(GATE_MOVE_OPEN, 0), ANSWER_CONFLICT);
     assert_int_equal(gate(GATE_MOVE_PAUSE, 0), ANSWER_CONFLICT);
     kit_stop(&kit);
 }
