@@ -87,6 +87,30 @@ after(async () => {
     await browser?.close();
 });
 
+describe('test mode', () => {
+    const WORDS = { en: 'Test mode: no real money.', zh: '测试模式：不会产生真实扣款。' };
+    for (const [language, words] of Object.entries(WORDS)) {
+        test(`every page says that no real money moves (${language})`, async () => {
+            const { page } = await visitor({ ...LANGUAGES[language], ...PHONE });
+            for (const address of [base, `${base}/?orders`, itemAddress(demoItem)]) {
+                await page.goto(address);
+                await page.waitForSelector('#test-mode:not([hidden])');
+                assert.equal(await page.textContent('#test-mode'), words);
+            }
+            await good(page);
+        });
+    }
+
+    test('a server with real providers says nothing of the kind', async () => {
+        const { page } = await visitor({ ...LANGUAGES.en, ...PHONE });
+        const asked = page.waitForResponse('**/v1/time');
+        await answerChange(page, '**/v1/time', ({ now_ms }) => ({ now_ms }));
+        await page.goto(base);
+        await asked;
+        assert.equal(await page.isVisible('#test-mode'), false);
+    });
+});
+
 describe('from the purchase to the money', () => {
     const WORDS = {
         en: {
