@@ -130,11 +130,11 @@ def units(name, seconds, **sizes):
     return " | ".join([f"{name}: {numbers[0]} passed, {numbers[1]} failed", *counted])[:900], numbers[0] > 0 and numbers[1] == 0
 
 
-def storefront(pattern, seconds):
-    """Runs the browser's tests of front.test.mjs whose name matches; (what they counted, whether all passed)."""
+def storefront(pattern, seconds, file="front.test.mjs"):
+    """Runs the browser's tests of one file whose name matches; (what they counted, whether all passed)."""
     CLEAN_ENVIRONMENT["TEST_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
     output = command_run([os.path.join(REPOSITORY, "tools", "test-storefront"), "--test-reporter=tap",
-                          f"--test-name-pattern={pattern}", "front.test.mjs"], seconds, may_fail=True)
+                          f"--test-name-pattern={pattern}", file], seconds, may_fail=True)
     passed, failed = (re.search(rf"^# {word} (\d+)", output, re.M) for word in ("pass", "fail"))
     if not passed or not failed:
         raise Ended(f"storefront: {output[-400:]}")

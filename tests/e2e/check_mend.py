@@ -34,9 +34,9 @@ def seam(name):
     return lambda: units(f"../seam/{name}", SECONDS)
 
 
-def browser(pattern):
-    """Those tests of tests/e2e/storefront/front.test.mjs whose name matches."""
-    return lambda: storefront(pattern, SECONDS)
+def browser(pattern, file="front.test.mjs"):
+    """Those tests of tests/e2e/storefront/FILE whose name matches."""
+    return lambda: storefront(pattern, SECONDS, file)
 
 
 def hoarding():
@@ -72,7 +72,7 @@ FINDINGS = {
     "11": ("a token in the address does not replace a signed-in user",
           [browser("a link that signs in"), e2e("sessions_end", "token")]),
     "12": ("the sandbox does not stand beside real providers",
-          [e2e("test_mode"), unit("wiring/test_mode"), e2e("desk_payment_view"), browser("test mode")]),
+          [e2e("test_mode"), unit("wiring/test_mode"), e2e("desk_payment_view"), browser("no real money moves", "payment.test.mjs")]),
     "13": ("missing issuer and audience are told at the start", [e2e("sessions_end", "issuer")]),
     "14": ("bans and rates cover sessions, orders and the admin API; rights before parsing",
           [e2e("desk_payments", "large_body"), e2e("routes_admin"), unit("funnel/lockout"), e2e("problems", "bod")]),
