@@ -1,6 +1,11 @@
 #include "wiring/file_limit.h"
 
 #include "edge/edge.h"
+#include "outgoing/courier.h"
+
+#include <assert.h>
+
+static_assert((int)FILES_KEPT >= (int)COURIER_FLIGHT_MAX + 64, "calls, and what else the program opens");
 
 uint32_t file_limit_connections(uint64_t files, uint32_t edges, uint32_t wanted)
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { FILES_KEPT = 256, FILES_KEPT_SHARE = 4, FILE_LIMIT_CONNECTIONS_MIN = 8 };
+enum { FILES_KEPT = 384, FILES_KEPT_SHARE = 4, FILE_LIMIT_CONNECTIONS_MIN = 8 };
 
 /* Connections that each of `edges` may have when so many files may be open: at most `wanted`. FILES_KEPT, but
  * no more than one of FILES_KEPT_SHARE, are kept for the rest of the program. */
