@@ -30,7 +30,7 @@ def payload(solution):
 
 def key_of(server, label):
     with open(os.path.join(server.data, "identity"), encoding="ascii") as file:
-        master = bytes.fromhex(file.read().split()[-1])
+        master = bytes.fromhex(max(file.read().split(), key=len))
     root = hmac.new(master, b"stampede funnel 1", "sha256").digest()
     return hmac.new(root, label + bytes(8), "sha256").digest()
 

@@ -16,7 +16,7 @@ enum { PAGE_BYTES = 5000 };
 
 static unsigned char page[PAGE_BYTES];
 static struct static_files *files;
-static char head[2048];
+static char head[4096];
 static struct edge_reply reply;
 
 static int start(void **state)
