@@ -4,6 +4,8 @@
  * m·(1 − 1/m)^n of m bits empty, so the empty ones tell n, within a tenth up to a thousand. */
 #include "funnel/watch_rules.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 
 enum { BOOK_WAYS = 8, ESTIMATE_MOST = 1500 };
@@ -27,6 +29,9 @@ struct subject {
     /* early */
     uint64_t starts_window_ms, start_ms;
     uint32_t starts;
+    /* unpaid */
+    uint64_t unpaid_window_ms;
+    uint32_t unpaid;
     uint64_t found_ms[WATCH_RULES];
 };
 
@@ -41,7 +46,8 @@ struct watch_book {
     struct subject subjects[WATCH_SUBJECTS];
 };
 
-static const char *const rule_names[WATCH_RULES] = { "rate", "failures", "crowd", "roaming", "timing" };
+static const char *const rule_names[WATCH_RULES] = { "rate", "failures", "crowd", "roaming",
+    "timing", "unpaid" };
 
 const char *watch_rule_name(enum watch_rule rule)
 {
@@ -83,6 +89,8 @@ static bool subject_is_kept(const struct subject *subject, uint64_t now_ms)
 {
     if (subject->starts > 0 && now_ms - subject->starts_window_ms < WATCH_STARTS_MS)
         return true;
+    if (subject->unpaid > 0 && now_ms - subject->unpaid_window_ms < WATCH_STARTS_MS)
+        return true;
     for (uint32_t rule = 0; rule < WATCH_RULES; rule++)
         if (subject->found_ms[rule] != 0 && now_ms - subject->found_ms[rule] < WATCH_AGAIN_MS)
             return true;
@@ -98,7 +106,7 @@ static bool gives_way(const struct subject *a, const struct subject *b, uint64_t
 
 static struct subject *bucket_of(struct watch_book *book, const struct address *address, user_id user)
 {
-    const uint64_t hash = user != 0 ? user : address_hash(book->key, address);
+    const uint64_t hash = user != 0 ? hash_place(book->key, user, 0) : address_hash(book->key, address);
     return &book->subjects[hash & (WATCH_SUBJECTS - BOOK_WAYS)];
 }
 
@@ -207,6 +215,22 @@ void watch_book_fold(struct watch_book *book, const struct watch_table *table, u
             row_fold(book, &table->rows[i], now_ms);
 }
 
+void watch_book_unpaid(struct watch_book *book, user_id user, uint64_t now_ms)
+{
+    static const struct address nowhere;
+    struct subject *subject = subject_find(book, &nowhere, user);
+    if (subject == NULL)
+        subject = subject_make(book, &nowhere, user, now_ms);
+    if (subject == NULL)
+        return;
+    subject_touch(book, subject, now_ms);
+    if (now_ms - subject->unpaid_window_ms >= WATCH_STARTS_MS) {
+        subject->unpaid_window_ms = now_ms;
+        subject->unpaid = 0;
+    }
+    subject->unpaid++;
+}
+
 /* ---- judging */
 
 struct judging {
@@ -295,6 +319,14 @@ static bool timing_judge(
     return mean_ms >= WATCH_REGULAR_LEAST_MS && is_regular(subject);
 }
 
+static bool unpaid_judge(
+    const struct judging *judging, struct subject *subject, char reason[WATCH_REASON_BYTES])
+{
+    snprintf(reason, WATCH_REASON_BYTES, "won %u times within %d h without paying", subject->unpaid,
+        WATCH_STARTS_MS / 3600000);
+    return subject->user != 0 && subject->unpaid >= judging->settings->unpaid_wins;
+}
+
 static bool (*const judges[WATCH_RULES])(
     const struct judging *, struct subject *, char reason[WATCH_REASON_BYTES]) = {
     [WATCH_RATE] = rate_judge,
@@ -302,6 +334,7 @@ static bool (*const judges[WATCH_RULES])(
     [WATCH_CROWD] = crowd_judge,
     [WATCH_ROAMING] = roaming_judge,
     [WATCH_TIMING] = timing_judge,
+    [WATCH_UNPAID] = unpaid_judge,
 };
 
 static uint32_t subject_judge(const struct judging *judging, struct subject *subject,

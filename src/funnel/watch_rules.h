@@ -17,6 +17,7 @@ enum watch_rule {
     WATCH_CROWD,    /* many users from one address */
     WATCH_ROAMING,  /* one user from many addresses */
     WATCH_TIMING,   /* at the very start again and again, or like a clock */
+    WATCH_UNPAID,   /* wins that are let go: cancelled or not paid in time */
     WATCH_RULES,
 };
 enum watch_mode { WATCH_OFF, WATCH_REPORT, WATCH_BAN };
@@ -41,6 +42,7 @@ struct watch_settings {
     uint32_t roaming_addresses;
     uint32_t early_ms, early_starts;
     uint32_t regular_count; /* purchases like a clock's */
+    uint32_t unpaid_wins;   /* let go within WATCH_STARTS_MS */
 };
 
 struct watch_finding {
@@ -55,6 +57,8 @@ struct watch_book;
 size_t watch_book_bytes(void);
 struct watch_book *watch_book_create(struct arena *arena, struct hash_key key);
 void watch_book_fold(struct watch_book *book, const struct watch_table *table, uint64_t now_ms);
+/* A user let a win go. */
+void watch_book_unpaid(struct watch_book *book, user_id user, uint64_t now_ms);
 /* Once all tables of this second are folded in. Answers how many; those that do not fit are found
  * again next time, if they still are so. */
 uint32_t watch_book_judge(struct watch_book *book, const struct watch_settings *settings,

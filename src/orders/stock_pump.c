@@ -102,6 +102,8 @@ bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct in
         flight->state = FLIGHT_ANSWERED;
         flight->refused = false;
         flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
+        if (what == ANSWER_DONE && flight->event.settle.let_go && pump->config.let_go != NULL)
+            pump->config.let_go(pump->config.context, answer->outcome.user);
     } else if (what == ANSWER_TOO_POPULAR || what == ANSWER_UNAVAILABLE) {
         flight->state = FLIGHT_READY;
         flight->again_ms = now_ms + STOCK_PUMP_AGAIN_MS;

@@ -31,6 +31,9 @@ struct stock_pump_config {
     uint32_t offer_window_ms; /* for those in line who are served by a return: time to pay */
     bool port_is_shared; /* true: the port's owner collects answers and gives them to stock_pump_answer */
     uint32_t flight_max; /* 0: STOCK_PUMP_FLIGHT_MAX */
+    /* A user let a win go; NULL: nobody wants to know. One whose record overtakes the answer is not told. */
+    void (*let_go)(void *context, user_id user);
+    void *context;
 };
 
 struct stock_pump_progress {

@@ -154,6 +154,8 @@ static const struct entry entries[] = {
     NUMBER("watch", "early_ms", watch_early_ms, 0, 1000, "30"),
     NUMBER("watch", "early_starts", watch_early_starts, 1, 1000, "3"),
     NUMBER("watch", "regular_count", watch_regular_count, 5, 1000, "30"),
+    TEXT("watch", "unpaid", watch_unpaid, "report"),
+    NUMBER("watch", "unpaid_wins", watch_unpaid_wins, 1, 1000000, "10"),
     NUMBER("watch", "ban_minutes", watch_ban_minutes, 1, BAN_MINUTES_MAX, "60"),
     NUMBER("watch", "bans_per_minute", watch_bans_per_minute, 1, 10000, "60"),
     TEXT("webhook", "url", webhook_url, ""),
@@ -410,7 +412,7 @@ static const char *watch_wrong(const struct config *config)
 {
     return is_mode(config->watch_rate) && is_mode(config->watch_failures)
             && is_mode(config->watch_crowd) && is_mode(config->watch_roaming)
-            && is_mode(config->watch_timing)
+            && is_mode(config->watch_timing) && is_mode(config->watch_unpaid)
         ? NULL
         : "watch.rate, failures, crowd, roaming and timing must each be off, report or ban";
 }

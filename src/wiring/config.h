@@ -109,9 +109,10 @@ struct config {
     char image_origins[CONFIG_LIST]; /* whose pictures products may show, besides ours */
     /* [watch]: each rule off, report or ban */
     char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],
-        watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT];
+        watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT], watch_unpaid[CONFIG_TEXT];
     uint64_t watch_rate_per_s, watch_rate_for_s, watch_failures_per_minute, watch_crowd_users,
-        watch_roaming_addresses, watch_early_ms, watch_early_starts, watch_regular_count;
+        watch_roaming_addresses, watch_early_ms, watch_early_starts, watch_regular_count,
+        watch_unpaid_wins;
     uint64_t watch_ban_minutes, watch_bans_per_minute;
     /* [webhook] */
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */

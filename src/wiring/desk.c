@@ -535,7 +535,9 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
         &(struct stock_pump_config){ .store = config->store,
             .port = config->pump_port,
             .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
-            .port_is_shared = true });
+            .port_is_shared = true,
+            .let_go = desk_watch_unpaid,
+            .context = desk });
     waitlist_start(&desk->waitlist,
         &(struct waitlist_config){ .store = config->store,
             .port = config->pump_port,

@@ -272,6 +272,7 @@ void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
 size_t desk_watch_bytes(uint32_t edges);
 void desk_watch_open(struct desk *desk, struct arena *arena);
 void desk_watch_turn(struct desk *desk);
+void desk_watch_unpaid(void *context, user_id user); /* a win was let go */
 void desk_watch_forgive(struct desk *desk, const struct ban *ban);
 
 /* admin_change.c: whom and which request a command of the administrator's at work is from. */

@@ -38,9 +38,9 @@ static const char *const outcome_names[] = {
         .help = "Addresses and users that a rule banned.", .kind = METRIC_COUNTER \
     }
 static struct metric found_metrics[WATCH_RULES] = { FOUND("rate"), FOUND("failures"),
-    FOUND("crowd"), FOUND("roaming"), FOUND("timing") };
+    FOUND("crowd"), FOUND("roaming"), FOUND("timing"), FOUND("unpaid") };
 static struct metric banned_metrics[WATCH_RULES] = { BANNED("rate"), BANNED("failures"),
-    BANNED("crowd"), BANNED("roaming"), BANNED("timing") };
+    BANNED("crowd"), BANNED("roaming"), BANNED("timing"), BANNED("unpaid") };
 static struct metric lost_metric = { .name = "stampede_watch_lost_total",
     .help = "Rows of the edges' tables that gave way to others.",
     .kind = METRIC_COUNTER };
@@ -60,7 +60,8 @@ static struct watch_settings settings_of(const struct config *config)
             [WATCH_FAILURES] = mode_of(config->watch_failures),
             [WATCH_CROWD] = mode_of(config->watch_crowd),
             [WATCH_ROAMING] = mode_of(config->watch_roaming),
-            [WATCH_TIMING] = mode_of(config->watch_timing) },
+            [WATCH_TIMING] = mode_of(config->watch_timing),
+            [WATCH_UNPAID] = mode_of(config->watch_unpaid) },
         .rate_per_s = (uint32_t)config->watch_rate_per_s,
         .rate_for_s = (uint32_t)config->watch_rate_for_s,
         .failures_per_minute = (uint32_t)config->watch_failures_per_minute,
@@ -69,6 +70,7 @@ static struct watch_settings settings_of(const struct config *config)
         .early_ms = (uint32_t)config->watch_early_ms,
         .early_starts = (uint32_t)config->watch_early_starts,
         .regular_count = (uint32_t)config->watch_regular_count,
+        .unpaid_wins = (uint32_t)config->watch_unpaid_wins,
     };
 }
 
@@ -206,6 +208,12 @@ void desk_watch_turn(struct desk *desk)
         watch_book_judge(state->book, &state->settings, desk->now_ms, findings, FINDINGS_PER_LOOK);
     for (uint32_t i = 0; i < count; i++)
         finding_take(desk, &findings[i]);
+}
+
+void desk_watch_unpaid(void *context, user_id user)
+{
+    struct desk *desk = context;
+    watch_book_unpaid(desk->watch.book, user, desk->now_ms);
 }
 
 void desk_watch_forgive(struct desk *desk, const struct ban *ban)

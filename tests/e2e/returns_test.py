@@ -136,6 +136,27 @@ def new_sales_have_draws_and_a_cool_down():
 
 
 @rule
+def who_wins_without_paying_again_and_again_is_reported():
+    shop = Server(settings={"watch.unpaid_wins": 3}).start()
+    item = shop.open_item(total=5)
+    buyer = Buyer(shop)
+
+    def found():
+        return [row for row in shop.admin_ok("GET", "/watch")["findings"] if row["rule"] == "unpaid"]
+
+    def win_and_cancel():
+        won = buyer.win(item)
+        buyer.order(won["ticket"])
+        equal(shop.request("POST", f"/v1/orders/{won['order']}/cancel", session=buyer.session).status, 200)
+        eventually(lambda: shop.counts(item)["held"] == 0, "the unit does not come back")
+        time.sleep(0.3)
+        return found()
+    eventually(win_and_cancel, "nobody is found")
+    eventually(lambda: len(found()) == 1, "found more than once")
+    true(found()[0]["user_id"] == buyer.user and "without paying" in found()[0]["reason"], found())
+
+
+@rule
 def an_alarm_comes_before_the_tickets_are_used_up():
     small = Server(settings={"data.tickets_max": 20}).start()
     item = small.open_item(total=20)

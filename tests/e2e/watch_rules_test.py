@@ -5,7 +5,7 @@ import time
 from bans import bans, findings, from_, lift, shop
 from harness import Buyer, equal, eventually, problem, rule, run, true
 
-RULES = ("rate", "failures", "crowd", "roaming", "timing")
+RULES = ("rate", "failures", "crowd", "roaming", "timing", "unpaid")
 
 
 def pass_at(server, item, buyer, source=None, forwarded=None):

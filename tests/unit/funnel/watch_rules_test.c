@@ -91,6 +91,27 @@ static uint32_t found_in_all(void)
     return sum;
 }
 
+static void who_wins_without_paying_again_and_again_is_found(void **state)
+{
+    (void)state;
+    struct watch_settings with = settings;
+    with.modes[WATCH_UNPAID] = WATCH_REPORT;
+    with.unpaid_wins = 3;
+    for (uint32_t times = 1; times <= 3; times++) {
+        watch_book_unpaid(book, user_of(1), now_ms);
+        second_ends(&with);
+        assert_int_equal(found[WATCH_UNPAID], times == 3);
+    }
+    assert_true(last.user == user_of(1));
+    assert_non_null(strstr(last.reason, "won 3 times"));
+    watch_book_unpaid(book, user_of(2), now_ms); /* a day later it begins anew */
+    now_ms += WATCH_STARTS_MS;
+    watch_book_unpaid(book, user_of(2), now_ms);
+    watch_book_unpaid(book, user_of(2), now_ms);
+    second_ends(&with);
+    assert_int_equal(found[WATCH_UNPAID], 1);
+}
+
 static void who_is_too_fast_for_long_is_found_once_with_numbers(void **state)
 {
     (void)state;
@@ -316,6 +337,7 @@ int main(void)
 {
 #define RULE(test) cmocka_unit_test_setup_teardown(test, book_setup, book_teardown)
     const struct CMUnitTest tests[] = {
+        RULE(who_wins_without_paying_again_and_again_is_found),
         RULE(who_is_too_fast_for_long_is_found_once_with_numbers),
         RULE(who_comes_each_second_is_seen_once_a_minute),
         RULE(a_burst_that_ends_is_no_machine),
