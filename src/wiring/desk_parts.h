@@ -69,7 +69,7 @@ struct desk_room {
     uint64_t row; /* of the table of places: those before it are in the chain */
     struct room_control control;
     bool asking; /* an admission is under way to the inventory */
-    bool defined, drawn, seen;
+    bool defined, drawn, seen, told;
 };
 struct desk_rooms {
     struct desk_room rooms[DESK_ROOMS_MAX];

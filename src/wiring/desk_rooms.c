@@ -156,7 +156,8 @@ static bool beacon_miss(struct desk *desk, struct sale *row)
 /* The list is closed. True: it is decided, and stored, whether a beacon goes into the draw and with what
  * value; `row` has it. A database that is away delays the draw: nobody hears a place that could turn out
  * to be another one. */
-static bool beacon_decided(struct desk *desk, const struct catalog_sale *sale, struct sale *row)
+static bool beacon_decided(struct desk *desk, struct desk_room *room,
+    const struct catalog_sale *sale, bool gone_in, struct sale *row)
 {
     struct order_store *store = desk->config.store;
     if (desk->catalog_stale) /* it may have a name by now */
@@ -166,6 +167,17 @@ static bool beacon_decided(struct desk *desk, const struct catalog_sale *sale, s
         return true;
     if (store->ops->sale_get(store, sale->id, row) != STATUS_OK)
         return false;
+    if (row->beacon_state == BEACON_OPEN && gone_in) { /* a restore has lost what was decided */
+        if (!room->told)
+            log_error("desk",
+                "sale %u: people have gone in by a draw whose beacon is not in the database any "
+                "more:"
+                " the room stands still until its value is given again",
+                sale->id);
+        room->told = true;
+        rooms_show_halt(desk->config.rooms, sale->id);
+        return false;
+    }
     if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0 && !beacon_wait_begin(desk, row))
         return false;
     rooms_show_beacon_wait(desk->config.rooms, sale->id, row->beacon_until_ms);
@@ -220,7 +232,8 @@ static void room_turn(struct desk *desk, const struct catalog *catalog,
             admit_ask(desk, room, 0);
         return;
     }
-    if (!room->drawn && beacon_decided(desk, sale, &row) && room->chain.count == shown.drawn)
+    if (!room->drawn && beacon_decided(desk, room, sale, shown.head > 0, &row)
+        && room->chain.count == shown.drawn)
         draw_show(desk, room, &row);
     if (room->drawn)
         head_move(desk, room, &look, &shown);

@@ -12,6 +12,7 @@ struct room_shown {
     char beacon_value[BEACON_VALUE_BYTES_MAX]; /* of drawn, too */
     uint8_t beacon_value_size;
     _Atomic uint64_t beacon_until_ms;
+    _Atomic bool halted;
     _Atomic bool viewed; /* there was a look at the line */
     _Atomic uint32_t free, held, deciding, conversion_milli, ready;
     _Atomic uint64_t rate_milli;
@@ -63,6 +64,11 @@ void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *
     if (value.size > 0)
         memcpy(shown->beacon_value, value.data, value.size);
     atomic_store_explicit(&shown->drawn, true, memory_order_release);
+}
+
+void rooms_show_halt(struct rooms *rooms, sale_id sale)
+{
+    atomic_store_explicit(&rooms->sales[sale].halted, true, memory_order_relaxed);
 }
 
 void rooms_show_beacon_wait(struct rooms *rooms, sale_id sale, uint64_t until_ms)
@@ -137,7 +143,8 @@ bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, u
         const struct catalog_sale *sale = &catalog->sales[i];
         struct board_room_update room;
         if (sale->waiting_room && sale->id < rooms->sales_max && now_ms < sale->end_ms
-            && board_read_room(rooms->board, sale->id, &room) && is_again(&rooms->sales[sale->id], &room))
+            && board_read_room(rooms->board, sale->id, &room) && is_again(&rooms->sales[sale->id], &room)
+            && !atomic_load_explicit(&rooms->sales[sale->id].halted, memory_order_relaxed))
             return false;
     }
     return true;

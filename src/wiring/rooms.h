@@ -20,6 +20,8 @@ void rooms_close(struct rooms *rooms); /* accepts NULL */
 /* `value`: of the beacon that the draw used; empty: none. */
 void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
     const struct room_chain *chain, struct span value);
+/* Its draw waits for a person: after a restore. The others are ready all the same. */
+void rooms_show_halt(struct rooms *rooms, sale_id sale);
 /* The line is closed, and its draw waits for the value of its beacon until then. */
 void rooms_show_beacon_wait(struct rooms *rooms, sale_id sale, uint64_t until_ms);
 void rooms_show_view(struct rooms *rooms, sale_id sale, const struct room_view *view);

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -398,6 +399,27 @@ def the_command_line_names_and_gives_it():
     code, out, err = admin_cli("sale", "beacon", str(sale), VALUE)
     equal((code, code or json.loads(out)["changed"]), (0, True), err)
     equal(drawn(sale)["beacon_value"], VALUE)
+
+
+@rule
+def a_draw_that_people_went_in_by_is_not_made_anew_after_a_restore():
+    sale, _, people = closed_room()
+    server.stop()
+    database = os.path.join(server.data, "stampede.db")
+    backup = os.path.join(temp_folder(), "stampede.db")
+    shutil.copy(database, backup)
+    server.start()
+    equal(give(sale, VALUE).status, 200)
+    before = drawn(sale)["key"]
+    eventually(lambda: any(guest.stands(sale)["state"] != "waiting" for guest in people), "nobody goes in")
+    server.stop()
+    shutil.copy(backup, database)
+    subprocess.run([server.binary, "restore", "--config", server.config], check=True, capture_output=True, timeout=60)
+    server.start()
+    eventually(lambda: "the room stands still" in server.log(), "the room goes on by another draw")
+    true(draw_of(sale)["state"] != "drawn", "drawn without its beacon")
+    equal(give(sale, VALUE).status, 200)
+    equal(drawn(sale)["key"], before)
 
 
 run()
