@@ -160,6 +160,9 @@ struct payment_news {
     /* NEWS_CLOSED: not 0: the provider did not say so. The payment is closed so that its order can go
      * on, is unanswered, and is asked about at this time. 0: the provider's word. */
     uint64_t ask_ms;
+    /* NEWS_CAPTURED of a searched payment: the provider has given it back before, by our own key. It
+     * pays nothing, and a refund with that key brings the books up. */
+    bool refunded;
     uint64_t now_ms;
 };
 enum learn_answer {

@@ -80,7 +80,8 @@ void cashier_task(const struct cashier *cashier, uint32_t index, struct provider
     const struct cashier_flight *flight = &cashier->flights[index];
     *task = (struct provider_task){ .act = flight->act,
         .payment = &flight->payment,
-        .refund = flight->is_refund ? &flight->refund : NULL,
+        .refund = flight->act == PROVIDER_REFUND || flight->act == PROVIDER_REFUND_QUERY ? &flight->refund
+                                                                                         : NULL,
         .title = "",
         .notify_url = "",
         .return_url = "",
@@ -98,7 +99,7 @@ static bool question_ask(struct cashier *cashier, enum provider_act act,
         at++;
     struct cashier_flight *flight = &cashier->flights[at];
     flight->used = true;
-    flight->is_refund = refund != NULL;
+    flight->is_refund = refund != NULL && refund->id != 0; /* else: whether there was one */
     flight->act = act;
     flight->payment = *payment;
     if (refund != NULL)
@@ -413,6 +414,44 @@ static enum status created_said(struct cashier *cashier, struct payment *payment
     return payment_wait(cashier, payment, now_ms + pause_ms(CASHIER_CREATE_AGAIN_MS, payment->tries));
 }
 
+/* ---- after a restore: money that was found may have been given back before ---- */
+
+static enum status found_ask(struct cashier *cashier, const struct payment *payment,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    struct payment found = *payment;
+    struct refund refund = {
+        .payment = payment->id, .ticket = payment->ticket, .amount = said->amount, .state = REFUND_WANTED
+    };
+    found.captured = said->amount;
+    if (said->provider_id[0] != '\0')
+        snprintf(found.provider_id, sizeof found.provider_id, "%s", said->provider_id);
+    snprintf(refund.provider, sizeof refund.provider, "%s", payment->provider);
+    snprintf(refund.key, sizeof refund.key, "r%.*s", REFERENCE_BYTES_MAX - 1, payment->reference);
+    snprintf(refund.currency, sizeof refund.currency, "%s", said->currency);
+    if (question_ask(cashier, PROVIDER_REFUND_QUERY, &found, &refund, now_ms))
+        return STATUS_OK;
+    return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
+}
+
+static enum status found_learn(struct cashier *cashier, const struct cashier_flight *flight,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    const struct payment *payment = &flight->payment;
+    struct provider_said found = { .word = WORD_CAPTURED, .amount = payment->captured };
+    uint8_t answer;
+    if (said->word == WORD_AGAIN || said->word == WORD_FORGED)
+        return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
+    snprintf(found.provider_id, sizeof found.provider_id, "%s", payment->provider_id);
+    snprintf(found.currency, sizeof found.currency, "%s", flight->refund.currency);
+    struct payment_news news = news_of(payment->provider, &found, now_ms);
+    snprintf(news.reference, sizeof news.reference, "%s", payment->reference);
+    news.asked = true;
+    news.refunded = said->word == WORD_REFUNDED || said->word == WORD_REFUND_PENDING;
+    const enum status status = news_learn(cashier, &news, &answer);
+    return status == STATUS_OK ? payment_search_known(cashier, payment, now_ms) : status;
+}
+
 static enum status payment_said(struct cashier *cashier, struct cashier_flight *flight,
     const struct provider_said *said, uint64_t now_ms)
 {
@@ -423,6 +462,10 @@ static enum status payment_said(struct cashier *cashier, struct cashier_flight *
     if (said->word == WORD_FORGED)
         log_error("cashier", "an answer of %s about payment %s can't be trusted: %s",
             payment->provider, payment->reference, said->error);
+    if (payment->searched && flight->act == PROVIDER_REFUND_QUERY)
+        return found_learn(cashier, flight, said, now_ms);
+    if (payment->searched && said->word == WORD_CAPTURED)
+        return found_ask(cashier, payment, said, now_ms);
     if (said->word == WORD_CAPTURED || said->word == WORD_CLOSED) {
         const enum status status = payment_learn(cashier, payment, said, now_ms);
         return status == STATUS_OK && payment->searched ? payment_search_known(cashier, payment, now_ms)

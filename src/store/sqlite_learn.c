@@ -124,7 +124,7 @@ static enum status learn_closed(struct sqlite_batch *batch, const struct payment
 
 /* What becomes of money that is there; changes only *payment and *answer. */
 static void captured_decide(struct payment *payment, const struct order *order, bool right,
-    bool payer_known, enum refund_why *why, uint8_t *answer)
+    bool refunded, bool payer_known, enum refund_why *why, uint8_t *answer)
 {
     const bool adopts = right && !payer_known;
     *why = right ? REFUND_OF_DOUBLE : REFUND_OF_AMOUNT;
@@ -137,7 +137,7 @@ static void captured_decide(struct payment *payment, const struct order *order, 
         payment->paid_ticket = order->ticket;
         return;
     }
-    if (!right || (order->state == ORDER_PAID && !adopts))
+    if (!right || refunded || (order->state == ORDER_PAID && !adopts))
         return;
     if (order->state == ORDER_PENDING || order->state == ORDER_PAID) {
         *answer = LEARN_PAID;
@@ -186,7 +186,7 @@ static enum status learn_captured(struct sqlite_batch *batch, const struct payme
     enum status status = sqlite_payer_known(batch->store, order->ticket, &payer_known);
     if (status != STATUS_OK)
         return status;
-    captured_decide(payment, order, right, payer_known, &why, answer);
+    captured_decide(payment, order, right, news->refunded, payer_known, &why, answer);
     if (*answer == LEARN_LATE)
         status = late_planted(batch->store, payment, order);
     if (status == STATUS_OK)

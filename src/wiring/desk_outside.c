@@ -64,10 +64,12 @@ static void callback_job(struct desk *desk, struct job *job, struct provider *pr
     enum status status = cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
     if (status == STATUS_OK && answer == LEARN_UNKNOWN) {
         status = desk_payment_adopt(desk, ops->name, said.reference);
-        if (status == STATUS_OK)
-            status = cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
-        else if (status == STATUS_NOT_FOUND)
+        if (status == STATUS_OK) {
+            cashier_look(&desk->money.cashier); /* what became of it is asked of the provider */
+            answer = LEARN_REPEATED;
+        } else if (status == STATUS_NOT_FOUND) {
             status = STATUS_OK;
+        }
     }
     const bool refused = answer == LEARN_UNKNOWN || answer == LEARN_AMOUNT;
     if (status == STATUS_OK && refused)

@@ -224,9 +224,10 @@ static uint8_t learn_captured(struct model_store *model, const struct payment_ne
     payment->next_ms = payment->tries = 0;
     if (news->provider_id[0] != '\0')
         snprintf(payment->provider_id, sizeof payment->provider_id, "%s", news->provider_id);
-    const bool adopts = right && !model_payer_known(model, order->ticket)
-        && (order->state == ORDER_PAID || order->state == ORDER_REFUNDED);
-    if (adopts || (right && order->state == ORDER_PENDING)) {
+    const bool lonely = right && !model_payer_known(model, order->ticket);
+    const bool adopts = lonely
+        && (order->state == ORDER_REFUNDED || (order->state == ORDER_PAID && !news->refunded));
+    if (adopts || (right && !news->refunded && order->state == ORDER_PENDING)) {
         payment->use = USE_ORDER;
         payment->paid_ticket = order->ticket;
         if (order->state == ORDER_PENDING)
@@ -236,7 +237,7 @@ static uint8_t learn_captured(struct model_store *model, const struct payment_ne
         model_refund_want(model, payment, news->currency, REFUND_OF_ORDER, news->now_ms);
         return LEARN_REFUND;
     }
-    if (right && order->state != ORDER_PAID)
+    if (right && !news->refunded && order->state != ORDER_PAID)
         return learn_late(payment, order, news->now_ms);
     payment->use = USE_REFUND;
     if (!right || !planted(DOUBLE_MONEY_KEPT))

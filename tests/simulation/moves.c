@@ -92,7 +92,7 @@ void world_look(struct world *world, ticket_number ticket)
         return;
     const uint8_t before = world->moved[ticket];
     const bool rejected = order.reason == REASON_REJECTED;
-    if (before == order.state || rejected)
+    if (before == order.state || rejected || world_payer_lost(world, ticket))
         return;
     if (before == ORDER_NONE || (before == ORDER_PAID && order.state == ORDER_REFUNDED))
         world->moved[ticket] = order.state == ORDER_PENDING ? ORDER_NONE : order.state;

@@ -397,6 +397,38 @@ void world_pay(struct world *world)
         cashier_turn(world);
 }
 
+/* ---- after a restore ---- */
+
+static void row_search(struct world *world, struct sim_payment *row)
+{
+    struct payment payment;
+    struct order order;
+    struct payment_search search = { .ticket = row->ticket };
+    reference_of(world, row, search.reference);
+    snprintf(search.provider, sizeof search.provider, "%s", providers[row->provider]);
+    row->is_away = false;
+    const enum status known = money(world)->by_reference(world->store, search.reference, &payment);
+    if (known == STATUS_OK && payment.state == PAYMENT_CAPTURED)
+        return;
+    row->told = false;
+    if (world->store->ops->order_by_ticket(world->store, row->ticket, &order) != STATUS_OK)
+        return;
+    if (money(world)->search(world->store, &search, 1, world->now_ms) != STATUS_OK)
+        violation("restore", "payment %s can't be searched for", search.reference);
+    row->is_closed = row->is_closed || !row->is_paid; /* it is asked to close it */
+    struct payment_news news = truth_of(row);
+    news.refunded = row->refunded;
+    (void)news_tell(world, row, news);
+}
+
+void world_payments_search(struct world *world, bool refunded)
+{
+    world->payment_danger = false;
+    for (uint32_t i = 0; i < world->payment_count; i++)
+        if (world->payments[i].refunded == refunded)
+            row_search(world, &world->payments[i]);
+}
+
 /* ---- accounts ---- */
 
 static void check_refunds(const struct world *world)
@@ -424,7 +456,8 @@ void world_check_money(const struct world *world)
         struct order order;
         if (world->store->ops->order_by_ticket(world->store, ticket, &order) != STATUS_OK)
             continue;
-        paid += order.state == ORDER_PAID ? order.amount : 0;
+        /* After a restore late money may still have to be linked to it; drained, it is. */
+        paid += order.state == ORDER_PAID && !world_payer_lost(world, ticket) ? order.amount : 0;
         if (order.state == ORDER_CLOSED && world_payments_live(world, ticket))
             violation("I9 no order is closed while a payment is open", "ticket %" PRIu64, ticket);
     }
@@ -501,4 +534,7 @@ void world_payments_drain(struct world *world)
     }
     for (uint32_t i = 0; i < world->payment_count; i++)
         check_row(world, &world->payments[i]);
+    for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket += 2)
+        if (world_payer_lost(world, ticket))
+            violation("I9 money", "ticket %" PRIu64 " is paid, and nobody knows by what", ticket);
 }

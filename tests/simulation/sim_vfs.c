@@ -441,6 +441,50 @@ void sim_vfs_reset(uint64_t seed)
     sqlite3_randomness(0, NULL);
 }
 
+/* The files as another process would copy them. */
+static struct {
+    char name[PATH_MAX_BYTES];
+    uint8_t *bytes;
+    size_t size, room;
+    bool used;
+} kept[FILES_MAX];
+
+void sim_vfs_keep(void)
+{
+    for (uint32_t i = 0; i < FILES_MAX; i++) {
+        const struct data *data = &machine.files[i];
+        kept[i].used = data->used && data->there && !data->temporary;
+        if (!kept[i].used)
+            continue;
+        memcpy(kept[i].name, data->name, sizeof kept[i].name);
+        if (kept[i].room < data->size + 1) {
+            kept[i].room = data->size + 1;
+            kept[i].bytes = realloc(kept[i].bytes, kept[i].room);
+            invariant(kept[i].bytes != NULL);
+        }
+        memcpy(kept[i].bytes, data->now, data->size);
+        kept[i].size = data->size;
+    }
+}
+
+void sim_vfs_put_back(void)
+{
+    for (uint32_t i = 0; i < FILES_MAX; i++) {
+        struct data *data = &machine.files[i];
+        data_drop(data);
+        if (!kept[i].used)
+            continue;
+        memcpy(data->name, kept[i].name, sizeof data->name);
+        data_grow(data, kept[i].size);
+        memcpy(data->now, kept[i].bytes, kept[i].size);
+        memcpy(data->durable, kept[i].bytes, kept[i].size);
+        data->size = data->durable_size = kept[i].size;
+        data->used = data->there = data->durable_there = true;
+    }
+    shm_free();
+    machine.dead = machine.planned = machine.full = false;
+}
+
 void sim_vfs_crash_in(uint32_t calls)
 {
     machine.planned = true;

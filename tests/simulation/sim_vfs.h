@@ -16,6 +16,8 @@ void sim_vfs_crash_not(void);          /* forget that plan */
 bool sim_vfs_dead(void);
 void sim_vfs_kill(void);                  /* the machine has stopped: every call fails */
 void sim_vfs_restart(enum sim_crash how); /* and comes back; every file must be closed */
-void sim_vfs_full(bool full);             /* writes that need more room are refused */
+void sim_vfs_keep(void);                  /* a copy of all files, as they are now */
+void sim_vfs_put_back(void);  /* that copy, and nothing else; every file must be closed */
+void sim_vfs_full(bool full); /* writes that need more room are refused */
 
 #endif

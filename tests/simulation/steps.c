@@ -185,6 +185,7 @@ void world_step(struct world *world)
 {
     if (world_chance(world, PAY_PERCENT))
         world_pay(world);
+    world_backup(world);
     const uint64_t what = world_below(world, 1000);
     const bool first = world->just_opened;
     world->just_opened = false;

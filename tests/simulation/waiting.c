@@ -32,8 +32,14 @@ void world_wait(struct world *world)
     }
     if (world->place_count == PLACES_MAX)
         return;
-    line_failed(world, line_ops(world)->join(world->store, &place, PLACES_MAX, &answer));
+    const enum status status = line_ops(world)->join(world->store, &place, PLACES_MAX, &answer);
+    const bool told = status == STATUS_OK && answer == JOIN_DONE;
+    line_failed(world, status);
     world->place_count += answer == JOIN_DONE;
+    if (told && place.id <= world->place_id_last)
+        violation("I13 ids are never used again", "place %" PRIu64 " is given a second time", place.id);
+    if (told)
+        world->place_id_last = place.id;
     trace_step("join", place.item, user_index(place.user), answer);
 }
 

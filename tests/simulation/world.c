@@ -279,6 +279,13 @@ static void process_close(struct world *world)
     world->alive = false;
 }
 
+void world_close(struct world *world)
+{
+    process_close(world);
+    world->store->ops->close(world->store);
+    world->store = NULL;
+}
+
 static void restart_later(struct world *world)
 {
     world->now_ms += world_below(world, 500);
@@ -465,6 +472,8 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     world->engine_ms = 0;
     memset(world->moved, 0, sizeof world->moved);
     world->payment_count = 0;
+    world->backup_there = false;
+    world->place_id_last = 0;
     world->lives = world->commands = world->crashes = world->stops = world->door_refusals = 0;
     world->bursts = seed % BURSTS_ONE_IN == 0;
     journal_choose(world);
@@ -516,6 +525,8 @@ uint64_t world_run(struct world *world, uint64_t seed, enum world_store store)
     if (world->crashes == 0)
         world_crash(world);
     world_rest(world);
+    world_check_rest(world);
+    world_restore(world);
     world_check_rest(world);
     world_sweep(world);
     world_end(world);

@@ -97,6 +97,9 @@ struct world {
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_TICKETS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
 
+    bool backup_there;      /* sim_vfs_keep has one */
+    uint64_t place_id_last; /* of all places that were told */
+
     uint32_t payment_count;
     struct sim_payment payments[SIM_PAYMENTS]; /* the reference names the index */
     bool payment_danger;                       /* power may fail within a transaction */
@@ -120,6 +123,7 @@ uint64_t world_run(struct world *world, uint64_t seed, enum world_store store);
 /* world.c */
 void world_open(struct world *world);  /* the process starts; repeats while the disk won't let it */
 void world_crash(struct world *world); /* at this very moment */
+void world_close(struct world *world); /* process and database, without a word */
 void world_stop(struct world *world);  /* in good order: to rest, snapshot, gone */
 void world_follow(struct world *world); /* the model reads what has become durable */
 /* Engine, shadow and model agree; only when idle. `slowly`: engine_check as well. */
@@ -171,6 +175,15 @@ void world_check_money(const struct world *world); /* at rest */
 /* The cashier works until nothing is due: no payment is live, no money waits, all refunds are
  * done. */
 void world_payments_drain(struct world *world);
+
+/* After a restore: the providers are asked about every payment that the store does not know, of those
+ * that went back or of the others. */
+void world_payments_search(struct world *world, bool refunded);
+
+/* restore.c */
+void world_backup(struct world *world);  /* now and then, where the store can be put back */
+void world_restore(struct world *world); /* from rest to rest, if there is a backup */
+bool world_payer_lost(const struct world *world, ticket_number ticket); /* paid, and nobody knows by what */
 
 /* rest.c */
 void world_rest(struct world *world); /* troubles end, everything drains */

@@ -55,6 +55,9 @@ static void money_that_one_of_them_has_pays_the_order(void **state)
     says(shop, WORD_UNKNOWN);
     asks_about(shop, first, "purse");
     says(shop, WORD_CAPTURED);
+    assert_int_equal(shop->act, PROVIDER_REFUND_QUERY); /* it may have gone back */
+    assert_string_equal(shop->key, "r00000000000000aa-1");
+    says(shop, WORD_UNKNOWN);
     assert_int_equal(order_of(shop, ticket).state, ORDER_PAID);
     asks_about(shop, second, "bank"); /* it may have been paid twice */
     says(shop, WORD_UNKNOWN);
@@ -76,7 +79,21 @@ static void an_attempt_that_was_closed_leads_to_the_next(void **state)
     says(shop, WORD_CLOSED);
     asks_about(shop, third, "bank");
     says(shop, WORD_CAPTURED);
+    says(shop, WORD_REFUSED);
     assert_int_equal(order_of(shop, ticket).state, ORDER_PAID);
+}
+
+static void money_that_went_back_before_pays_nothing(void **state)
+{
+    struct shop *shop = *state;
+    const ticket_number ticket = order_make(shop);
+    search(shop, ticket);
+    asks_about(shop, first, "bank");
+    says(shop, WORD_CAPTURED);
+    says(shop, WORD_REFUNDED);
+    assert_int_equal(order_of(shop, ticket).state, ORDER_PENDING);
+    assert_int_equal(refund_of(shop).why, REFUND_OF_DOUBLE);
+    assert_int_equal(totals_of(shop).wanted, PRICE); /* asked for again it is the same refund */
 }
 
 #define TEST(name) SHOP_RULE(name)
@@ -86,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_provider_is_asked_about_two_attempts_and_then_the_order_goes_on),
         TEST(money_that_one_of_them_has_pays_the_order),
+        TEST(money_that_went_back_before_pays_nothing),
         TEST(an_attempt_that_was_closed_leads_to_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
