@@ -10,7 +10,8 @@ import { createOrderPanel } from './order_panel.js';
 import { createPayChoice } from './pay_choice.js';
 import { createRoomBox } from './room_box.js';
 
-const QUANTITY_CHOICES_MAX = 10;
+const QUANTITY_CHOICES_MAX = 1000; /* what the server takes in one purchase */
+const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 
 export function createItemLayout(acts, payChosen) {
     const back = routeLink('/', { class: 'back' });
@@ -70,7 +71,7 @@ export function createItemLayout(acts, payChosen) {
 
     function quantityPaint(item) {
         const limit = item.limit_per_user;
-        const choices = Math.min(limit === 0 ? QUANTITY_CHOICES_MAX : limit, QUANTITY_CHOICES_MAX);
+        const choices = Math.min(limit === 0 ? QUANTITY_CHOICES_OPEN : limit, QUANTITY_CHOICES_MAX);
         quantityRow.hidden = choices < 2;
         textSet(quantityName, say('quantity.label'));
         while (quantity.options.length < choices)

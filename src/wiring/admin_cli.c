@@ -22,7 +22,6 @@ enum {
     TRIES_MAX = 4,      /* of a change whose answer does not come */
     TRY_AGAIN_MS = 500, /* before the second; twice as long before each further one */
     CHANGE_KEY_BYTES = 16,
-    ARGUMENTS_MAX = 256,
     RECONCILE_POLL_US = 100 * 1000,
     RECONCILE_POLLS_MAX = 36000, /* an hour */
 };
@@ -212,12 +211,23 @@ static void answer_print(struct session *session, json_t *answer, const char *co
     }
 }
 
+enum { CURSOR_BYTES = 32 };
+/* A number, or an id in hex digits. False: there is no next page. */
+static bool cursor_of(const json_t *next, char out[CURSOR_BYTES])
+{
+    if (json_is_integer(next))
+        snprintf(out, CURSOR_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(next));
+    else if (json_is_string(next))
+        snprintf(out, CURSOR_BYTES, "%s", json_string_value(next));
+    return json_is_integer(next) || json_is_string(next);
+}
+
 /* A page of a list: `cursor` is where the one before ended. */
 static enum admin_cli_result page_get(struct session *session, const struct admin_request *request,
-    const char *cursor, json_int_t at, struct answer *page)
+    const char *cursor, const char *at, struct answer *page)
 {
     char path[ADMIN_PATH_BYTES + 64];
-    snprintf(path, sizeof path, "%s%c%s=%" JSON_INTEGER_FORMAT, request->path,
+    snprintf(path, sizeof path, "%s%c%s=%.32s", request->path,
         strchr(request->path, '?') != NULL ? '&' : '?', cursor, at);
     return call(session, "GET", path, NULL, page);
 }
@@ -229,10 +239,11 @@ static enum admin_cli_result rows_follow(
 {
     const size_t wanted = request->rows != 0 ? (size_t)request->rows : ADMIN_ROWS_STANDARD;
     json_t *rows = admin_rows(first->json), *next = json_object_get(first->json, "next");
-    while (json_array_size(rows) < wanted && json_is_integer(next)) {
+    char at[CURSOR_BYTES];
+    while (json_array_size(rows) < wanted && cursor_of(next, at)) {
         struct answer page;
         const enum admin_cli_result result =
-            page_get(session, request, request->verb->cursor, json_integer_value(next), &page);
+            page_get(session, request, request->verb->cursor, at, &page);
         if (result != ADMIN_CLI_DONE)
             return result;
         next = json_object_get(page.json, "next");
@@ -262,17 +273,17 @@ static enum admin_cli_result pages_follow(
     struct session *session, const struct admin_request *request, struct answer *first)
 {
     json_t *rows = admin_rows(first->json);
-    const json_t *next = json_object_get(first->json, "next");
-    json_int_t after = json_integer_value(next);
-    bool more = request->verb->pages && rows != NULL && json_is_integer(next);
+    char after[CURSOR_BYTES], before[CURSOR_BYTES] = "";
+    bool more = request->verb->pages && rows != NULL
+        && cursor_of(json_object_get(first->json, "next"), after);
     while (more) {
         struct answer page;
         const enum admin_cli_result result = page_get(session, request, "after", after, &page);
         if (result != ADMIN_CLI_DONE)
             return result;
-        next = json_object_get(page.json, "next");
-        more = json_array_extend(rows, admin_rows(page.json)) == 0 && json_integer_value(next) > after;
-        after = json_integer_value(next);
+        snprintf(before, sizeof before, "%s", after);
+        more = json_array_extend(rows, admin_rows(page.json)) == 0
+            && cursor_of(json_object_get(page.json, "next"), after) && strcmp(before, after) != 0;
         answer_free(&page);
     }
     if (request->verb->pages)
@@ -283,8 +294,10 @@ static enum admin_cli_result pages_follow(
 static enum admin_cli_result request_run(struct session *session, const struct admin_request *request)
 {
     struct answer answer;
+    char at[CURSOR_BYTES];
+    snprintf(at, sizeof at, "%llu", (unsigned long long)request->cursor);
     enum admin_cli_result result = request->cursor != 0
-        ? page_get(session, request, request->verb->cursor, (json_int_t)request->cursor, &answer)
+        ? page_get(session, request, request->verb->cursor, at, &answer)
         : call(session, request->verb->method, request->path, request->body, &answer);
     if (result != ADMIN_CLI_DONE)
         return result;
@@ -296,19 +309,33 @@ static enum admin_cli_result request_run(struct session *session, const struct a
     return result;
 }
 
-/* The sale, then its items. */
+/* The sale with its items: one document as JSON, two tables for people. */
 static enum admin_cli_result sale_show(struct session *session, const struct admin_request *request)
 {
     char *words[] = { "item", "list" };
     int count;
     struct admin_request items = { .verb = admin_verb_find(2, words, &count) };
-    const enum admin_cli_result result = request_run(session, request);
+    struct answer sale, list = { 0 };
+    enum admin_cli_result result = call(session, "GET", request->path, NULL, &sale);
+    if (result != ADMIN_CLI_DONE)
+        return result;
     invariant(items.verb != NULL);
     snprintf(items.path, sizeof items.path, "%s?sale=%llu", items.verb->path,
         (unsigned long long)request->id);
-    if (result == ADMIN_CLI_DONE && !session->json)
+    result = call(session, "GET", items.path, NULL, &list);
+    if (result == ADMIN_CLI_DONE)
+        result = pages_follow(session, &items, &list);
+    if (result == ADMIN_CLI_DONE && session->json) {
+        json_object_set(sale.json, "items", admin_rows(list.json));
+        answer_print(session, sale.json, NULL);
+    } else if (result == ADMIN_CLI_DONE) {
+        answer_print(session, sale.json, NULL);
         fputs("\n", session->out);
-    return result == ADMIN_CLI_DONE ? request_run(session, &items) : result;
+        answer_print(session, list.json, items.verb->columns);
+    }
+    answer_free(&sale);
+    answer_free(&list);
+    return result;
 }
 
 static enum admin_cli_result users_send(
@@ -379,7 +406,8 @@ static enum admin_cli_result users_load(struct session *session, const struct ad
     if (session->json)
         fprintf(session->out, "{\"users\":%llu}\n", (unsigned long long)sent);
     else
-        fprintf(session->out, "%llu users loaded into sale %llu\n", (unsigned long long)sent,
+        fprintf(session->out, "%llu users %s sale %llu\n", (unsigned long long)sent,
+            strcmp(request->verb->name, "users remove") == 0 ? "named for removal from" : "loaded into",
             (unsigned long long)request->id);
     return result;
 }
@@ -490,41 +518,8 @@ static enum admin_cli_result statement_import(struct session *session, const str
     return statement_cli_run(&cli, request->file, request->body);
 }
 
-struct arguments {
-    const char *url, *key_file;
-    bool json, help;
-    int count; /* what is left for the verb */
-    char *rest[ARGUMENTS_MAX];
-};
-
-/* NULL: fine; else what is wrong. */
-static const char *arguments_split(struct arguments *arguments, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const bool url = strcmp(argv[i], "--url") == 0;
-        if (url || strcmp(argv[i], "--key-file") == 0) {
-            if (i + 1 == argc)
-                return "--url and --key-file want a value";
-            *(url ? &arguments->url : &arguments->key_file) = argv[i + 1];
-            i++;
-        } else if (strcmp(argv[i], "--key") == 0) {
-            return "a key as an argument could be seen by others: use STAMPEDE_ADMIN_KEY or "
-                   "--key-file";
-        } else if (strcmp(argv[i], "--json") == 0) {
-            arguments->json = true;
-        } else if (strcmp(argv[i], "--help") == 0) {
-            arguments->help = true;
-        } else if (arguments->count == ARGUMENTS_MAX) {
-            return "too many arguments";
-        } else {
-            arguments->rest[arguments->count++] = argv[i];
-        }
-    }
-    return NULL;
-}
-
-static enum admin_cli_result verb_run(
-    const struct arguments *arguments, const struct admin_request *request, FILE *out, FILE *errors)
+static enum admin_cli_result verb_run(const struct admin_arguments *arguments,
+    const struct admin_request *request, FILE *out, FILE *errors)
 {
     struct session session = { .json = arguments->json, .out = out, .errors = errors };
     enum admin_cli_result result = ADMIN_CLI_USAGE;
@@ -548,11 +543,11 @@ static enum admin_cli_result verb_run(
 
 enum admin_cli_result admin_cli_run(int argc, char **argv, FILE *out, FILE *errors)
 {
-    struct arguments arguments = { 0 };
+    struct admin_arguments arguments = { 0 };
     struct admin_request request;
     char error[ADMIN_ERROR_BYTES];
     int words = 0;
-    const char *wrong = arguments_split(&arguments, argc, argv);
+    const char *wrong = admin_arguments_split(&arguments, argc, argv);
     const struct admin_verb *verb = admin_verb_find(arguments.count, arguments.rest, &words);
     if (wrong != NULL) {
         fprintf(errors, "stampede admin: %s\n", wrong);
@@ -566,16 +561,13 @@ enum admin_cli_result admin_cli_run(int argc, char **argv, FILE *out, FILE *erro
         return ADMIN_CLI_DONE;
     }
     if (verb == NULL) {
-        fprintf(errors, "stampede admin: %s\n\n",
-            arguments.count == 0 ? "what?" : "there is no such verb");
-        admin_verbs_help(errors);
+        admin_verb_hint(arguments.count, arguments.rest, errors);
         return ADMIN_CLI_USAGE;
     }
     if (admin_request_parse(
             &request, verb, arguments.count - words, arguments.rest + words, clock_wall_ms(), error)
         != STATUS_OK) {
-        fprintf(errors, "stampede admin: %s\n\n", error);
-        admin_verb_help(verb, errors);
+        fprintf(errors, "stampede admin: %s\ntry 'stampede admin %s --help'\n", error, verb->name);
         return ADMIN_CLI_USAGE;
     }
     const enum admin_cli_result result = verb_run(&arguments, &request, out, errors);

@@ -2,6 +2,7 @@
  * verbs (admin_cli_verbs.c). */
 #include "base/span.h"
 #include "base/text.h"
+#include "contract/currency.h"
 #include "wiring/admin_cli_parts.h"
 #include "wiring/time_text.h"
 
@@ -89,6 +90,12 @@ static bool value_take(struct admin_request *request, const struct admin_option 
         if (span_to_u64(text, &number) == STATUS_OK && number <= INT64_MAX)
             json = json_integer((json_int_t)number);
         break;
+    case OPTION_PRICE:
+        if (amount_parse(text, CURRENCY_DIGITS_MAX, &number) == STATUS_OK)
+            json = json_string(value); /* the server knows the currency */
+        else if (span_to_u64(text, &number) == STATUS_OK && number <= INT64_MAX)
+            json = json_integer((json_int_t)number);
+        break;
     case OPTION_SIGNED:
         if (span_to_i64(text, &with_sign) == STATUS_OK)
             json = json_integer(with_sign);
@@ -144,8 +151,10 @@ static const char *kind_wants(enum admin_option_kind kind)
         [OPTION_ROWS] = "a number from 1",
         [OPTION_TEXT] = "UTF-8 text",
         [OPTION_NUMBER] = "a whole number",
+        [OPTION_PRICE] = "99.00 in the currency, or a whole number of its smallest unit",
         [OPTION_SIGNED] = "a whole number, like 50 or -5",
-        [OPTION_TIME] = "a time: ms since 1970, 2026-11-11T12:00:00Z, or +30s, +10m",
+        [OPTION_TIME] = "a time: 2026-11-11T20:00 (local), 2026-11-11T20:00+08:00, …Z, ms since "
+                        "1970, or +30s, +10m",
         [OPTION_FLAG] = "nothing",
         [OPTION_YES_NO] = "yes or no",
         [OPTION_TEXTS] = "UTF-8 text",
@@ -266,6 +275,49 @@ void admin_verb_help(const struct admin_verb *verb, FILE *out)
     for (const struct admin_option *option = verb->options; option->name != NULL; option++)
         fprintf(out, "  %-16s %s (%s)\n", option->name, option->help,
             option->kind == OPTION_FLAG ? "a switch" : kind_wants(option->kind));
+}
+
+const char *admin_arguments_split(struct admin_arguments *arguments, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool url = strcmp(argv[i], "--url") == 0;
+        if (url || strcmp(argv[i], "--key-file") == 0) {
+            if (i + 1 == argc)
+                return "--url and --key-file want a value";
+            *(url ? &arguments->url : &arguments->key_file) = argv[i + 1];
+            i++;
+        } else if (strcmp(argv[i], "--key") == 0) {
+            return "a key as an argument could be seen by others: use STAMPEDE_ADMIN_KEY or "
+                   "--key-file";
+        } else if (strcmp(argv[i], "--json") == 0) {
+            arguments->json = true;
+        } else if (strcmp(argv[i], "--help") == 0) {
+            arguments->help = true;
+        } else if (arguments->count == ADMIN_ARGUMENTS_MAX) {
+            return "too many arguments";
+        } else {
+            arguments->rest[arguments->count++] = argv[i];
+        }
+    }
+    return NULL;
+}
+
+void admin_verb_hint(int argc, char **argv, FILE *out)
+{
+    uint32_t alike = 0;
+    if (argc == 0) {
+        fprintf(out, "stampede admin: missing verb; try 'stampede admin --help'\n");
+        return;
+    }
+    fprintf(out, "stampede admin: there is no verb '%.30s%s%.30s'", argv[0], argc > 1 ? " " : "",
+        argc > 1 ? argv[1] : "");
+    const size_t size = strlen(argv[0]);
+    for (uint32_t i = 0; i < admin_verb_count; i++) {
+        const char *name = admin_verbs[i].name;
+        if (strncmp(name, argv[0], size) == 0 && (name[size] == ' ' || name[size] == 0))
+            fprintf(out, "%s%s", alike++ == 0 ? "; there are: " : ", ", name);
+    }
+    fprintf(out, "\ntry 'stampede admin --help'\n");
 }
 
 void admin_verbs_help(FILE *out)

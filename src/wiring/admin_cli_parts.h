@@ -16,6 +16,7 @@ enum {
     ADMIN_PATH_BYTES = 1024,
     ADMIN_ERROR_BYTES = 240,
     ADMIN_USERS_PER_CALL = 1000,
+    ADMIN_ARGUMENTS_MAX = 256,
     ADMIN_KEY_BYTES = 512,
     ADMIN_ROWS_STANDARD = 100, /* of a list that is cut */
 };
@@ -28,6 +29,7 @@ enum admin_option_kind {
     OPTION_ROWS,   /* so many rows of the list at most, over all its pages */
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
+    OPTION_PRICE,  /* the smallest unit, or 99.00 in the currency */
     OPTION_SIGNED,
     OPTION_TIME,    /* see time_text.h */
     OPTION_FLAG,    /* true when given */
@@ -71,6 +73,14 @@ extern const struct admin_verb admin_verbs[];
 extern const uint32_t admin_verb_count;
 
 /* admin_cli_parse.c */
+struct admin_arguments {
+    const char *url, *key_file;
+    bool json, help;
+    int count; /* what is left for the verb */
+    char *rest[ADMIN_ARGUMENTS_MAX];
+};
+/* The options of all verbs apart from the rest. NULL: fine; else what is wrong. */
+const char *admin_arguments_split(struct admin_arguments *arguments, int argc, char **argv);
 /* The verb that the words begin with; *words: how many it takes. NULL: none. */
 const struct admin_verb *admin_verb_find(int argc, char **argv, int *words);
 /* Arguments after the verb. STATUS_BAD_INPUT: `error` says what is wrong. */
@@ -81,6 +91,8 @@ MUST_CHECK bool admin_key_read(const char *key_file, char *header, size_t header
 void admin_request_free(struct admin_request *request);
 void admin_verb_help(const struct admin_verb *verb, FILE *out);
 void admin_verbs_help(FILE *out);
+/* A line or two for words that are no verb: what is like it, and where all of them are told. */
+void admin_verb_hint(int argc, char **argv, FILE *out);
 
 /* admin_cli_media.c: sends a picture in pieces and asks until it is kept. Says what went wrong; on
  * ADMIN_CLI_DONE the caller frees *answer. */

@@ -2,6 +2,7 @@
  * stand right. */
 #include "base/span.h"
 #include "base/text.h"
+#include "contract/currency.h"
 #include "wiring/admin_cli_parts.h"
 #include "wiring/time_text.h"
 
@@ -31,7 +32,7 @@ static void scalar_text(const char *name, const json_t *value, char out[CELL_BYT
     if (json_is_string(value))
         snprintf(out, CELL_BYTES, "%s", json_string_value(value));
     else if (json_is_integer(value) && moment && json_integer_value(value) > INT64_C(100000000000))
-        time_text_format((uint64_t)json_integer_value(value), out); /* smaller ones are durations */
+        time_text_format_local((uint64_t)json_integer_value(value), out); /* smaller ones are durations */
     else if (json_is_integer(value))
         snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
@@ -43,12 +44,46 @@ static void scalar_text(const char *name, const json_t *value, char out[CELL_BYT
     clean(out);
 }
 
+/* An amount of money beside its currency: 99.00 instead of 9900. */
+static bool money_text(const char *name, const json_t *value, const json_t *row, char out[CELL_BYTES])
+{
+    static const char names[] =
+        "list_price flash_price unit_price amount captured revenue refunded";
+    const char *currency = json_string_value(json_object_get(row, "currency"));
+    struct span rest = SPAN(names), one;
+    unsigned digits;
+    if (currency == NULL || !json_is_integer(value) || json_integer_value(value) < 0
+        || !currency_find(span_from_string(currency), &digits))
+        return false;
+    while (span_take_until(&rest, ' ', &one))
+        if (span_equal(one, span_from_string(name))) {
+            amount_format((uint64_t)json_integer_value(value), digits, out);
+            return true;
+        }
+    return false;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot == NULL ? path : dot + 1;
+}
+
+static void cell_text(const char *path, const json_t *value, const json_t *row, char out[CELL_BYTES])
+{
+    if (!money_text(last_part(path), value, row, out))
+        scalar_text(path, value, out);
+}
+
 /* "counts.free" */
-static const json_t *member_at(const json_t *row, const char *path)
+static const json_t *member_at(const json_t *row, const char *path, const json_t **holder)
 {
     struct span rest = span_from_string(path), part;
-    while (row != NULL && span_take_until(&rest, '.', &part))
+    *holder = row;
+    while (row != NULL && span_take_until(&rest, '.', &part)) {
+        *holder = row;
         row = json_object_getn(row, part.data, part.size);
+    }
     return row;
 }
 
@@ -62,8 +97,7 @@ static int shown_width(const char *text) /* characters, not bytes; wide ones cou
 
 static const char *column_title(const struct column *column)
 {
-    const char *dot = strrchr(column->name, '.');
-    return dot == NULL ? column->name : dot + 1;
+    return last_part(column->name);
 }
 
 static bool column_measure(struct column *column, const json_t *rows)
@@ -73,10 +107,10 @@ static bool column_measure(struct column *column, const json_t *rows)
     column->width = shown_width(column_title(column));
     column->numbers = true;
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *value = member_at(json_array_get(rows, i), column->name);
+        const json_t *holder, *value = member_at(json_array_get(rows, i), column->name, &holder);
         if (value == NULL || json_is_object(value) || json_is_array(value))
             continue;
-        scalar_text(column->name, value, cell);
+        cell_text(column->name, value, holder, cell);
         there = true;
         column->numbers &= json_is_integer(value) || json_is_null(value);
         if (shown_width(cell) > column->width)
@@ -133,13 +167,15 @@ static void table_print(const json_t *rows, const char *wanted, FILE *out)
     for (size_t row = 0; row < json_array_size(rows); row++) {
         for (uint32_t i = 0; i < count; i++) {
             char cell[CELL_BYTES];
-            scalar_text(columns[i].name, member_at(json_array_get(rows, row), columns[i].name), cell);
+            const json_t *holder;
+            const json_t *value = member_at(json_array_get(rows, row), columns[i].name, &holder);
+            cell_text(columns[i].name, value, holder, cell);
             cell_print(&columns[i], cell, i + 1 == count, out);
         }
     }
 }
 
-static void lines_print(const char *name, json_t *value, int depth, FILE *out)
+static void lines_print(const char *name, json_t *value, const json_t *holder, int depth, FILE *out)
 {
     char cell[CELL_BYTES];
     if (depth > DEPTH_MAX)
@@ -157,7 +193,7 @@ static void lines_print(const char *name, json_t *value, int depth, FILE *out)
         return;
     }
     if (!json_is_object(value)) {
-        scalar_text(name, value, cell);
+        cell_text(name, value, holder, cell);
         fprintf(out, "%s: %s\n", name, json_is_array(value) ? "-" : cell);
         return;
     }
@@ -169,7 +205,7 @@ static void lines_print(const char *name, json_t *value, int depth, FILE *out)
         text_string(&text, json_object_iter_key(at));
         path[text.size] = 0; /* what does not fit is left out */
         clean(path);
-        lines_print(path, json_object_iter_value(at), depth + 1, out);
+        lines_print(path, json_object_iter_value(at), value, depth + 1, out);
     }
 }
 
@@ -189,7 +225,7 @@ void admin_print(json_t *answer, const char *columns, FILE *out)
     if (rows != NULL)
         table_print(rows, columns, out);
     else
-        lines_print("", answer, 0, out);
+        lines_print("", answer, NULL, 0, out);
 }
 
 void admin_print_problem(long status, const json_t *problem, FILE *out)

@@ -25,15 +25,22 @@ void admin_order_paid(struct desk *desk, struct job *job, uint32_t id)
 {
     struct order_move move = move_of(desk, job, ORDER_EVENT_PAY);
     struct order order;
+    struct asked_price amount = { 0 };
+    char error[FIELD_ERROR];
     bool done;
     const struct field fields[] = {
-        { "amount", FIELD_U64, &move.amount, 0, INT64_MAX, true, NULL },
+        { "amount", FIELD_PRICE, &amount, 0, INT64_MAX, true, NULL },
         { "currency", FIELD_TEXT, move.currency, 3, 3, true, NULL },
         { "reference", FIELD_TEXT, move.reference, 1, REFERENCE_BYTES_MAX, true, NULL },
     };
     (void)id;
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
-        || !desk_order_move(desk, job, &move, &order, &done))
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+        return;
+    if (!admin_price_take("amount", &amount, move.currency, INT64_MAX, &move.amount, error)) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+        return;
+    }
+    if (!desk_order_move(desk, job, &move, &order, &done))
         return;
     moved_reply(desk, job, &order);
     if (done)

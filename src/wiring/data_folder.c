@@ -143,6 +143,8 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
         status == STATUS_IO ? strerrordesc_np(errno)
             : status == STATUS_CORRUPT
             ? "is damaged or of another version: put it back from a backup"
+            : status == STATUS_NOT_FOUND
+            ? (look ? "does not exist" : "can't be made: the folder above it does not exist")
             : status_name(status));
 fail:
     data_folder_close(folder);

@@ -100,7 +100,7 @@ FINDINGS = {
     "27": ("an order leads to its customer", [e2e("customers"), unit("store/sqlite_customers"), unit("base/sign")]),
     "28": ("products, items and sales can be corrected",
            [e2e("admin_products"), e2e("admin_items"), e2e("admin_users"), e2e("admin_stock", "by_mistake"),
-            unit("store/sqlite_corrections"), unit("inventory/engine_setup")]),
+            unit("store/sqlite_corrections"), unit("inventory/engine_setup"), e2e("admin_words"), unit("wiring/time_text")]),
     "29": ("every answer has its security headers", [e2e("routes_reply")]),
     "30": ("push works behind the sample proxies on any port", [e2e("deploy", "works_as")]),
     "31": ("methods, rights, HEAD, versions and WebSocket codes are as the standards say",

@@ -162,7 +162,7 @@ static void wrong_values_are_refused_by_the_options_name(void **state)
     refused("sale create --title", "--title wants");
     refused("item adjust 1 many", "DELTA wants");
     refused("item adjust 1 5 --channel a --channel b", "--channel is given twice");
-    refused("item create --sale 1 --product 2 --price -1 --total 1", "--price wants a whole number");
+    refused("item create --sale 1 --product 2 --price -1 --total 1", "--price wants 99.00");
     refused("item create --sale 1 --product 2 --price 9223372036854775808 --total 1", "--price wants");
     refused("item create --sale 1 --product 2 --price 1 --total 1 --channel web",
         "--channel wants name=N");
