@@ -62,6 +62,8 @@
     X(REPEAT_WINS, "who asks for an old answer can win anew") \
     X(HOLD_WITHOUT_END, "every start of a payment makes the time to pay longer") \
     X(PLACE_FORGOTTEN, "places in the waiting room are not in the snapshot") \
+    X(ADMIN_KEY_FORGOTTEN, "an admin command that is repeated with its key is done twice") \
+    X(AUDIT_APART, "the audit row of a command is not written with it") \
     X(DRAW_TWICE, "whoever came since takes part in a second draw") \
     X(IDS_REPEAT_AFTER_RESTORE, "after a restore, numbers that were given before are given again")
 

@@ -335,6 +335,18 @@ static void room_act(struct world *world)
     (void)client_ask(world, port, &command);
 }
 
+/* Who gave it, and mostly a key. Lists of users have no audit row of their own each, so they stay out. */
+static void origin_fill(struct world *world, struct command *command)
+{
+    if (command->type == COMMAND_USERS)
+        return;
+    snprintf(command->origin.actor, sizeof command->origin.actor, "shop");
+    if (!world_chance(world, 80))
+        return;
+    command->origin.key = 1 + world_below(world, UINT64_MAX - 1);
+    command->origin.request = world_below(world, 1000);
+}
+
 static void shop_act(struct world *world)
 {
     const sale_id sale = (sale_id)(1 + world_below(world, world->sale_count + world_chance(world, 3)));
@@ -373,7 +385,26 @@ static void shop_act(struct world *world)
     }
     if (command.type == COMMAND_PREHEAT && !world->model.sales[command.preheat.sale].defined)
         return;
+    if (world_chance(world, 70))
+        origin_fill(world, &command);
     (void)client_ask(world, 0, &command);
+}
+
+/* An administrator whose answer did not come, or was not waited for: the sync takes long, or the server
+ * has been away. The same key again, now and then with another request. */
+static void shop_again(struct world *world)
+{
+    const uint32_t count = world->model.request_count;
+    for (uint32_t back = 1; back <= 60 && back <= count; back++) {
+        const struct model_request *old = &world->model.requests[count - back];
+        if (!command_has_origin(old->command.type) || old->command.origin.key == 0
+            || world_chance(world, 60))
+            continue;
+        struct command command = old->command;
+        command.origin.request += world_chance(world, 10);
+        (void)client_ask(world, old->port, &command);
+        return;
+    }
 }
 
 void client_act(struct world *world)
@@ -389,6 +420,8 @@ void client_act(struct world *world)
         room_act(world);
     else if (what < 90)
         settle(world);
+    else if (what < 93)
+        shop_again(world);
     else
         shop_act(world);
 }

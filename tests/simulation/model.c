@@ -490,6 +490,8 @@ bool model_same_outcome(const struct outcome *a, const struct outcome *b)
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome)
 {
     *outcome = (struct outcome){ 0 };
+    if (model_expect_key(model, command, outcome))
+        return;
     switch ((enum command_type)command->type) {
     case COMMAND_SALE:
         expect_sale(model, command, outcome);

@@ -117,6 +117,11 @@ void model_reset(struct model *model, uint32_t tickets_max);
  * ANSWER_IN_PROGRESS. */
 void model_expect(const struct model *model, const struct command *command, struct outcome *outcome);
 
+/* model_keys.c. True: the key was used before, and the outcome says what is to be told. */
+bool model_expect_key(const struct model *model, const struct command *command, struct outcome *outcome);
+void model_told_key(
+    const struct model *model, const struct model_request *request, const struct outcome *told);
+
 bool model_same_wish(const struct command *a, const struct command *b); /* model_wish.c */
 bool model_same_outcome(const struct outcome *a, const struct outcome *b);
 

@@ -73,6 +73,8 @@ void model_forget_open(struct model *model)
 
 static const char *broken_rule(const struct outcome *expected, const struct outcome *found)
 {
+    if (expected->repeated)
+        return "I8 one key, one outcome";
     switch ((enum answer)expected->answer) {
     case ANSWER_SOLD_OUT:
         return "I2 never oversell";
@@ -568,6 +570,7 @@ void model_told(struct model *model, uint32_t port, const struct inventory_answe
         told_ticket(model, request, told);
     if (request->command.type == COMMAND_ARRIVE)
         model_told_place(model, request, told);
+    model_told_key(model, request, told);
     request->answered = true;
     open_remove(model, (uint32_t)answer->tag - 1);
 }

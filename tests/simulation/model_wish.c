@@ -7,6 +7,10 @@ bool model_same_wish(const struct command *a, const struct command *b)
 {
     if (a->type != b->type)
         return false;
+    if (command_has_origin(a->type)
+        && (a->origin.key != b->origin.key || a->origin.request != b->origin.request
+            || strcmp(a->origin.actor, b->origin.actor) != 0))
+        return false;
     switch ((enum command_type)a->type) {
     case COMMAND_RESERVE:
         return a->reserve.user == b->reserve.user && a->reserve.key == b->reserve.key

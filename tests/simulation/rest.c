@@ -165,6 +165,22 @@ static void check_item(const struct world *world, item_id id, uint64_t *orders)
 }
 
 /* Order rows = tickets: as many as there are, none twice. */
+/* Every act of an administrator that is in the log has one row, and no other has. */
+static void check_audit(struct world *world)
+{
+    uint64_t entries = 0, first_bad = 0, acts = 0;
+    if (world->store_kind != WORLD_STORE_SQLITE)
+        return; /* the model keeps no audit */
+    for (lsn_t lsn = 1; lsn <= world->model.lsn; lsn++) {
+        const struct command *command = &world->model.log[lsn].command;
+        acts += command_has_origin(command->type) && command->origin.actor[0] != 0;
+    }
+    const enum status status = world->store->ops->audit_verify(world->store, &entries, &first_bad);
+    if (status != STATUS_OK || first_bad != 0 || entries != acts)
+        violation("I19 audit", "%" PRIu64 " acts are in the log, %" PRIu64 " in the audit chain",
+            acts, entries);
+}
+
 void world_check_rest(struct world *world)
 {
     uint32_t dead = 0, rejected = 0, letters = 0;
@@ -191,6 +207,7 @@ void world_check_rest(struct world *world)
             letters == 0 ? 0 : letter_rows[letters - 1].lsn,
             letters == 0 ? "" : letter_rows[letters - 1].reason);
     world_check_money(world);
+    check_audit(world);
 }
 
 /* ---- the last buyers ---- */

@@ -44,6 +44,7 @@ static void shadow_reset(struct world *world)
     shadow->tickets.count = 0;
     shadow->buyers.count = 0;
     shadow->places.count = 0;
+    shadow->keys.count = 0;
     shadow->tickets.capacity = world->model.tickets_max;
     shadow->buyers.capacity = world->model.buyers_max;
 }
