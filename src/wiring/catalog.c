@@ -1,5 +1,6 @@
 #include "wiring/catalog.h"
 
+#include "base/clock.h"
 #include "contract/currency.h"
 
 #include <stdlib.h>
@@ -154,7 +155,7 @@ static void catalog_settle(struct catalog *catalog)
         span_settle(catalog, &catalog->items[i].tail);
         catalog->item_by_id[catalog->items[i].id] = i + 1;
     }
-    catalog_list_make(catalog);
+    catalog_list_make(catalog, clock_now_ms());
 }
 
 enum status catalog_build(struct catalog **out, struct order_store *store)

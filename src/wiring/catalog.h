@@ -38,7 +38,8 @@ struct catalog {
     struct catalog_item *items; /* by sale, then id */
     uint32_t *item_by_id;       /* index + 1; 0: not public */
     uint32_t item_ids;          /* size of item_by_id */
-    uint32_t listed;            /* sales that are not archived: so many in each of these */
+    uint32_t listed;            /* sales that are not archived: so many in by_end */
+    uint32_t coming;            /* those whose end was to come at build: so many in by_start */
     uint32_t *by_start;         /* in sales; the earliest first */
     uint32_t *by_end;           /* in sales; the latest first */
     char *text;                 /* what the spans point into */
@@ -93,7 +94,7 @@ struct catalog_wish {
     uint64_t after_ms;
     sale_id after;
 };
-void catalog_list_make(struct catalog *catalog); /* sorts the sales; once, by catalog_build */
+void catalog_list_make(struct catalog *catalog, uint64_t now_ms); /* once, by catalog_build */
 void catalog_render_sales(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_wish *wish, uint64_t now_ms, size_t room, struct text *out);
 

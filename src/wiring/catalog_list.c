@@ -32,16 +32,20 @@ static int end_compare(const void *a, const void *b, void *context)
     return by_time(right->end_ms, right->id, left->end_ms, left->id);
 }
 
-void catalog_list_make(struct catalog *catalog)
+/* A sale whose end has passed never comes back, so who asks for the others need not look at it. */
+void catalog_list_make(struct catalog *catalog, uint64_t now_ms)
 {
     catalog->by_start = calloc(catalog->sale_count + 1, sizeof *catalog->by_start);
     catalog->by_end = calloc(catalog->sale_count + 1, sizeof *catalog->by_end);
     invariant(catalog->by_start != NULL && catalog->by_end != NULL);
-    for (uint32_t i = 0; i < catalog->sale_count; i++)
-        if (!catalog->sales[i].archived)
-            catalog->by_start[catalog->listed++] = i;
-    memcpy(catalog->by_end, catalog->by_start, catalog->listed * sizeof *catalog->by_end);
-    qsort_r(catalog->by_start, catalog->listed, sizeof *catalog->by_start, start_compare, catalog->sales);
+    for (uint32_t i = 0; i < catalog->sale_count; i++) {
+        if (catalog->sales[i].archived)
+            continue;
+        catalog->by_end[catalog->listed++] = i;
+        if (catalog->sales[i].end_ms > now_ms)
+            catalog->by_start[catalog->coming++] = i;
+    }
+    qsort_r(catalog->by_start, catalog->coming, sizeof *catalog->by_start, start_compare, catalog->sales);
     qsort_r(catalog->by_end, catalog->listed, sizeof *catalog->by_end, end_compare, catalog->sales);
 }
 
@@ -95,11 +99,12 @@ void catalog_render_sales(const struct catalog *catalog, const struct board *boa
     const struct catalog_wish *wish, uint64_t now_ms, size_t room, struct text *out)
 {
     const uint32_t *order = wish->ended ? catalog->by_end : catalog->by_start;
+    const uint32_t count = wish->ended ? catalog->listed : catalog->coming;
     const struct catalog_sale *last = NULL;
     bool full = false;
-    uint32_t over_count = 0;
+    uint32_t over_count = catalog->listed - count;
     text_format(out, "{\"now_ms\":%llu,\"sales\":[", (unsigned long long)now_ms);
-    for (uint32_t i = 0; i < catalog->listed; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct catalog_sale *sale = &catalog->sales[order[i]];
         const bool over = sale_is_over(catalog, board, sale, now_ms);
         over_count += over;
