@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { CATCH_UP_ROUNDS = 20000, SEARCH_NUMBERS = SEQUENCES_MAX };
+enum { CATCH_UP_ROUNDS = 20000, SEARCH_NUMBERS = SEQUENCES_MAX, JOIN_AGAIN = 8 };
 
 static struct {
     struct store_sequence rows[SEARCH_NUMBERS];
@@ -126,5 +126,7 @@ void world_restore(struct world *world)
     world_payments_search(world, false);
     shop_tells_again(world);
     world_payments_search(world, true); /* last: an order takes the first one as its own */
+    for (uint32_t i = 0; i < JOIN_AGAIN; i++)
+        world_wait(world); /* whose place is lost joins again */
     world_rest(world);
 }
