@@ -1,5 +1,5 @@
 /* The grammar, with JSON's whitespace allowed between any two tokens:
- *   body = "{" [ field *( "," field ) ] "}"
+ *   body = "{" [ field *( "," field ) ] "}" / "null"              null is how generated clients write no body
  *   field = '"quantity"' ":" number / '"channel"' ":" string      each at most once
  * A JSON library would allocate, accept escapes and 1e3, and keep the last of two fields. */
 #include "funnel/purchase_body.h"
@@ -83,9 +83,13 @@ enum body_answer purchase_body_read(struct span text, struct purchase_body *body
     if (text.size == 0)
         return BODY_OK;
     struct reader in = { text.data, text.data + text.size };
-    if (text.size > PURCHASE_BODY_BYTES_MAX || !take(&in, '{'))
+    if (text.size > PURCHASE_BODY_BYTES_MAX)
         return BODY_MALFORMED;
-    if (!take(&in, '}')) {
+    skip_space(&in);
+    const bool absent = take_text(&in, SPAN("null"));
+    if (!absent && !take(&in, '{'))
+        return BODY_MALFORMED;
+    if (!absent && !take(&in, '}')) {
         unsigned seen = 0;
         do { /* ends: a third field is unknown or repeated */
             enum body_answer answer = take_field(&in, &seen, body);

@@ -19,6 +19,7 @@ static const struct {
     { "{\"quantity\":2,\"channel\":\"app\"}", BODY_OK, 2, "app" },
     { "{\"channel\":\"app\",\"quantity\":2}", BODY_OK, 2, "app" },
     { "\t{\r\n \"channel\" : \"a b\" ,\n\"quantity\"\t:\t42 }\n", BODY_OK, 42, "a b" },
+    { " null\n", BODY_OK, 1, NULL },
     { "{\"channel\":\"1234567890123456\"}", BODY_OK, 1, "1234567890123456" },
 
     { "{\"quantity\":0}", BODY_BAD_QUANTITY, 0, NULL },
@@ -54,7 +55,8 @@ static const struct {
     { " ", BODY_MALFORMED, 0, NULL },
     { "{", BODY_MALFORMED, 0, NULL },
     { "}", BODY_MALFORMED, 0, NULL },
-    { "null", BODY_MALFORMED, 0, NULL },
+    { "null{}", BODY_MALFORMED, 0, NULL },
+    { "nul", BODY_MALFORMED, 0, NULL },
     { "[]", BODY_MALFORMED, 0, NULL },
     { "1", BODY_MALFORMED, 0, NULL },
     { "{}{}", BODY_MALFORMED, 0, NULL },
