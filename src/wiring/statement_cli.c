@@ -25,23 +25,22 @@ static char *file_read(const struct statement_cli *cli, const char *path, size_t
 {
     FILE *file = fopen(path, "rbe");
     char *bytes = NULL;
+    bool whole = false;
     *size = 0;
-    for (size_t room = 1 << 20; file != NULL; room *= 2) {
-        char *more = room <= FILE_BYTES_MAX ? realloc(bytes, room) : NULL;
+    for (size_t room = 1 << 20; file != NULL && !whole && room <= FILE_BYTES_MAX; room *= 2) {
+        char *more = realloc(bytes, room);
         if (more == NULL)
             break;
         bytes = more;
         *size += fread(bytes + *size, 1, room - *size, file);
-        if (*size == room)
-            continue;
-        const bool good = ferror(file) == 0;
-        fclose(file);
-        if (good)
-            return bytes;
-        file = NULL;
+        if (ferror(file) != 0)
+            break;
+        whole = *size < room;
     }
     if (file != NULL)
         fclose(file);
+    if (whole)
+        return bytes;
     free(bytes);
     fprintf(cli->errors, "stampede admin: %s can't be read, or is larger than 256 MiB\n", path);
     return NULL;
