@@ -72,9 +72,9 @@ bool buffer_grow(struct buffers *buffers, struct buffer *buffer, size_t bytes, e
         return true;
     if (!take(buffers, &larger, bytes, use == BUFFER_REQUEST))
         return false;
-    if (buffer->size > 0)
+    if (buffer->data != NULL)
         memcpy(larger.data, buffer->data, buffer->size);
-    larger.size = buffer->size;
+    larger.size = buffer->data == NULL ? 0 : buffer->size;
     buffer_give(buffers, buffer);
     *buffer = larger;
     return true;

@@ -142,9 +142,11 @@ static void puzzle_render(const struct human *human, const struct puzzle *puzzle
 {
     char token[PUZZLE_CHARS];
     puzzle_issue(human->keys, puzzle, token);
-    const char *kind = puzzle->kind == HUMAN_IMAGE ? "image"
-        : puzzle->kind == HUMAN_SLIDER             ? "slider"
-                                                   : human->outside->name;
+    const bool picture = puzzle->kind == HUMAN_IMAGE || puzzle->kind == HUMAN_SLIDER;
+    invariant(picture || human->outside != NULL);
+    const char *kind = !picture       ? human->outside->name
+        : puzzle->kind == HUMAN_IMAGE ? "image"
+                                      : "slider";
     text_format(out, "{\"kind\":\"%s\",\"token\":\"", kind);
     text_add(out, span_of(token, sizeof token));
     text_format(out,

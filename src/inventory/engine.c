@@ -57,11 +57,12 @@ void engine_apply(
 {
     thread_owner_check(engine->owner);
     *outcome = (struct outcome){ 0 };
-    invariant(command->type < sizeof apply_table / sizeof *apply_table
-        && apply_table[command->type] != NULL);
+    invariant(command->type < sizeof apply_table / sizeof *apply_table);
+    const apply_function apply = apply_table[command->type];
+    invariant(apply != NULL);
     if (command_has_origin(command->type) && engine_keys_repeated(engine, command, outcome))
         return;
-    apply_table[command->type](engine, command, may_change, outcome);
+    apply(engine, command, may_change, outcome);
     if (command_has_origin(command->type))
         engine_keys_note(engine, command, outcome);
     invariant(outcome->answer != ANSWER_NONE);

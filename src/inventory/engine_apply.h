@@ -20,12 +20,12 @@ uint64_t engine_cooling_until_ms(
     const struct engine_sale *sale, const struct buyer_row *row, uint64_t now_ms);
 void engine_cool_down(const struct engine_sale *sale, struct buyer_row *row, uint64_t now_ms);
 /* Units came to an empty pool: who takes them is drawn. */
-void engine_return_draw_begin(struct engine *engine, item_id item, channel_index channel,
+void engine_return_draw_begin(struct engine *engine, item_id id, channel_index channel,
     const struct ticket_row *returned, uint64_t now_ms);
 /* The user's moment in the draws of the start and of this pool, if it is still to come; 0: there is no
  * draw, or it has come. */
-uint64_t engine_draw_moment_ms(const struct engine *engine, item_id item, channel_index channel,
-    user_id user, uint64_t now_ms);
+uint64_t engine_draw_moment_ms(
+    const struct engine *engine, item_id id, channel_index channel, user_id user, uint64_t now_ms);
 uint64_t engine_draw_seed(uint64_t a, uint64_t b, uint64_t c);
 
 const char *engine_check_places(const struct engine *engine); /* engine_room.c; NULL: fine */

@@ -93,7 +93,7 @@ static enum status header_read(struct statement_reader *reader, const struct spa
 enum status alipay_statement_read(struct statement_reader *reader)
 {
     struct span line, fields[STATEMENT_COLUMNS_MAX];
-    int columns[COLUMNS];
+    int columns[COLUMNS] = { 0 };
     uint32_t width = 0;
     bool ended = false;
     enum status status = STATUS_OK;

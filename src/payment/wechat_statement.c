@@ -108,7 +108,7 @@ static enum status sums_read(struct statement_reader *reader, uint32_t rows)
 enum status wechat_statement_read(struct statement_reader *reader)
 {
     struct span line, fields[STATEMENT_COLUMNS_MAX];
-    int columns[COLUMNS];
+    int columns[COLUMNS] = { 0 };
     uint32_t rows = 0;
     if (!statement_line(reader, false, &line))
         return statement_fail(reader, "the file is empty");

@@ -14,14 +14,13 @@
 #include <stdio.h>
 
 /* From schema 5, the first one that shops have. */
+/* clang-format off */
 static const char *const step_6[] = {
     "ALTER TABLE sales ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE (state = 5 AND next_ms > 0)",
     "ALTER TABLE sales ADD COLUMN cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0)",
-    "ALTER TABLE sales ADD COLUMN return_draw_ms INTEGER NOT NULL DEFAULT 0"
-    " CHECK(return_draw_ms >= 0)",
-    "ALTER TABLE sales ADD COLUMN start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= "
-    "0)",
+    "ALTER TABLE sales ADD COLUMN return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0)",
+    "ALTER TABLE sales ADD COLUMN start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0)",
     "ALTER TABLE payments ADD COLUMN late_before INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE payments ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE refunds ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
@@ -36,6 +35,7 @@ static const char *const step_6[] = {
     sqlite_customers_tables,
     NULL,
 };
+/* clang-format on */
 
 static const char *const *const steps[] = { step_6 }; /* in the order of versions */
 static_assert(SQLITE_SCHEMA_FIRST + sizeof steps / sizeof *steps == SQLITE_SCHEMA_VERSION,

@@ -153,8 +153,8 @@ static const char *kind_wants(enum admin_option_kind kind)
         [OPTION_NUMBER] = "a whole number",
         [OPTION_PRICE] = "99.00 in the currency, or a whole number of its smallest unit",
         [OPTION_SIGNED] = "a whole number, like 50 or -5",
-        [OPTION_TIME] = "a time: 2026-11-11T20:00 (local), 2026-11-11T20:00+08:00, …Z, ms since "
-                        "1970, or +30s, +10m",
+        [OPTION_TIME] =
+            "a time: 2026-11-11T20:00 (local), …T20:00+08:00, …Z, ms since 1970, or +30s, +10m",
         [OPTION_FLAG] = "nothing",
         [OPTION_YES_NO] = "yes or no",
         [OPTION_TEXTS] = "UTF-8 text",

@@ -92,7 +92,7 @@ static enum status books_read(struct desk *desk, const struct part *part,
 
 static enum status row_compare(struct desk *desk, struct part *part, const struct statement_row *row)
 {
-    struct payment payment;
+    struct payment payment = { .id = 0 };
     struct refund refund;
     bool there[2];
     enum status status = books_read(desk, part, row, &payment, &refund, there);

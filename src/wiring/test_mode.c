@@ -42,7 +42,7 @@ const char *test_mode_wrong(const struct config *config)
 {
     if (!test_mode_on(config))
         return NULL;
-    if (strcmp(config->providers, sandbox_provider.name) != 0)
+    if (!span_equal(span_from_string(config->providers), span_from_string(sandbox_provider.name)))
         return "payment.providers: the sandbox moves no real money and can't stand beside another "
                "provider; "
                "remove sandbox, or all others";

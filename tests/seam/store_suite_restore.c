@@ -160,7 +160,9 @@ static uint64_t last_of(struct fixture *f, const char *name)
 {
     struct store_sequence list[SEQUENCES_MAX];
     uint32_t count = 0;
-    assert_int_equal(ops(f)->restore->sequences(f->store, list, SEQUENCES_MAX, &count), STATUS_OK);
+    const struct restore_store_ops *restore = ops(f)->restore;
+    invariant(restore != NULL);
+    assert_int_equal(restore->sequences(f->store, list, SEQUENCES_MAX, &count), STATUS_OK);
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0)
             return list[i].last;

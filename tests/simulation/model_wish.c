@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+static bool preheat_same(const struct command_preheat *a, const struct command_preheat *b)
+{
+    return a->item == b->item && a->sale == b->sale && a->unit_price == b->unit_price
+        && a->limit_per_user == b->limit_per_user && a->pay_window_ms == b->pay_window_ms
+        && a->total == b->total && a->locked == b->locked && a->sold_before == b->sold_before
+        && a->safety == b->safety && a->change == b->change
+        && memcmp(a->channel_units, b->channel_units, sizeof a->channel_units) == 0
+        && memcmp(a->currency, b->currency, sizeof a->currency) == 0;
+}
+
 bool model_same_wish(const struct command *a, const struct command *b)
 {
     if (a->type != b->type)
@@ -33,7 +43,7 @@ bool model_same_wish(const struct command *a, const struct command *b)
             && a->sale.cooldown_s == b->sale.cooldown_s && a->sale.return_draw_ms == b->sale.return_draw_ms
             && a->sale.start_draw_ms == b->sale.start_draw_ms;
     case COMMAND_PREHEAT:
-        return memcmp(&a->preheat, &b->preheat, sizeof a->preheat) == 0;
+        return preheat_same(&a->preheat, &b->preheat);
     case COMMAND_GATE:
         return a->gate.sale == b->gate.sale && a->gate.move == b->gate.move;
     case COMMAND_USERS:

@@ -96,7 +96,8 @@ static void letter_ink(char letter, float angle, float wide, float high, unsigne
 {
     const gdFont *font = gdFontGetGiant();
     for (int i = 0; i < side * side; i++) {
-        const float dx = (float)(i % side) - (float)side / 2, dy = (float)(i / side) - (float)side / 2;
+        const int row = i / side;
+        const float dx = (float)(i % side) - (float)side / 2, dy = (float)row - (float)side / 2;
         const float x = (dx * cosf(angle) + dy * sinf(angle)) / wide + (float)font->w / 2;
         const float y = (dy * cosf(angle) - dx * sinf(angle)) / high + (float)font->h / 2;
         ink[i] = x >= 0 && y >= 0 && x < (float)font->w && y < (float)font->h
@@ -108,8 +109,8 @@ static void shapes_make(void)
 {
     static unsigned char ink[80 * 80];
     for (int i = 0; i < 25 * TURNS && !shapes_made; i++) {
-        letter_ink(picture_letters[i / TURNS], (float)(i % TURNS - TURNS / 2) * 0.12f, 3.2f, 3.4f,
-            ink, 80);
+        const int turn = i % TURNS - TURNS / 2;
+        letter_ink(picture_letters[i / TURNS], (float)turn * 0.12f, 3.2f, 3.4f, ink, 80);
         if (!shape_of(ink, 80, 80, &shapes[i]))
             abort();
     }
@@ -331,7 +332,8 @@ void solver_letters(const struct picture *picture, char code[SOLVER_LETTERS + 1]
     for (int look = 0; look < 25 * LOOKS * SIZES; look++) {
         const char known = picture_letters[look / (LOOKS * SIZES)];
         const float wide = look % SIZES == 0 ? 3.2f : 4.0f;
-        letter_make(known, (float)(look / SIZES % LOOKS - LOOKS / 2) * 0.2f, wide, 3.8f, &letter);
+        const int turn = look / SIZES % LOOKS - LOOKS / 2;
+        letter_make(known, (float)turn * 0.2f, wide, 3.8f, &letter);
         for (int x = 16; x < WIDTH - 16; x += STEP) {
             const float fit = letter_fit(&page, &letter, x);
             if (fit > worth[x]) {

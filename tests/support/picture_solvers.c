@@ -223,8 +223,8 @@ static float dots_search(const struct near *near, struct dot *dots, int count, u
     for (int i = 0; i < count; i += 1 + count / DOTS_ENOUGH)
         dots[few++] = dots[i];
     for (int turn = 0; turn < TURNS * SIZES; turn++) {
-        dots_lay(dots, few, ((float)(turn / SIZES) - (TURNS - 1) / 2.0f) * TURN,
-            sizes[turn % SIZES], laid);
+        const int step = turn / SIZES;
+        dots_lay(dots, few, ((float)step - (TURNS - 1) / 2.0f) * TURN, sizes[turn % SIZES], laid);
         for (int i = 0; i < few; i++) {
             offsets[i] = (int)lrintf(laid[i].y) * near->width + (int)lrintf(laid[i].x);
             layers[i] = near->at[layer_of(laid[i].direction)];
@@ -276,8 +276,8 @@ static void outline_draw(const struct figure_outline *outline, float angle, floa
             const float x = (float)from.x + (float)(to.x - from.x) * (float)step / 60;
             const float y = (float)from.y + (float)(to.y - from.y) * (float)step / 60;
             const float scale = PICTURE_FIGURE_SIZE / 200.0f;
-            const int px = (int)(DRAWN / 2 + scale * (c * x - s * y));
-            const int py = (int)(DRAWN / 2 + scale * (s * x + c * y));
+            const int px = (int)(DRAWN / 2.0f + scale * (c * x - s * y));
+            const int py = (int)(DRAWN / 2.0f + scale * (s * x + c * y));
             for (int near_y = py; near_y <= py + 1; near_y++)
                 for (int near_x = px; near_x <= px + 1; near_x++)
                     if (near_x >= 0 && near_y >= 0 && near_x < DRAWN && near_y < DRAWN)

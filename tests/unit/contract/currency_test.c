@@ -32,10 +32,10 @@ static void the_table_has_each_code_once(void **state)
 {
     uint32_t found = 0;
     (void)state;
-    for (char a = 'A'; a <= 'Z'; a++) {
-        for (char b = 'A'; b <= 'Z'; b++) {
-            for (char c = 'A'; c <= 'Z'; c++) {
-                const char code[] = { a, b, c };
+    for (int a = 'A'; a <= 'Z'; a++) {
+        for (int b = 'A'; b <= 'Z'; b++) {
+            for (int c = 'A'; c <= 'Z'; c++) {
+                const char code[] = { (char)a, (char)b, (char)c };
                 unsigned digits;
                 found += currency_find(span_of(code, 3), &digits);
             }

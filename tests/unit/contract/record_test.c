@@ -45,6 +45,24 @@ static void sample_of_an_administrator(uint32_t which, struct command *command, 
     }
 }
 
+static const struct command_sale sale_of_returns = { .sale = 7,
+    .start_ms = 1,
+    .end_ms = 2,
+    .one_open_order = true,
+    .cooldown_s = COOLDOWN_MAX_S,
+    .return_draw_ms = DRAW_MAX_MS,
+    .start_draw_ms = DRAW_MAX_MS };
+static const struct command_preheat preheat_sample = { .item = 1,
+    .sale = 7,
+    .unit_price = 1,
+    .limit_per_user = 2,
+    .pay_window_ms = 300000,
+    .total = UNITS_MAX,
+    .locked = 5,
+    .sold_before = 6,
+    .safety = 7,
+    .channel_units = { 1, 2, 3, 4, 5, 6, 7, 8 } };
+
 /* One of each type, SETTLE with and without a waiter, all fields that the engine sets at their
  * edges. */
 static void sample(uint32_t which, struct command *command, struct outcome *outcome)
@@ -81,26 +99,11 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         break;
     case SALE_OF_RETURNS:
         command->type = COMMAND_SALE;
-        command->sale = (struct command_sale){ .sale = 7,
-            .start_ms = 1,
-            .end_ms = 2,
-            .one_open_order = true,
-            .cooldown_s = COOLDOWN_MAX_S,
-            .return_draw_ms = DRAW_MAX_MS,
-            .start_draw_ms = DRAW_MAX_MS };
+        command->sale = sale_of_returns;
         break;
     case 2:
         command->type = COMMAND_PREHEAT;
-        command->preheat = (struct command_preheat){ .item = 1,
-            .sale = 7,
-            .unit_price = 1,
-            .limit_per_user = 2,
-            .pay_window_ms = 300000,
-            .total = UNITS_MAX,
-            .locked = 5,
-            .sold_before = 6,
-            .safety = 7,
-            .channel_units = { 1, 2, 3, 4, 5, 6, 7, 8 } };
+        command->preheat = preheat_sample;
         break;
     case 3:
         command->type = COMMAND_GATE;

@@ -21,11 +21,12 @@ static void every_figure_is_drawn_both_ways_at_every_place(void **state)
     (void)state;
     struct random random;
     random_seed(&random, 2);
-    for (uint8_t i = 0; i < PICTURE_FIGURES * PICTURE_SLIDER_PLACES; i++) {
-        const uint8_t figure = i % PICTURE_FIGURES, place = i % PICTURE_SLIDER_PLACES;
+    for (uint32_t i = 0; i < PICTURE_FIGURES * PICTURE_SLIDER_PLACES; i++) {
+        const uint8_t figure = (uint8_t)(i % PICTURE_FIGURES),
+                      place = (uint8_t)(i % PICTURE_SLIDER_PLACES);
         const struct picture_slider_plan plan = { .figure = { figure,
                                                       (uint8_t)((figure + 1) % PICTURE_FIGURES) },
-            .way = { i % 2, i / 2 % 2 },
+            .way = { (uint8_t)(i % 2), (uint8_t)(i / 2 % 2) },
             .place = { place, (uint8_t)((place + 7) % PICTURE_SLIDER_PLACES) } };
         uint32_t x[PICTURE_PIECES] = { 0, 0 };
         assert_int_equal(picture_slider(&random, &plan, x, &whole, pieces), STATUS_OK);

@@ -37,7 +37,8 @@ static enum token_answer session_ask(const char *text, size_t size, uint64_t now
 static void a_pass_comes_back_as_it_was_issued(void **state)
 {
     (void)state;
-    for (channel_index channel = 0; channel < CHANNELS_MAX; channel++) {
+    for (int i = 0; i < CHANNELS_MAX; i++) {
+        const channel_index channel = (channel_index)i;
         char text[TOKEN_CHARS];
         struct pass given = a_pass, pass;
         given.channel = channel;
