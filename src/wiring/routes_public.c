@@ -76,7 +76,7 @@ enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
         return EDGE_REPLIED;
     const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, id);
     if (sale == NULL)
-        return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
+        return reply_problem(exchange, catalog == NULL ? PROBLEM_UNAVAILABLE : PROBLEM_UNKNOWN_SALE, NULL);
     catalog_render_sale(catalog, routes->door.board, exchange_channel(exchange), sale, after,
         edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
@@ -89,7 +89,7 @@ enum edge_verdict public_item(struct exchange *exchange, item_id id)
     struct text body = text_in(page, BODY_BYTES);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     if (item == NULL)
-        return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
+        return reply_problem(exchange, catalog == NULL ? PROBLEM_UNAVAILABLE : PROBLEM_UNKNOWN_ITEM, NULL);
     catalog_render_item(catalog, routes->door.board, exchange_channel(exchange), item, true,
         edge_now_ms(routes->edge), &body);
     return reply_json(exchange, 200, &body, true);

@@ -20,7 +20,11 @@ static const struct catalog_sale *room_sale(struct exchange *exchange, sale_id i
     const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, id);
     if (sale != NULL && sale->waiting_room)
         return sale;
-    reply_problem(exchange, sale == NULL ? PROBLEM_UNKNOWN_SALE : PROBLEM_NO_ROOM, NULL);
+    reply_problem(exchange,
+        catalog == NULL    ? PROBLEM_UNAVAILABLE
+            : sale == NULL ? PROBLEM_UNKNOWN_SALE
+                           : PROBLEM_NO_ROOM,
+        NULL);
     return NULL;
 }
 

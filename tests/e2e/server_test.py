@@ -133,7 +133,7 @@ def a_damaged_identity_or_one_of_another_version_is_named():
     path = os.path.join(server.data, "identity")
     with open(path) as file:
         good = file.read()
-    for bad in ("", good[:-5], good + "x", good.replace("stampede-data 1", "stampede-data 2"), good.replace(good[20], "x", 1), "\n"):
+    for bad in ("", good[:-5], good + "x", good.replace("stampede-data 2", "stampede-data 3"), good.replace(good[20], "x", 1), "\n"):
         with open(path, "w") as file:
             file.write(bad)
         refused(server, "identity", "damaged or of another version")
