@@ -60,7 +60,7 @@ struct command_sale {
     /* For so long the units are drawn for, not taken by whoever asks first: from the opening on, and
      * when some come back to an empty pool (engine_returns.c). 0: not. */
     uint16_t start_draw_ms, return_draw_ms;
-    /* Who lets an order go can't take that item for so long, twice as long each time (up to
+    /* A user who lets an order go can't take that item for so long, twice as long each time (up to
      * 2^COOLDOWN_DOUBLINGS_MAX); 0: at once. */
     uint16_t cooldown_s;
 };

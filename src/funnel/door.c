@@ -1,7 +1,7 @@
 /* DESIGN. Questions in the order of docs/funnel.md; each is a small function that answers DOOR_GO
  * or a reason, and the first reason ends it. Cheap before dear: the board is a few loads, a token
  * one MAC, the filter one hash. The pass comes before the sold-out flag on purpose: without a pass
- * nobody learns even that much. Who may have bought is refused as everybody is, but with a note that
+ * nobody learns even that much. Users who may have bought are refused like everybody, but with a note that
  * the inventory may have an old answer for him: a win whose answer was lost can be heard again, and
  * nothing new is won that way. */
 #include "funnel/door.h"

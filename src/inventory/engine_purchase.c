@@ -307,7 +307,7 @@ static void allowance_give_back(
         row->used -= ticket->quantity;
 }
 
-/* Who is over a limit, has an open order, let the item go a short while ago or had this offer already
+/* A user who is over a limit, has an open order, let the item go a short while ago or had this offer already
  * is passed over. */
 static bool waiter_may(const struct engine *engine, const struct engine_item *item, item_id id,
     const struct waiter *waiter, uint64_t now_ms)

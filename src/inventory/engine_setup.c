@@ -107,7 +107,7 @@ static enum conflict item_change_conflict(
     return same ? CONFLICT_NONE : CONFLICT_OTHER_TERMS;
 }
 
-/* Who has a unit has it at the price and under the limit of his win. Returned units leave no mark
+/* A user who has a unit keeps the price and the limit of that win. Returned units leave no mark
  * here; whoever asks has looked for orders. */
 static void terms_change(const struct engine_sale *sale, struct engine_item *item,
     const struct command *command, bool may_change, struct outcome *outcome)

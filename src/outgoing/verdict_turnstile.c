@@ -1,6 +1,6 @@
 /* outgoing/verdict_turnstile.c: Cloudflare Turnstile.
  *   POST …/siteverify  secret, response, remoteip as a form  →  {"success":true,"error-codes":[],…}
- * A response is at most 2,048 characters, lives 300 s and is good once; the service sees to the latter. */
+ * A response is at most 2,048 characters, lives 300 s and can be used once; the service checks that. */
 #include "outgoing/verdict.h"
 
 enum { RESPONSE_CHARS_MAX = 2048 };

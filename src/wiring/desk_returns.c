@@ -1,6 +1,6 @@
 /* wiring/desk_returns.c: units on their way back to the inventory, and who waits for them: a cancelled
  * or refunded order is answered when the inventory has its units, or, after RETURN_WAIT_MS, with
- * "returning". Who waits does so at the edge and holds no place here. */
+ * "returning". Waiting requests stay at the edge and take no place here. */
 #include "base/log.h"
 #include "wiring/desk_parts.h"
 #include "wiring/desk_payments.h"
