@@ -168,7 +168,7 @@ def a_clone_that_can_not_be_made_leaves_nothing_behind():
     items = len(server.admin_ok("GET", f"/items?sale={sale}")["items"])
     now = server.now_ms()
     times = {"start_ms": now + HOUR_MS, "end_ms": now + 2 * HOUR_MS}
-    for wrong in ({}, {"start_ms": now}, {**times, "end_ms": now}, {"start_ms": now - 10, "end_ms": now - 5},
+    for wrong in ({}, {"start_ms": now}, {**times, "end_ms": now}, {"start_ms": now - 20000, "end_ms": now - 10000},
                   {**times, "totals": [1]}, {**times, "totals": {"x": 1}}, {**times, "totals": {str(item + 1000): 1}},
                   {**times, "totals": {str(item): 0}}, {**times, "totals": {str(item): "5"}}, {**times, "title": ""},
                   {**times, "published": True}):
