@@ -8,7 +8,7 @@
 
 enum { RETURN_WAIT_MS = 2000 };
 
-/* Who waits for these units is answered. */
+/* Answers the requests that wait for these units. */
 static void return_told(struct desk *desk, const struct inventory_answer *answer)
 {
     const ticket_number ticket = stock_pump_ticket(desk->pump, answer);

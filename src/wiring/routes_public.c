@@ -232,7 +232,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     if (!session_of(exchange, &session) || routes_banned(exchange, session.user))
         return EDGE_REPLIED;
     const user_id user = session.user;
-    /* Who may have bought gets a pass all the same, but only to hear of it. */
+    /* A user who may have bought gets a pass all the same, but only to hear of it. */
     const bool bought = board_may_have_bought(routes->door.board, item, user);
     bool repeat_only = public_new_refused(routes);
     if (repeat_only && !bought)

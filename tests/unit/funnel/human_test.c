@@ -303,7 +303,7 @@ static void pictures_come_with_a_token_for_who_asked(void **state)
         fitting += puzzle_slider_fits(&keys, &puzzle,
             (const uint32_t[]){ at % PICTURE_SLIDER_WIDTH, at / PICTURE_SLIDER_WIDTH });
     assert_int_equal(fitting, (2 * PUZZLE_TOLERANCE + 1) * (2 * PUZZLE_TOLERANCE + 1));
-    /* Who guesses without looking is right this often. */
+    /* How often a guess without looking is right. */
     assert_true(fitting * 100 < PICTURE_SLIDER_WIDTH * PICTURE_SLIDER_WIDTH);
 }
 
