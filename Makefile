@@ -81,7 +81,6 @@ programs = $(patsubst %.c,$(OUT)/%,$(1))
 
 FOLDERS ?= $(notdir $(patsubst %/,%,$(wildcard src/*/)))
 SOURCES := $(filter-out src/wiring/main.c,$(call find_c,$(addprefix src/,$(FOLDERS))))
-HEADERS := $(shell find src tests bench -name node_modules -prune -o -name '*.h' -print 2>/dev/null)
 
 UNIT_SOURCES := $(filter %_test.c,$(call find_c,tests/unit))
 SEAM_SOURCES := $(filter %_test.c,$(call find_c,tests/seam))
@@ -155,8 +154,9 @@ $(OUT)/gen/assets.S $(OUT)/gen/assets_table.c &: tools/embed.py $(WEB_FILES)
 	@python3 tools/embed.py $(OUT)/gen
 
 # A fuzz target has no main and gets its prototype from nobody.
-$(OUT)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes
-$(OUT)/tests/%.o $(OUT)/bench/%.o: INCLUDES += -I.
+# (private: the flags file, which these depend on, must not see it.)
+$(OUT)/tests/fuzz/%.o: private WARNINGS += -Wno-missing-prototypes
+$(OUT)/tests/%.o $(OUT)/bench/%.o: private INCLUDES += -I.
 
 archive = @rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OUT)/libstampede.list
@@ -182,7 +182,7 @@ $(FUZZERS): $(OUT)/%: $(OUT)/%.o $(OUT)/tests/fuzz/run_corpus.o $(TEST_LIBRARY) 
 endif
 
 .SECONDARY:
-DEPENDENCIES := $(shell find $(OUT) -name '*.d' 2>/dev/null)
+DEPENDENCIES := $(shell find $(OUT) $(BUILD_ROOT)/analyze -name '*.d' 2>/dev/null)
 -include $(DEPENDENCIES)
 
 # ---- run ---------------------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ HAS_SIMULATE := $(wildcard tests/simulation/simulate.c)
 HAS_SERVER := $(wildcard src/wiring/main.c)
 
 define STATIC_TESTS
-parallel 900 clang-tidy $(MAKE) -k clang-tidy
-parallel 600 cppcheck $(MAKE) cppcheck
+background 3600 clang-tidy $(MAKE) -k clang-tidy
+background 1800 cppcheck $(MAKE) cppcheck
 parallel 60 tidy tools/tidy
 parallel 60 tidy-self-test tools/tidy --self-test
 parallel 60 run-tests-self-test tools/run-tests --self-test
@@ -233,18 +233,17 @@ parallel 300 simulation/sqlite $(SIMULATE) --seeds 100 --store sqlite
 parallel 600 simulation/planted-bugs $(SIMULATE) --planted
 
 endef
-# Those that need the whole machine; the others wait more than they work.
+# Those that need the whole machine; the others wait more than they compute.
 E2E_ALONE := $(addprefix tests/e2e/,bots_test.py crowd_test.py forged_tokens_test.py)
-e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,parallel)
-# Compilers of four languages take their time on a busy machine.
-E2E_LONG := tests/e2e/generated_clients_test.py
-e2e_seconds = $(if $(filter $(1),$(E2E_LONG)),1200,300)
+e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,waiting)
+# The long ones start first: the compilers of four languages, and rules that count for a minute.
+E2E_LONG := $(addprefix tests/e2e/,generated_clients_test.py watch_rules_test.py)
+e2e_seconds = $(if $(filter $(1),$(E2E_LONG)),1800,300)
 define E2E_TESTS
-$(foreach script,$(E2E_SCRIPTS),$(call e2e_kind,$(script)) $(call e2e_seconds,$(script)) $(basename $(script)) python3 $(script)$(newline))
+$(foreach script,$(E2E_LONG) $(filter-out $(E2E_LONG),$(E2E_SCRIPTS)),$(call e2e_kind,$(script)) $(call e2e_seconds,$(script)) $(basename $(script)) python3 $(script)$(newline))
 $(if $(wildcard tests/e2e/storefront/package.json),serial 600 tests/e2e/storefront tools/test-storefront)
 
 endef
-# The long ones first, so that the short ones fill the gaps.
 define TEST_LIST
 $(STATIC_TESTS)
 $(if $(HAS_SIMULATE),$(SIM_TESTS))
@@ -372,8 +371,9 @@ analyze: ## clang-tidy and cppcheck
 
 # One mark per file, so that only what changed is looked at again.
 clang-tidy: $(ANALYZED:%.c=$(BUILD_ROOT)/analyze/%.ok)
-$(BUILD_ROOT)/analyze/%.ok: %.c $(HEADERS) .clang-tidy
+$(BUILD_ROOT)/analyze/%.ok: %.c .clang-tidy
 	@mkdir -p $(@D)
+	@$(CC) $(ANALYSIS_FLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $<
 	@clang-tidy --quiet $< -- $(ANALYSIS_FLAGS) \
 	    $(if $(findstring tests/simulation,$<),-DPLANTED_BUGS) > $@.log 2>&1 \
 	    || { grep -vE 'warnings? generated|^Suppressed|^Use -header' $@.log; exit 1; }
