@@ -50,6 +50,26 @@ export function durationParts(ms) {
     };
 }
 
+const TENTHS_BELOW_MS = 10_000;
+
+/* A duration for the button: "2 d 03:04:05", "3:04:05", "09:58", and with tenths in the last ten
+ * seconds, "9.4". Rounded up, too. `days` is the word for days. */
+export function clockText(ms, days) {
+    if (ms <= TENTHS_BELOW_MS)
+        return (Math.max(0, Math.ceil(ms / 100)) / 10).toFixed(1);
+    const parts = durationParts(ms);
+    const short = `${parts.minutes}:${parts.seconds}`;
+    if (parts.days > 0)
+        return `${parts.days} ${days} ${parts.hours}:${short}`;
+    return Number(parts.hours) > 0 ? `${Number(parts.hours)}:${short}` : short;
+}
+
+/* Milliseconds until clockText says something else. */
+export function clockTickMs(ms) {
+    const step = ms <= TENTHS_BELOW_MS ? 100 : 1000;
+    return Math.max(1, ms % step || step);
+}
+
 export function minutesAndSeconds(ms) {
     const seconds = Math.max(0, Math.ceil(ms / 1000));
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -1,11 +1,11 @@
 /* The nodes of an item's page and how they show an item. No requests and no decisions here. */
 
-import { createCountdown } from './countdown.js';
+import { createDock } from './dock.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { count } from './format.js';
 import { createHumanCheck } from './human.js';
 import { say } from './i18n.js';
-import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
+import { createPhaseBadge, createPrices, createStock, whenWords } from './item_parts.js';
 import { createOrderPanel } from './order_panel.js';
 import { createPayChoice } from './pay_choice.js';
 import { createRoomBox } from './room_box.js';
@@ -21,18 +21,12 @@ export function createItemLayout(acts, payChosen) {
     const gallery = element('div', { class: 'gallery' });
     const badge = createPhaseBadge();
     const prices = createPrices();
-    const countdown = createCountdown();
+    const when = element('span', { class: 'when' });
     const stock = createStock();
     const quantityName = element('label', { htmlFor: 'quantity' });
     const quantity = element('select', { id: 'quantity' });
     const quantityRow = element('p', { class: 'quantity' }, quantityName, quantity);
-    const button = element('button', {
-        class: 'buy',
-        type: 'button',
-        'aria-describedby': 'status',
-    });
-    const status = element('p', { class: 'status', id: 'status', role: 'status' });
-    const buyBar = element('div', { class: 'buy-bar' }, button, status);
+    const dock = createDock();
     const room = createRoomBox();
     const choice = createPayChoice(payChosen);
     const human = createHumanCheck();
@@ -50,15 +44,14 @@ export function createItemLayout(acts, payChosen) {
         element(
             'div',
             { class: 'details' },
-            element('p', { class: 'eyebrow' }, badge.node),
+            element('p', { class: 'eyebrow' }, badge.node, when),
             heading,
             prices.node,
             description,
-            room.node,
-            countdown.node,
-            stock.node,
             quantityRow,
-            buyBar,
+            dock.node,
+            room.node,
+            stock.node,
             human.node,
             choice.node,
             waitBox,
@@ -92,8 +85,8 @@ export function createItemLayout(acts, payChosen) {
         textSet(description, item.product.description ?? '');
         article.dataset.phase = phase;
         badge.paint(phase);
+        textSet(when, whenWords(phase, item, now));
         prices.paint(item);
-        countdown.paint(phase, item, now);
         stock.paint(item);
         quantityPaint(item);
     }
@@ -101,8 +94,7 @@ export function createItemLayout(acts, payChosen) {
     return {
         nodes: [back, loading, article],
         heading,
-        button,
-        status,
+        dock,
         choice,
         room,
         human,
@@ -114,7 +106,7 @@ export function createItemLayout(acts, payChosen) {
         },
         statusReveal() {
             const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-            buyBar.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+            dock.node.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
         },
         /* `trouble`: the sentence for a refusal, or nothing. */
         waitPaint(model, trouble) {
@@ -128,7 +120,7 @@ export function createItemLayout(acts, payChosen) {
         },
         orderPaint(order, now) {
             orderBox.hidden = order === null;
-            buyBar.dataset.above = order === null ? 'page' : 'order';
+            dock.node.dataset.above = order === null ? 'page' : 'order';
             if (order === null)
                 return;
             panel.paint(order, say('order.title'), now);

@@ -1,7 +1,7 @@
 /* The parts of an item that its page and its card in the list have in common. */
 
 import { attributeSet, element, textSet } from './dom.js';
-import { count, money, saving } from './format.js';
+import { clockText, count, moment, money, saving } from './format.js';
 import { say } from './i18n.js';
 
 export function createPrices() {
@@ -46,7 +46,7 @@ export function createStock() {
 
     function paint(item) {
         const { free, given } = item.counts;
-        textSet(words, say('stock.left', { free: count(free), given: count(given) }));
+        textSet(words, stockWords(item));
         textSet(limit, limitWords(item.limit_per_user));
         attributeSet(bar, 'max', String(Math.max(1, given)));
         attributeSet(bar, 'value', String(Math.max(0, Math.min(free, given))));
@@ -55,6 +55,24 @@ export function createStock() {
     }
 
     return { node, paint };
+}
+
+const LAST_HOUR_MS = 3_600_000;
+
+/* When an item is sold, in one line: its start, its end, or that it is over. */
+export function whenWords(phase, item, now) {
+    if (phase === 'before')
+        return say('countdown.at', { time: moment(item.start_ms) });
+    /* A sale ended by hand ended before its planned end, at a moment the page does not know. */
+    if (phase === 'ended')
+        return now < item.end_ms ? '' : say('countdown.over', { time: moment(item.end_ms) });
+    if (item.end_ms - now < LAST_HOUR_MS)
+        return say('countdown.left', { time: clockText(item.end_ms - now, '') });
+    return say('countdown.until', { time: moment(item.end_ms) });
+}
+
+export function stockWords({ counts: { free, given } }) {
+    return say('stock.left', { free: count(free), given: count(given) });
 }
 
 export function createPhaseBadge() {

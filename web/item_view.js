@@ -4,9 +4,11 @@
 import { itemGet } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
-import { attributeSet, element, textSet } from './dom.js';
+import { element } from './dom.js';
+import { clockText, clockTickMs } from './format.js';
 import { onLanguage, say } from './i18n.js';
 import { createItemLayout } from './item_layout.js';
+import { stockWords } from './item_parts.js';
 import { createOrderActs, payLeave } from './order_acts.js';
 import { orderFollow, orderHolds } from './order_follow.js';
 import { payAddress } from './pay_address.js';
@@ -128,7 +130,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
 
     function payChosen(provider, details) {
         layout.choice.close();
-        layout.button.focus();
+        layout.dock.button.focus();
         purchase.start(layout.quantity(), { provider, details });
     }
 
@@ -208,7 +210,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             : ['info', ''];
     }
 
-    function paintButton(phase, now) {
+    function paintDock(phase, now) {
         const model = buttonModel({
             phase,
             step: choosing ? 'queueing' : purchase.state.step,
@@ -220,9 +222,17 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             room: roomGate(roomShown(phase)),
             entering: room.state.busy,
         });
-        textSet(layout.button, say(model.words, { seconds: model.seconds }));
-        attributeSet(layout.button, 'aria-disabled', String(!model.live));
-        attributeSet(layout.button, 'aria-busy', String(model.busy === true));
+        const [kind, sentence] = statusMessage(phase);
+        const startsInMs = model.words === 'buy.before' ? item.start_ms - now : NaN;
+        const time = Number.isNaN(startsInMs) ? '' : clockText(startsInMs, say('unit.days'));
+        layout.dock.paint({
+            ...model,
+            words: say(model.words, { seconds: model.seconds, time }),
+            kind,
+            sentence,
+            noteWords: phase === 'before' || phase === 'open' ? stockWords(item) : '',
+            startsInMs,
+        });
         const mayWait = phase === 'soldOut' && waitlist.state.place?.state !== 'waiting';
         layout.quantityLock((!model.live && !mayWait) || purchase.unresolved());
     }
@@ -234,10 +244,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         if (item === null)
             return;
         titleSet(item.product.name);
-        paintButton(phase, now);
-        const [kind, words] = statusMessage(phase);
-        layout.status.dataset.kind = kind;
-        textSet(layout.status, words);
+        paintDock(phase, now);
         layout.room.paint(
             roomShown(phase),
             room.state.refusal === null ? '' : sentenceFor(room.state.refusal),
@@ -274,7 +281,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             pushOpen();
         paint();
         if (!document.hidden)
-            timer = setTimeout(tick, nextTickMs(item, now));
+            timer = setTimeout(tick, nextTickMs(item, now, clockTickMs));
     }
 
     function visibilityChanged() {
@@ -282,8 +289,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             tick();
     }
 
-    layout.button.addEventListener('click', () => {
-        if (layout.button.getAttribute('aria-disabled') === 'true')
+    layout.dock.button.addEventListener('click', () => {
+        if (layout.dock.button.getAttribute('aria-disabled') === 'true')
             return;
         if (purchase.unresolved())
             purchase.start(purchase.unresolvedQuantity());
@@ -303,6 +310,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);
 
+    root.dataset.dock = ''; /* what follows the page keeps clear of it */
     root.replaceChildren(element('div', { class: 'item-page' }, ...layout.nodes));
     tick();
     poll.start();
@@ -315,6 +323,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     return {
         heading: layout.heading,
         stop() {
+            delete root.dataset.dock;
             clearTimeout(timer);
             poll.stop();
             layout.human.end();

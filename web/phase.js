@@ -81,13 +81,12 @@ export function statusIntervalMs(phase, item, now) {
     }
 }
 
-/* Milliseconds until the shown countdown has to change, or until the phase does. */
-export function nextTickMs(item, now) {
+/* Milliseconds until the shown countdown has to change, or until the phase does. `tickMs` of the
+ * remaining time: when the countdown changes, once a second unless it says otherwise. */
+export function nextTickMs(item, now, tickMs = (remaining) => Math.max(1, remaining % 1000 || 1000)) {
     if (item === null || Number.isNaN(now))
         return 250;
     const target = now < item.start_ms ? item.start_ms : item.end_ms;
     const remaining = target - now;
-    if (remaining <= 0)
-        return 1000;
-    return Math.max(1, remaining % 1000 || 1000);
+    return remaining <= 0 ? 1000 : tickMs(remaining);
 }

@@ -44,6 +44,7 @@ const en = {
     'countdown.toEnd': 'Ends in',
     'countdown.at': 'At {time}',
     'countdown.until': 'Until {time}',
+    'countdown.left': 'Ends in {time}',
     'countdown.over': 'Ended {time}',
     'unit.day': 'day',
     'unit.days': 'days',
@@ -64,7 +65,7 @@ const en = {
     'item.unknown': 'This item does not exist or is no longer shown.',
 
     'buy.unknown': 'Checking the time…',
-    'buy.before': 'Not started yet',
+    'buy.before': 'Starts in {time}',
     'buy.open': 'Buy now',
     'buy.pay': 'Buy and pay',
     'buy.full': 'One moment…',
@@ -329,6 +330,7 @@ const zh = {
     'countdown.toEnd': '距结束',
     'countdown.at': '{time} 开始',
     'countdown.until': '{time} 结束',
+    'countdown.left': '距结束 {time}',
     'countdown.over': '已于 {time} 结束',
     'unit.day': '天',
     'unit.days': '天',
@@ -349,7 +351,7 @@ const zh = {
     'item.unknown': '该商品不存在或已下架。',
 
     'buy.unknown': '正在校准时间…',
-    'buy.before': '即将开始',
+    'buy.before': '{time} 后开抢',
     'buy.open': '立即抢购',
     'buy.pay': '立即抢购并支付',
     'buy.full': '请稍候…',

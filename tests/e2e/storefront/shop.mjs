@@ -4,6 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { after, before } from 'node:test';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
@@ -153,6 +154,31 @@ export async function seriousIn(page) {
     return violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
+}
+
+/* Pictures of what was seen, where SHOTS names a folder for them. */
+export async function shot(page, name, fullPage = false) {
+    if (process.env.SHOTS)
+        await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage });
+}
+
+/* A browser for one file of tests, and fresh visitors in it. */
+export function browserForTests() {
+    const contexts = [];
+    let browser;
+    before(async () => {
+        browser = await browserLaunch();
+    });
+    after(async () => {
+        for (const context of contexts)
+            await context.close();
+        await browser?.close();
+    });
+    return async (options) => {
+        const opened = await visitorOpen(browser, options);
+        contexts.push(opened.context);
+        return opened;
+    };
 }
 
 /* How many pixels the page is wider than its window. */
