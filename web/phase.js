@@ -37,14 +37,15 @@ export function itemAfterRefusal(item, { type, body }) {
 }
 
 /* What push says of an item is newer than the last status, too. */
-export function itemAfterPush(item, { state }) {
+export function itemAfterPush(item, { state, free }) {
     if (item === null)
         return item;
+    const counts = { ...item.counts, free: free ?? item.counts.free };
     switch (state) {
     case 'sold-out':
-        return { ...item, state: 'open', sold_out: true, counts: { ...item.counts, free: 0 } };
+        return { ...item, state: 'open', sold_out: true, counts };
     case 'available':
-        return { ...item, state: 'open', started: true, sold_out: false, accepting: true };
+        return { ...item, state: 'open', started: true, sold_out: false, accepting: true, counts };
     case 'paused':
     case 'ended':
         return { ...item, state };

@@ -141,6 +141,7 @@ static const struct entry entries[] = {
     NUMBER("media", "quota_bytes", media_quota_bytes, 0, 1 << 30, "67108864"),
     NUMBER("media", "upload_bytes", media_upload_bytes, 1024, 32 << 20, "8388608"),
     TEXT("page", "image_origins", image_origins, ""),
+    TEXT("page", "login_url", login_url, ""),
     TEXT("watch", "rate", watch_rate, "report"),
     NUMBER("watch", "rate_per_s", watch_rate_per_s, 1, 1000000, "20"),
     NUMBER("watch", "rate_for_s", watch_rate_for_s, 1, 3600, "10"),
@@ -373,6 +374,20 @@ static const char *public_url_wrong(const struct config *config)
     return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
 }
 
+/* It becomes a link on the pages, and a member of JSON as it is. */
+static const char *login_url_wrong(const struct config *config)
+{
+    const char *url = config->login_url;
+    if (url[0] == 0)
+        return NULL;
+    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "page.login_url must start with https:// or http://";
+    for (const char *at = url; *at != 0; at++)
+        if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
+            return "page.login_url must be an address without spaces, quotes and backslashes";
+    return NULL;
+}
+
 static bool is_site_key(const char *text)
 {
     const char *at = text;
@@ -463,6 +478,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         wrong = watch_wrong(config);
     if (wrong == NULL)
         wrong = image_origins_wrong(config->image_origins);
+    if (wrong == NULL)
+        wrong = login_url_wrong(config);
     if (wrong == NULL)
         wrong = outside_wrong(config);
     if (wrong == NULL)

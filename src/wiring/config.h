@@ -107,6 +107,7 @@ struct config {
     uint64_t media_quota_bytes, media_upload_bytes; /* of all pictures, of one as it is sent */
     /* [page] */
     char image_origins[CONFIG_LIST]; /* whose pictures products may show, besides ours */
+    char login_url[CONFIG_TEXT];     /* where the shop's customers sign in */
     /* [watch]: each rule off, report or ban */
     char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],
         watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT], watch_unpaid[CONFIG_TEXT];

@@ -22,8 +22,8 @@ static void members(const struct push_item *item, struct text *out)
         [PUSH_ITEM_PAUSED] = "paused",
         [PUSH_ITEM_ENDED] = "ended",
     };
-    text_format(out, "\"item\":%u,\"state\":\"%s\",\"version\":%llu}", item->item,
-        names[item->state], (unsigned long long)item->version);
+    text_format(out, "\"item\":%u,\"state\":\"%s\",\"free\":%u,\"version\":%llu}", item->item,
+        names[item->state], item->free, (unsigned long long)item->version);
 }
 
 void push_item_json(const struct push_item *item, struct text *out)
@@ -32,12 +32,14 @@ void push_item_json(const struct push_item *item, struct text *out)
     members(item, out);
 }
 
-static void item_set(struct push_item *item, enum push_item_state state, uint64_t now_ms)
+static void item_set(struct push_item *item, enum push_item_state state,
+    const struct board_update *view, uint64_t now_ms)
 {
     char bytes[PUSH_ITEM_FRAME_BYTES];
     struct text payload = text_in(bytes, sizeof bytes);
     struct text frame = text_in(item->frame, sizeof item->frame);
     item->state = (uint8_t)state;
+    item->free = view->counts.channel_free[item->channel];
     item->version = now_ms > item->version ? now_ms : item->version + 1;
     text_literal(&payload, "{\"type\":\"item\",");
     members(item, &payload);
@@ -72,7 +74,7 @@ int push_items_watch(struct push_items *items, const struct board *board, item_i
     struct push_item *watched = &items->items[place];
     if (watched->item == 0) {
         *watched = (struct push_item){ .item = item, .channel = channel, .changed_at = items->changes };
-        item_set(watched, state_of(&view, channel, now_ms), now_ms);
+        item_set(watched, state_of(&view, channel, now_ms), &view, now_ms);
     }
     watched->watchers++;
     return place;
@@ -97,7 +99,7 @@ bool push_items_look(struct push_items *items, const struct board *board, uint64
         const enum push_item_state state = state_of(&view, item->channel, now_ms);
         if (state == item->state)
             continue;
-        item_set(item, state, now_ms);
+        item_set(item, state, &view, now_ms);
         item->changed_at = ++items->changes;
         news = true;
     }

@@ -25,6 +25,7 @@ enum push_item_state {
 struct push_item {
     item_id item;          /* 0: the place is free */
     channel_index channel; /* whose units count */
+    uint32_t free;         /* units of that channel, when the state was seen */
     uint32_t watchers;
     uint32_t changed_at; /* which change of the table was its last */
     uint8_t state;       /* enum push_item_state */
@@ -44,7 +45,7 @@ int push_items_watch(struct push_items *items, const struct board *board, item_i
 void push_items_unwatch(struct push_items *items, uint8_t place);
 /* Looks at the board; true: something has changed. */
 bool push_items_look(struct push_items *items, const struct board *board, uint64_t now_ms);
-/* {"item":3,"state":"sold-out","version":17…} */
+/* {"item":3,"state":"sold-out","free":0,"version":17…} */
 void push_item_json(const struct push_item *item, struct text *out);
 
 #endif

@@ -238,6 +238,8 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
     uint32_t number;
     if (span_equal(path, SPAN("/time")))
         return public_time(exchange);
+    if (span_equal(path, SPAN("/shop")))
+        return public_shop(exchange);
     if (span_equal(path, SPAN("/sales")))
         return public_sales(exchange);
     if (span_equal(path, SPAN("/orders")))

@@ -169,6 +169,7 @@ static inline bool public_new_refused(const struct routes *routes)
     return switch_value(routes->shared.switches, SWITCH_REFUSE_NEW) != 0;
 }
 enum edge_verdict public_time(struct exchange *exchange);
+enum edge_verdict public_shop(struct exchange *exchange);
 enum edge_verdict public_sales(struct exchange *exchange);
 enum edge_verdict public_sale(struct exchange *exchange, sale_id id);
 enum edge_verdict public_item(struct exchange *exchange, item_id id);

@@ -21,6 +21,19 @@ enum edge_verdict public_time(struct exchange *exchange)
     return reply_json(exchange, 200, &body, false);
 }
 
+enum edge_verdict public_shop(struct exchange *exchange)
+{
+    const struct config *config = exchange->routes->shared.config;
+    struct text body = text_in(page, BODY_BYTES);
+    text_format(&body, "{\"guests\":%s,\"pass_early_ms\":%llu",
+        exchange->routes->settings->guests ? "true" : "false",
+        (unsigned long long)config->pass_early_ms);
+    if (config->login_url[0] != 0)
+        text_format(&body, ",\"login_url\":\"%s\"", config->login_url);
+    text_literal(&body, "}");
+    return reply_json(exchange, 200, &body, true);
+}
+
 /* ?after=N: where the page before ended. False: answered with what is wrong. */
 static bool query_after(struct exchange *exchange, uint32_t *after)
 {

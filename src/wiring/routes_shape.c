@@ -12,6 +12,7 @@ struct shape {
 };
 static const struct shape shapes[] = {
     { READ, "/time" },
+    { READ, "/shop" },
     { READ, "/sales?after ended" },
     { READ, "/sales/#?after" },
     { "GET, HEAD, POST, OPTIONS", "/sales/#/room" },

@@ -370,6 +370,7 @@ ids = {"letter": 1}
 @rule
 def administrators_make_products_sales_and_items():
     now = call("getTime", 200)["now_ms"]
+    equal(call("getShop", 200)["guests"], True)
     product = {"name": "Kettle 水壶", "description": "Boils.", "images": ["/demo/watch.svg"], "list_price": 29900, "currency": "CNY"}
     ids["product"] = admin("adminCreateProduct", 201, body=product)["id"]
     admin("adminCreateProduct", 403, "admin-role", role="operator", body=product)

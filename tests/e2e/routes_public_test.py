@@ -15,7 +15,8 @@ for kid, secret in (("one", SECRET), ("two", NEXT)):
 server.write_config(session__jwt_keys=keys)
 server.start()
 
-closed = Server(settings={"session.guests": "no", "session.jwt_keys": keys})
+LOGIN = "https://shop.example/login?next=%2Fsale"
+closed = Server(settings={"session.guests": "no", "session.jwt_keys": keys, "page.login_url": LOGIN})
 closed.start()
 
 
@@ -35,6 +36,15 @@ def the_time_is_the_servers_own():
     true(before - 2000 <= now <= int(time.time() * 1000) + 2000)
     true(server.now_ms() >= now)
     true("no-store" in server.get("/v1/time").headers["cache-control"])
+
+
+@rule
+def the_shop_says_how_one_gets_in():
+    equal(server.get("/v1/shop").json(), {"guests": True, "pass_early_ms": 2000})
+    equal(closed.get("/v1/shop").json(), {"guests": False, "pass_early_ms": 5000, "login_url": LOGIN})
+    for wrong in ("shop.example/login", "javascript:alert(1)", 'https://shop.example/"', "https://shop.example/a b"):
+        code, said = Server(settings={"page.login_url": wrong}).start_refused()
+        true(code != 0 and "page.login_url" in said, said)
 
 
 @rule

@@ -45,12 +45,20 @@ test('a refusal is newer than the status', () => {
 });
 
 test('push is newer than the status, too', () => {
-    const after = (state) => phaseOf(itemAfterPush(item, { state }), 20_000);
+    const after = (state) => phaseOf(itemAfterPush(item, { state, free: 0 }), 20_000);
     assert.equal(after('sold-out'), 'soldOut');
     assert.equal(after('available'), 'open');
     assert.equal(after('paused'), 'paused');
     assert.equal(after('ended'), 'ended');
     assert.equal(itemAfterPush(null, { state: 'ended' }), null);
+});
+
+test('a return is told with its units: never "buy now" beside "0 left"', () => {
+    const gone = itemAfterPush(item, { state: 'sold-out', free: 0 });
+    assert.equal(gone.counts.free, 0);
+    const back = itemAfterPush(gone, { state: 'available', free: 2 });
+    assert.equal(phaseOf(back, 20_000), 'open');
+    assert.deepEqual(back.counts, { free: 2, given: 5 });
 });
 
 test('a refusal is past once the phase contradicts it', () => {

@@ -79,9 +79,9 @@ static void the_frame_is_what_watchers_get(void **state)
     assert_int_equal(push_items_watch(&items, &board, 3, 0, 1500), 0);
     push_item_json(&items.items[0], &out);
     json[out.size] = 0;
-    assert_string_equal(json, "{\"item\":3,\"state\":\"available\",\"version\":1500}");
-    const char frame[] =
-        "\x81\x3b{\"type\":\"item\",\"item\":3,\"state\":\"available\",\"version\":1500}";
+    assert_string_equal(json, "{\"item\":3,\"state\":\"available\",\"free\":5,\"version\":1500}");
+    const char frame[] = "\x81\x44{\"type\":\"item\",\"item\":3,\"state\":\"available\",\"free\":5,"
+                         "\"version\":1500}";
     assert_int_equal(items.items[0].frame_bytes, sizeof frame - 1);
     assert_memory_equal(items.items[0].frame, frame, sizeof frame - 1);
 }
@@ -102,11 +102,35 @@ static void places_are_shared_given_back_and_bounded(void **state)
     assert_int_equal(push_items_watch(&items, &board, PUSH_ITEMS_MAX + 1, 0, 1), 4);
 }
 
+static void a_return_tells_how_many_came_back(void **state)
+{
+    char json[128];
+    struct text out = text_in(json, sizeof json - 1);
+    (void)state;
+    shown(3, GATE_OPENED, 0);
+    assert_int_equal(push_items_watch(&items, &board, 3, 0, 1500), 0);
+    shown(3, GATE_OPENED, 4);
+    looks(PUSH_ITEM_AVAILABLE, true, 1600);
+    push_item_json(&items.items[0], &out);
+    json[out.size] = 0;
+    assert_string_equal(json, "{\"item\":3,\"state\":\"available\",\"free\":4,\"version\":1600}");
+}
+
+static void the_longest_frame_fits(void **state)
+{
+    (void)state;
+    shown(ITEMS - 2, GATE_OPENED, UINT32_MAX);
+    assert_int_equal(push_items_watch(&items, &board, ITEMS - 2, 0, UINT64_MAX / 2), 0);
+    assert_true(items.items[0].frame_bytes > 80);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_change_has_a_state_and_a_larger_version, setup, teardown),
         cmocka_unit_test_setup_teardown(the_frame_is_what_watchers_get, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_return_tells_how_many_came_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_longest_frame_fits, setup, teardown),
         cmocka_unit_test_setup_teardown(places_are_shared_given_back_and_bounded, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
