@@ -80,7 +80,7 @@ objects = $(patsubst %.c,$(OUT)/%.o,$(1))
 programs = $(patsubst %.c,$(OUT)/%,$(1))
 
 FOLDERS ?= $(notdir $(patsubst %/,%,$(wildcard src/*/)))
-SOURCES := $(filter-out src/wiring/main.c,$(call find_c,$(addprefix src/,$(FOLDERS))))
+SOURCES := $(filter-out src/server/main.c,$(call find_c,$(addprefix src/,$(FOLDERS))))
 
 UNIT_SOURCES := $(filter %_test.c,$(call find_c,tests/unit))
 SEAM_SOURCES := $(filter %_test.c,$(call find_c,tests/seam))
@@ -167,7 +167,7 @@ $(BENCH_LIBRARY): $(call objects,$(BENCH_HELPERS)) $(OUT)/libbench.list
 	$(archive)
 
 link = @echo "  LINK  $@"; $(CC) $(ALL_LDFLAGS) $(1) -o $@ $^ $(LIBRARY_LIBS) $(2)
-$(SERVER): $(OUT)/src/wiring/main.o $(LIBRARY)
+$(SERVER): $(OUT)/src/server/main.o $(LIBRARY)
 	$(call link,$(SERVER_LDFLAGS.$(BUILD)))
 $(UNITS) $(SEAMS) $(SIMS) $(PROBES): $(OUT)/%: $(OUT)/%.o $(TEST_LIBRARY) $(LIBRARY)
 	$(call link,$(TEST_LDFLAGS.$(BUILD)),$(CMOCKA_LIBS) -lm)
@@ -210,12 +210,12 @@ fuzz_name = $(patsubst %_fuzz,%,$(basename $(notdir $(1))))
 each_corpus = $(foreach source,$(FUZZ_SOURCES),parallel 120 $(source:.c=):corpus \
     $(call built,asan,$(source)) $(wildcard tests/fuzz/corpus/$(call fuzz_name,$(source)))$(newline))
 
-E2E_SCRIPTS := $(sort $(wildcard tests/e2e/*_test.py))
+E2E_SCRIPTS := $(sort $(wildcard tests/e2e/*/*_test.py))
 WEB_TESTS := $(sort $(wildcard web/*.test.js web/*.test.mjs web/test/*.js tests/unit/web/*.mjs tests/unit/web/*.js))
-SHELL_SCRIPTS = $(shell grep -lE '^\#!.*(ba)?sh$$' .ci/run tools/* tests/e2e/* bench/* deploy/* 2>/dev/null)
+SHELL_SCRIPTS = $(shell grep -lE '^\#!.*(ba)?sh$$' .ci/run tools/* tests/e2e/*/* tests/bars/* bench/* deploy/* 2>/dev/null)
 SIMULATE := $(BUILD_ROOT)/sim/tests/simulation/simulate
 HAS_SIMULATE := $(wildcard tests/simulation/simulate.c)
-HAS_SERVER := $(wildcard src/wiring/main.c)
+HAS_SERVER := $(wildcard src/server/main.c)
 
 define STATIC_TESTS
 background 3600 clang-tidy $(MAKE) -k clang-tidy
@@ -234,10 +234,10 @@ parallel 600 simulation/planted-bugs $(SIMULATE) --planted
 
 endef
 # Those that need the whole machine; the others wait more than they compute.
-E2E_ALONE := $(addprefix tests/e2e/,bots_test.py crowd_test.py forged_tokens_test.py)
+E2E_ALONE := $(addprefix tests/e2e/,funnel/bots_test.py purchase/crowd_test.py funnel/forged_tokens_test.py)
 e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,waiting)
 # The long ones start first: the compilers of four languages, and rules that count for a minute.
-E2E_LONG := $(addprefix tests/e2e/,generated_clients_test.py watch_rules_test.py)
+E2E_LONG := $(addprefix tests/e2e/,api/generated_clients_test.py funnel/anomaly_rules_test.py)
 e2e_seconds = $(if $(filter $(1),$(E2E_LONG)),1800,300)
 define E2E_TESTS
 $(foreach script,$(E2E_LONG) $(filter-out $(E2E_LONG),$(E2E_SCRIPTS)),$(call e2e_kind,$(script)) $(call e2e_seconds,$(script)) $(basename $(script)) python3 $(script)$(newline))
@@ -298,7 +298,7 @@ sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or
 torture: ## kill -9 the real server under load KILLS=100 times and compare told with recovered
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
-	python3 tests/e2e/torture.py --kills $(KILLS) $(TORTURE_ARGS)
+	python3 tests/e2e/kit/torture.py --kills $(KILLS) $(TORTURE_ARGS)
 
 fuzz: ## libFuzzer with ASan and UBSan: RUNS=1000000 for each target, or TARGET=name
 	@tools/setup build test fuzz
@@ -319,26 +319,26 @@ check-spine: ## the bars of the spine in a quick form, one line each
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
 	+@$(SUBMAKE) BUILD=sim sims
-	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_spine.py $(SPINE_ARGS)
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_spine.py $(SPINE_ARGS)
 
 check-orders: ## the bars of an order's life in a quick form, one line each
 	@tools/setup build test
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release probes
 	+@$(SUBMAKE) BUILD=sim sims
-	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_orders.py $(ORDERS_ARGS)
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_orders.py $(ORDERS_ARGS)
 
 check-funnel: ## the bars of the funnel in a quick form, one line each
 	@tools/setup build test bench
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches programs
-	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_funnel.py $(FUNNEL_ARGS)
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_funnel.py $(FUNNEL_ARGS)
 
 check-mend: ## what an outside look at the product found, a line per finding
 	@tools/setup build test
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches programs probes
-	BUILD_ROOT=$(BUILD_ROOT) python3 tests/e2e/check_mend.py $(MEND_ARGS)
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_mend.py $(MEND_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench
@@ -359,7 +359,7 @@ cov: ## which lines the units and seams reach: build/cov/report/index.html
 # ---- static analysis and form ------------------------------------------------------------------------
 
 C_FILES = $(sort $(shell find src tests bench -name node_modules -prune -o -name '*.[ch]' -print 2>/dev/null))
-ANALYZED = $(sort $(SOURCES) $(wildcard src/wiring/main.c) $(UNIT_SOURCES) $(SEAM_SOURCES) $(HELPER_SOURCES) \
+ANALYZED = $(sort $(SOURCES) $(wildcard src/server/main.c) $(UNIT_SOURCES) $(SEAM_SOURCES) $(HELPER_SOURCES) \
     $(FUZZ_SOURCES) $(wildcard tests/fuzz/run_corpus.c) $(BENCH_ALL) $(PROBE_SOURCES) \
     $(call find_c,tests/simulation))
 ANALYSIS_FLAGS = -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(LIBRARY_CFLAGS)

@@ -1,5 +1,5 @@
 /* edge/edge.h: one epoll loop: sockets, connections, deadlines, replies in order. One edge per
- * core (SO_REUSEPORT). It knows HTTP but no routes: a handler (wiring/routes.c) decides.
+ * core (SO_REUSEPORT). It knows HTTP but no routes: a handler (gateway/routes.c) decides.
  *
  * Reply forms. EDGE_REPLIED: the handler wrote a whole response head (and body) to `out`; a long
  * body that outlives the connection (static files) may be left in `reply->body` and is sent

@@ -1,5 +1,5 @@
 /* funnel/bans.h: the bans that are in force, as a set that edges ask on every purchase. It is built
- * off the request path, never altered, and handed over by one pointer (wiring/handover.h). NULL is the
+ * off the request path, never altered, and handed over by one pointer (api/handover.h). NULL is the
  * set without anybody, and the usual one.
  * A ban never holds after its time: what matches is compared with the clock, so a set that is replaced
  * late is no longer than it should be.

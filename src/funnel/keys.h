@@ -41,8 +41,8 @@ struct funnel_keys {
     struct hash_key drop;                /* who is turned away early, see drop.h */
     struct hash_key spent;               /* marks of what may be used once (funnel/spent.h) */
     uint8_t intent[HASH_SHA256_BYTES];   /* signs intents (funnel/intent.h) */
-    uint8_t customer[HASH_SHA256_BYTES]; /* seals the shop's names for users (wiring/customers.h) */
-    struct hash_key puzzle;              /* answers of image and slider (funnel/puzzle.h) */
+    uint8_t customer[HASH_SHA256_BYTES]; /* seals the shop's names for users (api/customers.h) */
+    struct hash_key puzzle;              /* answers of image and slider (funnel/human/puzzle.h) */
     char human[2 * HASH_SHA256_BYTES];   /* signs challenges; text, because ALTCHA wants text */
     struct epoch_keys pass, session;
 };

@@ -1,6 +1,6 @@
 /* inventory/engine_room.c: the waiting room as far as it must survive: who came as which number,
  * among how many the draw was, and how many were admitted. The order itself is arithmetic
- * (funnel/room.h). */
+ * (funnel/room/room.h). */
 #include "base/planted.h"
 #include "inventory/engine_apply.h"
 

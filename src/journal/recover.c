@@ -8,7 +8,7 @@
  *   - the last one may end in the remains of one torn batch: they are overwritten with zeros and synced;
  *   - everything else is damage: STATUS_CORRUPT, and nothing is written.
  * A damaged last batch can't be told from a torn one: it is cut. The order store's position
- * (wiring compares it with the end of the log) still shows it if the batch had been delivered.
+ * (the server compares it with the end of the log) still shows it if the batch had been delivered.
  *
  * What was read may be in the page cache only: after kill -9, or after a sync that failed (the
  * kernel may then call pages clean that never reached the disk). So before anything is built on

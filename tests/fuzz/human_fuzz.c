@@ -3,7 +3,7 @@
  * never solved by chance twice: what was accepted once is spent. */
 #include "base/base64.h"
 #include "base/random.h"
-#include "funnel/human.h"
+#include "funnel/human/human.h"
 #include "funnel/json_cursor.h"
 
 #define NOW_MS (UINT64_C(1700000000) * 1000)

@@ -2,7 +2,7 @@
  * whole only when all of it is there, cutting the input anywhere changes nothing, a refusal has a
  * code that may be sent, and the parser goes on afterwards. */
 #include "edge/websocket.h"
-#include "wiring/push_watch.h"
+#include "gateway/push_subscription.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* The store suite against SQLite on a real file. */
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/seam/store_suite.h"
 
 #include <stdio.h>

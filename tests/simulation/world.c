@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "inventory/snapshot.h"
 #include "queue/journal_queue.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "tests/simulation/model_store.h"
 #include "tests/simulation/sim_vfs.h"
 

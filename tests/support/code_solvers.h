@@ -1,10 +1,10 @@
 /* tests/support/code_solvers.h: programs that try to read the codes of the human check, as a stranger
- * would who has read src/funnel/picture.c: the bars of tests/unit/funnel/picture_solvers_test.c. None of
- * them learns from examples; docs/human-check.md says what that means. */
+ * would who has read src/funnel/human/picture.c: the bars of picture_solvers_test.c. None of them
+ * learns from examples; docs/human-check.md says what that means. */
 #ifndef STAMPEDE_TESTS_SUPPORT_CODE_SOLVERS_H
 #define STAMPEDE_TESTS_SUPPORT_CODE_SOLVERS_H
 
-#include "funnel/picture.h"
+#include "funnel/human/picture.h"
 
 enum { SOLVER_LETTERS = 5 };
 

@@ -1,7 +1,7 @@
 #pragma GCC optimize("O3") /* they compute a lot, in all builds */
 #include "tests/support/picture_solvers.h"
 
-#include "funnel/picture_parts.h"
+#include "funnel/human/picture_parts.h"
 
 #include <gd.h>
 #include <math.h>
@@ -259,7 +259,7 @@ uint32_t solver_edges(const struct picture *whole, const struct picture *piece)
     return x;
 }
 
-/* ---- by edges, with the outlines of src/funnel/picture_outlines.c copied into the program */
+/* ---- by edges, with the outlines of src/funnel/human/picture_outlines.c copied into the program */
 
 enum { DRAWN = 64 };
 

@@ -1,10 +1,10 @@
 /* tests/support/picture_solvers.h: programs that try to solve the pictures of the human check, as a stranger
- * would who has read src/funnel/picture*.c: the bars of tests/unit/funnel/picture_solvers_test.c.
+ * would who has read src/funnel/picture*.c: the bars of tests/unit/funnel/human/picture_solvers_test.c.
  * None of them learns from examples; docs/human-check.md says what that means. */
 #ifndef STAMPEDE_TESTS_SUPPORT_PICTURE_SOLVERS_H
 #define STAMPEDE_TESTS_SUPPORT_PICTURE_SOLVERS_H
 
-#include "funnel/picture.h"
+#include "funnel/human/picture.h"
 
 /* Lays the piece over the picture, as it is, wherever it goes, and takes the place where ink meets ink
  * best (normalised correlation of blurred ink). Answers the x of the middle. */

@@ -1,4 +1,4 @@
-/* Against the platform's own key, without its server: tests/e2e/providers_test.py has that. */
+/* Against the platform's own key, without its server: tests/e2e/payments/providers_test.py has that. */
 #include "payment/wechat.h"
 
 #include "tests/support/provider_keys.h"

@@ -1,0 +1,190 @@
+/* admin/bans.c: bans by hand. A user is given by the shop's subject, which is hashed at once
+ * and never kept, or by the id that orders show. What would lock out the shop itself (loopback, its
+ * proxies, a large part of the network) wants "force". */
+#include "admin/admin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PAGE_ROWS = 100,
+    MINUTE_MS = 60 * 1000,
+    V4_WIDEST = ADDRESS_V4_BITS + 8, /* wider wants "force" */
+    V6_WIDEST = 16,
+    USER_ID_CHARS = 16,
+};
+
+static void ban_json(const struct ban *ban, struct text *out)
+{
+    text_format(out, "{\"id\":%llu,\"kind\":\"%s\",", (unsigned long long)ban->id,
+        ban->kind == BAN_ADDRESS ? "address" : "user");
+    if (ban->kind == BAN_ADDRESS) {
+        text_literal(out, "\"address\":\"");
+        address_block_text(out, &ban->block);
+    } else {
+        text_literal(out, "\"user_id\":\"");
+        text_hex64(out, ban->user);
+    }
+    text_literal(out, "\",\"reason\":");
+    text_json(out, span_from_string(ban->reason));
+    text_literal(out, ",\"by\":");
+    text_json(out, span_from_string(ban->by));
+    text_format(out, ",\"created_ms\":%llu,\"until_ms\":%llu,\"lifted_ms\":%llu,\"sessions\":%s}",
+        (unsigned long long)ban->created_ms, (unsigned long long)ban->until_ms,
+        (unsigned long long)ban->lifted_ms, ban->sessions_ms != 0 ? "true" : "false");
+}
+
+void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct ban rows[PAGE_ROWS];
+    struct text body = job_body(job);
+    uint64_t after = 0, all = 0;
+    uint32_t count = 0;
+    (void)id;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "all", 1, &all))
+        return;
+    struct order_store *store = desk->config.store;
+    const enum status status =
+        store->ops->bans->list(store, after, all == 1 ? 0 : desk->now_ms, rows, PAGE_ROWS, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"bans\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        ban_json(&rows[i], &body);
+    }
+    text_literal(&body, "]");
+    if (count == PAGE_ROWS)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+struct ban_wish {
+    char address[ADDRESS_BLOCK_CHARS_MAX + 1], user[SUBJECT_BYTES_MAX + 1], user_id[USER_ID_CHARS + 1];
+    bool by_address, by_user, by_user_id, force, sessions;
+    uint32_t minutes;
+};
+
+static bool block_is_wide(const struct address_block *block)
+{
+    return block->bits < (address_is_v4(&block->first) ? V4_WIDEST : V6_WIDEST);
+}
+
+/* NULL: whom is known; else what is wrong. */
+static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish, struct ban *ban)
+{
+    if (wish->by_address + wish->by_user + wish->by_user_id != 1)
+        return "Say whom: address, user or user_id, one of them.";
+    ban->kind = wish->by_address ? BAN_ADDRESS : BAN_USER;
+    if (wish->by_user)
+        ban->user = funnel_user_id(desk->config.keys, span_from_string(wish->user));
+    if (wish->by_user_id
+        && (span_to_hex64(span_from_string(wish->user_id), &ban->user) != STATUS_OK || ban->user == 0))
+        return "user_id must be the 16 hex digits that orders show.";
+    if (wish->by_address && wish->sessions)
+        return "Sessions belong to users: say \"sessions\" with user or user_id.";
+    if (!wish->by_address)
+        return NULL;
+    if (address_block_parse(span_from_string(wish->address), &ban->block) != STATUS_OK)
+        return "address must be like 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32, with nothing "
+               "behind the bits that count.";
+    if (!wish->force && desk_block_protected(desk, &ban->block))
+        return "This would keep out the machine itself or one of its proxies. If that is meant, "
+               "say \"force\": true.";
+    if (!wish->force && block_is_wide(&ban->block))
+        return "This is wider than /8 (IPv6: /16). If that is meant, say \"force\": true.";
+    return NULL;
+}
+
+static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
+{
+    struct ban_wish wish = { .force = false };
+    const struct field fields[] = {
+        { "address", FIELD_TEXT, wish.address, 1, ADDRESS_BLOCK_CHARS_MAX, false, &wish.by_address },
+        { "user", FIELD_TEXT, wish.user, 1, SUBJECT_BYTES_MAX, false, &wish.by_user },
+        { "user_id", FIELD_TEXT, wish.user_id, USER_ID_CHARS, USER_ID_CHARS, false, &wish.by_user_id },
+        { "minutes", FIELD_U32, &wish.minutes, 1, BAN_MINUTES_MAX, true, NULL },
+        { "reason", FIELD_TEXT, ban->reason, 1, BAN_REASON_MAX, true, NULL },
+        { "force", FIELD_FLAG, &wish.force, 0, 0, false, NULL },
+        { "sessions", FIELD_FLAG, &wish.sessions, 0, 0, false, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+        return false;
+    const char *wrong = ban_whom(desk, &wish, ban);
+    if (wrong != NULL) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+        return false;
+    }
+    snprintf(ban->by, sizeof ban->by, "%s", job->actor);
+    ban->created_ms = desk->now_ms;
+    ban->sessions_ms = wish.sessions ? desk->now_ms : 0;
+    ban->until_ms = desk->now_ms + (uint64_t)wish.minutes * MINUTE_MS;
+    return true;
+}
+
+void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
+{
+    struct text text = text_in(out, ADDRESS_BLOCK_CHARS_MAX + 7);
+    if (ban->kind == BAN_USER) {
+        text_literal(&text, "user ");
+        text_hex64(&text, ban->user);
+    } else {
+        address_block_text(&text, &ban->block);
+    }
+    out[text.size] = 0;
+}
+
+void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct ban ban = { .id = 0 };
+    char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
+    struct text body = job_body(job);
+    (void)id;
+    if (!ban_read(desk, job, &ban))
+        return;
+    const enum status status = desk_ban_put(desk, &ban);
+    if (status == STATUS_FULL) {
+        job_reply_problem(job, PROBLEM_CONFLICT, "As many bans are in force as there may be.", SPAN_NONE);
+        return;
+    }
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    ban_json(&ban, &body);
+    job_reply_json(job, 201, &body);
+    desk_ban_whom(&ban, whom);
+    admin_audit_write(desk, job, "ban.add", "ban %llu of %s until %llu%s: %s",
+        (unsigned long long)ban.id, whom, (unsigned long long)ban.until_ms,
+        ban.sessions_ms != 0 ? ", sessions end" : "", ban.reason);
+}
+
+void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order_store *store = desk->config.store;
+    struct text body = job_body(job);
+    struct ban ban;
+    char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
+    bool lifted = false;
+    enum status status = store->ops->bans->lift(store, id, desk->now_ms, &lifted);
+    if (status == STATUS_OK)
+        status = store->ops->bans->get(store, id, &ban);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (!lifted) {
+        job_reply_problem(job, PROBLEM_CONFLICT, "This ban is over, or was lifted already.", SPAN_NONE);
+        return;
+    }
+    desk->bans_stale = true;
+    desk_watch_forgive(desk, &ban);
+    ban_json(&ban, &body);
+    job_reply_json(job, 200, &body);
+    desk_ban_whom(&ban, whom);
+    admin_audit_write(
+        desk, job, "ban.lift", "ban %llu of %s: %s", (unsigned long long)ban.id, whom, ban.reason);
+}

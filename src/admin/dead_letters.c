@@ -1,0 +1,247 @@
+/* admin/dead_letters.c: dead letters and alarms: what a person must look at, and decides. */
+#include "admin/admin.h"
+#include "worker/alarms.h"
+
+#include <string.h>
+
+enum { PAGE_ROWS = 100 };
+
+static const char *const state_names[DEAD_STATES] = { "any", "open", "retried", "returned", "dismissed" };
+static const char *const type_names[COMMAND_LOGGED_COUNT] = { "none", "sale", "preheat", "gate",
+    "users", "adjust", "move", "reserve", "settle", "arrive", "admit" };
+
+/* ?state=open */
+static bool query_state(struct job *job, enum dead_state *state)
+{
+    struct span query = job->query, pair;
+    while (span_take_until(&query, '&', &pair)) {
+        if (!span_starts_with(pair, SPAN("state=")))
+            continue;
+        const struct span name = span_of(pair.data + 6, pair.size - 6);
+        for (uint32_t i = 0; i < DEAD_STATES; i++) {
+            if (span_equal(name, span_from_string(state_names[i]))) {
+                *state = (enum dead_state)i;
+                return true;
+            }
+        }
+        job_reply_problem(job, PROBLEM_BAD_QUERY,
+            "state must be any, open, retried, returned or dismissed.", SPAN_NONE);
+        return false;
+    }
+    return true;
+}
+
+/* Without the closing brace. */
+static void letter_json(const struct dead_letter *letter, struct text *out)
+{
+    text_format(out,
+        "{\"id\":%llu,\"position\":%llu,\"type\":\"%s\",\"number\":%llu,\"time_ms\":%llu,"
+        "\"state\":\"%s\",\"reason\":",
+        (unsigned long long)letter->id, (unsigned long long)letter->lsn,
+        letter->type < COMMAND_LOGGED_COUNT ? type_names[letter->type] : "?",
+        (unsigned long long)letter->ticket, (unsigned long long)letter->time_ms,
+        letter->state < DEAD_STATES ? state_names[letter->state] : "?");
+    text_json(out, span_from_string(letter->reason));
+    text_format(out, ",\"resolved_ms\":%llu,\"resolver\":", (unsigned long long)letter->resolved_ms);
+    text_json(out, span_from_string(letter->resolver));
+    text_literal(out, ",\"note\":");
+    text_json(out, span_from_string(letter->note));
+}
+
+void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct dead_letter rows[PAGE_ROWS];
+    enum dead_state state = DEAD_ANY;
+    uint64_t after = 0;
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
+        return;
+    const enum status status = desk->config.store->ops->dead_letters(
+        desk->config.store, after, state, rows, PAGE_ROWS, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"dead_letters\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        letter_json(&rows[i], &body);
+        text_literal(&body, "}");
+    }
+    text_literal(&body, "]");
+    if (count == PAGE_ROWS)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+static void user_member(const char *name, user_id user, struct text *out)
+{
+    text_format(out, ",\"%s\":\"", name);
+    text_hex64(out, user);
+    text_literal(out, "\"");
+}
+
+static void record_json(const struct desk *desk, const struct queue_record *record, struct text *out)
+{
+    static const char *const steps[SETTLE_STEPS] = { "sold", "return", "write-off" };
+    const struct command *command = &record->command;
+    const struct outcome *outcome = &record->outcome;
+    char name[CHANNEL_NAME_MAX + 1];
+    text_format(out, "{\"type\":\"%s\"", type_names[command->type]);
+    switch ((enum command_type)command->type) {
+    case COMMAND_RESERVE:
+        user_member("user", command->reserve.user, out);
+        text_format(out,
+            ",\"item\":%u,\"quantity\":%u,\"channel\":\"%s\",\"unit_price\":%llu,"
+            "\"pay_by_ms\":%llu",
+            command->reserve.item, command->reserve.quantity,
+            channel_name(desk, command->reserve.channel, name),
+            (unsigned long long)outcome->unit_price, (unsigned long long)outcome->pay_by_ms);
+        break;
+    case COMMAND_SETTLE:
+        user_member("user", outcome->user, out);
+        text_format(out, ",\"item\":%u,\"quantity\":%u,\"step\":\"%s\"", outcome->item,
+            outcome->quantity, steps[command->settle.step]);
+        break;
+    case COMMAND_ADJUST:
+        text_format(out, ",\"item\":%u,\"applied\":%d", command->adjust.item, outcome->applied);
+        break;
+    case COMMAND_MOVE:
+        text_format(out, ",\"item\":%u,\"applied\":%d", command->move.item, outcome->applied);
+        break;
+    case COMMAND_PREHEAT:
+        text_format(out, ",\"item\":%u,\"sale\":%u,\"total\":%u", command->preheat.item,
+            command->preheat.sale, command->preheat.total);
+        break;
+    case COMMAND_SALE:
+        text_format(out, ",\"sale\":%u", command->sale.sale);
+        break;
+    case COMMAND_GATE:
+        text_format(out, ",\"sale\":%u,\"move\":%u", command->gate.sale, command->gate.move);
+        break;
+    case COMMAND_USERS:
+        text_format(out, ",\"sale\":%u,\"users\":%u", command->users.sale, command->users.count);
+        break;
+    case COMMAND_ARRIVE:
+    case COMMAND_ADMIT:
+        text_format(out, ",\"sale\":%u", engine_command_room(command));
+        break;
+    case COMMAND_NONE:
+    case COMMAND_LOGGED_COUNT:
+    case COMMAND_ASK_MINE:
+    case COMMAND_ASK_TICKET:
+    case COMMAND_ASK_COUNTS:
+    case COMMAND_ASK_SALE:
+        break;
+    }
+    text_literal(out, "}");
+}
+
+static void letter_reply(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct dead_letter letter;
+    struct queue_record record;
+    struct text body = job_body(job);
+    const enum status status =
+        desk->config.store->ops->dead_letter_get(desk->config.store, id, &letter, &record);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    letter_json(&letter, &body);
+    text_literal(&body, ",\"record\":");
+    record_json(desk, &record, &body);
+    if (letter.type == COMMAND_RESERVE) {
+        user_member("ticket", funnel_ticket_id(desk->config.keys, letter.ticket), &body);
+        user_member("order", funnel_order_id(desk->config.keys, letter.ticket), &body);
+    }
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_dead_letter_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    letter_reply(desk, job, id);
+}
+
+/* True: it is decided, and the job is still to be answered. */
+static bool letter_decide(
+    struct desk *desk, struct job *job, struct dead_decision *decision, ticket_number *ticket)
+{
+    struct order_store *store = desk->config.store;
+    struct dead_letter letter;
+    struct queue_record record;
+    struct refusal refusal = { .index = UINT32_MAX };
+    memcpy(decision->resolver, job->actor, sizeof job->actor);
+    decision->now_ms = desk->now_ms;
+    enum status status = store->ops->dead_letter_get(store, decision->id, &letter, &record);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return false;
+    }
+    *ticket = letter.ticket;
+    status = store->ops->dead_letter_decide(store, decision, &refusal);
+    desk->letters_stale = true;
+    if (status == STATUS_REFUSED)
+        job_reply_problem(job, PROBLEM_CONFLICT, refusal.text, SPAN_NONE);
+    else if (status == STATUS_CONFLICT)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            letter.state != DEAD_OPEN ? "It is decided already."
+                                      : "Only a ticket has units that could be returned.",
+            SPAN_NONE);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}
+
+static void letter_resolve(struct desk *desk, struct job *job, struct dead_decision *decision)
+{
+    static const char *const actions[DEAD_STATES] = { NULL, NULL, "dead-letter.retry",
+        "dead-letter.return", "dead-letter.dismiss" };
+    ticket_number ticket = 0;
+    struct order order;
+    if (!letter_decide(desk, job, decision, &ticket))
+        return;
+    letter_reply(desk, job, (uint32_t)decision->id);
+    admin_audit_write(desk, job, actions[decision->to], "dead letter %llu number %llu %s",
+        (unsigned long long)decision->id, (unsigned long long)ticket, decision->note);
+    if (decision->to == DEAD_DISMISSED)
+        return;
+    if (desk->config.store->ops->order_by_ticket(desk->config.store, ticket, &order) == STATUS_OK)
+        desk_order_changed(desk, ticket, order.user);
+    stock_pump_look(desk->pump);
+    expiry_look(&desk->expiry);
+    desk->catalog_stale = true; /* a sale or item may have been in it */
+}
+
+void admin_dead_letter_retry(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct dead_decision decision = { .id = id, .to = DEAD_RETRIED };
+    letter_resolve(desk, job, &decision);
+}
+
+void admin_dead_letter_return(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct dead_decision decision = { .id = id, .to = DEAD_RETURNED };
+    letter_resolve(desk, job, &decision);
+}
+
+void admin_dead_letter_dismiss(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct dead_decision decision = { .id = id, .to = DEAD_DISMISSED };
+    const struct field fields[] = { { "note", FIELD_TEXT, decision.note, 1, DEAD_NOTE_MAX, true, NULL } };
+    if (admin_body_read(job, fields, 1))
+        letter_resolve(desk, job, &decision);
+}
+
+void admin_alarms(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct text body = job_body(job);
+    (void)desk;
+    (void)id;
+    alarms_json(&body);
+    job_reply_json(job, 200, &body);
+}

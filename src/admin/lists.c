@@ -1,0 +1,166 @@
+/* admin/lists.c: orders and the audit trail for administrators. */
+#include "admin/admin.h"
+#include "api/query.h"
+#include "contract/order_state.h"
+
+#include <stdio.h>
+
+enum { PAGE_ROWS = 100 };
+
+/* ?user= takes the user id as the API shows it, ?subject= the shop's own name of the user. */
+static bool query_user(struct desk *desk, struct job *job, user_id *user)
+{
+    const struct span id = query_value(job->query, "user"), name = query_value(job->query, "subject");
+    char subject[SUBJECT_BYTES_MAX + 1];
+    const char *wrong = NULL;
+    if (id.data != NULL && name.data != NULL)
+        wrong = "user and subject can't both be given.";
+    else if (id.data != NULL && (span_to_hex64(id, user) != STATUS_OK || *user == 0))
+        wrong = "user must be 16 hex digits; subject takes the shop's own name.";
+    else if (name.data != NULL && !query_text(name, subject, SUBJECT_BYTES_MAX))
+        wrong = "subject must be the shop's name of a user, up to 128 bytes.";
+    else if (name.data != NULL)
+        *user = funnel_user_id(desk->config.keys, span_from_string(subject));
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_QUERY, wrong, SPAN_NONE);
+    return wrong == NULL;
+}
+
+static bool query_state(struct job *job, uint8_t *state)
+{
+    const struct span said = query_value(job->query, "state");
+    for (uint8_t i = ORDER_PENDING; i < ORDER_STATES && said.data != NULL; i++) {
+        if (!span_equal(said, span_from_string(order_state_name((enum order_state)i))))
+            continue;
+        *state = i;
+        return true;
+    }
+    if (said.data != NULL)
+        job_reply_problem(
+            job, PROBLEM_BAD_QUERY, "state must be pending, paid, closed or refunded.", SPAN_NONE);
+    return said.data == NULL;
+}
+
+/* A number of something: from 1, because 0 would ask for nothing. */
+static bool query_number(struct job *job, const char *name, uint64_t most, uint64_t *value)
+{
+    if (!admin_query_u64(job, name, most, value))
+        return false;
+    if (query_value(job->query, name).data == NULL || *value != 0)
+        return true;
+    char detail[64];
+    snprintf(detail, sizeof detail, "%s must be a number from 1.", name);
+    job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
+    return false;
+}
+
+/* False: answered. */
+static bool filter_read(struct desk *desk, struct job *job, struct order_filter *filter, uint64_t *limit)
+{
+    uint64_t item = 0, sale = 0;
+    const bool good = query_number(job, "item", UINT32_MAX, &item)
+        && query_number(job, "sale", UINT32_MAX, &sale)
+        && query_number(job, "from_ms", INT64_MAX, &filter->from_ms)
+        && query_number(job, "to_ms", INT64_MAX, &filter->to_ms)
+        && query_number(job, "before", UINT64_MAX, &filter->before)
+        && admin_query_u64(job, "limit", PAGE_ROWS, limit) && query_state(job, &filter->state)
+        && query_user(desk, job, &filter->user);
+    filter->item = (item_id)item;
+    filter->sale = (sale_id)sale;
+    return good;
+}
+
+static enum status order_row_json(
+    const struct desk *desk, const struct order *order, bool details, struct text *out)
+{
+    text_format(out, "{\"number\":%llu,\"user\":\"", (unsigned long long)order->ticket);
+    text_hex64(out, order->user);
+    text_literal(out, "\"");
+    const enum status status = desk_order_contact_json(desk, order, details, out);
+    text_literal(out, ",\"view\":");
+    desk_order_json(desk, order, out);
+    text_literal(out, "}");
+    return status;
+}
+
+void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order rows[PAGE_ROWS];
+    struct order_filter filter = { 0 };
+    uint64_t limit = PAGE_ROWS;
+    ticket_number next = 0;
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!filter_read(desk, job, &filter, &limit))
+        return;
+    enum status status = desk->config.store->ops->orders_list(
+        desk->config.store, &filter, rows, (uint32_t)limit, &count, &next);
+    text_literal(&body, "{\"orders\":[");
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        status = order_row_json(desk, &rows[i], false, &body);
+    }
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "]");
+    if (next != 0)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)next);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_order_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order order;
+    struct text body = job_body(job);
+    (void)id;
+    enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "There is no such order.", SPAN_NONE);
+        return;
+    }
+    if (status == STATUS_OK) /* names and addresses are for those who may act on them */
+        status = order_row_json(desk, &order, job->role >= ADMIN_OPERATOR, &body);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    job_reply_json(job, 200, &body);
+}
+
+void admin_audit(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct audit_entry rows[PAGE_ROWS];
+    uint64_t after = 0;
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after))
+        return;
+    const enum status status =
+        desk->config.store->ops->audit_list(desk->config.store, after, rows, PAGE_ROWS, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"audit\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_format(&body, "%s{\"id\":%llu,\"time_ms\":%llu,\"actor\":", i == 0 ? "" : ",",
+            (unsigned long long)rows[i].id, (unsigned long long)rows[i].time_ms);
+        text_json(&body, span_from_string(rows[i].actor));
+        text_literal(&body, ",\"action\":");
+        text_json(&body, span_from_string(rows[i].action));
+        text_literal(&body, ",\"detail\":");
+        text_json(&body, span_from_string(rows[i].detail));
+        text_literal(&body, "}");
+    }
+    text_literal(&body, "]");
+    if (count == PAGE_ROWS)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}

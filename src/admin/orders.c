@@ -1,0 +1,90 @@
+/* admin/orders.c: what the shop does to one order: paid, cancel, refund. Each is made once;
+ * the same request again gets the same answer, and only the first one is in the audit chain. */
+#include "admin/admin.h"
+
+#include <string.h>
+
+static void moved_reply(struct desk *desk, struct job *job, const struct order *order)
+{
+    struct text body = job_body(job);
+    desk_returned_json(desk, order, &body);
+    job_reply_json(job, 200, &body);
+}
+
+static struct order_move move_of(const struct desk *desk, const struct job *job, enum order_event event)
+{
+    return (struct order_move){ .ticket = job->ticket, .event = (uint8_t)event, .now_ms = desk->now_ms };
+}
+
+static unsigned long long order_id(const struct desk *desk, const struct job *job)
+{
+    return (unsigned long long)funnel_order_id(desk->config.keys, job->ticket);
+}
+
+void admin_order_paid(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order_move move = move_of(desk, job, ORDER_EVENT_PAY);
+    struct order order;
+    struct asked_price amount = { 0 };
+    char error[FIELD_ERROR];
+    bool done;
+    const struct field fields[] = {
+        { "amount", FIELD_PRICE, &amount, 0, INT64_MAX, true, NULL },
+        { "currency", FIELD_TEXT, move.currency, 3, 3, true, NULL },
+        { "reference", FIELD_TEXT, move.reference, 1, REFERENCE_BYTES_MAX, true, NULL },
+    };
+    (void)id;
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+        return;
+    if (!admin_price_take("amount", &amount, move.currency, INT64_MAX, &move.amount, error)) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+        return;
+    }
+    if (!desk_order_move(desk, job, &move, &order, &done))
+        return;
+    moved_reply(desk, job, &order);
+    if (done)
+        admin_audit_write(desk, job, "order.paid", "order %016llx amount %llu %s reference %s",
+            order_id(desk, job), (unsigned long long)move.amount, move.currency, move.reference);
+}
+
+void admin_order_cancel(struct desk *desk, struct job *job, uint32_t id)
+{
+    const struct order_move move = move_of(desk, job, ORDER_EVENT_CANCEL);
+    struct order order;
+    bool done;
+    (void)id;
+    if (!desk_order_move(desk, job, &move, &order, &done)) {
+        if (job->status == 202)
+            admin_audit_write(desk, job, "order.cancel",
+                "order %016llx: it is closed as soon as its payments are", order_id(desk, job));
+        return;
+    }
+    moved_reply(desk, job, &order);
+    if (done)
+        admin_audit_write(desk, job, "order.cancel", "order %016llx", order_id(desk, job));
+}
+
+void admin_order_refund(struct desk *desk, struct job *job, uint32_t id)
+{
+    static const char *const names[] = { "stock", "safety", "write-off" };
+    struct order_move move = move_of(desk, job, ORDER_EVENT_REFUND);
+    struct order order;
+    char to[10];
+    bool done;
+    const struct field fields[] = { { "to", FIELD_TEXT, to, 1, sizeof to - 1, true, NULL } };
+    (void)id;
+    if (!admin_body_read(job, fields, 1))
+        return;
+    while (move.refund_to <= REFUND_TO_WRITE_OFF && strcmp(names[move.refund_to], to) != 0)
+        move.refund_to++;
+    if (move.refund_to > REFUND_TO_WRITE_OFF) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
+        return;
+    }
+    if (!desk_order_move(desk, job, &move, &order, &done))
+        return;
+    moved_reply(desk, job, &order);
+    if (done)
+        admin_audit_write(desk, job, "order.refund", "order %016llx to %s", order_id(desk, job), to);
+}

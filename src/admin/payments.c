@@ -1,0 +1,214 @@
+/* admin/payments.c: the money as the shop sees it: payments of an order, refunds under way, sums,
+ * where an order goes; and the sandbox's switches. */
+#include "admin/admin.h"
+#include "api/catalog.h"
+#include "base/log.h"
+#include "worker/payment_requests.h"
+
+#include <stdlib.h>
+
+enum { REFUNDS_SHOWN = 100 };
+
+static const struct payment_store_ops *money_ops(const struct desk *desk)
+{
+    return desk->config.store->ops->payment;
+}
+
+static void payment_json(const struct desk *desk, const struct payment *payment, struct text *out)
+{
+    static const char *const uses[PAYMENT_USES] = { "none", "order", "late", "relinked", "refund" };
+    text_format(out, "{\"id\":%llu,", (unsigned long long)payment->id);
+    if (payment->paid_ticket != 0)
+        text_format(out, "\"paid_order\":\"%016llx\",",
+            (unsigned long long)funnel_order_id(desk->config.keys, payment->paid_ticket));
+    text_literal(out, "\"provider\":");
+    text_json(out, span_from_string(payment->provider));
+    if (desk_provider_is_test(payment->provider))
+        text_literal(out, ",\"test\":true");
+    text_literal(out, ",\"reference\":");
+    text_json(out, span_from_string(payment->reference));
+    text_literal(out, ",\"provider_id\":");
+    text_json(out, span_from_string(payment->provider_id));
+    text_format(out, ",\"state\":\"%s\",\"use\":\"%s\",\"amount\":%llu,\"captured\":%llu",
+        desk_payment_state_name(payment), uses[payment->use], (unsigned long long)payment->amount,
+        (unsigned long long)payment->captured);
+    currency_members(payment->currency, out);
+    text_format(out, ",\"created_ms\":%llu,\"captured_ms\":%llu,\"tries\":%u}",
+        (unsigned long long)payment->created_ms, (unsigned long long)payment->captured_ms,
+        payment->tries);
+}
+
+void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct payment payments[PAYMENTS_PER_ORDER];
+    struct order_store *store = desk->config.store;
+    struct order order;
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    enum status status = store->ops->order_by_ticket(store, job->ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "There is no such order.", SPAN_NONE);
+        return;
+    }
+    if (status == STATUS_OK)
+        status = money_ops(desk)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"payments\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        payment_json(desk, &payments[i], &body);
+    }
+    text_literal(&body, "]}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_order_details(struct desk *desk, struct job *job, uint32_t id)
+{
+    (void)id;
+    desk_details_reply(desk, job, job->ticket);
+}
+
+static void refund_json(const struct desk *desk, const struct refund *refund, struct text *out)
+{
+    static const char *const whys[REFUND_WHYS] = { "order", "late", "double", "amount" };
+    text_format(out, "{\"id\":%llu,\"order\":\"%016llx\",\"provider\":", (unsigned long long)refund->id,
+        (unsigned long long)funnel_order_id(desk->config.keys, refund->ticket));
+    text_json(out, span_from_string(refund->provider));
+    if (desk_provider_is_test(refund->provider))
+        text_literal(out, ",\"test\":true");
+    text_literal(out, ",\"key\":");
+    text_json(out, span_from_string(refund->key));
+    text_format(out, ",\"state\":\"%s\",\"why\":\"%s\",\"amount\":%llu",
+        desk_refund_state_name(refund->state), whys[refund->why], (unsigned long long)refund->amount);
+    currency_members(refund->currency, out);
+    text_format(out, ",\"created_ms\":%llu,\"done_ms\":%llu,\"tries\":%u,\"error\":",
+        (unsigned long long)refund->created_ms, (unsigned long long)refund->done_ms, refund->tries);
+    text_json(out, span_from_string(refund->error));
+    text_literal(out, "}");
+}
+
+static int refund_compare(const void *left, const void *right)
+{
+    const struct refund *one = left, *other = right;
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+/* Those that are wanted and those that are stuck, as one ascending list: the last id shown is where
+ * the next page goes on, for both. */
+static enum status refunds_open(
+    struct desk *desk, uint64_t after, struct refund refunds[2 * REFUNDS_SHOWN], uint32_t *count)
+{
+    uint32_t wanted = 0, stuck = 0;
+    enum status status = money_ops(desk)->refunds(
+        desk->config.store, after, REFUND_WANTED, refunds, REFUNDS_SHOWN, &wanted);
+    if (status == STATUS_OK)
+        status = money_ops(desk)->refunds(
+            desk->config.store, after, REFUND_STUCK, refunds + wanted, REFUNDS_SHOWN, &stuck);
+    *count = wanted + stuck;
+    qsort(refunds, *count, sizeof *refunds, refund_compare);
+    if (*count > REFUNDS_SHOWN)
+        *count = REFUNDS_SHOWN;
+    return status;
+}
+
+void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct refund refunds[2 * REFUNDS_SHOWN];
+    uint32_t count = 0;
+    uint64_t after = 0, open = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "open", 1, &open))
+        return;
+    const enum status status = open != 0 ? refunds_open(desk, after, refunds, &count)
+                                         : money_ops(desk)->refunds(desk->config.store, after,
+                                             REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"refunds\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        refund_json(desk, &refunds[i], &body);
+    }
+    text_literal(&body, "]");
+    if (count == REFUNDS_SHOWN)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)refunds[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct money_totals totals;
+    struct text body = job_body(job);
+    (void)id;
+    const enum status status = money_ops(desk)->totals(desk->config.store, &totals);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_format(&body, "{\"captured\":%llu,\"refunded\":%llu,\"wanted\":%llu,\"late\":%llu,\"paid\":%llu}",
+        (unsigned long long)money_shown(totals.captured),
+        (unsigned long long)money_shown(totals.refunded), (unsigned long long)money_shown(totals.wanted),
+        (unsigned long long)money_shown(totals.late), (unsigned long long)money_shown(totals.paid));
+    job_reply_json(job, 200, &body);
+}
+
+/* ---- the sandbox ---- */
+
+static void switches_reply(struct desk *desk, struct job *job)
+{
+    const struct bank_switches *switches = bank_switches(desk->money.bank);
+    struct text body = job_body(job);
+    uint64_t captured, refunded;
+    bank_totals(desk->money.bank, &captured, &refunded);
+    text_format(&body,
+        "{\"lost\":%u,\"doubled\":%u,\"reordered\":%u,\"wrong_amount\":%u,\"unreached\":%u,"
+        "\"unanswered\":%u,\"short_paid\":%u,\"delay_ms\":%u,\"captured\":%llu,\"refunded\":%llu}",
+        switches->lost, switches->doubled, switches->reordered, switches->wrong_amount,
+        switches->unreached, switches->unanswered, switches->short_paid, switches->delay_ms,
+        (unsigned long long)captured, (unsigned long long)refunded);
+    job_reply_json(job, 200, &body);
+}
+
+void admin_sandbox(struct desk *desk, struct job *job, uint32_t id)
+{
+    (void)id;
+    if (desk->money.bank == NULL)
+        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+    else
+        switches_reply(desk, job);
+}
+
+void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id)
+{
+    if (desk->money.bank == NULL) {
+        admin_sandbox(desk, job, id);
+        return;
+    }
+    struct bank_switches wanted = *bank_switches(desk->money.bank);
+    const struct field fields[] = {
+        { "lost", FIELD_U32, &wanted.lost, 0, 100, false, NULL },
+        { "doubled", FIELD_U32, &wanted.doubled, 0, 100, false, NULL },
+        { "reordered", FIELD_U32, &wanted.reordered, 0, 100, false, NULL },
+        { "wrong_amount", FIELD_U32, &wanted.wrong_amount, 0, 100, false, NULL },
+        { "unreached", FIELD_U32, &wanted.unreached, 0, 100, false, NULL },
+        { "unanswered", FIELD_U32, &wanted.unanswered, 0, 100, false, NULL },
+        { "short_paid", FIELD_U32, &wanted.short_paid, 0, 100, false, NULL },
+        { "delay_ms", FIELD_U32, &wanted.delay_ms, 0, 60000, false, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+        return;
+    admin_audit_write(desk, job, "sandbox.change", "lost %u doubled %u delay %u ms", wanted.lost,
+        wanted.doubled, wanted.delay_ms);
+    if (!admin_audit_keep(desk, job))
+        return;
+    *bank_switches(desk->money.bank) = wanted;
+    switches_reply(desk, job);
+}

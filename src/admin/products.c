@@ -1,0 +1,242 @@
+/* admin/products.c: what is sold, as an administrator describes and corrects it. */
+#include "admin/admin.h"
+#include "api/catalog.h"
+#include "api/json_fields.h"
+#include "media/media_service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PRODUCT_ROWS = 16, READ_ROWS = 32 };
+
+static void product_json(const struct product *product, struct text *out)
+{
+    text_format(out, "{\"id\":%u,\"name\":", product->id);
+    text_json(out, span_from_string(product->name));
+    text_literal(out, ",\"description\":");
+    text_json(out, span_from_string(product->description));
+    text_literal(out, ",\"images\":");
+    text_string(out, product->images[0] == 0 ? "[]" : product->images);
+    currency_members(product->currency, out);
+    text_format(out, ",\"list_price\":%llu}", (unsigned long long)product->list_price);
+}
+
+void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
+{
+    uint64_t after = 0;
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!admin_query_u64(job, "after", UINT32_MAX, &after))
+        return;
+    struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
+    invariant(rows != NULL);
+    const enum status status = desk->config.store->ops->products(
+        desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count);
+    text_literal(&body, "{\"products\":[");
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        product_json(&rows[i], &body);
+    }
+    text_literal(&body, "]");
+    if (count == PRODUCT_ROWS)
+        text_format(&body, ",\"next\":%u", rows[count - 1].id);
+    text_literal(&body, "}");
+    free(rows);
+    if (status == STATUS_OK)
+        job_reply_json(job, 200, &body);
+    else
+        job_reply_status(job, status);
+}
+
+/* An array of addresses, kept as the JSON it is. */
+static const char *images_take(struct desk *desk, json_t *images, char out[IMAGES_BYTES_MAX + 1])
+{
+    size_t index;
+    json_t *image;
+    if (images == NULL)
+        return NULL;
+    if (!json_is_array(images))
+        return "images must be a list of addresses.";
+    json_array_foreach(images, index, image)
+    {
+        const char *address = json_string_value(image);
+        const char *wrong = address == NULL
+            ? "images must be a list of addresses."
+            : media_address_wrong(desk->config.media, desk->config.config->image_origins, address);
+        if (wrong != NULL)
+            return wrong;
+    }
+    char *text = json_dumps(images, JSON_COMPACT);
+    const bool fits = text != NULL && strlen(text) <= IMAGES_BYTES_MAX;
+    if (fits)
+        memcpy(out, text, strlen(text) + 1);
+    free(text);
+    return fits ? NULL : "images are too long.";
+}
+
+/* Reads the body over what `product` is already. False: answered. */
+static bool product_body_read(struct desk *desk, struct job *job, struct product *product, bool required)
+{
+    struct asked_price price = { .minor = product->list_price };
+    char error[FIELD_ERROR];
+    json_t *images = NULL;
+    unsigned digits;
+    const struct field fields[] = {
+        { "name", FIELD_TEXT, product->name, 1, NAME_BYTES_MAX, required, NULL },
+        { "description", FIELD_TEXT, product->description, 0, DESCRIPTION_BYTES_MAX, false, NULL },
+        { "images", FIELD_JSON, &images, 0, 0, false, NULL },
+        { "list_price", FIELD_PRICE, &price, 0, PRICE_MAX, required, NULL },
+        { "currency", FIELD_TEXT, product->currency, 3, 3, false, NULL },
+    };
+    json_t *object = admin_body_parse(job->body, error);
+    if (object == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return false;
+    }
+    const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
+    const char *wrong = good ? images_take(desk, images, product->images) : error;
+    if (wrong == NULL && !currency_find(span_from_string(product->currency), &digits))
+        wrong = "currency must be a code of ISO 4217 in capital letters, like CNY, USD or JPY.";
+    if (wrong == NULL
+        && !admin_price_take("list_price", &price, product->currency, (uint64_t)PRICE_MAX,
+            &product->list_price, error))
+        wrong = error;
+    json_decref(object);
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    return wrong == NULL;
+}
+
+static void product_reply(struct job *job, int status, const struct product *product)
+{
+    struct text body = job_body(job);
+    product_json(product, &body);
+    job_reply_json(job, status, &body);
+}
+
+void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct product *product = calloc(1, sizeof *product);
+    (void)id;
+    invariant(product != NULL);
+    memcpy(product->currency, "CNY", 4);
+    if (product_body_read(desk, job, product, true)) {
+        const enum status status = desk->config.store->ops->product_insert(desk->config.store, product);
+        if (status == STATUS_OK) {
+            product_reply(job, 201, product);
+            admin_audit_write(
+                desk, job, "product.create", "product %u %.200s", product->id, product->name);
+        } else {
+            job_reply_status(job, status);
+        }
+    }
+    free(product);
+}
+
+/* NULL: answered. The caller frees it. */
+static struct product *product_read(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct product *product = malloc(sizeof *product);
+    invariant(product != NULL);
+    const enum status status = desk->config.store->ops->product_get(desk->config.store, id, product);
+    if (status == STATUS_OK)
+        return product;
+    free(product);
+    if (status == STATUS_NOT_FOUND)
+        job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no such product.", SPAN_NONE);
+    else
+        job_reply_status(job, status);
+    return NULL;
+}
+
+void admin_product_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct product *product = product_read(desk, job, id);
+    if (product == NULL)
+        return;
+    product_reply(job, 200, product);
+    free(product);
+}
+
+/* Whether an item with it is preheated, and so has a price in its currency that counts. */
+static enum status product_is_priced(struct desk *desk, uint32_t product, bool *priced)
+{
+    const struct board *board = embedded_board(desk->config.embedded);
+    struct item rows[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    *priced = false;
+    for (item_id after = 0; count == READ_ROWS && !*priced;) {
+        const enum status status =
+            desk->config.store->ops->items(desk->config.store, 0, after, rows, READ_ROWS, &count);
+        if (status != STATUS_OK)
+            return status;
+        for (uint32_t i = 0; i < count; i++) {
+            struct board_update view;
+            after = rows[i].id;
+            *priced |= rows[i].product == product
+                && (rows[i].preheated || board_read(board, rows[i].id, &view));
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Orders are in the currency of their product, so it stays once a price counts; unless it is none, in a
+ * database of an earlier version. False: answered. */
+static bool currency_may_change(struct desk *desk, struct job *job, const struct product *before)
+{
+    unsigned digits;
+    bool priced = false;
+    if (!currency_find(span_from_string(before->currency), &digits))
+        return true;
+    const enum status status = product_is_priced(desk, before->id, &priced);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else if (priced)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "An item with this product is preheated: the currency stays. Make another product.",
+            SPAN_NONE);
+    return status == STATUS_OK && !priced;
+}
+
+static void change_audit(
+    struct desk *desk, struct job *job, const struct product *before, const struct product *after)
+{
+    if (strcmp(before->name, after->name) != 0)
+        admin_audit_write(desk, job, "product.change", "product %u name: %.200s \u2192 %.200s",
+            after->id, before->name, after->name);
+    if (strcmp(before->description, after->description) != 0)
+        admin_audit_write(desk, job, "product.change", "product %u description: now %zu bytes",
+            after->id, strlen(after->description));
+    if (strcmp(before->images, after->images) != 0)
+        admin_audit_write(
+            desk, job, "product.change", "product %u images: now %.400s", after->id, after->images);
+    if (before->list_price != after->list_price || strcmp(before->currency, after->currency) != 0)
+        admin_audit_write(desk, job, "product.change", "product %u list_price: %llu %s \u2192 %llu %s",
+            after->id, (unsigned long long)before->list_price, before->currency,
+            (unsigned long long)after->list_price, after->currency);
+}
+
+void admin_product_change(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct product *before = product_read(desk, job, id);
+    if (before == NULL)
+        return;
+    struct product *product = malloc(sizeof *product);
+    invariant(product != NULL);
+    *product = *before;
+    const bool good = product_body_read(desk, job, product, false)
+        && (strcmp(before->currency, product->currency) == 0 || currency_may_change(desk, job, before));
+    if (good) {
+        const enum status status = desk->config.store->ops->product_update(desk->config.store, product);
+        if (status == STATUS_OK) {
+            desk->catalog_stale = true;
+            product_reply(job, 200, product);
+            change_audit(desk, job, before, product);
+        } else {
+            job_reply_status(job, status);
+        }
+    }
+    free(product);
+    free(before);
+}

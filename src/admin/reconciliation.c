@@ -1,0 +1,88 @@
+/* admin/reconciliation.c: reconciliation by hand, and the report of the last run. A run takes many
+ * turns of the desk: the answer says that it has begun, and GET tells how it went. */
+#include "admin/admin.h"
+
+static void finding_json(const struct desk *desk, const struct finding *finding, struct text *out)
+{
+    const enum finding_code code = (enum finding_code)finding->code;
+    text_format(out, "{\"code\":\"%s\",\"repairable\":%s,\"repaired\":%s,\"text\":", finding_name(code),
+        finding_repairable(code) ? "true" : "false", finding->repaired ? "true" : "false");
+    text_json(out, span_from_string(finding->text));
+    if (finding->item != 0)
+        text_format(out, ",\"item\":%u", finding->item);
+    if (finding->sale != 0)
+        text_format(out, ",\"sale\":%u", finding->sale);
+    if (finding->ticket != 0) {
+        text_format(out, ",\"number\":%llu,\"order\":\"", (unsigned long long)finding->ticket);
+        text_hex64(out, funnel_order_id(desk->config.keys, finding->ticket));
+        text_literal(out, "\"");
+    }
+    if (finding->user != 0) {
+        text_literal(out, ",\"user\":\"");
+        text_hex64(out, finding->user);
+        text_literal(out, "\"");
+    }
+    if (finding->payment != 0)
+        text_format(out, ",\"payment\":%llu", (unsigned long long)finding->payment);
+    text_literal(out, "}");
+}
+
+static void report_reply(struct desk *desk, struct job *job, int status)
+{
+    static const char *const states[] = { "never", "running", "done", "failed" };
+    const struct reconcile_report *report = reconcile_report(desk->reconcile);
+    const bool over = report->state == RECONCILE_DONE || report->state == RECONCILE_FAILED;
+    struct text body = job_body(job);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = { { "run", desk->reconciling.run }, { "started_ms", report->started_ms },
+        { "ended_ms", report->ended_ms }, { "position", report->position },
+        { "orders", report->orders }, { "users", report->users }, { "counters", report->counters },
+        { "payments", report->payments }, { "items", report->items },
+        { "skipped", report->skipped }, { "found", over ? report->found : 0 },
+        { "repaired", report->repaired }, { "left", over ? report->found - report->repaired : 0 } };
+    text_format(&body, "{\"state\":\"%s\",\"repair\":%s", states[report->state],
+        report->repair ? "true" : "false");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        text_format(&body, ",\"%s\":%llu", numbers[i].name, (unsigned long long)numbers[i].value);
+    text_literal(&body, ",\"trouble\":");
+    text_json(&body, span_from_string(report->trouble == NULL ? "" : report->trouble));
+    text_literal(&body, ",\"findings\":[");
+    for (uint32_t i = 0; i < report->count && over; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        finding_json(desk, &report->findings[i], &body);
+    }
+    text_literal(&body, "]}");
+    job_reply_json(job, status, &body);
+}
+
+void admin_reconcile_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    (void)id;
+    report_reply(desk, job, 200);
+}
+
+void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id)
+{
+    bool repair = false;
+    const struct field fields[] = { { "repair", FIELD_FLAG, &repair, 0, 0, false, NULL } };
+    (void)id;
+    if (!admin_body_read(job, fields, 1))
+        return;
+    if (repair && job->role < ADMIN_ADMIN) {
+        job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
+        return;
+    }
+    if (reconcile_report(desk->reconcile)->state == RECONCILE_RUNNING) {
+        job_reply_problem(job, PROBLEM_CONFLICT, "A reconciliation is running.", SPAN_NONE);
+        return;
+    }
+    if (repair)
+        admin_audit_write(desk, job, "reconcile.run", "with repair");
+    if (!admin_audit_keep(desk, job))
+        return;
+    const bool begun = desk_reconcile_begin(desk, job->actor, repair);
+    invariant(begun);
+    report_reply(desk, job, 202);
+}

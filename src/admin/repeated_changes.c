@@ -1,0 +1,169 @@
+/* admin/repeated_changes.c: how a request of an administrator that changes something is carried out.
+ *
+ * A refusal means that nothing was changed. So what changes the database is one transaction, begun
+ * before the handler does anything and ended after it, with the audit rows and, if the request has an
+ * Idempotency-Key, its answer: the same key again gets that answer. What is a command to the inventory
+ * carries actor and key in its log record, and the inventory itself knows a repeated key. Where a
+ * command was given and then something failed, the answer is "outcome unknown", never "unavailable". */
+#include "admin/admin.h"
+#include "base/log.h"
+#include "contract/admin_store.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static_assert((int)REQUEST_BODY_MAX >= (int)JOB_RESPONSE_BYTES, "every answer can be kept");
+
+static uint64_t some(uint64_t hash)
+{
+    return hash != 0 ? hash : 1;
+}
+
+/* A key is its actor's own. */
+static void origin_read(const struct desk *desk, struct job *job)
+{
+    const struct funnel_keys *keys = desk->config.keys;
+    const struct hash_key secret = keys->idempotency;
+    memset(&job->origin, 0, sizeof job->origin);
+    snprintf(job->origin.actor, sizeof job->origin.actor, "%s", job->actor);
+    if (job->key.size == 0)
+        return;
+    const user_id actor = funnel_user_id(keys, span_from_string(job->actor));
+    const uint64_t body = hash_siphash(secret, job->body.data, job->body.size);
+    const uint64_t path = hash_siphash(secret, job->path.data, job->path.size);
+    job->origin.key = funnel_key_hash(keys, actor, job->key);
+    job->origin.request = hash_siphash_pair(secret, hash_siphash_pair(secret, path, body), job->method);
+}
+
+/* A request may be several commands, each of another type or about something else. */
+void desk_origin_fill(const struct desk *desk, struct command *command)
+{
+    const struct hash_key secret = desk->config.keys->idempotency;
+    if (!command_has_origin(command->type))
+        return;
+    command->origin = desk->acting->origin;
+    if (command->origin.key == 0 || command->type == COMMAND_USERS)
+        return;
+    const uint64_t about = command->type == COMMAND_SALE ? command->sale.sale
+        : command->type == COMMAND_GATE                  ? command->gate.sale
+        : command->type == COMMAND_PREHEAT               ? command->preheat.item
+        : command->type == COMMAND_ADJUST                ? command->adjust.item
+                                                         : command->move.item;
+    command->origin.key =
+        some(hash_siphash_pair(secret, command->origin.key, (uint64_t)command->type << 32 | about));
+}
+
+/* True: this key was used before, and the job is answered. */
+static bool request_is_known(struct desk *desk, struct job *job)
+{
+    struct order_store *store = desk->config.store;
+    struct kept_request kept;
+    struct text body = job_body(job);
+    if (job->origin.key == 0)
+        return false;
+    const enum status status =
+        store->ops->admin->request_get(store, job->origin.key, &kept, body.data, body.capacity);
+    if (status == STATUS_NOT_FOUND)
+        return false;
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+    } else if (kept.request != job->origin.request) {
+        job_reply_problem(job, PROBLEM_KEY_REUSED, NULL, SPAN_NONE);
+    } else {
+        body.size = kept.body.size;
+        job_reply_json(job, kept.status, &body);
+    }
+    return true;
+}
+
+static enum status answer_keep(struct desk *desk, const struct job *job)
+{
+    struct order_store *store = desk->config.store;
+    const struct kept_request kept = { .key = job->origin.key,
+        .request = job->origin.request,
+        .time_ms = desk->now_ms,
+        .status = job->status,
+        .body = span_of(job->response + job->response_size - job->body_size, job->body_size) };
+    const bool done = job->status >= 200 && job->status < 300;
+    return done && kept.key != 0 ? store->ops->admin->request_put(store, &kept) : STATUS_OK;
+}
+
+/* Ends the transaction: kept, unless something failed. `answered`: the job has its response. */
+static enum status transaction_end(struct desk *desk, struct job *job, bool answered)
+{
+    struct order_store *store = desk->config.store;
+    const bool failed = answered && job->status >= 500;
+    enum status status = job->audited;
+    if (status == STATUS_OK && answered && !failed)
+        status = answer_keep(desk, job);
+    const bool keep = status == STATUS_OK && !failed;
+    const enum status ended = store->ops->admin->end(store, keep);
+    desk->together = false;
+    return keep ? ended : status;
+}
+
+static void transaction_run(struct desk *desk, struct job *job, admin_handler handler, uint32_t id)
+{
+    struct order_store *store = desk->config.store;
+    enum status status = store->ops->admin->begin(store);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (request_is_known(desk, job)) {
+        (void)!store->ops->admin->end(store, false);
+        return;
+    }
+    desk->together = true;
+    handler(desk, job, id);
+    invariant(job->result == JOB_REPLY);
+    if (!desk->together)
+        return; /* admin_audit_keep has ended it */
+    status = transaction_end(desk, job, true);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+}
+
+void admin_change_run(struct desk *desk, struct job *job, admin_handler handler, uint32_t id, bool writes)
+{
+    job->commanded = false;
+    job->audited = STATUS_OK;
+    job->status = 0;
+    origin_read(desk, job);
+    desk->acting = job;
+    if (writes)
+        transaction_run(desk, job, handler, id);
+    else
+        handler(desk, job, id);
+    desk->acting = NULL;
+    if (job->status == 503 && job->commanded)
+        job_reply_problem(job, PROBLEM_OUTCOME_UNKNOWN, NULL, SPAN_NONE);
+}
+
+void admin_audit_write(struct desk *desk, struct job *job, const char *action, const char *format, ...)
+{
+    struct audit_entry entry = { .time_ms = desk->now_ms };
+    va_list arguments;
+    invariant(desk->together);
+    snprintf(entry.actor, sizeof entry.actor, "%s", job->actor);
+    snprintf(entry.action, sizeof entry.action, "%s", action);
+    va_start(arguments, format);
+    vsnprintf(entry.detail, sizeof entry.detail, format, arguments);
+    va_end(arguments);
+    const enum status status = desk->config.store->ops->audit_append(desk->config.store, &entry);
+    if (status == STATUS_OK)
+        return;
+    log_error("desk", "the audit entry \"%s %s\" can't be written: %s", action, entry.detail,
+        status_name(status));
+    if (job->audited == STATUS_OK)
+        job->audited = status;
+}
+
+bool admin_audit_keep(struct desk *desk, struct job *job)
+{
+    const enum status status = transaction_end(desk, job, false);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}

@@ -1,0 +1,198 @@
+/* admin/sales.c: sales as an administrator makes and changes them. */
+#include "admin/admin.h"
+#include "api/catalog.h"
+#include "api/json_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
+enum { PACE_MAX_PER_S = 1000 * 1000 };
+
+void admin_sale_json(const struct desk *desk, const struct sale *sale, struct text *out)
+{
+    text_format(out, "{\"id\":%u,\"title\":", sale->id);
+    text_json(out, span_from_string(sale->title));
+    text_format(out,
+        ",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,\"eligible_only\":%s,"
+        "\"published\":%s,"
+        "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s,"
+        "\"human_check\":\"%s\",\"waiting_room\":%s,\"pass_once\":%s,\"drop_percent\":%u,"
+        "\"pace_per_s\":%u,\"cooldown_s\":%u,\"return_draw_ms\":%u,\"start_draw_ms\":%u,"
+        "\"archived\":%s",
+        (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
+        sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
+        admin_sale_gate(desk, sale), (unsigned long long)sale->preheat_at_ms,
+        sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
+        human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
+        sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s, sale->cooldown_s,
+        sale->return_draw_ms, sale->start_draw_ms, sale->archived ? "true" : "false");
+    admin_beacon_members(sale, out);
+    text_literal(out, "}");
+}
+
+enum { SALE_FIELDS = 17, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
+/* Of a new sale that does not say otherwise. */
+enum { COOLDOWN_STANDARD_S = 60, RETURN_DRAW_STANDARD_MS = 5000, START_DRAW_STANDARD_MS = 3000 };
+
+/* What a body may say of a sale, and `human`, the name that is not a number yet. */
+static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool required,
+    struct field fields[SALE_FIELDS])
+{
+    snprintf(human, HUMAN_NAME_MAX + 1, "%s", human_check_name(sale->human_check));
+    const struct field list[SALE_FIELDS] = {
+        { "title", FIELD_TEXT, sale->title, 1, NAME_BYTES_MAX, required, NULL },
+        { "start_ms", FIELD_U64, &sale->start_ms, 1, TIME_MAX, required, NULL },
+        { "end_ms", FIELD_U64, &sale->end_ms, 1, TIME_MAX, required, NULL },
+        { "limit_per_user", FIELD_U32, &sale->limit_per_user, 0, UNITS_MAX, false, NULL },
+        { "eligible_only", FIELD_FLAG, &sale->eligible_only, 0, 1, false, NULL },
+        { "preheat_at_ms", FIELD_U64, &sale->preheat_at_ms, 0, TIME_MAX, false, NULL },
+        { "one_open_order", FIELD_FLAG, &sale->one_open_order, 0, 1, false, NULL },
+        { "details_required", FIELD_FLAG, &sale->details_required, 0, 1, false, NULL },
+        { "human_check", FIELD_TEXT, human, 1, HUMAN_NAME_MAX, false, NULL },
+        { "waiting_room", FIELD_FLAG, &sale->waiting_room, 0, 1, false, NULL },
+        { "pass_once", FIELD_FLAG, &sale->pass_once, 0, 1, false, NULL },
+        { "drop_percent", FIELD_U32, &sale->drop_percent, 0, 100, false, NULL },
+        { "pace_per_s", FIELD_U32, &sale->pace_per_s, 0, PACE_MAX_PER_S, false, NULL },
+        { "cooldown_s", FIELD_U32, &sale->cooldown_s, 0, COOLDOWN_MAX_S, false, NULL },
+        { "return_draw_ms", FIELD_U32, &sale->return_draw_ms, 0, DRAW_MAX_MS, false, NULL },
+        { "start_draw_ms", FIELD_U32, &sale->start_draw_ms, 0, DRAW_MAX_MS, false, NULL },
+        { "beacon_name", FIELD_TEXT, sale->beacon_name, 0, BEACON_NAME_BYTES_MAX, false, NULL },
+    };
+    memcpy(fields, list, sizeof list);
+}
+
+/* False: answered. */
+static bool sale_body_read(struct job *job, struct sale *sale, bool required)
+{
+    struct field fields[SALE_FIELDS];
+    char human[HUMAN_NAME_MAX + 1];
+    sale_fields(sale, human, required, fields);
+    if (!admin_body_read(job, fields, SALE_FIELDS))
+        return false;
+    for (int check = HUMAN_NONE; check < HUMAN_CHECKS; check++) {
+        if (strcmp(human, human_check_name((uint8_t)check)) == 0) {
+            sale->human_check = (uint8_t)check;
+            return true;
+        }
+    }
+    job_reply_problem(
+        job, PROBLEM_BAD_VALUE, "human_check must be none, pow, image or slider.", SPAN_NONE);
+    return false;
+}
+
+void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
+{
+    const struct sale before = { 0 };
+    struct sale sale = { .cooldown_s = COOLDOWN_STANDARD_S,
+        .return_draw_ms = RETURN_DRAW_STANDARD_MS,
+        .start_draw_ms = START_DRAW_STANDARD_MS };
+    (void)id;
+    if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(desk, job, &before, &sale))
+        return;
+    if (sale.end_ms <= sale.start_ms || sale.end_ms <= desk->now_ms) {
+        job_reply_problem(
+            job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms and in the future.", SPAN_NONE);
+        return;
+    }
+    const enum status status = desk->config.store->ops->sale_insert(desk->config.store, &sale);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    struct text body = job_body(job);
+    admin_sale_json(desk, &sale, &body);
+    job_reply_json(job, 201, &body);
+    admin_audit_write(desk, job, "sale.create", "sale %u %.200s", sale.id, sale.title);
+    if (sale.beacon_name[0] != 0)
+        admin_audit_write(desk, job, "sale.create", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
+}
+
+void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    struct text body = job_body(job);
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    admin_sale_json(desk, &sale, &body);
+    job_reply_json(job, 200, &body);
+}
+
+static void value_text(const struct field *field, struct text *out)
+{
+    if (field->kind == FIELD_TEXT)
+        text_format(out, "\"%s\"", (const char *)field->into);
+    else if (field->kind == FIELD_FLAG)
+        text_string(out, *(const bool *)field->into ? "true" : "false");
+    else
+        text_u64(out,
+            field->kind == FIELD_U32 ? *(const uint32_t *)field->into : *(const uint64_t *)field->into);
+}
+
+/* A row for each member that has another value now. */
+static void sale_change_audit(
+    struct desk *desk, struct job *job, const struct sale *before, const struct sale *after)
+{
+    struct field was[SALE_FIELDS], is[SALE_FIELDS];
+    struct sale old = *before, new = *after;
+    char old_human[HUMAN_NAME_MAX + 1], new_human[HUMAN_NAME_MAX + 1];
+    char bytes[2][2 * BEACON_NAME_BYTES_MAX];
+    sale_fields(&old, old_human, false, was);
+    sale_fields(&new, new_human, false, is);
+    for (uint32_t i = 0; i < SALE_FIELDS; i++) {
+        struct text from = text_in(bytes[0], sizeof bytes[0]), to = text_in(bytes[1], sizeof bytes[1]);
+        value_text(&was[i], &from);
+        value_text(&is[i], &to);
+        if (span_equal(text_span(&from), text_span(&to)))
+            continue;
+        const bool both = from.size + to.size <= AUDIT_VALUES_MAX;
+        admin_audit_write(desk, job, "sale.change", "sale %u %s: %.*s%s%.*s", after->id, is[i].name,
+            both ? (int)from.size : 0, from.data, both ? " \u2192 " : "now ", (int)to.size, to.data);
+    }
+}
+
+/* A sale that the inventory knows changes there first: if it refuses, nothing has changed
+ * anywhere. */
+void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale before, sale;
+    struct outcome outcome = { .answer = ANSWER_DONE };
+    bool known;
+    if (!admin_sale_read(desk, job, id, &before) || !admin_sale_in_use(job, &before))
+        return;
+    if (desk_sale_terms(desk, &before, &known) != STATUS_OK) {
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
+        return;
+    }
+    sale = before;
+    if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(desk, job, &before, &sale))
+        return;
+    if (sale.end_ms <= sale.start_ms) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
+        return;
+    }
+    if (sale.end_ms != before.end_ms && sale.end_ms <= desk->now_ms) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE,
+            "end_ms must be in the future. To end the sale now, use its end.", SPAN_NONE);
+        return;
+    }
+    enum status status = desk_sale_define(desk, &sale, &outcome);
+    if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
+        admin_refuse(job, &outcome);
+        return;
+    }
+    sale.terms_lsn = outcome.lsn;
+    if (status == STATUS_OK && outcome.repeated) /* done before; somebody may have changed them since */
+        status = desk_sale_terms(desk, &sale, &known);
+    if (status == STATUS_OK)
+        status = desk->config.store->ops->sale_update(desk->config.store, &sale);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    desk->catalog_stale = true;
+    struct text body = job_body(job);
+    admin_sale_json(desk, &sale, &body);
+    job_reply_json(job, 200, &body);
+    sale_change_audit(desk, job, &before, &sale);
+}

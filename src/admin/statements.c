@@ -1,0 +1,259 @@
+/* admin/statements.c: a provider's statement against our books. The rows come in parts, as
+ * `stampede admin statement import` has read them from the provider's file (payment/statement.h); each
+ * part is judged by itself (orders/statement.h). What is captured there and not here is asked about
+ * at once; money without an order raises an alarm. Rows that are found are marked, so that what
+ * no statement has can be listed afterwards. */
+#include "admin/admin.h"
+#include "api/query.h"
+#include "base/log.h"
+#include "orders/statement.h"
+#include "worker/alarms.h"
+#include "worker/payment_requests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_MAX = 100 }; /* of one part, and of one page */
+
+struct part {
+    char provider[PROVIDER_NAME_MAX + 1];
+    json_t *rows;
+    bool first;                                     /* of a file */
+    uint64_t payments[ROWS_MAX], refunds[ROWS_MAX]; /* that the statement has */
+    uint32_t payment_count, refund_count;
+    uint32_t agree, others, differ, asked, unknown;
+    struct text body;
+};
+
+static const struct payment_store_ops *money_ops(const struct desk *desk)
+{
+    return desk->config.store->ops->payment;
+}
+
+/* False: `error` says what is wrong. */
+static bool row_read(json_t *json, struct statement_row *row, char error[FIELD_ERROR])
+{
+    char kind[10];
+    const struct field fields[] = {
+        { "reference", FIELD_TEXT, row->reference, 0, REFERENCE_BYTES_MAX, true, NULL },
+        { "kind", FIELD_TEXT, kind, 1, sizeof kind - 1, true, NULL },
+        { "amount", FIELD_U64, &row->amount, 0, INT64_MAX, true, NULL },
+        { "currency", FIELD_TEXT, row->currency, 3, 3, true, NULL },
+    };
+    *row = (struct statement_row){ 0 };
+    if (!json_is_object(json)) {
+        snprintf(error, FIELD_ERROR, "rows must be objects.");
+        return false;
+    }
+    if (!admin_fields_read(json, fields, sizeof fields / sizeof *fields, error))
+        return false;
+    row->kind = strcmp(kind, "refunded") == 0 ? STATEMENT_REFUNDED : STATEMENT_CAPTURED;
+    if (row->kind == STATEMENT_REFUNDED || strcmp(kind, "captured") == 0)
+        return true;
+    snprintf(error, FIELD_ERROR, "kind must be captured or refunded.");
+    return false;
+}
+
+static void difference_json(const struct desk *desk, struct part *part, const struct statement_row *row,
+    enum statement_verdict verdict, const struct payment *payment, const struct refund *refund)
+{
+    struct text *out = &part->body;
+    text_string(out, part->differ++ == 0 ? "" : ",");
+    text_format(out, "{\"difference\":\"%s\",\"reference\":", statement_verdict_name(verdict));
+    text_json(out, span_from_string(row->reference));
+    text_format(out, ",\"amount\":%llu,\"currency\":", (unsigned long long)row->amount);
+    text_json(out, span_from_string(row->currency));
+    if (payment != NULL)
+        text_format(out, ",\"order\":\"%016llx\",\"state\":\"%s\",\"captured\":%llu",
+            (unsigned long long)funnel_order_id(desk->config.keys, payment->ticket),
+            desk_payment_state_name(payment), (unsigned long long)payment->captured);
+    if (refund != NULL)
+        text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
+            desk_refund_state_name(refund->state), (unsigned long long)refund->amount);
+    text_literal(out, "}");
+}
+
+/* Our payment with the row's reference, and its refund; NULL where there is none. */
+static enum status books_read(struct desk *desk, const struct part *part,
+    const struct statement_row *row, struct payment *payment, struct refund *refund, bool there[2])
+{
+    struct order_store *store = desk->config.store;
+    there[0] = there[1] = false;
+    if (row->reference[0] == 0)
+        return STATUS_OK;
+    enum status status = money_ops(desk)->by_reference(store, row->reference, payment);
+    there[0] = status == STATUS_OK && strcmp(payment->provider, part->provider) == 0;
+    if (status == STATUS_OK && there[0]) {
+        status = money_ops(desk)->refund_of_payment(store, payment->id, refund);
+        there[1] = status == STATUS_OK;
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status row_compare(struct desk *desk, struct part *part, const struct statement_row *row)
+{
+    struct payment payment = { .id = 0 };
+    struct refund refund;
+    bool there[2];
+    enum status status = books_read(desk, part, row, &payment, &refund, there);
+    if (status != STATUS_OK)
+        return status;
+    const enum statement_verdict verdict =
+        statement_judge(row, there[0] ? &payment : NULL, there[1] ? &refund : NULL);
+    if (row->kind == STATEMENT_CAPTURED && there[0])
+        part->payments[part->payment_count++] = payment.id;
+    if (row->kind == STATEMENT_REFUNDED && there[1])
+        part->refunds[part->refund_count++] = refund.id;
+    part->agree += verdict == STATEMENT_AGREES;
+    part->others += verdict == STATEMENT_OF_OTHERS;
+    if (verdict == STATEMENT_AGREES || verdict == STATEMENT_OF_OTHERS)
+        return STATUS_OK;
+    difference_json(desk, part, row, verdict, there[0] ? &payment : NULL, there[1] ? &refund : NULL);
+    if (verdict == STATEMENT_UNKNOWN_PAYMENT) {
+        part->unknown++;
+        log_error("statement", "%s has payment %s of %llu %s, and there is no such payment here",
+            part->provider, row->reference, (unsigned long long)row->amount, row->currency);
+    }
+    if (verdict != STATEMENT_NOT_CAPTURED)
+        return STATUS_OK;
+    part->asked++;
+    return money_ops(desk)->ask(desk->config.store, payment.id, desk->now_ms);
+}
+
+/* All rows are understood before the first is compared. False: answered. */
+static bool rows_check(struct job *job, const struct part *part)
+{
+    struct statement_row row;
+    char error[FIELD_ERROR];
+    if (!json_is_array(part->rows) || json_array_size(part->rows) > ROWS_MAX) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE, "rows must be an array of up to 100 rows.", SPAN_NONE);
+        return false;
+    }
+    if (provider_find(part->provider) == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE,
+            "provider must be alipay, wechat, stripe or sandbox.", SPAN_NONE);
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(part->rows); i++) {
+        if (row_read(json_array_get(part->rows, i), &row, error))
+            continue;
+        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+        return false;
+    }
+    return true;
+}
+
+static enum status part_compare(struct desk *desk, struct part *part)
+{
+    struct statement_row row;
+    char error[FIELD_ERROR];
+    enum status status = STATUS_OK;
+    text_literal(&part->body, "{\"differences\":[");
+    for (size_t i = 0; i < json_array_size(part->rows) && status == STATUS_OK; i++)
+        if (row_read(json_array_get(part->rows, i), &row, error))
+            status = row_compare(desk, part, &row);
+    if (status == STATUS_OK && part->payment_count + part->refund_count > 0)
+        status = money_ops(desk)->stated(desk->config.store, part->payments, part->payment_count,
+            part->refunds, part->refund_count, desk->now_ms);
+    text_format(&part->body, "],\"agree\":%u,\"of_others\":%u,\"asked\":%u}", part->agree,
+        part->others, part->asked);
+    return status;
+}
+
+static void part_job(struct desk *desk, struct job *job, struct part *part)
+{
+    part->body = job_body(job);
+    if (!rows_check(job, part))
+        return;
+    const enum status status = part_compare(desk, part);
+    if (part->asked > 0)
+        cashier_look(&desk->money.cashier);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (part->first)
+        alarm_clear(ALARM_STATEMENT);
+    if (part->unknown > 0)
+        alarm_raise(ALARM_STATEMENT, desk->now_ms,
+            "%s has money without an order here: stampede admin statement import", part->provider);
+    const uint32_t rows = (uint32_t)json_array_size(part->rows);
+    job_reply_json(job, 200, &part->body);
+    admin_audit_write(desk, job, "statement.import", "%s: %u rows, %u agree, %u differ, %u asked about",
+        part->provider, rows, part->agree, part->differ, part->asked);
+}
+
+void admin_statement_import(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct part part = { .rows = NULL };
+    char error[FIELD_ERROR];
+    const struct field fields[] = {
+        { "provider", FIELD_TEXT, part.provider, 1, PROVIDER_NAME_MAX, true, NULL },
+        { "rows", FIELD_JSON, &part.rows, 0, 0, true, NULL },
+        { "first", FIELD_FLAG, &part.first, 0, 1, false, NULL },
+    };
+    (void)id;
+    json_t *body = admin_body_parse(job->body, error);
+    if (body == NULL)
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+    else if (!admin_fields_read(body, fields, sizeof fields / sizeof *fields, error))
+        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+    else
+        part_job(desk, job, &part);
+    json_decref(body);
+}
+
+/* ---- what no statement has ---- */
+
+/* False: answered. */
+static bool query_read(struct job *job, char provider[PROVIDER_NAME_MAX + 1], struct unstated_query *query)
+{
+    const struct span of = query_value(job->query, "of"), name = query_value(job->query, "provider");
+    query->refunds = span_equal(of, SPAN("refunds"));
+    if ((of.data != NULL && !query->refunds && !span_equal(of, SPAN("payments")))
+        || name.data == NULL || name.size > PROVIDER_NAME_MAX) {
+        job_reply_problem(job, PROBLEM_BAD_QUERY,
+            "provider must be given, and of must be payments or refunds.", SPAN_NONE);
+        return false;
+    }
+    memcpy(provider, name.data, name.size);
+    provider[name.size] = 0;
+    query->provider = provider;
+    query->to_ms = INT64_MAX;
+    return admin_query_u64(job, "from_ms", INT64_MAX, &query->from_ms)
+        && admin_query_u64(job, "to_ms", INT64_MAX, &query->to_ms)
+        && admin_query_u64(job, "after", INT64_MAX, &query->after);
+}
+
+void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct statement_missing rows[ROWS_MAX];
+    struct unstated_query query = { 0 };
+    char provider[PROVIDER_NAME_MAX + 1];
+    struct text body = job_body(job);
+    uint32_t count = 0;
+    (void)id;
+    if (!query_read(job, provider, &query))
+        return;
+    const enum status status =
+        money_ops(desk)->unstated(desk->config.store, &query, rows, ROWS_MAX, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"missing\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_format(&body, "%s{\"id\":%llu,\"difference\":\"%s\",\"order\":\"%016llx\",\"reference\":",
+            i == 0 ? "" : ",", (unsigned long long)rows[i].id,
+            query.refunds ? "refund-missing-there" : "payment-missing-there",
+            (unsigned long long)funnel_order_id(desk->config.keys, rows[i].ticket));
+        text_json(&body, span_from_string(rows[i].reference));
+        text_format(&body, ",\"amount\":%llu,\"currency\":\"%s\",\"time_ms\":%llu}",
+            (unsigned long long)rows[i].amount, rows[i].currency, (unsigned long long)rows[i].time_ms);
+    }
+    text_literal(&body, "]");
+    if (count == ROWS_MAX)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}

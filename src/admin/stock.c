@@ -1,0 +1,336 @@
+/* admin/stock.c: what an administrator does to a sale that the inventory knows: preheat,
+ * gates, units. */
+#include "admin/admin.h"
+#include "api/catalog.h"
+#include "api/json_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { READ_ROWS = 32 };
+
+static void counts_json(const struct desk *desk, item_id item, struct text *out)
+{
+    struct board_update view;
+    if (!board_read(embedded_board(desk->config.embedded), item, &view)) {
+        text_literal(out, "null");
+        return;
+    }
+    const struct item_counts *counts = &view.counts;
+    text_literal(out, "{");
+    counts_members(counts, out);
+    text_literal(out, ",\"channels\":{");
+    for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
+        char name[CHANNEL_NAME_MAX + 1];
+        text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
+            channel_name(desk, (channel_index)channel, name), counts->channel_free[channel]);
+    }
+    text_literal(out, "}}");
+}
+
+static void preheat_json(const struct item *item, enum preheat_result result,
+    const struct outcome *outcome, struct text *out)
+{
+    static const char *const names[] = { "preheated", "unchanged", "refused", "unavailable", "unknown" };
+    text_format(out, "{\"item\":%u,\"result\":\"%s\",\"sellable\":%lld", item->id, names[result],
+        (long long)item->total - item->locked - item->sold);
+    if (result == PREHEAT_REFUSED)
+        text_format(out, ",\"detail\":\"%s\"", conflict_text(outcome->detail));
+    text_literal(out, "}");
+}
+
+/* Preheats all items of the sale into `out`; answers the worst that happened. */
+static enum preheat_result sale_preheat(
+    struct desk *desk, const struct sale *sale, struct text *out, enum status *status)
+{
+    struct item items[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    enum preheat_result worst = PREHEAT_DONE;
+    const char *comma = "";
+    text_literal(out, "\"items\":[");
+    for (item_id after = 0; count == READ_ROWS;) {
+        *status = desk->config.store->ops->items(
+            desk->config.store, sale->id, after, items, READ_ROWS, &count);
+        if (*status != STATUS_OK)
+            return PREHEAT_AWAY;
+        for (uint32_t i = 0; i < count; i++) {
+            struct outcome outcome = { 0 };
+            const enum preheat_result result = desk_preheat(desk, sale, &items[i], &outcome);
+            text_string(out, comma);
+            preheat_json(&items[i], result, &outcome, out);
+            comma = ",";
+            after = items[i].id;
+            if (result > worst)
+                worst = result;
+        }
+    }
+    text_literal(out, "]");
+    return worst;
+}
+
+/* Where nothing is known of an item, nothing is told of the others: the request is to be repeated. */
+static void preheat_reply(struct job *job, enum preheat_result worst, const struct text *body)
+{
+    if (worst == PREHEAT_UNKNOWN)
+        job_reply_status(job, STATUS_UNKNOWN);
+    else
+        job_reply_json(job,
+            worst == PREHEAT_REFUSED    ? 409
+                : worst == PREHEAT_AWAY ? 503
+                                        : 200,
+            body);
+}
+
+void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    struct text body = job_body(job);
+    enum status status = STATUS_OK;
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    text_format(&body, "{\"sale\":%u,", id);
+    const enum preheat_result worst = sale_preheat(desk, &sale, &body, &status);
+    text_literal(&body, "}");
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else
+        preheat_reply(job, worst, &body);
+}
+
+/* False: answered. */
+static bool sale_has_items(struct desk *desk, struct job *job, sale_id id)
+{
+    struct item item;
+    uint32_t count = 0;
+    const enum status status =
+        desk->config.store->ops->items(desk->config.store, id, 0, &item, 1, &count);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else if (count == 0)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The sale has no items: add one (POST /admin/v1/items) before it is published.", SPAN_NONE);
+    return status == STATUS_OK && count > 0;
+}
+
+void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    struct text body = job_body(job);
+    enum status status = STATUS_OK;
+    if (!admin_sale_read(desk, job, id, &sale) || !admin_sale_in_use(job, &sale))
+        return;
+    if (!sale_has_items(desk, job, id))
+        return;
+    text_format(&body, "{\"sale\":%u,", id);
+    const enum preheat_result worst = sale_preheat(desk, &sale, &body, &status);
+    if (status == STATUS_OK && worst <= PREHEAT_UNCHANGED && !sale.published) {
+        sale.published = true;
+        status = desk->config.store->ops->sale_update(desk->config.store, &sale);
+        if (status == STATUS_OK)
+            admin_audit_write(desk, job, "sale.publish", "sale %u", id);
+        desk->catalog_stale = true;
+    }
+    text_format(&body, ",\"published\":%s}", sale.published ? "true" : "false");
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else
+        preheat_reply(job, worst, &body);
+}
+
+void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item item;
+    struct sale sale;
+    struct outcome outcome = { 0 };
+    struct text body = job_body(job);
+    const enum status status = desk->config.store->ops->item_get(desk->config.store, id, &item);
+    if (status != STATUS_OK) {
+        if (status == STATUS_NOT_FOUND)
+            job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+        else
+            job_reply_status(job, status);
+        return;
+    }
+    if (!admin_sale_read(desk, job, item.sale, &sale))
+        return;
+    const enum preheat_result result = desk_preheat(desk, &sale, &item, &outcome);
+    preheat_json(&item, result, &outcome, &body);
+    preheat_reply(job, result, &body);
+}
+
+/* What the inventory does not know but the store does is not preheated yet. True: answered. */
+static bool unknown_refuse(struct desk *desk, struct job *job, const struct command *command,
+    const struct outcome *outcome)
+{
+    struct order_store *store = desk->config.store;
+    struct sale sale;
+    struct item item;
+    char detail[160];
+    if (outcome->answer == ANSWER_UNKNOWN_SALE && command->type == COMMAND_GATE
+        && store->ops->sale_get(store, command->gate.sale, &sale) == STATUS_OK)
+        snprintf(detail, sizeof detail,
+            "The sale is not preheated: the inventory does not know it yet. "
+            "Add items and publish it first (or preheat it).");
+    else if (outcome->answer == ANSWER_UNKNOWN_ITEM
+        && store->ops->item_get(store,
+               command->type == COMMAND_ADJUST ? command->adjust.item : command->move.item, &item)
+            == STATUS_OK)
+        snprintf(detail, sizeof detail,
+            "The item is not preheated: the inventory does not know it yet. Preheat it first.");
+    else
+        return false;
+    job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
+    return true;
+}
+
+bool admin_ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
+{
+    const enum status status = desk_ask(desk, command, outcome);
+    if (status == STATUS_UNKNOWN) {
+        job_reply_status(job, status);
+        return false;
+    }
+    if (status != STATUS_OK) {
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory has too much to do.", SPAN_NONE);
+        return false;
+    }
+    if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
+        if (!unknown_refuse(desk, job, command, outcome))
+            admin_refuse(job, outcome);
+        return false;
+    }
+    return true;
+}
+
+static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_move move)
+{
+    struct sale sale;
+    struct outcome outcome = { 0 };
+    struct text body = job_body(job);
+    if (!admin_sale_read(desk, job, id, &sale) || !admin_sale_in_use(job, &sale))
+        return;
+    const struct command command = { .type = COMMAND_GATE,
+        .gate = { .sale = id, .move = (uint8_t)move } };
+    if (!admin_ask(desk, job, &command, &outcome))
+        return;
+    if (move == GATE_MOVE_OPEN && outcome.changed)
+        desk_report_opened(desk, &sale);
+    desk->catalog_stale = true;
+    text_format(&body, "{\"sale\":%u,\"changed\":%s}", id,
+        outcome.changed || outcome.repeated ? "true" : "false");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_sale_open(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_OPEN);
+}
+
+void admin_sale_pause(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_PAUSE);
+}
+
+void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id)
+{
+    gate_move(desk, job, id, GATE_MOVE_RESUME);
+}
+
+void admin_sale_end(struct desk *desk, struct job *job, uint32_t id)
+{
+    desk_report_look(desk); /* what came until now is the sale's own */
+    gate_move(desk, job, id, GATE_MOVE_END);
+}
+
+void admin_sale_reopen(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    if (sale.archived)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The sale is archived: take it out of the archive first.", SPAN_NONE);
+    else
+        gate_move(desk, job, id, GATE_MOVE_REOPEN);
+}
+
+static bool channel_read(const struct desk *desk, struct job *job, const char *name, channel_index *channel)
+{
+    if (strcmp(name, "safety") == 0) {
+        *channel = CHANNEL_SAFETY;
+        return true;
+    }
+    if (door_channel_find(desk->config.channels, span_from_string(name), channel))
+        return true;
+    job_reply_problem(job, PROBLEM_BAD_CHANNEL, NULL, SPAN_NONE);
+    return false;
+}
+
+static void applied_reply(struct desk *desk, struct job *job, item_id id, const struct outcome *outcome)
+{
+    struct text body = job_body(job);
+    text_format(&body, "{\"item\":%u,\"applied\":%d,\"counts\":", id, outcome->applied);
+    counts_json(desk, id, &body);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
+{
+    char name[CHANNEL_NAME_MAX + 1] = "web";
+    struct command command = { .type = COMMAND_ADJUST, .adjust = { .item = id } };
+    struct outcome outcome = { 0 };
+    const struct field fields[] = {
+        { "delta", FIELD_I32, &command.adjust.delta, -UNITS_MAX, UNITS_MAX, true, NULL },
+        { "channel", FIELD_TEXT, name, 1, CHANNEL_NAME_MAX, false, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
+        || !channel_read(desk, job, name, &command.adjust.channel)
+        || !admin_ask(desk, job, &command, &outcome))
+        return;
+    applied_reply(desk, job, id, &outcome);
+}
+
+void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
+{
+    char from[CHANNEL_NAME_MAX + 1], to[CHANNEL_NAME_MAX + 1];
+    struct command command = { .type = COMMAND_MOVE, .move = { .item = id } };
+    struct outcome outcome = { 0 };
+    const struct field fields[] = {
+        { "from", FIELD_TEXT, from, 1, CHANNEL_NAME_MAX, true, NULL },
+        { "to", FIELD_TEXT, to, 1, CHANNEL_NAME_MAX, true, NULL },
+        { "quantity", FIELD_U32, &command.move.quantity, 1, UNITS_MAX, true, NULL },
+    };
+    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
+        || !channel_read(desk, job, from, &command.move.from)
+        || !channel_read(desk, job, to, &command.move.to) || !admin_ask(desk, job, &command, &outcome))
+        return;
+    applied_reply(desk, job, id, &outcome);
+}
+
+void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct item item;
+    uint64_t orders = 0, units = 0;
+    struct text body = job_body(job);
+    struct order_store *store = desk->config.store;
+    enum status status = store->ops->item_get(store, id, &item);
+    if (status == STATUS_OK)
+        status = store->ops->order_totals(store, id, &orders, &units);
+    if (status != STATUS_OK) {
+        if (status == STATUS_NOT_FOUND)
+            job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+        else
+            job_reply_status(job, status);
+        return;
+    }
+    text_format(&body,
+        "{\"item\":%u,\"total\":%u,\"locked\":%u,\"taken\":%u,\"preheated\":%s,\"orders\":%llu,"
+        "\"units_ordered\":%llu,"
+        "\"counts\":",
+        id, item.total, item.locked, item.sold, item.preheated ? "true" : "false",
+        (unsigned long long)orders, (unsigned long long)units);
+    counts_json(desk, id, &body);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}

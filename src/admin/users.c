@@ -1,0 +1,174 @@
+/* admin/users.c: who may buy in a sale that is for invited users only: loaded, listed, removed. */
+#include "admin/admin.h"
+#include "api/json_fields.h"
+#include "api/query.h"
+
+#include <string.h>
+
+enum { PAGE_ROWS = 500 };
+
+static const char *users_check(json_t *users)
+{
+    size_t index;
+    json_t *user;
+    if (!json_is_array(users))
+        return "users must be a list of the shop's user names.";
+    json_array_foreach(users, index, user)
+    {
+        const size_t size = json_string_length(user);
+        if (!json_is_string(user) || size < 1 || size > SUBJECT_BYTES_MAX)
+            return "users must be texts of 1 to 128 bytes.";
+    }
+    return NULL;
+}
+
+static const char *ids_check(json_t *ids)
+{
+    size_t index;
+    json_t *id;
+    user_id user;
+    if (!json_is_array(ids))
+        return "user_ids must be a list of user ids.";
+    json_array_foreach(ids, index, id)
+    {
+        const struct span text = span_of(json_string_value(id), json_string_length(id));
+        if (!json_is_string(id) || span_to_hex64(text, &user) != STATUS_OK)
+            return "user_ids must be texts of 16 hex digits, as the list of users shows them.";
+    }
+    return NULL;
+}
+
+static user_id user_of(const struct desk *desk, const json_t *said, bool by_id)
+{
+    const struct span text = span_of(json_string_value(said), json_string_length(said));
+    user_id user = 0;
+    if (!by_id)
+        return funnel_user_id(desk->config.keys, text);
+    const enum status status = span_to_hex64(text, &user);
+    invariant(status == STATUS_OK); /* ids_check */
+    return user;
+}
+
+/* In commands of USERS_PER_COMMAND; false and the job is answered when the inventory refuses. */
+static bool users_tell(struct desk *desk, struct job *job, sale_id id, json_t *users, bool by_id,
+    bool remove, uint32_t *changed)
+{
+    size_t index = 0;
+    const size_t count = json_array_size(users);
+    while (index < count) {
+        struct command command = { .type = COMMAND_USERS, .users = { .sale = id, .remove = remove } };
+        struct outcome outcome = { 0 };
+        for (; index < count && command.users.count < USERS_PER_COMMAND; index++)
+            command.users.users[command.users.count++] =
+                user_of(desk, json_array_get(users, index), by_id);
+        if (!admin_ask(desk, job, &command, &outcome))
+            return false;
+        *changed += (uint32_t)outcome.applied;
+    }
+    return true;
+}
+
+static void users_load(struct desk *desk, struct job *job, struct sale *sale, json_t *users)
+{
+    struct outcome outcome = { 0 };
+    uint32_t fresh = 0;
+    const enum status status = desk_sale_ensure(desk, sale, &outcome);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
+        admin_refuse(job, &outcome);
+    else if (users_tell(desk, job, sale->id, users, false, false, &fresh)) {
+        struct text body = job_body(job);
+        text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", sale->id,
+            json_array_size(users), fresh);
+        job_reply_json(job, 200, &body);
+    }
+}
+
+void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    char error[FIELD_ERROR];
+    json_t *users = NULL;
+    const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, true, NULL } };
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    json_t *object = admin_body_parse(job->body, error);
+    if (object == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return;
+    }
+    const bool good = admin_fields_read(object, fields, 1, error);
+    const char *wrong = good ? users_check(users) : error;
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    else
+        users_load(desk, job, &sale, users);
+    json_decref(object);
+}
+
+void admin_sale_users_remove(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    char error[FIELD_ERROR];
+    json_t *users = NULL, *ids = NULL;
+    uint32_t removed = 0;
+    const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, false, NULL },
+        { "user_ids", FIELD_JSON, &ids, 0, 0, false, NULL } };
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    json_t *object = admin_body_parse(job->body, error);
+    if (object == NULL) {
+        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+        return;
+    }
+    const char *wrong = admin_fields_read(object, fields, 2, error) ? NULL : error;
+    if (wrong == NULL && (users == NULL) == (ids == NULL))
+        wrong = "Name users by either users (the shop's names) or user_ids.";
+    if (wrong == NULL)
+        wrong = users != NULL ? users_check(users) : ids_check(ids);
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    else if (users_tell(desk, job, id, users != NULL ? users : ids, ids != NULL, true, &removed)) {
+        struct text body = job_body(job);
+        text_format(&body, "{\"sale\":%u,\"removed\":%u}", id, removed);
+        job_reply_json(job, 200, &body);
+    }
+    json_decref(object);
+}
+
+/* Names are not kept: the list has the ids that the API shows everywhere. */
+void admin_sale_users_list(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct sale sale;
+    user_id users[PAGE_ROWS], after = 0;
+    uint32_t count = 0;
+    const struct span said = query_value(job->query, "after");
+    struct text body = job_body(job);
+    if (said.data != NULL && span_to_hex64(said, &after) != STATUS_OK) {
+        job_reply_problem(job, PROBLEM_BAD_QUERY, "after must be 16 hex digits.", SPAN_NONE);
+        return;
+    }
+    if (!admin_sale_read(desk, job, id, &sale))
+        return;
+    const enum status status = desk->config.store->ops->eligible_users(
+        desk->config.store, id, said.data == NULL ? NULL : &after, users, PAGE_ROWS, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"users\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "{\"user_id\":\"" : ",{\"user_id\":\"");
+        text_hex64(&body, users[i]);
+        text_literal(&body, "\"}");
+    }
+    text_literal(&body, "]");
+    if (count == PAGE_ROWS) {
+        text_literal(&body, ",\"next\":\"");
+        text_hex64(&body, users[count - 1]);
+        text_literal(&body, "\"");
+    }
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}

@@ -1,0 +1,127 @@
+/* admin/webhook_list.c: what the shop was told, and telling it again. */
+#include "admin/admin.h"
+#include "contract/outbox.h"
+
+enum { PAGE_ROWS = 100 };
+
+static const char *const state_names[OUTBOX_STATES] = {
+    [OUTBOX_ANY] = "",
+    [OUTBOX_WAITING] = "waiting",
+    [OUTBOX_DELIVERED] = "delivered",
+    [OUTBOX_FAILED] = "failed",
+};
+
+static bool query_state(struct job *job, enum outbox_state *state)
+{
+    struct span query = job->query, pair, name;
+    while (span_take_until(&query, '&', &pair)) {
+        if (!span_take_until(&pair, '=', &name) || !span_equal(name, SPAN("state")))
+            continue;
+        for (uint32_t i = OUTBOX_WAITING; i < OUTBOX_STATES; i++) {
+            if (!span_equal(pair, span_from_string(state_names[i])))
+                continue;
+            *state = (enum outbox_state)i;
+            return true;
+        }
+        job_reply_problem(
+            job, PROBLEM_BAD_QUERY, "state must be waiting, delivered or failed.", SPAN_NONE);
+        return false;
+    }
+    return true;
+}
+
+static void event_json(const struct desk *desk, const struct outbox_event *event, struct text *out)
+{
+    char id[WEBHOOK_ID_MAX];
+    const char *name = "order.none";
+    (void)!webhook_event_name(desk->config.store, event, &name); /* it has a name all the same */
+    webhook_event_id(desk, event->ticket, event->version, id);
+    text_format(out, "{\"id\":%llu,\"event\":\"%s\",\"type\":\"%s\",\"order\":\"",
+        (unsigned long long)event->id, id, name);
+    text_hex64(out, funnel_order_id(desk->config.keys, event->ticket));
+    text_format(out, "\",\"version\":%llu,\"time_ms\":%llu,\"state\":\"%s\",\"tries\":%u",
+        (unsigned long long)event->version, (unsigned long long)event->time_ms,
+        state_names[event->state < OUTBOX_STATES ? event->state : OUTBOX_ANY], event->tries);
+    text_format(out, ",\"next_ms\":%llu,\"http_status\":%d,\"error\":", (unsigned long long)event->next_ms,
+        event->http_status);
+    text_json(out, span_from_string(event->error));
+    text_literal(out, "}");
+}
+
+void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct outbox_event rows[PAGE_ROWS];
+    enum outbox_state state = OUTBOX_ANY;
+    uint64_t after = 0;
+    uint32_t count = 0;
+    struct text body = job_body(job);
+    (void)id;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
+        return;
+    struct order_store *store = desk->config.store;
+    const enum status status = store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"webhooks\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(&body, i == 0 ? "" : ",");
+        event_json(desk, &rows[i], &body);
+    }
+    text_literal(&body, "]");
+    if (count == PAGE_ROWS)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}
+
+/* Without an endpoint a replay would wait for nobody. */
+static bool webhooks_are_on(const struct desk *desk, struct job *job)
+{
+    if (!desk->webhooks.on)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "No webhook is set (webhook.url): nobody would be told.", SPAN_NONE);
+    return desk->webhooks.on;
+}
+
+static void replayed_reply(struct desk *desk, struct job *job, uint32_t count)
+{
+    struct text body = job_body(job);
+    desk_webhooks_look(desk);
+    text_format(&body, "{\"replayed\":%u}", count);
+    job_reply_json(job, 200, &body);
+}
+
+void admin_webhook_replay(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order_store *store = desk->config.store;
+    if (!webhooks_are_on(desk, job))
+        return;
+    const enum status status = store->ops->outbox->replay(store, id, desk->now_ms);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    replayed_reply(desk, job, 1);
+    admin_audit_write(desk, job, "webhook.replay", "message %u", id);
+}
+
+void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order_store *store = desk->config.store;
+    uint64_t from_ms = 0;
+    uint32_t count = 0;
+    const struct field fields[] = { { "from_ms", FIELD_U64, &from_ms, 0, INT64_MAX, true, NULL } };
+    (void)id;
+    if (!admin_body_read(job, fields, 1) || !webhooks_are_on(desk, job))
+        return;
+    const enum status status = store->ops->outbox->replay_from(store, from_ms, desk->now_ms, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    replayed_reply(desk, job, count);
+    admin_audit_write(desk, job, "webhook.replay", "%u messages from %llu on", count,
+        (unsigned long long)from_ms);
+}

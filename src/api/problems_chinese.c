@@ -1,0 +1,78 @@
+/* api/problems_chinese.c: the details of refusals in Chinese, by the type of the problem. A type
+ * that is not here is told in English. */
+#include "api/problems.h"
+
+#include <string.h>
+
+static const struct {
+    const char *type, *detail;
+} sentences[] = {
+    { "sold-out", "已抢光，库存不足。" },
+    { "already-bought", "您已购买过该商品，请查看订单。" },
+    { "limit-reached", "已达到每人限购数量。" },
+    { "open-order", "您在本场活动中还有未支付的订单，请先支付或取消。" },
+    { "cooling-down", "您刚刚放弃过该商品，请在 again_ms 之后再购买。" },
+    { "not-your-moment", "库存正在公平抽签中。您的时刻是 again_ms，请届时再试。" },
+    { "in-progress", "您的上一笔购买正在处理，请稍后再试。" },
+    { "key-reused", "该 Idempotency-Key 已用于另一个请求。" },
+    { "key-required", "可购买多件的商品必须带 Idempotency-Key。" },
+    { "bad-key", "Idempotency-Key 必须是 1 到 64 个可见的 ASCII 字符。" },
+    { "not-sold-out", "还有库存，可直接购买。" },
+    { "waitlist-full", "候补名单已满。" },
+    { "not-waiting", "您不在该商品的候补名单中。" },
+    { "not-started", "活动还没有开始。" },
+    { "ended", "活动已结束。" },
+    { "paused", "活动已暂停，请稍后再试。" },
+    { "not-eligible", "本场活动仅限受邀用户参加。" },
+    { "too-fast", "操作太快，稍后再试。" },
+    { "too-popular", "太火爆了，请稍后再试。" },
+    { "banned", "您暂时无法在本店购买，如有疑问请联系商城。" },
+    { "unavailable", "暂时无法下单，请稍后再试。" },
+    { "outcome-unknown", "未能及时得到结果，操作可能已生效。请用相同的 Idempotency-Key 再试，或先查询。" },
+    { "session-required", "请先登录：POST /v1/session，并带上 Authorization: Bearer。" },
+    { "session-invalid", "登录已失效，请重新登录。" },
+    { "token-invalid", "商城的登录凭证未被接受。" },
+    { "pass-required", "请先领取购买资格：POST /v1/items/{item}/pass，并带上 Stampede-Pass。" },
+    { "pass-invalid", "购买资格无效。" },
+    { "pass-expired", "购买资格已过期，请重新领取。" },
+    { "pass-foreign", "购买资格不属于该商品或该用户。" },
+    { "pass-spent", "购买资格已使用过，请重新领取。" },
+    { "human-check-required", "请先完成验证。" },
+    { "human-check-failed", "验证未通过或已过期，请重新验证。" },
+    { "human-check-spent", "该验证已使用过，请重新验证。" },
+    { "human-check-refused", "验证失败次数过多，请一分钟后再试。" },
+    { "not-your-turn", "本场活动需要排队，还没有轮到您。" },
+    { "room-not-open", "本场活动的等候室还没有开放。" },
+    { "not-in-room", "请先进入等候室：POST /v1/sales/{sale}/room。" },
+    { "no-room", "本场活动没有等候室。" },
+    { "bad-quantity", "数量必须是 1 到 1000 的整数。" },
+    { "bad-channel", "没有这个渠道。" },
+    { "bad-body", "请求内容不符合要求。" },
+    { "bad-value", "缺少某个值，或该值不被允许。" },
+    { "bad-query", "查询参数不被允许，或其值有误。" },
+    { "unknown-item", "没有这个商品。" },
+    { "unknown-sale", "没有这场活动。" },
+    { "unknown-order", "您没有这个订单。" },
+    { "pay-first", "该商品付款时才扣减库存：POST /v1/items/{item}/intent。" },
+    { "intent-invalid", "购买意向无效或已过期。" },
+    { "not-found", "这里什么也没有。" },
+    { "method-not-allowed", "该地址不支持这种请求方法。" },
+    { "media-type", "请发送 application/json。" },
+    { "conflict", "在当前状态下无法完成该操作。" },
+    { "internal", "服务器内部出错，已记录。" },
+};
+
+static const char *by_problem[PROBLEMS];
+
+void problems_chinese_create(void)
+{
+    for (int problem = PROBLEM_NONE + 1; problem < PROBLEMS; problem++)
+        for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+            if (strcmp(problem_texts[problem].type, sentences[i].type) == 0)
+                by_problem[problem] = sentences[i].detail;
+}
+
+const char *problem_chinese(enum problem problem)
+{
+    return by_problem[problem];
+}

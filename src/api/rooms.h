@@ -1,0 +1,74 @@
+/* api/rooms.h: what the edges know about waiting rooms: the draw of each sale and how its line
+ * moves. Who has which number, and the head, come from the inventory's own tables; together they
+ * say where somebody stands, in a few hundred instructions and without a lock.
+ * Threads: the desk writes (rooms_show…), any may look. A draw is written once, then shown, and
+ * never changes. Memory: one arena at open. */
+#ifndef STAMPEDE_API_ROOMS_H
+#define STAMPEDE_API_ROOMS_H
+
+#include "api/catalog.h"
+#include "base/text.h"
+#include "funnel/room/room.h"
+#include "inventory/embedded.h"
+
+struct rooms;
+MUST_CHECK enum status rooms_open(
+    struct rooms **rooms, const struct embedded *embedded, uint32_t sales_max);
+void rooms_close(struct rooms *rooms); /* accepts NULL */
+
+/* The desk. */
+/* `value`: of the beacon that the draw used; empty: none. */
+void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
+    const struct room_chain *chain, struct span value);
+/* Its draw waits for a person: after a restore. The others are ready all the same. */
+void rooms_show_halt(struct rooms *rooms, sale_id sale);
+/* The line is closed, and its draw waits for the value of its beacon until then. */
+void rooms_show_beacon_wait(struct rooms *rooms, sale_id sale, uint64_t until_ms);
+void rooms_show_view(struct rooms *rooms, sale_id sale, const struct room_view *view);
+
+/* Any thread. */
+enum room_state {
+    ROOM_ABSENT, /* has not entered */
+    ROOM_AGAIN, /* entered; after a restart the draw is worked out again, nothing can be told yet */
+    ROOM_EARLY, /* entered; the draw is to come */
+    ROOM_WAITING,  /* has a place */
+    ROOM_ADMITTED, /* may have passes */
+    ROOM_SOLD_OUT, /* has a place, but there is nothing left to wait for */
+    ROOM_STATES,
+};
+struct room_standing {
+    enum room_state state;
+    uint32_t number;          /* arrival number, from 0 */
+    uint32_t arrived;         /* so many have come */
+    uint32_t ahead;           /* ROOM_WAITING */
+    bool list_closed;         /* ROOM_EARLY: the sale has started, the draw is being made */
+    uint64_t beacon_until_ms; /* ROOM_EARLY: so long the draw waits for its beacon; 0: it does not */
+    struct room_view view;
+};
+/* Whether people may come in at `now_ms`: `open_ms` before the start, or as soon as somebody opened the
+ * sale by hand. */
+bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
+    const struct catalog_sale *sale, uint64_t now_ms, uint64_t open_ms);
+/* False: for a moment after a restart, while the draw of a room that has let people in is worked out
+ * again. */
+bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms);
+void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
+/* False: not drawn yet. */
+bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
+/* Of the beacon that the draw used; empty: none, or not drawn yet. Good as long as the rooms are. */
+struct span rooms_beacon_value(const struct rooms *rooms, sale_id sale);
+/* Of a draw that is not made yet; 0: it does not wait. */
+uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale);
+/* Up to `max` marks of arrivals from row `*cursor` of the table on, as 16 hex digits each; looks at a
+ * bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the number of marks. */
+uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
+    uint32_t count, uint64_t *cursor, uint32_t max, uint32_t *first, struct text *out);
+
+/* For those who are early: until the draw, at the latest. */
+uint64_t room_wait_ms(const struct room_standing *standing, uint64_t start_ms, uint64_t now_ms);
+/* Members of a JSON object, without braces, beginning with "state". `wait_ms`: of room_wait_ms. */
+void room_members(
+    const struct room_standing *standing, uint64_t wait_ms, uint64_t random, struct text *out);
+uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_ms, uint64_t random);
+
+#endif

@@ -1,0 +1,183 @@
+#include "cli/key_command.h"
+
+#include "base/base64.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "config/admin_keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    KEY_SECRET_BYTES = 32,
+    KEY_CHARS = 3 + 43, /* "sk_" and the secret as base64url */
+    LINE_BYTES = ADMIN_NAME_MAX + 16 + 2 * HASH_SHA256_BYTES + 4,
+};
+
+struct key_options {
+    const char *name, *role, *file;
+};
+
+static int usage(FILE *errors, const char *wrong)
+{
+    fprintf(errors,
+        "stampede key: %s\n"
+        "usage: stampede key new --name NAME --role viewer|operator|admin --file FILE\n"
+        "       stampede key list --file FILE\n"
+        "  new shows the key once, and adds its name, role and hash to the file that admin.keys "
+        "names.\n",
+        wrong);
+    return KEY_USAGE;
+}
+
+/* Names stand in a file of lines with colons, in logs and in the audit trail. */
+static bool name_is_good(const char *name)
+{
+    const size_t size = strlen(name);
+    if (size == 0 || size > ADMIN_NAME_MAX || name[0] == '#')
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
+            return false;
+    return true;
+}
+
+static bool file_load(const char *path, struct admin_keys *keys, FILE *errors)
+{
+    char error[ADMIN_ERROR];
+    if (admin_keys_load(keys, path, error) == STATUS_OK)
+        return true;
+    fprintf(errors, "stampede key: %s\n", error);
+    return false;
+}
+
+static void key_make(char key[KEY_CHARS + 1])
+{
+    uint8_t secret[KEY_SECRET_BYTES];
+    random_secret(secret, sizeof secret);
+    memcpy(key, "sk_", 3);
+    const size_t chars = base64_encode(secret, sizeof secret, key + 3);
+    invariant(3 + chars == KEY_CHARS);
+    key[KEY_CHARS] = 0;
+    explicit_bzero(secret, sizeof secret);
+}
+
+/* Somebody may have edited the file and left its last line open. */
+static bool line_is_open(int fd)
+{
+    char last = '\n';
+    const off_t size = lseek(fd, 0, SEEK_END);
+    return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+static bool line_append(int fd, const struct key_options *options, const char *key)
+{
+    char bytes[LINE_BYTES];
+    uint8_t hash[HASH_SHA256_BYTES];
+    struct text line = text_in(bytes, sizeof bytes);
+    hash_sha256(key, KEY_CHARS, hash);
+    if (line_is_open(fd))
+        text_literal(&line, "\n");
+    text_string(&line, options->name);
+    text_literal(&line, ":");
+    text_string(&line, options->role);
+    text_literal(&line, ":");
+    text_hex(&line, span_of(hash, sizeof hash));
+    text_literal(&line, "\n");
+    invariant(!line.overflow);
+    return write(fd, line.data, line.size) == (ssize_t)line.size;
+}
+
+static int key_add(int fd, const struct key_options *options, FILE *out, FILE *errors)
+{
+    static struct admin_keys keys;
+    char key[KEY_CHARS + 1];
+    if (!file_load(options->file, &keys, errors))
+        return KEY_FAILED;
+    for (uint32_t i = 0; i < keys.count; i++) {
+        if (strcmp(keys.keys[i].name, options->name) != 0)
+            continue;
+        fprintf(errors, "stampede key: %s has a key named %s already\n", options->file, options->name);
+        return KEY_FAILED;
+    }
+    if (keys.count == ADMIN_KEYS_MAX) {
+        fprintf(errors, "stampede key: %s is full (%d keys)\n", options->file, ADMIN_KEYS_MAX);
+        return KEY_FAILED;
+    }
+    key_make(key);
+    const bool written = line_append(fd, options, key);
+    if (written)
+        fprintf(out, "%s\n", key);
+    else
+        fprintf(errors, "stampede key: %s: %m\n", options->file);
+    explicit_bzero(key, sizeof key);
+    return written && fflush(out) == 0 ? KEY_DONE : KEY_FAILED;
+}
+
+static int key_new(const struct key_options *options, FILE *out, FILE *errors)
+{
+    if (options->name == NULL || options->role == NULL || options->file == NULL)
+        return usage(errors, "new needs --name, --role and --file");
+    if (!name_is_good(options->name))
+        return usage(errors, "a name is 1 to 64 visible characters without a colon");
+    if (admin_role_from_name(span_from_string(options->role)) == ADMIN_NOBODY)
+        return usage(errors, "a role is viewer, operator or admin");
+    const int fd = open(options->file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0) {
+        fprintf(errors, "stampede key: %s: %m\n", options->file);
+        if (fd >= 0)
+            close(fd);
+        return KEY_FAILED;
+    }
+    int result = KEY_FAILED;
+    if (fchmod(fd, 0600) == 0)
+        result = key_add(fd, options, out, errors);
+    else
+        fprintf(errors, "stampede key: %s: %m\n", options->file);
+    if (close(fd) != 0)
+        result = KEY_FAILED;
+    return result;
+}
+
+static int key_list(const struct key_options *options, FILE *out, FILE *errors)
+{
+    static struct admin_keys keys;
+    if (options->file == NULL)
+        return usage(errors, "list needs --file");
+    if (!file_load(options->file, &keys, errors))
+        return KEY_FAILED;
+    for (uint32_t i = 0; i < keys.count; i++)
+        fprintf(out, "%-24s %s\n", keys.keys[i].name, admin_role_name(keys.keys[i].role));
+    return KEY_DONE;
+}
+
+int key_command_run(int argc, char **argv, FILE *out, FILE *errors)
+{
+    struct key_options options = { 0 };
+    if (argc < 2)
+        return usage(errors, "new or list?");
+    for (int i = 2; i < argc; i += 2) {
+        const char **place = strcmp(argv[i], "--name") == 0 ? &options.name
+            : strcmp(argv[i], "--role") == 0                ? &options.role
+            : strcmp(argv[i], "--file") == 0                ? &options.file
+                                                            : NULL;
+        if (place == NULL || i + 1 == argc)
+            return usage(errors, "unknown option, or one without its value");
+        *place = argv[i + 1];
+    }
+    if (strcmp(argv[1], "new") == 0)
+        return key_new(&options, out, errors);
+    if (strcmp(argv[1], "list") == 0)
+        return key_list(&options, out, errors);
+    return usage(errors, "new or list?");
+}
+
+int key_command_main(int argc, char **argv)
+{
+    return key_command_run(argc, argv, stdout, stderr);
+}

@@ -1,0 +1,109 @@
+#include "config/admin_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WEAK_KEY_MAX = 256 };
+
+static const char *const role_names[] = { "nobody", "viewer", "operator", "admin" };
+
+const char *admin_role_name(enum admin_role role)
+{
+    return role_names[role];
+}
+
+enum admin_role admin_role_from_name(struct span name)
+{
+    for (int role = ADMIN_VIEWER; role <= ADMIN_ADMIN; role++)
+        if (span_equal(name, span_from_string(role_names[role])))
+            return (enum admin_role)role;
+    return ADMIN_NOBODY;
+}
+
+static bool hash_read(struct span text, uint8_t hash[HASH_SHA256_BYTES])
+{
+    if (text.size != 2 * HASH_SHA256_BYTES)
+        return false;
+    for (size_t word = 0; word < HASH_SHA256_BYTES / 8; word++) {
+        uint64_t value;
+        if (span_to_hex64(span_of(text.data + 16 * word, 16), &value) != STATUS_OK)
+            return false;
+        for (size_t byte = 0; byte < 8; byte++)
+            hash[8 * word + byte] = (uint8_t)(value >> (56 - 8 * byte));
+    }
+    return true;
+}
+
+static bool line_read(struct span line, struct admin_key *key)
+{
+    struct span name, role;
+    if (!span_take_until(&line, ':', &name) || !span_take_until(&line, ':', &role))
+        return false;
+    if (name.size == 0 || name.size > ADMIN_NAME_MAX)
+        return false;
+    *key = (struct admin_key){ .role = admin_role_from_name(role) };
+    memcpy(key->name, name.data, name.size);
+    return key->role != ADMIN_NOBODY && hash_read(line, key->hash);
+}
+
+enum status admin_keys_load(struct admin_keys *keys, const char *path, char error[ADMIN_ERROR])
+{
+    char line[256];
+    unsigned number = 0;
+    *keys = (struct admin_keys){ 0 };
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        snprintf(error, ADMIN_ERROR, "admin keys %.120s: can't be read", path);
+        return STATUS_IO;
+    }
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && fgets(line, sizeof line, file) != NULL) {
+        struct span text = span_of(line, strcspn(line, "\r\n"));
+        number++;
+        if (text.size == 0 || text.data[0] == '#')
+            continue;
+        if (keys->count == ADMIN_KEYS_MAX || !line_read(text, &keys->keys[keys->count])) {
+            snprintf(error, ADMIN_ERROR,
+                "admin keys %.100s line %u: not name:role:sha256, or too many", path, number);
+            status = STATUS_BAD_INPUT;
+        }
+        keys->count++;
+    }
+    fclose(file);
+    return status;
+}
+
+/* The file has hashes only, so a weak key is found out when it is shown. */
+static bool key_is_strong(struct span key)
+{
+    if (key.size != ADMIN_KEY_CHARS || !span_starts_with(key, SPAN("sk_")))
+        return false;
+    for (size_t i = 3; i < key.size; i++) {
+        const char c = key.data[i];
+        if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'
+                || c == '_'))
+            return false;
+    }
+    return true;
+}
+
+static const struct admin_key *key_find(const struct admin_keys *keys, struct span key)
+{
+    uint8_t hash[HASH_SHA256_BYTES];
+    const struct admin_key *found = NULL;
+    hash_sha256(key.data, key.size, hash);
+    for (uint32_t i = 0; i < keys->count; i++)
+        if (span_equal_constant_time(span_of(hash, sizeof hash), span_of(keys->keys[i].hash, sizeof hash)))
+            found = &keys->keys[i];
+    return found;
+}
+
+const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key)
+{
+    return key_is_strong(key) ? key_find(keys, key) : NULL;
+}
+
+const struct admin_key *admin_keys_find_weak(const struct admin_keys *keys, struct span key)
+{
+    return key.size == 0 || key.size > WEAK_KEY_MAX || key_is_strong(key) ? NULL : key_find(keys, key);
+}

@@ -1,0 +1,39 @@
+/* config/admin_keys.h: who may use the admin API. The file has a line per key, `name:role:sha256
+ * of the key in hex`; the keys themselves are nowhere. Thread: immutable after loading.
+ * Comparison in constant time. */
+#ifndef STAMPEDE_CONFIG_ADMIN_KEYS_H
+#define STAMPEDE_CONFIG_ADMIN_KEYS_H
+
+#include "base/hash.h"
+#include "base/span.h"
+#include "contract/limits.h"
+
+enum {
+    ADMIN_KEY_CHARS = 3 + 43,
+    ADMIN_KEYS_MAX = 64,
+    ADMIN_NAME_MAX = ACTOR_BYTES_MAX,
+    ADMIN_ERROR = 200
+};
+enum admin_role { ADMIN_NOBODY, ADMIN_VIEWER, ADMIN_OPERATOR, ADMIN_ADMIN };
+
+struct admin_key {
+    char name[ADMIN_NAME_MAX + 1];
+    enum admin_role role;
+    uint8_t hash[HASH_SHA256_BYTES];
+};
+struct admin_keys {
+    uint32_t count;
+    struct admin_key keys[ADMIN_KEYS_MAX];
+};
+
+MUST_CHECK enum status admin_keys_load(
+    struct admin_keys *keys, const char *path, char error[ADMIN_ERROR]);
+/* NULL: no such key, or not of the form that `stampede key new` writes (sk_ and 43 characters of
+ * base64url): a key that somebody made up could be guessed. */
+const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key);
+/* Whose key it would be, were it not weak; NULL: nobody's, or it is strong. For the log. */
+const struct admin_key *admin_keys_find_weak(const struct admin_keys *keys, struct span key);
+const char *admin_role_name(enum admin_role role);
+enum admin_role admin_role_from_name(struct span name); /* ADMIN_NOBODY: no such role */
+
+#endif

@@ -1,0 +1,510 @@
+#include "config/config.h"
+
+#include "config/test_mode.h"
+
+#include "base/span.h"
+#include "config/image_origins.h"
+#include "contract/bans.h"
+#include "contract/limits.h"
+#include "edge/caller_counts.h"
+#include "edge/forwarded.h"
+#include "funnel/human/altcha.h"
+#include "funnel/human/picture_pool.h"
+#include "funnel/limits.h"
+#include "funnel/switches.h"
+#include "orders/cashier.h"
+#include "outgoing/verdict.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_NUMBER, KIND_FLAG, KIND_TEXT };
+
+struct entry {
+    const char *section, *key;
+    enum kind kind;
+    size_t offset, size; /* size: of a text */
+    uint64_t least, most;
+    const char *standard;
+};
+
+#define NUMBER(section, key, field, least, most, standard) \
+    { \
+        section, key, KIND_NUMBER, offsetof(struct config, field), 0, least, most, standard \
+    }
+#define FLAG(section, key, field, standard) \
+    { \
+        section, key, KIND_FLAG, offsetof(struct config, field), 0, 0, 1, standard \
+    }
+#define TEXT(section, key, field, standard) \
+    { \
+        section, key, KIND_TEXT, offsetof(struct config, field), \
+            sizeof((struct config *)0)->field, 0, 0, standard \
+    }
+
+static const struct entry entries[] = {
+    TEXT("server", "address", address, "127.0.0.1"),
+    NUMBER("server", "port", port, 0, 65535, "8080"),
+    NUMBER("server", "threads", threads, 0, EDGES_MAX, "0"),
+    NUMBER("server", "connections_max", connections_max, 16, 1000000, "10000"),
+    NUMBER("server", "head_timeout_ms", head_timeout_ms, 100, 600000, "10000"),
+    NUMBER("server", "body_timeout_ms", body_timeout_ms, 100, 600000, "10000"),
+    NUMBER("server", "idle_timeout_ms", idle_timeout_ms, 100, 3600000, "60000"),
+    NUMBER("server", "send_timeout_ms", send_timeout_ms, 100, 600000, "15000"),
+    NUMBER("server", "drain_ms", drain_ms, 0, 600000, "10000"),
+    NUMBER("server", "drain_notice_ms", drain_notice_ms, 0, 600000, "100"),
+    FLAG("server", "pin", pin, "no"),
+    TEXT("server", "log_level", log_level, "info"),
+    TEXT("data", "folder", folder, ""),
+    NUMBER("data", "segment_bytes", segment_bytes, 1048576 + 4096, 4294967296, "67108864"),
+    NUMBER("data", "items_max", items_max, 2, ITEMS_LIMIT, "4096"),
+    NUMBER("data", "sales_max", sales_max, 2, SALES_LIMIT, "1024"),
+    NUMBER("data", "tickets_max", tickets_max, 16, 1000000000, "4000000"),
+    TEXT("session", "jwt_keys", jwt_keys, ""),
+    TEXT("session", "issuer", issuer, ""),
+    TEXT("session", "audience", audience, ""),
+    NUMBER("session", "leeway_s", leeway_s, 0, 300, "30"),
+    FLAG("session", "guests", guests, "no"),
+    NUMBER("session", "life_s", session_life_s, 60, 86399, "43200"),
+    NUMBER("session", "life_min_s", session_life_min_s, 0, 86399, "1800"),
+    NUMBER("session", "valid_from", session_valid_from, 0, UINT32_MAX, "0"),
+    FLAG("session", "jti_required", jti_required, "no"),
+    NUMBER("session", "jti_max", jti_max, 1000, 16000000, "1000000"),
+    NUMBER("pass", "life_s", pass_life_s, 1, 3599, "120"),
+    NUMBER("pass", "early_ms", pass_early_ms, 0, 3600000, "5000"),
+    NUMBER("room", "places_max", room_places_max, 0, 100000000, "1000000"),
+    NUMBER("room", "open_ms", room_open_ms, 0, 86400000, "900000"),
+    NUMBER("room", "beacon_wait_ms", room_beacon_wait_ms, 0, 600000, "30000"),
+    NUMBER("room", "turn_ms", room_turn_ms, 1000, 3600000, "60000"),
+    NUMBER("room", "rate_min", room_rate_min, 0, 1000000, "1"),
+    NUMBER("room", "rate_max", room_rate_max, 1, 1000000, "1000"),
+    NUMBER("human", "pow_hashes", human_pow_hashes, 1, ALTCHA_HASHES_MAX, "50000"),
+    NUMBER("human", "challenge_s", human_challenge_s, 10, 3600, "120"),
+    NUMBER("human", "pictures", human_pictures, 0, PICTURE_POOL_SLOTS_MAX, "32"),
+    NUMBER("human", "spent_max", human_spent_max, 1000, 16000000, "1000000"),
+    TEXT("human", "outside", human_outside, "none"),
+    TEXT("human", "outside_site_key", human_outside_site_key, ""),
+    TEXT("human", "outside_secret_file", human_outside_secret_file, ""),
+    TEXT("human", "outside_url", human_outside_url, ""),
+    TEXT("human", "outside_fail", human_outside_fail, "closed"),
+    NUMBER("human", "outside_timeout_ms", human_outside_timeout_ms, 100, 30000, "5000"),
+    TEXT("admin", "keys", admin_keys, ""),
+    TEXT("cors", "origins", origins, ""),
+    TEXT("channels", "names", channels, "web"),
+    NUMBER("limits", "address_per_s", address_per_s, 0, LIMITS_RATE_MAX, "100"),
+    NUMBER("limits", "address_burst", address_burst, 1, LIMITS_BURST_MAX, "200"),
+    NUMBER("limits", "address_entries", address_entries, 8, 1 << 28, "2097152"),
+    NUMBER("limits", "user_requests", user_requests, 0, LIMITS_REQUESTS_MAX, "10"),
+    NUMBER("limits", "user_window_ms", user_window_ms, 1, LIMITS_WINDOW_MAX_MS, "10000"),
+    NUMBER("limits", "user_entries", user_entries, 8, 1 << 26, "131072"),
+    NUMBER("limits", "admission_per_s", admission_per_s, 0, LIMITS_RATE_MAX, "0"),
+    NUMBER("limits", "connections_per_address", connections_per_address, 0, CALLER_CAP_MAX, "1000"),
+    NUMBER("limits", "v6_prefix", v6_prefix, 16, ADDRESS_BITS, "64"),
+    TEXT("proxy", "protocol", proxy_protocol, "off"),
+    TEXT("proxy", "trusted", proxy_trusted, ""),
+    NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
+    NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
+    NUMBER("orders", "user_refund_ms", user_refund_ms, 0, 31536000000, "0"),
+    TEXT("orders", "user_refund_to", user_refund_to, "stock"),
+    TEXT("payment", "providers", providers, ""),
+    TEXT("payment", "public_url", public_url, ""),
+    NUMBER("payment", "extend_ms", extend_ms, 0, 86400000, "300000"),
+    NUMBER("payment", "calls_max", payment_calls_max, 1, CASHIER_FLIGHT_MAX, "200"),
+    NUMBER("payment", "query_ms", query_ms, 100, 3600000, "10000"),
+    NUMBER("payment", "close_wait_ms", close_wait_ms, 0, 86400000, "600000"),
+    NUMBER("payment", "ask_days", ask_days, 1, 366, "30"),
+    NUMBER("payment", "late_wait_ms", late_wait_ms, 0, 86400000, "600000"),
+    NUMBER("payment", "create_wait_ms", create_wait_ms, 0, 30000, "10000"),
+    FLAG("sandbox", "allow_public", sandbox_allow_public, "no"),
+    NUMBER("sandbox", "lost", sandbox_lost, 0, 100, "0"),
+    NUMBER("sandbox", "doubled", sandbox_doubled, 0, 100, "0"),
+    NUMBER("sandbox", "reordered", sandbox_reordered, 0, 100, "0"),
+    NUMBER("sandbox", "wrong_amount", sandbox_wrong_amount, 0, 100, "0"),
+    NUMBER("sandbox", "unreached", sandbox_unreached, 0, 100, "0"),
+    NUMBER("sandbox", "unanswered", sandbox_unanswered, 0, 100, "0"),
+    NUMBER("sandbox", "short_paid", sandbox_short_paid, 0, 100, "0"),
+    NUMBER("sandbox", "delay_ms", sandbox_delay_ms, 0, 60000, "0"),
+    FLAG("waitlist", "enabled", waitlist_enabled, "yes"),
+    NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
+    NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000"),
+    NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
+    NUMBER("switches", "pow_boost", switch_pow_boost, 0, POW_BOOST_MAX, "0"),
+    FLAG("switches", "refuse_new", switch_refuse_new, "no"),
+    FLAG("switches", "bypass_address_limit", switch_bypass_address_limit, "no"),
+    FLAG("switches", "bypass_user_limit", switch_bypass_user_limit, "no"),
+    FLAG("switches", "bypass_human_check", switch_bypass_human_check, "no"),
+    FLAG("switches", "bypass_waiting_room", switch_bypass_waiting_room, "no"),
+    NUMBER("media", "quota_bytes", media_quota_bytes, 0, 1 << 30, "67108864"),
+    NUMBER("media", "upload_bytes", media_upload_bytes, 1024, 32 << 20, "8388608"),
+    TEXT("page", "image_origins", image_origins, ""),
+    TEXT("page", "login_url", login_url, ""),
+    TEXT("watch", "rate", watch_rate, "report"),
+    NUMBER("watch", "rate_per_s", watch_rate_per_s, 1, 1000000, "20"),
+    NUMBER("watch", "rate_for_s", watch_rate_for_s, 1, 3600, "10"),
+    TEXT("watch", "failures", watch_failures, "report"),
+    NUMBER("watch", "failures_per_minute", watch_failures_per_minute, 1, 1000000, "60"),
+    TEXT("watch", "crowd", watch_crowd, "report"),
+    NUMBER("watch", "crowd_users", watch_crowd_users, 2, 1000, "100"),
+    TEXT("watch", "roaming", watch_roaming, "report"),
+    NUMBER("watch", "roaming_addresses", watch_roaming_addresses, 2, 1000, "20"),
+    TEXT("watch", "timing", watch_timing, "report"),
+    NUMBER("watch", "early_ms", watch_early_ms, 0, 1000, "30"),
+    NUMBER("watch", "early_starts", watch_early_starts, 1, 1000, "3"),
+    NUMBER("watch", "regular_count", watch_regular_count, 5, 1000, "30"),
+    TEXT("watch", "unpaid", watch_unpaid, "report"),
+    NUMBER("watch", "unpaid_wins", watch_unpaid_wins, 1, 1000000, "10"),
+    NUMBER("watch", "ban_minutes", watch_ban_minutes, 1, BAN_MINUTES_MAX, "60"),
+    NUMBER("watch", "bans_per_minute", watch_bans_per_minute, 1, 10000, "60"),
+    TEXT("webhook", "url", webhook_url, ""),
+    TEXT("webhook", "secret_file", webhook_secret_file, ""),
+    FLAG("webhook", "allow_private", webhook_allow_private, "no"),
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+/* Ours, and after them the settings of every provider, each in the section of its name. False: there
+ * are no more. */
+static bool entry_at(size_t at, struct entry *entry)
+{
+    if (at < ENTRIES) {
+        *entry = entries[at];
+        return true;
+    }
+    at -= ENTRIES;
+    for (size_t p = 0; provider_table[p] != NULL; p++) {
+        const struct provider_setting *settings = provider_table[p]->settings;
+        size_t count = 0;
+        while (settings[count].name != NULL)
+            count++;
+        invariant(p < PROVIDERS_MAX && count <= PROVIDER_SETTINGS_MAX);
+        if (at < count) {
+            const char *standard = settings[at].standard;
+            *entry = (struct entry){ provider_table[p]->name, settings[at].name, KIND_TEXT,
+                offsetof(struct config, provider_values) + (p * PROVIDER_SETTINGS_MAX + at) * CONFIG_TEXT,
+                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard };
+            return true;
+        }
+        at -= count;
+    }
+    return false;
+}
+
+static bool entry_find(const char *section, const char *key, struct entry *entry)
+{
+    for (size_t i = 0; entry_at(i, entry); i++)
+        if (strcmp(entry->section, section) == 0 && strcmp(entry->key, key) == 0)
+            return true;
+    return false;
+}
+
+/* NULL: taken; else what is wrong with the value. */
+static const char *entry_store(struct config *config, const struct entry *entry, const char *value)
+{
+    char *field = (char *)config + entry->offset;
+    uint64_t number = 0;
+    switch (entry->kind) {
+    case KIND_TEXT:
+        if (strlen(value) >= entry->size)
+            return "is too long";
+        memcpy(field, value, strlen(value) + 1);
+        return NULL;
+    case KIND_FLAG:
+        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+            return "must be yes or no";
+        *(bool *)field = value[0] == 'y';
+        return NULL;
+    case KIND_NUMBER:
+        if (span_to_u64(span_from_string(value), &number) != STATUS_OK)
+            return "must be a whole number";
+        if (number < entry->least || number > entry->most)
+            return "is out of bounds";
+        memcpy(field, &number, sizeof number);
+        return NULL;
+    }
+    return "has no kind";
+}
+
+static enum status value_store(struct config *config, const char *section, const char *key,
+    const char *value, char error[CONFIG_ERROR])
+{
+    struct entry found, *entry = &found;
+    if (!entry_find(section, key, entry)) {
+        snprintf(error, CONFIG_ERROR, "unknown setting %.60s.%.60s", section, key);
+        return STATUS_BAD_INPUT;
+    }
+    const char *wrong = entry_store(config, entry, value);
+    if (wrong == NULL)
+        return STATUS_OK;
+    if (entry->kind == KIND_NUMBER)
+        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section, key,
+            value, wrong, entry->least, entry->most);
+    else
+        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s", section, key, value, wrong);
+    return STATUS_BAD_INPUT;
+}
+
+void config_defaults(struct config *config)
+{
+    memset(config, 0, sizeof *config);
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++)
+        invariant(entry_store(config, &entry, entry.standard) == NULL);
+}
+
+struct file_context {
+    struct config *config;
+    char *error;
+};
+
+static int file_value(void *context, const char *section, const char *key, const char *value)
+{
+    struct file_context *file = context;
+    if (file->error[0] != 0)
+        return 0; /* the first trouble is the one to tell */
+    return value_store(file->config, section, key, value, file->error) == STATUS_OK;
+}
+
+enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR])
+{
+    struct file_context context = { config, error };
+    error[0] = 0;
+    const int line = ini_parse(path, file_value, &context);
+    if (line == 0)
+        return STATUS_OK;
+    char what[CONFIG_ERROR];
+    snprintf(what, sizeof what, "%s",
+        error[0] != 0  ? error
+            : line < 0 ? "can't be read"
+                       : "not a setting");
+    if (line > 0)
+        snprintf(error, CONFIG_ERROR, "%.100s line %d: %.120s", path, line, what);
+    else
+        snprintf(error, CONFIG_ERROR, "%.100s: %.120s", path, what);
+    return STATUS_BAD_INPUT;
+}
+
+static void environment_name(const struct entry *entry, char *name, size_t size)
+{
+    snprintf(name, size, "STAMPEDE_%s_%s", entry->section, entry->key);
+    for (char *at = name; *at != 0; at++)
+        if (*at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
+}
+
+static enum status value_from_file(const char *path, char *value, size_t size, char error[CONFIG_ERROR])
+{
+    FILE *file = fopen(path, "re");
+    const size_t got = file == NULL ? 0 : fread(value, 1, size - 1, file);
+    const bool bad = file == NULL || ferror(file) != 0 || fgetc(file) != EOF;
+    if (file != NULL)
+        fclose(file);
+    if (bad) {
+        snprintf(error, CONFIG_ERROR, "%.100s can't be read, or is too long", path);
+        return STATUS_BAD_INPUT;
+    }
+    value[got] = 0;
+    value[strcspn(value, "\r\n")] = 0;
+    return STATUS_OK;
+}
+
+enum status config_load_environment(struct config *config, char error[CONFIG_ERROR])
+{
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++) {
+        char name[128], file_name[136], from_file[CONFIG_LIST];
+        environment_name(&entry, name, sizeof name);
+        snprintf(file_name, sizeof file_name, "%s_FILE", name);
+        const char *value = getenv(name);
+        const char *path = getenv(file_name);
+        if (value == NULL && path != NULL) {
+            if (value_from_file(path, from_file, sizeof from_file, error) != STATUS_OK)
+                return STATUS_BAD_INPUT;
+            value = from_file;
+        }
+        if (value != NULL && value_store(config, entry.section, entry.key, value, error) != STATUS_OK)
+            return STATUS_BAD_INPUT;
+    }
+    return STATUS_OK;
+}
+
+enum status config_set(
+    struct config *config, const char *name, const char *value, char error[CONFIG_ERROR])
+{
+    char section[64];
+    const char *dot = strchr(name, '.');
+    if (dot == NULL || (size_t)(dot - name) >= sizeof section) {
+        snprintf(error, CONFIG_ERROR, "unknown setting %.100s", name);
+        return STATUS_BAD_INPUT;
+    }
+    memcpy(section, name, (size_t)(dot - name));
+    section[dot - name] = 0;
+    return value_store(config, section, dot + 1, value, error);
+}
+
+static const char *webhook_wrong(const struct config *config)
+{
+    const char *url = config->webhook_url;
+    if (url[0] == 0)
+        return NULL;
+    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "webhook.url must start with https:// or http://";
+    if (strchr(url, '@') != NULL)
+        return "webhook.url must not hold a name or password: messages are signed instead";
+    for (; *url != 0; url++)
+        if (*url <= ' ' || *url > '~')
+            return "webhook.url must be an address without spaces, other letters as %XX";
+    return config->webhook_secret_file[0] == 0 ? "webhook.secret_file must be set with webhook.url"
+                                               : NULL;
+}
+
+/* Paths are put after it, and signatures cover what comes of that. */
+static const char *public_url_wrong(const struct config *config)
+{
+    const char *url = config->public_url;
+    if (url[0] == 0)
+        return NULL;
+    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "payment.public_url must start with https:// or http://";
+    for (const char *at = url; *at != 0; at++)
+        if (*at <= ' ' || *at > '~' || *at == '?' || *at == '#')
+            return "payment.public_url must be an address without spaces, query or fragment";
+    return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
+}
+
+/* It becomes a link on the pages, and a member of JSON as it is. */
+static const char *login_url_wrong(const struct config *config)
+{
+    const char *url = config->login_url;
+    if (url[0] == 0)
+        return NULL;
+    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "page.login_url must start with https:// or http://";
+    for (const char *at = url; *at != 0; at++)
+        if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
+            return "page.login_url must be an address without spaces, quotes and backslashes";
+    return NULL;
+}
+
+static bool is_site_key(const char *text)
+{
+    const char *at = text;
+    for (; *at != 0; at++)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9')
+                || *at == '-' || *at == '_' || *at == '.'))
+            return false;
+    return at > text;
+}
+
+/* The service that checks visitors. */
+static const char *outside_wrong(const struct config *config)
+{
+    const char *url = config->human_outside_url;
+    if (strcmp(config->human_outside, "none") == 0)
+        return NULL;
+    if (verdict_find(config->human_outside) == NULL)
+        return "human.outside must be none, turnstile, hcaptcha or geetest";
+    if (!is_site_key(config->human_outside_site_key))
+        return "human.outside_site_key must be set: letters, digits, - _ and . only";
+    if (config->human_outside_secret_file[0] == 0)
+        return "human.outside_secret_file must be set with human.outside";
+    if (strcmp(config->human_outside_fail, "closed") != 0
+        && strcmp(config->human_outside_fail, "open") != 0)
+        return "human.outside_fail must be closed or open";
+    if (url[0] != 0 && strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "human.outside_url must start with https:// or http://";
+    return NULL;
+}
+
+static bool is_mode(const char *text)
+{
+    return strcmp(text, "off") == 0 || strcmp(text, "report") == 0 || strcmp(text, "ban") == 0;
+}
+
+static const char *watch_wrong(const struct config *config)
+{
+    return is_mode(config->watch_rate) && is_mode(config->watch_failures)
+            && is_mode(config->watch_crowd) && is_mode(config->watch_roaming)
+            && is_mode(config->watch_timing) && is_mode(config->watch_unpaid)
+        ? NULL
+        : "watch.rate, failures, crowd, roaming and timing must each be off, report or ban";
+}
+
+static const char *proxy_wrong(const struct config *config)
+{
+    struct trusted trusted;
+    struct span bad;
+    const bool on = strcmp(config->proxy_protocol, "on") == 0;
+    if (!on && strcmp(config->proxy_protocol, "off") != 0)
+        return "proxy.protocol must be on or off";
+    if (trusted_parse(&trusted, span_from_string(config->proxy_trusted), &bad) != STATUS_OK)
+        return "proxy.trusted must be up to 32 addresses or blocks like 10.0.0.0/8, separated by "
+               "commas";
+    return on && trusted.count == 0
+        ? "proxy.protocol = on needs proxy.trusted: whose headers are to be believed"
+        : NULL;
+}
+
+enum status config_check(const struct config *config, char error[CONFIG_ERROR])
+{
+    const char *wrong = NULL;
+    static const char *const levels[] = { "debug", "info", "warn", "error" };
+    bool level_known = false;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        level_known |= strcmp(config->log_level, levels[i]) == 0;
+    if (config->folder[0] == 0)
+        wrong = "data.folder must be set";
+    else if (config->segment_bytes % 4096 != 0)
+        wrong = "data.segment_bytes must be a multiple of 4096";
+    else if (!level_known)
+        wrong = "server.log_level must be debug, info, warn or error";
+    else if (strcmp(config->user_refund_to, "stock") != 0 && strcmp(config->user_refund_to, "safety") != 0
+        && strcmp(config->user_refund_to, "write-off") != 0)
+        wrong = "orders.user_refund_to must be stock, safety or write-off";
+    else if (!config->guests && config->jwt_keys[0] == 0)
+        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: "
+                "nobody could enter";
+    else
+        wrong = webhook_wrong(config);
+    if (wrong == NULL)
+        wrong = public_url_wrong(config);
+    if (wrong == NULL)
+        wrong = test_mode_wrong(config);
+    if (wrong == NULL)
+        wrong = proxy_wrong(config);
+    if (wrong == NULL)
+        wrong = watch_wrong(config);
+    if (wrong == NULL)
+        wrong = image_origins_wrong(config->image_origins);
+    if (wrong == NULL)
+        wrong = login_url_wrong(config);
+    if (wrong == NULL)
+        wrong = outside_wrong(config);
+    if (wrong == NULL)
+        return STATUS_OK;
+    snprintf(error, CONFIG_ERROR, "%s", wrong);
+    return STATUS_BAD_INPUT;
+}
+
+void config_print(const struct config *config)
+{
+    const char *section = "";
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++) {
+        const char *field = (const char *)config + entry.offset;
+        if (strcmp(section, entry.section) != 0)
+            printf("%s[%s]\n", i == 0 ? "" : "\n", entry.section);
+        section = entry.section;
+        uint64_t number = 0;
+        if (entry.kind == KIND_NUMBER) {
+            memcpy(&number, field, sizeof number);
+            printf("%s = %" PRIu64 "\n", entry.key, number);
+        } else if (entry.kind == KIND_FLAG) {
+            printf("%s = %s\n", entry.key, *(const bool *)field ? "yes" : "no");
+        } else {
+            printf("%s = %s\n", entry.key, field);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/* config/config.h: everything that can be set, with its default and its bounds (the table in
+ * config.c is the list).
+ * Order: defaults, then the file (INI), then the environment (STAMPEDE_SECTION_KEY, or
+ * STAMPEDE_SECTION_KEY_FILE to read the value from a file), then the command line. An unknown
+ * name, a wrong type or a value out of bounds is an error that names the place; nothing is
+ * started then. */
+#ifndef STAMPEDE_CONFIG_CONFIG_H
+#define STAMPEDE_CONFIG_CONFIG_H
+
+#include "base/status.h"
+#include "payment/provider.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CONFIG_TEXT = 256, CONFIG_LIST = 1024, CONFIG_ERROR = 256 };
+
+struct config {
+    /* [server] */
+    char address[CONFIG_TEXT];
+    uint64_t port;
+    uint64_t threads;         /* edges; 0: one per core */
+    uint64_t connections_max; /* per edge */
+    uint64_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, send_timeout_ms, drain_ms;
+    uint64_t drain_notice_ms; /* between /readyz failing and the drain, for load balancers to see it */
+    bool pin;
+    char log_level[CONFIG_TEXT];
+    /* [data] */
+    char folder[CONFIG_TEXT];
+    uint64_t segment_bytes;
+    uint64_t items_max, sales_max, tickets_max;
+    /* [session] */
+    char jwt_keys[CONFIG_TEXT]; /* folder; empty: no shop tokens */
+    char issuer[CONFIG_TEXT], audience[CONFIG_TEXT];
+    uint64_t leeway_s;
+    bool guests;
+    uint64_t session_life_s, session_life_min_s; /* the latter: however short the shop's token lives */
+    uint64_t session_valid_from; /* seconds since 1970: sessions made before are over */
+    bool jti_required;           /* each token of the shop has one */
+    uint64_t jti_max;            /* used tokens that are remembered at a time */
+    /* [pass] */
+    uint64_t pass_life_s, pass_early_ms;
+    /* [room] */
+    uint64_t room_places_max;     /* people in the waiting rooms of all sales */
+    uint64_t room_open_ms;        /* a room takes people in from so long before the start on */
+    uint64_t room_beacon_wait_ms; /* so long a draw waits for the value of its beacon */
+    uint64_t room_turn_ms;        /* who has not bought by then does not hold up the line */
+    uint64_t room_rate_min, room_rate_max; /* people a second that go in while there is stock */
+    /* [human] */
+    uint64_t human_pow_hashes;  /* that solving takes, without suspicion or boost */
+    uint64_t human_challenge_s; /* life of a challenge */
+    uint64_t human_pictures;    /* ready for each edge and kind; 0: the work only */
+    uint64_t human_spent_max;   /* challenges and passes that are remembered as used, at a time */
+    char human_outside[CONFIG_TEXT];          /* none, or the service that stands in for pictures */
+    char human_outside_site_key[CONFIG_TEXT]; /* public */
+    char human_outside_secret_file[CONFIG_TEXT];
+    char human_outside_url[CONFIG_TEXT];  /* empty: the service's own */
+    char human_outside_fail[CONFIG_TEXT]; /* closed or open: where there is no verdict */
+    uint64_t human_outside_timeout_ms;
+    /* [admin] */
+    char admin_keys[CONFIG_TEXT]; /* file: name:role:sha256 of the key, a line each */
+    /* [cors] */
+    char origins[CONFIG_LIST]; /* separated by spaces or commas */
+    /* [channels] */
+    char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
+    /* [limits] */
+    uint64_t address_per_s, address_burst, address_entries;
+    uint64_t user_requests, user_window_ms, user_entries;
+    uint64_t admission_per_s;
+    uint64_t connections_per_address;
+    uint64_t v6_prefix; /* addresses that have so many bits in common count as one */
+    /* [proxy] */
+    char proxy_protocol[CONFIG_TEXT]; /* off or on */
+    char proxy_trusted[CONFIG_LIST];  /* blocks of addresses, separated by commas */
+    /* [orders] */
+    uint64_t lag_max;                 /* records that orders may be behind before wins stop */
+    uint64_t grace_ms;                /* from a start on, older orders are not closed for so long */
+    uint64_t user_refund_ms;          /* a user may give a paid order back for so long; 0: never */
+    char user_refund_to[CONFIG_TEXT]; /* stock, safety or write-off */
+    /* [payment] */
+    char providers[CONFIG_TEXT]; /* separated by commas: which of payment/provider_table.c */
+    char public_url[CONFIG_TEXT]; /* how providers and browsers reach this server; empty: as it listens */
+    uint64_t extend_ms;           /* starting to pay holds the order for so long at least, once */
+    uint64_t payment_calls_max;                     /* questions to providers at a time */
+    uint64_t query_ms, close_wait_ms, late_wait_ms; /* orders/cashier.h */
+    uint64_t ask_days;       /* so long an unanswered payment is asked about */
+    uint64_t create_wait_ms; /* how long the user's request waits for the provider */
+    /* [sandbox], also read by the bank */
+    bool sandbox_allow_public; /* other machines may reach a server that takes no real money */
+    uint64_t sandbox_lost, sandbox_doubled, sandbox_reordered, sandbox_wrong_amount,
+        sandbox_unreached, sandbox_unanswered, sandbox_short_paid, sandbox_delay_ms;
+    /* What providers want, each in its own section: provider_table[p]->settings[s]. */
+    char provider_values[PROVIDERS_MAX][PROVIDER_SETTINGS_MAX][CONFIG_TEXT];
+    /* [waitlist] */
+    bool waitlist_enabled;
+    uint64_t waitlist_window_ms;    /* to pay an offer */
+    uint64_t waitlist_max_per_item; /* who may wait for one item */
+    /* [reconcile] */
+    uint64_t reconcile_interval_ms; /* while a sale is open; 0: never by itself */
+    /* [switches]: how they stand at start (funnel/switches.h) */
+    uint64_t switch_pow_boost;
+    bool switch_refuse_new;
+    bool switch_bypass_address_limit, switch_bypass_user_limit, switch_bypass_human_check,
+        switch_bypass_waiting_room;
+    /* [media] */
+    uint64_t media_quota_bytes, media_upload_bytes; /* of all pictures, of one as it is sent */
+    /* [page] */
+    char image_origins[CONFIG_LIST]; /* whose pictures products may show, besides ours */
+    char login_url[CONFIG_TEXT];     /* where the shop's customers sign in */
+    /* [watch]: each rule off, report or ban */
+    char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],
+        watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT], watch_unpaid[CONFIG_TEXT];
+    uint64_t watch_rate_per_s, watch_rate_for_s, watch_failures_per_minute, watch_crowd_users,
+        watch_roaming_addresses, watch_early_ms, watch_early_starts, watch_regular_count,
+        watch_unpaid_wins;
+    uint64_t watch_ban_minutes, watch_bans_per_minute;
+    /* [webhook] */
+    char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
+    char webhook_secret_file[CONFIG_TEXT];
+    bool webhook_allow_private;
+};
+
+void config_defaults(struct config *config);
+MUST_CHECK enum status config_load_file(
+    struct config *config, const char *path, char error[CONFIG_ERROR]);
+MUST_CHECK enum status config_load_environment(struct config *config, char error[CONFIG_ERROR]);
+/* "section.key" and a value, as from the command line. */
+MUST_CHECK enum status config_set(
+    struct config *config, const char *name, const char *value, char error[CONFIG_ERROR]);
+MUST_CHECK enum status config_check(
+    const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
+void config_print(const struct config *config); /* every name with its value, on standard output */
+
+#endif

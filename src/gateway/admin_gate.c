@@ -1,0 +1,96 @@
+/* gateway/admin_gate.c: requests of operators. Their key is checked here, so that strangers never
+ * reach the desk. A right key is let in at any rate, and from a banned address too: a rule that bans
+ * an office must not keep its operators from lifting the ban. Wrong keys count against the rate of
+ * their address, and after a few the address waits before it may show another (funnel/lockout.h). */
+#include "base/log.h"
+#include "base/metrics.h"
+#include "funnel/token.h"
+#include "gateway/gateway_parts.h"
+
+#include <string.h>
+
+enum refused { REFUSED_MISSING, REFUSED_WRONG, REFUSED_WAITS, REFUSED_REASONS };
+#define REFUSED(reason) \
+    { \
+        .name = "stampede_admin_keys_refused_total", .labels = "reason=\"" reason "\"", \
+        .help = "Requests to the admin API without a right key.", .kind = METRIC_COUNTER \
+    }
+static struct metric refused[REFUSED_REASONS] = {
+    [REFUSED_MISSING] = REFUSED("missing"),
+    [REFUSED_WRONG] = REFUSED("wrong"),
+    [REFUSED_WAITS] = REFUSED("waits"),
+};
+
+void routes_admin_metrics_register(void)
+{
+    for (int reason = 0; reason < REFUSED_REASONS; reason++)
+        metrics_register(&refused[reason]);
+}
+
+/* A key of the file that was made by hand: its owner wonders. */
+static void weak_key_tell(const struct routes *routes, struct span key)
+{
+    const struct admin_key *weak = admin_keys_find_weak(&routes->settings->admin, key);
+    if (weak != NULL)
+        log_warn("admin", "the key of %s is refused: it was not made by 'stampede key new'; make another",
+            weak->name);
+}
+
+/* JSON everywhere but where pictures come in. */
+static bool type_fits(struct span path, struct span type)
+{
+    if (!span_equal(path, SPAN("/media")))
+        return content_is_json(type);
+    return span_starts_with(type, SPAN("image/")) || span_equal(type, SPAN("application/octet-stream"));
+}
+
+static enum edge_verdict key_refuse(struct exchange *exchange, bool shown)
+{
+    struct routes *routes = exchange->routes;
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    metric_add(&refused[shown ? REFUSED_WRONG : REFUSED_MISSING], 1);
+    if (shown) {
+        routes_watch_failed(exchange);
+        lockout_failed(routes->lockout, exchange->request->client, now_ms);
+    }
+    if (routes_address_banned(exchange))
+        return EDGE_REPLIED;
+    const uint32_t wait_ms = limits_address(routes->shared.limits, exchange->request->client, now_ms);
+    return wait_ms != 0 ? reply_too_fast(exchange, wait_ms)
+                        : reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
+}
+
+enum edge_verdict admin_request(struct exchange *exchange, struct span path)
+{
+    struct routes *routes = exchange->routes;
+    const struct http_request *request = exchange->request;
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    struct span key;
+    const bool shown = request->authorization.data != NULL && token_bearer(request->authorization, &key);
+    const uint32_t wait_ms = shown ? lockout_wait_ms(routes->lockout, request->client, now_ms) : 0;
+    if (wait_ms != 0) {
+        metric_add(&refused[REFUSED_WAITS], 1);
+        routes_watch_failed(exchange);
+        return reply_too_fast(exchange, wait_ms);
+    }
+    const struct admin_key *admin = shown ? admin_keys_find(&routes->settings->admin, key) : NULL;
+    if (admin == NULL && shown)
+        weak_key_tell(routes, key);
+    if (admin == NULL)
+        return key_refuse(exchange, shown);
+    lockout_passed(routes->lockout, request->client, now_ms);
+    if (request->body.size > 0 && !type_fits(path, request->content_type))
+        return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
+    struct span change_key = SPAN_NONE;
+    if (request->idempotency_key.data != NULL && !door_key_read(request->idempotency_key, &change_key))
+        return reply_problem(exchange, PROBLEM_BAD_KEY, NULL);
+    struct job *job = exchange_job(exchange, JOB_ADMIN, SHARE_ADMIN, 0);
+    if (job == NULL)
+        return EDGE_REPLIED;
+    size_t used = job_fill(job, request, path);
+    job->key = job_copy(job, &used, change_key);
+    job->role = admin->role;
+    memcpy(job->actor, admin->name, sizeof job->actor);
+    job_hand_in(routes, job);
+    return EDGE_DEFERRED;
+}

@@ -1,0 +1,75 @@
+/* gateway/anomaly_notes.c: what an edge notes about those who look like machines (funnel/anomaly/watch.h). A
+ * sold-out refusal is none of it: that is what a crowd gets. */
+#include "gateway/gateway_parts.h"
+
+const uint8_t watched_reasons[DOOR_REASONS] = {
+    [DOOR_GO] = WATCH_ASKED,
+    [DOOR_NOT_STARTED] = WATCH_ASKED,
+    [DOOR_TOO_FAST] = WATCH_TOO_FAST,
+    [DOOR_SESSION_INVALID] = WATCH_FAILED,
+    [DOOR_PASS_INVALID] = WATCH_FAILED,
+    [DOOR_PASS_EXPIRED] = WATCH_FAILED, /* once is a slow hand, a hundred times is a robot */
+    [DOOR_PASS_FOREIGN] = WATCH_FAILED,
+    [DOOR_PASS_SPENT] = WATCH_FAILED,
+};
+
+void routes_watch_door(struct routes *routes, const struct address *client, enum door_reason reason,
+    user_id user, item_id item)
+{
+    if (routes->watch == NULL)
+        return;
+    const struct board_item *shown = &routes->door.board->items[item];
+    const struct watch_event event = { .signal = watched_reasons[reason],
+        .now_ms = edge_now_ms(routes->edge),
+        .client = *client,
+        .user = user,
+        .start_ms = reason == DOOR_GO ? atomic_load_explicit(&shown->start_ms, memory_order_relaxed) : 0 };
+    watch_note(routes->watch, &event);
+}
+
+static void note(
+    struct routes *routes, const struct address *client, enum watch_signal signal, user_id user)
+{
+    const struct watch_event event = {
+        .signal = signal, .now_ms = edge_now_ms(routes->edge), .client = *client, .user = user
+    };
+    if (routes->watch != NULL)
+        watch_note(routes->watch, &event);
+}
+
+void routes_watch_failed(struct exchange *exchange)
+{
+    note(exchange->routes, exchange->request->client, WATCH_FAILED, 0);
+}
+
+void routes_watch_failed_of(struct routes *routes, const struct address *client)
+{
+    note(routes, client, WATCH_FAILED, 0);
+}
+
+void routes_watch_too_fast(struct exchange *exchange)
+{
+    note(exchange->routes, exchange->request->client, WATCH_TOO_FAST, 0);
+}
+
+void routes_watch_seen(struct exchange *exchange, user_id user)
+{
+    note(exchange->routes, exchange->request->client, WATCH_SEEN, user);
+}
+
+bool routes_address_banned(struct exchange *exchange)
+{
+    if (!ban_set_address(exchange->routes->door.bans, exchange->request->client))
+        return false;
+    reply_problem(exchange, PROBLEM_BANNED, NULL);
+    return true;
+}
+
+bool routes_banned(struct exchange *exchange, user_id user)
+{
+    const struct ban_set *bans = exchange->routes->door.bans;
+    if (!ban_set_address(bans, exchange->request->client) && !ban_set_user(bans, user))
+        return false;
+    reply_problem(exchange, PROBLEM_BANNED, NULL);
+    return true;
+}

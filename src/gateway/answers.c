@@ -1,0 +1,342 @@
+#include "gateway/answers.h"
+
+#include "base/clock.h"
+#include "edge/http_date.h"
+#include "edge/http_reply.h"
+
+#include <string.h>
+
+static const uint8_t from_door[DOOR_REASONS] = {
+    [DOOR_UNKNOWN_ITEM] = PROBLEM_UNKNOWN_ITEM,
+    [DOOR_NOT_STARTED] = PROBLEM_NOT_STARTED,
+    [DOOR_ENDED] = PROBLEM_ENDED,
+    [DOOR_PAUSED] = PROBLEM_PAUSED,
+    [DOOR_UNAVAILABLE] = PROBLEM_UNAVAILABLE,
+    [DOOR_BANNED] = PROBLEM_BANNED,
+    [DOOR_TOO_FAST] = PROBLEM_TOO_FAST,
+    [DOOR_SESSION_INVALID] = PROBLEM_SESSION_INVALID,
+    [DOOR_PASS_REQUIRED] = PROBLEM_PASS_REQUIRED,
+    [DOOR_PASS_INVALID] = PROBLEM_PASS_INVALID,
+    [DOOR_PASS_EXPIRED] = PROBLEM_PASS_EXPIRED,
+    [DOOR_PASS_FOREIGN] = PROBLEM_PASS_FOREIGN,
+    [DOOR_PASS_SPENT] = PROBLEM_PASS_SPENT,
+    [DOOR_BAD_BODY] = PROBLEM_BAD_BODY,
+    [DOOR_BAD_QUANTITY] = PROBLEM_BAD_QUANTITY,
+    [DOOR_BAD_CHANNEL] = PROBLEM_BAD_CHANNEL,
+    [DOOR_BAD_KEY] = PROBLEM_BAD_KEY,
+    [DOOR_KEY_REQUIRED] = PROBLEM_KEY_REQUIRED,
+    [DOOR_SOLD_OUT] = PROBLEM_SOLD_OUT,
+    [DOOR_NO_CHANCE] = PROBLEM_TOO_POPULAR,
+    [DOOR_TOO_POPULAR] = PROBLEM_TOO_POPULAR,
+    [DOOR_NOT_YOUR_TURN] = PROBLEM_NOT_YOUR_TURN,
+};
+
+static const uint8_t from_answer[ANSWERS] = {
+    [ANSWER_KEY_REUSED] = PROBLEM_KEY_REUSED,
+    [ANSWER_KEY_REQUIRED] = PROBLEM_KEY_REQUIRED,
+    [ANSWER_IN_PROGRESS] = PROBLEM_IN_PROGRESS,
+    [ANSWER_ALREADY_BOUGHT] = PROBLEM_ALREADY_BOUGHT,
+    [ANSWER_LIMIT_REACHED] = PROBLEM_LIMIT_REACHED,
+    [ANSWER_SOLD_OUT] = PROBLEM_SOLD_OUT,
+    [ANSWER_OPEN_ORDER] = PROBLEM_OPEN_ORDER,
+    [ANSWER_COOLING_DOWN] = PROBLEM_COOLING_DOWN,
+    [ANSWER_NOT_YOUR_MOMENT] = PROBLEM_NOT_YOUR_MOMENT,
+    [ANSWER_NOT_STARTED] = PROBLEM_NOT_STARTED,
+    [ANSWER_ENDED] = PROBLEM_ENDED,
+    [ANSWER_PAUSED] = PROBLEM_PAUSED,
+    [ANSWER_NOT_ELIGIBLE] = PROBLEM_NOT_ELIGIBLE,
+    [ANSWER_UNKNOWN_ITEM] = PROBLEM_UNKNOWN_ITEM,
+    [ANSWER_BAD_QUANTITY] = PROBLEM_BAD_QUANTITY,
+    [ANSWER_BAD_CHANNEL] = PROBLEM_BAD_CHANNEL,
+    [ANSWER_TOO_POPULAR] = PROBLEM_TOO_POPULAR,
+    [ANSWER_UNAVAILABLE] = PROBLEM_UNAVAILABLE,
+    [ANSWER_CONFLICT] = PROBLEM_CONFLICT,
+    [ANSWER_UNKNOWN_SALE] = PROBLEM_UNKNOWN_SALE,
+    [ANSWER_UNKNOWN_TICKET] = PROBLEM_UNKNOWN_ORDER,
+};
+
+/* With again_ms. */
+static bool tells_again(enum problem problem)
+{
+    return problem == PROBLEM_COOLING_DOWN || problem == PROBLEM_NOT_YOUR_MOMENT;
+}
+
+enum problem problem_from_answer(enum answer answer)
+{
+    return from_answer[answer];
+}
+
+struct edge_answer answer_from_door(const struct door_result *result)
+{
+    struct edge_answer answer = { .kind = from_door[result->reason] };
+    invariant(answer.kind != PROBLEM_NONE);
+    if (result->reason == DOOR_NOT_STARTED)
+        answer.b = result->start_ms;
+    if (result->reason == DOOR_SOLD_OUT)
+        answer.a = result->free;
+    if (result->reason == DOOR_TOO_FAST || result->reason == DOOR_TOO_POPULAR)
+        answer.a = result->wait_ms;
+    return answer;
+}
+
+struct edge_answer answer_from_outcome(const struct outcome *outcome)
+{
+    if (outcome->answer == ANSWER_WON || outcome->answer == ANSWER_REPEATED)
+        return (struct edge_answer){ .kind = PROBLEM_NONE,
+            .extra = (uint16_t)outcome->item,
+            .a = outcome->quantity,
+            .b = outcome->ticket,
+            .c = outcome->unit_price,
+            .d = outcome->pay_by_ms };
+    struct edge_answer answer = { .kind = from_answer[outcome->answer] };
+    invariant(answer.kind != PROBLEM_NONE);
+    if (outcome->answer == ANSWER_SOLD_OUT)
+        answer.a = outcome->free;
+    else if (outcome->answer == ANSWER_ALREADY_BOUGHT || outcome->answer == ANSWER_LIMIT_REACHED
+        || outcome->answer == ANSWER_OPEN_ORDER)
+        answer.b = outcome->ticket;
+    else if (tells_again(answer.kind))
+        answer.b = outcome->again_ms;
+    return answer;
+}
+
+/* A refusal rendered at start: the bytes, where the date stands, and where a ticket id or the
+ * seconds to wait go. */
+struct ready {
+    char bytes[640];
+    uint32_t size;
+    uint32_t date;   /* offset of the Date value */
+    uint32_t number; /* offset of what is filled in; 0: nothing */
+};
+enum { ENGLISH, CHINESE, LANGUAGES };
+static struct ready ready_plain[LANGUAGES][PROBLEMS];  /* sold out: none free */
+static struct ready ready_ticket[LANGUAGES][PROBLEMS]; /* with a ticket */
+
+static const char ticket_gap[] = "0000000000000000";
+
+static bool waits(enum problem problem)
+{
+    return problem_texts[problem].status == 503 || problem == PROBLEM_TOO_FAST;
+}
+
+/* With room for the longest wait: a user who is told to come back too early is counted again, and never
+ * gets in. */
+#define WAIT_LINE "Retry-After: 9999\r\n"
+static_assert(LIMITS_WAIT_MAX_MS / 1000 + 5 <= 9999, "the longest wait fits");
+
+/* When to come back: not before `wait_ms`, and up to five seconds later, so that nobody comes back all
+ * at once. Always as wide as in WAIT_LINE, with spaces in front. */
+static void wait_text(struct text *out, uint32_t wait_ms)
+{
+    const uint64_t seconds = wait_ms / 1000 + 1 + clock_monotonic_ns() / 1000 % 5;
+    for (uint64_t above = 1000; above > seconds; above /= 10)
+        text_literal(out, " ");
+    text_u64(out, seconds);
+}
+
+static const char *detail_in(int language, enum problem problem)
+{
+    return language == CHINESE ? problem_chinese(problem) : NULL;
+}
+
+static void ready_make(struct ready *ready, enum problem problem, int language, struct span more)
+{
+    struct text out = text_in(ready->bytes, sizeof ready->bytes);
+    problem_reply(&out, problem, detail_in(language, problem), more,
+        waits(problem) ? SPAN(WAIT_LINE) : SPAN_NONE, false);
+    invariant(!out.overflow);
+    ready->size = (uint32_t)out.size;
+    const char *date = memmem(out.data, out.size, "\r\nDate: ", 8);
+    invariant(date != NULL);
+    ready->date = (uint32_t)(date + 8 - out.data);
+    const char *gap = waits(problem) ? memmem(out.data, out.size, "Retry-After: ", 13)
+        : more.size > 0              ? memmem(out.data, out.size, ticket_gap, 16)
+                                     : NULL;
+    ready->number = gap == NULL ? 0 : (uint32_t)(gap - out.data) + (waits(problem) ? 13 : 0);
+}
+
+static void ready_won_make(void);
+
+void answers_create(void)
+{
+    ready_won_make();
+    problems_chinese_create();
+    for (int i = 0; i < LANGUAGES * PROBLEMS; i++) {
+        const int language = i / PROBLEMS;
+        const enum problem problem = (enum problem)(i % PROBLEMS);
+        if (problem == PROBLEM_NONE)
+            continue;
+        ready_make(&ready_plain[language][problem], problem, language,
+            problem == PROBLEM_SOLD_OUT ? SPAN(",\"free\":0") : SPAN_NONE);
+        ready_make(&ready_ticket[language][problem], problem, language,
+            SPAN(",\"ticket\":\"0000000000000000\""));
+    }
+}
+
+static void ready_fill(const struct edge_answer *answer, const struct funnel_keys *keys, char *at)
+{
+    struct text gap = text_in(at, 16);
+    if (waits(answer->kind))
+        wait_text(&gap, answer->a);
+    else
+        text_hex64(&gap, funnel_ticket_id(keys, answer->b));
+}
+
+static inline void ready_render(const struct ready *ready, const struct edge_answer *answer,
+    const struct funnel_keys *keys, struct text *out)
+{
+    const size_t start = out->size;
+    text_add(out, span_of(ready->bytes, ready->size));
+    if (__builtin_expect(out->overflow, 0))
+        return;
+    memcpy(out->data + start + ready->date, http_date(), HTTP_DATE_CHARS);
+    if (ready->number != 0)
+        ready_fill(answer, keys, out->data + start + ready->number);
+}
+
+/* The numbers of a win, from where the fixed part of the body ends. */
+static void won_numbers(const struct edge_answer *answer, struct text *out)
+{
+    text_u64(out, answer->extra);
+    text_literal(out, ",\"quantity\":");
+    text_u64(out, answer->a);
+    text_literal(out, ",\"unit_price\":");
+    text_u64(out, answer->c);
+    text_literal(out, ",\"pay_by_ms\":");
+    text_u64(out, answer->d);
+    text_literal(out, "}");
+}
+
+static void won_render_slowly(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
+{
+    char body_bytes[256], header_bytes[512];
+    struct text body = text_in(body_bytes, sizeof body_bytes);
+    struct text head = text_in(header_bytes, sizeof header_bytes);
+    const uint64_t ticket = funnel_ticket_id(keys, answer->b);
+    text_literal(&body, "{\"outcome\":\"won\",\"ticket\":\"");
+    text_hex64(&body, ticket);
+    text_literal(&body, "\",\"order\":\"");
+    text_hex64(&body, funnel_order_id(keys, answer->b));
+    text_literal(&body, "\",\"item\":");
+    won_numbers(answer, &body);
+    text_literal(&head, "Cache-Control: no-store\r\nLocation: /v1/tickets/");
+    text_hex64(&head, ticket);
+    text_literal(&head, "\r\n");
+    text_add(&head, headers);
+    invariant(!body.overflow && !head.overflow);
+    http_reply(out, 202, SPAN("application/json"), text_span(&head), text_span(&body), closing);
+}
+
+/* A win rendered at start up to its numbers, and where the rest goes. */
+static struct {
+    char bytes[512];
+    uint32_t size, body; /* the head's size is `body` */
+    uint32_t date, length, location, ticket, order;
+} ready_won;
+
+static uint32_t offset_after(const char *text, size_t size, const char *mark)
+{
+    const char *found = memmem(text, size, mark, strlen(mark));
+    invariant(found != NULL);
+    return (uint32_t)((size_t)(found - text) + strlen(mark));
+}
+
+static void ready_won_make(void)
+{
+    const struct funnel_keys keys = { 0 }; /* any will do: what they make is filled in later */
+    struct text out = text_in(ready_won.bytes, sizeof ready_won.bytes);
+    won_render_slowly(&(struct edge_answer){ .b = 1 }, &keys, SPAN_NONE, false, &out);
+    invariant(!out.overflow);
+    ready_won.date = offset_after(out.data, out.size, "\r\nDate: ");
+    ready_won.length = offset_after(out.data, out.size, "\r\nContent-Length: ");
+    ready_won.location = offset_after(out.data, out.size, "/v1/tickets/");
+    ready_won.body = offset_after(out.data, out.size, "\r\n\r\n");
+    ready_won.ticket = offset_after(out.data, out.size, "\"ticket\":\"");
+    ready_won.order = offset_after(out.data, out.size, "\"order\":\"");
+    ready_won.size = offset_after(out.data, out.size, "\"item\":");
+}
+
+static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
+{
+    char *start = out->data + out->size;
+    if (headers.size > 0 || closing || out->capacity - out->size < 2 * sizeof ready_won.bytes) {
+        won_render_slowly(answer, keys, headers, closing, out);
+        return;
+    }
+    text_add(out, span_of(ready_won.bytes, ready_won.size));
+    won_numbers(answer, out);
+    memcpy(start + ready_won.date, http_date(), HTTP_DATE_CHARS);
+    struct text hex = text_in(start + ready_won.ticket, 16);
+    text_hex64(&hex, funnel_ticket_id(keys, answer->b));
+    memcpy(start + ready_won.location, start + ready_won.ticket, 16);
+    hex = text_in(start + ready_won.order, 16);
+    text_hex64(&hex, funnel_order_id(keys, answer->b));
+    /* The body has three digits of length whatever its numbers are. */
+    const size_t length = (size_t)(out->data + out->size - start) - ready_won.body;
+    invariant(length >= 100 && length <= 999);
+    struct text digits = text_in(start + ready_won.length, 3);
+    text_u64(&digits, length);
+}
+
+void answer_again_members(uint64_t again_ms, struct text *out)
+{
+    text_literal(out, ",\"again_ms\":");
+    text_u64(out, again_ms);
+}
+
+uint64_t answer_retry_s(uint64_t again_ms)
+{
+    const uint64_t now_ms = clock_now_ms();
+    return again_ms > now_ms ? (again_ms - now_ms + 999) / 1000 : 1;
+}
+
+static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
+{
+    char more_bytes[64], header_bytes[512];
+    struct text more = text_in(more_bytes, sizeof more_bytes);
+    struct text head = text_in(header_bytes, sizeof header_bytes);
+    const enum problem problem = answer->kind;
+    if (problem == PROBLEM_SOLD_OUT) {
+        text_literal(&more, ",\"free\":");
+        text_u64(&more, answer->a);
+    } else if (problem == PROBLEM_NOT_STARTED) {
+        text_literal(&more, ",\"start_ms\":");
+        text_u64(&more, answer->b);
+    } else if (tells_again(problem)) {
+        answer_again_members(answer->b, &more);
+        text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)answer_retry_s(answer->b));
+    } else if (answer->b != 0) {
+        text_literal(&more, ",\"ticket\":\"");
+        text_hex64(&more, funnel_ticket_id(keys, answer->b));
+        text_literal(&more, "\"");
+    }
+    if (waits(problem)) {
+        text_literal(&head, "Retry-After: ");
+        wait_text(&head, answer->a);
+        text_literal(&head, "\r\n");
+    }
+    text_add(&head, headers);
+    const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
+    problem_reply(out, problem, detail_in(language, problem), text_span(&more), text_span(&head), closing);
+}
+
+void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out)
+{
+    const enum problem problem = answer->kind;
+    if (problem == PROBLEM_NONE) {
+        won_render(answer, keys, headers, closing, out);
+        return;
+    }
+    const bool simple = problem != PROBLEM_NOT_STARTED && !tells_again(problem)
+        && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
+    const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
+    if (simple && headers.size == 0 && !closing)
+        ready_render(answer->b != 0 ? &ready_ticket[language][problem] : &ready_plain[language][problem],
+            answer, keys, out);
+    else
+        refusal_render(answer, keys, headers, closing, out);
+}

@@ -1,0 +1,29 @@
+/* gateway/answers.h: what a purchase is told, as a compact edge_answer first and as bytes when
+ * its turn comes. Refusals without numbers are rendered once at start; a reply is then one copy. */
+#ifndef STAMPEDE_GATEWAY_ANSWERS_H
+#define STAMPEDE_GATEWAY_ANSWERS_H
+
+#include "api/problems.h"
+#include "contract/command.h"
+#include "edge/edge.h"
+#include "funnel/door.h"
+#include "funnel/keys.h"
+
+void answers_create(void); /* once, at start */
+
+/* edge_answer.flags: which origin may read it (0: none), and in which language it is told. */
+enum { ANSWER_ORIGIN = 0x0f, ANSWER_CHINESE = 0x10 };
+
+/* edge_answer.kind is an enum problem (PROBLEM_NONE: won); the numbers are the answer's own. */
+struct edge_answer answer_from_door(const struct door_result *result);
+struct edge_answer answer_from_outcome(const struct outcome *outcome);
+enum problem problem_from_answer(enum answer answer);
+/* Of a refusal that tells when it is over: the member of its body, and its Retry-After. */
+void answer_again_members(uint64_t again_ms, struct text *out);
+uint64_t answer_retry_s(uint64_t again_ms);
+
+/* In the language of answer->flags. `headers`: further header lines (CORS), or empty. */
+void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
+    struct span headers, bool closing, struct text *out);
+
+#endif

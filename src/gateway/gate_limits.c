@@ -1,0 +1,69 @@
+#include "gateway/gate_limits.h"
+
+#include "base/random.h"
+
+#include <stdio.h>
+
+enum { CALLERS_MAX = 1 << 20 }; /* addresses whose connections are counted apart */
+
+static struct limits_rates rates_of(const struct config *config)
+{
+    return (struct limits_rates){ .address_per_s = (uint32_t)config->address_per_s,
+        .address_burst = (uint32_t)config->address_burst,
+        .user_requests = (uint32_t)config->user_requests,
+        .user_window_ms = (uint32_t)config->user_window_ms,
+        .admission_per_s = (uint32_t)config->admission_per_s };
+}
+
+static enum status callers_open(struct gate_limits *gate, const struct config *config, uint32_t edges)
+{
+    const uint64_t most = edges * config->connections_max;
+    struct hash_key key;
+    if (config->connections_per_address == 0)
+        return STATUS_OK;
+    random_secret(&key, sizeof key);
+    return caller_counts_create(&gate->callers, most < CALLERS_MAX ? (uint32_t)most : CALLERS_MAX,
+        (uint32_t)config->connections_per_address, (uint32_t)config->v6_prefix, key);
+}
+
+enum status gate_limits_open(
+    struct gate_limits *gate, const struct config *config, uint32_t edges, char error[CONFIG_ERROR])
+{
+    struct limits_config limits = { .addresses = (uint32_t)config->address_entries,
+        .users = (uint32_t)config->user_entries,
+        .items = (uint32_t)config->items_max,
+        .user_requests_max = (uint32_t)config->user_requests,
+        .v6_bits = (uint32_t)config->v6_prefix,
+        .rates = rates_of(config) };
+    struct span bad;
+    random_secret(&limits.key, sizeof limits.key);
+    if (trusted_parse(&gate->trusted, span_from_string(config->proxy_trusted), &bad) != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "proxy.trusted: %.*s", (int)bad.size, bad.data);
+        return STATUS_BAD_INPUT;
+    }
+    gate->trusted.proxy_protocol = strcmp(config->proxy_protocol, "on") == 0;
+    enum status status = limits_create(&gate->limits, &limits);
+    if (status == STATUS_OK)
+        status = callers_open(gate, config, edges);
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "no memory for the tables of [limits]");
+    return status;
+}
+
+void gate_limits_close(struct gate_limits *gate)
+{
+    limits_free(gate->limits);
+    caller_counts_free(gate->callers);
+}
+
+void gate_limits_apply(struct limits *limits, const struct switches *switches, const struct config *config)
+{
+    struct limits_rates rates = rates_of(config);
+    rates.admission_per_s = switch_value(switches, SWITCH_ADMISSION_PER_S);
+    rates.address_per_s = switch_value(switches, SWITCH_BYPASS_ADDRESS_LIMIT) != 0
+        ? 0
+        : switch_value(switches, SWITCH_ADDRESS_RATE);
+    if (switch_value(switches, SWITCH_BYPASS_USER_LIMIT) != 0)
+        rates.user_requests = 0;
+    limits_set(limits, &rates);
+}

@@ -1,0 +1,26 @@
+/* gateway/gate_limits.h: what all edges share to tell who comes how fast: the limits (funnel/limits.h),
+ * the connections of each address and the proxies that are trusted, as configured and as the switches
+ * say. Memory: at open. */
+#ifndef STAMPEDE_GATEWAY_GATE_LIMITS_H
+#define STAMPEDE_GATEWAY_GATE_LIMITS_H
+
+#include "config/config.h"
+#include "edge/caller_counts.h"
+#include "edge/forwarded.h"
+#include "funnel/limits.h"
+#include "funnel/switches.h"
+
+struct gate_limits {
+    struct limits *limits;
+    struct caller_counts *callers; /* NULL: no cap */
+    struct trusted trusted;
+};
+
+MUST_CHECK enum status gate_limits_open(struct gate_limits *gate, const struct config *config,
+    uint32_t edges, char error[CONFIG_ERROR]);
+void gate_limits_close(struct gate_limits *gate); /* accepts a zeroed one */
+/* The rates that follow from configuration and switches, for all edges at once. Thread: one. */
+void gate_limits_apply(
+    struct limits *limits, const struct switches *switches, const struct config *config);
+
+#endif

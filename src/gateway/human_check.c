@@ -1,0 +1,140 @@
+/* gateway/human_check.c: the human check on the edge: hands out challenges, and asks for their solution
+ * before a pass is given. */
+#include "base/address.h"
+#include "funnel/switches.h"
+#include "gateway/gateway_parts.h"
+
+static _Thread_local char challenge[HUMAN_CHALLENGE_BYTES_MAX];
+
+static struct human_visit visit_of(
+    struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user)
+{
+    const struct routes *routes = exchange->routes;
+    const struct address source = address_group(exchange->request->client, ADDRESS_GROUP_BITS);
+    return (struct human_visit){ .asked = sale->human_check,
+        .item = item,
+        .user = user,
+        .source = address_hash(routes->keys.spent, &source),
+        .pow_boost = switch_value(routes->shared.switches, SWITCH_POW_BOOST),
+        .now_ms = edge_now_ms(routes->edge),
+        .client = exchange->request->client };
+}
+
+/* ?kind=…, or what the sale asks for. False: answered with what is wrong. */
+static bool kind_read(struct exchange *exchange, enum human_check asked, enum human_check *kind)
+{
+    const struct span text = query_value(exchange->request->query, "kind");
+    *kind = asked;
+    if (text.data == NULL)
+        return true;
+    if (span_equal(text, span_from_string(human_kind_name(&exchange->routes->human, asked))))
+        return true;
+    if (span_equal(text, SPAN("pow"))) {
+        *kind = HUMAN_POW;
+        return true;
+    }
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "kind must be one that the sale accepts: see human_check.");
+    return false;
+}
+
+/* Too many failures: come back when they have faded. */
+static enum edge_verdict refused_reply(struct exchange *exchange)
+{
+    char bytes[512], retry[32];
+    struct text body = text_in(bytes, sizeof bytes), header = text_in(retry, sizeof retry);
+    text_format(&header, "Retry-After: %d\r\n", HUMAN_REFUSED_RETRY_S);
+    problem_body(
+        &body, PROBLEM_HUMAN_REFUSED, exchange_detail(exchange, PROBLEM_HUMAN_REFUSED), SPAN_NONE);
+    invariant(!body.overflow && !header.overflow);
+    return reply_bytes(exchange, problem_texts[PROBLEM_HUMAN_REFUSED].status,
+        SPAN("application/problem+json"), text_span(&header), text_span(&body));
+}
+
+enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
+{
+    struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    struct text body = text_in(challenge, sizeof challenge);
+    enum human_check kind;
+    const user_id user = session_user(exchange);
+    if (user == 0)
+        return EDGE_REPLIED;
+    if (catalog == NULL)
+        return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
+    const struct catalog_item *found = catalog_item_find(catalog, item);
+    const struct catalog_sale *sale = found == NULL ? NULL : catalog_sale_of(catalog, found);
+    if (sale == NULL)
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
+    if (sale->human_check == HUMAN_NONE)
+        return reply_problem(exchange, PROBLEM_CONFLICT, "This sale asks for no human check.");
+    if (!kind_read(exchange, sale->human_check, &kind))
+        return EDGE_REPLIED;
+    const struct human_visit visit = visit_of(exchange, sale, item, user);
+    if (human_refused(&routes->human, &visit))
+        return refused_reply(exchange);
+    human_challenge(&routes->human, &visit, kind, &body);
+    return reply_json(exchange, 200, &body, false);
+}
+
+/* The refusal, with the kinds that the sale accepts and where to get a challenge. */
+static void refuse(
+    struct exchange *exchange, enum problem problem, const struct catalog_sale *sale, item_id item)
+{
+    char bytes[1024], members[160];
+    struct text body = text_in(bytes, sizeof bytes), more = text_in(members, sizeof members);
+    text_literal(&more, ",\"kinds\":[");
+    if (sale->human_check != HUMAN_POW)
+        text_format(&more, "\"%s\",", human_kind_name(&exchange->routes->human, sale->human_check));
+    text_format(&more, "\"pow\"],\"challenge\":\"/v1/items/%u/challenge\"", item);
+    problem_body(&body, problem, exchange_detail(exchange, problem), text_span(&more));
+    invariant(!body.overflow && !more.overflow);
+    reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
+        SPAN_NONE, text_span(&body));
+}
+
+bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user)
+{
+    const struct routes *routes = exchange->routes;
+    if (sale->human_check == HUMAN_NONE
+        || switch_value(routes->shared.switches, SWITCH_BYPASS_HUMAN_CHECK) != 0)
+        return true;
+    const struct human_visit visit = visit_of(exchange, sale, item, user);
+    switch (human_judge(&routes->human, &visit, exchange->request->body)) {
+    case HUMAN_PASSED:
+        return true;
+    case HUMAN_ABSENT:
+        refuse(exchange, PROBLEM_HUMAN_REQUIRED, sale, item);
+        break;
+    case HUMAN_MALFORMED:
+        reply_problem(exchange, PROBLEM_BAD_BODY, "Send {\"solution\":…} as the challenge asks.");
+        break;
+    case HUMAN_FAILED:
+        routes_watch_failed(exchange);
+        refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
+        break;
+    case HUMAN_OLD: /* nobody's fault */
+        refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
+        break;
+    case HUMAN_SPENT:
+        routes_watch_failed(exchange);
+        refuse(exchange, PROBLEM_HUMAN_SPENT, sale, item);
+        break;
+    case HUMAN_PENDING:
+        reply_problem(exchange, PROBLEM_IN_PROGRESS,
+            "The verdict is being asked for. Send the same request again shortly.");
+        break;
+    case HUMAN_AWAY:
+        reply_problem(exchange, PROBLEM_UNAVAILABLE,
+            "The service that checks visitors gives no verdict. Get a new challenge.");
+        break;
+    case HUMAN_REFUSED:
+        routes_watch_failed(exchange);
+        refused_reply(exchange);
+        break;
+    case HUMAN_CROWDED:
+    case HUMAN_ANSWERS:
+        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,36 @@
+/* gateway/human_shared.h: what the edges share for the human check, single-use passes and tokens: what
+ * was spent, whose checks failed, who took passes, and the pictures, with the thread that draws them.
+ * Thread: opened and closed by the main thread; the pieces have their own rules (funnel/human/human.h). */
+#ifndef STAMPEDE_GATEWAY_HUMAN_SHARED_H
+#define STAMPEDE_GATEWAY_HUMAN_SHARED_H
+
+#include "base/thread.h"
+#include "config/config.h"
+#include "funnel/human/human.h"
+#include "gateway/human_outside.h"
+
+struct human_desk {
+    struct arena arena;
+    struct spent *spent;
+    struct spent *tokens; /* of the shop, by jti */
+    struct spent *tries;
+    struct suspicion *failures, *passes;
+    struct picture_pool *pool; /* NULL: human.pictures is 0, or a service stands in for them */
+    struct human_outside_desk outside;
+    uint32_t start; /* names this process in its challenges */
+    struct thread thread;
+    struct wake wake;
+    _Atomic bool stop;
+};
+
+MUST_CHECK enum status human_desk_open(
+    struct human_desk *desk, const struct config *config, uint32_t edges, char error[CONFIG_ERROR]);
+MUST_CHECK enum status human_desk_start(struct human_desk *desk);
+void human_desk_stop(struct human_desk *desk); /* accepts one that was never started */
+void human_desk_close(struct human_desk *desk); /* accepts a zeroed one; when no edge runs any more */
+
+/* What an edge asks with; `keys` are its own. */
+struct human human_desk_edge(const struct human_desk *desk, const struct config *config,
+    const struct funnel_keys *keys, uint32_t edge);
+
+#endif

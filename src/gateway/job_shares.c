@@ -1,0 +1,99 @@
+#include "gateway/job_shares.h"
+
+struct share_row {
+    uint32_t slots;
+    size_t request_bytes, response_bytes;
+    bool people; /* bounded by user */
+};
+
+enum {
+    REQUEST_SMALL = HTTP_HEAD_MAX + JOB_BODY_SMALL,
+    REQUEST_LARGE = HTTP_HEAD_MAX + HTTP_BODY_MAX,
+    RESPONSE_SMALL = 16 * 1024,
+    JOB_SPARE = 256, /* what the arena rounds up */
+};
+
+static const struct share_row rows[JOB_SHARES] = {
+    [SHARE_ADMIN] = { 24, REQUEST_LARGE, JOB_RESPONSE_BYTES, false },
+    [SHARE_CALLBACK] = { 64, REQUEST_LARGE, RESPONSE_SMALL, false },
+    [SHARE_SANDBOX] = { 256, REQUEST_SMALL, RESPONSE_SMALL, false },
+    [SHARE_PAY] = { 1024, REQUEST_SMALL, RESPONSE_SMALL, true },
+    [SHARE_VIEW] = { 256, REQUEST_SMALL, JOB_RESPONSE_BYTES, true },
+    [SHARE_PUSH] = { 64, 0, JOB_RESPONSE_BYTES, false },
+};
+static_assert(24 + 64 + 256 + 1024 + 256 + 64 < JOB_SLOTS, "the desk's rings always have room for a job");
+
+size_t job_shares_bytes(void)
+{
+    size_t bytes = 4096;
+    for (int share = 0; share < JOB_SHARES; share++)
+        bytes += rows[share].slots
+            * (sizeof(struct job) + sizeof(user_id) + rows[share].request_bytes
+                + rows[share].response_bytes + JOB_SPARE);
+    return bytes;
+}
+
+void job_shares_create(struct job_shares *shares, struct arena *arena)
+{
+    for (int share = 0; share < JOB_SHARES; share++) {
+        const struct share_row *row = &rows[share];
+        struct job_pool *pool = &shares->pools[share];
+        *pool = (struct job_pool){ .slots = row->slots };
+        pool->jobs = arena_take(arena, row->slots, sizeof *pool->jobs);
+        pool->users = arena_take(arena, row->slots, sizeof *pool->users);
+        for (uint32_t i = row->slots; i-- > 0;) {
+            struct job *job = &pool->jobs[i];
+            *job = (struct job){ .share = (uint8_t)share,
+                .request_bytes = row->request_bytes,
+                .response_bytes = row->response_bytes,
+                .next = pool->free };
+            job->request = row->request_bytes == 0 ? NULL : arena_take(arena, 1, row->request_bytes);
+            job->response = arena_take(arena, 1, row->response_bytes);
+            pool->free = job;
+        }
+    }
+}
+
+bool job_shares_user_full(const struct job_shares *shares, enum job_share share, user_id user)
+{
+    const struct job_pool *pool = &shares->pools[share];
+    if (!rows[share].people || user == 0 || pool->taken < pool->slots / 2)
+        return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pool->slots; i++)
+        count += pool->users[i] == user;
+    return count >= JOBS_PER_USER;
+}
+
+struct job *job_shares_take(struct job_shares *shares, enum job_share share, user_id user)
+{
+    struct job_pool *pool = &shares->pools[share];
+    struct job *job = pool->free;
+    if (job == NULL || job_shares_user_full(shares, share, user))
+        return NULL;
+    pool->free = job->next;
+    pool->taken++;
+    pool->users[job - pool->jobs] = user;
+    *job = (struct job){ .share = job->share,
+        .user = user,
+        .request = job->request,
+        .request_bytes = job->request_bytes,
+        .response = job->response,
+        .response_bytes = job->response_bytes };
+    return job;
+}
+
+void job_shares_give(struct job_shares *shares, struct job *job)
+{
+    struct job_pool *pool = &shares->pools[job->share];
+    invariant(job >= pool->jobs && job < pool->jobs + pool->slots && pool->taken > 0);
+    pool->taken--;
+    pool->users[job - pool->jobs] = 0;
+    job->next = pool->free;
+    pool->free = job;
+}
+
+uint32_t job_shares_free(const struct job_shares *shares, enum job_share share)
+{
+    return shares->pools[share].slots - shares->pools[share].taken;
+}

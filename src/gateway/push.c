@@ -1,0 +1,501 @@
+#include "gateway/push.h"
+
+#include "base/metrics.h"
+#include "edge/websocket.h"
+#include "funnel/token.h"
+#include "gateway/gateway_parts.h"
+#include "gateway/push_items.h"
+#include "gateway/push_subscription.h"
+#include "gateway/push_table.h"
+
+#include <stdlib.h>
+
+enum {
+    VISITS_BUSY = 1024, /* sockets a turn while there is something to tell them */
+    VISITS_IDLE = 64,   /* and otherwise, to see which sessions are over */
+    AWAY_PAUSE_MS = 1000,
+    ROOM_MS = 500, /* between two looks at where people in waiting rooms stand */
+    FRAME_BYTES = JOB_RESPONSE_BYTES + 4096,
+};
+static const struct span protocol = SPAN("stampede.v1");
+static const struct span bearer_prefix = SPAN("bearer.");
+
+struct push {
+    struct push_table table;
+    struct push_items items;
+    struct arena arena;
+    uint32_t sockets_max;    /* the rest of the connections is for buying */
+    uint32_t hand;           /* the slot to visit next */
+    uint32_t visits_left;    /* until all have heard of the last change */
+    uint8_t round;           /* of telling everybody everything */
+    uint64_t tick_ms;        /* next look at items and sessions */
+    uint64_t pause_until_ms; /* the database is away */
+    uint64_t room_ms;        /* next look at waiting rooms */
+    uint32_t room_sockets;   /* that follow one */
+};
+
+static struct metric metric_sockets = {
+    .name = "stampede_push_sockets", .help = "Push connections that are open.", .kind = METRIC_GAUGE
+};
+static struct metric metric_messages = { .name = "stampede_push_messages_total",
+    .help = "Messages sent on push connections.",
+    .kind = METRIC_COUNTER };
+enum cut { CUT_SLOW, CUT_SILENT, CUT_BAD_MESSAGE, CUT_SESSION, CUT_TOO_MANY, CUTS };
+#define CUT_METRIC(cut, text) \
+    [cut] = { .name = "stampede_push_cut_total", \
+        .labels = "reason=\"" text "\"", \
+        .help = "Push connections that were ended here, by reason.", \
+        .kind = METRIC_COUNTER }
+static struct metric metric_cut[CUTS] = {
+    CUT_METRIC(CUT_SLOW, "slow"),
+    CUT_METRIC(CUT_SILENT, "silent"),
+    CUT_METRIC(CUT_BAD_MESSAGE, "bad-message"),
+    CUT_METRIC(CUT_SESSION, "session"),
+    CUT_METRIC(CUT_TOO_MANY, "too-many"),
+};
+
+void push_metrics_register(void)
+{
+    metrics_register(&metric_sockets);
+    metrics_register(&metric_messages);
+    for (int cut = 0; cut < CUTS; cut++)
+        metrics_register(&metric_cut[cut]);
+}
+
+enum status push_open(struct push **out, const struct routes *routes)
+{
+    const uint32_t connections = (uint32_t)routes->shared.config->connections_max;
+    const uint32_t slots = connections + EDGE_TURNED_AWAY_SLOTS;
+    struct push *push = calloc(1, sizeof *push);
+    *out = NULL;
+    if (push == NULL)
+        return STATUS_FULL;
+    if (arena_open(&push->arena, push_table_bytes(slots) + 4096) != STATUS_OK) {
+        free(push);
+        return STATUS_FULL;
+    }
+    push_table_create(&push->table, &push->arena, slots);
+    push->sockets_max = connections - connections / 4;
+    *out = push;
+    return STATUS_OK;
+}
+
+void push_close(struct push *push)
+{
+    if (push == NULL)
+        return;
+    arena_close(&push->arena);
+    free(push);
+}
+
+/* ---- sockets come and go ---- */
+
+static void watched_drop(struct push *push, struct push_socket *socket)
+{
+    for (uint32_t i = 0; i < socket->watched_count; i++)
+        push_items_unwatch(&push->items, socket->watched[i]);
+    socket->watched_count = 0;
+}
+
+static void socket_drop(struct push *push, struct push_socket *socket)
+{
+    watched_drop(push, socket);
+    push->room_sockets -= socket->room != 0;
+    push_table_remove(&push->table, socket);
+    metric_add(&metric_sockets, UINT64_MAX); /* one less: cells of a gauge may go below zero */
+}
+
+/* Says why and forgets it; its end is no news then. */
+static void socket_end(
+    struct routes *routes, struct push_socket *socket, enum cut cut, int code, const char *reason)
+{
+    edge_socket_close(routes->edge, socket->socket, code, reason);
+    metric_add(&metric_cut[cut], 1);
+    socket_drop(routes->push, socket);
+}
+
+static void watch_set(struct routes *routes, struct push_socket *socket, const struct push_watch *watch)
+{
+    struct push *push = routes->push;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    watched_drop(push, socket);
+    for (uint32_t i = 0; i < watch->count; i++) {
+        if (catalog == NULL || catalog_item_find(catalog, watch->items[i]) == NULL)
+            continue; /* a draft may be preheated, but it is nobody's business */
+        const int place = push_items_watch(&push->items, routes->door.board, watch->items[i],
+            socket->channel, edge_now_ms(routes->edge));
+        if (place >= 0)
+            socket->watched[socket->watched_count++] = (uint8_t)place;
+    }
+    socket->items_seen = push->items.changes;
+}
+
+static void socket_add(struct exchange *exchange, const struct session *session,
+    const struct push_watch *watch, sale_id room)
+{
+    struct routes *routes = exchange->routes;
+    struct push *push = routes->push;
+    struct push_socket *oldest = push_table_excess(&push->table, session->user);
+    if (oldest != NULL)
+        socket_end(routes, oldest, CUT_TOO_MANY, WEBSOCKET_POLICY, "too many connections of one user");
+    const uint64_t id = edge_socket(exchange->token);
+    struct push_socket *socket = push_table_add(&push->table, edge_socket_slot(id), id, session->user);
+    socket->expires_s = session->expires_s;
+    socket->channel = session->channel;
+    socket->issued_s = session->issued_s;
+    socket->key_mark = session->key_mark;
+    socket->round = push->round;
+    socket->room = room;
+    push->room_sockets += room != 0;
+    watch_set(routes, socket, watch);
+    push_table_want(&push->table, socket, PUSH_STATE, 0);
+    metric_add(&metric_sockets, 1);
+}
+
+void push_gone(struct routes *routes, uint64_t id, enum edge_socket_end end)
+{
+    struct push *push = routes->push;
+    struct push_socket *socket = push_table_find(&push->table, edge_socket_slot(id), id);
+    if (socket == NULL)
+        return;
+    if (end == EDGE_SOCKET_SLOW)
+        metric_add(&metric_cut[CUT_SLOW], 1);
+    else if (end == EDGE_SOCKET_SILENT)
+        metric_add(&metric_cut[CUT_SILENT], 1);
+    else if (end == EDGE_SOCKET_BAD_FRAME)
+        metric_add(&metric_cut[CUT_BAD_MESSAGE], 1);
+    socket_drop(push, socket);
+}
+
+/* ---- the request ---- */
+
+/* A page of our own or of an origin that the configuration names; programs send none. */
+static bool origin_is_allowed(const struct exchange *exchange)
+{
+    const struct http_request *request = exchange->request;
+    struct span origin = request->origin;
+    if (origin.data == NULL || exchange->cors != 0)
+        return true;
+    if (span_starts_with(origin, SPAN("https://")))
+        origin = span_of(origin.data + 8, origin.size - 8);
+    else if (span_starts_with(origin, SPAN("http://")))
+        origin = span_of(origin.data + 7, origin.size - 7);
+    else
+        return false;
+    return origin.size > 0 && span_equal_ignoring_case(origin, request->host);
+}
+
+/* Browsers can't set headers here: the session travels as a protocol name. */
+static bool session_read(
+    struct exchange *exchange, struct span protocols, struct span *chosen, struct session *session)
+{
+    struct span name, token = SPAN_NONE;
+    *chosen = SPAN_NONE;
+    if (exchange->request->authorization.data != NULL
+        && !token_bearer(exchange->request->authorization, &token))
+        token = SPAN(""); /* there, and no good */
+    while (websocket_protocol_take(&protocols, &name)) {
+        if (span_equal(name, protocol))
+            *chosen = protocol;
+        else if (token.data == NULL && span_starts_with(name, bearer_prefix))
+            token = span_of(name.data + bearer_prefix.size, name.size - bearer_prefix.size);
+    }
+    if (token.data == NULL) {
+        reply_problem(exchange, PROBLEM_SESSION_REQUIRED,
+            "Send the session as the protocol bearer.<session>, or as Authorization: Bearer.");
+        return false;
+    }
+    if (session_good(exchange->routes, token, session))
+        return true;
+    routes_watch_failed(exchange);
+    reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
+    return false;
+}
+
+static enum edge_verdict reply_upgrade_required(struct exchange *exchange)
+{
+    char bytes[512];
+    struct text body = text_in(bytes, sizeof bytes);
+    problem_body(&body, PROBLEM_UPGRADE, NULL, SPAN_NONE);
+    return reply_bytes(exchange, 426, SPAN("application/problem+json"),
+        SPAN("Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"), text_span(&body));
+}
+
+static bool query_watch(struct exchange *exchange, struct push_watch *watch)
+{
+    const struct span list = query_value(exchange->request->query, "watch");
+    *watch = (struct push_watch){ .count = 0 };
+    if (list.data == NULL || push_watch_list(list, watch))
+        return true;
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "watch must be 1 to 8 item numbers with commas between.");
+    return false;
+}
+
+/* ?room=N: a sale that is public. */
+static bool query_room(struct exchange *exchange, sale_id *room)
+{
+    const struct span value = query_value(exchange->request->query, "room");
+    *room = 0;
+    if (value.data == NULL || (span_to_u32(value, room) == STATUS_OK && *room != 0))
+        return true;
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "room must be the number of a sale.");
+    return false;
+}
+
+enum edge_verdict push_request(struct exchange *exchange)
+{
+    struct push *push = exchange->routes->push;
+    struct websocket_offer offer;
+    struct session session;
+    struct push_watch watch;
+    struct span chosen;
+    sale_id room;
+    if (exchange->head_only)
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (!origin_is_allowed(exchange))
+        return reply_problem(exchange, PROBLEM_ORIGIN, NULL);
+    switch (websocket_offer_read(exchange->request, &offer)) {
+    case WEBSOCKET_NOT_ASKED:
+    case WEBSOCKET_OTHER_VERSION:
+        return reply_upgrade_required(exchange);
+    case WEBSOCKET_MALFORMED:
+        return reply_problem(exchange, PROBLEM_MALFORMED, "The upgrade to WebSocket is not well-formed.");
+    case WEBSOCKET_WELCOME:
+        break;
+    }
+    if (!session_read(exchange, offer.protocols, &chosen, &session)
+        || routes_banned(exchange, session.user) || !query_watch(exchange, &watch)
+        || !query_room(exchange, &room))
+        return EDGE_REPLIED;
+    if (offer.protocols.data != NULL && chosen.data == NULL)
+        return reply_problem(exchange, PROBLEM_MALFORMED, "Offer the protocol stampede.v1.");
+    if (exchange->closing || push->table.count >= push->sockets_max)
+        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
+    websocket_accept(exchange->out, &offer, chosen);
+    socket_add(exchange, &session, &watch, room);
+    return EDGE_UPGRADED;
+}
+
+/* ---- messages out ---- */
+
+/* Room for a payload behind the head that is written last. */
+static struct text frame_begin(void)
+{
+    static _Thread_local char bytes[FRAME_BYTES];
+    return text_in(bytes + WEBSOCKET_HEAD_MAX, sizeof bytes - WEBSOCKET_HEAD_MAX);
+}
+
+static void frame_send(struct routes *routes, const struct push_socket *socket, const struct text *payload)
+{
+    char head[WEBSOCKET_HEAD_MAX];
+    invariant(!payload->overflow);
+    const size_t size = websocket_head(head, WEBSOCKET_TEXT, payload->size);
+    char *frame = payload->data - size;
+    memcpy(frame, head, size);
+    if (edge_socket_send(routes->edge, socket->socket, span_of(frame, size + payload->size)))
+        metric_add(&metric_messages, 1);
+}
+
+static void items_member(const struct push *push, const struct push_socket *socket, struct text *out)
+{
+    text_literal(out, "\"items\":[");
+    for (uint32_t i = 0; i < socket->watched_count; i++) {
+        text_string(out, i == 0 ? "" : ",");
+        push_item_json(&push->items.items[socket->watched[i]], out);
+    }
+    text_literal(out, "]}");
+}
+
+static void state_send(struct routes *routes, struct push_socket *socket, struct span orders)
+{
+    struct text payload = frame_begin();
+    text_format(&payload, "{\"type\":\"state\",\"now_ms\":%llu,",
+        (unsigned long long)edge_now_ms(routes->edge));
+    text_add(&payload, orders);
+    text_literal(&payload, ",");
+    items_member(routes->push, socket, &payload);
+    socket->items_seen = routes->push->items.changes;
+    frame_send(routes, socket, &payload);
+}
+
+static void order_send(struct routes *routes, struct push_socket *socket, const struct job *job)
+{
+    struct text payload = frame_begin();
+    text_add(&payload, span_of(job->response, job->response_size));
+    socket->told = job->ticket;
+    socket->told_seen = job->version_seen;
+    frame_send(routes, socket, &payload);
+}
+
+/* Each item whose change this socket has not heard of, in its newest state. */
+static void changes_send(struct routes *routes, struct push_socket *socket)
+{
+    const struct push_items *items = &routes->push->items;
+    for (uint32_t i = 0; i < socket->watched_count; i++) {
+        const struct push_item *item = &items->items[socket->watched[i]];
+        if ((int32_t)(item->changed_at - socket->items_seen) > 0
+            && edge_socket_send(routes->edge, socket->socket, span_of(item->frame, item->frame_bytes)))
+            metric_add(&metric_messages, 1);
+    }
+    socket->items_seen = items->changes;
+}
+
+/* Where its user stands in the waiting room, if that has changed. */
+static void room_send(struct routes *routes, struct push_socket *socket)
+{
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, socket->room);
+    struct room_standing standing;
+    if (sale == NULL || !sale->waiting_room)
+        return;
+    rooms_look(routes->shared.rooms, socket->room, socket->user, &standing);
+    const uint64_t now = (uint64_t)(standing.beacon_until_ms != 0) << 48 | (uint64_t)standing.state << 40
+        | (uint64_t)room_odds(&standing.view, standing.ahead) << 32 | standing.ahead;
+    if (standing.state <= ROOM_AGAIN || now == socket->room_told)
+        return;
+    socket->room_told = now;
+    struct text payload = frame_begin();
+    text_literal(&payload, "{\"type\":\"room\",");
+    room_standing_members(routes, sale, &standing, &payload);
+    text_literal(&payload, "}");
+    frame_send(routes, socket, &payload);
+}
+
+/* ---- messages in ---- */
+
+void push_message(struct routes *routes, uint64_t id, struct span text)
+{
+    struct push *push = routes->push;
+    struct push_socket *socket = push_table_find(&push->table, edge_socket_slot(id), id);
+    struct push_watch watch;
+    if (socket == NULL)
+        return;
+    if (!push_watch_message(text, &watch)) {
+        socket_end(routes, socket, CUT_BAD_MESSAGE, WEBSOCKET_POLICY, "only {\"watch\":[1 to 8 items]}");
+        return;
+    }
+    watch_set(routes, socket, &watch);
+    struct text payload = frame_begin();
+    text_literal(&payload, "{\"type\":\"items\",");
+    items_member(push, socket, &payload);
+    frame_send(routes, socket, &payload);
+}
+
+/* ---- news ---- */
+
+void push_note(struct routes *routes, ticket_number ticket, user_id user)
+{
+    struct push *push = routes->push;
+    if (push->table.count == 0)
+        return;
+    if (ticket == 0) { /* nobody knows what was missed: all are told everything */
+        push->round++;
+        push->visits_left = push->table.used;
+        return;
+    }
+    struct push_socket *socket = user == 0 ? NULL : push_table_newest(&push->table, user);
+    for (; socket != NULL; socket = push_table_older(&push->table, socket))
+        push_table_want(&push->table, socket, PUSH_ORDER, ticket);
+}
+
+static void job_start(struct routes *routes, struct push_socket *socket)
+{
+    struct job *job = job_take(routes,
+        &(struct job_wish){
+            .kind = JOB_PUSH, .share = SHARE_PUSH, .user = socket->user, .token = socket->socket });
+    invariant(job != NULL && socket->need != PUSH_NOTHING);
+    job->ticket = socket->need == PUSH_ORDER ? socket->ticket : 0;
+    job->version_seen = job->ticket != 0 && job->ticket == socket->told ? socket->told_seen : 0;
+    socket->need = PUSH_NOTHING;
+    job_hand_in(routes, job);
+}
+
+static void jobs_start(struct routes *routes, uint64_t now_ms)
+{
+    struct push *push = routes->push;
+    while (push->table.line_first != 0 && job_shares_free(&routes->jobs, SHARE_PUSH) > 0
+        && now_ms >= push->pause_until_ms)
+        job_start(routes, push_table_ask(&push->table));
+}
+
+void push_job_returned(struct routes *routes, const struct job *job)
+{
+    struct push *push = routes->push;
+    struct push_socket *socket = push_table_find(&push->table, edge_socket_slot(job->token), job->token);
+    if (socket == NULL)
+        return;
+    if (job->result == JOB_NOT_YET) {
+        push->pause_until_ms = edge_now_ms(routes->edge) + AWAY_PAUSE_MS;
+        push_table_want(&push->table, socket, job->ticket != 0 ? PUSH_ORDER : PUSH_STATE, job->ticket);
+    } else if (job->response_size > 0) {
+        if (job->ticket != 0)
+            order_send(routes, socket, job);
+        else
+            state_send(routes, socket, span_of(job->response, job->response_size));
+    }
+    push_table_answered(&push->table, socket);
+}
+
+static void visit(struct routes *routes, struct push_socket *socket, uint64_t now_ms)
+{
+    struct push *push = routes->push;
+    if (now_ms / 1000 >= socket->expires_s) {
+        socket_end(routes, socket, CUT_SESSION, WEBSOCKET_POLICY, "the session has expired");
+        return;
+    }
+    const struct session session = {
+        .user = socket->user, .issued_s = socket->issued_s, .key_mark = socket->key_mark
+    };
+    if (!session_counts(&routes->settings->sessions, routes->door.bans, &session)) {
+        socket_end(routes, socket, CUT_SESSION, WEBSOCKET_POLICY, "the session was ended");
+        return;
+    }
+    if (socket->round != push->round) {
+        socket->round = push->round;
+        push_table_want(&push->table, socket, PUSH_STATE, 0);
+    }
+    if (socket->items_seen != push->items.changes)
+        changes_send(routes, socket);
+    if (socket->room != 0)
+        room_send(routes, socket);
+}
+
+static void visits_make(struct routes *routes, uint32_t count, uint64_t now_ms)
+{
+    struct push *push = routes->push;
+    for (uint32_t i = 0; i < count; i++) {
+        push->hand = push->hand + 1 < push->table.used ? push->hand + 1 : 0;
+        struct push_socket *socket = &push->table.sockets[push->hand];
+        if (socket->socket != 0)
+            visit(routes, socket, now_ms);
+        push->visits_left -= push->visits_left > 0;
+    }
+}
+
+static void tick(struct routes *routes, uint64_t now_ms)
+{
+    struct push *push = routes->push;
+    push->tick_ms = now_ms + EDGE_TICK_MS;
+    if (push_items_look(&push->items, routes->door.board, now_ms))
+        push->visits_left = push->table.used;
+    if (push->room_sockets > 0 && now_ms >= push->room_ms && push->visits_left == 0) {
+        push->room_ms = now_ms + ROOM_MS;
+        push->visits_left = push->table.used;
+    }
+    if (push->visits_left == 0)
+        visits_make(routes, VISITS_IDLE, now_ms);
+}
+
+void push_turn(struct routes *routes, uint64_t now_ms)
+{
+    struct push *push = routes->push;
+    if (push->table.count == 0)
+        return;
+    if (now_ms >= push->tick_ms)
+        tick(routes, now_ms);
+    if (push->visits_left > 0)
+        visits_make(routes, push->visits_left < VISITS_BUSY ? push->visits_left : VISITS_BUSY, now_ms);
+    if (push->visits_left > 0)
+        wake_signal(edge_wake(routes->edge)); /* go on at once, after the others had their turn */
+    jobs_start(routes, now_ms);
+}

@@ -1,0 +1,582 @@
+#include "gateway/routes.h"
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "config/test_mode.h"
+#include "edge/http_reply.h"
+#include "funnel/intent.h"
+#include "funnel/token.h"
+#include "gateway/gateway_parts.h"
+#include "gateway/human_shared.h"
+#include "worker/public_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_LIST(X) \
+    X(ANSWER_WON, "won") \
+    X(ANSWER_REPEATED, "repeated") \
+    X(ANSWER_KEY_REUSED, "key-reused") \
+    X(ANSWER_IN_PROGRESS, "in-progress") \
+    X(ANSWER_ALREADY_BOUGHT, "already-bought") \
+    X(ANSWER_LIMIT_REACHED, "limit-reached") \
+    X(ANSWER_SOLD_OUT, "sold-out") \
+    X(ANSWER_OPEN_ORDER, "open-order") \
+    X(ANSWER_NOT_STARTED, "not-started") \
+    X(ANSWER_ENDED, "ended") \
+    X(ANSWER_PAUSED, "paused") \
+    X(ANSWER_NOT_ELIGIBLE, "not-eligible") \
+    X(ANSWER_TOO_POPULAR, "too-popular") \
+    X(ANSWER_UNAVAILABLE, "unavailable") \
+    X(ANSWER_COOLING_DOWN, "cooling-down") \
+    X(ANSWER_NOT_YOUR_MOMENT, "not-your-moment") \
+    X(ANSWER_NOTHING_TO_REPEAT, "nothing-to-repeat")
+
+#define ANSWER_NAME(answer, text) [answer] = (text),
+static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
+
+#define ANSWER_METRIC(answer, text) \
+    [answer] = { .name = "stampede_purchases_total", \
+        .labels = "answer=\"" text "\"", \
+        .help = "Purchases that reached the inventory, by its answer.", \
+        .kind = METRIC_COUNTER },
+static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
+
+const char *routes_answer_name(enum answer answer)
+{
+    invariant((unsigned)answer < ANSWERS);
+    return answer_names[answer] != NULL ? answer_names[answer] : "";
+}
+
+void routes_metrics_register(void)
+{
+    for (int answer = 0; answer < ANSWERS; answer++)
+        if (answer_metrics[answer].name != NULL)
+            metrics_register(&answer_metrics[answer]);
+    push_metrics_register();
+    routes_admin_metrics_register();
+}
+
+void answer_count(struct routes *routes, item_id item, enum answer answer)
+{
+    if (answer_metrics[answer].name != NULL)
+        metric_add(&answer_metrics[answer], 1);
+    sale_meter_count(routes->meters, routes->index, item, DOOR_REASONS + answer);
+}
+
+bool path_number(struct span *path, uint32_t *number)
+{
+    size_t digits = 0;
+    while (digits < path->size && path->data[digits] >= '0' && path->data[digits] <= '9')
+        digits++;
+    if (span_to_u32(span_of(path->data, digits), number) != STATUS_OK)
+        return false;
+    *path = span_of(path->data + digits, path->size - digits);
+    return true;
+}
+
+/* "/v1/items/12/buy" → 12, on the hot path. Numbers that can't be an item's are left to the
+ * others to refuse. */
+static inline bool purchase_path(struct span path, uint32_t *item)
+{
+    static const char prefix[10] = "/v1/items/";
+    const size_t frame = sizeof prefix + 4, digits_max = 7;
+    if (path.size <= frame || path.size > frame + digits_max
+        || memcmp(path.data, prefix, sizeof prefix) != 0
+        || memcmp(path.data + path.size - 4, "/buy", 4) != 0 || path.data[sizeof prefix] == '0')
+        return false;
+    uint32_t number = 0;
+    for (size_t at = sizeof prefix; at < path.size - 4; at++) {
+        const unsigned digit = (unsigned)(unsigned char)path.data[at] - '0';
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    *item = number;
+    return true;
+}
+
+static bool routes_overlaps(void *self, const struct http_request *request)
+{
+    uint32_t item;
+    (void)self;
+    return request->method == HTTP_POST && purchase_path(request->path, &item);
+}
+
+static bool deducts_on_payment(const struct routes *routes, item_id item)
+{
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_item *found = catalog == NULL ? NULL : catalog_item_find(catalog, item);
+    return found != NULL && found->deduct_on_payment;
+}
+
+/* "/v1/items/12/intent" → 12 */
+static bool intent_path(struct span path, item_id *item)
+{
+    static const struct span prefix = SPAN("/v1/items/"), suffix = SPAN("/intent");
+    if (!span_starts_with(path, prefix) || !span_ends_with(path, suffix)
+        || path.size < prefix.size + suffix.size)
+        return false;
+    return span_to_u32(span_of(path.data + prefix.size, path.size - prefix.size - suffix.size), item)
+        == STATUS_OK;
+}
+
+/* A promise of nothing: the unit is taken when payment starts. */
+static enum edge_verdict intent_give(
+    struct exchange *exchange, const struct door_result *result, item_id item)
+{
+    struct routes *routes = exchange->routes;
+    char text[INTENT_CHARS], bytes[256];
+    struct text body = text_in(bytes, sizeof bytes);
+    const struct intent intent = { .user = result->user,
+        .item = item,
+        .quantity = result->quantity,
+        .channel = result->channel,
+        .expires_s = (uint32_t)(edge_now_ms(routes->edge) / 1000) + INTENT_LIFE_S,
+        .nonce = result->key != 0 ? result->key : random_next(&routes->random) };
+    intent_issue(&routes->keys, &intent, text);
+    text_literal(&body, "{\"intent\":\"");
+    text_add(&body, span_of(text, sizeof text));
+    text_format(&body, "\",\"item\":%u,\"quantity\":%u,\"expires_ms\":%llu}", item, intent.quantity,
+        (unsigned long long)intent.expires_s * 1000);
+    return reply_json(exchange, 201, &body, false);
+}
+
+/* The door is passed, and the item's units are taken on payment, or the user believes so. */
+static __attribute__((noinline, cold)) enum edge_verdict purchase_on_payment(
+    struct exchange *exchange, const struct door_result *result, item_id item, bool asked, bool is)
+{
+    if (asked && is)
+        return intent_give(exchange, result, item);
+    door_give_back(&exchange->routes->door, result);
+    if (asked)
+        return reply_problem(exchange, PROBLEM_CONFLICT,
+            "Units of this item are taken on order: POST /v1/items/{item}/buy.");
+    exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST,
+        .flags = (uint8_t)(exchange->cors | (exchange->chinese ? ANSWER_CHINESE : 0)) };
+    return EDGE_ANSWERED;
+}
+
+/* One place asks the door, so that it is built into this function. */
+static inline enum edge_verdict purchase(struct routes *routes, const struct http_request *request,
+    uint64_t token, bool closing, uint8_t flags, item_id item, bool intent, struct text *out,
+    struct edge_reply *reply)
+{
+    struct door_result result;
+    const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
+        .item = item,
+        .client = request->client,
+        .authorization = request->authorization,
+        .pass = request->pass,
+        .idempotency_key = request->idempotency_key,
+        .body = request->body };
+    const enum door_reason reason = funnel_door(&routes->door, &asked, &result);
+    sale_meter_count(routes->meters, routes->index, item, reason);
+    routes_watch(routes, request, &result, item);
+    if (reason != DOOR_GO) {
+        reply->answer = answer_from_door(&result);
+        reply->answer.flags = flags;
+        if (__builtin_expect(result.repeat && !intent, 0))
+            return repeat_ask(routes, token, item, &result, reply);
+        return EDGE_ANSWERED;
+    }
+    const bool on_payment = deducts_on_payment(routes, item);
+    if (__builtin_expect(intent || on_payment, 0)) {
+        struct exchange exchange = { .routes = routes,
+            .request = request,
+            .token = token,
+            .closing = closing,
+            .cors = flags & ANSWER_ORIGIN,
+            .chinese = (flags & ANSWER_CHINESE) != 0,
+            .out = out,
+            .reply = reply };
+        return purchase_on_payment(&exchange, &result, item, intent, on_payment);
+    }
+    struct inventory_request *slot = routes->port->ops->reserve(routes->port);
+    if (slot == NULL) {
+        door_give_back(&routes->door, &result);
+        answer_count(routes, item, ANSWER_TOO_POPULAR);
+        reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = flags };
+        return EDGE_ANSWERED;
+    }
+    slot->tag = token | (uint64_t)flags << TAG_FLAGS_SHIFT;
+    slot->command.type = COMMAND_RESERVE;
+    slot->command.reserve = (struct command_reserve){ .user = result.user,
+        .key = result.key,
+        .item = item,
+        .quantity = result.quantity,
+        .channel = result.channel };
+    routes->port->ops->commit(routes->port);
+    return EDGE_DEFERRED;
+}
+
+static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
+{
+    uint32_t item;
+    const enum http_method method = exchange->request->method;
+    if (!path_number(&rest, &item))
+        return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
+    if (rest.size == 0)
+        return method == HTTP_GET ? public_item(exchange, item)
+                                  : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/pass")))
+        return method == HTTP_POST ? public_pass(exchange, item)
+                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/challenge")))
+        return method == HTTP_GET ? public_challenge(exchange, item)
+                                  : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/mine")))
+        return method == HTTP_GET ? orders_mine(exchange, item)
+                                  : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (span_equal(rest, SPAN("/buy")) || span_equal(rest, SPAN("/intent")))
+        return reply_problem(exchange, method == HTTP_POST ? PROBLEM_UNKNOWN_ITEM : PROBLEM_METHOD, NULL);
+    return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
+}
+
+static enum edge_verdict route_get(struct exchange *exchange, struct span path)
+{
+    uint32_t number;
+    if (span_equal(path, SPAN("/time")))
+        return public_time(exchange);
+    if (span_equal(path, SPAN("/shop")))
+        return public_shop(exchange);
+    if (span_equal(path, SPAN("/sales")))
+        return public_sales(exchange);
+    if (span_equal(path, SPAN("/orders")))
+        return orders_list(exchange);
+    if (span_equal(path, SPAN("/push")))
+        return push_request(exchange);
+    if (span_starts_with(path, SPAN("/sales/"))) {
+        struct span rest = span_of(path.data + 7, path.size - 7);
+        if (!path_number(&rest, &number))
+            return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
+        if (span_equal(rest, SPAN("/draw")) || span_equal(rest, SPAN("/draw/arrivals")))
+            return room_draw_request(exchange, number, rest.size > 5);
+        if (rest.size > 0)
+            return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
+        return public_sale(exchange, number);
+    }
+    if (span_starts_with(path, SPAN("/tickets/")))
+        return orders_view(exchange, span_of(path.data + 9, path.size - 9), true);
+    if (span_starts_with(path, SPAN("/orders/")))
+        return orders_view(exchange, span_of(path.data + 8, path.size - 8), false);
+    return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
+}
+
+/* "/sales/12/room" → 12 */
+static bool room_path(struct span path, sale_id *sale)
+{
+    static const struct span prefix = SPAN("/sales/");
+    if (!span_starts_with(path, prefix))
+        return false;
+    path = span_of(path.data + prefix.size, path.size - prefix.size);
+    return path_number(&path, sale) && span_equal(path, SPAN("/room"));
+}
+
+static enum edge_verdict route_public(struct exchange *exchange, struct span path)
+{
+    const enum http_method method = exchange->request->method;
+    sale_id sale;
+    if (method == HTTP_GET && !routes_query_taken(exchange, path))
+        return EDGE_REPLIED;
+    if (public_api_find(method, path).known != PUBLIC_UNKNOWN)
+        return orders_public(exchange, path);
+    if (span_starts_with(path, SPAN("/items/")))
+        return route_item(exchange, span_of(path.data + 7, path.size - 7));
+    if (room_path(path, &sale))
+        return room_request(exchange, sale);
+    if (span_equal(path, SPAN("/session")))
+        return method == HTTP_POST ? public_session(exchange)
+                                   : reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (method != HTTP_GET)
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    return route_get(exchange, path);
+}
+
+/* A preflight: which page may ask for what. Everything else about OPTIONS is the same for every
+ * address. */
+static enum edge_verdict route_options(struct exchange *exchange)
+{
+    if (exchange->request->access_control_request_method.data == NULL || exchange->cors == 0)
+        return reply_bytes(exchange, 204, SPAN_NONE,
+            SPAN("Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"), SPAN_NONE);
+    return reply_bytes(exchange, 204, SPAN_NONE,
+        SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"
+             "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
+             "Stampede-Pass\r\n"
+             "Access-Control-Max-Age: 600\r\n"),
+        SPAN_NONE);
+}
+
+static enum edge_verdict route_static(struct exchange *exchange)
+{
+    switch (static_files_find(exchange->routes->shared.files, exchange->request, exchange->closing,
+        exchange->out, exchange->reply)) {
+    case STATIC_REPLIED:
+        return EDGE_REPLIED;
+    case STATIC_WRONG_METHOD:
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    case STATIC_NOT_FOUND:
+        break;
+    }
+    return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
+}
+
+/* What the door asks of a sale (funnel/door.h). */
+static struct door_sale sale_of(const void *context, item_id id)
+{
+    const struct routes *routes = context;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
+    struct door_sale asked = { .id = 0 };
+    if (item != NULL) {
+        const struct catalog_sale *sale = catalog_sale_of(catalog, item);
+        asked = (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s, sale->waiting_room };
+    }
+    return asked;
+}
+
+/* What an address asks for counts against its rate as purchases do; a page counts less. False: refused. */
+static bool address_let_in(struct exchange *exchange, bool page)
+{
+    struct routes *routes = exchange->routes;
+    const struct address *client = exchange->request->client;
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    const uint32_t wait_ms = page ? limits_page(routes->shared.limits, client, now_ms)
+                                  : limits_address(routes->shared.limits, client, now_ms);
+    if (wait_ms == 0)
+        return true;
+    routes_watch_too_fast(exchange);
+    reply_too_fast(exchange, wait_ms);
+    return false;
+}
+
+static enum edge_verdict route_slow(struct exchange *exchange)
+{
+    const struct span path = exchange->request->path;
+    if (exchange->request->method == HTTP_OPTIONS)
+        return route_options(exchange);
+    const bool callback = orders_callback(NULL, exchange->request);
+    if (callback || span_starts_with(path, SPAN("/sandbox/v1/")))
+        return orders_outside(exchange, callback);
+    if (span_starts_with(path, SPAN("/v1/")))
+        return !routes_address_banned(exchange) && address_let_in(exchange, false)
+            ? route_public(exchange, span_of(path.data + 3, path.size - 3))
+            : EDGE_REPLIED;
+    if (span_starts_with(path, SPAN("/admin/v1/")))
+        return admin_request(exchange, span_of(path.data + 9, path.size - 9));
+    if (span_starts_with(path, SPAN("/media/")))
+        return address_let_in(exchange, true)
+            ? media_request(exchange, span_of(path.data + 7, path.size - 7))
+            : EDGE_REPLIED;
+    const bool live = span_equal(path, SPAN("/livez"));
+    const bool ready = span_equal(path, SPAN("/readyz"));
+    const bool metrics = span_equal(path, SPAN("/metrics"));
+    const bool page = !metrics && !span_equal(path, SPAN("/openapi.json")); /* these two are long */
+    if (!live && !ready && !address_let_in(exchange, page))
+        return EDGE_REPLIED;
+    if (!live && !ready && !metrics)
+        return route_static(exchange);
+    if (exchange->request->method != HTTP_GET)
+        return reply_problem(exchange, PROBLEM_METHOD, NULL);
+    if (live)
+        return reply_bytes(
+            exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));
+    return ready ? public_ready(exchange) : public_metrics(exchange);
+}
+
+static uint32_t routes_body_max(void *self, const struct http_request *request)
+{
+    const struct span path = request->path;
+    uint32_t item;
+    if (span_starts_with(path, SPAN("/admin/v1/")) || orders_callback(self, request))
+        return HTTP_BODY_MAX;
+    if (purchase_path(path, &item) || intent_path(path, &item))
+        return EDGE_BODY_ANY;
+    if (!span_starts_with(path, SPAN("/v1/")))
+        return JOB_BODY_SMALL;
+    const struct public_found route =
+        public_api_find(request->method, span_of(path.data + 3, path.size - 3));
+    return route.body_max != 0 ? route.body_max : JOB_BODY_SMALL;
+}
+
+static enum edge_verdict routes_request(void *self, const struct http_request *request,
+    uint64_t token, bool closing, struct text *out, struct edge_reply *reply)
+{
+    struct routes *routes = self;
+    uint32_t item;
+    const uint8_t cors = __builtin_expect(request->origin.data == NULL, 1)
+        ? 0
+        : settings_origin(routes->settings, request->origin);
+    const bool chinese = language_is_chinese(request->accept_language);
+    bool intent = false;
+    if (__builtin_expect(request->method == HTTP_POST
+                && (purchase_path(request->path, &item) || (intent = intent_path(request->path, &item))),
+            1))
+        return purchase(routes, request, token, closing, chinese ? cors | ANSWER_CHINESE : cors,
+            item, intent, out, reply);
+    struct exchange exchange = { routes, request, token, closing, cors, out, reply, false, chinese };
+    if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
+        struct http_request as_get = *request;
+        as_get.method = HTTP_GET;
+        exchange.request = &as_get;
+        exchange.head_only = true;
+        return route_slow(&exchange);
+    }
+    return route_slow(&exchange);
+}
+
+static __attribute__((noinline)) void render_with_origin(
+    struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out)
+{
+    char origin[ORIGIN_BYTES_MAX + 64];
+    answer_render(answer, &routes->keys,
+        cors_headers(routes, answer->flags & ANSWER_ORIGIN, origin), closing, out);
+}
+
+static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
+{
+    struct routes *routes = self;
+    if (__builtin_expect(answer->flags == 0, 1))
+        answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
+    else
+        render_with_origin(routes, answer, closing, out);
+}
+
+/* What the edge refuses by itself, before anybody knows the reader's language. */
+static void routes_refuse(void *self, int status, const char *why, struct text *out)
+{
+    char bytes[512], line[32];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
+    if (status == 429 || status == 503 || status == 504) { /* too many connections, no answer: passes */
+        text_format(&head, "Retry-After: %u\r\n", retry_after_s(self));
+        problem_reply(out,
+            status == 429       ? PROBLEM_TOO_FAST
+                : status == 503 ? PROBLEM_UNAVAILABLE
+                                : PROBLEM_OUTCOME_UNKNOWN,
+            why, SPAN_NONE, text_span(&head), true);
+        return;
+    }
+    text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");
+    text_json(&body, span_from_string(http_reason(status)));
+    text_format(&body, ",\"status\":%d,\"detail\":", status);
+    text_json(&body, span_from_string(why));
+    text_literal(&body, "}");
+    http_reply(out, status, SPAN("application/problem+json"), SPAN_NONE, text_span(&body), true);
+}
+
+static void answers_collect(struct routes *routes)
+{
+    const struct inventory_answer *answer;
+    while ((answer = routes->port->ops->collect(routes->port)) != NULL) {
+        if ((answer->tag & TAG_ASK) != 0) {
+            orders_ask_answered(routes, (uint32_t)answer->tag, &answer->outcome);
+            continue;
+        }
+        answer_count(routes, answer->outcome.item, answer->outcome.answer);
+        struct edge_answer told = answer_from_outcome(&answer->outcome);
+        told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
+        edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);
+    }
+}
+
+static void routes_turn(void *self, uint64_t now_ms)
+{
+    struct routes *routes = self;
+    /* What was loaded in the last turn is not used any more: count it before loading again. */
+    reader_turn_done(routes->shared.turns, routes->index);
+    routes->settings = handover_get(routes->shared.settings);
+    routes->door.sessions = &routes->settings->sessions;
+    routes->door.bans = handover_get(routes->shared.bans);
+    if (routes->watch != NULL)
+        watch_turn(routes->watch);
+    funnel_keys_turn(&routes->keys, now_ms);
+    orders_turn(routes, now_ms);
+    push_turn(routes, now_ms);
+    routes->port->ops->flush(routes->port);
+    if (routes->host && embedded_turn(routes->shared.embedded, clock_now_ms()))
+        wake_signal(edge_wake(routes->edge));
+    answers_collect(routes);
+}
+
+static void routes_message(void *self, uint64_t socket, struct span text)
+{
+    push_message(self, socket, text);
+}
+
+static void routes_gone(void *self, uint64_t socket, enum edge_socket_end end)
+{
+    push_gone(self, socket, end);
+}
+
+struct edge_handler routes_handler(struct routes *routes)
+{
+    return (struct edge_handler){ .self = routes,
+        .overlaps = routes_overlaps,
+        .favours = orders_callback,
+        .body_max = routes_body_max,
+        .request = routes_request,
+        .render = routes_render,
+        .refuse = routes_refuse,
+        .turn = routes_turn,
+        .message = routes_message,
+        .gone = routes_gone };
+}
+
+enum status routes_open(struct routes **out, const struct routes_shared *shared, uint32_t index,
+    struct inventory_port *port, bool host)
+{
+    struct routes *routes = calloc(1, sizeof *routes);
+    *out = NULL;
+    if (routes == NULL)
+        return STATUS_FULL;
+    routes->shared = *shared;
+    routes->index = index;
+    routes->port = port;
+    routes->host = host;
+    routes->test_mode = test_mode_on(shared->config);
+    routes->keys = *shared->keys;
+    routes->door = (struct door){ .board = embedded_board(shared->embedded),
+        .keys = &routes->keys,
+        .channels = shared->channels,
+        .switches = shared->switches,
+        .limits = shared->limits,
+        .spent = shared->human->spent,
+        .sale = sale_of,
+        .context = routes };
+    routes->human = human_desk_edge(shared->human, shared->config, &routes->keys, index);
+    routes->settings = handover_get(shared->settings);
+    routes->watch = desk_edge_watch(shared->desk, index);
+    routes->meters = desk_sale_meters(shared->desk);
+    funnel_keys_turn(&routes->keys, clock_now_ms());
+    uint64_t seed;
+    random_secret(&seed, sizeof seed);
+    random_seed(&routes->random, seed);
+    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + lockout_bytes() + 8192;
+    const enum status status = arena_open(&routes->arena, bytes);
+    if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
+        routes_close(routes);
+        return STATUS_FULL;
+    }
+    struct hash_key lockout_key;
+    random_secret(&lockout_key, sizeof lockout_key);
+    routes->lockout = lockout_create(&routes->arena, lockout_key, (uint32_t)shared->config->v6_prefix);
+    orders_create(routes);
+    *out = routes;
+    return STATUS_OK;
+}
+
+void routes_edge(struct routes *routes, struct edge *edge)
+{
+    routes->edge = edge;
+}
+
+void routes_close(struct routes *routes)
+{
+    if (routes == NULL)
+        return;
+    push_close(routes->push);
+    arena_close(&routes->arena);
+    explicit_bzero(&routes->keys, sizeof routes->keys);
+    free(routes);
+}

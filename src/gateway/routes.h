@@ -1,0 +1,50 @@
+/* gateway/routes.h: the edge's handler: which request goes where. One per edge; it owns its copy
+ * of the keys, its port to the inventory, its jobs at the desk, and the requests that wait for
+ * an order to change. The purchase path (funnel → inventory → answer) allocates nothing and
+ * makes no system call.
+ * Thread: the edge's own. */
+#ifndef STAMPEDE_GATEWAY_ROUTES_H
+#define STAMPEDE_GATEWAY_ROUTES_H
+
+#include "api/customers.h"
+#include "api/rooms.h"
+#include "edge/edge.h"
+#include "worker/worker.h"
+
+struct static_files;
+struct limits;
+struct human_desk;
+struct media_desk;
+struct switches;
+
+struct routes_shared { /* the same for all edges */
+    const struct config *config;
+    const struct funnel_keys *keys;
+    const struct door_channels *channels;
+    struct embedded *embedded;
+    struct desk *desk;
+    struct rooms *rooms;
+    struct customers *customers;
+    const struct static_files *files;
+    struct media_desk *media;
+    const struct human_desk *human;
+    const struct switches *switches;
+    struct limits *limits;
+    struct handover *catalog;  /* struct catalog */
+    struct handover *settings; /* struct settings */
+    struct handover *bans;     /* struct ban_set */
+    struct reader_turns *turns;
+    _Atomic bool *draining;
+};
+
+struct routes;
+MUST_CHECK enum status routes_open(struct routes **routes, const struct routes_shared *shared,
+    uint32_t index, struct inventory_port *port, bool host);
+void routes_close(struct routes *routes); /* accepts NULL */
+struct edge_handler routes_handler(struct routes *routes);
+void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
+void routes_metrics_register(void);
+/* As its metric is labelled: "won"; "": a purchase is not answered so. */
+const char *routes_answer_name(enum answer answer);
+
+#endif

@@ -1,0 +1,103 @@
+/* gateway/waits.c: requests that wait at their edge: order views for news of the order, payers for
+ * the address to pay at, those who gave units back for these to be there. Who waits holds no place at
+ * the desk: a job is handed in again when there is news of the order, and when the time is up. Once half
+ * of the table is taken, one user has WAITS_PER_USER of it at most; who may not wait is answered at once
+ * with what is known. */
+#include "gateway/gateway_parts.h"
+
+static enum job_share share_of(enum job_kind kind)
+{
+    return kind == JOB_PAYMENT ? SHARE_PAY : SHARE_VIEW;
+}
+
+bool waits_have_room(const struct routes *routes, user_id user)
+{
+    if (routes->wait_count < WAITS_MAX / 2)
+        return true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < routes->wait_count; i++)
+        count += routes->waits[i].user == user;
+    return routes->wait_count < WAITS_MAX && count < WAITS_PER_USER;
+}
+
+/* False: no job is free, or this user has enough of them. */
+static bool job_start(struct routes *routes, const struct wait *wait, bool may_wait)
+{
+    struct job *job = job_take(routes,
+        &(struct job_wish){ .kind = wait->kind,
+            .share = share_of(wait->kind),
+            .user = wait->user,
+            .token = wait->token,
+            .closing = wait->closing,
+            .cors = wait->cors });
+    if (job == NULL)
+        return false;
+    job->ticket = wait->ticket;
+    job->item = wait->item;
+    job->quantity = wait->quantity;
+    job->version_seen = wait->version_seen;
+    job->wait_until_ms = wait->until_ms;
+    job->may_wait = may_wait;
+    job_hand_in(routes, job);
+    return true;
+}
+
+void wait_start(struct routes *routes, const struct wait *wait)
+{
+    const bool may_wait =
+        wait->until_ms > edge_now_ms(routes->edge) && waits_have_room(routes, wait->user);
+    if (!job_start(routes, wait, may_wait))
+        complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, NULL, wait->closing, wait->cors);
+}
+
+void wait_add(struct routes *routes, const struct job *job)
+{
+    const struct wait wait = { .kind = job->kind == JOB_PUBLIC ? JOB_PAYMENT : (uint8_t)job->kind,
+        .token = job->token,
+        .user = job->user,
+        .ticket = job->ticket,
+        .version_seen = job->version_seen,
+        .until_ms = job->wait_until_ms,
+        .item = job->item,
+        .quantity = job->quantity,
+        .closing = job->closing,
+        .cors = job->cors };
+    if (routes->wait_count == WAITS_MAX) {
+        complete_problem(routes, wait.token, PROBLEM_TOO_POPULAR, NULL, wait.closing, wait.cors);
+        return;
+    }
+    routes->waits[routes->wait_count++] = wait;
+}
+
+/* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the
+ * others stay. Thousands may wait while news come thick: who has gone is looked for with the time. */
+static void sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
+{
+    const bool stopping = atomic_load(routes->shared.draining); /* nobody is kept waiting any more */
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < routes->wait_count; i++) {
+        struct wait wait = routes->waits[i];
+        const bool late = now_ms >= wait.until_ms || stopping;
+        wait.called |= news && (ticket == 0 || wait.ticket == ticket);
+        if ((wait.called || late || !news) && !edge_token_alive(routes->edge, wait.token))
+            continue;
+        if ((wait.called || late) && job_start(routes, &wait, !late))
+            continue;
+        routes->waits[kept++] = wait; /* one that was called and found no job is tried at the next look */
+    }
+    routes->wait_count = kept;
+}
+
+void waits_news(struct routes *routes, ticket_number ticket, uint64_t now_ms)
+{
+    if (routes->wait_count > 0)
+        sweep(routes, true, ticket, now_ms);
+}
+
+void waits_turn(struct routes *routes, uint64_t now_ms)
+{
+    if (routes->wait_count == 0 || now_ms < routes->waits_look_ms)
+        return;
+    routes->waits_look_ms = now_ms + WAITS_LOOK_MS;
+    sweep(routes, false, 0, now_ms);
+}

@@ -1,0 +1,150 @@
+#include "server/demo.h"
+
+#include "base/base64.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "server/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPENS_IN_MS = 30 * 1000, LASTS_MS = 3600 * 1000, REFUND_MS = 3600 * 1000, KEY_CHARS = 43 };
+
+struct demo_thing {
+    const char *name, *description, *image;
+    uint64_t list_price, flash_price;
+    uint32_t total, limit_per_user;
+};
+static const struct demo_thing things[] = {
+    { "Aurora phone 极光手机", "A calm phone with a bright screen. 屏幕明亮，设计安静。",
+        "/demo/phone.svg", 499900, 99900, 100, 1 },
+    { "Quiet headphones 静音耳机", "They keep the noise outside. 把噪音留在外面。",
+        "/demo/headphones.svg", 129900, 19900, 20, 2 },
+    { "First-light watch 晨光手表", "There is exactly one. 只有一块。", "/demo/watch.svg", 899900,
+        9900, 1, 1 },
+};
+
+static enum status demo_seed(struct order_store *store, uint64_t now_ms)
+{
+    struct sale sale = { .start_ms = now_ms + OPENS_IN_MS,
+        .end_ms = now_ms + OPENS_IN_MS + LASTS_MS,
+        .preheat_at_ms = now_ms,
+        .published = true };
+    struct sale first;
+    uint32_t count = 0;
+    enum status status = store->ops->sales(store, 0, &first, 1, &count);
+    if (status != STATUS_OK || count > 0)
+        return status; /* a demo that goes on */
+    snprintf(sale.title, sizeof sale.title, "Half past now 马上开抢");
+    status = store->ops->sale_insert(store, &sale);
+    if (status == STATUS_OK)
+        status = store->ops->sale_update(store, &sale);
+    for (size_t i = 0; i < sizeof things / sizeof *things && status == STATUS_OK; i++) {
+        struct product product = { .list_price = things[i].list_price, .currency = "CNY" };
+        snprintf(product.name, sizeof product.name, "%s", things[i].name);
+        snprintf(product.description, sizeof product.description, "%s", things[i].description);
+        snprintf(product.images, sizeof product.images, "[\"%s\"]", things[i].image);
+        status = store->ops->product_insert(store, &product);
+        struct item item = { .sale = sale.id,
+            .product = product.id,
+            .flash_price = things[i].flash_price,
+            .limit_per_user = things[i].limit_per_user,
+            .pay_window_ms = 15 * 60 * 1000,
+            .total = things[i].total,
+            .channel_units = { things[i].total } };
+        if (status == STATUS_OK)
+            status = store->ops->item_insert(store, &item);
+    }
+    return status;
+}
+
+struct demo {
+    char key[3 + KEY_CHARS + 1];
+};
+
+static void demo_started(const struct config *config, uint16_t port, void *context)
+{
+    const struct demo *demo = context;
+    const char *host = strcmp(config->address, "0.0.0.0") == 0 || strcmp(config->address, "::") == 0
+        ? "127.0.0.1"
+        : config->address;
+    printf("\n"
+           "  storefront  http://%s:%u/\n"
+           "  console     http://%s:%u/admin/v1/sales\n"
+           "              admin key: %s\n"
+           "              try: STAMPEDE_ADMIN_KEY=… stampede admin sale list --url http://%s:%u\n"
+           "  the sale opens in half a minute; it is paid in a sandbox, without real money;\n"
+           "  Ctrl-C ends it all\n\n",
+        host, port, host, port, demo->key, host, port);
+    fflush(stdout);
+}
+
+/* A key of its own for every demo, known to its file only as a hash. */
+static bool admin_key_make(struct demo *demo, struct config *config, const char *data)
+{
+    uint8_t secret[32], hash[HASH_SHA256_BYTES];
+    char line[128];
+    struct text text = text_in(line, sizeof line);
+    random_secret(secret, sizeof secret);
+    memcpy(demo->key, "sk_", 3);
+    base64_encode(secret, sizeof secret, demo->key + 3);
+    hash_sha256(demo->key, strlen(demo->key), hash);
+    text_literal(&text, "demo:admin:");
+    text_hex(&text, span_of(hash, sizeof hash));
+    text_literal(&text, "\n");
+    if (mkdir(data, 0700) != 0 && errno != EEXIST)
+        return false;
+    if (snprintf(config->admin_keys, sizeof config->admin_keys, "%s/admin.keys", data)
+        >= (int)sizeof config->admin_keys)
+        return false;
+    const int fd = open(config->admin_keys, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const bool good = fd >= 0 && write(fd, text.data, text.size) == (ssize_t)text.size;
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+int demo_main(int argc, char **argv)
+{
+    struct config config;
+    struct demo demo = { { 0 } };
+    char error[CONFIG_ERROR];
+    const char *data = NULL;
+    config_defaults(&config);
+    config.guests = true;
+    config.user_refund_ms = REFUND_MS;
+    snprintf(config.providers, sizeof config.providers, "sandbox");
+    config.sandbox_allow_public = true; /* a demo is never taken for a shop */
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *name = strcmp(argv[i], "--port") == 0 ? "server.port"
+            : strcmp(argv[i], "--data") == 0              ? "data.folder"
+            : strcmp(argv[i], "--address") == 0           ? "server.address"
+                                                          : NULL;
+        if (name == NULL || value == NULL) {
+            fprintf(stderr, "usage: stampede demo --data DIR [--port 8080] [--address 127.0.0.1]\n");
+            return 2;
+        }
+        if (config_set(&config, name, value, error) != STATUS_OK) {
+            fprintf(stderr, "stampede: %s\n", error);
+            return 2;
+        }
+    }
+    data = config.folder;
+    if (config_check(&config, error) != STATUS_OK) {
+        fprintf(stderr, "stampede: %s (--data DIR)\n", error);
+        return 2;
+    }
+    if (!admin_key_make(&demo, &config, data)) {
+        fprintf(stderr, "stampede: %s: an admin key can't be written there\n", data);
+        return 1;
+    }
+    const struct server_options options = { .seed = demo_seed, .started = demo_started, .context = &demo };
+    return server_run(&config, &options);
+}

@@ -1,0 +1,19 @@
+#include "server/file_limit.h"
+
+#include "edge/edge.h"
+#include "outgoing/courier.h"
+
+#include <assert.h>
+
+static_assert((int)FILES_KEPT >= (int)COURIER_FLIGHT_MAX + 64, "calls, and what else the program opens");
+
+uint32_t file_limit_connections(uint64_t files, uint32_t edges, uint32_t wanted)
+{
+    const uint64_t kept = files / FILES_KEPT_SHARE < FILES_KEPT ? files / FILES_KEPT_SHARE : FILES_KEPT;
+    const uint64_t each = (files - kept) / edges;
+    /* An edge may hold some more for a moment, while it tells them that there are too many. */
+    const uint64_t fit = each > 2 * EDGE_TURNED_AWAY_SLOTS ? each - EDGE_TURNED_AWAY_SLOTS : each / 2;
+    if (fit >= wanted)
+        return wanted;
+    return fit < FILE_LIMIT_CONNECTIONS_MIN ? FILE_LIMIT_CONNECTIONS_MIN : (uint32_t)fit;
+}

@@ -1,0 +1,65 @@
+/* server/main.c: which command was asked for. */
+#include "cli/admin_command.h"
+#include "cli/draw_command.h"
+#include "cli/key_command.h"
+#include "cli/mint_command.h"
+#include "cli/reconcile_command.h"
+#include "media/picture_command.h"
+#include "server/demo.h"
+#include "server/restore.h"
+#include "server/serve.h"
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef STAMPEDE_VERSION
+#define STAMPEDE_VERSION "0.1.0"
+#endif
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+};
+static const struct verb verbs[] = {
+    { "serve", serve_main, "run the server" },
+    { "demo", demo_main, "run a server with a sale to play with" },
+    { "config", config_main, "print all settings as the server would see them" },
+    { "admin", admin_cli_main,
+        "products, sales, items, stock, orders: the admin API from the command line" },
+    { "reconcile", reconcile_main, "compare database and inventory of a running server" },
+    { "restore", restore_main, "bring an older database up to the journal that is beside it" },
+    { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
+    { "draw", draw_main, "check the draw of a waiting room, from what the server has published" },
+    { "key", key_command_main, "make and list admin keys" },
+    { "mint", mint_main, "passes and sessions for rehearsals, signed with the data folder's own secret" },
+};
+
+static int help(FILE *out)
+{
+    fprintf(out, "stampede %s: a flash-sale server\n\nusage: stampede COMMAND ...\n\n", STAMPEDE_VERSION);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
+    fprintf(out, "  %-9s %s\n", "version", "print the version");
+    return out == stdout ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return help(stderr);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    if (strcmp(argv[1], PICTURE_VERB) == 0) /* the server's own (picture_command.h) */
+        return picture_command_main(argc - 1, argv + 1);
+    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
+        printf("stampede %s\n", STAMPEDE_VERSION);
+        return 0;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+        return help(stdout);
+    fprintf(stderr, "stampede: there is no command %s\n\n", argv[1]);
+    return help(stderr);
+}

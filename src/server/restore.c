@@ -1,0 +1,294 @@
+/* server/restore.c: what `stampede restore` does, in this order:
+ *   1. the file high-water says that a restore has begun: no server starts before it has ended
+ *   2. numbers that the lost database has given are never given again
+ *   3. payments of all orders that are open in the backup are searched for: a question each, which
+ *      the server's cashier brings to the providers. Until it is answered the order is not closed
+ *   4. the log is read to its end; sales and items that are lost are made from it
+ *   5. the same search for every order that came in since, and for what the log calls paid
+ *   6. an entry in the audit chain, and high-water follows the database from here
+ * Killed anywhere it can be run again. */
+#include "server/restore.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "config/data_folder.h"
+#include "funnel/keys.h"
+#include "inventory/embedded.h"
+#include "orders/order_writer.h"
+#include "orders/payment_search.h"
+#include "queue/journal_queue.h"
+#include "server/serve.h"
+#include "store/sqlite/sqlite.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BATCH_BYTES = 1024 * 1024, PAUSE_MS_MAX = 100 };
+
+struct restore {
+    struct config config;
+    struct data_folder folder;
+    struct funnel_keys keys;
+    struct embedded *embedded;
+    struct order_store *store;
+    struct ticket_queue *queue;
+    struct arena arena;
+    struct high_water mark;
+    char lost[HIGH_WATER_TEXT]; /* in words */
+    char error[CONFIG_ERROR];
+};
+
+/* ---- at every start ---- */
+
+static enum status engine_numbers_raise(struct order_store *store, const struct engine *engine)
+{
+    struct store_sequence items = { .name = "items" }, sales = { .name = "sales" };
+    for (item_id id = 1; id < engine->config.items_max; id++)
+        if (engine->items[id].sale != 0)
+            items.last = id;
+    for (sale_id id = 1; id < engine->config.sales_max; id++)
+        if (engine->sales[id].defined)
+            sales.last = id;
+    const enum status status = store->ops->restore->raise(store, &items);
+    return status == STATUS_OK ? store->ops->restore->raise(store, &sales) : status;
+}
+
+static enum status mark_begin(struct disk *folder, struct order_store *store, struct high_water *mark)
+{
+    bool changed, ahead;
+    const enum status status = high_water_look(mark, store, &changed, &ahead);
+    if (status != STATUS_OK)
+        return status;
+    high_water_reserve(mark, true);
+    mark->restoring = false;
+    return high_water_write(folder, mark);
+}
+
+static enum status mark_read(struct disk *folder, struct high_water *mark, char error[CONFIG_ERROR])
+{
+    const enum status status = high_water_read(folder, mark);
+    if (status == STATUS_CORRUPT)
+        snprintf(error, CONFIG_ERROR,
+            "the file high-water is damaged; if the database is not an older one, remove it");
+    else if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        snprintf(error, CONFIG_ERROR, "the file high-water can't be read: %s", status_name(status));
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* the first start of this version */
+}
+
+enum status restore_check(struct disk *folder, struct order_store *store,
+    const struct engine *engine, struct high_water *mark, char error[CONFIG_ERROR])
+{
+    bool older = false;
+    char what[HIGH_WATER_TEXT] = "";
+    enum status status = mark_read(folder, mark, error);
+    if (status == STATUS_OK)
+        status = high_water_compare(mark, store, &older, what);
+    if (status == STATUS_OK && (older || mark->restoring)) {
+        snprintf(error, CONFIG_ERROR,
+            "the database is older than it was. If a backup was put back on purpose, run: stampede"
+            " restore. %s%.120s",
+            older ? "It has " : "That was begun, and has not ended", what);
+        return STATUS_CONFLICT;
+    }
+    if (status == STATUS_OK)
+        status = high_water_raise(mark, store);
+    if (status == STATUS_OK)
+        status = engine_numbers_raise(store, engine);
+    if (status == STATUS_OK)
+        status = mark_begin(folder, store, mark);
+    if (status != STATUS_OK && error[0] == 0)
+        snprintf(error, CONFIG_ERROR, "the file high-water can't be made: %s", status_name(status));
+    return status;
+}
+
+/* ---- the command ---- */
+
+static bool failed(struct restore *restore, const char *what, enum status status)
+{
+    if (restore->error[0] == 0)
+        snprintf(restore->error, sizeof restore->error, "%s: %s", what, status_name(status));
+    return false;
+}
+
+static bool inventory_open(struct restore *restore)
+{
+    struct embedded_report report;
+    const struct config *config = &restore->config;
+    const struct embedded_config inventory = {
+        .journal = { .disk = restore->folder.journal,
+            .data_id = restore->folder.data_id,
+            .segment_bytes = config->segment_bytes,
+            .batch_bytes = BATCH_BYTES },
+        .engine = { .items_max = (uint32_t)config->items_max,
+            .sales_max = (uint32_t)config->sales_max,
+            .tickets_max = config->tickets_max,
+            .places_max = config->room_places_max },
+        .filter_key = restore->keys.filter,
+        .ports = 1,
+        .ring_slots = 64,
+    };
+    if (embedded_open(&restore->embedded, &inventory, &report) != STATUS_OK) {
+        snprintf(restore->error, sizeof restore->error, "%.250s", report.what);
+        return false;
+    }
+    clock_start(embedded_time_floor(restore->embedded));
+    const enum status status =
+        journal_queue_open(&restore->queue, &inventory.journal, embedded_journal(restore->embedded));
+    return status == STATUS_OK || failed(restore, "the journal can't be read for orders", status);
+}
+
+static bool store_open(struct restore *restore)
+{
+    char what[CONFIG_ERROR - 16];
+    const char *path = restore->folder.database;
+    if (sqlite_store_migrate(path, NULL, what, sizeof what) != STATUS_OK
+        || sqlite_store_open(&restore->store, path, NULL, what, sizeof what) != STATUS_OK) {
+        snprintf(restore->error, sizeof restore->error, "database: %s", what);
+        return false;
+    }
+    const lsn_t end = journal_durable(embedded_journal(restore->embedded));
+    const enum status status = data_folder_match(&restore->folder, restore->store, end, restore->error);
+    return status == STATUS_OK || failed(restore, "database", status);
+}
+
+static bool restore_open(struct restore *restore)
+{
+    struct data_folder *folder = &restore->folder;
+    enum status status = data_folder_open(folder, restore->config.folder, DATA_SERVE, restore->error);
+    if (status == STATUS_OK)
+        status = funnel_keys_derive(&restore->keys, folder->master, sizeof folder->master);
+    if (status != STATUS_OK)
+        return failed(restore, "the data folder can't be opened", status);
+    return inventory_open(restore) && store_open(restore);
+}
+
+static void restore_close(struct restore *restore)
+{
+    if (restore->queue != NULL)
+        restore->queue->ops->close(restore->queue);
+    if (restore->store != NULL)
+        restore->store->ops->close(restore->store);
+    embedded_close(restore->embedded);
+    arena_close(&restore->arena);
+    data_folder_close(&restore->folder);
+    explicit_bzero(&restore->keys, sizeof restore->keys);
+}
+
+static bool numbers_keep(struct restore *restore)
+{
+    bool older = false;
+    enum status status = mark_read(restore->folder.root, &restore->mark, restore->error);
+    if (status == STATUS_OK)
+        status = high_water_compare(&restore->mark, restore->store, &older, restore->lost);
+    restore->mark.restoring = true;
+    if (status == STATUS_OK)
+        status = high_water_write(restore->folder.root, &restore->mark);
+    if (status == STATUS_OK)
+        status = high_water_raise(&restore->mark, restore->store);
+    if (status == STATUS_OK)
+        status = engine_numbers_raise(restore->store, embedded_engine(restore->embedded));
+    if (status != STATUS_OK)
+        return failed(restore, "the numbers of the lost database can't be kept", status);
+    printf("%s%s\n", older ? "The database is older than it was; it has " : "",
+        older ? restore->lost : "The database is not older than it was.");
+    return true;
+}
+
+static uint64_t order_id_of(void *context, ticket_number ticket)
+{
+    return funnel_order_id(context, ticket);
+}
+
+static bool payments_search(struct restore *restore, ticket_number newest)
+{
+    char provider[PROVIDER_NAME_MAX + 1] = "";
+    struct span list = span_from_string(restore->config.providers), first;
+    uint64_t orders = 0;
+    if (!span_take_until(&list, ',', &first) || first.size == 0 || first.size > PROVIDER_NAME_MAX)
+        return true; /* the shop moves its money itself */
+    memcpy(provider, first.data, first.size);
+    const struct payment_search_config config = {
+        .store = restore->store, .provider = provider, .order_id = order_id_of, .context = &restore->keys
+    };
+    const enum status status = payment_search_begin(&config, newest, clock_now_ms(), &orders);
+    if (status != STATUS_OK)
+        return failed(restore, "payments can't be searched for", status);
+    printf("Payments of %" PRIu64 " orders will be asked about.\n", orders);
+    return true;
+}
+
+static bool log_read(struct restore *restore)
+{
+    const struct order_writer_config config = { .queue = restore->queue, .store = restore->store };
+    struct order_writer_progress progress = { .lag = 1 };
+    uint64_t records = 0, dead = 0;
+    enum status status = arena_open(&restore->arena, order_writer_bytes() + 4096);
+    if (status != STATUS_OK)
+        return failed(restore, "no memory", status);
+    struct order_writer *writer = order_writer_create(&restore->arena, &config);
+    status = order_writer_start(writer);
+    restore->store->ops->restore->recover(restore->store, true);
+    while (status == STATUS_OK && progress.lag > 0) {
+        status = order_writer_turn(writer, clock_now_ms(), &progress);
+        records += progress.records;
+        dead += progress.dead;
+        if (progress.state == ORDER_WRITER_AWAY)
+            status = STATUS_AWAY;
+        poll(NULL, 0, (int)(progress.wait_ms < PAUSE_MS_MAX ? progress.wait_ms : PAUSE_MS_MAX));
+    }
+    restore->store->ops->restore->recover(restore->store, false);
+    if (status != STATUS_OK)
+        return failed(
+            restore, progress.trouble == NULL ? "the log can't be read" : progress.trouble, status);
+    printf("%" PRIu64 " records of the log were read; %" PRIu64 " became dead letters.\n", records, dead);
+    return true;
+}
+
+static bool audit_write(struct restore *restore)
+{
+    struct audit_entry entry = { .time_ms = clock_now_ms(), .actor = "restore", .action = "restore" };
+    snprintf(entry.detail, sizeof entry.detail, "%s%s", restore->lost[0] != 0 ? "the backup had " : "",
+        restore->lost[0] != 0 ? restore->lost : "the backup was as new as the database");
+    const enum status status = restore->store->ops->audit_append(restore->store, &entry);
+    return status == STATUS_OK || failed(restore, "the audit entry can't be written", status);
+}
+
+static bool restore_run(struct restore *restore)
+{
+    ticket_number newest = 0;
+    if (!restore_open(restore) || !numbers_keep(restore))
+        return false;
+    enum status status = restore->store->ops->restore->newest(restore->store, &newest);
+    if (status != STATUS_OK)
+        return failed(restore, "database", status);
+    if (!payments_search(restore, INT64_MAX) || !log_read(restore)
+        || !payments_search(restore, newest) || !audit_write(restore))
+        return false;
+    status = mark_begin(restore->folder.root, restore->store, &restore->mark);
+    return status == STATUS_OK || failed(restore, "the file high-water can't be written", status);
+}
+
+int restore_main(int argc, char **argv)
+{
+    struct restore *restore = calloc(1, sizeof *restore);
+    invariant(restore != NULL);
+    if (!serve_settings_read(&restore->config, argc, argv)) {
+        free(restore);
+        return 2;
+    }
+    metrics_thread_enter();
+    umask(S_IRWXG | S_IRWXO);
+    const bool good = restore_run(restore);
+    if (good)
+        printf("Restored. Start the server, then run: stampede reconcile --repair\n");
+    else
+        fprintf(stderr, "stampede restore: %s\n", restore->error);
+    restore_close(restore);
+    free(restore);
+    return good ? 0 : 1;
+}

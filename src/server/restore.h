@@ -1,0 +1,19 @@
+/* server/restore.h: an older database beside the present journal: found at every start, and brought
+ * up by `stampede restore` (docs/operations.md, "Restore").
+ * Thread: start-up only. */
+#ifndef STAMPEDE_SERVER_RESTORE_H
+#define STAMPEDE_SERVER_RESTORE_H
+
+#include "config/config.h"
+#include "config/high_water.h"
+#include "inventory/engine.h"
+
+/* Before the server runs. Refuses a database that is older than it was, and says in what. Else: no
+ * number that was given is given again, and `mark` is written with what is reserved from here on. */
+MUST_CHECK enum status restore_check(struct disk *folder, struct order_store *store,
+    const struct engine *engine, struct high_water *mark, char error[CONFIG_ERROR]);
+
+/* stampede restore [--config FILE] …: exit 0 done, 1 not possible, 2 usage. */
+int restore_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,13 @@
+/* server/serve.h: `stampede serve` and `stampede config`: settings from file, environment and
+ * command line. */
+#ifndef STAMPEDE_SERVER_SERVE_H
+#define STAMPEDE_SERVER_SERVE_H
+
+#include "config/config.h"
+
+int serve_main(int argc, char **argv);
+int config_main(int argc, char **argv);
+/* For other commands with the same options. False: what is wrong was told on standard error. */
+bool serve_settings_read(struct config *config, int argc, char **argv);
+
+#endif

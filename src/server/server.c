@@ -1,0 +1,599 @@
+#include "server/server.h"
+
+#include "admin/switches.h"
+#include "api/catalog.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "config/data_folder.h"
+#include "edge/listener.h"
+#include "edge/static_files.h"
+#include "funnel/bans.h"
+#include "funnel/switches.h"
+#include "gateway/answers.h"
+#include "gateway/gate_limits.h"
+#include "gateway/human_shared.h"
+#include "gateway/routes.h"
+#include "gateway/settings.h"
+#include "media/media_service.h"
+#include "outgoing/courier.h"
+#include "queue/journal_queue.h"
+#include "server/file_limit.h"
+#include "server/restore.h"
+#include "server/server_metrics.h"
+#include "store/sqlite/sqlite.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+enum {
+    HOUSEKEEPER_MS = 100,
+    WATCH_MS = 100,             /* how often the main thread looks after the others */
+    FEW_CORES = 2,              /* up to here the inventory runs on edge 0's loop */
+    REQUEST_TIMEOUT_MS = 40000, /* above the longest long-poll */
+    BATCH_BYTES = 1024 * 1024,
+    WALL_DRIFT_MS = 1000,
+};
+
+struct server {
+    struct config config;
+    const struct server_options *options;
+    struct data_folder folder;
+    struct high_water high_water;
+    struct funnel_keys keys;
+    struct door_channels channels;
+    struct switches switches;
+    struct human_desk human;
+    struct handover settings, catalog, bans;
+    struct reader_turns turns;
+    struct embedded *embedded;
+    struct rooms *rooms;
+    struct customers *customers;
+    struct order_store *store;
+    struct ticket_queue *queue;
+    struct desk *desk;
+    struct gate_limits limits;
+    struct static_files *files;
+    struct media_desk media;
+    uint32_t edge_count;
+    struct edge *edges[EDGES_MAX];
+    struct routes *routes[EDGES_MAX];
+    bool host_on_edge;
+    struct wake inventory_wake, housekeeper_wake;
+    struct thread edge_threads[EDGES_MAX], sync_thread, desk_thread, courier_thread,
+        housekeeper_thread, inventory_thread;
+    _Atomic bool draining, stop_sync, stop_housekeeper, stop_inventory;
+    char error[CONFIG_ERROR];
+};
+
+/* ---- threads
+ * ------------------------------------------------------------------------------------------------- */
+
+static void edge_thread(void *context)
+{
+    metrics_thread_enter();
+    edge_run(context);
+}
+
+static void sync_thread(void *context)
+{
+    struct server *server = context;
+    metrics_thread_enter();
+    while (!atomic_load(&server->stop_sync)) {
+        if (!embedded_write(server->embedded))
+            wake_wait(embedded_sync_wake(server->embedded), 1000);
+    }
+}
+
+static void inventory_thread(void *context)
+{
+    struct server *server = context;
+    metrics_thread_enter();
+    while (!atomic_load(&server->stop_inventory)) {
+        if (!embedded_turn(server->embedded, clock_now_ms()))
+            wake_wait(&server->inventory_wake, 50);
+    }
+}
+
+static void clock_watch(bool *warned)
+{
+    const uint64_t wall = clock_wall_ms(), ours = clock_now_ms();
+    const uint64_t apart = wall > ours ? wall - ours : ours - wall;
+    if (apart > WALL_DRIFT_MS && !*warned)
+        log_warn("server",
+            "the wall clock is %" PRIu64 " ms from the server's clock, which goes on as it was", apart);
+    *warned = apart > WALL_DRIFT_MS;
+}
+
+static void housekeeper_thread(void *context)
+{
+    struct server *server = context;
+    bool warned = false;
+    metrics_thread_enter();
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
+        log_warn("server", "the housekeeper's priority can't be lowered");
+    while (!atomic_load(&server->stop_housekeeper)) {
+        /* A fault is logged where it happens, and the next round tries again. */
+        if (embedded_housekeep(server->embedded) == STATUS_OK)
+            clock_watch(&warned);
+        server_metrics_update(server->embedded, server->desk);
+        wake_wait(&server->housekeeper_wake, HOUSEKEEPER_MS);
+    }
+}
+
+/* ---- opening
+ * ------------------------------------------------------------------------------------------------- */
+
+static bool failed(struct server *server, const char *what)
+{
+    if (server->error[0] == 0)
+        snprintf(server->error, sizeof server->error, "%s", what);
+    return false;
+}
+
+static bool channels_open(struct server *server)
+{
+    struct span list = span_from_string(server->config.channels), names[CHANNELS_MAX];
+    uint32_t count = 0;
+    while (count < CHANNELS_MAX && span_take_until(&list, ',', &names[count]))
+        count++;
+    if (list.size > 0 || door_channels_set(&server->channels, names, count) != STATUS_OK)
+        return failed(server,
+            "channels.names must be up to 8 different names of a-z 0-9 _ -, the first one web");
+    return true;
+}
+
+static bool settings_open(struct server *server)
+{
+    struct settings *settings;
+    if (settings_make(&settings, &server->config, server->error) != STATUS_OK)
+        return failed(server, "settings");
+    handover_create(&server->settings, settings, settings_free);
+    handover_create(&server->catalog, NULL, catalog_free);
+    handover_create(&server->bans, NULL, ban_set_free);
+    return true;
+}
+
+static bool inventory_open(struct server *server)
+{
+    struct embedded_report report;
+    const struct embedded_config config = {
+        .journal = { .disk = server->folder.journal,
+            .data_id = server->folder.data_id,
+            .segment_bytes = server->config.segment_bytes,
+            .batch_bytes = BATCH_BYTES },
+        .engine = { .items_max = (uint32_t)server->config.items_max,
+            .sales_max = (uint32_t)server->config.sales_max,
+            .tickets_max = server->config.tickets_max,
+            .places_max = server->config.room_places_max },
+        .filter_key = server->keys.filter,
+        .ports = server->edge_count + 4,
+        .ring_slots = RING_SLOTS,
+    };
+    const uint64_t began = clock_monotonic_ns();
+    if (embedded_open(&server->embedded, &config, &report) != STATUS_OK) {
+        snprintf(server->error, sizeof server->error, "%.250s", report.what);
+        return failed(server, "the inventory can't be opened");
+    }
+    clock_start(embedded_time_floor(server->embedded));
+    log_info("inventory",
+        "ready: position %" PRIu64 ", %" PRIu64 " records replayed after the snapshot at %" PRIu64
+        ", in %" PRIu64 " ms",
+        report.replay.end.lsn, report.replay.records, report.snapshot.lsn,
+        (clock_monotonic_ns() - began) / 1000000);
+    if (report.replay.torn_bytes > 0)
+        log_warn("inventory",
+            "cut %" PRIu64 " bytes of a torn last batch: nobody was told of what was in it",
+            report.replay.torn_bytes);
+    return true;
+}
+
+static bool store_open(struct server *server)
+{
+    char what[CONFIG_ERROR - 16];
+    const struct journal *journal = embedded_journal(server->embedded);
+    if (sqlite_store_migrate(server->folder.database, NULL, what, sizeof what) != STATUS_OK
+        || sqlite_store_open(&server->store, server->folder.database, NULL, what, sizeof what)
+            != STATUS_OK) {
+        snprintf(server->error, sizeof server->error, "database: %s", what);
+        return false;
+    }
+    if (data_folder_match(&server->folder, server->store, journal_durable(journal), server->error)
+        != STATUS_OK)
+        return failed(server, "database");
+    const struct journal_config config = { .disk = server->folder.journal,
+        .data_id = server->folder.data_id,
+        .segment_bytes = server->config.segment_bytes,
+        .batch_bytes = BATCH_BYTES };
+    if (journal_queue_open(&server->queue, &config, journal) != STATUS_OK)
+        return failed(server, "the journal can't be read for orders");
+    if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
+        return failed(server, "the database does not take the first rows");
+    return restore_check(server->folder.root, server->store, embedded_engine(server->embedded),
+               &server->high_water, server->error)
+        == STATUS_OK;
+}
+
+static bool desk_make(struct server *server)
+{
+    if (rooms_open(&server->rooms, server->embedded, (uint32_t)server->config.sales_max) != STATUS_OK)
+        return failed(server, "no memory for the waiting rooms");
+    if (customers_open(&server->customers, server->edge_count, &server->keys) != STATUS_OK)
+        return failed(server, "no memory for the customers");
+    const struct desk_config config = { .config = &server->config,
+        .keys = &server->keys,
+        .channels = &server->channels,
+        .embedded = server->embedded,
+        .port = embedded_port(server->embedded, server->edge_count, NULL),
+        .pump_port = embedded_port(server->embedded, server->edge_count + 1, NULL),
+        .reconcile_port = embedded_port(server->embedded, server->edge_count + 2, NULL),
+        .rooms_port = embedded_port(server->embedded, server->edge_count + 3, NULL),
+        .rooms = server->rooms,
+        .customers = server->customers,
+        .store = server->store,
+        .queue = server->queue,
+        .folder = server->folder.root,
+        .high_water = &server->high_water,
+        .edges = server->edge_count,
+        .limits = server->limits.limits,
+        .switches = &server->switches,
+        .media = &server->media,
+        .catalog = &server->catalog,
+        .bans = &server->bans,
+        .turns = &server->turns };
+    if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
+        return failed(server, "the store thread can't be made");
+    embedded_port(server->embedded, server->edge_count, desk_wake(server->desk));
+    embedded_port(server->embedded, server->edge_count + 1, desk_wake(server->desk));
+    embedded_port(server->embedded, server->edge_count + 2, desk_wake(server->desk));
+    embedded_port(server->embedded, server->edge_count + 3, desk_wake(server->desk));
+    return true;
+}
+
+static bool edge_start(struct server *server, uint32_t index, int listen_fd)
+{
+    const struct routes_shared shared = { .config = &server->config,
+        .keys = &server->keys,
+        .channels = &server->channels,
+        .embedded = server->embedded,
+        .desk = server->desk,
+        .rooms = server->rooms,
+        .customers = server->customers,
+        .files = server->files,
+        .media = &server->media,
+        .limits = server->limits.limits,
+        .human = &server->human,
+        .switches = &server->switches,
+        .catalog = &server->catalog,
+        .bans = &server->bans,
+        .settings = &server->settings,
+        .turns = &server->turns,
+        .draining = &server->draining };
+    struct inventory_port *port = embedded_port(server->embedded, index, NULL);
+    if (routes_open(&server->routes[index], &shared, index, port, server->host_on_edge && index == 0)
+        != STATUS_OK)
+        return failed(server, "no memory for an edge");
+    const struct edge_handler handler = routes_handler(server->routes[index]);
+    const struct edge_config config = { .port = (uint16_t)server->config.port,
+        .address = server->config.address,
+        .listen_fd = listen_fd,
+        .connections_max = (uint32_t)server->config.connections_max,
+        .head_timeout_ms = (uint32_t)server->config.head_timeout_ms,
+        .body_timeout_ms = (uint32_t)server->config.body_timeout_ms,
+        .idle_timeout_ms = (uint32_t)server->config.idle_timeout_ms,
+        .send_timeout_ms = (uint32_t)server->config.send_timeout_ms,
+        .request_timeout_ms = REQUEST_TIMEOUT_MS,
+        .trusted = &server->limits.trusted,
+        .callers = server->limits.callers,
+        .cpu = server->config.pin ? (int)index : -1 };
+    if (edge_open(&server->edges[index], &config, &handler) != STATUS_OK) {
+        snprintf(server->error, sizeof server->error, "can't listen on %.100s port %" PRIu64 ": %s",
+            server->config.address, server->config.port, strerrordesc_np(errno));
+        return false;
+    }
+    /* The first edge learns the real port when 0 was asked for; the others share it. */
+    server->config.port = edge_port(server->edges[index]);
+    routes_edge(server->routes[index], server->edges[index]);
+    embedded_port(server->embedded, index, edge_wake(server->edges[index]));
+    desk_edge_wake(server->desk, index, edge_wake(server->edges[index]));
+    return true;
+}
+
+static bool edges_start(struct server *server)
+{
+    const int activated = sd_listen_fds(1);
+    if (activated <= 0 && listener_taken(server->config.address, (uint16_t)server->config.port)) {
+        snprintf(server->error, sizeof server->error,
+            "can't listen on %.100s port %" PRIu64 ": something else does", server->config.address,
+            server->config.port);
+        return false;
+    }
+    for (uint32_t i = 0; i < server->edge_count; i++) {
+        const int fd = activated > 0 ? dup(SD_LISTEN_FDS_START + (int)i % activated) : -1;
+        if (!edge_start(server, i, fd))
+            return false;
+    }
+    return true;
+}
+
+static bool threads_start(struct server *server)
+{
+    struct wake *host = server->host_on_edge ? edge_wake(server->edges[0]) : &server->inventory_wake;
+    embedded_host(server->embedded, host);
+    bool good = thread_start(&server->sync_thread, "journal", sync_thread, server) == STATUS_OK
+        && thread_start(&server->courier_thread, "courier", courier_run, desk_courier(server->desk))
+            == STATUS_OK
+        && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
+        && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server) == STATUS_OK
+        && human_desk_start(&server->human) == STATUS_OK;
+    if (good && !server->host_on_edge)
+        good = thread_start(&server->inventory_thread, "inventory", inventory_thread, server) == STATUS_OK;
+    for (uint32_t i = 0; good && i < server->edge_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "edge-%u", i);
+        good = thread_start(&server->edge_threads[i], name, edge_thread, server->edges[i]) == STATUS_OK;
+    }
+    return good || failed(server, "a thread can't be started");
+}
+
+static void limits_raise(struct server *server)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_warn("server", "the limit of open files can't be raised");
+    const uint32_t fit = file_limit_connections(
+        limit.rlim_cur, server->edge_count, (uint32_t)server->config.connections_max);
+    if (fit < server->config.connections_max)
+        log_warn("server",
+            "only %llu files may be open: %u connections for each edge instead of "
+            "server.connections_max (%llu); raise the limit (LimitNOFILE, ulimit -n)",
+            (unsigned long long)limit.rlim_cur, fit, (unsigned long long)server->config.connections_max);
+    server->config.connections_max = fit;
+}
+
+static bool server_open(struct server *server)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    server->edge_count = server->config.threads != 0 ? (uint32_t)server->config.threads
+        : cores < 1                                  ? 1
+        : cores > EDGES_MAX                          ? EDGES_MAX
+                                                     : (uint32_t)cores;
+    server->host_on_edge = cores <= FEW_CORES || server->edge_count == 1;
+    server->turns.readers = server->edge_count;
+    limits_raise(server);
+    answers_create();
+    switches_start(&server->switches, &server->config);
+    if (gate_limits_open(&server->limits, &server->config, server->edge_count, server->error) != STATUS_OK)
+        return false;
+    gate_limits_apply(server->limits.limits, &server->switches, &server->config);
+    if (!channels_open(server) || !settings_open(server))
+        return false;
+    if (data_folder_open(&server->folder, server->config.folder, DATA_SERVE, server->error) != STATUS_OK)
+        return failed(server, "the data folder can't be opened");
+    if (funnel_keys_derive(&server->keys, server->folder.master, sizeof server->folder.master) != STATUS_OK)
+        return failed(server, "the master secret is too short");
+    if (!inventory_open(server) || !store_open(server))
+        return false;
+    funnel_keys_turn(&server->keys, clock_now_ms());
+    static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
+    const char *origins = server->config.image_origins;
+    const struct verdict_ops *widget = verdict_find(server->config.human_outside);
+    if (static_files_open(&server->files, assets_embedded, assets_embedded_count, origins,
+            widget == NULL ? "" : widget->sources)
+        != STATUS_OK)
+        return failed(server, "the pages can't be loaded");
+    if (media_desk_open(&server->media, &server->config, server->error) != STATUS_OK)
+        return false;
+    if (wake_open(&server->inventory_wake) != STATUS_OK || wake_open(&server->housekeeper_wake) != STATUS_OK)
+        return failed(server, "no descriptor for a wake-up");
+    if (human_desk_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
+        return failed(server, "the human check can't be opened");
+    if (!desk_make(server) || !edges_start(server))
+        return false;
+    if (desk_start(server->desk, (uint16_t)server->config.port, server->error) != STATUS_OK)
+        return failed(server, "payments can't be started");
+    return threads_start(server);
+}
+
+/* ---- stopping
+ * ------------------------------------------------------------------------------------------------ */
+
+static void edge_join(struct server *server, uint32_t edge)
+{
+    thread_join(&server->edge_threads[edge]);
+    reader_left(&server->turns, edge);
+}
+
+/* The edges end one after another, the one that hosts the inventory last: the others still need its
+ * answers. All have one deadline. */
+static void edges_stop(struct server *server)
+{
+    const uint64_t end_ms = clock_now_ms() + server->config.drain_ms;
+    for (uint32_t i = server->edge_count; i-- > 1;)
+        if (server->edges[i] != NULL)
+            edge_drain(server->edges[i], (uint32_t)server->config.drain_ms);
+    for (uint32_t i = server->edge_count; i-- > 1;)
+        edge_join(server, i);
+    const uint64_t now_ms = clock_now_ms();
+    if (server->edges[0] != NULL)
+        edge_drain(server->edges[0], now_ms < end_ms ? (uint32_t)(end_ms - now_ms) : 0);
+    edge_join(server, 0);
+}
+
+/* With edge 0 gone, this thread hosts the inventory until the desk is done and nothing is in
+ * flight. */
+static void inventory_finish(struct server *server)
+{
+    const uint64_t give_up_ms = clock_now_ms() + server->config.drain_ms + 5000;
+    thread_join(&server->inventory_thread);
+    while (!embedded_failed(server->embedded) && clock_now_ms() < give_up_ms) {
+        const bool more = embedded_turn(server->embedded, clock_now_ms());
+        const bool desk_done = !server->desk_thread.started || desk_ended(server->desk);
+        if (desk_done && embedded_idle(server->embedded))
+            break;
+        if (!more)
+            poll(NULL, 0, 1);
+    }
+}
+
+static void threads_stop(struct server *server)
+{
+    if (server->embedded == NULL || server->desk == NULL)
+        return;
+    edges_stop(server);
+    desk_stop(server->desk);
+    atomic_store(&server->stop_inventory, true);
+    wake_signal(&server->inventory_wake);
+    if (server->sync_thread.started)
+        inventory_finish(server);
+    thread_join(&server->desk_thread);
+    courier_stop(desk_courier(server->desk));
+    thread_join(&server->courier_thread);
+    atomic_store(&server->stop_housekeeper, true);
+    wake_signal(&server->housekeeper_wake);
+    thread_join(&server->housekeeper_thread);
+    atomic_store(&server->stop_sync, true);
+    wake_signal(embedded_sync_wake(server->embedded));
+    thread_join(&server->sync_thread);
+    if (!embedded_failed(server->embedded) && embedded_idle(server->embedded)
+        && embedded_snapshot_now(server->embedded) != STATUS_OK)
+        log_warn("server", "no snapshot at the end: the next start replays more of the log");
+}
+
+static void server_close(struct server *server)
+{
+    threads_stop(server);
+    for (uint32_t i = 0; i < server->edge_count; i++) {
+        edge_close(server->edges[i]);
+        routes_close(server->routes[i]);
+    }
+    gate_limits_close(&server->limits);
+    human_desk_close(&server->human);
+    desk_close(server->desk);
+    if (server->queue != NULL)
+        server->queue->ops->close(server->queue);
+    if (server->store != NULL)
+        server->store->ops->close(server->store);
+    rooms_close(server->rooms);
+    customers_close(server->customers);
+    embedded_close(server->embedded);
+    static_files_close(server->files);
+    media_desk_close(&server->media);
+    if (server->settings.release != NULL) {
+        handover_close(&server->settings);
+        handover_close(&server->catalog);
+        handover_close(&server->bans);
+    }
+    if (server->inventory_wake.fd > 0)
+        wake_close(&server->inventory_wake);
+    if (server->housekeeper_wake.fd > 0)
+        wake_close(&server->housekeeper_wake);
+    data_folder_close(&server->folder);
+    explicit_bzero(&server->keys, sizeof server->keys);
+}
+
+/* ---- running
+ * ------------------------------------------------------------------------------------------------- */
+
+static void settings_reload(struct server *server)
+{
+    struct config config = server->config;
+    struct settings *settings;
+    char error[CONFIG_ERROR];
+    const struct server_options *options = server->options;
+    sd_notify(0, "RELOADING=1");
+    enum status status = options->settings_read == NULL
+        ? STATUS_OK
+        : options->settings_read(&config, options->context, error);
+    if (status == STATUS_OK)
+        status = settings_make(&settings, &config, error);
+    if (status == STATUS_OK) {
+        handover_put(&server->settings, &server->turns, settings);
+        log_info("server", "settings loaded again");
+    } else {
+        log_error("server", "settings stay as they were: %s", error);
+    }
+    sd_notify(0, "READY=1");
+}
+
+/* True: a clean stop was asked for. */
+static bool server_watch(struct server *server, const sigset_t *signals)
+{
+    for (;;) {
+        const struct timespec wait = { .tv_nsec = WATCH_MS * 1000000L };
+        const int signal = sigtimedwait(signals, NULL, &wait);
+        if (signal == SIGTERM || signal == SIGINT)
+            return true;
+        if (signal == SIGHUP)
+            settings_reload(server);
+        handover_collect(&server->settings, &server->turns);
+        if (embedded_failed(server->embedded)) {
+            log_error("server", "the journal has failed: stopping at once, nothing more is answered");
+            return false;
+        }
+    }
+}
+
+static void signals_block(sigset_t *signals)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
+    invariant(pthread_sigmask(SIG_BLOCK, signals, NULL) == 0);
+    invariant(sigaction(SIGPIPE, &ignore, NULL) == 0);
+}
+
+int server_run(const struct config *config, const struct server_options *options)
+{
+    struct server *server = calloc(1, sizeof *server);
+    sigset_t signals;
+    invariant(server != NULL);
+    server->config = *config;
+    server->options = options;
+    metrics_thread_enter();
+    edge_metrics_register();
+    door_metrics_register();
+    limits_metrics_register();
+    switches_metrics_register();
+    human_metrics_register();
+    routes_metrics_register();
+    server_metrics_register();
+    signals_block(&signals);
+    umask(S_IRWXG | S_IRWXO); /* what is written here is nobody else's business */
+    if (!server_open(server)) {
+        log_error("server", "can't start: %s", server->error);
+        server_close(server);
+        free(server);
+        return 1;
+    }
+    log_info("server", "listening on %s port %" PRIu64 " with %u edges", server->config.address,
+        server->config.port, server->edge_count);
+    sd_notify(0, "READY=1");
+    if (options->started != NULL)
+        options->started(&server->config, (uint16_t)server->config.port, options->context);
+    const bool clean = server_watch(server, &signals);
+    if (!clean)
+        _exit(1); /* fail-stop: no answer, no write, no snapshot after a fault */
+    log_info("server", "draining");
+    sd_notify(0, "STOPPING=1");
+    atomic_store(&server->draining, true);
+    poll(NULL, 0, (int)server->config.drain_notice_ms);
+    server_close(server);
+    free(server);
+    log_info("server", "stopped");
+    return 0;
+}

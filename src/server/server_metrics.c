@@ -1,0 +1,28 @@
+#include "server/server_metrics.h"
+
+#include "base/metrics.h"
+
+#define GAUGE(variable, text, description) \
+    static struct metric variable = { .name = (text), .help = (description), .kind = METRIC_GAUGE }
+GAUGE(durable, "stampede_journal_durable_position", "Last log position that is durable.");
+GAUGE(stopped, "stampede_wins_stopped",
+    "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
+GAUGE(ready, "stampede_ready", "1 when wins are taken and the database is there.");
+
+void server_metrics_register(void)
+{
+    metrics_register(&durable);
+    metrics_register(&stopped);
+    metrics_register(&ready);
+}
+
+void server_metrics_update(struct embedded *embedded, struct desk *desk)
+{
+    const struct board *board = embedded_board(embedded);
+    const uint32_t reason = atomic_load_explicit(&board->wins_stopped, memory_order_relaxed);
+    struct desk_health health;
+    desk_health(desk, &health);
+    metric_set(&durable, atomic_load_explicit(&board->durable_lsn, memory_order_relaxed));
+    metric_set(&stopped, reason);
+    metric_set(&ready, reason == WINS_RUNNING && !health.away && !health.stopped);
+}

@@ -1,0 +1,12 @@
+/* server/server_metrics.h: gauges that nobody counts as they happen; the housekeeper looks at
+ * them ten times a second. */
+#ifndef STAMPEDE_SERVER_SERVER_METRICS_H
+#define STAMPEDE_SERVER_SERVER_METRICS_H
+
+#include "inventory/embedded.h"
+#include "worker/worker.h"
+
+void server_metrics_register(void);
+void server_metrics_update(struct embedded *embedded, struct desk *desk);
+
+#endif

@@ -1,0 +1,190 @@
+/* The audit chain. hash(n) = SHA-256 over: hash(n − 1) (32 bytes; zeros before the first), id,
+ * time_ms (8 bytes each, little-endian), then actor, action and detail, each as its size (4 bytes)
+ * and its bytes. audit_head repeats the number of entries and the last hash, so that cutting off
+ * the end shows too. */
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "store/sqlite/parts.h"
+
+enum {
+    AUDIT_BYTES_MAX = HASH_SHA256_BYTES + 8 + 8 + 3 * 4 + sizeof((struct audit_entry *)0)->actor
+        + sizeof((struct audit_entry *)0)->action + sizeof((struct audit_entry *)0)->detail,
+};
+
+static const struct sqlite_sql audit_head = { SQL_AUDIT_HEAD, "SELECT entries, hash FROM audit_head" };
+static const struct sqlite_sql audit_insert = { SQL_AUDIT_INSERT,
+    "INSERT INTO audit(id, time_ms, actor, action, detail, hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6)" };
+static const struct sqlite_sql audit_head_set = { SQL_AUDIT_HEAD_SET,
+    "UPDATE audit_head SET entries = ?1, hash = ?2" };
+static const struct sqlite_sql audit_rows = { SQL_AUDIT_LIST,
+    "SELECT id, time_ms, actor, action, detail, hash FROM audit WHERE id > ?1"
+    " ORDER BY id LIMIT ?2" };
+
+static size_t audit_put_text(uint8_t *at, const char *text)
+{
+    size_t bytes = strlen(text);
+    bytes_put_u32(at, (uint32_t)bytes);
+    memcpy(at + 4, text, bytes);
+    return 4 + bytes;
+}
+
+static void audit_hash(const uint8_t *before, const struct audit_entry *entry, uint8_t *hash)
+{
+    uint8_t bytes[AUDIT_BYTES_MAX];
+    size_t size = HASH_SHA256_BYTES;
+    memcpy(bytes, before, size);
+    bytes_put_u64(bytes + size, entry->id);
+    bytes_put_u64(bytes + size + 8, entry->time_ms);
+    size += 16;
+    size += audit_put_text(bytes + size, entry->actor);
+    size += audit_put_text(bytes + size, entry->action);
+    size += audit_put_text(bytes + size, entry->detail);
+    invariant(size <= sizeof bytes);
+    hash_sha256(bytes, size, hash);
+}
+
+static bool column_hash(sqlite3_stmt *row, int at, uint8_t *hash)
+{
+    const void *blob = sqlite3_column_blob(row, at);
+    if (blob == NULL || sqlite3_column_bytes(row, at) != HASH_SHA256_BYTES)
+        return false;
+    memcpy(hash, blob, HASH_SHA256_BYTES);
+    return true;
+}
+
+static enum status audit_head_read(struct sqlite_store *store, uint64_t *entries, uint8_t *hash)
+{
+    sqlite3_stmt *head;
+    enum status status = sqlite_prepare(store, &audit_head, &head);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_next(head);
+    if (status == STATUS_OK) {
+        *entries = column_u64(head, 0);
+        if (!column_hash(head, 1, hash))
+            status = STATUS_CORRUPT;
+    }
+    (void)sqlite3_reset(head);
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+static enum status audit_write(
+    struct sqlite_store *store, const struct audit_entry *entry, const uint8_t *hash)
+{
+    sqlite3_stmt *insert, *set;
+    enum status status = sqlite_prepare(store, &audit_insert, &insert);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &audit_head_set, &set);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(insert, 1, entry->id);
+    bind_u64(insert, 2, entry->time_ms);
+    bind_text(insert, 3, entry->actor);
+    bind_text(insert, 4, entry->action);
+    bind_text(insert, 5, entry->detail);
+    int bound = sqlite3_bind_blob(insert, 6, hash, HASH_SHA256_BYTES, SQLITE_STATIC);
+    invariant(bound == SQLITE_OK);
+    status = sqlite_run(insert);
+    (void)sqlite3_clear_bindings(insert);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(set, 1, entry->id);
+    bound = sqlite3_bind_blob(set, 2, hash, HASH_SHA256_BYTES, SQLITE_STATIC);
+    invariant(bound == SQLITE_OK);
+    status = sqlite_run(set);
+    (void)sqlite3_clear_bindings(set);
+    return status;
+}
+
+enum status sqlite_audit_add(struct sqlite_store *store, const struct audit_entry *entry)
+{
+    struct audit_entry next = *entry;
+    uint8_t before[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES];
+    uint64_t entries = 0;
+    const enum status status = audit_head_read(store, &entries, before);
+    if (status != STATUS_OK)
+        return status;
+    next.id = entries + 1;
+    audit_hash(before, &next, hash);
+    return audit_write(store, &next, hash);
+}
+
+enum status sqlite_audit_append(struct order_store *handle, const struct audit_entry *entry)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    enum status status = sqlite_begin(store);
+    if (status == STATUS_OK)
+        status = sqlite_audit_add(store, entry);
+    if (status == STATUS_OK)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK)
+        sqlite_rollback(store);
+    return status;
+}
+
+static void entry_from_row(sqlite3_stmt *row, struct audit_entry *entry)
+{
+    entry->id = column_u64(row, 0);
+    entry->time_ms = column_u64(row, 1);
+    column_text(row, 2, entry->actor, sizeof entry->actor);
+    column_text(row, 3, entry->action, sizeof entry->action);
+    column_text(row, 4, entry->detail, sizeof entry->detail);
+}
+
+/* What was cut to fit, or hides behind a NUL, was not written by us. */
+static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
+{
+    return (size_t)sqlite3_column_bytes(row, 2) == strlen(entry->actor)
+        && (size_t)sqlite3_column_bytes(row, 3) == strlen(entry->action)
+        && (size_t)sqlite3_column_bytes(row, 4) == strlen(entry->detail);
+}
+
+enum status sqlite_audit_list(struct order_store *handle, uint64_t after,
+    struct audit_entry *entries, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &audit_rows, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, after);
+    bind_u64(list, 2, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        entry_from_row(list, &entries[(*count)++]);
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_audit_verify(struct order_store *handle, uint64_t *entries, uint64_t *first_bad)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    uint8_t head[HASH_SHA256_BYTES], stored[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES] = { 0 };
+    uint64_t expected = 0, seen = 0;
+    sqlite3_stmt *list;
+    *entries = *first_bad = 0;
+    enum status status = audit_head_read(store, &expected, head);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &audit_rows, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, 0);
+    bind_i64(list, 2, -1); /* all */
+    while (*first_bad == 0 && (status = sqlite_next(list)) == STATUS_OK) {
+        struct audit_entry entry;
+        entry_from_row(list, &entry);
+        audit_hash(hash, &entry, hash);
+        seen++;
+        if (entry.id != seen || !row_is_whole(list, &entry) || !column_hash(list, 5, stored)
+            || memcmp(stored, hash, sizeof hash) != 0)
+            *first_bad = seen;
+    }
+    (void)sqlite3_reset(list);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    if (*first_bad == 0 && seen < expected)
+        *first_bad = seen + 1; /* the end was cut off */
+    else if (*first_bad == 0 && (seen > expected || memcmp(head, hash, sizeof hash) != 0))
+        *first_bad = seen;
+    *entries = seen;
+    return STATUS_OK;
+}

@@ -1,0 +1,182 @@
+/* Bans (contract/bans.h). A user is only here as the keyed hash. Blocks are kept as text, so that a
+ * person with a SQLite shell can read them. Nothing is deleted: a ban that is over or lifted tells what
+ * happened. The index holds those that are not lifted by their end, so what is in force now is found
+ * without looking at history. */
+#include "contract/bans.h"
+
+#include "store/sqlite/parts.h"
+
+const char sqlite_bans_tables[] =
+    "CREATE TABLE bans("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  kind INTEGER NOT NULL CHECK(kind IN (1, 2)),"
+    "  block TEXT CHECK((block IS NOT NULL) = (kind = 1)),"
+    "  user INTEGER CHECK((user IS NOT NULL) = (kind = 2)),"
+    "  reason TEXT NOT NULL, by TEXT NOT NULL,"
+    "  created_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL CHECK(until_ms > created_ms),"
+    "  lifted_ms INTEGER NOT NULL CHECK(lifted_ms >= 0),"
+    "  sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)"
+    ") STRICT;"
+    "CREATE INDEX bans_in_force ON bans(until_ms) WHERE lifted_ms = 0;"
+    "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0);";
+
+static_assert(BAN_ADDRESS == 1 && BAN_USER == 2, "numbers in the database never change their meaning");
+
+#define BAN_COLUMNS \
+    "id, kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms"
+
+static const struct sqlite_sql ban_count = { SQL_BAN_COUNT,
+    "SELECT count(*) FROM (SELECT 1 FROM bans WHERE lifted_ms = 0 AND until_ms > ?1 LIMIT ?2)" };
+static const struct sqlite_sql ban_insert = { SQL_BAN_INSERT,
+    "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)" };
+static const struct sqlite_sql ban_get = { SQL_BAN_GET, "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1" };
+static const struct sqlite_sql ban_lift = { SQL_BAN_LIFT,
+    "UPDATE bans SET lifted_ms = ?2 WHERE id = ?1 AND lifted_ms = 0 AND until_ms > ?2" };
+static const struct sqlite_sql bans_all = { SQL_BANS_ALL,
+    "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 ORDER BY id LIMIT ?2" };
+static const struct sqlite_sql bans_in_force = { SQL_BANS_IN_FORCE,
+    "SELECT " BAN_COLUMNS " FROM bans"
+    " WHERE id > ?1 AND lifted_ms = 0 AND until_ms > ?3 ORDER BY id LIMIT ?2" };
+static const struct sqlite_sql bans_in_effect = {
+    SQL_BANS_IN_EFFECT,
+    "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 AND lifted_ms = 0"
+    " AND (until_ms > ?3 OR (sessions_ms > 0 AND sessions_ms > ?3 - 86400000)) ORDER BY id LIMIT ?2"
+};
+static_assert(BAN_SESSIONS_MS == 86400000, "as in the statement");
+
+static enum status ban_from_row(sqlite3_stmt *row, struct ban *ban)
+{
+    char block[ADDRESS_BLOCK_CHARS_MAX + 1];
+    *ban = (struct ban){ .id = column_u64(row, 0),
+        .kind = (uint8_t)column_u32(row, 1),
+        .user = column_u64(row, 3),
+        .created_ms = column_u64(row, 6),
+        .until_ms = column_u64(row, 7),
+        .lifted_ms = column_u64(row, 8),
+        .sessions_ms = column_u64(row, 9) };
+    column_text(row, 2, block, sizeof block);
+    column_text(row, 4, ban->reason, sizeof ban->reason);
+    column_text(row, 5, ban->by, sizeof ban->by);
+    if (ban->kind == BAN_ADDRESS && address_block_parse(span_from_string(block), &ban->block) != STATUS_OK)
+        return STATUS_CORRUPT;
+    return STATUS_OK;
+}
+
+/* Whether there is room for one more. */
+static enum status room_check(struct sqlite_store *store, uint64_t now_ms)
+{
+    sqlite3_stmt *count;
+    enum status status = sqlite_prepare(store, &ban_count, &count);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(count, 1, now_ms);
+    bind_u64(count, 2, BANS_MAX);
+    status = sqlite_next(count);
+    if (status == STATUS_OK && column_u64(count, 0) >= BANS_MAX)
+        status = STATUS_FULL;
+    (void)sqlite3_reset(count);
+    return status;
+}
+
+static enum status insert(struct order_store *handle, struct ban *ban)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    char block[ADDRESS_BLOCK_CHARS_MAX + 1];
+    struct text text = text_in(block, sizeof block - 1);
+    sqlite3_stmt *put;
+    enum status status = room_check(store, ban->created_ms);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &ban_insert, &put);
+    if (status != STATUS_OK)
+        return status;
+    invariant(sqlite3_clear_bindings(put) == SQLITE_OK);
+    bind_u64(put, 1, ban->kind);
+    if (ban->kind == BAN_ADDRESS) {
+        address_block_text(&text, &ban->block);
+        block[text.size] = 0;
+        bind_text(put, 2, block);
+    } else {
+        bind_u64(put, 3, ban->user);
+    }
+    bind_text(put, 4, ban->reason);
+    bind_text(put, 5, ban->by);
+    bind_u64(put, 6, ban->created_ms);
+    bind_u64(put, 7, ban->until_ms);
+    bind_u64(put, 8, ban->sessions_ms);
+    status = sqlite_run(put);
+    if (status == STATUS_OK)
+        ban->id = (uint64_t)sqlite3_last_insert_rowid(store->database);
+    return status;
+}
+
+static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
+{
+    sqlite3_stmt *row;
+    enum status status = sqlite_prepare(sqlite_of(handle), &ban_get, &row);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(row, 1, id);
+    status = sqlite_next(row);
+    if (status == STATUS_OK)
+        status = ban_from_row(row, ban);
+    (void)sqlite3_reset(row);
+    return status;
+}
+
+static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms, bool *lifted)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct ban ban;
+    sqlite3_stmt *change;
+    *lifted = false;
+    enum status status = get(handle, id, &ban);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &ban_lift, &change);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(change, 1, id);
+    bind_u64(change, 2, now_ms);
+    status = sqlite_run(change);
+    *lifted = status == STATUS_OK && sqlite_changed_rows(store) == 1;
+    return status;
+}
+
+static enum status rows_read(struct order_store *handle, const struct sqlite_sql *sql,
+    uint64_t after, uint64_t now_ms, struct ban *bans, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *rows;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &rows);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(rows, 1, after);
+    bind_u64(rows, 2, max);
+    if (sql != &bans_all)
+        bind_u64(rows, 3, now_ms);
+    while (*count < max && (status = sqlite_next(rows)) == STATUS_OK) {
+        status = ban_from_row(rows, &bans[*count]);
+        if (status != STATUS_OK)
+            break;
+        *count += 1;
+    }
+    (void)sqlite3_reset(rows);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
+    struct ban *bans, uint32_t max, uint32_t *count)
+{
+    return rows_read(handle, in_force_ms == 0 ? &bans_all : &bans_in_force, after, in_force_ms,
+        bans, max, count);
+}
+
+static enum status in_effect(struct order_store *handle, uint64_t after, uint64_t now_ms,
+    struct ban *bans, uint32_t max, uint32_t *count)
+{
+    return rows_read(handle, &bans_in_effect, after, now_ms, bans, max, count);
+}
+
+const struct ban_store_ops sqlite_bans_ops = {
+    .insert = insert, .get = get, .lift = lift, .list = list, .in_effect = in_effect
+};

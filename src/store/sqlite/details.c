@@ -1,0 +1,126 @@
+/* Address and note of an order, and the sums of all money. */
+#include "store/sqlite/parts.h"
+
+const char sqlite_details_tables[] =
+    "CREATE TABLE order_details("
+    "  ticket INTEGER PRIMARY KEY REFERENCES orders(ticket),"
+    "  name TEXT NOT NULL, phone TEXT NOT NULL, address TEXT NOT NULL, note TEXT NOT NULL,"
+    "  time_ms INTEGER NOT NULL"
+    ") STRICT;";
+
+static const struct sqlite_sql details_put = { SQL_DETAILS_SET,
+    "INSERT INTO order_details(ticket, name, phone, address, note, time_ms)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO UPDATE SET name = ?2, phone = ?3,"
+    " address = ?4, note = ?5, time_ms = ?6"
+    " WHERE name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5" };
+static const struct sqlite_sql details_get = { SQL_DETAILS_GET,
+    "SELECT name, phone, address, note FROM order_details WHERE ticket = ?1" };
+static const struct sqlite_sql details_missing = { SQL_DETAILS_MISSING,
+    "SELECT 1 FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?2"
+    " AND sales.details_required = 1"
+    " AND NOT EXISTS(SELECT 1 FROM order_details WHERE ticket = ?1)" };
+static const struct sqlite_sql order_touch = { SQL_ORDER_TOUCH,
+    "UPDATE orders SET version = version + 1 WHERE ticket = ?1" };
+#define CAPTURED SUM_HALVES("captured")
+#define AMOUNT SUM_HALVES("amount")
+#define ORDER_AMOUNT SUM_HALVES("orders.amount")
+static const struct sqlite_sql money_totals = { SQL_MONEY_TOTALS,
+    "SELECT * FROM (SELECT" CAPTURED "FROM payments),"
+    " (SELECT" AMOUNT "FROM refunds WHERE state = 2),"
+    " (SELECT" AMOUNT "FROM refunds WHERE state <> 2),"
+    " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
+    " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
+    "  WHERE use IN (1, 3) AND orders.state = 2)" };
+static_assert(REFUND_DONE == 2 && USE_LATE == 2 && USE_ORDER == 1 && USE_RELINKED == 3 && ORDER_PAID == 2,
+    "said in numbers above");
+
+static enum status details_write(struct sqlite_store *store, ticket_number ticket,
+    const struct order_details *details, uint64_t now_ms, bool *changed)
+{
+    sqlite3_stmt *put, *touch;
+    enum status status = sqlite_prepare(store, &details_put, &put);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &order_touch, &touch);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(put, 1, ticket);
+    bind_text(put, 2, details->name);
+    bind_text(put, 3, details->phone);
+    bind_text(put, 4, details->address);
+    bind_text(put, 5, details->note);
+    bind_u64(put, 6, now_ms);
+    status = sqlite_run(put);
+    (void)sqlite3_clear_bindings(put);
+    *changed = status == STATUS_OK && sqlite_changed_rows(store) == 1;
+    if (!*changed)
+        return status;
+    bind_u64(touch, 1, ticket);
+    return sqlite_run(touch);
+}
+
+enum status sqlite_details_set(struct order_store *handle, ticket_number ticket,
+    const struct order_details *details, uint64_t now_ms, struct order *after)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct sqlite_change change;
+    bool changed = false;
+    enum status status = sqlite_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = sqlite_order_by_ticket(handle, ticket, after);
+    if (status == STATUS_OK && after->state != ORDER_PENDING)
+        status = STATUS_CONFLICT;
+    if (status == STATUS_OK)
+        status = details_write(store, ticket, details, now_ms, &changed);
+    if (status == STATUS_OK && changed)
+        after->version++;
+    return sqlite_change_end(&change, status, changed);
+}
+
+enum status sqlite_details(struct order_store *handle, ticket_number ticket, struct order_details *details)
+{
+    sqlite3_stmt *get;
+    enum status status = sqlite_prepare(sqlite_of(handle), &details_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(get, 1, ticket);
+    status = sqlite_next(get);
+    if (status == STATUS_OK) {
+        column_text(get, 0, details->name, sizeof details->name);
+        column_text(get, 1, details->phone, sizeof details->phone);
+        column_text(get, 2, details->address, sizeof details->address);
+        column_text(get, 3, details->note, sizeof details->note);
+    }
+    (void)sqlite3_reset(get);
+    return status;
+}
+
+enum status sqlite_details_missing(struct sqlite_store *store, const struct order *order, bool *missing)
+{
+    sqlite3_stmt *find;
+    enum status status = sqlite_prepare(store, &details_missing, &find);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(find, 1, order->ticket);
+    bind_u64(find, 2, order->item);
+    status = sqlite_next(find);
+    *missing = status == STATUS_OK;
+    (void)sqlite3_reset(find);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_money_totals(struct order_store *handle, struct money_totals *totals)
+{
+    sqlite3_stmt *sum;
+    enum status status = sqlite_prepare(sqlite_of(handle), &money_totals, &sum);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_next(sum);
+    if (status == STATUS_OK)
+        *totals = (struct money_totals){ .captured = column_sum(sum, 0),
+            .refunded = column_sum(sum, 2),
+            .wanted = column_sum(sum, 4),
+            .late = column_sum(sum, 6),
+            .paid = column_sum(sum, 8) };
+    (void)sqlite3_reset(sum);
+    return status;
+}

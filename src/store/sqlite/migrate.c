@@ -1,0 +1,144 @@
+/* store/sqlite/migrate.c: brings the database of an earlier version to the present schema.
+ *
+ * DESIGN. One step per schema version; a step is a list of statements that lead from one version
+ * to the next. All steps that are needed run in one transaction, which also sets the version, so a
+ * database that was killed in between still has its old version and is migrated from the start
+ * again. Before that the whole database is copied to `<path>.schema-<old version>`; the copy stays
+ * until somebody removes it. A step may add columns at the end of a table, tables and indexes; the
+ * CREATE statements of a new database say the same, and migrate_test.c compares both. */
+#include "store/sqlite/parts.h"
+#include "store/sqlite/sqlite.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+
+/* From schema 5, the first one that shops have. */
+/* clang-format off */
+static const char *const step_6[] = {
+    "ALTER TABLE sales ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE (state = 5 AND next_ms > 0)",
+    "ALTER TABLE sales ADD COLUMN cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0)",
+    "ALTER TABLE sales ADD COLUMN return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0)",
+    "ALTER TABLE sales ADD COLUMN start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0)",
+    "ALTER TABLE payments ADD COLUMN late_before INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE payments ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE refunds ADD COLUMN stated_ms INTEGER NOT NULL DEFAULT 0",
+    "UPDATE payments SET late_before = 1 WHERE use = 2",
+    "ALTER TABLE sales ADD COLUMN archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1))",
+    "ALTER TABLE bans ADD COLUMN sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)",
+    "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0)",
+    "ALTER TABLE payments ADD COLUMN searched INTEGER NOT NULL DEFAULT 0",
+    sqlite_admin_tables,
+    "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE queue_position ADD COLUMN secret_check INTEGER NOT NULL DEFAULT 0",
+    sqlite_customers_tables,
+    NULL,
+};
+/* clang-format on */
+
+static const char *const *const steps[] = { step_6 }; /* in the order of versions */
+static_assert(SQLITE_SCHEMA_FIRST + sizeof steps / sizeof *steps == SQLITE_SCHEMA_VERSION,
+    "a schema version has a step that leads to it");
+
+static enum status migrate_failed(sqlite3 *database, int result, char *error, size_t error_bytes)
+{
+    snprintf(error, error_bytes, "migration: %s", sqlite3_errmsg(database));
+    return sqlite_status(result);
+}
+
+static int number_read(sqlite3 *database, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return result == SQLITE_ROW ? SQLITE_OK : result;
+}
+
+/* A copy that was begun before a crash is overwritten. */
+static enum status copy_make(
+    sqlite3 *database, const char *path, const char *vfs, char *error, size_t error_bytes)
+{
+    sqlite3 *copy = NULL;
+    int result = sqlite3_open_v2(
+        path, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE, vfs);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(copy, "PRAGMA synchronous = EXTRA", NULL, NULL, NULL);
+    if (result == SQLITE_OK) {
+        sqlite3_backup *backup = sqlite3_backup_init(copy, "main", database, "main");
+        if (backup != NULL) {
+            (void)sqlite3_backup_step(backup, -1);
+            result = sqlite3_backup_finish(backup); /* repeats the step's error */
+        } else {
+            result = sqlite3_errcode(copy);
+        }
+    }
+    if (result != SQLITE_OK)
+        snprintf(error, error_bytes, "the copy %s can't be written: %s", path, sqlite3_errmsg(copy));
+    (void)sqlite3_close(copy);
+    return sqlite_status(result);
+}
+
+static int steps_run(sqlite3 *database, int64_t version)
+{
+    char stamp[64];
+    int result = sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+    for (; version < SQLITE_SCHEMA_VERSION && result == SQLITE_OK; version++) {
+        const char *const *step = steps[version - SQLITE_SCHEMA_FIRST];
+        for (; *step != NULL && result == SQLITE_OK; step++)
+            result = sqlite3_exec(database, *step, NULL, NULL, NULL);
+    }
+    snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d", SQLITE_SCHEMA_VERSION);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(database, stamp, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+    return result;
+}
+
+static enum status database_migrate(
+    sqlite3 *database, const char *path, const char *vfs, char *error, size_t error_bytes)
+{
+    int64_t application = 0, version = 0;
+    int result = sqlite3_exec(
+        database, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = number_read(database, "PRAGMA application_id", &application);
+    if (result == SQLITE_OK)
+        result = number_read(database, "PRAGMA user_version", &version);
+    if (result != SQLITE_OK)
+        return migrate_failed(database, result, error, error_bytes);
+    if (application != SQLITE_APPLICATION_ID || version < SQLITE_SCHEMA_FIRST
+        || version >= SQLITE_SCHEMA_VERSION)
+        return STATUS_OK; /* nothing to do; opening refuses what is not ours */
+    char copy[4096];
+    snprintf(copy, sizeof copy, "%s.schema-%lld", path, (long long)version);
+    log_info("store", "migrating the database from schema %lld to %d; copying it to %s first",
+        (long long)version, SQLITE_SCHEMA_VERSION, copy);
+    const enum status status = copy_make(database, copy, vfs, error, error_bytes);
+    if (status != STATUS_OK)
+        return status;
+    result = steps_run(database, version);
+    if (result != SQLITE_OK)
+        return migrate_failed(database, result, error, error_bytes); /* closing rolls back */
+    log_info("store", "the database has schema %d now", SQLITE_SCHEMA_VERSION);
+    return STATUS_OK;
+}
+
+enum status sqlite_store_migrate(const char *path, const char *vfs, char *error, size_t error_bytes)
+{
+    sqlite3 *database = NULL;
+    error[0] = '\0';
+    int result = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, vfs);
+    enum status status = STATUS_OK; /* no database yet: opening makes one */
+    if (result == SQLITE_OK)
+        status = database_migrate(database, path, vfs, error, error_bytes);
+    else if ((result & 0xff) != SQLITE_CANTOPEN)
+        status = migrate_failed(database, result, error, error_bytes);
+    (void)sqlite3_close(database);
+    return status;
+}

@@ -1,0 +1,200 @@
+/* Payment, expiry, cancellation, refund: an order moves because the order side says so. One
+ * transaction holds the conditional update, the accounting of order.c, the payment, and the
+ * stock event that the pump brings to the inventory. The SETTLE record that comes back finds the
+ * order moved and only confirms the event; so nothing is counted twice, and a crash anywhere in
+ * between leaves an open event behind, which the pump brings again.
+ *   paid               pending → paid; a payment, an event SOLD
+ *   expired, cancelled pending → closed; sold −= quantity, counters, slot; an event RETURN
+ *   refunded           paid → refunded; the same, or written off: an event WRITE_OFF
+ * Units that belong to a channel follow the log, as always: they move when the record comes. */
+#include "base/planted.h"
+#include "contract/order_state.h"
+#include "store/sqlite/parts.h"
+
+static const struct sqlite_sql currency_get = { SQL_CURRENCY,
+    "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1" };
+static const struct sqlite_sql orders_due = { SQL_ORDERS_DUE,
+    "SELECT ticket FROM orders WHERE state = 1 AND pay_by_ms <= ?1 AND created_ms >= ?2"
+    " AND NOT EXISTS(SELECT 1 FROM payments WHERE payments.ticket = orders.ticket AND "
+    "payments.state < 4)"
+    " ORDER BY pay_by_ms LIMIT ?3" };
+/* With those that have live payments: when these end without money, nobody else tells the time. */
+static const struct sqlite_sql orders_next = { SQL_ORDERS_NEXT,
+    "SELECT pay_by_ms FROM orders WHERE state = 1 AND pay_by_ms > ?1 AND created_ms >= ?2"
+    " ORDER BY pay_by_ms LIMIT 1" };
+
+static_assert(ORDER_PENDING == 1 && PAYMENT_CAPTURED == 4, "said in numbers above");
+
+enum status sqlite_currency(struct sqlite_store *store, item_id item, char currency[4])
+{
+    sqlite3_stmt *get;
+    enum status status = sqlite_prepare(store, &currency_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(get, 1, item);
+    status = sqlite_next(get);
+    if (status == STATUS_OK)
+        column_text(get, 0, currency, 4);
+    (void)sqlite3_reset(get);
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+enum status sqlite_change_begin(struct sqlite_change *change, struct sqlite_store *store)
+{
+    *change = (struct sqlite_change){ .refusal = { .index = UINT32_MAX } };
+    change->batch =
+        (struct sqlite_batch){ .store = store, .refusal = &change->refusal, .index = UINT32_MAX };
+    sqlite_stock_clear(&store->stock);
+    return sqlite_begin(store);
+}
+
+enum status sqlite_change_end(struct sqlite_change *change, enum status status, bool changed)
+{
+    struct sqlite_store *store = change->batch.store;
+    if (status == STATUS_OK)
+        status = sqlite_stock_flush(&change->batch);
+    if (status == STATUS_OK && changed)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK || !changed)
+        sqlite_rollback(store);
+    return status;
+}
+
+/* What the payments have to say about a move that the table allows. */
+static enum status move_look_payments(struct sqlite_store *store, const struct order_move *move,
+    bool reference_used, enum move_answer *answer)
+{
+    uint32_t live = 0;
+    enum status status = STATUS_OK;
+    if (move->event == ORDER_EVENT_PAY && reference_used)
+        *answer = MOVE_REFERENCE_USED;
+    if (move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL)
+        status = sqlite_payments_live(store, move->ticket, &live);
+    if (live > 0 && !planted(CLOSE_WITH_OPEN_PAYMENT))
+        *answer = MOVE_PAYMENT_OPEN;
+    return status;
+}
+
+/* Nothing is changed here: what the move comes to, as the order is now. */
+static enum status move_look(struct sqlite_store *store, const struct order_move *move,
+    struct order *order, enum order_state *to, enum move_answer *answer)
+{
+    char currency[4] = "";
+    struct payment payment = { 0 };
+    enum status status = sqlite_order_by_ticket(&store->store, move->ticket, order);
+    if (status == STATUS_NOT_FOUND) {
+        *answer = MOVE_UNKNOWN;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
+        status = sqlite_currency(store, order->item, currency);
+    if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
+        status = sqlite_payment_by_reference(&store->store, move->reference, &payment);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    const bool known = payment.id != 0;
+    const bool paid_by_this = known && payment.paid_ticket == move->ticket;
+    bool other = false;
+    status = sqlite_payer_known(store, move->ticket, &other);
+    if (status != STATUS_OK)
+        return status;
+    *answer = order_move_decide(move, order, currency,
+        paid_by_this ? PAYER_THIS
+            : other  ? PAYER_OTHER
+                     : PAYER_NONE,
+        to);
+    if (*answer != MOVE_DONE)
+        return STATUS_OK;
+    return move_look_payments(store, move, known && !paid_by_this, answer);
+}
+
+enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move *move,
+    struct order *order, enum order_state to)
+{
+    const enum settle_step step = order_move_step(move);
+    const enum order_reason reason =
+        to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
+    enum status status = STATUS_OK;
+    struct stock_row *row;
+    if (order->state == to) /* it was paid, and its payment is known by now */
+        return sqlite_payments_close(batch->store, move->ticket, move->now_ms);
+    if (move->event == ORDER_EVENT_PAY) {
+        status = sqlite_order_paid(batch, move->ticket);
+        if (status == STATUS_OK)
+            status = sqlite_payments_close(batch->store, move->ticket, move->now_ms);
+    } else if (!planted(RETURN_WITHOUT_CLOSE)) {
+        status = sqlite_stock_row(batch, order->item, &row);
+        if (status == STATUS_OK)
+            status = sqlite_order_end(batch, row, order, to, reason, step);
+    }
+    if (status == STATUS_OK && !(planted(CLOSE_WITHOUT_RETURN) && step == SETTLE_RETURN))
+        status = sqlite_event_put(batch, move->ticket, step, order_move_destination(move, order));
+    if (planted(RETURN_WITHOUT_CLOSE) && step != SETTLE_SOLD)
+        return status;
+    order->state = (uint8_t)to;
+    order->reason = (uint8_t)reason;
+    order->ending = REASON_NONE;
+    order->version++;
+    return status;
+}
+
+/* The shop moves money itself: what it reports is written down as done. */
+static enum status move_money(struct sqlite_store *store, const struct order_move *move)
+{
+    if (move->event == ORDER_EVENT_PAY)
+        return sqlite_payment_by_shop(store, move);
+    if (move->event == ORDER_EVENT_REFUND)
+        return sqlite_refund_order(store, move->ticket, move->now_ms);
+    return STATUS_OK;
+}
+
+enum status sqlite_orders_move(struct order_store *handle, const struct order_move *moves,
+    uint32_t count, struct order *after, uint8_t *answers)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct sqlite_change change;
+    bool changed = false;
+    invariant(count <= ORDER_MOVES_MAX);
+    enum status status = sqlite_change_begin(&change, store);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        enum order_state to = ORDER_NONE;
+        enum move_answer answer = MOVE_UNKNOWN;
+        status = move_look(store, &moves[i], &after[i], &to, &answer);
+        answers[i] = (uint8_t)answer;
+        if (status != STATUS_OK || answer != MOVE_DONE)
+            continue;
+        changed = true;
+        status = sqlite_move_make(&change.batch, &moves[i], &after[i], to);
+        if (status == STATUS_OK)
+            status = move_money(store, &moves[i]);
+    }
+    return sqlite_change_end(&change, status, changed);
+}
+
+enum status sqlite_orders_due(struct order_store *handle, uint64_t now_ms, uint64_t created_from_ms,
+    ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms)
+{
+    sqlite3_stmt *list, *next;
+    *count = 0;
+    *next_ms = UINT64_MAX;
+    enum status status = sqlite_prepare(sqlite_of(handle), &orders_due, &list);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(sqlite_of(handle), &orders_next, &next);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, now_ms);
+    bind_u64(list, 2, created_from_ms);
+    bind_u64(list, 3, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        tickets[(*count)++] = column_u64(list, 0);
+    (void)sqlite3_reset(list);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    bind_u64(next, 1, now_ms);
+    bind_u64(next, 2, created_from_ms);
+    status = sqlite_next(next);
+    if (status == STATUS_OK)
+        *next_ms = column_u64(next, 0);
+    (void)sqlite3_reset(next);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}

@@ -1,0 +1,381 @@
+/* An order from its ticket to its end, as far as the log tells (move.c: as the order side
+ * decides).
+ *
+ * Accounting. An order is live while pending or paid. items.sold − items.sold_before = Σ quantity
+ * of live orders, at every commit; with nothing under way it equals the engine's held + sold (dead
+ * letters aside: their units are held by the engine and by no order, until a person decides).
+ *   written          sold += quantity, counters += quantity, slot taken
+ *   rejected         closed from the start: no sold, no counter, no slot; a stock event returns the
+ *                    engine's units
+ *   settled: sold    pending → paid; nothing moves. Paid already: the record only confirms.
+ *   settled: return  live → closed or refunded: sold −= quantity, counters −= quantity, slot NULL;
+ *                    an order that is over already (rejected, closed by a move) has given back
+ *                    everything: the record only confirms its event
+ *   settled: off     paid → refunded: sold −= quantity, and locked and written_off += quantity:
+ *                    the units don't come back for sale; counters stay, as in the engine
+ * The guards here are never stricter than the engine: they count against the limits that the log
+ * has told. */
+#include "base/planted.h"
+#include "contract/order_state.h"
+#include "contract/waitlist.h"
+#include "store/sqlite/parts.h"
+
+static const uint64_t scope_sale = (uint64_t)1 << 32;
+static const uint64_t planted_twin = (uint64_t)1 << 62;
+
+static const struct sqlite_sql order_insert = { SQL_ORDER_INSERT,
+    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price, "
+    "amount,"
+    " created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, ?4, ?5, ?6, 1, 0, ?7, ?8, ?9, ?10, 1)" };
+static const struct sqlite_sql order_reject = { SQL_ORDER_REJECT,
+    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price, "
+    "amount,"
+    " created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, NULL, ?5, ?6, 3, 3, ?7, ?8, ?9, ?10, 1)" };
+static const struct sqlite_sql order_same = { SQL_ORDER_SAME,
+    "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4" };
+static const struct sqlite_sql order_life = { SQL_ORDER_LIFE,
+    "SELECT item, user, quantity, channel, state, pay_by_ms FROM orders WHERE ticket = ?1" };
+static const struct sqlite_sql order_move = { SQL_ORDER_MOVE,
+    "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
+    " WHERE ticket = ?1 AND state = ?2" };
+static const struct sqlite_sql order_end = { SQL_ORDER_END,
+    "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, ending = 0, version = version + 1"
+    " WHERE ticket = ?1 AND state = ?2" };
+static const struct sqlite_sql counter_add = { SQL_COUNTER_ADD,
+    "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
+    " ON CONFLICT(scope, user) DO UPDATE SET used = used + ?3 WHERE used + ?3 <= ?4" };
+static const struct sqlite_sql counter_free = { SQL_COUNTER_FREE,
+    "UPDATE user_counters SET used = used - ?3 WHERE scope = ?1 AND user = ?2 AND used >= ?3" };
+static const struct sqlite_sql event_insert = { SQL_EVENT_INSERT,
+    "INSERT INTO stock_events(ticket, step, destination) VALUES(?1, ?2, ?3)"
+    " ON CONFLICT(ticket, step) DO NOTHING" };
+static const struct sqlite_sql event_confirm = { SQL_EVENT_CONFIRM,
+    "UPDATE stock_events SET confirmed_lsn = ?3"
+    " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL" };
+static_assert(SETTLE_SOLD == 0, "a unit that is back can't be sold any more: that event is over too");
+static const struct sqlite_sql dead_find = { SQL_DEAD_FIND,
+    "SELECT 1 FROM dead_letters WHERE ticket = ?1" };
+
+static_assert(ORDER_CLOSED == 3 && REASON_REJECTED == 3, "order_reject says so in numbers");
+
+static enum status counter_take(
+    struct sqlite_batch *batch, uint64_t scope, user_id user, uint32_t quantity, uint32_t limit)
+{
+    if (quantity > limit)
+        return sqlite_refuse(
+            batch, REFUSAL_LIMIT, "%u units are more than the limit of %u", quantity, limit);
+    sqlite3_stmt *add;
+    enum status status = sqlite_prepare(batch->store, &counter_add, &add);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(add, 1, scope);
+    bind_u64(add, 2, user);
+    bind_u64(add, 3, quantity);
+    bind_u64(add, 4, limit);
+    status = sqlite_run(add);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    if (sqlite_changed_rows(batch->store) != 1)
+        return sqlite_refuse(batch, REFUSAL_LIMIT,
+            "%u more units would pass the user's limit of %u", quantity, limit);
+    return STATUS_OK;
+}
+
+static enum status counters_take(
+    struct sqlite_batch *batch, const struct stock_row *row, user_id user, uint32_t quantity)
+{
+    enum status status = STATUS_OK;
+    if (row->limit_per_user == 1 && quantity > 1)
+        return sqlite_refuse(batch, REFUSAL_LIMIT, "%u units are more than the limit of 1", quantity);
+    if (row->limit_per_user > 1)
+        status = counter_take(batch, row->item, user, quantity, row->limit_per_user);
+    if (status == STATUS_OK && row->sale_limit > 0)
+        status = counter_take(batch, scope_sale + row->sale, user, quantity, row->sale_limit);
+    return status;
+}
+
+static enum status counters_free(
+    struct sqlite_batch *batch, const struct stock_row *row, user_id user, uint32_t quantity)
+{
+    const uint64_t scopes[] = { row->item, scope_sale + row->sale };
+    sqlite3_stmt *release;
+    enum status status = sqlite_prepare(batch->store, &counter_free, &release);
+    /* A scope without a limit has no counter: then no row changes. */
+    for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++) {
+        bind_u64(release, 1, scopes[i]);
+        bind_u64(release, 2, user);
+        bind_u64(release, 3, quantity);
+        status = sqlite_run(release);
+    }
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+/* The ticket is there already: harmless if it is this one, told again under another position. */
+static enum status order_check_same(struct sqlite_batch *batch, const struct sqlite_ticket *ticket)
+{
+    sqlite3_stmt *same;
+    enum status status = sqlite_prepare(batch->store, &order_same, &same);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(same, 1, ticket->ticket);
+    bind_u64(same, 2, ticket->item);
+    bind_u64(same, 3, ticket->user);
+    bind_u64(same, 4, ticket->quantity);
+    status = sqlite_next(same);
+    (void)sqlite3_reset(same);
+    if (status == STATUS_NOT_FOUND)
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is another order",
+            (unsigned long long)ticket->ticket);
+    return status;
+}
+
+enum insert_result { INSERTED, INSERT_IS_THERE, INSERT_FAILED };
+
+static enum insert_result order_put(struct sqlite_batch *batch, const struct sqlite_sql *sql,
+    const struct sqlite_ticket *ticket, uint64_t slot, uint64_t unit_price, enum status *status)
+{
+    sqlite3_stmt *insert;
+    *status = sqlite_prepare(batch->store, sql, &insert);
+    if (*status != STATUS_OK)
+        return INSERT_FAILED;
+    bind_u64(insert, 1, ticket->ticket);
+    bind_u64(insert, 2, ticket->item);
+    bind_u64(insert, 3, ticket->user);
+    if (sql == &order_insert)
+        bind_u64(insert, 4, slot);
+    bind_u64(insert, 5, ticket->quantity);
+    bind_u64(insert, 6, ticket->channel);
+    bind_u64(insert, 7, unit_price);
+    bind_u64(insert, 8, unit_price * ticket->quantity);
+    bind_u64(insert, 9, ticket->created_ms);
+    bind_u64(insert, 10, ticket->pay_by_ms);
+    int result = sqlite3_step(insert);
+    (void)sqlite3_reset(insert);
+    if (__builtin_expect(result == SQLITE_DONE, 1))
+        return INSERTED;
+    if (result == SQLITE_CONSTRAINT_PRIMARYKEY || result == SQLITE_CONSTRAINT_ROWID) {
+        *status = order_check_same(batch, ticket);
+        return *status == STATUS_OK ? INSERT_IS_THERE : INSERT_FAILED;
+    }
+    if (result == SQLITE_CONSTRAINT_UNIQUE)
+        *status = sqlite_refuse(
+            batch, REFUSAL_UNIQUE, "item %u has a live order of this user", ticket->item);
+    else
+        *status = sqlite_batch_failed(batch, sqlite_status(result));
+    return INSERT_FAILED;
+}
+
+enum status sqlite_event_put(struct sqlite_batch *batch, ticket_number ticket,
+    enum settle_step step, channel_index destination)
+{
+    sqlite3_stmt *insert;
+    enum status status = sqlite_prepare(batch->store, &event_insert, &insert);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(insert, 1, ticket);
+    bind_u64(insert, 2, step);
+    bind_u64(insert, 3, destination);
+    status = sqlite_run(insert);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    const bool fresh = sqlite_changed_rows(batch->store) == 1;
+    if (fresh && step == SETTLE_RETURN && destination == WAITLIST_CHANNEL)
+        status = sqlite_waitlist_pick(batch, ticket);
+    return status;
+}
+
+enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_ticket *ticket, bool reject)
+{
+    struct stock_row *row;
+    enum status status = sqlite_stock_row(batch, ticket->item, &row);
+    if (status != STATUS_OK)
+        return status;
+    uint64_t price = planted(LIST_PRICE_CHARGED) ? row->list_price : ticket->unit_price;
+    uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
+    if (planted(DUPLICATE_ORDERS) && (ticket->ticket & planted_twin) != 0)
+        slot = ticket->ticket;
+    const struct sqlite_sql *sql = reject ? &order_reject : &order_insert;
+    enum insert_result result = order_put(batch, sql, ticket, slot, price, &status);
+    if (result != INSERTED)
+        return status; /* STATUS_OK if it was there: then all below is done too */
+    status = sqlite_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    if (reject) {
+        if (planted(REJECT_KEEPS_STOCK))
+            return STATUS_OK;
+        return sqlite_event_put(batch, ticket->ticket, SETTLE_RETURN, ticket->channel);
+    }
+    status = sqlite_stock_take(batch, row, ticket->quantity);
+    if (status == STATUS_OK)
+        status = counters_take(batch, row, ticket->user, ticket->quantity);
+    return status;
+}
+
+static enum status order_read(struct sqlite_batch *batch, ticket_number ticket, struct order *order)
+{
+    sqlite3_stmt *life;
+    enum status status = sqlite_prepare(batch->store, &order_life, &life);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(life, 1, ticket);
+    status = sqlite_next(life);
+    if (status == STATUS_OK)
+        *order = (struct order){ .ticket = ticket,
+            .item = column_u32(life, 0),
+            .user = column_u64(life, 1),
+            .quantity = column_u32(life, 2),
+            .channel = (channel_index)sqlite3_column_int(life, 3),
+            .state = (uint8_t)sqlite3_column_int(life, 4),
+            .pay_by_ms = column_u64(life, 5) };
+    (void)sqlite3_reset(life);
+    return status;
+}
+
+/* A ticket without an order is settled in good order only if a person has it as a dead letter. */
+static enum status settle_without_order(struct sqlite_batch *batch, ticket_number ticket)
+{
+    sqlite3_stmt *find;
+    enum status status = sqlite_prepare(batch->store, &dead_find, &find);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(find, 1, ticket);
+    status = sqlite_next(find);
+    (void)sqlite3_reset(find);
+    if (status == STATUS_NOT_FOUND)
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is settled but has no order",
+            (unsigned long long)ticket);
+    return status;
+}
+
+static enum status order_change(struct sqlite_batch *batch, ticket_number ticket,
+    enum order_state from, enum order_state to, enum order_reason reason)
+{
+    bool over = to == ORDER_CLOSED || to == ORDER_REFUNDED;
+    sqlite3_stmt *update;
+    enum status status = sqlite_prepare(batch->store, over ? &order_end : &order_move, &update);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(update, 1, ticket);
+    bind_u64(update, 2, from);
+    bind_u64(update, 3, to);
+    if (over)
+        bind_u64(update, 4, reason);
+    status = sqlite_run(update);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    invariant(sqlite_changed_rows(batch->store) == 1); /* read in this transaction */
+    status = sqlite_outbox_put(batch->store, ticket, to);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_order_paid(struct sqlite_batch *batch, ticket_number ticket)
+{
+    return order_change(batch, ticket, ORDER_PENDING, ORDER_PAID, REASON_NONE);
+}
+
+enum status sqlite_order_end(struct sqlite_batch *batch, struct stock_row *row,
+    const struct order *order, enum order_state to, enum order_reason reason, enum settle_step step)
+{
+    row->now.sold -= order->quantity;
+    if (step == SETTLE_WRITE_OFF) {
+        row->now.locked += order->quantity;
+        row->now.written_off += order->quantity;
+    }
+    enum status status = order_change(batch, order->ticket, (enum order_state)order->state, to, reason);
+    if (status == STATUS_OK && step == SETTLE_RETURN)
+        status = counters_free(batch, row, order->user, order->quantity);
+    return status;
+}
+
+static enum status settle_order(struct sqlite_batch *batch, const struct queue_record *record,
+    const struct order *order, struct stock_row *row)
+{
+    const struct command_settle *settle = &record->command.settle;
+    if (settle->step == SETTLE_SOLD) {
+        if (order->state != ORDER_PENDING)
+            return STATUS_OK;
+        return sqlite_order_paid(batch, settle->ticket);
+    }
+    if (settle->step == SETTLE_WRITE_OFF && order->state == ORDER_PENDING)
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN,
+            "ticket %llu is written off but was never paid", (unsigned long long)settle->ticket);
+    sqlite_stock_allot(row, order->channel, -(int64_t)order->quantity);
+    if (settle->step == SETTLE_RETURN)
+        sqlite_stock_allot(row,
+            settle->to == CHANNEL_SAFETY || settle->to < CHANNELS_MAX ? settle->to : order->channel,
+            order->quantity);
+    if (!order_state_holds_stock((enum order_state)order->state))
+        return STATUS_OK;
+    enum order_state to = order->state == ORDER_PAID ? ORDER_REFUNDED : ORDER_CLOSED;
+    enum order_reason reason = to == ORDER_REFUNDED   ? REASON_NONE
+        : record->command.time_ms >= order->pay_by_ms ? REASON_EXPIRED
+                                                      : REASON_CANCELLED;
+    enum status status = sqlite_order_end(batch, row, order, to, reason, (enum settle_step)settle->step);
+    if (status == STATUS_OK && to == ORDER_REFUNDED) /* nobody moved it: its money goes back too */
+        status = sqlite_refund_order(batch->store, settle->ticket, record->command.time_ms);
+    return status;
+}
+
+static enum status settle_waiters(struct sqlite_batch *batch, const struct queue_record *record,
+    const struct stock_row *row, bool reject)
+{
+    const struct command_settle *settle = &record->command.settle;
+    const struct outcome *outcome = &record->outcome;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
+        const struct sqlite_ticket ticket = {
+            .ticket = outcome_waiter_ticket(outcome, i),
+            .user = settle->waiters[i].user,
+            .item = row->item,
+            .quantity = settle->waiters[i].quantity,
+            .channel = settle->to,
+            .unit_price = outcome->unit_price,
+            .created_ms = record->command.time_ms,
+            .pay_by_ms = outcome->pay_by_ms,
+        };
+        if (ticket.ticket != 0)
+            status = sqlite_order_write(batch, &ticket, reject);
+    }
+    return status;
+}
+
+enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_record *record, bool reject)
+{
+    const struct command_settle *settle = &record->command.settle;
+    const bool served =
+        record->outcome.detail != 0 && settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
+    if (settle->step >= SETTLE_STEPS)
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is no step of a ticket", settle->step);
+    sqlite3_stmt *confirm;
+    enum status status = sqlite_prepare(batch->store, &event_confirm, &confirm);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(confirm, 1, settle->ticket);
+    bind_u64(confirm, 2, settle->step);
+    bind_u64(confirm, 3, record->lsn);
+    status = sqlite_run(confirm);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    status = sqlite_waitlist_settled(batch, record);
+    if (status != STATUS_OK)
+        return status;
+
+    struct order order;
+    struct stock_row *row;
+    status = order_read(batch, settle->ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        status = settle_without_order(batch, settle->ticket);
+        order = (struct order){ .item = record->outcome.item, .state = ORDER_NONE };
+        if (status != STATUS_OK || !served)
+            return status;
+    }
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_stock_row(batch, order.item, &row);
+    if (status == STATUS_OK && order.state != ORDER_NONE)
+        status = settle_order(batch, record, &order, row);
+    if (status == STATUS_OK && served)
+        status = settle_waiters(batch, record, row, reject);
+    return status;
+}

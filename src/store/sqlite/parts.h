@@ -1,0 +1,503 @@
+/* store/sqlite/parts.h: what the parts of the SQLite store share. Nobody else includes it. A
+ * statement is prepared at its first use and kept until close. Every helper leaves its statement
+ * reset, so that no read transaction stays open behind an answer. */
+#ifndef STAMPEDE_STORE_SQLITE_PARTS_H
+#define STAMPEDE_STORE_SQLITE_PARTS_H
+
+#include "contract/payment.h"
+#include "store/sqlite/stock.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+enum sqlite_statement {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_ROLLBACK,
+    SQL_IDENTITY,
+    SQL_IDENTITY_SET,
+    SQL_POSITION_SET,
+    SQL_ORDER_INSERT,
+    SQL_ORDER_REJECT,
+    SQL_ORDER_SAME,
+    SQL_ORDER_LIFE,
+    SQL_ORDER_MOVE,
+    SQL_ORDER_END,
+    SQL_COUNTER_ADD,
+    SQL_COUNTER_FREE,
+    SQL_PAYMENT_INSERT,
+    SQL_PAYMENT_BY_SHOP,
+    SQL_PAYMENT_GET,
+    SQL_PAYMENT_BY_REFERENCE,
+    SQL_PAYMENTS_OF_ORDER,
+    SQL_PAYMENT_OF_PAID,
+    SQL_PAYMENTS_LIVE,
+    SQL_PAYMENTS_CLOSE,
+    SQL_PAYMENTS_PAY_BY,
+    SQL_PAYMENT_OPENED,
+    SQL_PAYMENT_AGAIN,
+    SQL_PAYMENT_SOON,
+    SQL_PAYMENT_CLOSED,
+    SQL_PAYMENT_CAPTURED,
+    SQL_PAYMENT_USE,
+    SQL_PAYMENTS_DUE,
+    SQL_PAYMENTS_NEXT,
+    SQL_REFUND_OF_PAYMENT,
+    SQL_STATEMENT_ASK,
+    SQL_STATEMENT_PAYMENT,
+    SQL_STATEMENT_REFUND,
+    SQL_STATEMENT_NO_PAYMENT,
+    SQL_STATEMENT_NO_REFUND,
+    SQL_ORDER_EXTEND,
+    SQL_ORDER_ENDING,
+    SQL_ORDER_TOUCH,
+    SQL_ORDER_REOPEN,
+    SQL_REFUND_INSERT,
+    SQL_REFUND_OF_PAID,
+    SQL_REFUNDS_DUE,
+    SQL_REFUNDS_NEXT,
+    SQL_REFUND_AGAIN,
+    SQL_REFUND_DONE,
+    SQL_REFUNDS,
+    SQL_REFUNDS_OF_STATE,
+    SQL_REFUND_OF_ORDER,
+    SQL_DETAILS_SET,
+    SQL_DETAILS_GET,
+    SQL_DETAILS_MISSING,
+    SQL_MONEY_TOTALS,
+    SQL_CURRENCY,
+    SQL_ORDERS_DUE,
+    SQL_ORDERS_NEXT,
+    SQL_EVENT_INSERT,
+    SQL_EVENT_CONFIRM,
+    SQL_EVENTS_OPEN,
+    SQL_DEAD_INSERT,
+    SQL_DEAD_FIND,
+    SQL_DEAD_LIST,
+    SQL_DEAD_LIST_STATE,
+    SQL_DEAD_GET,
+    SQL_DEAD_COUNT,
+    SQL_DEAD_DECIDE,
+    SQL_DEAD_REASON,
+    SQL_STOCK_READ,
+    SQL_STOCK_TAKE,
+    SQL_STOCK_CHANGE,
+    SQL_PREHEAT_FIRST,
+    SQL_PREHEAT_AGAIN,
+    SQL_SALE_LOGGED,
+    SQL_SALE_TERMS,
+    SQL_SALE_GATE,
+    SQL_SALE_GATE_SET,
+    SQL_ELIGIBLE_ADD,
+    SQL_ELIGIBLE_REMOVE,
+    SQL_ELIGIBLE_LIST,
+    SQL_ORDER_GET,
+    SQL_ORDERS_ALL,
+    SQL_ORDERS_OF_USER,
+    SQL_ORDERS_OF_BOTH,
+    SQL_ORDER_TOTALS,
+    SQL_LIVE_UNITS,
+    SQL_PRODUCT_INSERT,
+    SQL_PRODUCT_UPDATE,
+    SQL_PRODUCTS,
+    SQL_SALE_INSERT,
+    SQL_SALE_UPDATE,
+    SQL_SALE_BEACON,
+    SQL_SALES,
+    SQL_ITEM_INSERT,
+    SQL_ITEM_TERMS,
+    SQL_ITEM_STOCK,
+    SQL_ITEM_REMOVE,
+    SQL_ITEMS_ALL,
+    SQL_ITEMS_OF_SALE,
+    SQL_AUDIT_HEAD,
+    SQL_AUDIT_INSERT,
+    SQL_AUDIT_HEAD_SET,
+    SQL_AUDIT_LIST,
+    SQL_OUTBOX_PUT,
+    SQL_OUTBOX_DUE,
+    SQL_OUTBOX_NEXT,
+    SQL_OUTBOX_SETTLE,
+    SQL_OUTBOX_LIST,
+    SQL_OUTBOX_REPLAY,
+    SQL_OUTBOX_REPLAY_FROM,
+    SQL_OUTBOX_WAITING,
+    SQL_OUTBOX_FAILED,
+    SQL_LINE_GET,
+    SQL_LINES,
+    SQL_PLACE_INSERT,
+    SQL_PLACE_GET,
+    SQL_PLACE_POSITION,
+    SQL_PLACE_LEAVE,
+    SQL_PLACES,
+    SQL_PLACES_NEXT,
+    SQL_PLACE_PASS,
+    SQL_PLACES_AGAIN,
+    SQL_PLACES_FREE,
+    SQL_PLACES_PICK,
+    SQL_PLACE_NAME,
+    SQL_PLACES_NAMED,
+    SQL_PLACES_UNNAME,
+    SQL_PLACE_OFFER,
+    SQL_REPORT_ADD,
+    SQL_REPORT_COUNTS,
+    SQL_REPORT_WINNERS,
+    SQL_REPORT_STATES,
+    SQL_REPORT_MONEY,
+    SQL_REPORT_PAID,
+    SQL_REPORT_PAID_AT,
+    SQL_REPAIR_EVENT_PUT,
+    SQL_REPAIR_EVENT_CONFIRM,
+    SQL_REPAIR_SLOT,
+    SQL_REPAIR_SOLD,
+    SQL_REPAIR_COUNTER,
+    SQL_REPAIR_COUNTER_DROP,
+    SQL_REPAIR_UNITS,
+    SQL_REPAIR_SALE,
+    SQL_REPAIR_PAYMENT,
+    SQL_BAN_COUNT,
+    SQL_BAN_INSERT,
+    SQL_BAN_GET,
+    SQL_BAN_LIFT,
+    SQL_BANS_ALL,
+    SQL_BANS_IN_FORCE,
+    SQL_CUSTOMER_PUT,
+    SQL_CUSTOMER_GET,
+    SQL_WAS_OFFERED,
+    SQL_BANS_IN_EFFECT,
+    SQL_SEQUENCES,
+    SQL_SEQUENCE_RAISE,
+    SQL_SEQUENCE_ADD,
+    SQL_NEWEST_TICKET,
+    SQL_ORDERS_WITHOUT_PAYMENT,
+    SQL_SALE_MAKE,
+    SQL_SALE_ROOM,
+    SQL_PRODUCT_MAKE,
+    SQL_ITEM_MAKE,
+    SQL_PAYMENT_SEARCH,
+    SQL_PAYMENT_SEARCH_NEXT,
+    SQL_PAYMENT_SEARCH_END,
+    SQL_SECRET_CHECK,
+    SQL_SECRET_CHECK_SET,
+    SQL_REQUEST_GET,
+    SQL_REQUEST_PUT,
+    SQL_REQUESTS_OLD,
+    SQL_PART_BEGIN,
+    SQL_PART_KEEP,
+    SQL_PART_DROP,
+    SQL_STATEMENTS,
+};
+struct sqlite_sql {
+    enum sqlite_statement id;
+    const char *text;
+};
+
+/* Tables that count by their rows. */
+enum sqlite_counted { SQLITE_PRODUCTS, SQLITE_SALES, SQLITE_ITEMS, SQLITE_COUNTED };
+
+struct sqlite_store {
+    struct order_store store; /* first: the seam's handle is this one's address */
+    sqlite3 *database;
+    sqlite3_stmt *statements[SQL_STATEMENTS];
+    struct stock stock;              /* of the batch that is being applied */
+    uint64_t floors[SQLITE_COUNTED]; /* their rows get numbers above these */
+    bool recovering; /* a record makes the sale or item that it names and that is lost */
+    bool together;   /* an administrator's transaction is open: others are parts of it */
+    char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
+    bool outbox_on;           /* changes of orders are written down for the shop */
+    struct sqlite_look *look; /* look.c; NULL: not used yet */
+    char *path;
+    char *vfs; /* NULL: the default */
+};
+
+static inline struct sqlite_store *sqlite_of(struct order_store *store)
+{
+    return (struct sqlite_store *)store;
+}
+
+/* sqlite.c */
+enum status sqlite_status(int result);
+MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const struct sqlite_sql *, sqlite3_stmt **);
+/* Runs a statement that answers no rows, and resets it. */
+MUST_CHECK enum status sqlite_run(sqlite3_stmt *statement);
+/* STATUS_OK: on a row. STATUS_NOT_FOUND: no more rows. The caller resets. */
+MUST_CHECK enum status sqlite_next(sqlite3_stmt *statement);
+/* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
+MUST_CHECK enum status sqlite_next_due(
+    struct sqlite_store *, const struct sqlite_sql *, uint64_t now_ms, uint64_t *next_ms);
+MUST_CHECK enum status sqlite_begin(struct sqlite_store *);
+MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the caller rolls back */
+void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */
+/* While an administrator's transaction is open, these three begin, keep and drop a part of it. */
+uint32_t sqlite_changed_rows(struct sqlite_store *);
+
+/* 64-bit numbers of ours are unsigned, SQLite's are signed: the same bits. */
+static inline void bind_u64(sqlite3_stmt *statement, int at, uint64_t value)
+{
+    int result = sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
+    invariant(result == SQLITE_OK);
+}
+static inline void bind_i64(sqlite3_stmt *statement, int at, int64_t value)
+{
+    int result = sqlite3_bind_int64(statement, at, value);
+    invariant(result == SQLITE_OK);
+}
+static inline void bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    int result = sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+    invariant(result == SQLITE_OK);
+}
+static inline uint64_t column_u64(sqlite3_stmt *statement, int at)
+{
+    return (uint64_t)sqlite3_column_int64(statement, at);
+}
+/* Σ of what may be more than 63 bits: SQLite's sum() of the whole would be an error. Two columns. */
+#define SUM_HALVES(what) \
+    " coalesce(sum((" what ") >> 32), 0), coalesce(sum((" what ") & 4294967295), 0) "
+static inline uint64_t column_sum(sqlite3_stmt *statement, int at)
+{
+    return (column_u64(statement, at) << 32) + column_u64(statement, at + 1);
+}
+static inline uint32_t column_u32(sqlite3_stmt *statement, int at)
+{
+    sqlite3_int64 value = sqlite3_column_int64(statement, at);
+    return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+/* Cut to fit; the insert refused what does not. */
+void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes);
+
+/* schema.c: pragmas, tables, version. */
+MUST_CHECK enum status sqlite_schema_open(struct sqlite_store *, char *error, size_t error_bytes);
+
+/* apply.c */
+enum status sqlite_identity(struct order_store *, uint64_t *data_id, lsn_t *position);
+enum status sqlite_identity_set(struct order_store *, uint64_t data_id);
+enum status sqlite_secret_check(struct order_store *, uint64_t *value);
+enum status sqlite_secret_check_set(struct order_store *, uint64_t value);
+enum status sqlite_apply(struct order_store *, const struct queue_record *,
+    const uint8_t *dispositions, uint32_t count, struct refusal *);
+
+/* Users that a request loaded, in records side by side: one audit row. */
+struct sqlite_users {
+    sale_id sale;
+    uint32_t loaded; /* or removed */
+    bool removed;
+    uint64_t time_ms;
+    struct command_origin origin;
+};
+
+/* What one batch is doing. */
+struct sqlite_batch {
+    struct sqlite_store *store;
+    struct refusal *refusal;
+    uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
+    lsn_t position; /* the last record that is in */
+    struct sqlite_users users;
+    char dead_reason[sizeof((struct refusal *)0)->text];
+};
+/* Fills the refusal and answers STATUS_REFUSED. */
+enum status sqlite_refuse(struct sqlite_batch *, enum refusal_kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A failed statement inside a batch: a broken rule becomes a refusal, the rest stays what it is. */
+enum status sqlite_batch_failed(struct sqlite_batch *, enum status);
+/* One record, whatever the position is. */
+MUST_CHECK enum status sqlite_apply_record(
+    struct sqlite_batch *, const struct queue_record *, uint8_t disposition);
+
+/* dead.c */
+MUST_CHECK enum status sqlite_dead_put(struct sqlite_batch *, const struct queue_record *);
+enum status sqlite_dead_letters(struct order_store *, uint64_t after, enum dead_state,
+    struct dead_letter *, uint32_t max, uint32_t *count);
+enum status sqlite_dead_letter_get(
+    struct order_store *, uint64_t id, struct dead_letter *, struct queue_record *);
+enum status sqlite_dead_letters_open(struct order_store *, uint64_t *count);
+enum status sqlite_dead_letter_decide(
+    struct order_store *, const struct dead_decision *, struct refusal *);
+
+/* order.c: the life of an order as the log tells it. */
+struct sqlite_ticket {
+    ticket_number ticket;
+    user_id user;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint64_t unit_price, created_ms, pay_by_ms;
+};
+MUST_CHECK enum status sqlite_order_write(
+    struct sqlite_batch *, const struct sqlite_ticket *, bool reject);
+MUST_CHECK enum status sqlite_order_settle(
+    struct sqlite_batch *, const struct queue_record *, bool reject);
+
+/* A live order is over: state, slot, stock; and the user's counters, unless it is written off. */
+MUST_CHECK enum status sqlite_order_end(struct sqlite_batch *, struct stock_row *,
+    const struct order *, enum order_state to, enum order_reason, enum settle_step);
+MUST_CHECK enum status sqlite_order_paid(struct sqlite_batch *, ticket_number);
+MUST_CHECK enum status sqlite_event_put(
+    struct sqlite_batch *, ticket_number, enum settle_step, channel_index destination);
+
+/* move.c: the life of an order as the order side decides it. */
+enum status sqlite_orders_move(struct order_store *, const struct order_move *, uint32_t count,
+    struct order *after, uint8_t *answers);
+enum status sqlite_orders_due(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
+    ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
+
+/* One transaction that moves orders: begin, move, end. The end commits when `status` is STATUS_OK and
+ * something was changed; otherwise nothing was. */
+struct sqlite_change {
+    struct refusal refusal;
+    struct sqlite_batch batch;
+};
+MUST_CHECK enum status sqlite_change_begin(struct sqlite_change *, struct sqlite_store *);
+MUST_CHECK enum status sqlite_change_end(struct sqlite_change *, enum status status, bool changed);
+/* Order, stock, counters, event, and the order's other payments; `order` is brought up to date. */
+MUST_CHECK enum status sqlite_move_make(
+    struct sqlite_batch *, const struct order_move *, struct order *, enum order_state to);
+MUST_CHECK enum status sqlite_currency(struct sqlite_store *, item_id, char currency[4]);
+
+/* payment.c: payments until there is news. */
+extern const char sqlite_payment_tables[];
+extern const struct payment_store_ops sqlite_payment_ops;
+enum status sqlite_payment_get(struct order_store *, uint64_t id, struct payment *);
+enum status sqlite_payment_by_reference(struct order_store *, const char *reference, struct payment *);
+/* How many of the order's are STARTED, OPEN or CLOSING. */
+MUST_CHECK enum status sqlite_payments_live(struct sqlite_store *, ticket_number, uint32_t *live);
+/* Those that are STARTED or OPEN become CLOSING, due at once. */
+MUST_CHECK enum status sqlite_payments_close(struct sqlite_store *, ticket_number, uint64_t now_ms);
+MUST_CHECK enum status sqlite_payment_by_shop(struct sqlite_store *, const struct order_move *);
+
+/* learn.c: what comes in, and what becomes of it. */
+enum status sqlite_payment_learn(struct order_store *, const struct payment_news *,
+    struct payment *, struct order *after, uint8_t *answer);
+/* Whether a payment that we know has paid the order. */
+MUST_CHECK enum status sqlite_payer_known(struct sqlite_store *, ticket_number, bool *known);
+/* The last payment of an order that waits for that has ended without paying it. */
+MUST_CHECK enum status sqlite_order_close_waiting(struct sqlite_batch *, struct order *, uint64_t now_ms);
+/* search.c */
+enum status sqlite_payment_search(
+    struct order_store *, const struct payment_search *, uint32_t count, uint64_t now_ms);
+enum status sqlite_payment_search_next(
+    struct order_store *, uint64_t id, const char *provider, uint64_t now_ms);
+enum status sqlite_payment_search_end(
+    struct order_store *, uint64_t id, uint64_t now_ms, struct order *after);
+enum status sqlite_payment_relink(struct order_store *, uint64_t id, ticket_number, uint64_t now_ms,
+    struct order *after, bool *done);
+enum status sqlite_payment_give_back(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);
+
+/* refund.c */
+const char *sqlite_refund_tables(void);
+/* An intent over what the payment has captured. */
+MUST_CHECK enum status sqlite_refund_want(struct sqlite_store *, const struct payment *,
+    const char *currency, enum refund_why, uint64_t now_ms);
+/* For the payment that has paid this order, if one has. */
+MUST_CHECK enum status sqlite_refund_order(struct sqlite_store *, ticket_number, uint64_t now_ms);
+enum status sqlite_refunds_due(struct order_store *, uint64_t now_ms, struct refund *, uint32_t max,
+    uint32_t *count, uint64_t *next_ms);
+enum status sqlite_refund_again(
+    struct order_store *, uint64_t id, uint64_t next_ms, const char *error, bool stuck);
+enum status sqlite_refund_done(
+    struct order_store *, uint64_t id, const char *provider_id, uint64_t now_ms);
+enum status sqlite_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
+    uint32_t max, uint32_t *count);
+enum status sqlite_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund);
+/* statement.c */
+enum status sqlite_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms);
+enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
+    uint32_t payment_count, const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms);
+enum status sqlite_unstated(struct order_store *handle, const struct unstated_query *query,
+    struct statement_missing *rows, uint32_t max, uint32_t *count);
+enum status sqlite_refund_of_order(struct order_store *, ticket_number, struct refund *);
+
+/* details.c */
+extern const char sqlite_details_tables[];
+enum status sqlite_details_set(struct order_store *, ticket_number, const struct order_details *,
+    uint64_t now_ms, struct order *after);
+enum status sqlite_details(struct order_store *, ticket_number, struct order_details *);
+/* The order's sale wants details and there are none. */
+MUST_CHECK enum status sqlite_details_missing(struct sqlite_store *, const struct order *, bool *missing);
+enum status sqlite_money_totals(struct order_store *, struct money_totals *);
+
+/* outbox.c */
+extern const char sqlite_outbox_tables[];
+extern const struct outbox_store_ops sqlite_outbox_ops;
+/* Inside the transaction that has just brought the order to this state; nothing while it is off. */
+MUST_CHECK enum status sqlite_outbox_put(struct sqlite_store *, ticket_number, enum order_state to);
+
+/* waitlist.c */
+extern const char sqlite_waitlist_tables[];
+extern const struct waitlist_store_ops sqlite_waitlist_ops;
+/* Names those of the line who are to be served from the return of this ticket; its order is in. */
+MUST_CHECK enum status sqlite_waitlist_pick(struct sqlite_batch *, ticket_number);
+/* Fills in those who are named. */
+MUST_CHECK enum status sqlite_waitlist_named(struct sqlite_store *, struct command_settle *);
+/* A ticket was made for the place of this key, if it is one. */
+MUST_CHECK enum status sqlite_waitlist_offer(struct sqlite_batch *, uint64_t key, user_id, ticket_number);
+/* The return is in the log: who was served is offered, the others stay in line. */
+MUST_CHECK enum status sqlite_waitlist_settled(struct sqlite_batch *, const struct queue_record *);
+/* The terms of a sale have changed: who was passed over is looked at again. */
+MUST_CHECK enum status sqlite_waitlist_terms(struct sqlite_batch *);
+
+/* look.c: reconciliation. */
+extern const struct reconcile_store_ops sqlite_reconcile_ops;
+void sqlite_look_close(struct sqlite_store *); /* accepts a store that was never looked at */
+/* report.c */
+extern const char sqlite_report_tables[];
+extern const struct report_store_ops sqlite_report_ops;
+/* bans.c */
+extern const char sqlite_bans_tables[];
+extern const struct ban_store_ops sqlite_bans_ops;
+/* customers.c */
+extern const char sqlite_customers_tables[];
+extern const struct customer_store_ops sqlite_customer_ops;
+/* repair.c */
+struct finding;
+enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t now_ms);
+
+/* reads.c */
+enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);
+enum status sqlite_order_by_ticket(struct order_store *, ticket_number, struct order *);
+enum status sqlite_orders_list(struct order_store *, const struct order_filter *, struct order *,
+    uint32_t max, uint32_t *count, ticket_number *next);
+enum status sqlite_order_totals(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
+enum status sqlite_live_units(struct order_store *, item_id, uint64_t *units);
+
+/* corrections.c */
+enum status sqlite_product_update(struct order_store *, const struct product *);
+enum status sqlite_item_update(struct order_store *, const struct item *, bool stock);
+enum status sqlite_item_remove(struct order_store *, item_id);
+enum status sqlite_eligible_users(struct order_store *, sale_id, const user_id *after,
+    user_id *users, uint32_t max, uint32_t *count);
+
+/* catalog.c */
+enum status sqlite_product_insert(struct order_store *, struct product *);
+enum status sqlite_product_get(struct order_store *, uint32_t id, struct product *);
+enum status sqlite_products(
+    struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
+enum status sqlite_sale_insert(struct order_store *, struct sale *);
+enum status sqlite_sale_insert_with_items(
+    struct order_store *, struct sale *, struct item *items, uint32_t count);
+enum status sqlite_sale_update(struct order_store *, const struct sale *);
+enum status sqlite_sale_beacon(struct order_store *, const struct sale *);
+enum status sqlite_sale_get(struct order_store *, sale_id, struct sale *);
+enum status sqlite_sales(
+    struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+enum status sqlite_item_insert(struct order_store *, struct item *);
+enum status sqlite_item_get(struct order_store *, item_id, struct item *);
+enum status sqlite_items(
+    struct order_store *, sale_id, item_id after, struct item *, uint32_t max, uint32_t *count);
+
+/* admin.c */
+extern const char sqlite_admin_tables[];
+extern const struct admin_store_ops sqlite_admin_ops;
+/* The audit row of a record that names its actor; flush after the last one. */
+MUST_CHECK enum status sqlite_audit_record(struct sqlite_batch *, const struct queue_record *);
+MUST_CHECK enum status sqlite_audit_users_flush(struct sqlite_batch *);
+
+/* audit.c */
+/* Inside the caller's transaction; the id is given here. */
+MUST_CHECK enum status sqlite_audit_add(struct sqlite_store *, const struct audit_entry *);
+enum status sqlite_audit_append(struct order_store *, const struct audit_entry *);
+enum status sqlite_audit_list(
+    struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);
+enum status sqlite_audit_verify(struct order_store *, uint64_t *entries, uint64_t *first_bad);
+
+#endif

@@ -1,0 +1,419 @@
+/* Payments (contract/payment.h) from their start until there is news of them; learn.c has
+ * what follows. */
+#include "base/planted.h"
+#include "store/sqlite/parts.h"
+
+#include <stdio.h>
+
+static_assert(PAYMENT_STARTED == 1 && PAYMENT_OPEN == 2 && PAYMENT_CLOSING == 3
+        && PAYMENT_CAPTURED == 4 && PAYMENT_CLOSED == 5,
+    "numbers in the database never change their meaning");
+static_assert(USE_ORDER == 1 && USE_LATE == 2 && USE_RELINKED == 3 && USE_REFUND == 4, "the same");
+
+/* A payment that the user may still pay is due at the latest when the order's time is over. */
+#define DUE_MS "CASE WHEN state < 3 THEN min(next_ms, pay_by_ms) ELSE next_ms END"
+#define UNDER_WAY "(state < 4 OR use = 2)"
+#define UNANSWERED "(state = 5 AND next_ms > 0)"
+
+const char sqlite_payment_tables[] =
+    "CREATE TABLE payments("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  ticket INTEGER NOT NULL, paid_ticket INTEGER NOT NULL,"
+    "  provider TEXT NOT NULL,"
+    "  reference TEXT NOT NULL UNIQUE CHECK(length(reference) > 0),"
+    "  provider_id TEXT NOT NULL, url TEXT NOT NULL,"
+    "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3),"
+    "  captured INTEGER NOT NULL,"
+    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
+    "  use INTEGER NOT NULL CHECK(use BETWEEN 0 AND 4 AND (use <> 0) = (state = 4)),"
+    "  tries INTEGER NOT NULL,"
+    "  created_ms INTEGER NOT NULL, captured_ms INTEGER NOT NULL,"
+    "  next_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL, closing_ms INTEGER NOT NULL"
+    ", late_before INTEGER NOT NULL DEFAULT 0"
+    ", stated_ms INTEGER NOT NULL DEFAULT 0"
+    ", searched INTEGER NOT NULL DEFAULT 0"
+    ") STRICT;"
+    "CREATE INDEX payments_by_ticket ON payments(ticket);"
+    /* An order is paid by one payment only. */
+    "CREATE UNIQUE INDEX payments_paid ON payments(paid_ticket) WHERE use IN (1, 3);"
+    "CREATE INDEX payments_due ON payments(" DUE_MS ") WHERE " UNDER_WAY ";"
+    "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE " UNANSWERED ";";
+
+#define PAYMENT_COLUMNS \
+    "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
+    " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
+    " late_before, searched, stated_ms"
+
+static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
+    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
+    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, "
+    "closing_ms)"
+    " VALUES(?1, 0, ?2, ?3, '', '', ?4, ?5, 0, 1, 0, 0, ?6, 0, ?6, ?7, 0)" };
+static const struct sqlite_sql payment_by_shop = { SQL_PAYMENT_BY_SHOP,
+    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
+    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, "
+    "closing_ms)"
+    " VALUES(?1, ?1, ?2, ?3, '', '', ?4, ?5, ?4, 4, 1, 0, ?6, ?6, 0, 0, 0)" };
+static const struct sqlite_sql payment_get = { SQL_PAYMENT_GET,
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE id = ?1" };
+static const struct sqlite_sql payment_by_reference = { SQL_PAYMENT_BY_REFERENCE,
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE reference = ?1" };
+static const struct sqlite_sql payments_of_order = { SQL_PAYMENTS_OF_ORDER,
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE ticket = ?1 ORDER BY id DESC LIMIT ?2" };
+static const struct sqlite_sql payment_of_paid = { SQL_PAYMENT_OF_PAID,
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)" };
+static const struct sqlite_sql payments_live = { SQL_PAYMENTS_LIVE,
+    "SELECT count(*) FROM payments WHERE ticket = ?1 AND state < 4" };
+static const struct sqlite_sql payments_close = { SQL_PAYMENTS_CLOSE,
+    "UPDATE payments SET state = 3, tries = 0, next_ms = ?2, closing_ms = ?2"
+    " WHERE ticket = ?1 AND state < 3" };
+static const struct sqlite_sql payments_pay_by = { SQL_PAYMENTS_PAY_BY,
+    "UPDATE payments SET pay_by_ms = ?2 WHERE ticket = ?1 AND state < 4" };
+/* A payment that was captured or is being closed in between still learns its name. */
+static const struct sqlite_sql payment_opened = { SQL_PAYMENT_OPENED,
+    "UPDATE payments SET provider_id = CASE provider_id WHEN '' THEN ?2 ELSE provider_id END,"
+    " url = CASE url WHEN '' THEN ?3 ELSE url END, state = CASE state WHEN 1 THEN 2 ELSE state END,"
+    " next_ms = CASE state WHEN 1 THEN ?4 ELSE next_ms END, tries = CASE state WHEN 1 THEN 0 ELSE "
+    "tries END"
+    " WHERE id = ?1" };
+static const struct sqlite_sql payment_again = { SQL_PAYMENT_AGAIN,
+    "UPDATE payments SET tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND (" UNDER_WAY
+    " OR " UNANSWERED ")" };
+/* Each half by its own index. */
+static const struct sqlite_sql payments_due = { SQL_PAYMENTS_DUE,
+    "SELECT " PAYMENT_COLUMNS ", " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS
+    " <= ?1 UNION ALL SELECT " PAYMENT_COLUMNS ", next_ms FROM payments WHERE " UNANSWERED
+    " AND next_ms <= ?1 ORDER BY due LIMIT ?2" };
+static const struct sqlite_sql payments_next = { SQL_PAYMENTS_NEXT,
+    "SELECT " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS " > ?1"
+    " UNION ALL SELECT next_ms FROM payments WHERE " UNANSWERED " AND next_ms > ?1"
+    " ORDER BY due LIMIT 1" };
+static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
+    "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1"
+    " WHERE ticket = ?1 AND extended = 0 AND pay_by_ms < ?2" };
+/* Only for the planted bug. */
+static const struct sqlite_sql order_extend_again = { SQL_ORDER_EXTEND,
+    "UPDATE orders SET pay_by_ms = ?2, version = version + 1"
+    " WHERE ticket = ?1 AND pay_by_ms < ?2" };
+static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
+    "UPDATE orders SET ending = ?2, version = version + 1"
+    " WHERE ticket = ?1 AND state = 1 AND ending = 0" };
+
+static_assert(ORDER_PENDING == 1, "said in numbers above");
+
+static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
+{
+    *payment = (struct payment){
+        .id = column_u64(row, 0),
+        .ticket = column_u64(row, 1),
+        .paid_ticket = column_u64(row, 2),
+        .amount = column_u64(row, 7),
+        .captured = column_u64(row, 9),
+        .state = (uint8_t)sqlite3_column_int(row, 10),
+        .use = (uint8_t)sqlite3_column_int(row, 11),
+        .tries = column_u32(row, 12),
+        .created_ms = column_u64(row, 13),
+        .captured_ms = column_u64(row, 14),
+        .next_ms = column_u64(row, 15),
+        .pay_by_ms = column_u64(row, 16),
+        .closing_ms = column_u64(row, 17),
+        .late_before = sqlite3_column_int(row, 18) != 0,
+        .searched = sqlite3_column_int(row, 19) != 0,
+        .stated_ms = column_u64(row, 20),
+    };
+    column_text(row, 3, payment->provider, sizeof payment->provider);
+    column_text(row, 4, payment->reference, sizeof payment->reference);
+    column_text(row, 5, payment->provider_id, sizeof payment->provider_id);
+    column_text(row, 6, payment->url, sizeof payment->url);
+    column_text(row, 8, payment->currency, sizeof payment->currency);
+}
+
+/* The rows of a statement that is bound. */
+static enum status payments_read(
+    sqlite3_stmt *list, struct payment *payments, uint32_t max, uint32_t *count)
+{
+    enum status status = STATUS_OK;
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        payment_from_row(list, &payments[(*count)++]);
+    (void)sqlite3_reset(list);
+    (void)sqlite3_clear_bindings(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status payment_by_number(struct order_store *handle, const struct sqlite_sql *sql,
+    uint64_t number, struct payment *payment)
+{
+    sqlite3_stmt *get;
+    uint32_t count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(get, 1, number);
+    status = payments_read(get, payment, 1, &count);
+    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+}
+
+enum status sqlite_payer_known(struct sqlite_store *store, ticket_number ticket, bool *known)
+{
+    struct payment payment;
+    const enum status status = payment_by_number(&store->store, &payment_of_paid, ticket, &payment);
+    *known = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
+{
+    return payment_by_number(handle, &payment_get, id, payment);
+}
+
+static enum status payment_of_ticket(
+    struct order_store *handle, ticket_number ticket, struct payment *payment)
+{
+    return payment_by_number(handle, &payment_of_paid, ticket, payment);
+}
+
+enum status sqlite_payment_by_reference(
+    struct order_store *handle, const char *reference, struct payment *payment)
+{
+    sqlite3_stmt *get;
+    uint32_t count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &payment_by_reference, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_text(get, 1, reference);
+    status = payments_read(get, payment, 1, &count);
+    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+}
+
+static enum status payments_of(struct order_store *handle, ticket_number ticket,
+    struct payment *payments, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &payments_of_order, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, ticket);
+    bind_u64(list, 2, max);
+    return payments_read(list, payments, max, count);
+}
+
+enum status sqlite_payments_live(struct sqlite_store *store, ticket_number ticket, uint32_t *live)
+{
+    sqlite3_stmt *sum;
+    enum status status = sqlite_prepare(store, &payments_live, &sum);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(sum, 1, ticket);
+    status = sqlite_next(sum);
+    if (status == STATUS_OK)
+        *live = column_u32(sum, 0);
+    (void)sqlite3_reset(sum);
+    return status;
+}
+
+/* A statement of a ticket or a payment and one more number. */
+static enum status run_pair(
+    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t first, uint64_t second)
+{
+    sqlite3_stmt *update;
+    const enum status status = sqlite_prepare(store, sql, &update);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(update, 1, first);
+    bind_u64(update, 2, second);
+    return sqlite_run(update);
+}
+
+enum status sqlite_payments_close(struct sqlite_store *store, ticket_number ticket, uint64_t now_ms)
+{
+    if (planted(SECOND_PAYMENT_LEFT_OPEN))
+        return STATUS_OK;
+    return run_pair(store, &payments_close, ticket, now_ms);
+}
+
+enum status sqlite_payment_by_shop(struct sqlite_store *store, const struct order_move *move)
+{
+    sqlite3_stmt *insert;
+    enum status status = sqlite_prepare(store, &payment_by_shop, &insert);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(insert, 1, move->ticket);
+    bind_text(insert, 2, PROVIDER_SHOP);
+    bind_text(insert, 3, move->reference);
+    bind_u64(insert, 4, move->amount);
+    bind_text(insert, 5, move->currency);
+    bind_u64(insert, 6, move->now_ms);
+    status = sqlite_run(insert);
+    (void)sqlite3_clear_bindings(insert); /* texts belong to the caller */
+    return status;
+}
+
+/* Nothing is changed here. `payment` is filled for START_REPEATED. */
+static enum status start_look(struct sqlite_store *store, const struct payment_start *start,
+    struct payment *payment, struct order *order, uint8_t *answer)
+{
+    struct payment tried[PAYMENTS_PER_ORDER];
+    uint32_t count = 0;
+    bool missing = false;
+    enum status status = sqlite_order_by_ticket(&store->store, start->ticket, order);
+    *answer = START_UNKNOWN;
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    *answer = START_REFUSED;
+    if (order->state != ORDER_PENDING)
+        return STATUS_OK;
+    *answer = START_TOO_LATE;
+    if (order->ending != REASON_NONE || start->now_ms >= order->pay_by_ms)
+        return STATUS_OK;
+    status = payments_of(&store->store, start->ticket, tried, PAYMENTS_PER_ORDER, &count);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        const bool payable = tried[i].state == PAYMENT_STARTED || tried[i].state == PAYMENT_OPEN;
+        if (!payable || strcmp(tried[i].provider, start->provider) != 0)
+            continue;
+        *payment = tried[i];
+        *answer = START_REPEATED;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK)
+        status = sqlite_details_missing(store, order, &missing);
+    *answer = missing ? START_DETAILS : count >= PAYMENTS_PER_ORDER ? START_TOO_MANY : START_DONE;
+    return status;
+}
+
+static enum status start_extend(
+    struct sqlite_store *store, const struct payment_start *start, struct order *order)
+{
+    const uint64_t pay_by_ms = start->now_ms + start->extend_ms;
+    const struct sqlite_sql *sql = planted(HOLD_WITHOUT_END) ? &order_extend_again : &order_extend;
+    enum status status = run_pair(store, sql, start->ticket, pay_by_ms);
+    if (status != STATUS_OK || sqlite_changed_rows(store) == 0)
+        return status;
+    order->pay_by_ms = pay_by_ms;
+    order->version++;
+    return run_pair(store, &payments_pay_by, start->ticket, pay_by_ms);
+}
+
+static enum status start_make(struct sqlite_store *store, const struct payment_start *start,
+    struct payment *payment, struct order *order)
+{
+    char currency[4] = "";
+    sqlite3_stmt *insert;
+    enum status status = start_extend(store, start, order);
+    if (status == STATUS_OK)
+        status = sqlite_currency(store, order->item, currency);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &payment_insert, &insert);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(insert, 1, start->ticket);
+    bind_text(insert, 2, start->provider);
+    bind_text(insert, 3, start->reference);
+    bind_u64(insert, 4, order->amount);
+    bind_text(insert, 5, currency);
+    bind_u64(insert, 6, start->now_ms);
+    bind_u64(insert, 7, order->pay_by_ms);
+    status = sqlite_run(insert);
+    (void)sqlite3_clear_bindings(insert);
+    if (status != STATUS_OK)
+        return status;
+    const uint64_t id = (uint64_t)sqlite3_last_insert_rowid(store->database);
+    return sqlite_payment_get(&store->store, id, payment);
+}
+
+static enum status payment_start(struct order_store *handle, const struct payment_start *start,
+    struct payment *payment, struct order *after, uint8_t *answer)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct sqlite_change change;
+    *answer = START_UNKNOWN;
+    enum status status = sqlite_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = start_look(store, start, payment, after, answer);
+    if (status == STATUS_OK && *answer == START_DONE)
+        status = start_make(store, start, payment, after);
+    return sqlite_change_end(&change, status, *answer == START_DONE);
+}
+
+static enum status payment_open(struct order_store *handle, uint64_t id, const char *provider_id,
+    const char *url, uint64_t next_ms)
+{
+    sqlite3_stmt *update;
+    enum status status = sqlite_prepare(sqlite_of(handle), &payment_opened, &update);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(update, 1, id);
+    bind_text(update, 2, provider_id);
+    bind_text(update, 3, url);
+    bind_u64(update, 4, next_ms);
+    status = sqlite_run(update);
+    (void)sqlite3_clear_bindings(update);
+    return status;
+}
+
+static enum status payments_closing(struct order_store *handle, ticket_number ticket,
+    enum order_reason reason, uint64_t now_ms, uint32_t *live)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct sqlite_change change;
+    *live = 0;
+    enum status status = sqlite_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = sqlite_payments_live(store, ticket, live);
+    if (status == STATUS_OK && *live > 0)
+        status = run_pair(store, &payments_close, ticket, now_ms);
+    if (status == STATUS_OK && *live > 0 && reason != REASON_NONE)
+        status = run_pair(store, &order_ending, ticket, reason);
+    return sqlite_change_end(&change, status, *live > 0);
+}
+
+static enum status payments_due_list(struct order_store *handle, uint64_t now_ms,
+    struct payment *payments, uint32_t max, uint32_t *count, uint64_t *next_ms)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &payments_due, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, now_ms);
+    bind_u64(list, 2, max);
+    status = payments_read(list, payments, max, count);
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_next_due(sqlite_of(handle), &payments_next, now_ms, next_ms);
+}
+
+static enum status payment_try_again(struct order_store *handle, uint64_t id, uint64_t next_ms)
+{
+    return run_pair(sqlite_of(handle), &payment_again, id, next_ms);
+}
+
+const struct payment_store_ops sqlite_payment_ops = {
+    .start = payment_start,
+    .opened = payment_open,
+    .learn = sqlite_payment_learn,
+    .closing = payments_closing,
+    .due = payments_due_list,
+    .again = payment_try_again,
+    .relink = sqlite_payment_relink,
+    .give_back = sqlite_payment_give_back,
+    .get = sqlite_payment_get,
+    .by_reference = sqlite_payment_by_reference,
+    .of_paid = payment_of_ticket,
+    .of_order = payments_of,
+    .refunds_due = sqlite_refunds_due,
+    .refund_again = sqlite_refund_again,
+    .refund_done = sqlite_refund_done,
+    .refunds = sqlite_refunds,
+    .refund_of_payment = sqlite_refund_of_payment,
+    .refund_of_order = sqlite_refund_of_order,
+    .details_set = sqlite_details_set,
+    .details = sqlite_details,
+    .search = sqlite_payment_search,
+    .search_next = sqlite_payment_search_next,
+    .search_end = sqlite_payment_search_end,
+    .totals = sqlite_money_totals,
+    .ask = sqlite_payment_ask,
+    .stated = sqlite_stated,
+    .unstated = sqlite_unstated,
+};

@@ -1,0 +1,218 @@
+/* An older copy of the database beside the present log (contract/restore.h). Tables that count by
+ * AUTOINCREMENT keep their last number in sqlite_sequence; products, sales and items count by their
+ * rows, and have a floor in memory, which is set at every start. */
+#include "store/sqlite/restore.h"
+
+#include "base/planted.h"
+
+#include <stdio.h>
+
+static const char *const counted_names[SQLITE_COUNTED] = {
+    [SQLITE_PRODUCTS] = "products",
+    [SQLITE_SALES] = "sales",
+    [SQLITE_ITEMS] = "items",
+};
+
+static const struct sqlite_sql sequences_list = { SQL_SEQUENCES,
+    "SELECT name, seq FROM sqlite_sequence"
+    " UNION ALL SELECT 'products', ifnull(max(id), 0) FROM products"
+    " UNION ALL SELECT 'sales', ifnull(max(id), 0) FROM sales"
+    " UNION ALL SELECT 'items', ifnull(max(id), 0) FROM items"
+    " UNION ALL SELECT 'audit', entries FROM audit_head ORDER BY 1 LIMIT ?1" };
+static const struct sqlite_sql sequence_raise = { SQL_SEQUENCE_RAISE,
+    "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1" };
+static const struct sqlite_sql sequence_add = { SQL_SEQUENCE_ADD,
+    "INSERT INTO sqlite_sequence(name, seq) SELECT ?1, ?2 WHERE EXISTS"
+    "(SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type = 'table' AND sql LIKE "
+    "'%AUTOINCREMENT%')" };
+static const struct sqlite_sql newest_get = { SQL_NEWEST_TICKET,
+    "SELECT ifnull(max(ticket), 0) FROM orders" };
+static const struct sqlite_sql orders_without = { SQL_ORDERS_WITHOUT_PAYMENT,
+    "SELECT ticket FROM orders WHERE ticket > ?1 AND (state = 1 OR ticket > ?2 OR (state IN (2, 4)"
+    " AND NOT EXISTS(SELECT 1 FROM payments WHERE paid_ticket = orders.ticket AND use IN (1, 3))))"
+    " ORDER BY ticket LIMIT ?3" };
+static const struct sqlite_sql sale_make = { SQL_SALE_MAKE,
+    "INSERT INTO sales(id, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
+    " preheat_at_ms, gate, gate_before, logged_limit, one_open_order, details_required, "
+    "human_check,"
+    " waiting_room, pass_once, drop_percent, pace_per_s, beacon_name, beacon_value, beacon_state,"
+    " beacon_until_ms)"
+    " VALUES(?1, 'Recovered sale ' || ?1, ?2, ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '',"
+    " 0, 0)" };
+static const struct sqlite_sql sale_room = { SQL_SALE_ROOM,
+    "UPDATE sales SET waiting_room = 1 WHERE id = ?1 AND waiting_room = 0" };
+/* A record of an older version does not tell its currency. Money is never guessed: three X are "no
+ * currency", and no provider takes it. */
+static const struct sqlite_sql product_make = { SQL_PRODUCT_MAKE,
+    "INSERT INTO products(id, name, description, images, currency, list_price)"
+    " VALUES((SELECT max(ifnull(max(id), 0), ?4) + 1 FROM products), 'Recovered item ' || ?1, '',"
+    " '[]', iif(?2 <> '', ?2, ifnull((SELECT min(currency) FROM products"
+    " HAVING min(currency) = max(currency)), 'XX' || 'X')), ?3)" };
+static const struct sqlite_sql item_make = { SQL_ITEM_MAKE,
+    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total, "
+    "locked,"
+    " sold, sold_before, written_off, safety, channel_0, channel_1, channel_2, channel_3, "
+    "channel_4,"
+    " channel_5, channel_6, channel_7, version, preheated, deduct_on_payment)"
+    " VALUES(?1, ?2, last_insert_rowid(), ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, "
+    "0, 0)" };
+
+static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_REFUNDED == 4 && USE_ORDER == 1
+        && USE_RELINKED == 3,
+    "said in numbers above");
+
+static int counted_find(const char *name)
+{
+    for (int i = 0; i < SQLITE_COUNTED; i++)
+        if (strcmp(counted_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static enum status sequences_read(
+    struct order_store *handle, struct store_sequence *list, uint32_t max, uint32_t *count)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    sqlite3_stmt *rows;
+    *count = 0;
+    enum status status = sqlite_prepare(store, &sequences_list, &rows);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(rows, 1, max);
+    while (*count < max && (status = sqlite_next(rows)) == STATUS_OK) {
+        struct store_sequence *sequence = &list[(*count)++];
+        column_text(rows, 0, sequence->name, sizeof sequence->name);
+        sequence->last = column_u64(rows, 1);
+        const int counted = counted_find(sequence->name);
+        if (counted >= 0 && store->floors[counted] > sequence->last)
+            sequence->last = store->floors[counted];
+    }
+    (void)sqlite3_reset(rows);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status sequence_run(
+    struct sqlite_store *store, const struct sqlite_sql *sql, const struct store_sequence *sequence)
+{
+    sqlite3_stmt *statement;
+    enum status status = sqlite_prepare(store, sql, &statement);
+    if (status != STATUS_OK)
+        return status;
+    bind_text(statement, 1, sequence->name);
+    bind_u64(statement, 2, sequence->last);
+    status = sqlite_run(statement);
+    (void)sqlite3_clear_bindings(statement);
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_changed_rows(store) == 1 ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static enum status sequence_lift(struct order_store *handle, const struct store_sequence *sequence)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    const int counted = counted_find(sequence->name);
+    if (planted(IDS_REPEAT_AFTER_RESTORE) || strcmp(sequence->name, "audit") == 0)
+        return STATUS_OK;
+    if (counted >= 0) {
+        if (store->floors[counted] < sequence->last)
+            store->floors[counted] = sequence->last;
+        return STATUS_OK;
+    }
+    const enum status status = sequence_run(store, &sequence_raise, sequence);
+    return status == STATUS_NOT_FOUND ? sequence_run(store, &sequence_add, sequence) : status;
+}
+
+static void recover_set(struct order_store *handle, bool on)
+{
+    sqlite_of(handle)->recovering = on;
+}
+
+static enum status newest_ticket(struct order_store *handle, ticket_number *ticket)
+{
+    sqlite3_stmt *get;
+    enum status status = sqlite_prepare(sqlite_of(handle), &newest_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_next(get);
+    if (status == STATUS_OK)
+        *ticket = column_u64(get, 0);
+    (void)sqlite3_reset(get);
+    return status;
+}
+
+static enum status orders_to_search(struct order_store *handle, ticket_number after,
+    ticket_number newest, struct order *orders, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &orders_without, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, after);
+    bind_u64(list, 2, newest);
+    bind_u64(list, 3, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        orders[(*count)++] = (struct order){ .ticket = column_u64(list, 0) };
+    (void)sqlite3_reset(list);
+    if (status == STATUS_NOT_FOUND)
+        status = STATUS_OK;
+    for (uint32_t i = 0; i < *count && status == STATUS_OK; i++)
+        status = sqlite_order_by_ticket(handle, orders[i].ticket, &orders[i]);
+    return status;
+}
+
+const struct restore_store_ops sqlite_restore_ops = {
+    .sequences = sequences_read,
+    .raise = sequence_lift,
+    .recover = recover_set,
+    .orders = orders_to_search,
+    .newest = newest_ticket,
+};
+
+/* ---- parts of a batch ---- */
+
+enum status sqlite_recover_sale(struct sqlite_batch *batch, const struct command_sale *sale)
+{
+    sqlite3_stmt *make;
+    enum status status = sqlite_prepare(batch->store, &sale_make, &make);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(make, 1, sale->sale);
+    bind_u64(make, 2, sale->start_ms);
+    bind_u64(make, 3, sale->end_ms);
+    status = sqlite_run(make);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_recover_room(struct sqlite_batch *batch, sale_id sale)
+{
+    sqlite3_stmt *set;
+    enum status status = sqlite_prepare(batch->store, &sale_room, &set);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(set, 1, sale);
+    status = sqlite_run(set);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_recover_item(struct sqlite_batch *batch, const struct command_preheat *preheat)
+{
+    sqlite3_stmt *product, *item;
+    enum status status = sqlite_prepare(batch->store, &product_make, &product);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(batch->store, &item_make, &item);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(product, 1, preheat->item);
+    bind_text(product, 2, preheat->currency);
+    bind_u64(product, 3, preheat->unit_price);
+    bind_u64(product, 4, batch->store->floors[SQLITE_PRODUCTS]);
+    status = sqlite_run(product);
+    (void)sqlite3_clear_bindings(product);
+    bind_u64(item, 1, preheat->item);
+    bind_u64(item, 2, preheat->sale);
+    bind_u64(item, 3, preheat->unit_price);
+    if (status == STATUS_OK)
+        status = sqlite_run(item);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}

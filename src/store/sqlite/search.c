@@ -1,0 +1,89 @@
+/* Payments that may have been made before a restore (contract/payment.h, `search`): a row stands for
+ * the question until a provider has answered it. While it is there its order is not closed. */
+#include "base/planted.h"
+#include "store/sqlite/parts.h"
+
+static const struct sqlite_sql search_put = { SQL_PAYMENT_SEARCH,
+    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
+    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+    " closing_ms, searched)"
+    " SELECT orders.ticket, 0, ?2, ?3, '', '', orders.amount, products.currency, 0, 3, 0, 0, ?4, 0,"
+    " ?4, orders.pay_by_ms, ?4, 1 FROM orders JOIN items ON items.id = orders.item"
+    " JOIN products ON products.id = items.product WHERE orders.ticket = ?1"
+    " ON CONFLICT(reference) DO NOTHING" };
+static const struct sqlite_sql search_next = { SQL_PAYMENT_SEARCH_NEXT,
+    "UPDATE payments SET provider = ?2, tries = 0, next_ms = ?3, closing_ms = ?3"
+    " WHERE id = ?1 AND searched = 1 AND (state = 3 OR (state = 5 AND next_ms > 0))" };
+static const struct sqlite_sql search_end = { SQL_PAYMENT_SEARCH_END,
+    "DELETE FROM payments WHERE id = ?1 AND searched = 1 AND state IN (3, 5)" };
+
+static_assert(PAYMENT_CLOSING == 3 && PAYMENT_CLOSED == 5, "said in numbers above");
+
+static enum status search_put_one(
+    struct sqlite_store *store, const struct payment_search *search, uint64_t now_ms)
+{
+    sqlite3_stmt *put;
+    enum status status = sqlite_prepare(store, &search_put, &put);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(put, 1, search->ticket);
+    bind_text(put, 2, search->provider);
+    bind_text(put, 3, search->reference);
+    bind_u64(put, 4, now_ms);
+    status = sqlite_run(put);
+    (void)sqlite3_clear_bindings(put);
+    return status;
+}
+
+enum status sqlite_payment_search(
+    struct order_store *handle, const struct payment_search *list, uint32_t count, uint64_t now_ms)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    invariant(count <= RESTORE_SEARCH_MAX);
+    enum status status = sqlite_begin(store);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = search_put_one(store, &list[i], now_ms);
+    if (status == STATUS_OK)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK)
+        sqlite_rollback(store);
+    return status;
+}
+
+enum status sqlite_payment_search_next(
+    struct order_store *handle, uint64_t id, const char *provider, uint64_t now_ms)
+{
+    sqlite3_stmt *next;
+    enum status status = sqlite_prepare(sqlite_of(handle), &search_next, &next);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(next, 1, id);
+    bind_text(next, 2, provider);
+    bind_u64(next, 3, now_ms);
+    status = sqlite_run(next);
+    (void)sqlite3_clear_bindings(next);
+    return status;
+}
+
+enum status sqlite_payment_search_end(
+    struct order_store *handle, uint64_t id, uint64_t now_ms, struct order *after)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct sqlite_change change;
+    struct payment payment;
+    sqlite3_stmt *end;
+    enum status status = sqlite_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = sqlite_payment_get(handle, id, &payment);
+    if (status == STATUS_OK)
+        status = sqlite_order_by_ticket(handle, payment.ticket, after);
+    if (status == STATUS_OK)
+        status = sqlite_prepare(store, &search_end, &end);
+    if (status == STATUS_OK) {
+        bind_u64(end, 1, id);
+        status = sqlite_run(end);
+    }
+    if (status == STATUS_OK)
+        status = sqlite_order_close_waiting(&change.batch, after, now_ms);
+    return sqlite_change_end(&change, status, true);
+}

@@ -1,0 +1,259 @@
+/* Opening, closing, and the small steps that every statement takes. */
+#include "store/sqlite/sqlite.h"
+
+#include "store/sqlite/parts.h"
+#include "store/sqlite/restore.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum status sqlite_status(int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_DONE:
+    case SQLITE_ROW:
+        return STATUS_OK;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_TOOBIG:
+    case SQLITE_MISMATCH:
+        return STATUS_REFUSED;
+    case SQLITE_ERROR: /* our statements are right, so the tables are not: somebody changed them */
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return STATUS_CORRUPT;
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+        invariant(!"SQLite was used against its rules");
+        return STATUS_CORRUPT;
+    default: /* BUSY, LOCKED, FULL, IOERR, CANTOPEN, READONLY, PERM, NOMEM, …: it may come back */
+        return STATUS_AWAY;
+    }
+}
+
+enum status sqlite_prepare(
+    struct sqlite_store *store, const struct sqlite_sql *sql, sqlite3_stmt **statement)
+{
+    sqlite3_stmt **kept = &store->statements[sql->id];
+    *statement = NULL;
+    if (__builtin_expect(*kept == NULL, 0)) {
+        int result =
+            sqlite3_prepare_v3(store->database, sql->text, -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+        if (result != SQLITE_OK)
+            return sqlite_status(result);
+    }
+    *statement = *kept;
+    return STATUS_OK;
+}
+
+enum status sqlite_run(sqlite3_stmt *statement)
+{
+    int result = sqlite3_step(statement);
+    invariant(result != SQLITE_ROW);
+    (void)sqlite3_reset(statement); /* repeats the step's error */
+    return sqlite_status(result);
+}
+
+enum status sqlite_next(sqlite3_stmt *statement)
+{
+    int result = sqlite3_step(statement);
+    if (result == SQLITE_DONE)
+        return STATUS_NOT_FOUND;
+    return sqlite_status(result);
+}
+
+enum status sqlite_next_due(
+    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t now_ms, uint64_t *next_ms)
+{
+    sqlite3_stmt *next;
+    *next_ms = UINT64_MAX;
+    enum status status = sqlite_prepare(store, sql, &next);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(next, 1, now_ms);
+    status = sqlite_next(next);
+    if (status == STATUS_OK)
+        *next_ms = column_u64(next, 0);
+    (void)sqlite3_reset(next);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status run_plain(struct sqlite_store *store, const struct sqlite_sql *sql)
+{
+    sqlite3_stmt *statement;
+    const enum status status = sqlite_prepare(store, sql, &statement);
+    return status == STATUS_OK ? sqlite_run(statement) : status;
+}
+
+enum status sqlite_begin(struct sqlite_store *store)
+{
+    static const struct sqlite_sql whole = { SQL_BEGIN, "BEGIN IMMEDIATE" };
+    static const struct sqlite_sql part = { SQL_PART_BEGIN, "SAVEPOINT part" };
+    if (store->together && sqlite3_get_autocommit(store->database))
+        return STATUS_AWAY; /* SQLite has rolled the whole back: a part alone must not be kept */
+    return run_plain(store, store->together ? &part : &whole);
+}
+
+/* A commit whose write or sync failed is rolled back, but its bytes may be in the file, and a crash
+ * before the next commit could bring them back. */
+enum status sqlite_commit(struct sqlite_store *store)
+{
+    static const struct sqlite_sql whole = { SQL_COMMIT, "COMMIT" };
+    static const struct sqlite_sql part = { SQL_PART_KEEP, "RELEASE part" };
+    if (store->together)
+        return run_plain(store, &part);
+    const enum status status = run_plain(store, &whole);
+    const bool io = (sqlite3_errcode(store->database) & 0xff) == SQLITE_IOERR;
+    return status == STATUS_AWAY && io ? STATUS_UNKNOWN : status;
+}
+
+void sqlite_rollback(struct sqlite_store *store)
+{
+    static const struct sqlite_sql whole = { SQL_ROLLBACK, "ROLLBACK" };
+    static const struct sqlite_sql part = { SQL_PART_DROP, "ROLLBACK TO part" };
+    static const struct sqlite_sql part_over = { SQL_PART_KEEP, "RELEASE part" };
+    if (sqlite3_get_autocommit(store->database))
+        return; /* SQLite has rolled back by itself (FULL, IOERR, NOMEM may) */
+    /* A rollback only forgets what is in memory; what it answers changes nothing. */
+    if (store->together) {
+        if (run_plain(store, &part) == STATUS_OK)
+            (void)!run_plain(store, &part_over);
+        return;
+    }
+    (void)!run_plain(store, &whole);
+    invariant(sqlite3_get_autocommit(store->database));
+}
+
+uint32_t sqlite_changed_rows(struct sqlite_store *store)
+{
+    return (uint32_t)sqlite3_changes(store->database);
+}
+
+void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes)
+{
+    const void *text = sqlite3_column_text(statement, at);
+    size_t bytes = 0;
+    if (text != NULL) {
+        bytes = (size_t)sqlite3_column_bytes(statement, at);
+        if (bytes >= out_bytes)
+            bytes = out_bytes - 1;
+        memcpy(out, text, bytes);
+    }
+    out[bytes] = '\0';
+}
+
+static void sqlite_close(struct order_store *handle)
+{
+    if (handle == NULL)
+        return;
+    struct sqlite_store *store = sqlite_of(handle);
+    sqlite_look_close(store);
+    for (uint32_t i = 0; i < SQL_STATEMENTS; i++)
+        (void)sqlite3_finalize(store->statements[i]); /* repeats the last step's error */
+    int result = sqlite3_close(store->database);
+    invariant(result == SQLITE_OK);
+    free(store->path);
+    free(store->vfs);
+    free(store);
+}
+
+/* Pages, their lists, rows against their indexes and the tables' rules; only the first trouble. */
+static enum status sqlite_whole_check(struct order_store *handle, char *what, size_t what_bytes)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    sqlite3_stmt *check = NULL;
+    int result = sqlite3_prepare_v2(store->database, "PRAGMA integrity_check(1)", -1, &check, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(check);
+    enum status status = sqlite_status(result);
+    snprintf(what, what_bytes, "%s", sqlite3_errmsg(store->database));
+    if (result == SQLITE_ROW) {
+        column_text(check, 0, what, what_bytes);
+        status = strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
+    }
+    (void)sqlite3_finalize(check);
+    return status;
+}
+
+static const struct order_store_ops sqlite_ops = {
+    .payment = &sqlite_payment_ops,
+    .outbox = &sqlite_outbox_ops,
+    .waitlist = &sqlite_waitlist_ops,
+    .reconcile = &sqlite_reconcile_ops,
+    .report = &sqlite_report_ops,
+    .bans = &sqlite_bans_ops,
+    .customers = &sqlite_customer_ops,
+    .restore = &sqlite_restore_ops,
+    .admin = &sqlite_admin_ops,
+    .close = sqlite_close,
+    .identity = sqlite_identity,
+    .identity_set = sqlite_identity_set,
+    .secret_check = sqlite_secret_check,
+    .secret_check_set = sqlite_secret_check_set,
+    .whole_check = sqlite_whole_check,
+    .apply = sqlite_apply,
+    .stock_events = sqlite_stock_events,
+    .orders_move = sqlite_orders_move,
+    .orders_due = sqlite_orders_due,
+    .order_by_ticket = sqlite_order_by_ticket,
+    .orders_list = sqlite_orders_list,
+    .dead_letters = sqlite_dead_letters,
+    .dead_letter_get = sqlite_dead_letter_get,
+    .dead_letters_open = sqlite_dead_letters_open,
+    .dead_letter_decide = sqlite_dead_letter_decide,
+    .order_totals = sqlite_order_totals,
+    .live_units = sqlite_live_units,
+    .product_insert = sqlite_product_insert,
+    .product_update = sqlite_product_update,
+    .product_get = sqlite_product_get,
+    .products = sqlite_products,
+    .sale_insert = sqlite_sale_insert,
+    .sale_insert_with_items = sqlite_sale_insert_with_items,
+    .sale_update = sqlite_sale_update,
+    .sale_beacon = sqlite_sale_beacon,
+    .sale_get = sqlite_sale_get,
+    .sales = sqlite_sales,
+    .item_insert = sqlite_item_insert,
+    .item_update = sqlite_item_update,
+    .item_remove = sqlite_item_remove,
+    .eligible_users = sqlite_eligible_users,
+    .item_get = sqlite_item_get,
+    .items = sqlite_items,
+    .audit_append = sqlite_audit_append,
+    .audit_list = sqlite_audit_list,
+    .audit_verify = sqlite_audit_verify,
+};
+
+enum status sqlite_store_open(
+    struct order_store **handle, const char *path, const char *vfs, char *error, size_t error_bytes)
+{
+    *handle = NULL;
+    snprintf(error, error_bytes, "out of memory");
+    struct sqlite_store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return STATUS_AWAY;
+    store->store.ops = &sqlite_ops;
+    store->path = strdup(path);
+    store->vfs = vfs == NULL ? NULL : strdup(vfs);
+    if (store->path == NULL || (vfs != NULL && store->vfs == NULL)) {
+        sqlite_close(&store->store);
+        return STATUS_AWAY;
+    }
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int result = sqlite3_open_v2(path, &store->database, flags, vfs);
+    if (result != SQLITE_OK) {
+        snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(store->database));
+        sqlite_close(&store->store);
+        return result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result);
+    }
+    enum status status = sqlite_schema_open(store, error, error_bytes);
+    if (status != STATUS_OK) {
+        sqlite_close(&store->store);
+        return status;
+    }
+    if (error_bytes > 0)
+        error[0] = '\0';
+    *handle = &store->store;
+    return STATUS_OK;
+}

@@ -1,0 +1,34 @@
+/* store/sqlite/sqlite.h: the order store on one machine: a SQLite file in WAL mode, synchronous=FULL.
+ * Exactly one connection writes and checkpoints; others may only read the file. docs/store.md has
+ * the tables.
+ * Thread: the store thread only (opening may happen on another one before it starts).
+ * Errors: as contract/order_store.h says. sqlite_store_open: STATUS_AWAY: can't be opened or
+ * written now; STATUS_CORRUPT: not a database, or damaged; STATUS_CONFLICT: a database of another
+ * program or of another schema version; STATUS_BAD_INPUT: no such VFS. `error` then says what is
+ * wrong, by name. */
+#ifndef STAMPEDE_STORE_SQLITE_SQLITE_H
+#define STAMPEDE_STORE_SQLITE_SQLITE_H
+
+#include "contract/order_store.h"
+
+#include <stddef.h>
+
+enum {
+    SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
+    SQLITE_SCHEMA_VERSION = 6,
+    SQLITE_APPLICATION_ID = 0x53544d50, /* "STMP" */
+    SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
+    SQLITE_CACHE_KIB = 4 * 1024,        /* more is the system's: its pages cost no memory of ours */
+};
+
+/* Opens or makes the database at `path`; `vfs` names a registered SQLite VFS (NULL: the
+ * default). */
+MUST_CHECK enum status sqlite_store_open(
+    struct order_store **store, const char *path, const char *vfs, char *error, size_t error_bytes);
+/* Brings the database of an earlier version to the present schema, in one transaction, after copying it
+ * to `<path>.schema-<version>`. Does nothing to a present one, to none, and to a foreign one.
+ * sqlite_store_open itself refuses older schemas, so that reading programs change nothing. */
+MUST_CHECK enum status sqlite_store_migrate(
+    const char *path, const char *vfs, char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,79 @@
+/* What providers' statements say of payments and refunds (contract/payment.h). */
+#include "store/sqlite/parts.h"
+
+static const struct sqlite_sql ask = { SQL_STATEMENT_ASK,
+    "UPDATE payments SET next_ms = ?2 WHERE id = ?1 AND state IN (1, 2, 3, 5)" };
+static const struct sqlite_sql payment_mark = { SQL_STATEMENT_PAYMENT,
+    "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0" };
+static const struct sqlite_sql refund_mark = { SQL_STATEMENT_REFUND,
+    "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0" };
+static const struct sqlite_sql payments_without = { SQL_STATEMENT_NO_PAYMENT,
+    "SELECT id, ticket, reference, captured, currency, captured_ms FROM payments"
+    " WHERE id > ?1 AND provider = ?2 AND state = 4 AND stated_ms = 0"
+    " AND captured_ms BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5" };
+static const struct sqlite_sql refunds_without = { SQL_STATEMENT_NO_REFUND,
+    "SELECT r.id, r.ticket, p.reference, r.amount, r.currency, r.done_ms FROM refunds r"
+    " JOIN payments p ON p.id = r.payment WHERE r.id > ?1 AND r.provider = ?2 AND r.state = 2"
+    " AND r.stated_ms = 0 AND r.done_ms BETWEEN ?3 AND ?4 ORDER BY r.id LIMIT ?5" };
+static_assert(PAYMENT_CAPTURED == 4 && REFUND_DONE == 2, "said in numbers above");
+
+static enum status number_pair(
+    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t id, uint64_t now_ms)
+{
+    sqlite3_stmt *update;
+    const enum status status = sqlite_prepare(store, sql, &update);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(update, 1, id);
+    bind_u64(update, 2, now_ms);
+    return sqlite_run(update);
+}
+
+enum status sqlite_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms)
+{
+    return number_pair(sqlite_of(handle), &ask, id, now_ms);
+}
+
+enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
+    uint32_t payment_count, const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    enum status status = sqlite_begin(store);
+    for (uint32_t i = 0; i < payment_count && status == STATUS_OK; i++)
+        status = number_pair(store, &payment_mark, payments[i], now_ms);
+    for (uint32_t i = 0; i < refund_count && status == STATUS_OK; i++)
+        status = number_pair(store, &refund_mark, refunds[i], now_ms);
+    if (status == STATUS_OK)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK)
+        sqlite_rollback(store);
+    return status;
+}
+
+enum status sqlite_unstated(struct order_store *handle, const struct unstated_query *query,
+    struct statement_missing *rows, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(
+        sqlite_of(handle), query->refunds ? &refunds_without : &payments_without, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, query->after);
+    bind_text(list, 2, query->provider);
+    bind_u64(list, 3, query->from_ms);
+    bind_u64(list, 4, query->to_ms);
+    bind_u64(list, 5, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK) {
+        struct statement_missing *row = &rows[(*count)++];
+        *row = (struct statement_missing){ .id = column_u64(list, 0),
+            .ticket = column_u64(list, 1),
+            .amount = column_u64(list, 3),
+            .time_ms = column_u64(list, 5) };
+        column_text(list, 2, row->reference, sizeof row->reference);
+        column_text(list, 4, row->currency, sizeof row->currency);
+    }
+    (void)sqlite3_reset(list);
+    (void)sqlite3_clear_bindings(list); /* texts belong to the caller */
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}

@@ -1,0 +1,45 @@
+/* store/sqlite/stock.h: the items that one batch touches, and what it does to their stock. A row is
+ * read once per batch, in the batch's transaction; every change goes to the copy;
+ * sqlite_stock_flush writes each item with one update that checks the version it was read at. */
+#ifndef STAMPEDE_STORE_SQLITE_STOCK_H
+#define STAMPEDE_STORE_SQLITE_STOCK_H
+
+#include "contract/order_store.h"
+
+enum { STOCK_SLOTS = 2 * ORDER_BATCH_MAX };
+static_assert((STOCK_SLOTS & (STOCK_SLOTS - 1)) == 0, "index uses a mask");
+
+struct stock_units {
+    int64_t total, locked, sold, written_off, safety;
+    int64_t channel[CHANNELS_MAX];
+};
+struct stock_row {
+    item_id item;
+    sale_id sale;
+    uint32_t limit_per_user; /* of the item, as in the log */
+    uint32_t sale_limit;     /* of the sale, as in the log */
+    uint64_t flash_price, list_price;
+    uint64_t version;
+    bool preheated;
+    struct stock_units before, now;
+};
+struct stock {
+    uint32_t count;
+    struct stock_row *last;      /* most batches are about one item */
+    uint16_t slots[STOCK_SLOTS]; /* row index + 1; 0: free */
+    struct stock_row rows[ORDER_BATCH_MAX];
+};
+
+struct sqlite_batch;
+void sqlite_stock_clear(struct stock *);
+/* REFUSAL_UNKNOWN when there is no such item. Valid until the next clear or flush. */
+MUST_CHECK enum status sqlite_stock_row(struct sqlite_batch *, item_id, struct stock_row **);
+/* REFUSAL_STOCK when fewer are left; then nothing is changed. */
+MUST_CHECK enum status sqlite_stock_take(struct sqlite_batch *, struct stock_row *, uint32_t quantity);
+/* Adds to (or takes from) the units that belong to a channel or to the safety stock; for the record
+ * only. */
+void sqlite_stock_allot(struct stock_row *, channel_index, int64_t units);
+/* Writes every changed item and forgets all rows. REFUSAL_STOCK when a version moved. */
+MUST_CHECK enum status sqlite_stock_flush(struct sqlite_batch *);
+
+#endif

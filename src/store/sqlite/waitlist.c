@@ -1,0 +1,386 @@
+/* The waitlist (contract/waitlist.h). A place is waiting, offered or left; what became of an offer is
+ * told by its order. `named`: the ticket whose return this place is to be served from, while that
+ * return is under way. `passed`: the inventory refused it, see there. How many wait for an item is
+ * counted along, so that nobody has to count a long line. */
+#include "contract/waitlist.h"
+
+#include "store/sqlite/parts.h"
+
+const char sqlite_waitlist_tables[] =
+    "CREATE TABLE waitlist("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  item INTEGER NOT NULL REFERENCES items(id), user INTEGER NOT NULL,"
+    "  quantity INTEGER NOT NULL CHECK(quantity > 0), joined_ms INTEGER NOT NULL,"
+    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3),"
+    "  ticket INTEGER NOT NULL CHECK((ticket <> 0) = (state = 2)),"
+    "  named INTEGER NOT NULL, passed INTEGER NOT NULL CHECK(passed IN (0, 1))"
+    ") STRICT;"
+    "CREATE UNIQUE INDEX waitlist_once ON waitlist(item, user) WHERE state = 1;"
+    "CREATE INDEX waitlist_waiting ON waitlist(item, id) WHERE state = 1;"
+    "CREATE INDEX waitlist_next ON waitlist(item, id, quantity)"
+    " WHERE state = 1 AND named = 0 AND passed = 0;"
+    "CREATE INDEX waitlist_of_user ON waitlist(item, user, id);"
+    "CREATE INDEX waitlist_named ON waitlist(named) WHERE named <> 0;"
+    "CREATE INDEX waitlist_passed ON waitlist(user) WHERE passed = 1;"
+    "CREATE TABLE waitlist_lines("
+    "  item INTEGER PRIMARY KEY, waiting INTEGER NOT NULL CHECK(waiting >= 0)"
+    ") STRICT;"
+    "CREATE INDEX waitlist_lines_waiting ON waitlist_lines(item) WHERE waiting > 0;"
+    "CREATE TRIGGER waitlist_joined AFTER INSERT ON waitlist BEGIN"
+    "  INSERT INTO waitlist_lines VALUES(new.item, 1)"
+    "   ON CONFLICT(item) DO UPDATE SET waiting = waiting + 1;"
+    " END;"
+    "CREATE TRIGGER waitlist_gone AFTER UPDATE OF state ON waitlist"
+    " WHEN old.state = 1 AND new.state <> 1 BEGIN"
+    "  UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = new.item;"
+    " END;";
+
+static_assert(PLACE_WAITING == 1 && PLACE_OFFERED == 2 && PLACE_LEFT == 3,
+    "numbers in the database never change their meaning");
+
+#define PLACE_COLUMNS \
+    "waitlist.id, waitlist.item, waitlist.user, waitlist.quantity, waitlist.joined_ms," \
+    " waitlist.state, waitlist.ticket"
+
+static const struct sqlite_sql line_get = { SQL_LINE_GET,
+    "SELECT waiting FROM waitlist_lines WHERE item = ?1" };
+static const struct sqlite_sql lines_get = { SQL_LINES,
+    "SELECT item, waiting FROM waitlist_lines"
+    " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2" };
+static const struct sqlite_sql place_insert = { SQL_PLACE_INSERT,
+    "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
+    " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0)" };
+static const struct sqlite_sql place_get = { SQL_PLACE_GET,
+    "SELECT " PLACE_COLUMNS ", orders.state, orders.reason"
+    " FROM waitlist LEFT JOIN orders ON orders.ticket = waitlist.ticket"
+    " WHERE waitlist.item = ?1 AND waitlist.user = ?2 ORDER BY waitlist.id DESC LIMIT 1" };
+static const struct sqlite_sql place_position = { SQL_PLACE_POSITION,
+    "SELECT count(*) FROM (SELECT 1 FROM waitlist"
+    " WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3)" };
+static const struct sqlite_sql place_leave = { SQL_PLACE_LEAVE,
+    "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1" };
+static const struct sqlite_sql places_list = { SQL_PLACES,
+    "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
+    " WHERE item = ?1 AND id > ?2 AND state = 1 ORDER BY id LIMIT ?3" };
+static const struct sqlite_sql places_next = { SQL_PLACES_NEXT,
+    "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
+    " WHERE item = ?1 AND quantity <= ?2 AND state = 1 AND named = 0 AND passed = 0"
+    " ORDER BY id LIMIT ?3" };
+static const struct sqlite_sql place_pass = { SQL_PLACE_PASS,
+    "UPDATE waitlist SET passed = 1 WHERE id = ?1 AND state = 1" };
+static const struct sqlite_sql places_again = { SQL_PLACES_AGAIN,
+    "UPDATE waitlist SET passed = 0 WHERE passed = 1" };
+static const struct sqlite_sql places_free = { SQL_PLACES_FREE,
+    "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1" };
+/* The order of the ticket that returns says how many units of what. */
+static const struct sqlite_sql places_pick = { SQL_PLACES_PICK,
+    "SELECT waitlist.id, waitlist.quantity, orders.quantity FROM orders"
+    " JOIN waitlist ON waitlist.item = orders.item"
+    " WHERE orders.ticket = ?1 AND waitlist.quantity <= orders.quantity"
+    " AND waitlist.state = 1 AND waitlist.named = 0 AND waitlist.passed = 0 ORDER BY waitlist.id" };
+static const struct sqlite_sql place_name = { SQL_PLACE_NAME,
+    "UPDATE waitlist SET named = ?2 WHERE id = ?1" };
+static const struct sqlite_sql places_named = { SQL_PLACES_NAMED,
+    "SELECT id, user, quantity FROM waitlist"
+    " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2" };
+static const struct sqlite_sql places_unname = { SQL_PLACES_UNNAME,
+    "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0" };
+static const struct sqlite_sql place_offer = { SQL_PLACE_OFFER,
+    "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
+    " WHERE id = ?1 AND user = ?3 AND state <> 2" };
+
+/* Runs a statement with one or two numbers. */
+static enum status run_with(
+    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t first, uint64_t second)
+{
+    sqlite3_stmt *statement;
+    const enum status status = sqlite_prepare(store, sql, &statement);
+    if (status != STATUS_OK)
+        return status;
+    const int parameters = sqlite3_bind_parameter_count(statement);
+    if (parameters > 0)
+        bind_u64(statement, 1, first);
+    if (parameters > 1)
+        bind_u64(statement, 2, second);
+    return sqlite_run(statement);
+}
+
+/* What became of an offer. Not written yet: it will be, and is pending then. */
+static uint8_t place_state(uint32_t stored, uint32_t order_state, uint32_t reason)
+{
+    if (stored != PLACE_OFFERED)
+        return (uint8_t)stored;
+    if (order_state == ORDER_PAID || order_state == ORDER_REFUNDED)
+        return PLACE_BOUGHT;
+    if (order_state == ORDER_CLOSED)
+        return reason == REASON_CANCELLED ? PLACE_LEFT : PLACE_EXPIRED;
+    return PLACE_OFFERED;
+}
+
+static void place_from_row(sqlite3_stmt *row, struct waitlist_place *place)
+{
+    *place = (struct waitlist_place){ .id = column_u64(row, 0),
+        .item = column_u32(row, 1),
+        .user = column_u64(row, 2),
+        .quantity = column_u32(row, 3),
+        .joined_ms = column_u64(row, 4),
+        .state = place_state(column_u32(row, 5), column_u32(row, 7), column_u32(row, 8)),
+        .ticket = column_u64(row, 6) };
+}
+
+static enum status position_find(struct sqlite_store *store, struct waitlist_place *place)
+{
+    sqlite3_stmt *count;
+    if (place->state != PLACE_WAITING)
+        return STATUS_OK;
+    enum status status = sqlite_prepare(store, &place_position, &count);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(count, 1, place->item);
+    bind_u64(count, 2, place->id);
+    bind_u64(count, 3, WAITLIST_POSITION_MAX - 1);
+    status = sqlite_next(count);
+    if (status == STATUS_OK)
+        place->position = 1 + column_u32(count, 0);
+    (void)sqlite3_reset(count);
+    return status;
+}
+
+static enum status waitlist_place(
+    struct order_store *handle, item_id item, user_id user, struct waitlist_place *place)
+{
+    sqlite3_stmt *get;
+    enum status status = sqlite_prepare(sqlite_of(handle), &place_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(get, 1, item);
+    bind_u64(get, 2, user);
+    status = sqlite_next(get);
+    if (status == STATUS_OK)
+        place_from_row(get, place);
+    (void)sqlite3_reset(get);
+    return status == STATUS_OK ? position_find(sqlite_of(handle), place) : status;
+}
+
+static enum status line_read(struct sqlite_store *store, item_id item, uint32_t *waiting)
+{
+    sqlite3_stmt *get;
+    *waiting = 0;
+    enum status status = sqlite_prepare(store, &line_get, &get);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(get, 1, item);
+    status = sqlite_next(get);
+    if (status == STATUS_OK)
+        *waiting = column_u32(get, 0);
+    (void)sqlite3_reset(get);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status place_put(struct sqlite_store *store, const struct waitlist_place *place)
+{
+    sqlite3_stmt *insert;
+    enum status status = sqlite_prepare(store, &place_insert, &insert);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(insert, 1, place->item);
+    bind_u64(insert, 2, place->user);
+    bind_u64(insert, 3, place->quantity);
+    bind_u64(insert, 4, place->joined_ms);
+    status = sqlite_begin(store);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_run(insert);
+    if (status == STATUS_OK)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK)
+        sqlite_rollback(store);
+    return status;
+}
+
+/* Nobody else writes between the look and the insert: one thread, one connection. */
+static enum status waitlist_join(
+    struct order_store *handle, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    struct waitlist_place old = { 0 };
+    uint32_t waiting = 0;
+    enum status status = waitlist_place(handle, place->item, place->user, &old);
+    if (status == STATUS_OK && old.state == PLACE_WAITING) {
+        *place = old;
+        *answer = JOIN_THERE;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = line_read(store, place->item, &waiting);
+    if (status != STATUS_OK)
+        return status;
+    *answer = JOIN_FULL;
+    if (waiting >= line_max)
+        return STATUS_OK;
+    *answer = JOIN_DONE;
+    status = place_put(store, place);
+    return status == STATUS_OK ? waitlist_place(handle, place->item, place->user, place) : status;
+}
+
+static enum status waitlist_leave(struct order_store *handle, item_id item, user_id user, bool *left)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    *left = false;
+    const enum status status = run_with(store, &place_leave, item, user);
+    if (status == STATUS_OK)
+        *left = sqlite_changed_rows(store) > 0;
+    return status;
+}
+
+static enum status places_read(struct order_store *handle, const struct sqlite_sql *sql,
+    item_id item, uint64_t bound, struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), sql, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, item);
+    bind_u64(list, 2, bound);
+    bind_u64(list, 3, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        place_from_row(list, &places[(*count)++]);
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status waitlist_list(struct order_store *handle, item_id item, uint64_t after,
+    struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    return places_read(handle, &places_list, item, after, places, max, count);
+}
+
+static enum status waitlist_next(struct order_store *handle, item_id item, uint32_t units,
+    struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    return places_read(handle, &places_next, item, units, places, max, count);
+}
+
+static enum status waitlist_lines(struct order_store *handle, item_id after,
+    struct waitlist_line *lines, uint32_t max, uint32_t *count)
+{
+    sqlite3_stmt *list;
+    *count = 0;
+    enum status status = sqlite_prepare(sqlite_of(handle), &lines_get, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, after);
+    bind_u64(list, 2, max);
+    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
+        lines[(*count)++] =
+            (struct waitlist_line){ .item = column_u32(list, 0), .waiting = column_u32(list, 1) };
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status waitlist_pass(struct order_store *handle, uint64_t place)
+{
+    return run_with(sqlite_of(handle), &place_pass, place, 0);
+}
+
+static enum status waitlist_again(struct order_store *handle)
+{
+    return run_with(sqlite_of(handle), &places_again, 0, 0);
+}
+
+const struct waitlist_store_ops sqlite_waitlist_ops = {
+    .join = waitlist_join,
+    .leave = waitlist_leave,
+    .place = waitlist_place,
+    .list = waitlist_list,
+    .lines = waitlist_lines,
+    .next = waitlist_next,
+    .pass = waitlist_pass,
+    .again = waitlist_again,
+};
+
+/* ---- parts of other transactions ---- */
+
+enum status sqlite_waitlist_pick(struct sqlite_batch *batch, ticket_number ticket)
+{
+    uint64_t places[WAITERS_PER_RETURN];
+    uint32_t count = 0, taken = 0;
+    sqlite3_stmt *pick;
+    enum status status = sqlite_prepare(batch->store, &places_pick, &pick);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(pick, 1, ticket);
+    while (count < WAITERS_PER_RETURN && (status = sqlite_next(pick)) == STATUS_OK) {
+        const uint32_t quantity = column_u32(pick, 1), returned = column_u32(pick, 2);
+        if (taken + quantity <= returned) {
+            taken += quantity;
+            places[count++] = column_u64(pick, 0);
+        }
+        if (taken == returned)
+            break;
+    }
+    (void)sqlite3_reset(pick);
+    if (status == STATUS_NOT_FOUND)
+        status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = run_with(batch->store, &place_name, places[i], ticket);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_waitlist_named(struct sqlite_store *store, struct command_settle *settle)
+{
+    sqlite3_stmt *list;
+    enum status status = sqlite_prepare(store, &places_named, &list);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(list, 1, settle->ticket);
+    bind_u64(list, 2, WAITERS_PER_RETURN);
+    while (settle->waiter_count < WAITERS_PER_RETURN && (status = sqlite_next(list)) == STATUS_OK)
+        settle->waiters[settle->waiter_count++] = (struct waiter){ .user = column_u64(list, 1),
+            .key = waitlist_key(column_u64(list, 0)),
+            .quantity = column_u32(list, 2) };
+    (void)sqlite3_reset(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_waitlist_offer(
+    struct sqlite_batch *batch, uint64_t key, user_id user, ticket_number ticket)
+{
+    sqlite3_stmt *offer;
+    if (waitlist_place_of(key) == 0)
+        return STATUS_OK;
+    enum status status = sqlite_prepare(batch->store, &place_offer, &offer);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(offer, 1, waitlist_place_of(key));
+    bind_u64(offer, 2, ticket);
+    bind_u64(offer, 3, user);
+    status = sqlite_run(offer);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_waitlist_settled(struct sqlite_batch *batch, const struct queue_record *record)
+{
+    const struct command_settle *settle = &record->command.settle;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
+        const struct waiter *waiter = &settle->waiters[i];
+        const ticket_number ticket = outcome_waiter_ticket(&record->outcome, i);
+        if (ticket != 0)
+            status = sqlite_waitlist_offer(batch, waiter->key, waiter->user, ticket);
+        else if (waitlist_place_of(waiter->key) != 0)
+            status = run_with(batch->store, &place_pass, waitlist_place_of(waiter->key), 0);
+    }
+    if (status == STATUS_OK && settle->step == SETTLE_RETURN)
+        status = run_with(batch->store, &places_unname, settle->ticket, 0);
+    if (status == STATUS_OK) /* something of this user's has moved: a limit may be free again */
+        status = run_with(batch->store, &places_free, record->outcome.user, 0);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}
+
+enum status sqlite_waitlist_terms(struct sqlite_batch *batch)
+{
+    const enum status status = run_with(batch->store, &places_again, 0, 0);
+    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+}

@@ -1,7 +1,0 @@
-/* wiring/demo.h: `stampede demo`: a server with a sale to play with, on an empty data folder. */
-#ifndef STAMPEDE_WIRING_DEMO_H
-#define STAMPEDE_WIRING_DEMO_H
-
-int demo_main(int argc, char **argv);
-
-#endif

@@ -1,0 +1,88 @@
+/* worker/alarm_checks.c: what the store thread sees and a person must know. */
+#include "base/log.h"
+#include "base/metrics.h"
+#include "worker/alarms.h"
+#include "worker/worker_parts.h"
+
+static struct metric letters_open = { .name = "stampede_dead_letters_open",
+    .help = "Dead letters that wait for a person.",
+    .kind = METRIC_GAUGE };
+
+enum { TICKETS_ALARM_PERCENT = 80 };
+
+void desk_alarms_register(void)
+{
+    metrics_register(&letters_open);
+    alarms_register();
+}
+
+void desk_letters_look(struct desk *desk)
+{
+    struct order_store *store = desk->config.store;
+    uint64_t count = 0;
+    if (store->ops->dead_letters_open(store, &count) != STATUS_OK)
+        return; /* next time */
+    desk->letters_stale = false;
+    metric_set(&letters_open, count);
+    if (count > 0)
+        alarm_raise(ALARM_DEAD_LETTERS, desk->now_ms,
+            "%llu records could not become orders: stampede admin dead-letter list",
+            (unsigned long long)count);
+    else
+        alarm_clear(ALARM_DEAD_LETTERS);
+}
+
+void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress)
+{
+    if (progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED)
+        alarm_raise(ALARM_DATABASE_AWAY, desk->now_ms, "orders wait: %s",
+            progress->trouble == NULL ? "no more is known" : progress->trouble);
+    else
+        alarm_clear(ALARM_DATABASE_AWAY);
+    if (progress->dead > 0)
+        desk->letters_stale = true;
+    if (desk->letters_stale)
+        desk_letters_look(desk);
+}
+
+void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
+{
+    if (pump->refused > 0)
+        alarm_raise(ALARM_STOCK_EVENT_REFUSED, desk->now_ms,
+            "%u stock events are refused by the inventory: stampede reconcile", pump->refused);
+    else
+        alarm_clear(ALARM_STOCK_EVENT_REFUSED);
+    const struct board *board = embedded_board(desk->config.embedded);
+    if (atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
+        alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no room for the journal: wins are stopped");
+    else
+        alarm_clear(ALARM_DISK_FULL);
+    const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
+    const uint64_t tickets_max = desk->config.config->tickets_max;
+    if (tickets * 100 >= tickets_max * TICKETS_ALARM_PERCENT)
+        alarm_raise(ALARM_TICKETS, desk->now_ms,
+            "%llu of %llu tickets are used, returned ones count: raise data.tickets_max and "
+            "restart "
+            "before wins stop",
+            (unsigned long long)tickets, (unsigned long long)tickets_max);
+    else
+        alarm_clear(ALARM_TICKETS);
+}
+
+/* Looks only while the alarm is up, and once at the start. */
+void desk_alarms_refunds(struct desk *desk)
+{
+    struct order_store *store = desk->config.store;
+    struct refund stuck;
+    uint32_t count = 0;
+    if (desk->refunds_looked && !alarm_is_up(ALARM_REFUND_STUCK))
+        return;
+    if (store->ops->payment->refunds(store, 0, REFUND_STUCK, &stuck, 1, &count) != STATUS_OK)
+        return; /* next time */
+    desk->refunds_looked = true;
+    if (count == 0)
+        alarm_clear(ALARM_REFUND_STUCK);
+    else
+        alarm_raise(ALARM_REFUND_STUCK, desk->now_ms,
+            "%s refuses refund %s: stampede admin refund list", stuck.provider, stuck.key);
+}

@@ -1,0 +1,104 @@
+#include "worker/alarms.h"
+
+#include "base/log.h"
+#include "base/metrics.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct alarm_row {
+    const char *name;
+    bool up;
+    uint64_t since_ms;
+    char detail[ALARM_DETAIL_MAX + 1];
+    struct metric metric;
+};
+
+#define ALARM_ROW(text) \
+    { \
+        .name = (text), .metric = { \
+            .name = "stampede_alarm", \
+            .labels = "name=\"" text "\"", \
+            .help = "1 while a person must look; GET /admin/v1/alarms says at what.", \
+            .kind = METRIC_GAUGE \
+        } \
+    }
+static struct alarm_row rows[ALARMS] = {
+    [ALARM_DEAD_LETTERS] = ALARM_ROW("dead-letters"),
+    [ALARM_REFUND_STUCK] = ALARM_ROW("refund-stuck"),
+    [ALARM_STOCK_EVENT_REFUSED] = ALARM_ROW("stock-event-refused"),
+    [ALARM_RECONCILE] = ALARM_ROW("reconcile"),
+    [ALARM_WEBHOOK_FAILED] = ALARM_ROW("webhook-failed"),
+    [ALARM_DATABASE_AWAY] = ALARM_ROW("database-away"),
+    [ALARM_DISK_FULL] = ALARM_ROW("disk-full"),
+    [ALARM_PAYMENT_UNKNOWN] = ALARM_ROW("payment-unknown"),
+    [ALARM_STATEMENT] = ALARM_ROW("statement"),
+    [ALARM_TEST_MODE] = ALARM_ROW("test-mode"),
+    [ALARM_TICKETS] = ALARM_ROW("tickets-nearly-full"),
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void alarms_register(void)
+{
+    for (uint32_t i = 0; i < ALARMS; i++)
+        metrics_register(&rows[i].metric);
+}
+
+void alarm_raise(enum alarm alarm, uint64_t now_ms, const char *format, ...)
+{
+    struct alarm_row *row = &rows[alarm];
+    va_list arguments;
+    pthread_mutex_lock(&lock);
+    va_start(arguments, format);
+    vsnprintf(row->detail, sizeof row->detail, format, arguments);
+    va_end(arguments);
+    if (!row->up) {
+        row->up = true;
+        row->since_ms = now_ms;
+        metric_set(&row->metric, 1);
+        log_error("alarm", "raised name=%s detail=\"%s\"", row->name, row->detail);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void alarm_clear(enum alarm alarm)
+{
+    struct alarm_row *row = &rows[alarm];
+    pthread_mutex_lock(&lock);
+    if (row->up) {
+        row->up = false;
+        row->since_ms = 0;
+        row->detail[0] = 0;
+        metric_set(&row->metric, 0);
+        log_info("alarm", "cleared name=%s", row->name);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool alarm_is_up(enum alarm alarm)
+{
+    pthread_mutex_lock(&lock);
+    const bool up = rows[alarm].up;
+    pthread_mutex_unlock(&lock);
+    return up;
+}
+
+const char *alarm_name(enum alarm alarm)
+{
+    return rows[alarm].name;
+}
+
+void alarms_json(struct text *out)
+{
+    text_literal(out, "{\"alarms\":[");
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < ALARMS; i++) {
+        text_format(out, "%s{\"name\":\"%s\",\"up\":%s,\"since_ms\":%llu,\"detail\":", i == 0 ? "" : ",",
+            rows[i].name, rows[i].up ? "true" : "false", (unsigned long long)rows[i].since_ms);
+        text_json(out, span_from_string(rows[i].detail));
+        text_literal(out, "}");
+    }
+    pthread_mutex_unlock(&lock);
+    text_literal(out, "]}");
+}

@@ -1,0 +1,265 @@
+/* worker/anomaly_findings.c: once a second: what the edges noted goes into the book, the rules are asked,
+ * and what they find is listed, logged and, where the rule says so, banned. However wrong a rule may
+ * be, it bans only a share of those who were seen, so many a minute, and never the machine itself or
+ * its proxies. */
+#include "admin/admin.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LOOK_MS = 1000,
+    MINUTE_MS = 60 * 1000,
+    FINDINGS_PER_LOOK = 32,
+    BANS_SHARE = 20, /* one of so many who were seen within the minute … */
+    BANS_LEAST = 5,  /* … but these at least: a single machine on a quiet day */
+};
+
+static const char *const mode_names[] = { "off", "report", "ban" };
+static const char *const outcome_names[] = {
+    [WATCHED_REPORTED] = "reported",
+    [WATCHED_BANNED] = "banned",
+    [WATCHED_HELD_BACK] = "held-back",
+    [WATCHED_PROTECTED] = "protected",
+    [WATCHED_FAILED] = "failed",
+};
+
+#define FOUND(rule) \
+    { \
+        .name = "stampede_watch_found_total", .labels = "rule=\"" rule "\"", \
+        .help = "Addresses and users that a rule found.", .kind = METRIC_COUNTER \
+    }
+#define BANNED(rule) \
+    { \
+        .name = "stampede_watch_banned_total", .labels = "rule=\"" rule "\"", \
+        .help = "Addresses and users that a rule banned.", .kind = METRIC_COUNTER \
+    }
+static struct metric found_metrics[WATCH_RULES] = { FOUND("rate"), FOUND("failures"),
+    FOUND("crowd"), FOUND("roaming"), FOUND("timing"), FOUND("unpaid") };
+static struct metric banned_metrics[WATCH_RULES] = { BANNED("rate"), BANNED("failures"),
+    BANNED("crowd"), BANNED("roaming"), BANNED("timing"), BANNED("unpaid") };
+static struct metric lost_metric = { .name = "stampede_watch_lost_total",
+    .help = "Rows of the edges' tables that gave way to others.",
+    .kind = METRIC_COUNTER };
+
+static uint8_t mode_of(const char *name)
+{
+    uint8_t mode = 0;
+    while (mode < WATCH_BAN && strcmp(mode_names[mode], name) != 0)
+        mode++;
+    return mode;
+}
+
+static struct watch_settings settings_of(const struct config *config)
+{
+    return (struct watch_settings){
+        .modes = { [WATCH_RATE] = mode_of(config->watch_rate),
+            [WATCH_FAILURES] = mode_of(config->watch_failures),
+            [WATCH_CROWD] = mode_of(config->watch_crowd),
+            [WATCH_ROAMING] = mode_of(config->watch_roaming),
+            [WATCH_TIMING] = mode_of(config->watch_timing),
+            [WATCH_UNPAID] = mode_of(config->watch_unpaid) },
+        .rate_per_s = (uint32_t)config->watch_rate_per_s,
+        .rate_for_s = (uint32_t)config->watch_rate_for_s,
+        .failures_per_minute = (uint32_t)config->watch_failures_per_minute,
+        .crowd_users = (uint32_t)config->watch_crowd_users,
+        .roaming_addresses = (uint32_t)config->watch_roaming_addresses,
+        .early_ms = (uint32_t)config->watch_early_ms,
+        .early_starts = (uint32_t)config->watch_early_starts,
+        .regular_count = (uint32_t)config->watch_regular_count,
+        .unpaid_wins = (uint32_t)config->watch_unpaid_wins,
+    };
+}
+
+size_t desk_watch_bytes(uint32_t edges)
+{
+    return watch_book_bytes() + edges * watch_bytes();
+}
+
+void desk_watch_open(struct desk *desk, struct arena *arena)
+{
+    struct desk_watch *state = &desk->watch;
+    struct hash_key key;
+    random_secret(&key, sizeof key);
+    for (uint32_t rule = 0; rule < WATCH_RULES; rule++) {
+        metrics_register(&found_metrics[rule]);
+        metrics_register(&banned_metrics[rule]);
+    }
+    metrics_register(&lost_metric);
+    state->settings = settings_of(desk->config.config);
+    state->book = watch_book_create(arena, key);
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+        state->watches[edge] = watch_create(arena, key, state->settings.early_ms);
+        watch_give(state->watches[edge]);
+    }
+}
+
+struct watch *desk_edge_watch(struct desk *desk, uint32_t edge)
+{
+    bool wanted = false;
+    for (uint32_t rule = 0; rule < WATCH_RULES; rule++)
+        wanted |= desk->watch.settings.modes[rule] != WATCH_OFF;
+    return wanted ? desk->watch.watches[edge] : NULL;
+}
+
+static void tables_fold(struct desk *desk)
+{
+    struct desk_watch *state = &desk->watch;
+    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+        const struct watch_table *table = watch_take(state->watches[edge]);
+        if (table == NULL)
+            continue; /* the edge did not turn within this second: next time */
+        metric_add(&lost_metric, table->lost);
+        watch_book_fold(state->book, table, desk->now_ms);
+        watch_give(state->watches[edge]);
+    }
+}
+
+/* How many may be banned in this minute. */
+static uint64_t bans_allowed(const struct desk *desk)
+{
+    const uint64_t most = desk->config.config->watch_bans_per_minute;
+    const uint64_t share = watch_book_seen(desk->watch.book) / BANS_SHARE;
+    const uint64_t wanted = share < BANS_LEAST ? BANS_LEAST : share;
+    return wanted < most ? wanted : most;
+}
+
+static struct ban ban_of(const struct desk *desk, const struct watch_finding *found)
+{
+    struct ban ban = { .kind = found->user != 0 ? BAN_USER : BAN_ADDRESS,
+        .user = found->user,
+        .block = { found->address, found->bits },
+        .created_ms = desk->now_ms,
+        .until_ms = desk->now_ms + desk->config.config->watch_ban_minutes * MINUTE_MS };
+    snprintf(ban.reason, sizeof ban.reason, "%s", found->reason);
+    snprintf(ban.by, sizeof ban.by, "rule %s", watch_rule_name(found->rule));
+    return ban;
+}
+
+static void ban_audit(struct desk *desk, const struct ban *ban)
+{
+    struct order_store *store = desk->config.store;
+    struct audit_entry entry = { .time_ms = desk->now_ms, .action = "ban.add" };
+    char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
+    desk_ban_whom(ban, whom);
+    snprintf(entry.actor, sizeof entry.actor, "%s", ban->by);
+    snprintf(entry.detail, sizeof entry.detail, "ban %llu of %s until %llu: %s",
+        (unsigned long long)ban->id, whom, (unsigned long long)ban->until_ms, ban->reason);
+    if (store->ops->audit_append(store, &entry) != STATUS_OK)
+        log_error("watch", "the audit entry \"%s\" can't be written", entry.detail);
+}
+
+/* What becomes of a finding; *ban is filled if somebody was banned. */
+static enum watched_outcome finding_act(
+    struct desk *desk, const struct watch_finding *found, struct ban *ban)
+{
+    if (desk->watch.settings.modes[found->rule] != WATCH_BAN)
+        return WATCHED_REPORTED;
+    *ban = ban_of(desk, found);
+    if (ban->kind == BAN_ADDRESS && desk_block_protected(desk, &ban->block))
+        return WATCHED_PROTECTED;
+    if (desk->watch.minute_bans >= bans_allowed(desk))
+        return WATCHED_HELD_BACK;
+    if (desk_ban_put(desk, ban) != STATUS_OK)
+        return WATCHED_FAILED;
+    desk->watch.minute_bans++;
+    ban_audit(desk, ban);
+    return WATCHED_BANNED;
+}
+
+static void finding_take(struct desk *desk, const struct watch_finding *found)
+{
+    struct desk_watch *state = &desk->watch;
+    struct ban ban = ban_of(desk, found);
+    char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
+    const enum watched_outcome outcome = finding_act(desk, found, &ban);
+    state->watched[state->found % WATCHED_MAX] = (struct watched){
+        .time_ms = desk->now_ms, .found = *found, .outcome = (uint8_t)outcome, .ban = ban.id
+    };
+    state->found++;
+    state->found_by[found->rule]++;
+    metric_add(&found_metrics[found->rule], 1);
+    if (outcome == WATCHED_BANNED) {
+        state->banned_by[found->rule]++;
+        metric_add(&banned_metrics[found->rule], 1);
+    }
+    desk_ban_whom(&ban, whom);
+    log_warn("watch", "%s %s, rule %s: %s", outcome_names[outcome], whom,
+        watch_rule_name(found->rule), found->reason);
+}
+
+void desk_watch_turn(struct desk *desk)
+{
+    struct desk_watch *state = &desk->watch;
+    struct watch_finding findings[FINDINGS_PER_LOOK];
+    if (desk->now_ms < state->look_ms)
+        return;
+    state->look_ms = desk->now_ms + LOOK_MS;
+    if (desk->now_ms - state->minute_ms >= MINUTE_MS) {
+        state->minute_ms = desk->now_ms;
+        state->minute_bans = 0;
+        watch_book_minute_begin(state->book);
+    }
+    tables_fold(desk);
+    const uint32_t count =
+        watch_book_judge(state->book, &state->settings, desk->now_ms, findings, FINDINGS_PER_LOOK);
+    for (uint32_t i = 0; i < count; i++)
+        finding_take(desk, &findings[i]);
+}
+
+void desk_watch_unpaid(void *context, user_id user)
+{
+    struct desk *desk = context;
+    watch_book_unpaid(desk->watch.book, user, desk->now_ms);
+}
+
+void desk_watch_forgive(struct desk *desk, const struct ban *ban)
+{
+    watch_book_forgive(desk->watch.book, &ban->block.first, ban->kind == BAN_USER ? ban->user : 0);
+}
+
+static void watched_json(const struct watched *watched, uint64_t id, struct text *out)
+{
+    const struct ban whom = { .kind = watched->found.user != 0 ? BAN_USER : BAN_ADDRESS,
+        .user = watched->found.user,
+        .block = { watched->found.address, watched->found.bits } };
+    text_format(out, "{\"id\":%llu,\"time_ms\":%llu,\"rule\":\"%s\",\"kind\":\"%s\",",
+        (unsigned long long)id, (unsigned long long)watched->time_ms,
+        watch_rule_name(watched->found.rule), whom.kind == BAN_ADDRESS ? "address" : "user");
+    if (whom.kind == BAN_ADDRESS) {
+        text_literal(out, "\"address\":\"");
+        address_block_text(out, &whom.block);
+    } else {
+        text_literal(out, "\"user_id\":\"");
+        text_hex64(out, whom.user);
+    }
+    text_literal(out, "\",\"reason\":");
+    text_json(out, span_from_string(watched->found.reason));
+    text_format(out, ",\"outcome\":\"%s\",\"ban\":%llu}", outcome_names[watched->outcome],
+        (unsigned long long)watched->ban);
+}
+
+/* The newest first; what was found before the last start is not known any more. */
+void admin_watch(struct desk *desk, struct job *job, uint32_t id)
+{
+    const struct desk_watch *state = &desk->watch;
+    struct text body = job_body(job);
+    (void)id;
+    text_literal(&body, "{\"findings\":[");
+    for (uint64_t n = 0; n < WATCHED_MAX && n < state->found; n++) {
+        const uint64_t at = state->found - 1 - n;
+        text_string(&body, n == 0 ? "" : ",");
+        watched_json(&state->watched[at % WATCHED_MAX], at + 1, &body);
+    }
+    text_literal(&body, "],\"rules\":{");
+    for (uint32_t rule = 0; rule < WATCH_RULES; rule++)
+        text_format(&body, "%s\"%s\":{\"mode\":\"%s\",\"found\":%llu,\"banned\":%llu}",
+            rule == 0 ? "" : ",", watch_rule_name((enum watch_rule)rule),
+            mode_names[state->settings.modes[rule]], (unsigned long long)state->found_by[rule],
+            (unsigned long long)state->banned_by[rule]);
+    text_literal(&body, "}}");
+    job_reply_json(job, 200, &body);
+}

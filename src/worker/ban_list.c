@@ -1,0 +1,123 @@
+/* worker/ban_list.c: from the bans in the database to the set that edges ask. It is made again when
+ * a ban comes or goes, and when the first of them is over. */
+#include "base/log.h"
+#include "base/metrics.h"
+#include "edge/forwarded.h"
+#include "worker/worker_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    READ_ROWS = 64,
+    TRY_AGAIN_MS = 1000,
+    TIDY_MS = 1000, /* what is over holds nobody: putting it away can wait, and reads all bans */
+};
+
+#define IN_FORCE(kind_name) \
+    { \
+        .name = "stampede_bans", .labels = "kind=\"" kind_name "\"", .help = "Bans in force.", \
+        .kind = METRIC_GAUGE \
+    }
+static struct metric in_force[BAN_KINDS] = {
+    [BAN_ADDRESS] = IN_FORCE("address"),
+    [BAN_USER] = IN_FORCE("user"),
+};
+
+void desk_bans_register(void)
+{
+    metrics_register(&in_force[BAN_ADDRESS]);
+    metrics_register(&in_force[BAN_USER]);
+}
+
+/* All that are in force, or ended sessions that could still be shown; grows as they are read. The
+ * caller frees. */
+static enum status bans_read(struct desk *desk, struct ban_entry **entries, uint32_t *count)
+{
+    struct order_store *store = desk->config.store;
+    struct ban rows[READ_ROWS];
+    uint32_t got = READ_ROWS, room = 0;
+    *entries = NULL;
+    *count = 0;
+    for (uint64_t after = 0; got == READ_ROWS && *count < BANS_MAX;) {
+        const enum status status =
+            store->ops->bans->in_effect(store, after, desk->now_ms, rows, READ_ROWS, &got);
+        if (status != STATUS_OK)
+            return status;
+        if (*count + got > room) {
+            room = room == 0 ? 4 * READ_ROWS : 2 * room;
+            struct ban_entry *more = realloc(*entries, room * sizeof *more);
+            if (more == NULL)
+                return STATUS_FULL;
+            *entries = more;
+        }
+        for (uint32_t i = 0; i < got && *count < BANS_MAX; i++)
+            (*entries)[(*count)++] = ban_entry_of(&rows[i]);
+        after = got == 0 ? after : rows[got - 1].id;
+    }
+    return STATUS_OK;
+}
+
+static void bans_count(const struct ban_entry *entries, uint32_t count, uint64_t now_ms)
+{
+    uint64_t kinds[BAN_KINDS] = { 0 };
+    for (uint32_t i = 0; i < count; i++)
+        kinds[entries[i].kind] += entries[i].until_ms > now_ms;
+    metric_set(&in_force[BAN_ADDRESS], kinds[BAN_ADDRESS]);
+    metric_set(&in_force[BAN_USER], kinds[BAN_USER]);
+}
+
+void desk_bans_turn(struct desk *desk)
+{
+    struct ban_entry *entries = NULL;
+    struct ban_set *set = NULL;
+    uint32_t count = 0;
+    uint64_t next_ms = UINT64_MAX;
+    handover_collect(desk->config.bans, desk->config.turns);
+    if (!desk->bans_stale && desk->now_ms < desk->bans_next_ms)
+        return;
+    enum status status = bans_read(desk, &entries, &count);
+    if (status == STATUS_OK)
+        status = ban_set_build(&set, entries, count, desk->now_ms, &next_ms);
+    if (status == STATUS_OK) {
+        bans_count(entries, count, desk->now_ms);
+        handover_put(desk->config.bans, desk->config.turns, set);
+        desk->bans_next_ms = next_ms < desk->now_ms + TIDY_MS ? desk->now_ms + TIDY_MS : next_ms;
+    } else {
+        log_warn("desk", "bans can't be read now (%s); the old ones hold", status_name(status));
+        desk->bans_next_ms = desk->now_ms + TRY_AGAIN_MS;
+    }
+    desk->bans_stale = false;
+    free(entries);
+}
+
+enum status desk_ban_put(struct desk *desk, struct ban *ban)
+{
+    struct order_store *store = desk->config.store;
+    const enum status status = store->ops->bans->insert(store, ban);
+    if (status == STATUS_OK)
+        desk->bans_stale = true;
+    return status;
+}
+
+static bool blocks_meet(const struct address_block *a, const struct address_block *b)
+{
+    return address_in_block(&a->first, b) || address_in_block(&b->first, a);
+}
+
+bool desk_block_protected(const struct desk *desk, const struct address_block *block)
+{
+    static const struct address_block loopback[] = {
+        { { { [10] = 0xff, [11] = 0xff, [12] = 127 } }, ADDRESS_V4_BITS + 8 },
+        { { { [15] = 1 } }, ADDRESS_BITS },
+    };
+    struct trusted proxies;
+    struct span bad;
+    const struct span list = span_from_string(desk->config.config->proxy_trusted);
+    const enum status status = trusted_parse(&proxies, list, &bad);
+    invariant(status == STATUS_OK); /* the configuration was checked */
+    bool meets = blocks_meet(block, &loopback[0]) || blocks_meet(block, &loopback[1]);
+    for (uint32_t i = 0; i < proxies.count; i++)
+        meets |= blocks_meet(block, &proxies.blocks[i]);
+    return meets;
+}

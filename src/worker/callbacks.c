@@ -1,0 +1,98 @@
+/* worker/callbacks.c: requests that carry no session of ours: callbacks of payment providers, and
+ * what is said to the sandbox's bank. Nothing of them is trusted before its signature was checked. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "edge/http_reply.h"
+#include "worker/money.h"
+#include "worker/worker_parts.h"
+
+static struct metric callbacks_forged = { .name = "stampede_payment_callbacks_refused_total",
+    .help = "Callbacks whose signature, freshness, form or payment was wrong.",
+    .kind = METRIC_COUNTER };
+
+void desk_outside_start(void)
+{
+    metrics_register(&callbacks_forged);
+}
+
+static void receipt_reply(struct job *job, const struct provider_receipt *receipt)
+{
+    struct text out = text_in(job->response, job->response_bytes);
+    http_reply(&out, receipt->status,
+        receipt->type == NULL ? SPAN_NONE : span_from_string(receipt->type),
+        receipt->status == 503 ? SPAN("Cache-Control: no-store\r\nRetry-After: 2\r\n")
+                               : SPAN("Cache-Control: no-store\r\n"),
+        span_from_string(receipt->body), job->closing);
+    job->response_size = out.size;
+    job->result = JOB_REPLY;
+}
+
+/* "/v1/payments/alipay/callback" → alipay */
+static bool callback_provider(struct span path, struct span *name)
+{
+    static const struct span prefix = SPAN("/v1/payments/"), suffix = SPAN("/callback");
+    if (!span_starts_with(path, prefix) || !span_ends_with(path, suffix)
+        || path.size <= prefix.size + suffix.size)
+        return false;
+    *name = span_of(path.data + prefix.size, path.size - prefix.size - suffix.size);
+    return true;
+}
+
+static void callback_job(struct desk *desk, struct job *job, struct provider *provider)
+{
+    const struct provider_ops *ops = provider->ops;
+    const struct provider_callback callback = { .head = job->head,
+        .path = job->path,
+        .query = job->query,
+        .body = job->body,
+        .now_ms = clock_wall_ms() };
+    struct provider_said said;
+    uint8_t answer = LEARN_UNKNOWN;
+    ops->callback(provider, &callback, &said);
+    if (said.word == WORD_FORGED) {
+        metric_add(&callbacks_forged, 1);
+        log_warn("cashier", "a callback in the name of %s is refused: %s", ops->name, said.error);
+        receipt_reply(job, &ops->refused);
+        return;
+    }
+    if (said.word != WORD_CAPTURED && said.word != WORD_CLOSED) {
+        receipt_reply(job, &ops->taken);
+        return;
+    }
+    /* Answered after the commit: what the provider was thanked for is not forgotten. */
+    enum status status = cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
+    if (status == STATUS_OK && answer == LEARN_UNKNOWN) {
+        status = desk_payment_adopt(desk, ops->name, said.reference);
+        if (status == STATUS_OK) {
+            cashier_look(&desk->money.cashier); /* what became of it is asked of the provider */
+            answer = LEARN_REPEATED;
+        } else if (status == STATUS_NOT_FOUND) {
+            status = STATUS_OK;
+        }
+    }
+    const bool refused = answer == LEARN_UNKNOWN || answer == LEARN_AMOUNT;
+    if (status == STATUS_OK && refused)
+        metric_add(&callbacks_forged, 1);
+    receipt_reply(job, status != STATUS_OK ? &ops->later : refused ? &ops->refused : &ops->taken);
+}
+
+void desk_outside_job(struct desk *desk, struct job *job)
+{
+    static const struct span sandbox = SPAN("/sandbox/v1");
+    struct span name;
+    uint32_t index;
+    if (desk->money.bank != NULL && span_starts_with(job->path, sandbox)) {
+        desk_sandbox_job(
+            desk, job, span_of(job->path.data + sandbox.size, job->path.size - sandbox.size));
+        return;
+    }
+    struct provider *provider =
+        callback_provider(job->path, &name) ? desk_provider_find(desk, name, &index) : NULL;
+    if (provider == NULL)
+        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+    else if (job->method != HTTP_POST)
+        job_reply_method(job, "POST, OPTIONS");
+    else
+        callback_job(desk, job, provider);
+}

@@ -1,0 +1,117 @@
+/* worker/delivery_details.c: where an order goes: what its owner says, checked, kept and shown. */
+#include "admin/admin.h"
+#include "worker/payment_requests.h"
+
+#include <string.h>
+
+static const struct payment_store_ops *money_ops(const struct desk *desk)
+{
+    return desk->config.store->ops->payment;
+}
+
+static bool detail_is_clean(const char *text)
+{
+    for (; *text != 0; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
+            return false;
+    return true;
+}
+
+enum { PHONE_DIGITS_MIN = 3 };
+/* As the page asks for it (web/details.js): digits, spaces, brackets, hyphens, '+' in front. */
+static bool phone_is_good(const char *phone)
+{
+    unsigned digits = 0;
+    for (const char *at = phone; *at != 0; at++) {
+        const bool digit = *at >= '0' && *at <= '9';
+        digits += digit;
+        if (!digit && strchr(" ()-", *at) == NULL && (*at != '+' || at != phone))
+            return false;
+    }
+    return digits >= PHONE_DIGITS_MIN;
+}
+
+bool details_check(struct job *job, const struct order_details *details)
+{
+    const char *wrong = NULL;
+    if (!detail_is_clean(details->name) || !detail_is_clean(details->phone)
+        || !detail_is_clean(details->address) || !detail_is_clean(details->note))
+        wrong = "Control characters are not allowed.";
+    else if (!phone_is_good(details->phone))
+        wrong = "phone must have at least three digits; besides these it takes spaces, brackets, "
+                "hyphens, and a + in front.";
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    return wrong == NULL;
+}
+
+void details_fields(struct order_details *details, struct field fields[DETAIL_FIELDS])
+{
+    fields[0] = (struct field){ "name", FIELD_TEXT, details->name, 1, DETAIL_NAME_MAX, true, NULL };
+    fields[1] = (struct field){ "phone", FIELD_TEXT, details->phone, 3, DETAIL_PHONE_MAX, true, NULL };
+    fields[2] =
+        (struct field){ "address", FIELD_TEXT, details->address, 3, DETAIL_ADDRESS_MAX, true, NULL };
+    fields[3] = (struct field){ "note", FIELD_TEXT, details->note, 0, DETAIL_NOTE_MAX, false, NULL };
+}
+
+/* False: the job is answered. */
+static bool details_keep(struct desk *desk, struct job *job, const struct order *order,
+    const struct order_details *details, struct order *after)
+{
+    const enum status status =
+        money_ops(desk)->details_set(desk->config.store, order->ticket, details, desk->now_ms, after);
+    if (status == STATUS_CONFLICT)
+        job_reply_problem(job,
+            order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID : PROBLEM_ORDER_CLOSED, NULL, SPAN_NONE);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}
+
+void public_order_details_set(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order order, after;
+    struct order_details details = { .note = "" };
+    struct field fields[DETAIL_FIELDS];
+    (void)id;
+    details_fields(&details, fields);
+    if (public_order_read(desk, job, &order) && admin_body_read(job, fields, DETAIL_FIELDS)
+        && details_check(job, &details) && details_keep(desk, job, &order, &details, &after))
+        public_order_reply(desk, job, 200, &after);
+}
+
+enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out)
+{
+    struct order_details details;
+    const enum status status = money_ops(desk)->details(desk->config.store, ticket, &details);
+    if (status != STATUS_OK)
+        return status;
+    const struct {
+        const char *name, *value;
+    } members[] = { { "name", details.name }, { "phone", details.phone },
+        { "address", details.address }, { "note", details.note } };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        text_format(out, "%s\"%s\":", i == 0 ? "{" : ",", members[i].name);
+        text_json(out, span_from_string(members[i].value));
+    }
+    text_literal(out, "}");
+    return STATUS_OK;
+}
+
+void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket)
+{
+    struct text body = job_body(job);
+    const enum status status = desk_details_json(desk, ticket, &body);
+    if (status == STATUS_OK)
+        job_reply_json(job, 200, &body);
+    else
+        job_reply_status(job, status);
+}
+
+void public_order_details(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order order;
+    (void)id;
+    if (public_order_read(desk, job, &order))
+        desk_details_reply(desk, job, order.ticket);
+}

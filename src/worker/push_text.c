@@ -1,0 +1,52 @@
+/* worker/push_text.c: what a push connection is to be told, read from the store. The texts are the
+ * ones that polling gets. A job with a ticket asks for that order, unless its text is still the one
+ * of version_seen; one without, for the newest orders of the user. The response is JSON and no HTTP;
+ * empty: there is nothing to tell. */
+#include "base/hash.h"
+#include "worker/worker_parts.h"
+
+static const char *event_name(const struct order *order, bool told_before)
+{
+    switch (order->state) {
+    case ORDER_PENDING:
+        return order->version == 1 && !told_before ? "created" : "changed";
+    case ORDER_PAID:
+        return "paid";
+    case ORDER_CLOSED:
+        return "closed";
+    case ORDER_REFUNDED:
+        return "refunded";
+    default:
+        return "changed";
+    }
+}
+
+static enum status order_text(struct desk *desk, struct job *job, struct text *out)
+{
+    struct order order;
+    const enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK; /* a note for an order that was not to be */
+    if (status != STATUS_OK || order.user != job->user)
+        return status;
+    text_format(out, "{\"type\":\"order\",\"event\":\"%s\",\"version\":%llu,\"order\":",
+        event_name(&order, job->version_seen != 0), (unsigned long long)order.version);
+    desk_order_json(desk, &order, out);
+    text_literal(out, "}");
+    /* Not the version alone: a payment that was started shows before the order moves. */
+    const uint64_t told = order.version << 32 | hash_crc32c(0, out->data, out->size);
+    if (told == job->version_seen)
+        out->size = 0;
+    job->version_seen = told;
+    return STATUS_OK;
+}
+
+void desk_push_job(struct desk *desk, struct job *job)
+{
+    struct text out = text_in(job->response, job->response_bytes);
+    const enum status status =
+        job->ticket != 0 ? order_text(desk, job, &out) : desk_orders_text(desk, job, &out);
+    job->result = status == STATUS_OK ? JOB_REPLY : JOB_NOT_YET;
+    job->response_size = out.overflow ? 0 : out.size;
+}

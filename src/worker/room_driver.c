@@ -1,0 +1,284 @@
+/* worker/room_driver.c: the waiting rooms of open sales: the chain of arrivals, the draw at the start,
+ * and how the head moves. The order of things: the inventory closes the list (COMMAND_ADMIT with head
+ * 0), the chain is brought up to that number of arrivals, the draw is shown, then people go in. The
+ * head is the inventory's as well: nobody hears "your turn" before it would survive a crash.
+ * A draw with a public beacon waits for its value, or for the time to be over. Which of the two it was is in
+ * the database before the draw is shown, and never changes.
+ * After a restart all of it follows again from what is stored. */
+#include "api/catalog.h"
+#include "base/log.h"
+#include "worker/worker_parts.h"
+
+enum {
+    ROOM_TICK_MS = 100,
+    ROOM_ROWS_PER_TURN = 8192, /* arrivals that one turn adds to chains: a few milliseconds */
+};
+
+static const struct board *board_of(const struct desk *desk)
+{
+    return embedded_board(desk->config.embedded);
+}
+
+static struct desk_room *room_find(struct desk *desk, sale_id sale)
+{
+    for (uint32_t i = 0; i < DESK_ROOMS_MAX; i++)
+        if (desk->rooms.rooms[i].sale == sale)
+            return &desk->rooms.rooms[i];
+    return NULL;
+}
+
+/* All items of the sale, and whether it takes people in at all. */
+struct sale_look {
+    struct room_stock stock;
+    bool started, open;
+};
+
+static struct sale_look sale_look(
+    const struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale)
+{
+    struct sale_look look = { .started = desk->now_ms >= sale->start_ms };
+    look.open = desk->now_ms < sale->end_ms;
+    for (uint32_t i = 0; i < sale->item_count; i++) {
+        struct board_update view;
+        if (!board_read(board_of(desk), catalog->items[sale->first_item + i].id, &view))
+            continue;
+        look.stock.free += view.counts.free;
+        look.stock.held += view.counts.held;
+        look.stock.sold += view.counts.sold;
+        look.started |= view.gate == GATE_OPENED;
+        look.open &= view.gate != GATE_ENDED && view.gate != GATE_PAUSED;
+    }
+    return look;
+}
+
+/* A room is worked on from its opening to its end, and later until its draw can be shown. */
+static bool room_is_due(
+    const struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale)
+{
+    struct board_room_update room;
+    if (!sale->waiting_room || !board_read_room(board_of(desk), sale->id, &room))
+        return false;
+    const bool live = desk->now_ms < sale->end_ms
+        && rooms_take_in(
+            desk->config.rooms, catalog, sale, desk->now_ms, desk->config.config->room_open_ms);
+    struct room_draw draw;
+    struct room_chain chain;
+    return live || (room.draw_done && !rooms_draw(desk->config.rooms, sale->id, &draw, &chain));
+}
+
+static struct desk_room *room_take(struct desk *desk, sale_id sale)
+{
+    struct desk_room *room = room_find(desk, sale);
+    if (room != NULL)
+        return room;
+    room = room_find(desk, 0);
+    if (room == NULL) {
+        if (!desk->rooms.full_told)
+            log_error("desk", "more than %u waiting rooms at once: the room of sale %u does not move",
+                DESK_ROOMS_MAX, sale);
+        desk->rooms.full_told = true;
+        return NULL;
+    }
+    *room = (struct desk_room){ .sale = sale };
+    struct room_draw draw;
+    struct room_chain chain;
+    room->drawn = rooms_draw(desk->config.rooms, sale, &draw, &chain);
+    room_secret(desk->config.keys, sale, room->secret);
+    room_chain_begin(&room->chain, sale);
+    return room;
+}
+
+/* Adds durable arrivals, at most up to the number that the draw has. Before the draw is shown, all that
+ * is shown came before the start (board_publish_room). */
+static void chain_catch_up(struct desk *desk, struct desk_room *room, uint32_t *budget)
+{
+    struct board_room_update shown;
+    const struct places *places = embedded_places(desk->config.embedded);
+    const uint64_t durable = atomic_load_explicit(&board_of(desk)->places_durable, memory_order_acquire);
+    if (!board_read_room(board_of(desk), room->sale, &shown))
+        return;
+    const uint32_t until = shown.draw_done ? shown.drawn : shown.arrived;
+    for (; room->row < durable && room->chain.count<until && * budget> 0; room->row++, --*budget) {
+        const struct place_row *row = &places->rows[room->row];
+        if (row->sale != room->sale)
+            continue;
+        invariant(row->number == room->chain.count);
+        room_chain_add(&room->chain, room_mark(room->secret, room->sale, row->user));
+    }
+}
+
+static void admit_ask(struct desk *desk, struct desk_room *room, uint32_t head)
+{
+    struct inventory_port *port = desk->config.rooms_port;
+    struct inventory_request *request = port->ops->reserve(port);
+    if (request == NULL)
+        return;
+    *request = (struct inventory_request){ .tag = room->sale,
+        .command = { .type = COMMAND_ADMIT, .admit = { .sale = room->sale, .head = head } } };
+    port->ops->commit(port);
+    port->ops->flush(port);
+    room->asking = true;
+}
+
+static void answers_take(struct desk *desk)
+{
+    struct inventory_port *port = desk->config.rooms_port;
+    const struct inventory_answer *answer;
+    while ((answer = port->ops->collect(port)) != NULL) {
+        struct desk_room *room = room_find(desk, (sale_id)answer->tag);
+        if (room != NULL)
+            room->asking = false;
+    }
+}
+
+/* Until when is written before anybody hears of it, so that a restart does not make the wait longer. */
+static bool beacon_wait_begin(struct desk *desk, struct sale *row)
+{
+    struct order_store *store = desk->config.store;
+    row->beacon_until_ms = desk->now_ms + desk->config.config->room_beacon_wait_ms;
+    if (store->ops->sale_beacon(store, row) != STATUS_OK)
+        return false;
+    log_info("desk", "sale %u: the draw waits up to %llu ms for its beacon", row->id,
+        (unsigned long long)desk->config.config->room_beacon_wait_ms);
+    return true;
+}
+
+static bool beacon_miss(struct desk *desk, struct sale *row)
+{
+    struct order_store *store = desk->config.store;
+    row->beacon_state = BEACON_MISSED;
+    if (store->ops->sale_beacon(store, row) != STATUS_OK)
+        return false;
+    log_warn("desk", "sale %u: the value of the beacon did not come in time", row->id);
+    return true;
+}
+
+/* The list is closed. True: it is decided, and stored, whether a beacon goes into the draw and with what
+ * value; `row` has it. A database that is away delays the draw: nobody hears a place that could turn out
+ * to be another one. */
+static bool beacon_decided(struct desk *desk, struct desk_room *room,
+    const struct catalog_sale *sale, bool gone_in, struct sale *row)
+{
+    struct order_store *store = desk->config.store;
+    if (desk->catalog_stale) /* it may have a name by now */
+        return false;
+    row->beacon_state = BEACON_OPEN;
+    if (sale->beacon_name.size == 0)
+        return true;
+    if (store->ops->sale_get(store, sale->id, row) != STATUS_OK)
+        return false;
+    if (row->beacon_state == BEACON_OPEN && gone_in) { /* a restore has lost what was decided */
+        if (!room->told)
+            log_error("desk",
+                "sale %u: people have gone in by a draw whose beacon is not in the database any "
+                "more:"
+                " the room stands still until its value is given again",
+                sale->id);
+        room->told = true;
+        rooms_show_halt(desk->config.rooms, sale->id);
+        return false;
+    }
+    if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0 && !beacon_wait_begin(desk, row))
+        return false;
+    rooms_show_beacon_wait(desk->config.rooms, sale->id, row->beacon_until_ms);
+    if (row->beacon_state != BEACON_OPEN)
+        return true;
+    return desk->now_ms >= row->beacon_until_ms && beacon_miss(desk, row);
+}
+
+static void draw_show(struct desk *desk, struct desk_room *room, const struct sale *row)
+{
+    struct room_draw draw;
+    char beacon[ROOM_BEACON_MAX + 1] = "";
+    const bool used = row->beacon_state == BEACON_GIVEN;
+    const struct span value = used ? span_from_string(row->beacon_value) : SPAN_NONE;
+    if (used)
+        room_beacon(span_from_string(row->beacon_name), value, beacon);
+    room_draw_make(&draw, room->secret, room->sale, &room->chain, span_from_string(beacon));
+    rooms_show_draw(desk->config.rooms, room->sale, &draw, &room->chain, value);
+    room->drawn = true;
+    log_info("desk", "sale %u: the places of %u people are drawn%s", room->sale, draw.count,
+        used ? ", with the beacon" : "");
+}
+
+static void head_move(struct desk *desk, struct desk_room *room, const struct sale_look *look,
+    const struct board_room_update *shown)
+{
+    const struct config *config = desk->config.config;
+    const struct room_rules rules = { .turn_ms = (uint32_t)config->room_turn_ms,
+        .rate_min = (uint32_t)config->room_rate_min,
+        .rate_max = (uint32_t)config->room_rate_max };
+    struct room_view view;
+    const uint32_t head = room_admit(&room->control, &rules, desk->now_ms, &look->stock,
+        shown->head, look->open ? shown->arrived : shown->head, &view);
+    rooms_show_view(desk->config.rooms, room->sale, &view);
+    if (head > shown->head)
+        admit_ask(desk, room, head);
+}
+
+static void room_turn(struct desk *desk, const struct catalog *catalog,
+    const struct catalog_sale *sale, struct desk_room *room, uint32_t *budget)
+{
+    struct board_room_update shown;
+    struct sale row;
+    const struct sale_look look = sale_look(desk, catalog, sale);
+    room->seen = true;
+    if (!room->drawn)
+        chain_catch_up(desk, room, budget);
+    if (room->asking || !board_read_room(board_of(desk), room->sale, &shown))
+        return;
+    if (!shown.draw_done) {
+        if (look.started && look.open)
+            admit_ask(desk, room, 0);
+        return;
+    }
+    if (!room->drawn && beacon_decided(desk, room, sale, shown.head > 0, &row)
+        && room->chain.count == shown.drawn)
+        draw_show(desk, room, &row);
+    if (room->drawn)
+        head_move(desk, room, &look, &shown);
+}
+
+static void rooms_drop_unseen(struct desk *desk)
+{
+    for (uint32_t i = 0; i < DESK_ROOMS_MAX; i++) {
+        struct desk_room *room = &desk->rooms.rooms[i];
+        if (room->sale != 0 && !room->seen && !room->asking)
+            *room = (struct desk_room){ .sale = 0 };
+        room->seen = false;
+    }
+}
+
+bool desk_rooms_turn(struct desk *desk)
+{
+    const struct catalog *catalog = handover_get(desk->config.catalog);
+    uint32_t budget = ROOM_ROWS_PER_TURN;
+    answers_take(desk);
+    if (catalog == NULL || desk->now_ms < desk->rooms.tick_ms)
+        return false;
+    for (uint32_t i = 0; i < catalog->sale_count; i++) {
+        const struct catalog_sale *sale = &catalog->sales[i];
+        struct desk_room *room = room_is_due(desk, catalog, sale) ? room_take(desk, sale->id) : NULL;
+        if (room != NULL)
+            room_turn(desk, catalog, sale, room, &budget);
+    }
+    rooms_drop_unseen(desk);
+    if (budget == 0)
+        return true;
+    desk->rooms.tick_ms = desk->now_ms + ROOM_TICK_MS;
+    return false;
+}
+
+/* Nobody can enter a sale that the inventory has not heard of. */
+void desk_rooms_define(struct desk *desk, const struct sale *sale)
+{
+    struct outcome outcome;
+    struct desk_room *room = room_find(desk, sale->id);
+    if (room == NULL || room->defined || !sale->waiting_room || !sale->published
+        || sale->gate == GATE_ENDED || desk->now_ms >= sale->start_ms)
+        return;
+    room->defined = desk_sale_ensure(desk, sale, &outcome) == STATUS_OK
+        && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);
+    if (!room->defined)
+        log_warn("desk", "the waiting room of sale %u can't be opened now", sale->id);
+}

@@ -1,0 +1,212 @@
+/* worker/sale_report.c: counts of the funnel for the final report of each sale (sale_meters.h). A
+ * sale has a meter from shortly before it opens until it is over; what comes before the opening is
+ * not its own. Written every few seconds. */
+#include "base/log.h"
+#include "contract/report.h"
+#include "gateway/routes.h"
+#include "worker/worker_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { READ_ROWS = 32, METER_AHEAD_MS = 2000, OPENED_LAG_MS = 60000 };
+static_assert(METER_LAYERS + 3 <= LAYERS_MAX, "a report has room for all layers and times");
+
+size_t desk_report_bytes(const struct desk_config *config)
+{
+    return sale_meters_bytes((uint32_t)config->config->items_max, config->edges);
+}
+
+void desk_report_open(struct desk *desk, struct arena *arena)
+{
+    desk->report.counts =
+        sale_meters_create(arena, (uint32_t)desk->config.config->items_max, desk->config.edges);
+}
+
+struct sale_meters *desk_sale_meters(struct desk *desk)
+{
+    return desk->report.counts;
+}
+
+/* False: a layer that is not told. */
+static bool layer_name(uint32_t layer, char out[LAYER_NAME_MAX + 1])
+{
+    const char *answer = layer < DOOR_REASONS
+        ? door_reason_name((enum door_reason)layer)
+        : routes_answer_name((enum answer)(layer - DOOR_REASONS));
+    snprintf(out, LAYER_NAME_MAX + 1, "%s.%s", layer < DOOR_REASONS ? "door" : "purchase", answer);
+    return answer[0] != 0;
+}
+
+/* What was counted since the last look. */
+static void meter_look(struct desk_report *report, struct desk_meter *meter, bool own)
+{
+    const uint32_t number = (uint32_t)(meter - report->meters) + 1;
+    for (uint32_t layer = 0; layer < METER_LAYERS; layer++) {
+        const uint64_t now = sale_meters_read(report->counts, number, layer);
+        if (own)
+            meter->fresh[layer] += now - meter->seen[layer];
+        meter->seen[layer] = now;
+    }
+}
+
+/* NULL: more sales at once than are told apart. */
+static struct desk_meter *meter_of(struct desk_report *report, sale_id sale)
+{
+    struct desk_meter *empty = NULL;
+    for (uint32_t i = 0; i < SALE_METERS; i++) {
+        if (report->meters[i].sale == sale)
+            return &report->meters[i];
+        if (report->meters[i].sale == 0 && empty == NULL)
+            empty = &report->meters[i];
+    }
+    if (empty == NULL)
+        return NULL;
+    *empty = (struct desk_meter){ .sale = sale };
+    meter_look(report, empty, false);
+    return empty;
+}
+
+static bool sale_is_open(const struct desk *desk, const struct sale *sale)
+{
+    /* What came since the last look came before the end. */
+    const bool ended = sale->gate == GATE_ENDED || desk->now_ms >= sale->end_ms + DESK_SCHEDULE_MS;
+    return sale->published && !ended && (sale->gate == GATE_OPENED || desk->now_ms >= sale->start_ms);
+}
+
+/* Opened by hand; the store hears of it with the orders, a little later. */
+static bool sale_was_opened(const struct desk *desk, const struct sale *sale)
+{
+    for (uint32_t i = 0; i < SALE_METERS; i++) {
+        const struct desk_meter *meter = &desk->report.meters[i];
+        if (meter->sale == sale->id)
+            return sale->gate == GATE_SCHEDULED && meter->opened_ms != 0
+                && desk->now_ms < meter->opened_ms + OPENED_LAG_MS;
+    }
+    return false;
+}
+
+static bool sale_opens_soon(const struct desk *desk, const struct sale *sale)
+{
+    return sale->published && sale->gate == GATE_SCHEDULED && desk->now_ms < sale->start_ms
+        && desk->now_ms + METER_AHEAD_MS >= sale->start_ms;
+}
+
+/* Its items count in this meter. True: every preheated one is without a free unit. */
+static bool items_look(struct desk *desk, const struct desk_meter *meter)
+{
+    const uint32_t number = (uint32_t)(meter - desk->report.meters) + 1;
+    const struct board *board = embedded_board(desk->config.embedded);
+    struct order_store *store = desk->config.store;
+    struct item items[READ_ROWS];
+    uint32_t count = READ_ROWS, seen = 0, empty = 0;
+    for (item_id after = 0; count == READ_ROWS;) {
+        if (store->ops->items(store, meter->sale, after, items, READ_ROWS, &count) != STATUS_OK)
+            return false;
+        for (uint32_t i = 0; i < count; i++) {
+            struct board_update view;
+            after = items[i].id;
+            sale_meters_assign(desk->report.counts, items[i].id, number);
+            if (!board_read(board, items[i].id, &view))
+                continue;
+            seen++;
+            empty += view.counts.free == 0;
+        }
+    }
+    return seen > 0 && seen == empty;
+}
+
+static void sale_look(struct desk *desk, const struct sale *sale, bool open)
+{
+    struct desk_meter *meter = meter_of(&desk->report, sale->id);
+    if (meter == NULL)
+        return;
+    meter->wanted = true;
+    meter_look(&desk->report, meter, open);
+    const bool sold_out = items_look(desk, meter);
+    if (open && sold_out && meter->sold_out_ms == 0)
+        meter->sold_out_ms = desk->now_ms;
+}
+
+static void row_add(struct sale_count *rows, uint32_t *count, const char *layer, uint64_t value)
+{
+    rows[*count].count = value;
+    snprintf(rows[(*count)++].layer, sizeof rows->layer, "%s", layer);
+}
+
+static bool meter_write(struct desk *desk, struct desk_meter *meter)
+{
+    struct order_store *store = desk->config.store;
+    struct sale_count rows[LAYERS_MAX];
+    char name[LAYER_NAME_MAX + 1];
+    uint32_t count = 0;
+    for (uint32_t layer = 0; layer < METER_LAYERS; layer++)
+        if (meter->fresh[layer] != 0 && layer_name(layer, name))
+            row_add(rows, &count, name, meter->fresh[layer]);
+    if (meter->opened_ms > 0 && !meter->opened_told)
+        row_add(rows, &count, LAYER_OPENED, meter->opened_ms);
+    if (meter->sold_out_ms > 0 && !meter->sold_out_told)
+        row_add(rows, &count, LAYER_SOLD_OUT, meter->sold_out_ms);
+    if (count > 0 && store->ops->report->counts_add(store, meter->sale, rows, count) != STATUS_OK)
+        return false; /* kept for the next time */
+    memset(meter->fresh, 0, sizeof meter->fresh);
+    meter->opened_told = meter->opened_ms > 0;
+    meter->sold_out_told = meter->sold_out_ms > 0;
+    return true;
+}
+
+void desk_report_flush(struct desk *desk)
+{
+    for (uint32_t i = 0; i < SALE_METERS; i++)
+        if (desk->report.meters[i].sale != 0)
+            (void)!meter_write(desk, &desk->report.meters[i]);
+    desk->report.write_ms = desk->now_ms + DESK_REPORT_MS;
+}
+
+/* Meters of sales that are over make room. */
+static void meters_drop(struct desk *desk)
+{
+    struct desk_report *report = &desk->report;
+    for (uint32_t i = 0; i < SALE_METERS; i++) {
+        struct desk_meter *meter = &report->meters[i];
+        if (meter->sale == 0 || meter->wanted || !meter_write(desk, meter))
+            continue;
+        sale_meters_release(report->counts, i + 1);
+        *meter = (struct desk_meter){ 0 };
+    }
+}
+
+void desk_report_opened(struct desk *desk, const struct sale *sale)
+{
+    struct desk_meter *meter = meter_of(&desk->report, sale->id);
+    if (meter == NULL)
+        return;
+    (void)items_look(desk, meter);
+    if (desk->now_ms < sale->start_ms)
+        meter->opened_ms = desk->now_ms;
+}
+
+void desk_report_look(struct desk *desk)
+{
+    struct desk_report *report = &desk->report;
+    struct order_store *store = desk->config.store;
+    struct sale sales[READ_ROWS];
+    uint32_t count = READ_ROWS;
+    if (store->ops->report == NULL)
+        return;
+    for (uint32_t i = 0; i < SALE_METERS; i++)
+        report->meters[i].wanted = false;
+    for (sale_id after = 0; count == READ_ROWS;) {
+        if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
+            return;
+        for (uint32_t i = 0; i < count; i++) {
+            const bool open = sale_is_open(desk, &sales[i]) || sale_was_opened(desk, &sales[i]);
+            after = sales[i].id;
+            if (open || sale_opens_soon(desk, &sales[i]))
+                sale_look(desk, &sales[i], open);
+        }
+    }
+    meters_drop(desk);
+    if (desk->now_ms >= report->write_ms)
+        desk_report_flush(desk);
+}

@@ -1,0 +1,217 @@
+/* worker/waitlist_requests.c: places in line: joined, shown and left by users, listed for
+ * administrators. Who may join is asked of the inventory: nobody waits for what he can buy, or may
+ * not have. */
+#include "admin/admin.h"
+#include "api/catalog.h"
+#include "worker/public_api.h"
+
+enum { PAGE_ROWS = 100 };
+
+static const char *const state_names[PLACE_STATES] = {
+    [PLACE_NONE] = "none",
+    [PLACE_WAITING] = "waiting",
+    [PLACE_OFFERED] = "offered",
+    [PLACE_LEFT] = "left",
+    [PLACE_BOUGHT] = "bought",
+    [PLACE_EXPIRED] = "expired",
+};
+
+static const struct waitlist_store_ops *line(const struct desk *desk)
+{
+    return desk->config.store->ops->waitlist;
+}
+
+static void place_reply(struct desk *desk, struct job *job, int status, const struct waitlist_place *place)
+{
+    struct text body = job_body(job);
+    text_format(&body, "{\"item\":%u,\"state\":\"%s\",\"position\":", place->item,
+        state_names[place->state]);
+    if (place->position == 0)
+        text_literal(&body, "null");
+    else
+        text_u64(&body, place->position);
+    text_format(&body, ",\"quantity\":%u,\"joined_ms\":%llu", place->quantity,
+        (unsigned long long)place->joined_ms);
+    if (place->ticket != 0) {
+        text_literal(&body, ",\"ticket\":\"");
+        text_hex64(&body, funnel_ticket_id(desk->config.keys, place->ticket));
+        text_literal(&body, "\",\"order\":\"");
+        text_hex64(&body, funnel_order_id(desk->config.keys, place->ticket));
+        text_literal(&body, "\"");
+    }
+    text_literal(&body, "}");
+    job_reply_json(job, status, &body);
+}
+
+/* There is such an item for the public, and lines are kept; else the job is answered. */
+static bool item_check(const struct desk *desk, struct job *job, item_id id, struct board_update *view)
+{
+    const struct catalog *catalog = handover_get(desk->config.catalog);
+    if (!desk->config.config->waitlist_enabled) {
+        job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no waitlist here.", SPAN_NONE);
+        return false;
+    }
+    if (catalog != NULL && catalog_item_find(catalog, id) != NULL
+        && board_read(embedded_board(desk->config.embedded), id, view))
+        return true;
+    job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+    return false;
+}
+
+/* {"quantity":2}, or nothing for one. Not with the funnel's reader: a second caller would take it out of
+ * the door, where every refused purchase pays for the call. */
+static bool quantity_read(struct job *job, uint32_t *quantity)
+{
+    const struct field fields[] = {
+        { "quantity", FIELD_U32, quantity, 1, QUANTITY_MAX, false, NULL },
+    };
+    *quantity = 1;
+    return job->body.size == 0 || admin_body_read(job, fields, 1);
+}
+
+/* Says no if the user could buy now, or could never have it as things are. */
+static bool join_check(struct desk *desk, struct job *job, item_id id,
+    const struct board_update *view, uint32_t quantity)
+{
+    const struct command command = {
+        .type = COMMAND_ASK_MINE, .time_ms = desk->now_ms, .ask = { .user = job->user, .item = id }
+    };
+    struct outcome mine = { 0 };
+    char bytes[40];
+    struct text more = text_in(bytes, sizeof bytes);
+    if (view->gate == GATE_ENDED || desk->now_ms >= view->end_ms) {
+        job_reply_problem(job, PROBLEM_ENDED, NULL, SPAN_NONE);
+        return false;
+    }
+    if (view->counts.channel_free[WAITLIST_CHANNEL] >= quantity) {
+        job_reply_problem(job, PROBLEM_NOT_SOLD_OUT, NULL, SPAN_NONE);
+        return false;
+    }
+    if (desk_ask(desk, &command, &mine) != STATUS_OK) {
+        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
+        return false;
+    }
+    if (mine.again_ms != 0) { /* who let it go a short while ago can't have it yet, by no way */
+        job_reply_until(job, PROBLEM_COOLING_DOWN, mine.again_ms);
+        return false;
+    }
+    if (view->limit_per_user == 0 || (uint64_t)mine.quantity + quantity <= view->limit_per_user)
+        return true;
+    if (mine.ticket != 0) {
+        text_literal(&more, ",\"ticket\":\"");
+        text_hex64(&more, funnel_ticket_id(desk->config.keys, mine.ticket));
+        text_literal(&more, "\"");
+    }
+    job_reply_problem(job,
+        mine.quantity > 0 && view->limit_per_user == 1 ? PROBLEM_ALREADY_BOUGHT : PROBLEM_LIMIT_REACHED,
+        NULL, text_span(&more));
+    return false;
+}
+
+void public_waitlist_join(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order_store *store = desk->config.store;
+    struct waitlist_place place = { .item = id, .user = job->user, .joined_ms = desk->now_ms }, old;
+    struct board_update view;
+    uint8_t answer = JOIN_FULL;
+    if (!item_check(desk, job, id, &view) || !quantity_read(job, &place.quantity))
+        return;
+    enum status status = line(desk)->place(store, id, job->user, &old);
+    if (status == STATUS_OK && old.state == PLACE_WAITING) {
+        place_reply(desk, job, 200, &old);
+        return;
+    }
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (!join_check(desk, job, id, &view, place.quantity))
+        return;
+    status =
+        line(desk)->join(store, &place, (uint32_t)desk->config.config->waitlist_max_per_item, &answer);
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else if (answer == JOIN_FULL)
+        job_reply_problem(job, PROBLEM_WAITLIST_FULL, NULL, SPAN_NONE);
+    else
+        place_reply(desk, job, answer == JOIN_DONE ? 201 : 200, &place);
+    waitlist_look(&desk->waitlist); /* units may have come back in between */
+}
+
+static bool place_read(struct desk *desk, struct job *job, item_id id, struct waitlist_place *place)
+{
+    struct board_update view;
+    if (!item_check(desk, job, id, &view))
+        return false;
+    const enum status status = line(desk)->place(desk->config.store, id, job->user, place);
+    if (status == STATUS_NOT_FOUND)
+        job_reply_problem(job, PROBLEM_NOT_WAITING, NULL, SPAN_NONE);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}
+
+void public_waitlist_show(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct waitlist_place place;
+    if (place_read(desk, job, id, &place))
+        place_reply(desk, job, 200, &place);
+}
+
+void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct waitlist_place place;
+    bool left = false;
+    if (!place_read(desk, job, id, &place))
+        return;
+    const enum status status = line(desk)->leave(desk->config.store, id, job->user, &left);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    if (!place_read(desk, job, id, &place))
+        return;
+    if (place.state == PLACE_LEFT)
+        place_reply(desk, job, 200, &place);
+    else if (place.state == PLACE_OFFERED)
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "Units are offered to you: cancel the order instead.", SPAN_NONE);
+    else
+        job_reply_problem(job, PROBLEM_NOT_WAITING, NULL, SPAN_NONE);
+}
+
+void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct order_store *store = desk->config.store;
+    struct waitlist_place rows[PAGE_ROWS];
+    struct item item;
+    struct text body = job_body(job);
+    uint64_t after = 0;
+    uint32_t count = 0;
+    if (!admin_query_u64(job, "after", INT64_MAX, &after))
+        return;
+    enum status status = store->ops->item_get(store, id, &item);
+    if (status == STATUS_NOT_FOUND) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
+        return;
+    }
+    if (status == STATUS_OK)
+        status = line(desk)->list(store, id, after, rows, PAGE_ROWS, &count);
+    if (status != STATUS_OK) {
+        job_reply_status(job, status);
+        return;
+    }
+    text_literal(&body, "{\"waitlist\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_format(
+            &body, "%s{\"id\":%llu,\"user\":\"", i == 0 ? "" : ",", (unsigned long long)rows[i].id);
+        text_hex64(&body, rows[i].user);
+        text_format(&body, "\",\"quantity\":%u,\"joined_ms\":%llu}", rows[i].quantity,
+            (unsigned long long)rows[i].joined_ms);
+    }
+    text_literal(&body, "]");
+    if (count == PAGE_ROWS)
+        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
+    text_literal(&body, "}");
+    job_reply_json(job, 200, &body);
+}

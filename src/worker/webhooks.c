@@ -1,0 +1,307 @@
+/* worker/webhooks.c: the outbox (contract/outbox.h) goes out: what is due is read, written as
+ * JSON, signed (outgoing/webhook.h) and handed to the courier; what came of it is written back, all
+ * answers of a turn in one transaction. A crash in between sends a message again, under the same id:
+ * at least once, never lost.
+ *
+ * The message shows the order as it was by that change: the row has state and version, and the
+ * rest of an order does not change, but for pay_by_ms when a payment is started. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/time_text.h"
+#include "worker/alarms.h"
+#include "worker/worker_parts.h"
+
+#include <stdio.h>
+
+enum {
+    DUE_ROWS = 2 * WEBHOOKS_FLIGHT_MAX, /* as many as fly may be among them */
+    AWAY_PAUSE_MS = 1000,               /* the database did not answer */
+    COUNT_EVERY_MS = 1000,
+};
+static_assert((int)WEBHOOKS_FLIGHT_MAX <= (int)OUTBOX_SETTLE_MAX, "all answers are one transaction");
+
+#define RESULT(variable, label) \
+    static struct metric variable = { .name = "stampede_webhooks_total", \
+        .labels = "result=\"" label "\"", \
+        .help = "Tries to tell the shop of a change, by what came of them", \
+        .kind = METRIC_COUNTER }
+RESULT(taken_total, "delivered");
+RESULT(again_total, "retried");
+RESULT(failed_total, "failed");
+static struct metric open_count = { .name = "stampede_webhooks_open",
+    .help = "Messages that the shop has not taken yet",
+    .kind = METRIC_GAUGE };
+
+static const char *const event_names[ORDER_STATES] = {
+    [ORDER_NONE] = "order.none",
+    [ORDER_PENDING] = "order.created",
+    [ORDER_PAID] = "order.paid",
+    [ORDER_CLOSED] = "order.closed",
+    [ORDER_REFUNDED] = "order.refunded",
+};
+
+enum status webhook_event_name(
+    struct order_store *store, const struct outbox_event *event, const char **name)
+{
+    bool offered = false;
+    enum status status = STATUS_OK;
+    if (event->order_state == ORDER_PENDING)
+        status = store->ops->customers->was_offered(store, event->ticket, &offered);
+    *name = offered ? "order.offered"
+                    : event_names[event->order_state < ORDER_STATES ? event->order_state : ORDER_NONE];
+    return status;
+}
+
+void webhook_event_id(
+    const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX])
+{
+    snprintf(out, WEBHOOK_ID_MAX, "evt_%016llx_%llu",
+        (unsigned long long)funnel_order_id(desk->config.keys, ticket), (unsigned long long)version);
+}
+
+static const struct outbox_store_ops *outbox_of(const struct desk *desk)
+{
+    return desk->config.store->ops->outbox;
+}
+
+enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR])
+{
+    const struct config *config = desk->config.config;
+    struct desk_webhooks *webhooks = &desk->webhooks;
+    if (config->webhook_url[0] == '\0')
+        return STATUS_OK;
+    char secret[2 * WEBHOOK_SECRET_MAX];
+    size_t size = 0;
+    enum status status = provider_file_read(config->webhook_secret_file, secret, sizeof secret, &size);
+    if (status == STATUS_OK)
+        status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
+    explicit_bzero(secret, sizeof secret);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR,
+            "webhook.secret_file must be readable and hold whsec_ with base64, "
+            "or %d to %d other bytes",
+            WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+        return STATUS_BAD_INPUT;
+    }
+    snprintf(webhooks->endpoint.url, sizeof webhooks->endpoint.url, "%s", config->webhook_url);
+    webhooks->endpoint.allow_private = config->webhook_allow_private;
+    random_seed(&webhooks->random, clock_monotonic_ns());
+    outbox_of(desk)->turn_on(desk->config.store);
+    metrics_register(&taken_total);
+    metrics_register(&again_total);
+    metrics_register(&failed_total);
+    metrics_register(&open_count);
+    webhooks->on = true;
+    return STATUS_OK;
+}
+
+void desk_webhooks_close(struct desk *desk)
+{
+    explicit_bzero(&desk->webhooks.endpoint, sizeof desk->webhooks.endpoint);
+    desk->webhooks.on = false;
+}
+
+void desk_webhooks_look(struct desk *desk)
+{
+    desk->webhooks.look_ms = 0;
+}
+
+/* ---- sending ---- */
+
+static enum status body_write(const struct desk *desk, const struct outbox_event *event,
+    struct order *order, struct outgoing_call *call)
+{
+    char time[TIME_TEXT_BYTES];
+    const char *name;
+    struct text body = text_in(call->body, sizeof call->body);
+    enum status status = webhook_event_name(desk->config.store, event, &name);
+    if (status != STATUS_OK)
+        return status;
+    time_text_format(event->time_ms, time);
+    order->state = event->order_state;
+    order->version = event->version;
+    if (event->order_state != ORDER_CLOSED)
+        order->reason = REASON_NONE; /* closed is an end: then its reason is that of the event */
+    text_format(&body, "{\"type\":\"%s\",\"timestamp\":\"%s\",\"data\":", name, time);
+    desk_order_json(desk, order, &body);
+    body.size--; /* the object goes on */
+    status = desk_order_contact_json(desk, order, true, &body);
+    text_literal(&body, "}}");
+    invariant(!body.overflow);
+    call->body_size = (uint32_t)body.size;
+    return status;
+}
+
+/* The flight of an event; id 0: a free place; NULL: none. */
+static struct webhook_flight *flight_find(struct desk_webhooks *webhooks, uint64_t id)
+{
+    for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
+        if (webhooks->flights[i].id == id)
+            return &webhooks->flights[i];
+    return NULL;
+}
+
+static void flight_add(struct desk_webhooks *webhooks, const struct outbox_event *event)
+{
+    struct webhook_flight *flight = flight_find(webhooks, 0);
+    invariant(flight != NULL);
+    *flight = (struct webhook_flight){ .id = event->id, .tries = event->tries };
+    webhooks->flight_count++;
+}
+
+/* False: not now. */
+static bool event_send(struct desk *desk, const struct outbox_event *event)
+{
+    struct order order;
+    char id[WEBHOOK_ID_MAX];
+    struct order_store *store = desk->config.store;
+    const enum status status = store->ops->order_by_ticket(store, event->ticket, &order);
+    struct outgoing_call *call = status == STATUS_OK ? courier_take(desk->courier) : NULL;
+    if (call == NULL)
+        return false;
+    call->tag = courier_tag(COURIER_WEBHOOKS, event->id);
+    if (body_write(desk, event, &order, call) != STATUS_OK) {
+        courier_give(desk->courier, call);
+        return false;
+    }
+    webhook_event_id(desk, event->ticket, event->version, id);
+    webhook_request(&desk->webhooks.endpoint, id, clock_wall_ms() / 1000, call);
+    flight_add(&desk->webhooks, event);
+    courier_send(desk->courier, call);
+    return true;
+}
+
+/* The gauge and the alarm follow the rows, so that a restart or a replay needs no memory of ours. */
+static void rows_count(struct desk *desk)
+{
+    struct order_store *store = desk->config.store;
+    uint64_t count;
+    if (desk->now_ms < desk->webhooks.count_ms)
+        return;
+    desk->webhooks.count_ms = desk->now_ms + COUNT_EVERY_MS;
+    if (outbox_of(desk)->count(store, OUTBOX_WAITING, &count) == STATUS_OK)
+        metric_set(&open_count, count);
+    if (outbox_of(desk)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
+        return;
+    if (count > 0)
+        alarm_raise(ALARM_WEBHOOK_FAILED, desk->now_ms,
+            "the shop did not take %llu messages: GET /admin/v1/webhooks?state=failed",
+            (unsigned long long)count);
+    else
+        alarm_clear(ALARM_WEBHOOK_FAILED);
+}
+
+/* Sends what is due, as far as there are places. */
+static void due_send(struct desk *desk)
+{
+    struct desk_webhooks *webhooks = &desk->webhooks;
+    struct outbox_event events[DUE_ROWS];
+    uint32_t count = 0;
+    uint64_t next_ms = 0;
+    if (desk->now_ms < webhooks->look_ms || webhooks->flight_count == WEBHOOKS_FLIGHT_MAX)
+        return;
+    if (outbox_of(desk)->due(desk->config.store, desk->now_ms, events, DUE_ROWS, &count, &next_ms)
+        != STATUS_OK) {
+        webhooks->look_ms = desk->now_ms + AWAY_PAUSE_MS;
+        return;
+    }
+    /* A full page: there may be more, and places become free with the answers. */
+    webhooks->look_ms = count == DUE_ROWS ? 0 : next_ms;
+    for (uint32_t i = 0; i < count; i++) {
+        if (flight_find(webhooks, events[i].id) != NULL)
+            continue;
+        if (webhooks->flight_count == WEBHOOKS_FLIGHT_MAX) {
+            webhooks->look_ms = 0;
+            return;
+        }
+        if (!event_send(desk, &events[i])) {
+            webhooks->look_ms = desk->now_ms + AWAY_PAUSE_MS;
+            return;
+        }
+    }
+}
+
+/* ---- answers ---- */
+
+static void failure_say(const struct outbox_result *result, const char *why)
+{
+    metric_add(&failed_total, 1);
+    log_error("webhooks", "message %llu is given up: %s (status %d %s); webhook replay sends it again",
+        (unsigned long long)result->id, why, result->http_status, result->error);
+}
+
+void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call)
+{
+    struct desk_webhooks *webhooks = &desk->webhooks;
+    const uint64_t id = call->tag & (((uint64_t)1 << COURIER_CLIENT_SHIFT) - 1);
+    struct webhook_flight *flight = flight_find(webhooks, id);
+    invariant(id != 0 && flight != NULL && !flight->answered);
+    struct outbox_result *result = &flight->result;
+    const uint32_t tries = flight->tries + 1;
+    const bool answered = call->result == OUTGOING_ANSWERED;
+    uint64_t delay_ms = 0;
+    flight->answered = true;
+    webhooks->answered_count++;
+    *result = (struct outbox_result){
+        .id = id, .state = OUTBOX_WAITING, .http_status = answered ? call->status : 0
+    };
+    if (!answered)
+        snprintf(result->error, sizeof result->error, "%s", call->error);
+    switch (webhook_judge(call)) {
+    case WEBHOOK_TAKEN:
+        result->state = OUTBOX_DELIVERED;
+        metric_add(&taken_total, 1);
+        break;
+    case WEBHOOK_GONE:
+        result->state = OUTBOX_FAILED;
+        failure_say(result, "the receiver wants no more of it");
+        break;
+    case WEBHOOK_AGAIN:
+        if (webhook_delay(tries, &webhooks->random, &delay_ms)) {
+            result->next_ms = desk->now_ms + delay_ms;
+            metric_add(&again_total, 1);
+            log_warn("webhooks", "message %llu was not taken (status %d %s), try %u",
+                (unsigned long long)id, result->http_status, result->error, tries);
+        } else {
+            result->state = OUTBOX_FAILED;
+            failure_say(result, "that was the last try");
+        }
+        break;
+    }
+}
+
+/* What has come back is written in one transaction; its places are free then, not before: a row that
+ * still looks due must not be sent once more. */
+static void answers_settle(struct desk *desk)
+{
+    struct desk_webhooks *webhooks = &desk->webhooks;
+    struct outbox_result results[WEBHOOKS_FLIGHT_MAX];
+    uint32_t count = 0;
+    if (webhooks->answered_count == 0 || desk->now_ms < webhooks->settle_ms)
+        return;
+    for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
+        if (webhooks->flights[i].answered)
+            results[count++] = webhooks->flights[i].result;
+    const enum status status = outbox_of(desk)->settle(desk->config.store, results, count);
+    if (status != STATUS_OK) {
+        log_warn("webhooks", "the answers can't be written yet: %s", status_name(status));
+        webhooks->settle_ms = desk->now_ms + AWAY_PAUSE_MS;
+        return;
+    }
+    for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
+        if (webhooks->flights[i].answered)
+            webhooks->flights[i] = (struct webhook_flight){ 0 };
+    webhooks->flight_count -= count;
+    webhooks->answered_count = 0;
+    webhooks->look_ms = 0;
+}
+
+void desk_webhooks_turn(struct desk *desk)
+{
+    if (!desk->webhooks.on)
+        return;
+    answers_settle(desk);
+    rows_count(desk);
+    due_send(desk);
+}

@@ -1,0 +1,295 @@
+/* worker/worker_parts.h: what the parts of the desk share. Nobody else includes it. Thread: the
+ * desk's. */
+#ifndef STAMPEDE_WORKER_WORKER_PARTS_H
+#define STAMPEDE_WORKER_WORKER_PARTS_H
+
+#include "api/problems.h"
+#include "api/sale_meters.h"
+#include "base/ring.h"
+#include "contract/outbox.h"
+#include "contract/report.h"
+#include "funnel/anomaly/watch_rules.h"
+#include "funnel/bans.h"
+#include "orders/expiry.h"
+#include "orders/order_writer.h"
+#include "orders/reconcile.h"
+#include "orders/stock_pump.h"
+#include "orders/waitlist.h"
+#include "outgoing/courier.h"
+#include "outgoing/webhook.h"
+#include "worker/money.h"
+#include "worker/worker.h"
+
+enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
+enum {
+    DESK_SELLING_MS = 50,     /* wins came in within this time: selling goes on */
+    DESK_FULL_PAUSE_MS = 250, /* between transactions while selling, when they are well filled */
+};
+
+/* When reconciliation runs by itself, and for whom it runs now. */
+struct desk_reconcile {
+    uint64_t run, next_ms, look_ms;
+    uint32_t sales_over;
+    bool looked;
+    char actor[ADMIN_NAME_MAX + 1];
+};
+
+/* Who gets an answer of the courier: the upper byte of the call's tag. */
+enum courier_client { COURIER_WEBHOOKS = 1, COURIER_CASHIER, COURIER_SANDBOX };
+enum { COURIER_CLIENT_SHIFT = 56 };
+static inline uint64_t courier_tag(enum courier_client client, uint64_t id)
+{
+    return (uint64_t)client << COURIER_CLIENT_SHIFT | id;
+}
+
+enum { WEBHOOKS_FLIGHT_MAX = 16 }; /* calls at a time: the rest of the courier is for money */
+struct webhook_flight {
+    uint64_t id; /* of the event; 0: a free place */
+    uint32_t tries;
+    bool answered; /* its result is to be written */
+    struct outbox_result result;
+};
+struct desk_webhooks {
+    bool on;
+    struct webhook_endpoint endpoint;
+    struct random random; /* jitter */
+    struct webhook_flight flights[WEBHOOKS_FLIGHT_MAX];
+    uint32_t flight_count, answered_count;
+    uint64_t look_ms;   /* when to look for what is due */
+    uint64_t settle_ms; /* when to write answers that could not be written */
+    uint64_t count_ms;  /* when to count what waits and what failed */
+};
+
+/* Waiting rooms that are open, or were and have a draw to be worked out again. */
+enum { DESK_ROOMS_MAX = 64 };
+struct desk_room {
+    sale_id sale; /* 0: a free place */
+    uint8_t secret[ROOM_SECRET_BYTES];
+    struct room_chain chain;
+    uint64_t row; /* of the table of places: those before it are in the chain */
+    struct room_control control;
+    bool asking; /* an admission is under way to the inventory */
+    bool defined, drawn, seen, told;
+};
+struct desk_rooms {
+    struct desk_room rooms[DESK_ROOMS_MAX];
+    uint64_t tick_ms;
+    bool full_told;
+};
+
+/* Counts for the final reports of open sales. */
+enum { DESK_REPORT_MS = 3000 };
+struct desk_meter {
+    sale_id sale; /* 0: free */
+    bool wanted;  /* seen open, or about to be, in the present look */
+    uint64_t seen[METER_LAYERS], fresh[METER_LAYERS]; /* fresh: not written yet */
+    uint64_t opened_ms, sold_out_ms;                  /* 0: no; opened by hand, before its start */
+    bool opened_told, sold_out_told;
+};
+struct desk_report {
+    struct sale_meters *counts;
+    struct desk_meter meters[SALE_METERS]; /* meter number − 1 */
+    uint64_t write_ms;
+};
+
+/* What the rules found lately, and how much they may still do about it. */
+enum { WATCHED_MAX = 256 };
+enum watched_outcome {
+    WATCHED_REPORTED,
+    WATCHED_BANNED,
+    WATCHED_HELD_BACK, /* enough were banned in this minute */
+    WATCHED_PROTECTED, /* the machine itself, or a proxy of it */
+    WATCHED_FAILED,    /* the database did not take the ban */
+};
+struct watched {
+    uint64_t time_ms;
+    struct watch_finding found;
+    uint8_t outcome; /* enum watched_outcome */
+    uint64_t ban;    /* 0: none */
+};
+struct desk_watch {
+    struct watch *watches[EDGES_MAX];
+    struct watch_book *book;
+    struct watch_settings settings;
+    uint64_t look_ms;
+    uint64_t minute_ms, minute_bans;
+    uint64_t found; /* so many in all; the last WATCHED_MAX are here */
+    uint64_t found_by[WATCH_RULES], banned_by[WATCH_RULES];
+    struct watched watched[WATCHED_MAX];
+};
+
+struct desk {
+    struct desk_config config;
+    struct arena arena;
+    struct wake wake;
+    struct ring urgent[EDGES_MAX], in[EDGES_MAX]; /* struct job * */
+    struct ring notes[EDGES_MAX];                 /* struct desk_note */
+    bool note_sent[EDGES_MAX]; /* the edge is to be woken at the end of the turn */
+    bool note_lost[EDGES_MAX]; /* a ring was full: tell "many" when there is room */
+    struct {
+        uint64_t look_ms, write_ms;
+        bool changed, failed;
+    } high_water;
+    struct order_writer *writer;
+    struct stock_pump *pump;
+    struct expiry expiry;
+    struct desk_money money;
+    struct waitlist waitlist;
+    struct reconcile *reconcile;
+    struct desk_reconcile reconciling;
+    struct courier *courier;
+    struct desk_webhooks webhooks;
+    struct desk_report report;
+    struct desk_watch watch;
+    struct desk_rooms rooms;
+    struct job *acting; /* the administrator's request at work; NULL: none */
+    bool together;      /* its transaction is open (contract/admin_store.h) */
+    uint64_t next_tag;
+    uint64_t now_ms;
+    uint64_t schedule_at_ms;
+    lsn_t durable_seen; /* to notice that wins come in */
+    uint64_t selling_until_ms;
+    uint64_t returns_until_ms; /* until then somebody waits for units that are on their way back */
+    uint64_t orders_at_ms;     /* not before this */
+    uint32_t orders_last;      /* records of the last transaction */
+    bool catalog_stale;
+    bool bans_stale;
+    uint64_t bans_next_ms; /* when the first ban is over */
+    bool refunds_looked;   /* whether a refund is stuck is known */
+    bool letters_stale;    /* dead letters are to be counted again */
+    _Atomic bool stop, ended;
+    _Atomic uint64_t lag;
+    _Atomic uint32_t writer_state; /* enum order_writer_state */
+};
+
+/* worker.c: asks the inventory and waits for the durable answer. STATUS_AWAY: it was not asked, nothing
+ * changes. STATUS_UNKNOWN: no answer within DESK_ASK_MS, it may still be done. Commands that
+ * `desk->acting` causes carry its origin. */
+MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
+
+/* Tells the edges. context: the desk; user 0: whoever the store says. */
+void desk_order_changed(void *context, ticket_number ticket, user_id user);
+
+/* order_view.c */
+void desk_order_job(struct desk *desk, struct job *job);
+void desk_orders_job(struct desk *desk, struct job *job);
+/* returns.c: brings stock events to the inventory, serves those in line. */
+void desk_returns_run(struct desk *desk);
+void desk_return_job(struct desk *desk, struct job *job);
+/* The order was cancelled or refunded: answers when its units are back in the inventory, or soon. */
+void desk_return_reply(struct desk *desk, struct job *job, const struct order *order, bool done);
+/* The order as JSON; "returning" as long as its units are on their way. */
+void desk_returned_json(struct desk *desk, const struct order *order, struct text *out);
+void desk_push_job(struct desk *desk, struct job *job); /* push_text.c */
+/* "orders":[…] of the job's user, the newest ones. */
+MUST_CHECK enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out);
+/* Makes the move; answers the job unless it is done or repeated (then: true). */
+MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
+    struct order *after, bool *done);
+void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
+
+/* payment_requests.c: whoever started to pay and waits: is there an address by now? */
+void desk_payment_job(struct desk *desk, struct job *job);
+/* payment_requests.c: address and note of an order, as an answer. */
+void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket);
+/* {"name":…}. STATUS_NOT_FOUND: nobody has said where it goes; nothing is written. */
+MUST_CHECK enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out);
+/* order_view.c: what only the shop may know of an order: ,"customer":…,"details":… without braces;
+ * `details`: whether the asker may see where it goes. STATUS_AWAY: the store can't say now. */
+MUST_CHECK enum status desk_order_contact_json(
+    const struct desk *desk, const struct order *order, bool details, struct text *out);
+void desk_outside_start(void); /* callbacks.c: metrics */
+/* webhooks.c: tells the shop what became of its orders. */
+MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR]);
+void desk_webhooks_close(struct desk *desk);
+void desk_webhooks_look(struct desk *desk); /* something may be due */
+void desk_webhooks_turn(struct desk *desk);
+void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call);
+/* "order.paid". An order that was offered to somebody who waited begins with "order.offered". */
+MUST_CHECK enum status webhook_event_name(
+    struct order_store *store, const struct outbox_event *event, const char **name);
+void webhook_event_id(
+    const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);
+
+/* schedule.c: preheat and schedule. `conflict` says why the inventory refused. */
+enum preheat_result {
+    PREHEAT_DONE,
+    PREHEAT_UNCHANGED,
+    PREHEAT_REFUSED,
+    PREHEAT_AWAY,    /* it was not changed */
+    PREHEAT_UNKNOWN, /* no answer: it may be */
+};
+struct command desk_preheat_command(const struct item *item);
+enum preheat_result desk_preheat(
+    struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
+/* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
+MUST_CHECK enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known);
+/* Makes these its terms. */
+MUST_CHECK enum status desk_sale_define(
+    struct desk *desk, const struct sale *sale, struct outcome *outcome);
+/* Defines it with the terms of the row, if the inventory does not know it yet. */
+MUST_CHECK enum status desk_sale_ensure(
+    struct desk *desk, const struct sale *sale, struct outcome *outcome);
+void desk_schedule(struct desk *desk);
+/* room_driver.c: true: there is more to do at once. */
+bool desk_rooms_turn(struct desk *desk);
+void desk_rooms_define(struct desk *desk, const struct sale *sale);
+const char *conflict_text(uint8_t conflict);
+const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
+
+/* high_water_mark.c: at_once: before somebody is told a number. */
+void desk_high_water_turn(struct desk *desk, bool at_once);
+void desk_high_water_end(struct desk *desk); /* a clean stop: nothing is reserved */
+
+/* reconcile_runs.c */
+void desk_reconcile_open(struct desk *desk, struct arena *arena);
+bool desk_reconcile_turn(struct desk *desk); /* true: there is more to do at once */
+bool desk_reconcile_begin(struct desk *desk, const char *actor, bool repair); /* false: one runs */
+
+/* sale_report.c */
+size_t desk_report_bytes(const struct desk_config *config);
+void desk_report_open(struct desk *desk, struct arena *arena);
+void desk_report_opened(struct desk *desk, const struct sale *sale); /* by hand, now */
+void desk_report_look(struct desk *desk);
+void desk_report_flush(struct desk *desk);
+
+/* alarm_checks.c */
+void desk_alarms_register(void);
+void desk_letters_look(struct desk *desk);
+void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress);
+void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump);
+void desk_alarms_refunds(struct desk *desk); /* those that a provider refuses for good */
+
+/* ban_list.c */
+void desk_bans_register(void);
+void desk_bans_turn(struct desk *desk);
+MUST_CHECK enum status desk_ban_put(struct desk *desk, struct ban *ban); /* fills the id */
+/* The machine itself, or a proxy of it: never banned by a rule. */
+bool desk_block_protected(const struct desk *desk, const struct address_block *block);
+void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8]); /* bans.c */
+
+/* anomaly_findings.c */
+size_t desk_watch_bytes(uint32_t edges);
+void desk_watch_open(struct desk *desk, struct arena *arena);
+void desk_watch_turn(struct desk *desk);
+void desk_watch_unpaid(void *context, user_id user); /* a win was let go */
+void desk_watch_forgive(struct desk *desk, const struct ban *ban);
+
+/* repeated_changes.c: whom and which request a command of the administrator's at work is from. */
+void desk_origin_fill(const struct desk *desk, struct command *command);
+void desk_media_turn(struct desk *desk); /* pictures.c */
+/* admin.c, public_api.c */
+void desk_admin_job(struct desk *desk, struct job *job);
+void desk_public_job(struct desk *desk, struct job *job);
+
+/* Ends a job with a response. */
+void job_reply_json(struct job *job, int status, const struct text *body);
+void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more);
+/* 405 with what the path takes. */
+void job_reply_method(struct job *job, const char *allow);
+/* A refusal that tells when it is over (answers.h). */
+void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms);
+void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
+struct text job_body(struct job *job); /* room for a JSON body, in front of which the head will go */
+
+#endif

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""The sandbox moves no real money, and nobody can take it for a provider that does: it stands alone, on this machine unless
+the operator says otherwise, and operators see that it is on."""
+from kit.harness import Server, equal, rule, run, true
+
+server = Server(settings={"payment.providers": "sandbox"}).start()
+
+
+def refused(words, **settings):
+    other = Server(settings={name.replace("__", "."): value for name, value in settings.items()})
+    code, said = other.start_refused()
+    equal(code, 2, said)
+    true(words in said, said)
+
+
+@rule
+def the_sandbox_does_not_start_beside_a_real_provider():
+    refused("can't stand beside another provider", payment__providers="stripe,sandbox", sandbox__allow_public="yes")
+    refused("can't stand beside another provider", payment__providers="sandbox,alipay")
+
+
+@rule
+def other_machines_reach_it_only_if_the_operator_says_so():
+    refused("sandbox.allow_public = yes", payment__providers="sandbox", server__address="0.0.0.0")
+    refused("sandbox.allow_public = yes", payment__providers="sandbox", payment__public_url="https://shop.example")
+    told = Server(settings={"payment.providers": "sandbox", "server.address": "0.0.0.0", "sandbox.allow_public": "yes"}).start()
+    equal(told.get("/v1/time").json()["test"], True)
+    told.stop()
+
+
+@rule
+def an_operator_sees_that_it_is_on():
+    alarm = next(row for row in server.admin_ok("GET", "/alarms")["alarms"] if row["name"] == "test-mode")
+    equal((alarm["up"], "no real money" in alarm["detail"]), (True, True))
+    equal(server.metrics()["stampede_sandbox"], 1)
+
+
+run()

@@ -1,0 +1,136 @@
+/* Bans in the database: they come back as they went in, after a restart too. */
+#include "contract/bans.h"
+
+#include "tests/unit/store/sqlite/place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { NOW_MS = 5000 };
+
+static int place_setup(void **state)
+{
+    struct place *place = test_calloc(1, sizeof *place);
+    place_make(place);
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    *state = place;
+    return 0;
+}
+
+static int place_teardown(void **state)
+{
+    place_remove(*state);
+    test_free(*state);
+    return 0;
+}
+
+static struct ban block_ban(const char *text)
+{
+    struct ban ban = { .kind = BAN_ADDRESS,
+        .reason = "asked 500 times a second",
+        .by = "rule rate",
+        .created_ms = NOW_MS,
+        .until_ms = NOW_MS + 1000 };
+    assert_int_equal(address_block_parse(span_from_string(text), &ban.block), STATUS_OK);
+    return ban;
+}
+
+static void bans_come_back_as_they_went_in(void **state)
+{
+    struct place *place = *state;
+    static const char *const blocks[] = { "203.0.113.0/24", "203.0.113.7", "2001:db8::/32", "::1" };
+    struct ban got;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct ban ban = block_ban(blocks[i]);
+        assert_int_equal(place->store->ops->bans->insert(place->store, &ban), STATUS_OK);
+        assert_int_equal(ban.id, i + 1);
+    }
+    struct ban user = { .kind = BAN_USER,
+        .user = 0xfedcba9876543210,
+        .reason = "by hand",
+        .by = "ann",
+        .created_ms = NOW_MS,
+        .until_ms = NOW_MS + 1 };
+    assert_int_equal(place->store->ops->bans->insert(place->store, &user), STATUS_OK);
+    place_close(place);
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    const struct ban_store_ops *bans = place->store->ops->bans;
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct ban wanted = block_ban(blocks[i]);
+        assert_int_equal(bans->get(place->store, i + 1, &got), STATUS_OK);
+        assert_memory_equal(&got.block, &wanted.block, sizeof got.block);
+        assert_string_equal(got.reason, wanted.reason);
+        assert_string_equal(got.by, "rule rate");
+        assert_int_equal(got.until_ms, NOW_MS + 1000);
+        assert_int_equal(got.lifted_ms, 0);
+    }
+    assert_int_equal(bans->get(place->store, user.id, &got), STATUS_OK);
+    assert_true(got.kind == BAN_USER && got.user == user.user);
+    assert_int_equal(bans->get(place->store, 99, &got), STATUS_NOT_FOUND);
+}
+
+static void what_is_over_or_lifted_is_history(void **state)
+{
+    struct place *place = *state;
+    const struct ban_store_ops *bans = place->store->ops->bans;
+    struct ban first = block_ban("10.0.0.1"), second = block_ban("10.0.0.2"), rows[4];
+    uint32_t count;
+    bool lifted;
+    second.until_ms = NOW_MS + 2000;
+    assert_int_equal(bans->insert(place->store, &first), STATUS_OK);
+    assert_int_equal(bans->insert(place->store, &second), STATUS_OK);
+    assert_int_equal(bans->list(place->store, 0, NOW_MS + 999, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(bans->list(place->store, 0, NOW_MS + 1000, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].id, second.id);
+    assert_int_equal(bans->lift(place->store, first.id, NOW_MS + 1000, &lifted), STATUS_OK);
+    assert_false(lifted); /* it was over */
+    assert_int_equal(bans->lift(place->store, second.id, NOW_MS + 1500, &lifted), STATUS_OK);
+    assert_true(lifted);
+    assert_int_equal(bans->lift(place->store, second.id, NOW_MS + 1600, &lifted), STATUS_OK);
+    assert_false(lifted);
+    assert_int_equal(bans->lift(place->store, 77, NOW_MS, &lifted), STATUS_NOT_FOUND);
+    assert_int_equal(bans->list(place->store, 0, NOW_MS + 1500, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(bans->list(place->store, 0, 0, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(rows[1].lifted_ms, NOW_MS + 1500);
+    assert_int_equal(bans->list(place->store, first.id, 0, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+}
+
+static void the_last_place_is_given_once_and_an_end_makes_room(void **state)
+{
+    struct place *place = *state;
+    const struct ban_store_ops *bans = place->store->ops->bans;
+    struct ban ban = block_ban("10.0.0.1");
+    char fill[300];
+    snprintf(fill, sizeof fill,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+        " INSERT INTO bans(kind, user, reason, by, created_ms, until_ms, lifted_ms)"
+        " SELECT 2, i, '', 'x', 1, %d, 0 FROM n",
+        BANS_MAX - 1, NOW_MS + 10);
+    place_execute(place, fill);
+    assert_int_equal(bans->insert(place->store, &ban), STATUS_OK);
+    assert_int_equal(bans->insert(place->store, &ban), STATUS_FULL);
+    ban.created_ms = NOW_MS + 10;
+    assert_int_equal(bans->insert(place->store, &ban), STATUS_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(bans_come_back_as_they_went_in, place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(what_is_over_or_lifted_is_history, place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(
+            the_last_place_is_given_once_and_an_end_makes_room, place_setup, place_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

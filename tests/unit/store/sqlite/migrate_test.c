@@ -1,0 +1,178 @@
+#include "tests/unit/store/sqlite/place.h"
+
+#include "store/sqlite/sqlite.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { DUMP_BYTES_MAX = 1 << 20, SCHEMA_TEXT_MAX = 1 << 16 };
+
+/* The columns of each table in their order, and the indexes. */
+static const char schema_sql[] =
+    "SELECT t.name || '.' || c.cid || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' '"
+    "  || ifnull(c.dflt_value, '-') || ' ' || c.pk FROM sqlite_schema t, "
+    "pragma_table_xinfo(t.name) c"
+    "  WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+    " UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1";
+
+static void schema_read(const char *path, char *text)
+{
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    size_t used = 0;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, schema_sql, -1, &statement, NULL), SQLITE_OK);
+    text[0] = '\0';
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        used += (size_t)snprintf(text + used, SCHEMA_TEXT_MAX - used, "%s\n",
+            (const char *)sqlite3_column_text(statement, 0));
+        assert_true(used < SCHEMA_TEXT_MAX);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+}
+
+static char *dump_read(const char *path)
+{
+    char *text = test_calloc(1, DUMP_BYTES_MAX);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, DUMP_BYTES_MAX - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static int setup(void **state)
+{
+    struct place *place = test_calloc(1, sizeof *place);
+    char *dump = dump_read("tests/unit/store/sqlite/schema_5.sql");
+    place_make(place);
+    place_execute(place, dump);
+    place_execute(place, "PRAGMA journal_mode = WAL");
+    test_free(dump);
+    *state = place;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct place *place = *state;
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s.schema-5", place->path);
+    unlink(copy);
+    place_remove(place);
+    test_free(place);
+    return 0;
+}
+
+static enum status migrate(struct place *place)
+{
+    return sqlite_store_migrate(place->path, NULL, place->error, sizeof place->error);
+}
+
+static void a_migrated_database_has_the_schema_of_a_new_one(void **state)
+{
+    struct place *place = *state;
+    struct place fresh;
+    char *migrated = test_calloc(1, SCHEMA_TEXT_MAX), *new = test_calloc(1, SCHEMA_TEXT_MAX);
+    assert_int_equal(migrate(place), STATUS_OK);
+    place_make(&fresh);
+    assert_int_equal(place_open(&fresh, NULL), STATUS_OK);
+    schema_read(place->path, migrated);
+    schema_read(fresh.path, new);
+    assert_string_equal(migrated, new);
+    place_remove(&fresh);
+    test_free(migrated);
+    test_free(new);
+}
+
+static void rows_survive_and_the_store_opens(void **state)
+{
+    struct place *place = *state;
+    const int64_t orders = place_number(place, "SELECT count(*) FROM orders");
+    assert_true(orders > 0);
+    assert_int_equal(place_open(place, NULL), STATUS_CONFLICT);
+    assert_non_null(strstr(place->error, "'stampede serve' migrates it"));
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM orders"), orders);
+    assert_int_equal(place_number(place, "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
+static void late_money_keeps_the_key_that_the_journal_has(void **state)
+{
+    struct place *place = *state;
+    place_execute(place,
+        "PRAGMA foreign_keys = OFF;"
+        "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url,"
+        " amount, currency, captured, state, use, tries, created_ms, captured_ms,"
+        " next_ms, pay_by_ms, closing_ms)"
+        " VALUES(1, 0, 'a', 'late', '', '', 1, 'CNY', 1, 4, 2, 0, 1, 1, 1, 1, 0),"
+        " (1, 0, 'a', 'open', '', '', 1, 'CNY', 0, 2, 0, 0, 1, 1, 1, 1, 0)");
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT late_before FROM payments WHERE reference = 'late'"), 1);
+    assert_int_equal(place_number(place, "SELECT late_before FROM payments WHERE reference = 'open'"), 0);
+}
+
+static void the_copy_is_the_database_as_it_was(void **state)
+{
+    struct place *place = *state, copy = { 0 };
+    const int64_t orders = place_number(place, "SELECT count(*) FROM orders");
+    assert_int_equal(migrate(place), STATUS_OK);
+    snprintf(copy.path, sizeof copy.path, "%s/orders.db.schema-5", place->folder);
+    assert_int_equal(place_number(&copy, "PRAGMA user_version"), 5);
+    assert_int_equal(place_number(&copy, "SELECT count(*) FROM orders"), orders);
+}
+
+static void a_migration_that_fails_leaves_the_old_version(void **state)
+{
+    struct place *place = *state;
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(place->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(migrate(place), STATUS_AWAY);
+    assert_true(place->error[0] != '\0');
+    sqlite3_close(other);
+    assert_int_equal(place_number(place, "PRAGMA user_version"), 5);
+    assert_int_equal(migrate(place), STATUS_OK); /* and the next try overwrites the copy */
+    assert_int_equal(place_number(place, "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+}
+
+static void what_is_not_older_is_left_alone(void **state)
+{
+    struct place *place = *state;
+    char path[128], error[200];
+    snprintf(path, sizeof path, "%s/none.db", place->folder);
+    assert_int_equal(sqlite_store_migrate(path, NULL, error, sizeof error), STATUS_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    place_execute(place, "PRAGMA user_version = 4");
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_number(place, "PRAGMA user_version"), 4);
+    assert_int_equal(place_open(place, NULL), STATUS_CONFLICT);
+    place_execute(place, "PRAGMA user_version = 5; PRAGMA application_id = 77");
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_number(place, "PRAGMA user_version"), 5);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST(rows_survive_and_the_store_opens),
+        TEST(late_money_keeps_the_key_that_the_journal_has),
+        TEST(the_copy_is_the_database_as_it_was),
+        TEST(a_migration_that_fails_leaves_the_old_version),
+        TEST(what_is_not_older_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
