@@ -107,6 +107,13 @@ class Push:
             size, = struct.unpack(">Q", self._take(8))
         return first & 15, self._take(size)
 
+    def answered(self):
+        """The next frame that is not a ping of the server's own."""
+        while True:
+            opcode, payload = self.read_frame()
+            if opcode != PING:
+                return opcode, payload
+
     def message(self):
         """The next text message; pings are answered."""
         while True:

@@ -86,11 +86,11 @@ def a_ping_gets_its_pong_and_a_close_its_close():
     with Push(server, Buyer(server).session) as push:
         push.message()
         push.send(frame(PING, b"are you there"))
-        equal(push.read_frame(), (PONG, b"are you there"))
+        equal(push.answered(), (PONG, b"are you there"))
         for byte in frame(PING, b"slowly"):
             push.send(bytes([byte]))
             time.sleep(0.002)
-        equal(push.read_frame(), (PONG, b"slowly"))
+        equal(push.answered(), (PONG, b"slowly"))
         push.send(frame(PONG, b"unasked") + frame(CLOSE, struct.pack(">H", 1000) + b"bye"))
         equal(push.closed(), (1000, ""))
         try:

@@ -163,7 +163,7 @@ def items_that_are_watched_say_when_they_are_gone_and_when_they_are_back():
             equal((back["item"], back["state"]), (item, "available"))
         time.sleep(0.3)  # some looks at the board
         watcher.send(frame(PING, b"quiet"))
-        equal(watcher.read_frame(), (PONG, b"quiet"), "a change is told once")
+        equal(watcher.answered(), (PONG, b"quiet"), "a change is told once")
         true(back["version"] > gone["version"] > state["items"][0]["version"], "versions grow")
         late.watch()
         equal(late.message(), {"type": "items", "items": []})
