@@ -77,7 +77,7 @@ static bool block_is_wide(const struct address_block *block)
 static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish, struct ban *ban)
 {
     if (wish->by_address + wish->by_user + wish->by_user_id != 1)
-        return "Say whom: address, user or user_id, one of them.";
+        return "Name exactly one of address, user and user_id.";
     ban->kind = wish->by_address ? BAN_ADDRESS : BAN_USER;
     if (wish->by_user)
         ban->user = funnel_user_id(desk->config.keys, span_from_string(wish->user));
@@ -85,17 +85,18 @@ static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish
         && (span_to_hex64(span_from_string(wish->user_id), &ban->user) != STATUS_OK || ban->user == 0))
         return "user_id must be the 16 hex digits that orders show.";
     if (wish->by_address && wish->sessions)
-        return "Sessions belong to users: say \"sessions\" with user or user_id.";
+        return "Sessions belong to users: send \"sessions\" together with user or user_id.";
     if (!wish->by_address)
         return NULL;
     if (address_block_parse(span_from_string(wish->address), &ban->block) != STATUS_OK)
-        return "address must be like 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32, with nothing "
-               "behind the bits that count.";
+        return "address must be like 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32, with zeros "
+               "after "
+               "the prefix.";
     if (!wish->force && desk_block_protected(desk, &ban->block))
-        return "This would keep out the machine itself or one of its proxies. If that is meant, "
-               "say \"force\": true.";
+        return "This would ban the server itself or one of its proxies. To do it anyway, send "
+               "\"force\": true.";
     if (!wish->force && block_is_wide(&ban->block))
-        return "This is wider than /8 (IPv6: /16). If that is meant, say \"force\": true.";
+        return "This block is wider than /8 (IPv6: /16). To ban it anyway, send \"force\": true.";
     return NULL;
 }
 
@@ -147,7 +148,8 @@ void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
         return;
     const enum status status = desk_ban_put(desk, &ban);
     if (status == STATUS_FULL) {
-        job_reply_problem(job, PROBLEM_CONFLICT, "As many bans are in force as there may be.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_CONFLICT, "The table of bans is full. Lift a ban first.", SPAN_NONE);
         return;
     }
     if (status != STATUS_OK) {
@@ -177,7 +179,7 @@ void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     if (!lifted) {
-        job_reply_problem(job, PROBLEM_CONFLICT, "This ban is over, or was lifted already.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_CONFLICT, "This ban has ended or was already lifted.", SPAN_NONE);
         return;
     }
     desk->bans_stale = true;

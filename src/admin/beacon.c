@@ -76,13 +76,14 @@ bool admin_beacon_may_be(
         return true;
     if (!name_is_good(sale->beacon_name))
         job_reply_problem(job, PROBLEM_BAD_VALUE,
-            "beacon_name must be up to 120 printable characters, without space around them.", SPAN_NONE);
+            "beacon_name must be up to 120 printable characters, without leading or trailing "
+            "spaces.",
+            SPAN_NONE);
     else if (sale->beacon_name[0] != 0 && !sale->waiting_room)
-        job_reply_problem(
-            job, PROBLEM_BAD_VALUE, "A beacon is for the draw of a waiting room.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_BAD_VALUE, "A beacon needs a sale with a waiting room.", SPAN_NONE);
     else if (before->id != 0 && entry_has_opened(desk, before))
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "The waiting room takes people in: its beacon can't change any more.", SPAN_NONE);
+            "The waiting room is open: its beacon can't be changed any more.", SPAN_NONE);
     else
         return true;
     return false;
@@ -113,14 +114,14 @@ void admin_beacon_members(const struct sale *sale, struct text *out)
 static const char *value_refusal(const struct desk *desk, const struct sale *sale, const char *value)
 {
     if (sale->beacon_name[0] == 0)
-        return "No beacon is named for this sale.";
+        return "This sale has no beacon.";
     if (sale->beacon_state == BEACON_MISSED)
         return "The value did not come in time: the draw was made without it.";
     if (sale->beacon_state == BEACON_GIVEN)
-        return strcmp(sale->beacon_value, value) == 0 ? NULL : "Another value was given before.";
+        return strcmp(sale->beacon_value, value) == 0 ? NULL : "The beacon already has another value.";
     return line_is_closed(desk, sale->id)
         ? NULL
-        : "The line is not closed yet: a value is taken from the start of the sale on.";
+        : "The waiting room still accepts entries: send the value after the sale has started.";
 }
 
 static void value_reply(struct job *job, const struct sale *sale, bool changed)
@@ -143,7 +144,7 @@ void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id)
         return;
     if (!value_is_good(value)) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,
-            "value must be printable ASCII characters, without space around them.", SPAN_NONE);
+            "value must be printable ASCII characters, without leading or trailing spaces.", SPAN_NONE);
         return;
     }
     const char *refusal = value_refusal(desk, &sale, value);

@@ -189,8 +189,8 @@ static bool letter_decide(
         job_reply_problem(job, PROBLEM_CONFLICT, refusal.text, SPAN_NONE);
     else if (status == STATUS_CONFLICT)
         job_reply_problem(job, PROBLEM_CONFLICT,
-            letter.state != DEAD_OPEN ? "It is decided already."
-                                      : "Only a ticket has units that could be returned.",
+            letter.state != DEAD_OPEN ? "This dead letter was already decided."
+                                      : "This record is not a ticket: it has no units to return.",
             SPAN_NONE);
     else if (status != STATUS_OK)
         job_reply_status(job, status);

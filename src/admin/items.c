@@ -66,13 +66,13 @@ static const char *channels_take(const struct desk *desk, json_t *channels, stru
     const char *name;
     json_t *units;
     if (sellable < 0)
-        return "locked and safety are more than total.";
+        return "locked plus safety must not exceed total.";
     if (channels == NULL) {
         item->channel_units[0] = (uint32_t)sellable;
         return NULL;
     }
     if (!json_is_object(channels))
-        return "channels must be an object of channel names and units.";
+        return "channels must be an object of channel names with numbers of units.";
     int64_t sum = 0;
     json_object_foreach(channels, name, units)
     {
@@ -117,7 +117,7 @@ static void item_warnings(
     const struct item *item, const struct product *product, bool twice, struct text *warnings)
 {
     if (item->total == 0)
-        warning_add(warnings, "total is 0: nothing is for sale until units are added");
+        warning_add(warnings, "total is 0: nothing is on sale until units are added");
     if (item->flash_price > product->list_price)
         warning_add(warnings, "flash_price is above the product's list_price");
     if (item->flash_price == 0)
@@ -147,14 +147,14 @@ static bool item_place_check(struct desk *desk, struct job *job, struct item *it
     if (!admin_sale_read(desk, job, item->sale, &sale))
         return false;
     if (strcmp(admin_sale_gate(desk, &sale), "ended") == 0) {
-        job_reply_problem(job, PROBLEM_CONFLICT,
-            "The sale is over: nothing can be added to it or changed in it.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_CONFLICT, "The sale has ended: it can't be changed any more.", SPAN_NONE);
         return false;
     }
     const enum status status =
         desk->config.store->ops->product_get(desk->config.store, item->product, product);
     if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "There is no such product.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_BAD_VALUE, "This product does not exist.", SPAN_NONE);
     else if (status != STATUS_OK)
         job_reply_status(job, status);
     memcpy(item->currency, product->currency, sizeof item->currency);
@@ -292,7 +292,8 @@ static bool change_may_be(struct desk *desk, struct job *job, const struct item_
     uint64_t orders = 0, units = 0;
     if (change->stock && item_is_preheated(desk, was)) {
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "The item is preheated: adjust adds and removes its units, move puts them elsewhere.",
+            "The item is preheated: use adjust to add or remove units, and move to move them "
+            "between channels.",
             SPAN_NONE);
         return false;
     }
@@ -306,7 +307,8 @@ static bool change_may_be(struct desk *desk, struct job *job, const struct item_
         && (is->flash_price != was->flash_price || is->limit_per_user != was->limit_per_user
             || is->deduct_on_payment != was->deduct_on_payment)) {
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "Somebody has bought it: price, limit and the time of deduction stay as they are.",
+            "Units were already sold: price, limit and deduct_on_payment can't be changed any "
+            "more.",
             SPAN_NONE);
         return false;
     }
@@ -395,7 +397,8 @@ void admin_item_remove(struct desk *desk, struct job *job, uint32_t id)
         : desk->config.store->ops->item_remove(desk->config.store, id);
     if (status == STATUS_CONFLICT) {
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "The item is preheated: it stays. Take its units away by adjust to sell no more of it.",
+            "The item is preheated and can't be removed. To stop selling it, remove its units "
+            "with adjust.",
             SPAN_NONE);
         return;
     }

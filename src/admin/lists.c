@@ -14,11 +14,11 @@ static bool query_user(struct desk *desk, struct job *job, user_id *user)
     char subject[SUBJECT_BYTES_MAX + 1];
     const char *wrong = NULL;
     if (id.data != NULL && name.data != NULL)
-        wrong = "user and subject can't both be given.";
+        wrong = "Send either user or subject, not both.";
     else if (id.data != NULL && (span_to_hex64(id, user) != STATUS_OK || *user == 0))
-        wrong = "user must be 16 hex digits; subject takes the shop's own name.";
+        wrong = "user must be 16 hex digits. To name a user as the shop does, use subject.";
     else if (name.data != NULL && !query_text(name, subject, SUBJECT_BYTES_MAX))
-        wrong = "subject must be the shop's name of a user, up to 128 bytes.";
+        wrong = "subject must be the shop's name of a user: 1 to 128 bytes.";
     else if (name.data != NULL)
         *user = funnel_user_id(desk->config.keys, span_from_string(subject));
     if (wrong != NULL)
@@ -49,7 +49,7 @@ static bool query_number(struct job *job, const char *name, uint64_t most, uint6
     if (query_value(job->query, name).data == NULL || *value != 0)
         return true;
     char detail[64];
-    snprintf(detail, sizeof detail, "%s must be a number from 1.", name);
+    snprintf(detail, sizeof detail, "%s must be a number, 1 or more.", name);
     job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
     return false;
 }
@@ -120,7 +120,7 @@ void admin_order_show(struct desk *desk, struct job *job, uint32_t id)
     enum status status =
         desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "There is no such order.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "This order does not exist.", SPAN_NONE);
         return;
     }
     if (status == STATUS_OK) /* names and addresses are for those who may act on them */

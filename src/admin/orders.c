@@ -57,7 +57,7 @@ void admin_order_cancel(struct desk *desk, struct job *job, uint32_t id)
     if (!desk_order_move(desk, job, &move, &order, &done)) {
         if (job->status == 202)
             admin_audit_write(desk, job, "order.cancel",
-                "order %016llx: it is closed as soon as its payments are", order_id(desk, job));
+                "order %016llx: will be closed when its payments are closed", order_id(desk, job));
         return;
     }
     moved_reply(desk, job, &order);

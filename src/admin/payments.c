@@ -48,7 +48,7 @@ void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     enum status status = store->ops->order_by_ticket(store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "There is no such order.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "This order does not exist.", SPAN_NONE);
         return;
     }
     if (status == STATUS_OK)

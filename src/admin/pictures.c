@@ -42,7 +42,7 @@ static struct upload *upload_of(struct desk *desk, struct job *job, uint64_t id,
     if (id != 0) {
         struct upload *found = media_upload_find(media, (uint32_t)id);
         if (found == NULL)
-            job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no such upload.", SPAN_NONE);
+            job_reply_problem(job, PROBLEM_NOT_FOUND, "This upload does not exist.", SPAN_NONE);
         return found;
     }
     if (bytes == 0 || bytes > media->upload_bytes_max) {
@@ -54,7 +54,7 @@ static struct upload *upload_of(struct desk *desk, struct job *job, uint64_t id,
     struct upload *upload = media_upload_begin(media, job->actor, (size_t)bytes, desk->now_ms);
     if (upload == NULL)
         job_reply_problem(job, PROBLEM_UNAVAILABLE,
-            "Other pictures are being uploaded. Try again in a minute.", SPAN_NONE);
+            "Too many pictures are being uploaded at once. Try again in a minute.", SPAN_NONE);
     return upload;
 }
 
@@ -73,14 +73,15 @@ void admin_media_add(struct desk *desk, struct job *job, uint32_t id)
         return;
     const bool again = number != 0 && at + job->body.size == upload->received && job->body.size > 0;
     if (!again && (upload->state != UPLOAD_RECEIVING || at != upload->received)) {
-        snprintf(detail, sizeof detail, "The upload has %zu of %zu bytes: go on there.",
+        snprintf(detail, sizeof detail, "The upload has %zu of %zu bytes: continue there.",
             upload->received, upload->size);
         job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
         return;
     }
     if (!again && media_upload_add(upload, job->body, desk->now_ms) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,
-            "A piece must have 1 byte or more, and not more than the upload still needs.", SPAN_NONE);
+            "A piece must have at least 1 byte, and at most as many as the upload still needs.",
+            SPAN_NONE);
         return;
     }
     if (upload->state == UPLOAD_REFUSED)
@@ -93,7 +94,7 @@ void admin_media_upload(struct desk *desk, struct job *job, uint32_t id)
 {
     const struct upload *upload = media_upload_find(desk->config.media, id);
     if (upload == NULL)
-        job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no such upload.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_NOT_FOUND, "This upload does not exist.", SPAN_NONE);
     else
         upload_reply(job, 200, upload);
 }
@@ -157,7 +158,7 @@ void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
             desk->config.media, desk->config.turns, span_from_string(path + media_prefix.size));
     if (status != STATUS_OK) {
         if (status == STATUS_NOT_FOUND)
-            job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no such picture.", SPAN_NONE);
+            job_reply_problem(job, PROBLEM_NOT_FOUND, "This picture does not exist.", SPAN_NONE);
         else
             job_reply_status(job, status);
         return;
@@ -176,7 +177,7 @@ void desk_media_turn(struct desk *desk)
     if (ended == NULL)
         return;
     if (ended->state != UPLOAD_DONE) {
-        log_warn("media", "a picture of %s is refused: %s", ended->actor, ended->why);
+        log_warn("media", "a picture uploaded by %s was refused: %s", ended->actor, ended->why);
         return;
     }
     struct audit_entry entry = { .time_ms = desk->now_ms, .action = "media.add" };

@@ -144,7 +144,7 @@ static struct product *product_read(struct desk *desk, struct job *job, uint32_t
         return product;
     free(product);
     if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no such product.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_NOT_FOUND, "This product does not exist.", SPAN_NONE);
     else
         job_reply_status(job, status);
     return NULL;
@@ -194,7 +194,8 @@ static bool currency_may_change(struct desk *desk, struct job *job, const struct
         job_reply_status(job, status);
     else if (priced)
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "An item with this product is preheated: the currency stays. Make another product.",
+            "An item with this product is preheated: the currency can't be changed. Create "
+            "another product.",
             SPAN_NONE);
     return status == STATUS_OK && !priced;
 }

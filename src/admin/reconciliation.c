@@ -75,7 +75,7 @@ void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     if (reconcile_report(desk->reconcile)->state == RECONCILE_RUNNING) {
-        job_reply_problem(job, PROBLEM_CONFLICT, "A reconciliation is running.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_CONFLICT, "A reconciliation is already running.", SPAN_NONE);
         return;
     }
     if (repair)

@@ -143,9 +143,8 @@ static bool may_unpublish(struct desk *desk, struct job *job, const struct sale 
     if (force || (standing.held == 0 && standing.sold == 0 && standing.arrived == 0))
         return true;
     snprintf(detail, sizeof detail,
-        "%llu units are held, %llu are sold, %u people are in the waiting room. They would not "
-        "find "
-        "the sale any more. Send \"force\": true to hide it all the same.",
+        "%llu units are held, %llu are sold, and %u people are in the waiting room. They "
+        "could not find the sale any more. To hide it anyway, send \"force\": true.",
         (unsigned long long)standing.held, (unsigned long long)standing.sold, standing.arrived);
     job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
     return false;
@@ -187,7 +186,7 @@ void admin_sale_archive(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     if (!is_over(desk, &standing)) {
-        job_reply_problem(job, PROBLEM_CONFLICT, "The sale is not over. End it first.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_CONFLICT, "The sale has not ended. End it first.", SPAN_NONE);
         return;
     }
     sale.archived = true;
@@ -237,12 +236,12 @@ static const char *totals_take(json_t *totals, struct item *items, uint32_t coun
     if (totals == NULL)
         return NULL;
     if (!json_is_object(totals))
-        return "totals must be an object of item numbers and units.";
+        return "totals must be an object of item numbers with numbers of units.";
     json_object_foreach(totals, name, units)
     {
         uint32_t number = 0, at = 0;
         if (span_to_u32(span_from_string(name), &number) != STATUS_OK)
-            return "totals must be an object of item numbers and units.";
+            return "totals must be an object of item numbers with numbers of units.";
         while (at < count && items[at].id != number)
             at++;
         if (at == count)

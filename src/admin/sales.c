@@ -173,7 +173,9 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     }
     if (sale.end_ms != before.end_ms && sale.end_ms <= desk->now_ms) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,
-            "end_ms must be in the future. To end the sale now, use its end.", SPAN_NONE);
+            "end_ms must be in the future. To end the sale now, use POST "
+            "/admin/v1/sales/{sale}/end.",
+            SPAN_NONE);
         return;
     }
     enum status status = desk_sale_define(desk, &sale, &outcome);

@@ -111,7 +111,7 @@ static enum status row_compare(struct desk *desk, struct part *part, const struc
     difference_json(desk, part, row, verdict, there[0] ? &payment : NULL, there[1] ? &refund : NULL);
     if (verdict == STATEMENT_UNKNOWN_PAYMENT) {
         part->unknown++;
-        log_error("statement", "%s has payment %s of %llu %s, and there is no such payment here",
+        log_error("statement", "%s has payment %s of %llu %s, which is not in the database",
             part->provider, row->reference, (unsigned long long)row->amount, row->currency);
     }
     if (verdict != STATEMENT_NOT_CAPTURED)
@@ -176,10 +176,11 @@ static void part_job(struct desk *desk, struct job *job, struct part *part)
         alarm_clear(ALARM_STATEMENT);
     if (part->unknown > 0)
         alarm_raise(ALARM_STATEMENT, desk->now_ms,
-            "%s has money without an order here: stampede admin statement import", part->provider);
+            "%s has payments that the database does not know: stampede admin statement import",
+            part->provider);
     const uint32_t rows = (uint32_t)json_array_size(part->rows);
     job_reply_json(job, 200, &part->body);
-    admin_audit_write(desk, job, "statement.import", "%s: %u rows, %u agree, %u differ, %u asked about",
+    admin_audit_write(desk, job, "statement.import", "%s: %u rows, %u agree, %u differ, %u queried",
         part->provider, rows, part->agree, part->differ, part->asked);
 }
 
@@ -213,7 +214,7 @@ static bool query_read(struct job *job, char provider[PROVIDER_NAME_MAX + 1], st
     if ((of.data != NULL && !query->refunds && !span_equal(of, SPAN("payments")))
         || name.data == NULL || name.size > PROVIDER_NAME_MAX) {
         job_reply_problem(job, PROBLEM_BAD_QUERY,
-            "provider must be given, and of must be payments or refunds.", SPAN_NONE);
+            "provider is required, and of must be payments or refunds.", SPAN_NONE);
         return false;
     }
     memcpy(provider, name.data, name.size);

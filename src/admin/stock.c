@@ -108,7 +108,7 @@ static bool sale_has_items(struct desk *desk, struct job *job, sale_id id)
         job_reply_status(job, status);
     else if (count == 0)
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "The sale has no items: add one (POST /admin/v1/items) before it is published.", SPAN_NONE);
+            "The sale has no items: add one (POST /admin/v1/items) before you publish it.", SPAN_NONE);
     return status == STATUS_OK && count > 0;
 }
 
@@ -191,7 +191,8 @@ bool admin_ask(struct desk *desk, struct job *job, const struct command *command
         return false;
     }
     if (status != STATUS_OK) {
-        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory has too much to do.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_UNAVAILABLE, "The inventory is overloaded. Try again shortly.", SPAN_NONE);
         return false;
     }
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
@@ -248,8 +249,7 @@ void admin_sale_reopen(struct desk *desk, struct job *job, uint32_t id)
     if (!admin_sale_read(desk, job, id, &sale))
         return;
     if (sale.archived)
-        job_reply_problem(job, PROBLEM_CONFLICT,
-            "The sale is archived: take it out of the archive first.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_CONFLICT, "The sale is archived. Unarchive it first.", SPAN_NONE);
     else
         gate_move(desk, job, id, GATE_MOVE_REOPEN);
 }

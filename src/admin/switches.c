@@ -72,7 +72,7 @@ void admin_switches(struct desk *desk, struct job *job, uint32_t id)
 /* NULL: the list is one of items that are there. */
 static const char *items_take(struct desk *desk, const json_t *list, struct switch_wish *wish)
 {
-    static const char wrong[] = "sold_out_items must be a list of at most 200 numbers of items.";
+    static const char wrong[] = "sold_out_items must be a list of at most 200 item numbers.";
     size_t index;
     json_t *number;
     if (!wish->items_given)
@@ -86,7 +86,7 @@ static const char *items_take(struct desk *desk, const json_t *list, struct swit
         if (!json_is_integer(number) || value < 1 || value >= ITEMS_LIMIT)
             return wrong;
         if (desk->config.store->ops->item_get(desk->config.store, (item_id)value, &item) != STATUS_OK)
-            return "sold_out_items names an item that is not there.";
+            return "sold_out_items names an item that does not exist.";
         wish->sold_out[wish->item_count++] = (item_id)value;
     }
     return NULL;
@@ -139,7 +139,7 @@ static void sold_out_change(struct desk *desk, struct job *job, const struct swi
             switch_sold_out_set(desk->config.switches, item, wanted);
         else
             admin_audit_write(desk, job, "switch.set", "sold_out_items: item %u %s", item,
-                wanted ? "answers sold out unseen" : "is sold again");
+                wanted ? "answers sold out without a check" : "is sold again");
     }
 }
 

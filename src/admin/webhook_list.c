@@ -80,8 +80,8 @@ void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
 static bool webhooks_are_on(const struct desk *desk, struct job *job)
 {
     if (!desk->webhooks.on)
-        job_reply_problem(job, PROBLEM_CONFLICT,
-            "No webhook is set (webhook.url): nobody would be told.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_CONFLICT, "webhook.url is not set: there is no receiver.", SPAN_NONE);
     return desk->webhooks.on;
 }
 

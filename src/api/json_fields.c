@@ -8,7 +8,7 @@ json_t *admin_body_parse(struct span body, char error[FIELD_ERROR])
 {
     json_error_t trouble;
     if (body.size == 0) {
-        snprintf(error, FIELD_ERROR, "The body is empty: a JSON object is wanted.");
+        snprintf(error, FIELD_ERROR, "The body is empty: send a JSON object.");
         return NULL;
     }
     json_t *object = json_loadb(body.data, body.size, JSON_REJECT_DUPLICATES, &trouble);
@@ -91,8 +91,8 @@ bool admin_price_take(const char *name, const struct asked_price *asked, const c
     }
     if (amount_parse(span_from_string(asked->text), digits, minor) == STATUS_OK && *minor <= most)
         return true;
-    snprintf(error, FIELD_ERROR, "%s must be an amount of %s with %u digits behind the point.",
-        name, currency, digits);
+    snprintf(error, FIELD_ERROR, "%s must be an amount of %s with %u digits after the point.", name,
+        currency, digits);
     return false;
 }
 
@@ -133,7 +133,7 @@ bool admin_fields_read(json_t *object, const struct field *fields, size_t count,
         while (at < count && strcmp(fields[at].name, name) != 0)
             at++;
         if (at == count) {
-            snprintf(error, FIELD_ERROR, "There is no field %.60s here.", name);
+            snprintf(error, FIELD_ERROR, "Unknown field: %.60s.", name);
             return false;
         }
         if (!field_read(&fields[at], value, error))

@@ -9,103 +9,110 @@
 #define PROBLEM_LIST(X) \
     X(SOLD_OUT, "sold-out", 409, "Sold out", "There are not enough units left.") \
     X(ALREADY_BOUGHT, "already-bought", 409, "Already bought", \
-        "You have bought this item; see the ticket.") \
-    X(LIMIT_REACHED, "limit-reached", 409, "Limit reached", "This would be more than one user may buy.") \
+        "You have already bought this item; see ticket.") \
+    X(LIMIT_REACHED, "limit-reached", 409, "Limit reached", \
+        "This purchase would exceed the limit per user.") \
     X(OPEN_ORDER, "open-order", 409, "Open order", \
-        "You have an order of this sale that is not paid yet; see the ticket.") \
+        "You have an unpaid order in this sale; see ticket. Pay or cancel it first.") \
     X(COOLING_DOWN, "cooling-down", 409, "Cooling down", \
-        "You let this item go a short while ago. You can buy it again at again_ms.") \
+        "You gave this item up a short while ago. You can buy it again at again_ms.") \
     X(NOT_YOUR_MOMENT, "not-your-moment", 409, "Not your moment", \
-        "These units are given out by a short draw. Your moment is at again_ms: ask again then.") \
-    X(IN_PROGRESS, "in-progress", 409, "In progress", "Another purchase of yours is being written.") \
+        "A short draw decides who gets these units. Ask again at again_ms.") \
+    X(IN_PROGRESS, "in-progress", 409, "In progress", \
+        "Another purchase of yours is still being processed.") \
     X(KEY_REUSED, "key-reused", 422, "Key used before", \
         "This Idempotency-Key was used for another request.") \
     X(KEY_REQUIRED, "key-required", 400, "Key required", \
-        "An Idempotency-Key is needed for an item of which one may buy several.") \
+        "An Idempotency-Key is required, because users may buy this item more than once.") \
     X(BAD_KEY, "bad-key", 400, "Bad key", "Idempotency-Key must be 1 to 64 visible ASCII characters.") \
-    X(NOT_SOLD_OUT, "not-sold-out", 409, "Not sold out", "There are units left: buy instead of waiting.") \
-    X(WAITLIST_FULL, "waitlist-full", 409, "Waitlist full", "As many wait for this item as may.") \
-    X(NOT_WAITING, "not-waiting", 404, "Not waiting", "You have no place in the waitlist of this item.") \
-    X(NOT_STARTED, "not-started", 403, "Not started", "The sale has not started.") \
-    X(ENDED, "ended", 410, "Ended", "The sale is over.") \
-    X(PAUSED, "paused", 403, "Paused", "The sale pauses. Try again shortly.") \
+    X(NOT_SOLD_OUT, "not-sold-out", 409, "Not sold out", \
+        "This item is not sold out: buy it instead of joining the waitlist.") \
+    X(WAITLIST_FULL, "waitlist-full", 409, "Waitlist full", "The waitlist for this item is full.") \
+    X(NOT_WAITING, "not-waiting", 404, "Not waiting", "You are not on the waitlist for this item.") \
+    X(NOT_STARTED, "not-started", 403, "Not started", "The sale has not started yet.") \
+    X(ENDED, "ended", 410, "Ended", "The sale has ended.") \
+    X(PAUSED, "paused", 403, "Paused", "The sale is paused. Try again shortly.") \
     X(NOT_ELIGIBLE, "not-eligible", 403, "Not eligible", "This sale is for invited users only.") \
     X(BANNED, "banned", 403, "Banned", \
-        "You are kept out of the shop for now. If that is a mistake, please ask the shop.") \
+        "You are banned from this shop at the moment. If this is a mistake, contact the shop.") \
     X(NOT_YOUR_TURN, "not-your-turn", 403, "Not your turn", \
-        "This sale has a waiting room, and others are before you.") \
-    X(ROOM_NOT_OPEN, "room-not-open", 403, "Room not open", \
+        "This sale has a waiting room, and it is not your turn yet.") \
+    X(ROOM_NOT_OPEN, "room-not-open", 403, "Waiting room not open", \
         "The waiting room of this sale is not open yet.") \
-    X(NOT_IN_ROOM, "not-in-room", 404, "Not in the room", \
+    X(NOT_IN_ROOM, "not-in-room", 404, "Not in the waiting room", \
         "Enter the waiting room first: POST /v1/sales/{sale}/room.") \
     X(NO_ROOM, "no-room", 404, "No waiting room", "This sale has no waiting room.") \
-    X(TOO_POPULAR, "too-popular", 503, "Too popular", "Too many people at once. Try again shortly.") \
+    X(TOO_POPULAR, "too-popular", 503, "Too popular", \
+        "Too many people are buying at once. Try again shortly.") \
     X(TOO_FAST, "too-fast", 429, "Too fast", "Too many requests. Try again shortly.") \
     X(UNAVAILABLE, "unavailable", 503, "Unavailable", \
-        "Purchases can't be taken right now. Try again shortly.") \
+        "Purchases are not possible right now. Try again shortly.") \
     X(OUTCOME_UNKNOWN, "outcome-unknown", 504, "Outcome unknown", \
-        "It may have been done: ask again with the same Idempotency-Key, or look first.") \
+        "The change may have been made. Repeat it with the same Idempotency-Key, or check first.") \
     X(SESSION_REQUIRED, "session-required", 401, "Session required", \
         "Send Authorization: Bearer with a session from POST /v1/session.") \
     X(SESSION_INVALID, "session-invalid", 401, "Session invalid", \
-        "The session is not valid, or has expired.") \
+        "The session is not valid or has expired.") \
     X(TOKEN_INVALID, "token-invalid", 401, "Token invalid", "The shop's token was refused.") \
     X(PASS_REQUIRED, "pass-required", 403, "Pass required", \
         "Send Stampede-Pass with a pass from POST /v1/items/{item}/pass.") \
     X(PASS_INVALID, "pass-invalid", 403, "Pass invalid", "The pass is not valid.") \
     X(PASS_EXPIRED, "pass-expired", 403, "Pass expired", "The pass has expired. Get a new one.") \
     X(PASS_FOREIGN, "pass-foreign", 403, "Foreign pass", "The pass is for another item or another user.") \
-    X(PASS_SPENT, "pass-spent", 403, "Pass used", "The pass was used, and is good once. Get a new one.") \
+    X(PASS_SPENT, "pass-spent", 403, "Pass used", \
+        "The pass was already used; it is valid for one purchase. Get a new one.") \
     X(HUMAN_REQUIRED, "human-check-required", 403, "Human check required", \
         "Solve a challenge first and send its solution; see kinds and challenge.") \
     X(HUMAN_FAILED, "human-check-failed", 403, "Human check failed", \
-        "The solution is wrong, too old or for something else. Get a new challenge.") \
+        "The solution is wrong, expired, or belongs to another challenge. Get a new challenge.") \
     X(HUMAN_SPENT, "human-check-spent", 409, "Human check used", \
-        "This challenge was used before. Get a new one.") \
+        "This challenge was already used. Get a new one.") \
     X(HUMAN_REFUSED, "human-check-refused", 429, "Human check refused", \
         "Too many checks failed for this user or address. Wait a minute, then try again.") \
     X(BAD_QUANTITY, "bad-quantity", 422, "Bad quantity", "quantity must be a whole number from 1 to 1000.") \
-    X(BAD_CHANNEL, "bad-channel", 422, "Bad channel", "There is no such channel.") \
-    X(BAD_BODY, "bad-body", 400, "Bad body", "The body is not what is expected here.") \
+    X(BAD_CHANNEL, "bad-channel", 422, "Bad channel", "This channel does not exist.") \
+    X(BAD_BODY, "bad-body", 400, "Bad body", "The body does not have the expected form.") \
     X(BAD_VALUE, "bad-value", 422, "Bad value", "A value is missing or not allowed.") \
     X(BAD_QUERY, "bad-query", 400, "Bad query", \
         "A query parameter is not allowed here, or its value is wrong.") \
-    X(UNKNOWN_ITEM, "unknown-item", 404, "Unknown item", "There is no such item on sale.") \
-    X(UNKNOWN_SALE, "unknown-sale", 404, "Unknown sale", "There is no such sale.") \
+    X(UNKNOWN_ITEM, "unknown-item", 404, "Unknown item", "This item does not exist or is not on sale.") \
+    X(UNKNOWN_SALE, "unknown-sale", 404, "Unknown sale", "This sale does not exist.") \
     X(UNKNOWN_ORDER, "unknown-order", 404, "Unknown order", "You have no such order or ticket.") \
-    X(ORDER_CLOSED, "order-closed", 409, "Order closed", "The order is over; see its state and reason.") \
-    X(ALREADY_PAID, "already-paid", 409, "Already paid", "The order is paid.") \
+    X(ORDER_CLOSED, "order-closed", 409, "Order closed", "The order is closed; see state and reason.") \
+    X(ALREADY_PAID, "already-paid", 409, "Already paid", "The order is already paid.") \
     X(NOT_PAID, "not-paid", 409, "Not paid", "Only a paid order can be refunded.") \
     X(AMOUNT_MISMATCH, "amount-mismatch", 409, "Amount mismatch", \
-        "Amount or currency are not the order's; nothing was changed.") \
+        "The amount or the currency differs from the order's. Nothing was changed.") \
     X(REFERENCE_USED, "reference-used", 409, "Reference used", \
-        "This payment reference has paid another order.") \
+        "This payment reference has already paid another order.") \
     X(PAYMENT_REFUSED, "payment-refused", 502, "Payment refused", \
         "The payment provider refused this payment.") \
-    X(NO_PROVIDER, "no-provider", 409, "No provider", "This shop takes no payments here.") \
+    X(NO_PROVIDER, "no-provider", 409, "No provider", "This shop has no payment provider configured.") \
     X(DETAILS_REQUIRED, "details-required", 409, "Details required", \
-        "Say where it goes first: PUT /v1/orders/{order}/details.") \
+        "Delivery details are required first: PUT /v1/orders/{order}/details.") \
     X(TOO_MANY_PAYMENTS, "too-many-payments", 409, "Too many payments", \
-        "Too many attempts to pay this order.") \
+        "There were too many attempts to pay this order.") \
     X(REFUND_NOT_ALLOWED, "refund-not-allowed", 409, "Refund not allowed", \
-        "The shop does not take this order back, or not any more.") \
-    X(INTENT_INVALID, "intent-invalid", 403, "Intent invalid", "The intent is not valid, or has expired.") \
+        "The shop does not accept a return of this order, or no longer does.") \
+    X(INTENT_INVALID, "intent-invalid", 403, "Intent invalid", "The intent is not valid or has expired.") \
     X(PAY_FIRST, "pay-first", 409, "Pay first", \
-        "Units of this item are taken on payment: POST /v1/items/{item}/intent.") \
+        "Units of this item are reserved when payment starts: POST /v1/items/{item}/intent.") \
     X(SIGNATURE_INVALID, "signature-invalid", 401, "Signature invalid", \
         "The signature is wrong, missing or too old.") \
-    X(NOT_FOUND, "not-found", 404, "Not found", "There is nothing here.") \
-    X(METHOD, "method-not-allowed", 405, "Method not allowed", "This address does not take that method.") \
-    X(MEDIA_TYPE, "media-type", 415, "Unsupported media type", "Send application/json.") \
+    X(NOT_FOUND, "not-found", 404, "Not found", "There is no resource at this address.") \
+    X(METHOD, "method-not-allowed", 405, "Method not allowed", \
+        "This address does not support this method.") \
+    X(MEDIA_TYPE, "media-type", 415, "Unsupported media type", "Send the body as application/json.") \
     X(MALFORMED, "malformed-request", 400, "Malformed request", "The request is not well-formed HTTP.") \
     X(ADMIN_REQUIRED, "admin-key-required", 401, "Admin key required", \
         "Send Authorization: Bearer with an admin key.") \
-    X(ADMIN_ROLE, "admin-role", 403, "Not allowed", "This key's role does not allow that.") \
+    X(ADMIN_ROLE, "admin-role", 403, "Not allowed", "The role of this key does not allow this.") \
     X(ORIGIN, "origin-not-allowed", 403, "Origin not allowed", \
         "Pages of this origin may not open a push connection; see cors.origins.") \
-    X(UPGRADE, "upgrade-required", 426, "Upgrade required", "Connect here with WebSocket, version 13.") \
-    X(CONFLICT, "conflict", 409, "Conflict", "That can't be done in the present state.") \
-    X(INTERNAL, "internal", 500, "Internal error", "Something is wrong on our side; it has been logged.")
+    X(UPGRADE, "upgrade-required", 426, "Upgrade required", \
+        "Connect to this address with WebSocket, version 13.") \
+    X(CONFLICT, "conflict", 409, "Conflict", "This is not possible in the present state.") \
+    X(INTERNAL, "internal", 500, "Internal error", "The server failed; the error was logged.")
 
 enum problem {
     PROBLEM_NONE,

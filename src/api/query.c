@@ -70,12 +70,12 @@ bool query_check(struct span query, const char *known, char error[QUERY_ERROR])
             continue; /* nothing between two '&' */
         const int shown = (int)(name.size < NAME_SHOWN ? name.size : NAME_SHOWN);
         if (!name_is_known(name, known))
-            snprintf(error, QUERY_ERROR, "There is no query member %.*s here. %s%s%s", shown,
-                name.data, known[0] == 0 ? "None is taken" : "Taken are: ", known, ".");
+            snprintf(error, QUERY_ERROR, "Unknown query parameter: %.*s. %s%s%s", shown, name.data,
+                known[0] == 0 ? "None is allowed" : "Allowed are: ", known, ".");
         else if (value.size == 0)
             snprintf(error, QUERY_ERROR, "%.*s has no value.", shown, name.data);
         else if (name_comes_again(query, name))
-            snprintf(error, QUERY_ERROR, "%.*s is there twice.", shown, name.data);
+            snprintf(error, QUERY_ERROR, "%.*s occurs twice.", shown, name.data);
         else
             continue;
         return false;

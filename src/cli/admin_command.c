@@ -166,8 +166,8 @@ static enum admin_cli_result call_with(struct session *session, const char *meth
                                   : exchange(session, method, path, body, answer);
     if (unknown)
         fprintf(session->errors,
-            "stampede admin: no answer after %d tries: the change may have been made, "
-            "look before you repeat it\n",
+            "stampede admin: no answer after %d tries: the change may have been made; check "
+            "before you repeat it\n",
             TRIES_MAX);
     if (code != CURLE_OK) {
         fprintf(session->errors, "stampede admin: %s: %s\n", session->url, curl_easy_strerror(code));
@@ -444,7 +444,7 @@ static enum admin_cli_result reconcile_wait(
         answer_free(answer);
         usleep(RECONCILE_POLL_US);
     }
-    fprintf(session->errors, "stampede admin: the reconciliation does not end\n");
+    fprintf(session->errors, "stampede admin: the reconciliation did not finish in time\n");
     return ADMIN_CLI_NO_SERVER;
 }
 

@@ -144,21 +144,21 @@ static const struct admin_option *option_find(
 static const char *kind_wants(enum admin_option_kind kind)
 {
     static const char *const wants[] = {
-        [OPTION_PATH] = "a number from 1",
+        [OPTION_PATH] = "a number, 1 or more",
         [OPTION_ID] = "16 hex digits",
         [OPTION_FILE] = "a file",
-        [OPTION_CURSOR] = "a number from 1",
-        [OPTION_ROWS] = "a number from 1",
+        [OPTION_CURSOR] = "a number, 1 or more",
+        [OPTION_ROWS] = "a number, 1 or more",
         [OPTION_TEXT] = "UTF-8 text",
         [OPTION_NUMBER] = "a whole number",
-        [OPTION_PRICE] = "99.00 in the currency, or a whole number of its smallest unit",
+        [OPTION_PRICE] = "an amount like 99.00, or a whole number of its smallest unit",
         [OPTION_SIGNED] = "a whole number, like 50 or -5",
         [OPTION_TIME] =
             "a time: 2026-11-11T20:00 (local), …T20:00+08:00, …Z, ms since 1970, or +30s, +10m",
         [OPTION_FLAG] = "nothing",
         [OPTION_YES_NO] = "yes or no",
         [OPTION_TEXTS] = "UTF-8 text",
-        [OPTION_NUMBERS] = "numbers, like 1,2,3, or none",
+        [OPTION_NUMBERS] = "item numbers like 1,2,3, or none",
         [OPTION_UNITS] = "name=N, like web=500",
     };
     return wants[kind];
@@ -224,7 +224,7 @@ enum status admin_request_parse(struct admin_request *request, const struct admi
     for (int i = 0; i < argc; i++) {
         const struct admin_option *option = option_find(verb, argv[i], places);
         if (option == NULL) {
-            snprintf(error, ADMIN_ERROR_BYTES, "%s takes no %.60s", verb->name, argv[i]);
+            snprintf(error, ADMIN_ERROR_BYTES, "%s does not accept %.60s", verb->name, argv[i]);
             goto fail;
         }
         const bool place = option_is_place(option);
@@ -235,7 +235,7 @@ enum status admin_request_parse(struct admin_request *request, const struct admi
             && option->kind != OPTION_UNITS;
         given[option - verb->options] = true;
         if (again || value == NULL || !value_take(request, option, value, now_ms)) {
-            snprintf(error, ADMIN_ERROR_BYTES, again ? "%s is given twice" : "%s wants %s",
+            snprintf(error, ADMIN_ERROR_BYTES, again ? "%s occurs twice" : "%s must be %s",
                 option->name, kind_wants(option->kind));
             goto fail;
         }
@@ -274,7 +274,7 @@ void admin_verb_help(const struct admin_verb *verb, FILE *out)
     fprintf(out, "\n  %s\n", verb->help);
     for (const struct admin_option *option = verb->options; option->name != NULL; option++)
         fprintf(out, "  %-16s %s (%s)\n", option->name, option->help,
-            option->kind == OPTION_FLAG ? "a switch" : kind_wants(option->kind));
+            option->kind == OPTION_FLAG ? "no value" : kind_wants(option->kind));
 }
 
 const char *admin_arguments_split(struct admin_arguments *arguments, int argc, char **argv)
@@ -283,11 +283,11 @@ const char *admin_arguments_split(struct admin_arguments *arguments, int argc, c
         const bool url = strcmp(argv[i], "--url") == 0;
         if (url || strcmp(argv[i], "--key-file") == 0) {
             if (i + 1 == argc)
-                return "--url and --key-file want a value";
+                return "--url and --key-file need a value";
             *(url ? &arguments->url : &arguments->key_file) = argv[i + 1];
             i++;
         } else if (strcmp(argv[i], "--key") == 0) {
-            return "a key as an argument could be seen by others: use STAMPEDE_ADMIN_KEY or "
+            return "other users can see arguments: pass the key by STAMPEDE_ADMIN_KEY or "
                    "--key-file";
         } else if (strcmp(argv[i], "--json") == 0) {
             arguments->json = true;
@@ -309,7 +309,7 @@ void admin_verb_hint(int argc, char **argv, FILE *out)
         fprintf(out, "stampede admin: missing verb; try 'stampede admin --help'\n");
         return;
     }
-    fprintf(out, "stampede admin: there is no verb '%.30s%s%.30s'", argv[0], argc > 1 ? " " : "",
+    fprintf(out, "stampede admin: unknown verb '%.30s%s%.30s'", argv[0], argc > 1 ? " " : "",
         argc > 1 ? argv[1] : "");
     const size_t size = strlen(argv[0]);
     for (uint32_t i = 0; i < admin_verb_count; i++) {
@@ -324,10 +324,10 @@ void admin_verbs_help(FILE *out)
 {
     fprintf(out,
         "usage: stampede admin [--url URL] [--key-file FILE] [--json] VERB …\n"
-        "  --url        the server; STAMPEDE_URL, or http://127.0.0.1:8080, if not given\n"
-        "  --key-file   holds the admin key; STAMPEDE_ADMIN_KEY if not given\n"
-        "  --json       the server's answer as it is\n"
-        "  VERB --help  says what a verb takes\n"
+        "  --url        the server; default: STAMPEDE_URL, else http://127.0.0.1:8080\n"
+        "  --key-file   a file with the admin key; default: STAMPEDE_ADMIN_KEY\n"
+        "  --json       print the server's answer unchanged\n"
+        "  VERB --help  show the options of a verb\n"
         "  exit: 0 done, 1 refused by the server, 2 wrong arguments, 3 no server\n\n");
     for (uint32_t i = 0; i < admin_verb_count; i++)
         fprintf(out, "  %-16s %s\n", admin_verbs[i].name, admin_verbs[i].help);
@@ -351,7 +351,7 @@ bool admin_key_read(const char *key_file, char *header, size_t header_bytes, FIL
     }
     key[strcspn(key, " \t\r\n")] = 0;
     if (key[0] == 0) {
-        fprintf(errors, "stampede admin: set STAMPEDE_ADMIN_KEY, or name a --key-file\n");
+        fprintf(errors, "stampede admin: no admin key: set STAMPEDE_ADMIN_KEY or use --key-file\n");
         return false;
     }
     snprintf(header, header_bytes, "Authorization: Bearer %s", key);

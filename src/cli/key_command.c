@@ -124,9 +124,9 @@ static int key_new(const struct key_options *options, FILE *out, FILE *errors)
     if (options->name == NULL || options->role == NULL || options->file == NULL)
         return usage(errors, "new needs --name, --role and --file");
     if (!name_is_good(options->name))
-        return usage(errors, "a name is 1 to 64 visible characters without a colon");
+        return usage(errors, "--name must be 1 to 64 visible characters without a colon");
     if (admin_role_from_name(span_from_string(options->role)) == ADMIN_NOBODY)
-        return usage(errors, "a role is viewer, operator or admin");
+        return usage(errors, "--role must be viewer, operator or admin");
     const int fd = open(options->file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || flock(fd, LOCK_EX) != 0) {
         fprintf(errors, "stampede key: %s: %m\n", options->file);
@@ -160,21 +160,21 @@ int key_command_run(int argc, char **argv, FILE *out, FILE *errors)
 {
     struct key_options options = { 0 };
     if (argc < 2)
-        return usage(errors, "new or list?");
+        return usage(errors, "missing verb: new or list");
     for (int i = 2; i < argc; i += 2) {
         const char **place = strcmp(argv[i], "--name") == 0 ? &options.name
             : strcmp(argv[i], "--role") == 0                ? &options.role
             : strcmp(argv[i], "--file") == 0                ? &options.file
                                                             : NULL;
         if (place == NULL || i + 1 == argc)
-            return usage(errors, "unknown option, or one without its value");
+            return usage(errors, "unknown option, or an option without its value");
         *place = argv[i + 1];
     }
     if (strcmp(argv[1], "new") == 0)
         return key_new(&options, out, errors);
     if (strcmp(argv[1], "list") == 0)
         return key_list(&options, out, errors);
-    return usage(errors, "new or list?");
+    return usage(errors, "missing verb: new or list");
 }
 
 int key_command_main(int argc, char **argv)

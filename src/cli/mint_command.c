@@ -76,7 +76,7 @@ bool mint_run(const struct mint_options *options, FILE *out, char *error)
     if (whole.life_s > most_s || options->count > MINT_MOST
         || (!options->sessions && options->item == 0)) {
         snprintf(error, CONFIG_ERROR,
-            "a life is at most %u seconds, users at most %d, items count from 1", most_s, MINT_MOST);
+            "--life is at most %u seconds, at most %d users, items count from 1", most_s, MINT_MOST);
         return false;
     }
     if (data_folder_open(&folder, options->folder, DATA_LOOK, error) != STATUS_OK)
@@ -153,7 +153,7 @@ int mint_main(int argc, char **argv)
         else
             return usage("unknown option");
         if (!good)
-            return usage("an option has no value, or one that it can't take");
+            return usage("an option has no value or a wrong one");
     }
     if (options.folder == NULL || !users || (!options.sessions && options.item == 0))
         return usage("--data (or --config), --users and --item (or --session) are needed");

@@ -51,7 +51,7 @@ enum admin_cli_result reconcile_print(const json_t *report, bool json, FILE *out
             number_of(report, "counters"), number_of(report, "payments"), number_of(report, "items"),
             number_of(report, "ended_ms") - number_of(report, "started_ms"));
         if (number_of(report, "skipped") > 0)
-            fprintf(out, "%lld not compared: in motion all the time\n", number_of(report, "skipped"));
+            fprintf(out, "%lld not compared: they kept changing\n", number_of(report, "skipped"));
         for (size_t i = 0; i < json_array_size(findings); i++)
             finding_print(json_array_get(findings, i), out);
         if (number_of(report, "found") == 0)
@@ -67,11 +67,11 @@ static void help(FILE *out)
 {
     fprintf(out,
         "usage: stampede reconcile [--repair] [--url URL] [--key-file FILE] [--json]\n"
-        "  compares database and inventory of a running server; the sale goes on\n"
-        "  --repair     mend what is beyond doubt (role admin)\n"
-        "  --url        the server; STAMPEDE_URL, or http://127.0.0.1:8080, if not given\n"
-        "  --key-file   holds the admin key; STAMPEDE_ADMIN_KEY if not given\n"
-        "  --json       the report as the server gives it\n"
+        "  Compares database and inventory of a running server; sales continue meanwhile.\n"
+        "  --repair     repair what is certain (needs the role admin)\n"
+        "  --url        the server; default: STAMPEDE_URL, else http://127.0.0.1:8080\n"
+        "  --key-file   a file with the admin key; default: STAMPEDE_ADMIN_KEY\n"
+        "  --json       print the server's report unchanged\n"
         "  exit: 0 nothing is left, 1 findings are left, 2 could not run\n");
 }
 

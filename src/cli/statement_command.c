@@ -152,7 +152,7 @@ static void report_print(const struct import *import, uint32_t rows)
                 "refund.amount time_ms",
                 cli->out);
         fprintf(cli->out,
-            "%u rows: %lld agree, %lld of other business; %lld differences, %lld asked about\n",
+            "%u rows: %lld agree, %lld unrelated to Stampede; %lld differences, %lld queried\n",
             rows, (long long)import->agree, (long long)import->of_others, (long long)differ,
             (long long)import->asked);
     }

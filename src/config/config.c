@@ -352,10 +352,10 @@ static const char *webhook_wrong(const struct config *config)
     if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
         return "webhook.url must start with https:// or http://";
     if (strchr(url, '@') != NULL)
-        return "webhook.url must not hold a name or password: messages are signed instead";
+        return "webhook.url must not contain a user name or password: messages are signed instead";
     for (; *url != 0; url++)
         if (*url <= ' ' || *url > '~')
-            return "webhook.url must be an address without spaces, other letters as %XX";
+            return "webhook.url must be an address without spaces; write other characters as %XX";
     return config->webhook_secret_file[0] == 0 ? "webhook.secret_file must be set with webhook.url"
                                                : NULL;
 }
@@ -443,7 +443,7 @@ static const char *proxy_wrong(const struct config *config)
         return "proxy.trusted must be up to 32 addresses or blocks like 10.0.0.0/8, separated by "
                "commas";
     return on && trusted.count == 0
-        ? "proxy.protocol = on needs proxy.trusted: whose headers are to be believed"
+        ? "proxy.protocol = on needs proxy.trusted: the proxies whose headers are trusted"
         : NULL;
 }
 
@@ -464,8 +464,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         && strcmp(config->user_refund_to, "write-off") != 0)
         wrong = "orders.user_refund_to must be stock, safety or write-off";
     else if (!config->guests && config->jwt_keys[0] == 0)
-        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes: "
-                "nobody could enter";
+        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes; "
+                "otherwise nobody could enter";
     else
         wrong = webhook_wrong(config);
     if (wrong == NULL)

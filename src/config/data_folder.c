@@ -142,9 +142,9 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     snprintf(error, CONFIG_ERROR, "data folder %.150s%s: %s", path, part,
         status == STATUS_IO ? strerrordesc_np(errno)
             : status == STATUS_CORRUPT
-            ? "is damaged or of another version: put it back from a backup"
+            ? "is damaged or of another version: restore it from a backup"
             : status == STATUS_NOT_FOUND
-            ? (look ? "does not exist" : "can't be made: the folder above it does not exist")
+            ? (look ? "does not exist" : "can't be created: its parent folder does not exist")
             : status_name(status));
 fail:
     data_folder_close(folder);
@@ -183,8 +183,8 @@ static enum status secret_match(
         status = store->ops->secret_check_set(store, value);
     else if (status == STATUS_OK && stored != value) {
         snprintf(error, CONFIG_ERROR,
-            "the secret in the file identity is not the one that this database was used with: put "
-            "back the identity from a backup");
+            "the secret in the file identity does not belong to this database: restore the file "
+            "from a backup");
         return STATUS_CONFLICT;
     }
     if (status != STATUS_OK) {

@@ -43,15 +43,14 @@ const char *test_mode_wrong(const struct config *config)
     if (!test_mode_on(config))
         return NULL;
     if (!span_equal(span_from_string(config->providers), span_from_string(sandbox_provider.name)))
-        return "payment.providers: the sandbox moves no real money and can't stand beside another "
-               "provider; "
-               "remove sandbox, or all others";
+        return "payment.providers: the sandbox moves no real money and can't be used beside "
+               "another "
+               "provider; remove sandbox, or all others";
     const bool local = is_loopback(span_from_string(config->address))
         && (config->public_url[0] == 0 || is_loopback(host_of(config->public_url)));
     if (local || config->sandbox_allow_public)
         return NULL;
-    return "payment.providers: with the sandbox anybody pays without money, and this server is "
-           "reached from "
-           "other machines; for a rehearsal set sandbox.allow_public = yes, else name another "
-           "provider";
+    return "payment.providers: with the sandbox anybody pays without money, and this server can "
+           "be reached from other machines; for a rehearsal set sandbox.allow_public = yes, "
+           "otherwise use another provider";
 }

@@ -63,7 +63,7 @@ static struct metric metric_closed = { .name = "stampede_edge_connections_closed
     .help = "Connections closed",
     .kind = METRIC_COUNTER };
 static struct metric metric_turned_away = { .name = "stampede_edge_connections_refused_total",
-    .help = "Connections refused or cut because there were too many",
+    .help = "Connections refused or closed because there were too many",
     .kind = METRIC_COUNTER };
 static struct metric metric_requests = {
     .name = "stampede_edge_requests_total", .help = "Requests started", .kind = METRIC_COUNTER
@@ -72,7 +72,7 @@ static struct metric metric_refused = { .name = "stampede_edge_requests_refused_
     .help = "Malformed, late or too long requests",
     .kind = METRIC_COUNTER };
 static struct metric metric_timed_out = { .name = "stampede_edge_timeouts_total",
-    .help = "Deadlines of connections that passed",
+    .help = "Connections closed because a deadline passed",
     .kind = METRIC_COUNTER };
 
 void edge_metrics_register(void)

@@ -44,7 +44,7 @@ static enum http_parse_result chunk_line(
     if (end - at < 2 && (at == end || *at == '\r'))
         return limited ? refuse(refusal, 400, "chunk extensions too long") : HTTP_PARSE_PARTIAL;
     if (at[0] != '\r' || at[1] != '\n')
-        return refuse(refusal, 400, "control character, or CR or LF alone, in a chunk size");
+        return refuse(refusal, 400, "control character, or a lone CR or LF, in a chunk size");
     *chunk = (struct chunk){ .line_bytes = (size_t)(at + 2 - start), .data_bytes = data_bytes };
     return HTTP_PARSE_COMPLETE;
 }
@@ -69,7 +69,7 @@ static enum http_parse_result trailers_measure(
         if (end - at < 2 && (at == end || *at == '\r'))
             break;
         if (at[0] != '\r' || at[1] != '\n')
-            return refuse(refusal, 400, "control character, or CR or LF alone, in a trailer");
+            return refuse(refusal, 400, "control character, or a lone CR or LF, in a trailer");
         at += 2;
         if (at == line + 2) {
             *bytes = (size_t)(at - start);
@@ -101,7 +101,7 @@ enum http_parse_result http_chunked_measure(
         at += chunk.data_bytes;
         size_t there = at < input.size ? input.size - at : 0;
         if ((there > 0 && input.data[at] != '\r') || (there > 1 && input.data[at + 1] != '\n'))
-            return refuse(refusal, 400, "chunk longer than its size");
+            return refuse(refusal, 400, "chunk is longer than its announced size");
         if (there < 2) {
             *bytes = there == 0 ? at + 1 : at + 2;
             return HTTP_PARSE_PARTIAL;

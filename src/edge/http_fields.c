@@ -126,7 +126,7 @@ static bool coding_take(struct parse *parse, struct span value)
     if (count == 0 || !span_equal_ignoring_case(coding, SPAN("chunked")))
         return parse_refuse(parse, 400, "the last transfer coding must be chunked") != NULL;
     if (count > 1)
-        return parse_refuse(parse, 501, "no transfer coding but chunked is known here") != NULL;
+        return parse_refuse(parse, 501, "the only supported transfer coding is chunked") != NULL;
     parse->request->chunked = true;
     return true;
 }
@@ -169,7 +169,7 @@ bool http_field_take(struct parse *parse, enum field field, struct span value)
     if (field >= FIELD_IF_NONE_MATCH)
         return true;
     return parse_refuse(parse, 400,
-               field == FIELD_HOST ? "Host twice" : "a field that must stand alone stands twice")
+               field == FIELD_HOST ? "Host twice" : "a header that may occur once occurs twice")
         != NULL;
 }
 

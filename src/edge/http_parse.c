@@ -79,7 +79,7 @@ static const char *version_parse(struct parse *parse, const char *at, const char
             return parse_wait(parse);
         bool digit = *at >= '0' && *at <= '9';
         if (digit && ((i == 0 && *at != '1') || (i == 2 && *at > '1')))
-            return parse_refuse(parse, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+            return parse_refuse(parse, 505, "only HTTP/1.1 and HTTP/1.0 are supported");
         if (i == 0 || i == 2 ? !digit : *at != "_._\r\n"[i])
             return parse_refuse(parse, 400, "bad version");
         if (i == 2)
@@ -191,7 +191,7 @@ static __attribute__((noinline)) const char *value_check(
     if (stop == end || (*stop == '\r' && end - stop < 2))
         return parse_wait(parse);
     if (stop[0] != '\r' || stop[1] != '\n')
-        return parse_refuse(parse, 400, "control character, or CR or LF alone, in a header");
+        return parse_refuse(parse, 400, "control character, or a lone CR or LF, in a header");
     return stop;
 }
 

@@ -577,9 +577,8 @@ void serve_expired(struct edge *edge, struct connection *connection)
     buffer_give(&edge->buffers, &connection->in);
     if (waits_for_us)
         serve_refuse(edge, connection, 504,
-            "No answer came in time: what was asked for may have been done. Ask again with the "
-            "same "
-            "Idempotency-Key, or look before you repeat.");
+            "There was no answer in time. The change may have been made. Repeat the request with "
+            "the same Idempotency-Key, or read the present state first.");
     else
         serve_refuse(edge, connection, 408, "the request did not arrive in time");
     serve(edge, connection);

@@ -133,13 +133,13 @@ static const char *key_read(struct jwt_keys *keys, const struct jwt_key_source *
     if ((source->secret.data == NULL) == (source->pem.data == NULL))
         return "must be either a secret or a public key";
     if (keys->count == JWT_KEYS_MAX)
-        return "one key too many";
+        return "too many keys";
     struct jwt_key *key =
         &keys->keys[keys->count++]; /* counted at once, so that jwt_keys_free sees a half-read one */
     memcpy(key->kid, source->kid.data, source->kid.size);
     for (size_t i = 0; i + 1 < keys->count; i++) {
         if (strcmp(keys->keys[i].kid, key->kid) == 0)
-            return "the same name twice";
+            return "the same name occurs twice";
     }
     key->mark = mark_make(source->kid, source->pem.data != NULL ? source->pem : source->secret);
     if (source->pem.data != NULL)
@@ -236,7 +236,7 @@ static const char *key_file_add(struct key_files *all, const char *folder, const
     if (kid_bytes > JWT_KID_MAX)
         return "name too long";
     if (all->count == JWT_KEYS_MAX)
-        return "one key too many";
+        return "too many keys";
     size_t at = all->count++, size = 0;
     char *bytes = all->files[at].bytes;
     if (!file_read(folder, name, bytes, &size))

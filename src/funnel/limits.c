@@ -69,7 +69,7 @@ static struct metric refused_address = LAYER_METRIC("address"), refused_user = L
 #define OVERFLOW_METRIC(layer) \
     { \
         .name = "stampede_limits_overflow_total", .labels = "layer=\"" layer "\"", \
-        .help = "Requests that shared a bucket because the table had no place.", .kind = METRIC_COUNTER \
+        .help = "Requests that shared a bucket because the table was full.", .kind = METRIC_COUNTER \
     }
 static struct metric overflow_address = OVERFLOW_METRIC("address"),
                      overflow_user = OVERFLOW_METRIC("user");

@@ -19,12 +19,12 @@ const struct switch_kind switch_kinds[SWITCHES] = { SWITCH_LIST(SWITCH_KIND) };
 #define SWITCH_METRIC(id, text, highest) \
     [SWITCH_##id] = { .name = "stampede_switch", \
         .labels = "name=\"" text "\"", \
-        .help = "Degrade switches as they stand; on is 1.", \
+        .help = "Present value of each degrade switch; 1 means on.", \
         .kind = METRIC_GAUGE },
 static struct metric switch_metrics[SWITCHES] = { SWITCH_LIST(SWITCH_METRIC) };
 static struct metric sold_out_metric = { .name = "stampede_switch",
     .labels = "name=\"sold_out_items\"",
-    .help = "Degrade switches as they stand; on is 1.",
+    .help = "Present value of each degrade switch; 1 means on.",
     .kind = METRIC_GAUGE };
 
 void switches_metrics_register(void)

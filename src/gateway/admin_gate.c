@@ -13,7 +13,7 @@ enum refused { REFUSED_MISSING, REFUSED_WRONG, REFUSED_WAITS, REFUSED_REASONS };
 #define REFUSED(reason) \
     { \
         .name = "stampede_admin_keys_refused_total", .labels = "reason=\"" reason "\"", \
-        .help = "Requests to the admin API without a right key.", .kind = METRIC_COUNTER \
+        .help = "Requests to the admin API without a valid key.", .kind = METRIC_COUNTER \
     }
 static struct metric refused[REFUSED_REASONS] = {
     [REFUSED_MISSING] = REFUSED("missing"),
@@ -32,7 +32,8 @@ static void weak_key_tell(const struct routes *routes, struct span key)
 {
     const struct admin_key *weak = admin_keys_find_weak(&routes->settings->admin, key);
     if (weak != NULL)
-        log_warn("admin", "the key of %s is refused: it was not made by 'stampede key new'; make another",
+        log_warn("admin",
+            "the key of %s is refused: it was not made by 'stampede key new'; make a new one",
             weak->name);
 }
 

@@ -33,7 +33,7 @@ static bool kind_read(struct exchange *exchange, enum human_check asked, enum hu
         *kind = HUMAN_POW;
         return true;
     }
-    reply_problem(exchange, PROBLEM_BAD_QUERY, "kind must be one that the sale accepts: see human_check.");
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "kind must be one that the sale accepts; see human_check.");
     return false;
 }
 
@@ -66,7 +66,7 @@ enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
     if (sale == NULL)
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     if (sale->human_check == HUMAN_NONE)
-        return reply_problem(exchange, PROBLEM_CONFLICT, "This sale asks for no human check.");
+        return reply_problem(exchange, PROBLEM_CONFLICT, "This sale has no human check.");
     if (!kind_read(exchange, sale->human_check, &kind))
         return EDGE_REPLIED;
     const struct human_visit visit = visit_of(exchange, sale, item, user);
@@ -121,11 +121,11 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
         break;
     case HUMAN_PENDING:
         reply_problem(exchange, PROBLEM_IN_PROGRESS,
-            "The verdict is being asked for. Send the same request again shortly.");
+            "The check is still running. Send the same request again shortly.");
         break;
     case HUMAN_AWAY:
         reply_problem(exchange, PROBLEM_UNAVAILABLE,
-            "The service that checks visitors gives no verdict. Get a new challenge.");
+            "The external check gave no verdict. Get a new challenge.");
         break;
     case HUMAN_REFUSED:
         routes_watch_failed(exchange);

@@ -11,7 +11,7 @@ enum { VERDICTS_MAX = 65536, SWEEP_PLACES = 256 };
 #define VERDICT_METRIC(verdict, text) \
     [verdict] = { .name = "stampede_human_outside_total", \
         .labels = "verdict=\"" text "\"", \
-        .help = "Questions to the service outside that checks visitors, by its verdict.", \
+        .help = "Requests to the external human check, by verdict.", \
         .kind = METRIC_COUNTER }
 static struct metric verdict_metrics[] = {
     VERDICT_METRIC(VERDICT_PERSON, "person"),
@@ -75,7 +75,7 @@ enum status human_outside_open(struct human_outside_desk *outside, const struct 
     }
     for (size_t i = 0; i < sizeof verdict_metrics / sizeof *verdict_metrics; i++)
         metrics_register(&verdict_metrics[i]);
-    log_info("human", "%s checks visitors instead of pictures; without its verdict they are %s",
+    log_info("human", "%s checks visitors instead of pictures; without its verdict visitors are %s",
         outside->ops->name, outside->let_in ? "let in" : "not let in");
     return STATUS_OK;
 }
@@ -96,7 +96,7 @@ static void verdict_note(struct human_outside_desk *outside, const struct outsid
         : verdict == VERDICT_MACHINE ? flight->machine
                                      : flight->none;
     if (spent_take(outside->verdicts, mark, flight->expires_s, now_s) == SPENT_FULL)
-        log_warn("human", "there is no room to note a verdict: its visitor needs a new challenge");
+        log_warn("human", "no space to store a verdict: the visitor needs a new challenge");
 }
 
 static struct outside_flight *flight_take(struct human_outside_desk *outside, uint64_t *at)

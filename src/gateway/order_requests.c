@@ -126,8 +126,8 @@ static bool wait_read(struct exchange *exchange, uint64_t *until_ms, uint64_t *v
         && (seen.data == NULL || span_to_u64(seen, version) == STATUS_OK);
     *until_ms = seconds == 0 ? 0 : edge_now_ms(exchange->routes->edge) + seconds * 1000ull;
     if (!good)
-        reply_problem(
-            exchange, PROBLEM_BAD_QUERY, "wait must be 0 to 30 seconds, version a whole number.");
+        reply_problem(exchange, PROBLEM_BAD_QUERY,
+            "wait must be 0 to 30 seconds, and version a whole number.");
     return good;
 }
 

@@ -59,7 +59,7 @@ static bool query_sales(struct exchange *exchange, struct catalog_wish *wish)
         || (span_take_until(&after, '.', &time) && span_to_u64(time, &wish->after_ms) == STATUS_OK
             && span_to_u32(after, &wish->after) == STATUS_OK))
         return true;
-    reply_problem(exchange, PROBLEM_BAD_QUERY, "after must be what the page before says as next.");
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "after must be the next of the previous page.");
     return false;
 }
 
@@ -309,11 +309,11 @@ enum edge_verdict public_ready(struct exchange *exchange)
     else if (health.stopped)
         reason = "the database is damaged";
     else if (health.away)
-        reason = "the database is away";
+        reason = "the database is unavailable";
     else if (catalog == NULL)
         reason = "starting";
     else if (!rooms_are_ready(routes->shared.rooms, catalog, edge_now_ms(routes->edge)))
-        reason = "the draws of waiting rooms are worked out again";
+        reason = "the draws of waiting rooms are being recomputed";
     if (reason == NULL)
         return reply_bytes(
             exchange, 200, SPAN("text/plain"), SPAN("Cache-Control: no-store\r\n"), SPAN("ok\n"));

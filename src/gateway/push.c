@@ -227,7 +227,7 @@ static bool query_watch(struct exchange *exchange, struct push_watch *watch)
     *watch = (struct push_watch){ .count = 0 };
     if (list.data == NULL || push_watch_list(list, watch))
         return true;
-    reply_problem(exchange, PROBLEM_BAD_QUERY, "watch must be 1 to 8 item numbers with commas between.");
+    reply_problem(exchange, PROBLEM_BAD_QUERY, "watch must be 1 to 8 item numbers, separated by commas.");
     return false;
 }
 
@@ -371,7 +371,8 @@ void push_message(struct routes *routes, uint64_t id, struct span text)
     if (socket == NULL)
         return;
     if (!push_watch_message(text, &watch)) {
-        socket_end(routes, socket, CUT_BAD_MESSAGE, WEBSOCKET_POLICY, "only {\"watch\":[1 to 8 items]}");
+        socket_end(routes, socket, CUT_BAD_MESSAGE, WEBSOCKET_POLICY,
+            "only {\"watch\":[1 to 8 items]} is allowed");
         return;
     }
     watch_set(routes, socket, &watch);

@@ -151,7 +151,7 @@ static __attribute__((noinline, cold)) enum edge_verdict purchase_on_payment(
     door_give_back(&exchange->routes->door, result);
     if (asked)
         return reply_problem(exchange, PROBLEM_CONFLICT,
-            "Units of this item are taken on order: POST /v1/items/{item}/buy.");
+            "Units of this item are reserved on purchase: POST /v1/items/{item}/buy.");
     exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST,
         .flags = (uint8_t)(exchange->cors | (exchange->chinese ? ANSWER_CHINESE : 0)) };
     return EDGE_ANSWERED;

@@ -51,9 +51,8 @@ static void audience_look(const struct settings *settings)
     if (issuer && audience)
         return;
     log_warn("settings",
-        "%s not set: any token that is signed with a key of session.jwt_keys opens a session, "
-        "whatever it "
-        "was made for; set %s to what the shop writes into %s",
+        "%s not set: any token that is signed with a key of session.jwt_keys opens a "
+        "session, whatever its purpose; set %s to what the shop writes into %s",
         issuer         ? "session.audience is"
             : audience ? "session.issuer is"
                        : "session.issuer and session.audience are",
@@ -71,7 +70,7 @@ static enum status sessions_read(
     settings->sessions.valid_from_s = (uint32_t)config->session_valid_from;
     if (config->session_valid_from > clock_wall_ms() / 1000 + SESSION_AHEAD_S) {
         snprintf(error, CONFIG_ERROR,
-            "session.valid_from lies ahead, so nobody could enter (seconds since 1970)");
+            "session.valid_from is in the future (seconds since 1970), so nobody could enter");
         return STATUS_BAD_INPUT;
     }
     if (settings->jwt == NULL)

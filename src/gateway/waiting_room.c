@@ -11,7 +11,8 @@ enum {
 };
 
 static const char again_text[] =
-    "The server has just started and works out the places again. Yours is kept. Try again shortly.";
+    "The server has just started and is recomputing the places. You keep your place. Try "
+    "again shortly.";
 
 /* A sale that is public and has a room; NULL: refused, and told so. */
 static const struct catalog_sale *room_sale(struct exchange *exchange, sale_id id)
@@ -112,7 +113,7 @@ enum edge_verdict room_request(struct exchange *exchange, sale_id id)
     if (sale == NULL)
         return EDGE_REPLIED;
     if (method == HTTP_POST && exchange->request->body.size > 0)
-        return reply_problem(exchange, PROBLEM_BAD_BODY, "Nothing is expected here.");
+        return reply_problem(exchange, PROBLEM_BAD_BODY, "This request takes no body.");
     rooms_look(exchange->routes->shared.rooms, id, user, &standing);
     if (standing.state == ROOM_AGAIN)
         return reply_problem(exchange, PROBLEM_UNAVAILABLE, again_text);

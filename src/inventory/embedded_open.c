@@ -58,7 +58,7 @@ static enum status snapshot_build(struct embedded *embedded, uint64_t until)
             status = snapshot_write(disk, &engine, data_id, &recovery.end);
     }
     if (status != STATUS_OK)
-        log_error("inventory", "no snapshot could be made (%s%s%s); replay after a crash takes longer",
+        log_error("inventory", "no snapshot could be written (%s%s%s); replay after a crash takes longer",
             status_name(status), replay.what[0] != 0 ? ": " : "", replay.what);
     engine_close(&engine);
     return status;
@@ -72,7 +72,7 @@ enum status embedded_housekeep(struct embedded *embedded)
     if (journal_wants_segment(embedded->journal)) {
         status = journal_prepare(embedded->journal);
         if (status == STATUS_FULL)
-            log_error("inventory", "the disk is full: no room for another journal segment");
+            log_error("inventory", "the disk is full: no space for another journal segment");
         if (status == STATUS_OK && embedded->host != NULL)
             wake_signal(embedded->host); /* wins may go on */
     }

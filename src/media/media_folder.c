@@ -121,7 +121,7 @@ static void file_load(void *context, const char *name)
     }
     log_error("media", "%s is not shown: %s", name,
         folder->count == MEDIA_FILES_MAX ? "there are too many pictures"
-                                         : "its content does not fit its name");
+                                         : "its content does not match its name");
     free(body);
 }
 

@@ -130,7 +130,7 @@ static void picture_keep(struct media_desk *media, struct reader_turns *turns,
         handover_put(&media->shown, turns, media_set_make(media->folder));
     } else if (status == STATUS_FULL) {
         upload_end(upload, UPLOAD_REFUSED,
-            "There is no room for more pictures: remove some and restart the server, or raise "
+            "There is no space for more pictures: remove some and restart the server, or raise "
             "media.quota_bytes.");
     } else {
         upload_end(upload, UPLOAD_REFUSED, "The picture can't be written to the disk.");
@@ -213,13 +213,13 @@ const char *media_address_wrong(struct media_desk *media, const char *image_orig
     const struct span whole = span_from_string(address);
     for (size_t i = 0; i < whole.size; i++)
         if (address[i] <= ' ' || address[i] > '~' || strchr("\"<>\\^`{|}", address[i]) != NULL)
-            return "images must be addresses without spaces, quotes and backslashes, other letters "
-                   "as %XX.";
+            return "images must be addresses without spaces, quotes and backslashes; write other "
+                   "characters as %XX.";
     if (span_starts_with(whole, ours)) {
         const struct media_set *set = handover_get(&media->shown);
         return media_set_find(set, span_of(address + ours.size, whole.size - ours.size)) != NULL
             ? NULL
-            : "images names a picture that is not there: add it first (media add).";
+            : "images names a picture that does not exist: add it first (media add).";
     }
     if (address[0] == '/' && address[1] != '/')
         return NULL;

@@ -204,11 +204,11 @@ const char *picture_wrong(struct span bytes)
 {
     uint32_t width, height;
     if (picture_format_of(bytes) == PICTURE_UNKNOWN)
-        return "The file is no JPEG, PNG or WebP picture.";
+        return "The file is not a JPEG, PNG or WebP picture.";
     if (picture_size_of(bytes, &width, &height) != STATUS_OK)
-        return "The picture is damaged: it does not say its size.";
+        return "The picture is damaged: its size is missing.";
     if (width > PICTURE_SIDE_MAX || height > PICTURE_SIDE_MAX
         || (uint64_t)width * height > PICTURE_PIXELS_MAX)
-        return "The picture is larger than 24 million pixels, or 16384 pixels to one side.";
+        return "The picture has more than 24 million pixels, or a side of more than 16384 pixels.";
     return NULL;
 }

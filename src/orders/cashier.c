@@ -10,7 +10,7 @@
 #define LEARNED_METRIC(answer, text) \
     [answer] = { .name = "stampede_payment_news_total", \
         .labels = "result=\"" text "\"", \
-        .help = "What payment providers told, by what became of it.", \
+        .help = "Messages of payment providers, by result.", \
         .kind = METRIC_COUNTER }
 static struct metric learned[LEARN_ANSWERS] = {
     LEARNED_METRIC(LEARN_PAID, "paid"),
@@ -124,10 +124,10 @@ static void news_told(struct cashier *cashier, const struct payment *payment,
     if (answer == LEARN_LATE || answer == LEARN_REFUND)
         log_warn("cashier", "payment %s of %llu: %s", payment->reference,
             (unsigned long long)payment->captured,
-            answer == LEARN_LATE ? "too late for its order; a unit is looked for"
-                                 : "not what its order needs; it goes back");
+            answer == LEARN_LATE ? "too late for its order; trying to get a unit for it"
+                                 : "does not match its order; it is refunded");
     if (answer == LEARN_AMOUNT)
-        log_error("cashier", "payment %s: a callback with another amount or currency; asking the provider",
+        log_error("cashier", "payment %s: a callback has another amount or currency; asking the provider",
             payment->reference);
     /* An order that is still pending may expire now: no payment holds it open any more. */
     if (answer == LEARN_PAID || answer == LEARN_CLOSED || answer == LEARN_REFUND)
@@ -206,7 +206,7 @@ static enum status late_give_back(struct cashier *cashier, const struct payment 
     const enum status status =
         ops_of(cashier)->give_back(cashier->config.store, payment->id, REFUND_OF_LATE, now_ms);
     if (status == STATUS_OK)
-        log_warn("cashier", "late payment %s goes back: there is no unit for it", payment->reference);
+        log_warn("cashier", "late payment %s is refunded: there is no unit for it", payment->reference);
     cashier_look(cashier);
     return status;
 }
@@ -225,7 +225,7 @@ static enum status late_unit(
     if (status != STATUS_OK)
         return status;
     log_info("cashier", "late payment %s %s", payment->reference,
-        done ? "got a unit: a new order is paid by it" : "goes back: its new order is over");
+        done ? "got a unit and paid a new order" : "is refunded: its new order is closed");
     cashier->config.changed(cashier->config.context, &after);
     cashier_look(cashier);
     return STATUS_OK;
@@ -256,7 +256,7 @@ static enum status payment_close_alone(
     const struct provider_said said = { .word = WORD_CLOSED };
     struct payment_news news = news_of(payment->provider, &said, now_ms);
     uint8_t answer;
-    log_error("cashier", "payment %s can't be closed at %s; its order goes on without an answer",
+    log_error("cashier", "payment %s can't be closed at %s; its order continues without an answer",
         payment->reference, payment->provider);
     snprintf(news.reference, sizeof news.reference, "%s", payment->reference);
     news.ask_ms = now_ms + cashier->config.query_ms;
@@ -275,8 +275,8 @@ static uint64_t unanswered_next_ms(const struct cashier *cashier, const struct p
     if (next_ms < payment->created_ms + cashier->config.ask_ms)
         return next_ms;
     log_error("cashier",
-        "payment %s: %s has not told what became of it; it is asked no more. Look at the provider's"
-        " statement, or import it",
+        "payment %s: %s never reported the result and is not asked any more. Check the "
+        "provider's statement, or import it",
         payment->reference, payment->provider);
     return PAYMENT_ASK_NEVER_MS;
 }
@@ -395,7 +395,7 @@ static enum status created_said(struct cashier *cashier, struct payment *payment
         return payment_learn(cashier, payment, said, now_ms);
     case WORD_REFUSED: {
         struct provider_said closed = { .word = WORD_CLOSED };
-        log_error("cashier", "payment %s is refused by %s: %s", payment->reference,
+        log_error("cashier", "payment %s was refused by %s: %s", payment->reference,
             payment->provider, said->error);
         status = payment_learn(cashier, payment, &closed, now_ms);
         if (status == STATUS_OK)
@@ -498,7 +498,8 @@ static enum status refund_said(struct cashier *cashier, const struct refund *ref
     const uint64_t pause =
         stuck ? CASHIER_STUCK_MS : pause_ms(CASHIER_REFUND_AGAIN_MS, refund->tries / 2);
     if (stuck) {
-        log_error("cashier", "refund %s is refused by %s: %s", refund->key, refund->provider, said->error);
+        log_error("cashier", "refund %s was refused by %s: %s", refund->key, refund->provider,
+            said->error);
         cashier->config.stuck(cashier->config.context, refund);
     }
     if (cashier->refunds_look_ms > now_ms + pause)
@@ -520,7 +521,7 @@ void cashier_said(struct cashier *cashier, uint32_t index, const struct provider
     cashier->passed_over = false;
     /* What could not be stored is due as before, and asked again. */
     if (status != STATUS_OK) {
-        log_warn("cashier", "an answer can't be kept now: %s", status_name(status));
+        log_warn("cashier", "an answer can't be stored now: %s", status_name(status));
         cashier->payments_look_ms = now_ms + CASHIER_AWAY_MS;
         cashier->refunds_look_ms = now_ms + CASHIER_AWAY_MS;
     }

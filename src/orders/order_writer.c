@@ -34,10 +34,10 @@ static struct metric orders_written = { .name = "stampede_orders_written_total",
     .help = "Orders written to the store.",
     .kind = METRIC_COUNTER };
 static struct metric orders_rejected = { .name = "stampede_orders_rejected_total",
-    .help = "Orders that a guard of the store refused; their units go back.",
+    .help = "Orders that a check of the store refused; their units return to stock.",
     .kind = METRIC_COUNTER };
 static struct metric waitlist_offers = { .name = "stampede_waitlist_offers_total",
-    .help = "Orders written for users who waited.",
+    .help = "Orders written for users on the waitlist.",
     .kind = METRIC_COUNTER };
 static struct metric dead_letters = { .name = "stampede_dead_letters_total",
     .help = "Records that the store refused for good; a person must decide.",
@@ -101,8 +101,8 @@ static void writer_pause(struct order_writer *writer, uint64_t now_ms, const cha
     snprintf(writer->trouble, sizeof writer->trouble, "%s", what);
     metric_set(&store_away, 1);
     if (fresh)
-        log_error("orders", "the store is away, orders wait reason=\"%s\" position=%llu", what,
-            (unsigned long long)writer->position);
+        log_error("orders", "the store is unavailable, orders wait reason=\"%s\" position=%llu",
+            what, (unsigned long long)writer->position);
 }
 
 static void writer_back(struct order_writer *writer)
@@ -113,7 +113,7 @@ static void writer_back(struct order_writer *writer)
     writer->queue_away = false;
     writer->trouble[0] = '\0';
     metric_set(&store_away, 0);
-    log_info("orders", "the store is back position=%llu", (unsigned long long)writer->position);
+    log_info("orders", "the store is available again position=%llu", (unsigned long long)writer->position);
 }
 
 static void writer_stop(struct order_writer *writer, enum status status, const char *what)
@@ -317,7 +317,8 @@ static void writer_work(struct order_writer *writer, uint64_t now_ms, struct ord
     if (writer->position > before) {
         struct ticket_queue *queue = writer->config.queue;
         if (queue->ops->commit(queue, writer->position) != STATUS_OK)
-            log_warn("orders", "the queue could not note its position, it will keep more than it must");
+            log_warn("orders",
+                "the queue could not store its position; it keeps more records than necessary");
     }
 }
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 static struct metric findings_left = { .name = "stampede_reconcile_findings",
-    .help = "What the last reconciliation found and did not mend.",
+    .help = "Findings of the last reconciliation that were not repaired.",
     .kind = METRIC_GAUGE };
 static struct metric run_seconds = { .name = "stampede_reconcile_seconds",
-    .help = "How long the last reconciliation took, rounded up.",
+    .help = "Duration of the last reconciliation, rounded up.",
     .kind = METRIC_GAUGE };
 
 size_t reconcile_bytes(void)
@@ -167,7 +167,7 @@ static void findings_repair(struct reconcile *reconcile)
         const enum status status =
             reconcile_ops(reconcile)->repair(reconcile->config.store, finding, reconcile->now_ms);
         if (status != STATUS_OK) {
-            log_warn("reconcile", "%s can't be mended: %s (%s)",
+            log_warn("reconcile", "%s can't be repaired: %s (%s)",
                 finding_name((enum finding_code)finding->code), finding->text, status_name(status));
             continue;
         }

@@ -154,7 +154,7 @@ enum status reconcile_item_finish(struct reconcile *reconcile, bool *done)
     reconcile->report.items++;
     if (item->item.sold != item->sold_before + reconcile->sum.live)
         reconcile_finding(reconcile, &(struct finding){ .item = item->item.id }, FINDING_SOLD,
-            "item %u: sold is %u; what was sold before and live orders make %llu", item->item.id,
+            "item %u: sold is %u; earlier sales and live orders add up to %llu", item->item.id,
             item->item.sold, (unsigned long long)item->sold_before + reconcile->sum.live);
     if (!rests)
         reconcile->report.skipped++;
@@ -184,7 +184,7 @@ enum status reconcile_counters_read(struct reconcile *reconcile)
             .user = row->user,
             .item = row->scope < COUNTER_OF_SALE ? (item_id)row->scope : 0 };
         reconcile_finding(reconcile, &seed, FINDING_COUNTER,
-            "user %016llx: counter of scope %llu says %llu, the orders make %llu",
+            "user %016llx: counter of scope %llu says %llu, the orders add up to %llu",
             (unsigned long long)row->user, (unsigned long long)row->scope,
             (unsigned long long)row->used, (unsigned long long)row->counted);
     }
@@ -206,10 +206,11 @@ enum status reconcile_money_read(struct reconcile *reconcile)
 {
     static const char *const texts[FINDINGS] = {
         [FINDING_PAYMENT_WITHOUT_ORDER] = "says that it paid an order which is not paid",
-        [FINDING_MONEY_UNUSED] = "is captured, to be given back, and no refund was asked for",
-        [FINDING_PAYMENT_LIVE] = "is still open, and its order is over",
-        [FINDING_REFUND_STUCK] = "is to be given back, and the provider refuses",
-        [FINDING_UNANSWERED] = "was closed without its provider's word, and may have been paid",
+        [FINDING_MONEY_UNUSED] = "is captured and must be refunded, but no refund was requested",
+        [FINDING_PAYMENT_LIVE] = "is still open, but its order is closed",
+        [FINDING_REFUND_STUCK] = "must be refunded, but the provider refuses",
+        [FINDING_UNANSWERED] =
+            "was closed without an answer of its provider and may have been paid",
     };
     struct order_store *store = reconcile->config.store;
     const uint64_t to = reconcile->payment + RECONCILE_SLICE;
@@ -231,7 +232,7 @@ enum status reconcile_money_read(struct reconcile *reconcile)
         reconcile->report.payments = reconcile->payment_last;
         if (reconcile->captured != reconcile->accounted && !money_has_findings(reconcile))
             reconcile_finding(reconcile, &(struct finding){ 0 }, FINDING_MONEY_TOTAL,
-                "%llu captured; refunds, late money and paid orders make %llu",
+                "%llu captured; refunds, late money and paid orders add up to %llu",
                 (unsigned long long)reconcile->captured, (unsigned long long)reconcile->accounted);
     }
     return status;

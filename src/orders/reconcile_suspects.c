@@ -65,7 +65,7 @@ static void suspect_tell(struct reconcile *reconcile, const struct question *que
     if (code == FINDING_MARK) {
         seed = (struct finding){ .item = question->user.item, .user = question->user.user };
         reconcile_finding(reconcile, &seed, code,
-            "user %016llx: the inventory counts %u units of item %u, the orders make %llu",
+            "user %016llx: the inventory counts %u units of item %u, the orders add up to %llu",
             (unsigned long long)seed.user, outcome->quantity, seed.item,
             (unsigned long long)question->user.counted + question->user.dead);
         return;

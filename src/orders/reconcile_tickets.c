@@ -49,13 +49,15 @@ static void order_judge_alone(struct reconcile *reconcile, const struct look_ord
             order->item, row->limit_per_user);
     if (order->state == ORDER_PAID && row->payments_paid == 0)
         reconcile_finding(reconcile, &seed, FINDING_PAID_WITHOUT_PAYMENT,
-            "order number %llu is paid, and no payment paid it", number);
+            "order number %llu is paid, but no payment paid it", number);
     if (order->state == ORDER_REFUNDED && row->payments_paid == 0)
         reconcile_finding(reconcile, &seed, FINDING_REFUNDED_WITHOUT_PAYMENT,
-            "order number %llu is refunded, and no payment paid it: has its money gone back?", number);
+            "order number %llu is refunded, but no payment paid it: check that the money was "
+            "refunded",
+            number);
     if (order->state == ORDER_REFUNDED && row->payments_paid > 0 && !row->refund_there)
         reconcile_finding(reconcile, &seed, FINDING_REFUND_MISSING,
-            "order number %llu is refunded, and no refund was asked for", number);
+            "order number %llu is refunded, but no refund was requested", number);
 }
 
 enum status reconcile_tickets_judge(struct reconcile *reconcile)

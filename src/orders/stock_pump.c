@@ -28,10 +28,10 @@ struct stock_pump {
 };
 
 static struct metric events_submitted = { .name = "stampede_stock_events_submitted_total",
-    .help = "Stock events brought to the inventory, repeats included.",
+    .help = "Stock events sent to the inventory, including repeats.",
     .kind = METRIC_COUNTER };
 static struct metric events_refused = { .name = "stampede_stock_events_refused_total",
-    .help = "Stock events that the inventory refused; a person must look.",
+    .help = "Stock events that the inventory refused; a person must check them.",
     .kind = METRIC_COUNTER };
 static struct metric events_open = { .name = "stampede_stock_events_open",
     .help = "Stock events in flight or waiting for their record.",

@@ -4,7 +4,7 @@
 #include "base/metrics.h"
 
 static struct metric waitlist_waiting = {
-    .name = "stampede_waitlist_waiting", .help = "Users who wait for units.", .kind = METRIC_GAUGE
+    .name = "stampede_waitlist_waiting", .help = "Users on a waitlist.", .kind = METRIC_GAUGE
 };
 
 void waitlist_start(struct waitlist *waitlist, const struct waitlist_config *config)
@@ -42,7 +42,7 @@ bool waitlist_answer(struct waitlist *waitlist, const struct inventory_answer *a
     /* A store that is away keeps nothing: the place is asked for once more, and refused again. */
     if (answer_is_final((enum answer)answer->outcome.answer)
         && store->ops->waitlist->pass(store, place) != STATUS_OK)
-        log_warn("orders", "place %llu in a waitlist can't be passed over now", (unsigned long long)place);
+        log_warn("orders", "waitlist entry %llu can't be skipped now", (unsigned long long)place);
     return true;
 }
 

@@ -423,7 +423,7 @@ static void calls_break_off(struct courier *courier)
             continue;
         curl_multi_remove_handle(courier->multi, flight->easy);
         flight_end(courier, flight);
-        call_fail(courier, call, "broken off: the program stops");
+        call_fail(courier, call, "aborted: the program stops");
     }
     calls_accept(courier);
     while (courier->waiting_count > 0)

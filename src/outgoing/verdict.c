@@ -55,7 +55,7 @@ bool verdict_answered(const struct outgoing_call *call, const char *name)
 {
     enum { TOO_MANY_REQUESTS = 429, SERVER_TROUBLE = 500 };
     if (call->result != OUTGOING_ANSWERED) {
-        log_warn("human", "%s gives no answer: %s", name, call->error);
+        log_warn("human", "%s does not answer: %s", name, call->error);
         return false;
     }
     if (call->status == TOO_MANY_REQUESTS || call->status >= SERVER_TROUBLE) {
@@ -87,11 +87,11 @@ enum verdict verdict_success_read(const struct outgoing_call *call, const char *
         : json_is_false(success)                 ? VERDICT_MACHINE
                                                  : VERDICT_NONE;
     if (verdict == VERDICT_NONE)
-        log_warn("human", "%s answers %d with something that is no verdict", name, call->status);
+        log_warn("human", "%s answers %d with something that is not a verdict", name, call->status);
     for (size_t i = 0; verdict == VERDICT_MACHINE && i < json_array_size(codes); i++) {
         const char *code = json_string_value(json_array_get(codes, i));
         if (code != NULL && code_is_ours(code)) {
-            log_warn("human", "%s refuses the question: %s; see human.outside_secret_file", name, code);
+            log_warn("human", "%s refuses the request: %s; see human.outside_secret_file", name, code);
             verdict = VERDICT_NONE;
         }
     }

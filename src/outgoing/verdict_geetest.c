@@ -68,7 +68,7 @@ static enum verdict geetest_read(const struct outgoing_call *call)
         verdict = VERDICT_MACHINE;
     else
         log_warn("human",
-            "geetest answers %d with something that is no verdict; see human.outside_site_key",
+            "geetest answers %d with something that is not a verdict; see human.outside_site_key",
             call->status);
     json_decref(answer);
     return verdict;

@@ -88,11 +88,11 @@ static const char *keys_open(struct alipay *alipay, const char *const *values)
     enum status status = sign_private_load(&alipay->ours, span_of(pem, size));
     explicit_bzero(pem, sizeof pem);
     if (status != STATUS_OK)
-        return "private_key_file is no RSA private key in PEM of 2048 bits or more";
+        return "private_key_file is not an RSA private key in PEM of 2048 bits or more";
     if (provider_file_read(values[SETTING_PUBLIC_KEY], pem, sizeof pem, &size) != STATUS_OK)
         return "public_key_file can't be read";
     if (sign_public_load(&alipay->theirs, span_of(pem, size), serial) != STATUS_OK)
-        return "public_key_file is no RSA public key in PEM of 2048 bits or more";
+        return "public_key_file is not an RSA public key in PEM of 2048 bits or more";
     return NULL;
 }
 
@@ -371,7 +371,7 @@ static json_t *answer_check(const struct alipay *alipay, const struct provider_t
     if (whole != NULL && json_object_get(whole, name) == NULL)
         name = "error_response";
     if (whole == NULL || !member_cut(reply, name, &raw)) {
-        provider_say(said, WORD_FORGED, "the answer is no JSON of the form that was asked for");
+        provider_say(said, WORD_FORGED, "the answer is not JSON of the expected form");
     } else if (!sign_holds(alipay->theirs, raw, provider_json_text(whole, "sign"))) {
         const json_t *unsure = json_object_get(whole, name);
         provider_say(said, WORD_FORGED, "the answer is not signed by Alipay; it says %.60s",
@@ -379,7 +379,7 @@ static json_t *answer_check(const struct alipay *alipay, const struct provider_t
     } else {
         inner = provider_json_read(raw);
         if (inner == NULL)
-            provider_say(said, WORD_FORGED, "the answer is no object");
+            provider_say(said, WORD_FORGED, "the answer is not an object");
     }
     json_decref(whole);
     return inner;
@@ -421,11 +421,11 @@ static void trade_read(const json_t *answer, struct provider_said *said)
         said->word = WORD_CAPTURED;
         memcpy(said->currency, "CNY", sizeof said->currency);
         if (!amount_read(provider_json_text(answer, "total_amount"), &said->amount))
-            provider_say(said, WORD_FORGED, "total_amount is no amount");
+            provider_say(said, WORD_FORGED, "total_amount is not an amount");
     } else if (provider_json_is(answer, "trade_status", "TRADE_CLOSED")) {
         said->word = WORD_CLOSED;
     } else if (!provider_json_is(answer, "trade_status", "WAIT_BUYER_PAY")) {
-        provider_say(said, WORD_FORGED, "trade_status is none that is known");
+        provider_say(said, WORD_FORGED, "trade_status is unknown");
     }
 }
 
@@ -456,7 +456,7 @@ static void success_read(
     provider_say(said, WORD_OPEN, "%s", "");
     if (!provider_name_copy(said->provider_id, sizeof said->provider_id, trade_no)
         || !provider_name_copy(said->url, sizeof said->url, code)) {
-        provider_say(said, WORD_FORGED, "trade_no or qr_code is no name");
+        provider_say(said, WORD_FORGED, "trade_no or qr_code is malformed");
         return;
     }
     switch (task->act) {
@@ -516,7 +516,7 @@ static const char *callback_check(struct alipay *alipay, const struct provider_c
     struct form *form = &alipay->form;
     uint64_t sent_s = 0;
     if (form_read(form, callback->body, alipay->room, sizeof alipay->room) != STATUS_OK)
-        return "the body is no form";
+        return "the body is not a form";
     const struct span signature = form_value(form, "sign");
     if (!span_equal(form_value(form, "sign_type"), SPAN("RSA2")))
         return "sign_type is not RSA2";
@@ -534,7 +534,7 @@ static const char *callback_check(struct alipay *alipay, const struct provider_c
         return "for another seller_id";
     if (beijing_time_read(form_value(form, "notify_time"), &sent_s) != STATUS_OK
         || !provider_fresh(sent_s, callback->now_ms, REPEATS_S + PROVIDER_FRESH_S, PROVIDER_FRESH_S))
-        return "notify_time is too old, or to come";
+        return "notify_time is too old or in the future";
     return NULL;
 }
 
@@ -554,7 +554,7 @@ static void alipay_callback(
     if (reference.size == 0 || !provider_name_copy(said->reference, sizeof said->reference, reference)
         || !provider_name_copy(
             said->provider_id, sizeof said->provider_id, form_value(form, "trade_no"))) {
-        provider_say(said, WORD_FORGED, "out_trade_no or trade_no is no name");
+        provider_say(said, WORD_FORGED, "out_trade_no or trade_no is malformed");
         return;
     }
     if (form_value(form, "gmt_refund").size > 0)
@@ -566,7 +566,7 @@ static void alipay_callback(
     said->word = WORD_CAPTURED;
     memcpy(said->currency, "CNY", sizeof said->currency);
     if (!amount_read(form_value(form, "total_amount"), &said->amount))
-        provider_say(said, WORD_FORGED, "total_amount is no amount");
+        provider_say(said, WORD_FORGED, "total_amount is not an amount");
 }
 
 const struct provider_ops alipay_provider = {

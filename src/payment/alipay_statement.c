@@ -110,7 +110,7 @@ enum status alipay_statement_read(struct statement_reader *reader)
         }
         const uint32_t count = statement_fields(line, fields);
         if (ended)
-            return statement_fail(reader, "a row behind the end of the table");
+            return statement_fail(reader, "there is a row after the end of the table");
         if (width > 0 && count != width)
             return statement_fail(reader, "%u fields where the header has %u", count, width);
         status = width > 0 ? row_read(reader, fields, columns)

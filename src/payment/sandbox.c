@@ -216,7 +216,7 @@ static void sandbox_read(struct provider *provider, const struct provider_task *
         provider_say(said, WORD_REFUSED, "status %d", call->status);
     else if (!sandbox_message_read(body, &message)
         || strcmp(message.reference, task->payment->reference) != 0)
-        provider_say(said, WORD_FORGED, "not about this payment");
+        provider_say(said, WORD_FORGED, "is about another payment");
     else
         said_of(&message, word_of(&message, task->act), said);
 }

@@ -59,7 +59,7 @@ static enum status key_read(const char *const *values, int setting, char out[KEY
     if (provider_file_read(values[setting], out, KEY_MAX + 1, size) != STATUS_OK)
         return setting_wrong(error, setting, "can't be read, is empty or too long");
     if (!header_safe(out))
-        return setting_wrong(error, setting, "holds other bytes than a key does");
+        return setting_wrong(error, setting, "holds characters that a key can't have");
     return STATUS_OK;
 }
 
@@ -491,7 +491,7 @@ static void event_read(const json_t *event, struct provider_said *said)
     const bool closed = type_is(type, "checkout.session.expired")
         || type_is(type, "checkout.session.async_payment_failed");
     if ((!captured && !closed) || !session_read(session, said) || said->reference[0] == '\0') {
-        provider_say(said, WORD_OPEN, "of no interest: %.80s", type);
+        provider_say(said, WORD_OPEN, "ignored: %.80s", type);
         return;
     }
     if (captured && said->word != WORD_CAPTURED) /* completed, but the money takes its time */

@@ -128,11 +128,11 @@ static enum status json_row(struct statement_reader *reader, const json_t *trans
     const json_t *source = json_object_get(transaction, "source");
     const struct span type = provider_json_text(transaction, "type");
     if (type.data == NULL)
-        return statement_fail(reader, "transaction %u is none", reader->rows + 1);
+        return statement_fail(reader, "transaction %u is malformed", reader->rows + 1);
     if (!kind_read(type, &row.kind))
         return STATUS_OK;
     if (!json_is_object(source))
-        return statement_fail(reader, "sources are not shown: ask with expand[]=data.source");
+        return statement_fail(reader, "sources are missing: export with expand[]=data.source");
     if (!currency_read(provider_json_text(source, "currency"), row.currency)
         || !provider_json_u64(source, "amount", &row.amount)
         || !provider_json_u64(transaction, "created", &created) || created > UINT32_MAX)

@@ -105,7 +105,7 @@ static const char *keys_open(struct wechat *wechat, const char *const *values)
     enum status status = sign_private_load(&wechat->ours, span_of(text, size));
     explicit_bzero(text, sizeof text);
     if (status != STATUS_OK)
-        return "private_key_file is no RSA private key in PEM of 2048 bits or more";
+        return "private_key_file is not an RSA private key in PEM of 2048 bits or more";
     status = provider_file_read(values[SETTING_API_KEY], text, sizeof text, &size);
     if (status == STATUS_OK && size == sizeof wechat->api_key)
         memcpy(wechat->api_key, text, sizeof wechat->api_key);
@@ -330,7 +330,7 @@ static const char *signed_check(struct wechat *wechat, struct span head, struct 
     if (plain.overflow || !sign_holds(wechat->theirs, text_span(&plain), signature))
         return "not signed by WeChat Pay";
     if (!provider_fresh(sent_s, now_ms, PROVIDER_FRESH_S, PROVIDER_FRESH_S))
-        return "its time is too old, or to come";
+        return "its time is too old or in the future";
     return NULL;
 }
 
@@ -349,7 +349,7 @@ static void transaction_read(const struct wechat *wechat, const json_t *json, st
     if (reference.size == 0 || !provider_name_copy(said->reference, sizeof said->reference, reference)
         || !provider_name_copy(said->provider_id, sizeof said->provider_id,
             provider_json_text(json, "transaction_id"))) {
-        provider_say(said, WORD_FORGED, "out_trade_no or transaction_id is no name");
+        provider_say(said, WORD_FORGED, "out_trade_no or transaction_id is malformed");
         return;
     }
     /* REFUND: somebody has sent the money back by hand before we knew of it. */
@@ -364,7 +364,7 @@ static void transaction_read(const struct wechat *wechat, const json_t *json, st
         currency = SPAN("CNY"); /* it may be left out */
     if (!provider_json_u64(amount, "total", &said->amount)
         || !provider_name_copy(said->currency, sizeof said->currency, currency))
-        provider_say(said, WORD_FORGED, "amount is no amount");
+        provider_say(said, WORD_FORGED, "amount is not an amount");
 }
 
 /* ---- answers ---- */
@@ -428,7 +428,7 @@ static void refund_read(const struct provider_task *task, const json_t *json, st
     }
     if (!provider_name_copy(
             said->provider_id, sizeof said->provider_id, provider_json_text(json, "refund_id"))) {
-        provider_say(said, WORD_FORGED, "refund_id is no name");
+        provider_say(said, WORD_FORGED, "refund_id is malformed");
         return;
     }
     if (!provider_json_u64(json_object_get(json, "amount"), "refund", &amount)
@@ -444,7 +444,7 @@ static void success_read(const struct wechat *wechat, const struct provider_task
     const json_t *json, struct provider_said *said)
 {
     if (json == NULL && task->act != PROVIDER_CLOSE) {
-        provider_say(said, WORD_FORGED, "the answer is no JSON object");
+        provider_say(said, WORD_FORGED, "the answer is not a JSON object");
         return;
     }
     switch (task->act) {
@@ -518,7 +518,7 @@ static void notice_read(struct wechat *wechat, const json_t *notice, struct prov
     }
     json_t *transaction = resource_open(wechat, notice);
     if (transaction == NULL)
-        provider_say(said, WORD_FORGED, "the transaction in it can't be opened");
+        provider_say(said, WORD_FORGED, "the transaction in it can't be decrypted");
     else
         transaction_read(wechat, transaction, said);
     json_decref(transaction);
@@ -535,7 +535,7 @@ static void wechat_callback(
     }
     json_t *notice = provider_json_read(callback->body);
     if (notice == NULL)
-        provider_say(said, WORD_FORGED, "the body is no JSON object");
+        provider_say(said, WORD_FORGED, "the body is not a JSON object");
     else
         notice_read(wechat, notice, said);
     json_decref(notice);

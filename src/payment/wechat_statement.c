@@ -96,11 +96,11 @@ static enum status sums_read(struct statement_reader *reader, uint32_t rows)
         || ticked_fields(line, fields) == 0 || span_to_u64(fields[0], &said) != STATUS_OK)
         return statement_fail(reader, "the row of sums is missing: the file is cut");
     if (said != rows)
-        return statement_fail(reader, "the file says that it has %llu rows, and has %u",
-            (unsigned long long)said, rows);
+        return statement_fail(
+            reader, "the file announces %llu rows but has %u", (unsigned long long)said, rows);
     while (statement_line(reader, false, &line)) {
         if (line.size > 0)
-            return statement_fail(reader, "a line behind the row of sums");
+            return statement_fail(reader, "there is a line after the row of sums");
     }
     return STATUS_OK;
 }

@@ -26,14 +26,13 @@ static const struct verb verbs[] = {
     { "serve", serve_main, "run the server" },
     { "demo", demo_main, "run a server with a sale to play with" },
     { "config", config_main, "print all settings as the server would see them" },
-    { "admin", admin_cli_main,
-        "products, sales, items, stock, orders: the admin API from the command line" },
+    { "admin", admin_cli_main, "manage products, sales, items, stock and orders through the admin API" },
     { "reconcile", reconcile_main, "compare database and inventory of a running server" },
-    { "restore", restore_main, "bring an older database up to the journal that is beside it" },
+    { "restore", restore_main, "update an older database from the journal beside it" },
     { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
-    { "draw", draw_main, "check the draw of a waiting room, from what the server has published" },
+    { "draw", draw_main, "check the draw of a waiting room from the published data" },
     { "key", key_command_main, "make and list admin keys" },
-    { "mint", mint_main, "passes and sessions for rehearsals, signed with the data folder's own secret" },
+    { "mint", mint_main, "make passes and sessions for rehearsals, signed with the data folder's secret" },
 };
 
 static int help(FILE *out)
@@ -60,6 +59,6 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
         return help(stdout);
-    fprintf(stderr, "stampede: there is no command %s\n\n", argv[1]);
+    fprintf(stderr, "stampede: unknown command '%s'\n\n", argv[1]);
     return help(stderr);
 }

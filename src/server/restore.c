@@ -90,9 +90,9 @@ enum status restore_check(struct disk *folder, struct order_store *store,
         status = high_water_compare(mark, store, &older, what);
     if (status == STATUS_OK && (older || mark->restoring)) {
         snprintf(error, CONFIG_ERROR,
-            "the database is older than it was. If a backup was put back on purpose, run: stampede"
-            " restore. %s%.120s",
-            older ? "It has " : "That was begun, and has not ended", what);
+            "the database is older than before. If you put back a backup on purpose, run: "
+            "stampede restore. %s%.120s",
+            older ? "It has " : "That was started and has not finished", what);
         return STATUS_CONFLICT;
     }
     if (status == STATUS_OK)
@@ -194,8 +194,8 @@ static bool numbers_keep(struct restore *restore)
         status = engine_numbers_raise(restore->store, embedded_engine(restore->embedded));
     if (status != STATUS_OK)
         return failed(restore, "the numbers of the lost database can't be kept", status);
-    printf("%s%s\n", older ? "The database is older than it was; it has " : "",
-        older ? restore->lost : "The database is not older than it was.");
+    printf("%s%s\n", older ? "The database is older than before; it has " : "",
+        older ? restore->lost : "The database is not older than before.");
     return true;
 }
 

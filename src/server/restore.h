@@ -8,7 +8,7 @@
 #include "config/high_water.h"
 #include "inventory/engine.h"
 
-/* Before the server runs. Refuses a database that is older than it was, and says in what. Else: no
+/* Before the server runs. Refuses a database that is older than before, and says in what. Else: no
  * number that was given is given again, and `mark` is written with what is reserved from here on. */
 MUST_CHECK enum status restore_check(struct disk *folder, struct order_store *store,
     const struct engine *engine, struct high_water *mark, char error[CONFIG_ERROR]);

@@ -120,7 +120,7 @@ static void housekeeper_thread(void *context)
     bool warned = false;
     metrics_thread_enter();
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
-        log_warn("server", "the housekeeper's priority can't be lowered");
+        log_warn("server", "the priority of the housekeeper can't be lowered");
     while (!atomic_load(&server->stop_housekeeper)) {
         /* A fault is logged where it happens, and the next round tries again. */
         if (embedded_housekeep(server->embedded) == STATUS_OK)
@@ -217,7 +217,7 @@ static bool store_open(struct server *server)
     if (journal_queue_open(&server->queue, &config, journal) != STATUS_OK)
         return failed(server, "the journal can't be read for orders");
     if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
-        return failed(server, "the database does not take the first rows");
+        return failed(server, "the first rows can't be written to the database");
     return restore_check(server->folder.root, server->store, embedded_engine(server->embedded),
                &server->high_water, server->error)
         == STATUS_OK;
@@ -251,7 +251,7 @@ static bool desk_make(struct server *server)
         .bans = &server->bans,
         .turns = &server->turns };
     if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
-        return failed(server, "the store thread can't be made");
+        return failed(server, "the store thread can't be created");
     embedded_port(server->embedded, server->edge_count, desk_wake(server->desk));
     embedded_port(server->embedded, server->edge_count + 1, desk_wake(server->desk));
     embedded_port(server->embedded, server->edge_count + 2, desk_wake(server->desk));
@@ -357,7 +357,7 @@ static void limits_raise(struct server *server)
         limit.rlim_cur, server->edge_count, (uint32_t)server->config.connections_max);
     if (fit < server->config.connections_max)
         log_warn("server",
-            "only %llu files may be open: %u connections for each edge instead of "
+            "the limit of open files is %llu: %u connections for each edge instead of "
             "server.connections_max (%llu); raise the limit (LimitNOFILE, ulimit -n)",
             (unsigned long long)limit.rlim_cur, fit, (unsigned long long)server->config.connections_max);
     server->config.connections_max = fit;
@@ -469,7 +469,7 @@ static void threads_stop(struct server *server)
     thread_join(&server->sync_thread);
     if (!embedded_failed(server->embedded) && embedded_idle(server->embedded)
         && embedded_snapshot_now(server->embedded) != STATUS_OK)
-        log_warn("server", "no snapshot at the end: the next start replays more of the log");
+        log_warn("server", "no snapshot on shutdown: the next start replays more of the log");
 }
 
 static void server_close(struct server *server)
@@ -521,9 +521,9 @@ static void settings_reload(struct server *server)
         status = settings_make(&settings, &config, error);
     if (status == STATUS_OK) {
         handover_put(&server->settings, &server->turns, settings);
-        log_info("server", "settings loaded again");
+        log_info("server", "settings reloaded");
     } else {
-        log_error("server", "settings stay as they were: %s", error);
+        log_error("server", "settings not reloaded: %s", error);
     }
     sd_notify(0, "READY=1");
 }
@@ -540,7 +540,7 @@ static bool server_watch(struct server *server, const sigset_t *signals)
             settings_reload(server);
         handover_collect(&server->settings, &server->turns);
         if (embedded_failed(server->embedded)) {
-            log_error("server", "the journal has failed: stopping at once, nothing more is answered");
+            log_error("server", "the journal has failed: stopping at once without further answers");
             return false;
         }
     }

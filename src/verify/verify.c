@@ -374,13 +374,19 @@ static int usage(const char *wrong)
     if (wrong != NULL)
         fprintf(stderr, "stampede verify: %s\n", wrong);
     fprintf(wrong != NULL ? stderr : stdout,
-        "usage: stampede verify DIR [--user SUBJECT|ID] [--item N] [--at TIME] [--json] [--quiet]\n"
-        "  Replays the journal of a data folder and checks that every unit is accounted for.\n"
-        "  --user   why this user won or did not: the shop's name for the user, or 16 hex digits\n"
-        "  --item   only this item in tables\n"
-        "  --at     counts at that moment: ms since 1970, or 2026-11-11T12:00:00.250Z\n"
-        "  --json   the report as JSON      --quiet   the last line only\n"
-        "  exit: 0 all checks hold, 1 a check failed, 2 the folder or its journal can't be read\n");
+        "usage: stampede verify DIR [--user SUBJECT|ID] [--item N] [--at TIME] [--json] "
+        "[--quiet]\n"
+        "  Replays the journal of a data folder and checks that every unit is accounted "
+        "for.\n"
+        "  --user   explain why this user won or not: the shop's name of the user, or 16 hex "
+        "digits\n"
+        "  --item   show only this item in tables\n"
+        "  --at     show the counts at this moment: ms since 1970, or "
+        "2026-11-11T12:00:00.250Z\n"
+        "  --json   print the report as JSON\n"
+        "  --quiet  print only the last line\n"
+        "  exit: 0 all checks hold, 1 a check failed, 2 the folder or its journal can't be "
+        "read\n");
     return wrong != NULL ? VERIFY_DAMAGED : VERIFY_HOLDS;
 }
 
@@ -396,13 +402,13 @@ static const char *argument_take(struct verify_options *options, char **argv, in
     } else if (name[0] != '-' && options->folder == NULL) {
         options->folder = name;
     } else if (name[0] != '-') {
-        return "more than one folder";
+        return "more than one data folder";
     } else {
         *used = 2;
         if (strcmp(name, "--user") != 0 && strcmp(name, "--item") != 0 && strcmp(name, "--at") != 0)
             return "unknown option";
         if (value == NULL || value[0] == 0)
-            return "an option is without its value";
+            return "an option has no value";
         if (strcmp(name, "--user") == 0)
             options->user = value;
         else if (strcmp(name, "--item") == 0)
@@ -428,7 +434,7 @@ int verify_main(int argc, char **argv)
             return usage(wrong);
     }
     if (options.folder == NULL)
-        return usage("which data folder?");
+        return usage("missing data folder");
     log_level_set(LOG_ERROR); /* the report says it */
     const enum verify_result result = verify_run(&options, stdout);
     return fflush(stdout) == 0 ? (int)result : VERIFY_DAMAGED;

@@ -10,19 +10,19 @@ static const struct {
     const char *name, *title;
 } check_names[VERIFY_CHECKS] = {
     [CHECK_CHAIN] = { "chain", "hash chain of the journal" },
-    [CHECK_OUTCOMES] = { "outcomes", "every record has the outcome that replay comes to" },
+    [CHECK_OUTCOMES] = { "outcomes", "every record has the outcome that the replay gives" },
     [CHECK_CONSERVATION] = { "conservation", "units add up at every position, none oversold (I1, I2)" },
     [CHECK_WINDOW] = { "window", "wins only inside the sale's window (I11)" },
     [CHECK_NUMBERS] = { "numbers", "ticket numbers follow each other, none twice (I13)" },
     [CHECK_STATE] = { "state", "tickets, counters, limits and counts agree (I1, I2, I4)" },
     [CHECK_SNAPSHOTS] = { "snapshots", "snapshots equal the replay (I15)" },
-    [CHECK_DATABASE] = { "database", "the database is there, and SQLite finds it whole" },
+    [CHECK_DATABASE] = { "database", "the database exists, and SQLite finds no damage" },
     [CHECK_DATA_ID] = { "data_id", "journal and database belong together" },
     [CHECK_POSITION] = { "position", "the database is not ahead of the log" },
     [CHECK_ORDERS] = { "orders", "each ticket has its order, each order its ticket (I5)" },
-    [CHECK_ORDER_STATES] = { "order_states", "orders and tickets are equally far (I9)" },
+    [CHECK_ORDER_STATES] = { "order_states", "orders and tickets are in the same state (I9)" },
     [CHECK_STOCK] = { "stock", "sold in the database = held and sold in the log (I16)" },
-    [CHECK_MONEY] = { "money", "what came in has paid an order, waits, or goes back (I9)" },
+    [CHECK_MONEY] = { "money", "all money paid an order, waits, or is refunded (I9)" },
     [CHECK_AUDIT] = { "audit", "audit chain (I19)" },
 };
 
@@ -98,7 +98,7 @@ static void checks_tell(const struct verify *verify, FILE *out)
 static void limit_tell(FILE *out, const char *of, uint32_t limit)
 {
     if (limit == 0)
-        fprintf(out, "none per %s", of);
+        fprintf(out, "no limit per %s", of);
     else
         fprintf(out, "%u per %s", limit, of);
 }

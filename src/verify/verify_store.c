@@ -100,7 +100,7 @@ void verify_store_open(struct verify *verify)
     verify->checks[CHECK_DATA_ID].looked = 1;
     if (secret != 0 && secret != data_folder_secret_check(&verify->folder))
         verify_fail(verify, CHECK_DATA_ID,
-            "the secret in the file identity is not the one that this database was used with");
+            "the secret in the file identity does not belong to this database");
     const uint64_t data_id = verify->store_data_id;
     if (data_id != verify->folder.data_id && data_id != 0) { /* 0: a new one, see verify.c */
         verify_fail(verify, CHECK_DATA_ID, "journal has %016" PRIx64 ", database has %016" PRIx64,
@@ -315,7 +315,7 @@ static enum status items_compare(struct comparison *comparison)
     }
     for (item_id id = 1; id < verify->config.items_max; id++)
         if (verify->engine.items[id].sale != 0 && !comparison->sums[id].in_store)
-            verify_fail(verify, CHECK_STOCK, "item %u is in the log and not in the database", id);
+            verify_fail(verify, CHECK_STOCK, "item %u is in the log but not in the database", id);
     return STATUS_OK;
 }
 

@@ -36,7 +36,7 @@ void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *p
 {
     if (progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED)
         alarm_raise(ALARM_DATABASE_AWAY, desk->now_ms, "orders wait: %s",
-            progress->trouble == NULL ? "no more is known" : progress->trouble);
+            progress->trouble == NULL ? "no further information" : progress->trouble);
     else
         alarm_clear(ALARM_DATABASE_AWAY);
     if (progress->dead > 0)
@@ -49,21 +49,20 @@ void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
 {
     if (pump->refused > 0)
         alarm_raise(ALARM_STOCK_EVENT_REFUSED, desk->now_ms,
-            "%u stock events are refused by the inventory: stampede reconcile", pump->refused);
+            "the inventory refused %u stock events: run stampede reconcile", pump->refused);
     else
         alarm_clear(ALARM_STOCK_EVENT_REFUSED);
     const struct board *board = embedded_board(desk->config.embedded);
     if (atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
-        alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no room for the journal: wins are stopped");
+        alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no space for the journal: wins are stopped");
     else
         alarm_clear(ALARM_DISK_FULL);
     const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
     const uint64_t tickets_max = desk->config.config->tickets_max;
     if (tickets * 100 >= tickets_max * TICKETS_ALARM_PERCENT)
         alarm_raise(ALARM_TICKETS, desk->now_ms,
-            "%llu of %llu tickets are used, returned ones count: raise data.tickets_max and "
-            "restart "
-            "before wins stop",
+            "%llu of %llu tickets are used (returned ones included): raise data.tickets_max and "
+            "restart before wins stop",
             (unsigned long long)tickets, (unsigned long long)tickets_max);
     else
         alarm_clear(ALARM_TICKETS);

@@ -42,7 +42,7 @@ static struct metric found_metrics[WATCH_RULES] = { FOUND("rate"), FOUND("failur
 static struct metric banned_metrics[WATCH_RULES] = { BANNED("rate"), BANNED("failures"),
     BANNED("crowd"), BANNED("roaming"), BANNED("timing"), BANNED("unpaid") };
 static struct metric lost_metric = { .name = "stampede_watch_lost_total",
-    .help = "Rows of the edges' tables that gave way to others.",
+    .help = "Rows evicted from the tables of the edges.",
     .kind = METRIC_COUNTER };
 
 static uint8_t mode_of(const char *name)

@@ -84,7 +84,8 @@ void desk_bans_turn(struct desk *desk)
         handover_put(desk->config.bans, desk->config.turns, set);
         desk->bans_next_ms = next_ms < desk->now_ms + TIDY_MS ? desk->now_ms + TIDY_MS : next_ms;
     } else {
-        log_warn("desk", "bans can't be read now (%s); the old ones hold", status_name(status));
+        log_warn("desk", "bans can't be read now (%s); the previous ones stay in force",
+            status_name(status));
         desk->bans_next_ms = desk->now_ms + TRY_AGAIN_MS;
     }
     desk->bans_stale = false;

@@ -52,7 +52,7 @@ static void callback_job(struct desk *desk, struct job *job, struct provider *pr
     ops->callback(provider, &callback, &said);
     if (said.word == WORD_FORGED) {
         metric_add(&callbacks_forged, 1);
-        log_warn("cashier", "a callback in the name of %s is refused: %s", ops->name, said.error);
+        log_warn("cashier", "a callback in the name of %s was refused: %s", ops->name, said.error);
         receipt_reply(job, &ops->refused);
         return;
     }

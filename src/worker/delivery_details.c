@@ -38,8 +38,8 @@ bool details_check(struct job *job, const struct order_details *details)
         || !detail_is_clean(details->address) || !detail_is_clean(details->note))
         wrong = "Control characters are not allowed.";
     else if (!phone_is_good(details->phone))
-        wrong = "phone must have at least three digits; besides these it takes spaces, brackets, "
-                "hyphens, and a + in front.";
+        wrong = "phone must have at least three digits; spaces, brackets, hyphens and a leading + "
+                "are allowed.";
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     return wrong == NULL;

@@ -57,7 +57,7 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     struct provider *provider =
         desk_provider_find(desk, span_from_string(asked->payment->provider), &index);
     if (provider == NULL) { /* an answer, so that it waits its turn and holds up nobody else's */
-        log_error("cashier", "payment %s is of provider %s, which is not in payment.providers",
+        log_error("cashier", "payment %s belongs to provider %s, which is not in payment.providers",
             asked->payment->reference, asked->payment->provider);
         said = (struct provider_said){ .word = WORD_AGAIN, .error = "not in payment.providers" };
         cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
@@ -188,12 +188,12 @@ enum status desk_payment_adopt(struct desk *desk, const char *provider, const ch
     const enum status status = store->ops->order_by_ticket(store, search.ticket, &order);
     if (status == STATUS_NOT_FOUND) {
         alarm_raise(ALARM_PAYMENT_UNKNOWN, desk->now_ms,
-            "%s tells of payment %s, whose order is not in the database", provider, reference);
+            "%s reports payment %s, whose order is not in the database", provider, reference);
         return STATUS_AWAY;
     }
     if (status != STATUS_OK)
         return status;
-    log_warn("cashier", "payment %s of %s was not in the database; it is taken up again", reference,
+    log_warn("cashier", "payment %s of %s was not in the database; it was added again", reference,
         provider);
     snprintf(search.provider, sizeof search.provider, "%s", provider);
     snprintf(search.reference, sizeof search.reference, "%s", reference);
@@ -226,7 +226,7 @@ static enum status sandbox_open_bank(struct desk *desk, const char *secret_file,
         .short_paid = (uint32_t)config->sandbox_short_paid,
         .delay_ms = (uint32_t)config->sandbox_delay_ms };
     metric_set(&sandbox_on, 1);
-    alarm_raise(ALARM_TEST_MODE, clock_wall_ms(), "the sandbox takes the payments: no real money moves");
+    alarm_raise(ALARM_TEST_MODE, clock_wall_ms(), "the sandbox handles the payments: no real money moves");
     return STATUS_OK;
 }
 
@@ -252,7 +252,7 @@ static enum status provider_open(
             status = sandbox_secret_keep(config->folder, secret_name);
             values[i] = own_secret;
             if (status != STATUS_OK)
-                snprintf(error, CONFIG_ERROR, "%.200s can't be read or made: %s", own_secret,
+                snprintf(error, CONFIG_ERROR, "%.200s can't be read or created: %s", own_secret,
                     status == STATUS_IO ? strerrordesc_np(errno) : status_name(status));
         }
         if (sandbox && status == STATUS_OK && strcmp(ops->settings[i].name, "secret_file") == 0)
@@ -277,7 +277,7 @@ static enum status providers_open(struct desk *desk, char error[CONFIG_ERROR])
             && !span_equal(name, span_from_string(provider_table[at]->name)))
             at++;
         if (provider_table[at] == NULL || desk_provider_find(desk, name, &index) != NULL) {
-            snprintf(error, CONFIG_ERROR, "payment.providers: %.*s is not known, or twice",
+            snprintf(error, CONFIG_ERROR, "payment.providers: %.*s is unknown or occurs twice",
                 (int)(name.size < 40 ? name.size : 40), name.data);
             return STATUS_BAD_INPUT;
         }

@@ -175,7 +175,7 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
         return false;
     }
     if (answer != MOVE_UNKNOWN)
-        log_info("desk", "order %016llx is %s: %s comes too late or does not fit",
+        log_info("desk", "order %016llx is %s: %s is too late or not possible",
             (unsigned long long)funnel_order_id(desk->config.keys, move->ticket),
             order_state_name((enum order_state)after->state), events[move->event]);
     if (answer == MOVE_UNKNOWN)
@@ -184,7 +184,7 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
         job_reply_problem(job, PROBLEM_AMOUNT_MISMATCH, NULL, SPAN_NONE);
     else if (answer == MOVE_NO_PAYMENT)
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "No payment of this order is known. See stampede reconcile.", SPAN_NONE);
+            "There is no known payment of this order. See stampede reconcile.", SPAN_NONE);
     else if (answer == MOVE_REFERENCE_USED)
         job_reply_problem(job, PROBLEM_REFERENCE_USED, NULL, SPAN_NONE);
     else

@@ -101,7 +101,7 @@ static void start_refused(struct pay_start *start, enum start_answer answer)
 {
     start->problem = start_problems[answer];
     if (answer == START_TOO_LATE)
-        start->detail = "The time to pay is over.";
+        start->detail = "The time to pay has passed.";
     else if (answer == START_REFUSED && start->after.state == ORDER_PAID)
         start->problem = PROBLEM_ALREADY_PAID;
 }
@@ -176,7 +176,8 @@ static const struct provider *provider_choose(struct desk *desk, struct job *job
     const struct provider *provider =
         given ? desk_provider_find(desk, span_from_string(name), &index) : NULL;
     if (provider == NULL)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "provider must be one of GET /v1/payments.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_BAD_VALUE, "provider must be one that GET /v1/payments lists.", SPAN_NONE);
     return provider;
 }
 
@@ -297,7 +298,8 @@ static void intent_order_pay(
     else if (start.status == STATUS_OK)
         payment_start(desk, &after, intent->provider, &start);
     if (start.status != STATUS_OK)
-        verdict_keep(desk, order->ticket, PROBLEM_UNAVAILABLE, "The database is away. Try again shortly.");
+        verdict_keep(desk, order->ticket, PROBLEM_UNAVAILABLE,
+            "The database is unavailable. Try again shortly.");
     else if (start.problem != PROBLEM_NONE)
         verdict_keep(desk, order->ticket, start.problem, start.detail);
     desk_order_changed(desk, order->ticket, order->user);

@@ -74,8 +74,8 @@ static void order_missing(struct desk *desk, struct job *job)
     if (desk_ask(desk, &command, &outcome) != STATUS_OK)
         job_reply_status(job, STATUS_AWAY);
     else if (outcome.answer == ANSWER_FOUND && outcome.user == job->user)
-        job_reply_problem(
-            job, PROBLEM_IN_PROGRESS, "The order is being written. Try again shortly.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_IN_PROGRESS,
+            "The order is still being written. Try again shortly.", SPAN_NONE);
     else
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
 }

@@ -74,7 +74,7 @@ static struct desk_room *room_take(struct desk *desk, sale_id sale)
     room = room_find(desk, 0);
     if (room == NULL) {
         if (!desk->rooms.full_told)
-            log_error("desk", "more than %u waiting rooms at once: the room of sale %u does not move",
+            log_error("desk", "more than %u waiting rooms at once: the room of sale %u does not advance",
                 DESK_ROOMS_MAX, sale);
         desk->rooms.full_told = true;
         return NULL;
@@ -170,9 +170,8 @@ static bool beacon_decided(struct desk *desk, struct desk_room *room,
     if (row->beacon_state == BEACON_OPEN && gone_in) { /* a restore has lost what was decided */
         if (!room->told)
             log_error("desk",
-                "sale %u: people have gone in by a draw whose beacon is not in the database any "
-                "more:"
-                " the room stands still until its value is given again",
+                "sale %u: the draw of this room used a beacon value that is no longer in the "
+                "database: nobody is admitted until the value is sent again",
                 sale->id);
         room->told = true;
         rooms_show_halt(desk->config.rooms, sale->id);

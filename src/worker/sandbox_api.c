@@ -45,7 +45,7 @@ static const int answer_status[] = {
 
 static void network_broken(struct job *job)
 {
-    job_reply_problem(job, PROBLEM_UNAVAILABLE, "The sandbox plays a broken network.", SPAN_NONE);
+    job_reply_problem(job, PROBLEM_UNAVAILABLE, "The sandbox simulates a network failure.", SPAN_NONE);
 }
 
 static void message_reply(
@@ -234,5 +234,6 @@ void desk_sandbox_answered(struct desk *desk, const struct outgoing_call *call)
 {
     desk->money.bank_flights--;
     if (call->result != OUTGOING_ANSWERED || call->status >= 300)
-        log_warn("sandbox", "a callback to %s was not taken: %d %s", call->url, call->status, call->error);
+        log_warn("sandbox", "a callback to %s was not accepted: %d %s", call->url, call->status,
+            call->error);
 }

@@ -11,18 +11,18 @@ enum { READ_ROWS = 32 };
 static const char *const conflict_texts[] = {
     [CONFLICT_NONE] = "refused",
     [CONFLICT_OTHER_TOTAL] =
-        "it is preheated with another total: use adjust to add or remove units",
+        "the item is preheated with another total: use adjust to add or remove units",
     [CONFLICT_BAD_SPLIT] = "channels and safety stock do not add up to total - locked - sold",
     [CONFLICT_ALREADY_OPEN] = "the sale has started: its start can't be moved",
-    [CONFLICT_ENDED] = "the sale is over",
+    [CONFLICT_ENDED] = "the sale has ended",
     [CONFLICT_BAD_WINDOW] = "end_ms must be after start_ms",
     [CONFLICT_NOT_PREHEATED] = "no item of the sale is preheated",
     [CONFLICT_BAD_MOVE] = "not possible from the present state",
     [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
     [CONFLICT_OTHER_LIMIT] =
         "a sale with preheated items keeps its limit (it may be raised) and its one_open_order",
-    [CONFLICT_OTHER_TERMS] = "it is preheated with another price, limit or time to pay",
-    [CONFLICT_HAS_BUYERS] = "somebody has bought it: its price and limit stay as they are",
+    [CONFLICT_OTHER_TERMS] = "the item is preheated with another price, limit or time to pay",
+    [CONFLICT_HAS_BUYERS] = "units were already sold: price and limit can't be changed any more",
 };
 
 const char *conflict_text(uint8_t conflict)

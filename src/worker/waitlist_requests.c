@@ -48,7 +48,7 @@ static bool item_check(const struct desk *desk, struct job *job, item_id id, str
 {
     const struct catalog *catalog = handover_get(desk->config.catalog);
     if (!desk->config.config->waitlist_enabled) {
-        job_reply_problem(job, PROBLEM_NOT_FOUND, "There is no waitlist here.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_NOT_FOUND, "This shop has no waitlist.", SPAN_NONE);
         return false;
     }
     if (catalog != NULL && catalog_item_find(catalog, id) != NULL
@@ -175,7 +175,7 @@ void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id)
         place_reply(desk, job, 200, &place);
     else if (place.state == PLACE_OFFERED)
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "Units are offered to you: cancel the order instead.", SPAN_NONE);
+            "You already have an offer: cancel its order instead.", SPAN_NONE);
     else
         job_reply_problem(job, PROBLEM_NOT_WAITING, NULL, SPAN_NONE);
 }

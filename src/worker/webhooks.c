@@ -24,13 +24,13 @@ static_assert((int)WEBHOOKS_FLIGHT_MAX <= (int)OUTBOX_SETTLE_MAX, "all answers a
 #define RESULT(variable, label) \
     static struct metric variable = { .name = "stampede_webhooks_total", \
         .labels = "result=\"" label "\"", \
-        .help = "Tries to tell the shop of a change, by what came of them", \
+        .help = "Attempts to deliver a message to the shop, by result", \
         .kind = METRIC_COUNTER }
 RESULT(taken_total, "delivered");
 RESULT(again_total, "retried");
 RESULT(failed_total, "failed");
 static struct metric open_count = { .name = "stampede_webhooks_open",
-    .help = "Messages that the shop has not taken yet",
+    .help = "Messages that the shop has not accepted yet",
     .kind = METRIC_GAUGE };
 
 static const char *const event_names[ORDER_STATES] = {
@@ -186,7 +186,7 @@ static void rows_count(struct desk *desk)
         return;
     if (count > 0)
         alarm_raise(ALARM_WEBHOOK_FAILED, desk->now_ms,
-            "the shop did not take %llu messages: GET /admin/v1/webhooks?state=failed",
+            "the shop did not accept %llu messages: GET /admin/v1/webhooks?state=failed",
             (unsigned long long)count);
     else
         alarm_clear(ALARM_WEBHOOK_FAILED);
@@ -227,7 +227,7 @@ static void due_send(struct desk *desk)
 static void failure_say(const struct outbox_result *result, const char *why)
 {
     metric_add(&failed_total, 1);
-    log_error("webhooks", "message %llu is given up: %s (status %d %s); webhook replay sends it again",
+    log_error("webhooks", "message %llu was given up: %s (status %d %s); webhook replay sends it again",
         (unsigned long long)result->id, why, result->http_status, result->error);
 }
 
@@ -255,17 +255,17 @@ void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call)
         break;
     case WEBHOOK_GONE:
         result->state = OUTBOX_FAILED;
-        failure_say(result, "the receiver wants no more of it");
+        failure_say(result, "the receiver asked to stop");
         break;
     case WEBHOOK_AGAIN:
         if (webhook_delay(tries, &webhooks->random, &delay_ms)) {
             result->next_ms = desk->now_ms + delay_ms;
             metric_add(&again_total, 1);
-            log_warn("webhooks", "message %llu was not taken (status %d %s), try %u",
+            log_warn("webhooks", "message %llu was not accepted (status %d %s), attempt %u",
                 (unsigned long long)id, result->http_status, result->error, tries);
         } else {
             result->state = OUTBOX_FAILED;
-            failure_say(result, "that was the last try");
+            failure_say(result, "that was the last attempt");
         }
         break;
     }

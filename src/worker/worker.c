@@ -112,8 +112,7 @@ void job_reply_json(struct job *job, int status, const struct text *body)
     char bytes[RESPONSE_HEAD_BYTES];
     struct text head = text_in(bytes, sizeof bytes);
     if (body->overflow) {
-        job_reply_problem(
-            job, PROBLEM_INTERNAL, "The answer is too long; ask for less at once.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_INTERNAL, "The answer is too long: ask for fewer rows.", SPAN_NONE);
         return;
     }
     http_reply_head(&head, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"),
@@ -163,13 +162,14 @@ void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms)
 void job_reply_status(struct job *job, enum status status)
 {
     if (status == STATUS_AWAY)
-        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The database is away. Try again shortly.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_UNAVAILABLE, "The database is unavailable. Try again shortly.", SPAN_NONE);
     else if (status == STATUS_UNKNOWN)
         job_reply_problem(job, PROBLEM_OUTCOME_UNKNOWN, NULL, SPAN_NONE);
     else if (status == STATUS_NOT_FOUND)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else if (status == STATUS_REFUSED || status == STATUS_CONFLICT)
-        job_reply_problem(job, PROBLEM_CONFLICT, "The database refused this.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_CONFLICT, "The database refused the change.", SPAN_NONE);
     else {
         log_error("desk", "a request failed: %s", status_name(status));
         job_reply_problem(job, PROBLEM_INTERNAL, NULL, SPAN_NONE);
@@ -215,7 +215,8 @@ static void catalog_turn(struct desk *desk)
         return;
     const enum status status = catalog_build(&catalog, desk->config.store);
     if (status != STATUS_OK) {
-        log_warn("desk", "the catalog can't be read now (%s); the old one stays", status_name(status));
+        log_warn("desk", "the catalog can't be read now (%s); the previous one stays in use",
+            status_name(status));
         return;
     }
     desk->catalog_stale = false;
@@ -308,7 +309,7 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
     atomic_store(&desk->lag, progress->lag);
     atomic_store(&desk->writer_state, progress->state);
     if (progress->lag > bound && !held) {
-        log_error("desk", "orders are %llu records behind: no more wins until they catch up",
+        log_error("desk", "orders are %llu records behind: wins stop until they catch up",
             (unsigned long long)progress->lag);
         embedded_hold_wins(desk->config.embedded, WINS_ORDERS_LAG);
     } else if (progress->lag < bound - bound / 10) {
@@ -393,7 +394,7 @@ static uint32_t desk_turn(struct desk *desk)
     const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("desk", "orders can't be written: %s (%s)", status_name(status),
-            progress.trouble == NULL ? "no more is known" : progress.trouble);
+            progress.trouble == NULL ? "no further information" : progress.trouble);
     desk_alarms_writer(desk, &progress);
     desk->orders_last = progress.records;
     lag_turn(desk, &progress);
@@ -559,8 +560,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     if (status == STATUS_OK)
         status = order_writer_start(desk->writer);
     if (status != STATUS_OK)
-        snprintf(error, CONFIG_ERROR, "orders can't be continued from the journal: %s",
-            status_name(status));
+        snprintf(error, CONFIG_ERROR, "orders can't be read from the journal: %s", status_name(status));
     if (status == STATUS_OK)
         status = desk_webhooks_open(desk, error);
     if (status == STATUS_OK) {

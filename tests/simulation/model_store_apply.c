@@ -116,7 +116,7 @@ static enum status counter_take(
 {
     uint64_t used = map_at(&model->counters, scope, user, 0)->value;
     if (used + quantity > limit)
-        return refuse(model, REFUSAL_LIMIT, "%u more units would pass the user's limit of %u",
+        return refuse(model, REFUSAL_LIMIT, "%u more units would exceed the user's limit of %u",
             quantity, limit);
     map_set(model, &model->counters, scope, user, 0, used + quantity);
     return STATUS_OK;
@@ -166,7 +166,7 @@ static enum status guards_take(struct model_store *model, struct model_item *row
     row->item.sold += order->quantity;
     item_version(model, row);
     if (item_limit == 1 && order->quantity > 1)
-        return refuse(model, REFUSAL_LIMIT, "%u units are more than the limit of 1", order->quantity);
+        return refuse(model, REFUSAL_LIMIT, "%u units exceed the limit of 1", order->quantity);
     if (item_limit > 1)
         status = counter_take(model, order->item, order->user, order->quantity, item_limit);
     if (status == STATUS_OK && sale_limit > 0)
@@ -289,7 +289,7 @@ static enum status apply_settle(struct model_store *model, const struct queue_re
     const struct command_settle *settle = &record->command.settle;
     const struct outcome *outcome = &record->outcome;
     if (settle->step >= SETTLE_STEPS)
-        return refuse(model, REFUSAL_UNKNOWN, "%u is no step of a ticket", settle->step);
+        return refuse(model, REFUSAL_UNKNOWN, "%u is not a step of a ticket", settle->step);
     event_confirm(model, settle);
     model_waitlist_settled(model, record);
     const uint64_t there = map_at(&model->tickets, settle->ticket, 0, 0)->value;
@@ -471,7 +471,7 @@ enum status model_store_record(
         return apply_gate(model, &record->command.gate);
     if (record->command.type == COMMAND_USERS)
         return apply_users(model, &record->command.users);
-    return refuse(model, REFUSAL_UNKNOWN, "records of type %u are not known", record->command.type);
+    return refuse(model, REFUSAL_UNKNOWN, "records of type %u are unknown", record->command.type);
 }
 
 static enum status apply_all(struct model_store *model, const struct queue_record *records,

@@ -261,7 +261,8 @@ static bool rate_judge(
         subject->peak_per_s = per_s;
     subject->fast_for_ms += judging->elapsed_ms;
     snprintf(reason, WATCH_REASON_BYTES,
-        "refused as too fast up to %u times a second, for %llu s; %u user%s allowed for",
+        "refused as too fast up to %u times a second, for %llu s; threshold allows for %u "
+        "user%s",
         subject->peak_per_s, (unsigned long long)(subject->fast_for_ms / 1000), allowed,
         allowed == 1 ? "" : "s");
     return subject->fast_for_ms >= (uint64_t)judging->settings->rate_for_s * 1000;
@@ -271,7 +272,7 @@ static bool failures_judge(
     const struct judging *judging, struct subject *subject, char reason[WATCH_REASON_BYTES])
 {
     const uint32_t allowed = allowance(judging, subject);
-    snprintf(reason, WATCH_REASON_BYTES, "%u failed checks within %d s; %u user%s allowed for",
+    snprintf(reason, WATCH_REASON_BYTES, "%u failed checks within %d s; threshold allows for %u user%s",
         subject->failed, WATCH_WINDOW_MS / 1000, allowed, allowed == 1 ? "" : "s");
     return subject->failed >= (uint64_t)judging->settings->failures_per_minute * allowed;
 }
@@ -314,7 +315,7 @@ static bool timing_judge(
     if (subject->intervals < judging->settings->regular_count || subject->intervals == 0)
         return false;
     const uint64_t mean_ms = subject->interval_sum / subject->intervals;
-    snprintf(reason, WATCH_REASON_BYTES, "asked to buy %u times, every %llu ms, as only a clock does",
+    snprintf(reason, WATCH_REASON_BYTES, "asked to buy %u times, every %llu ms: too regular for a person",
         subject->intervals + 1, (unsigned long long)mean_ms);
     return mean_ms >= WATCH_REGULAR_LEAST_MS && is_regular(subject);
 }

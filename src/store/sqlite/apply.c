@@ -242,7 +242,7 @@ static enum status apply_gate(struct sqlite_batch *batch, const struct command_g
         break;
     case GATE_MOVES:
     default:
-        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is no move of a gate", gate->move);
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is not a gate move", gate->move);
     }
     bind_u64(set, 1, gate->sale);
     bind_u64(set, 2, now);
@@ -341,7 +341,7 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     case COMMAND_ASK_SALE:
     default:
         return sqlite_refuse(
-            batch, REFUSAL_UNKNOWN, "records of type %u are not known", record->command.type);
+            batch, REFUSAL_UNKNOWN, "records of type %u are unknown", record->command.type);
     }
 }
 

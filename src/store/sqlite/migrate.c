@@ -125,7 +125,7 @@ static enum status database_migrate(
     result = steps_run(database, version);
     if (result != SQLITE_OK)
         return migrate_failed(database, result, error, error_bytes); /* closing rolls back */
-    log_info("store", "the database has schema %d now", SQLITE_SCHEMA_VERSION);
+    log_info("store", "the database now has schema %d", SQLITE_SCHEMA_VERSION);
     return STATUS_OK;
 }
 

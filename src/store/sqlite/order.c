@@ -62,8 +62,7 @@ static enum status counter_take(
     struct sqlite_batch *batch, uint64_t scope, user_id user, uint32_t quantity, uint32_t limit)
 {
     if (quantity > limit)
-        return sqlite_refuse(
-            batch, REFUSAL_LIMIT, "%u units are more than the limit of %u", quantity, limit);
+        return sqlite_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of %u", quantity, limit);
     sqlite3_stmt *add;
     enum status status = sqlite_prepare(batch->store, &counter_add, &add);
     if (status != STATUS_OK)
@@ -77,7 +76,7 @@ static enum status counter_take(
         return sqlite_batch_failed(batch, status);
     if (sqlite_changed_rows(batch->store) != 1)
         return sqlite_refuse(batch, REFUSAL_LIMIT,
-            "%u more units would pass the user's limit of %u", quantity, limit);
+            "%u more units would exceed the user's limit of %u", quantity, limit);
     return STATUS_OK;
 }
 
@@ -86,7 +85,7 @@ static enum status counters_take(
 {
     enum status status = STATUS_OK;
     if (row->limit_per_user == 1 && quantity > 1)
-        return sqlite_refuse(batch, REFUSAL_LIMIT, "%u units are more than the limit of 1", quantity);
+        return sqlite_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of 1", quantity);
     if (row->limit_per_user > 1)
         status = counter_take(batch, row->item, user, quantity, row->limit_per_user);
     if (status == STATUS_OK && row->sale_limit > 0)
@@ -346,7 +345,7 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
     const bool served =
         record->outcome.detail != 0 && settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
     if (settle->step >= SETTLE_STEPS)
-        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is no step of a ticket", settle->step);
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is not a step of a ticket", settle->step);
     sqlite3_stmt *confirm;
     enum status status = sqlite_prepare(batch->store, &event_confirm, &confirm);
     if (status != STATUS_OK)

@@ -25,7 +25,7 @@ enum status sqlite_status(int result)
         return STATUS_CORRUPT;
     case SQLITE_MISUSE:
     case SQLITE_RANGE:
-        invariant(!"SQLite was used against its rules");
+        invariant(!"SQLite was misused");
         return STATUS_CORRUPT;
     default: /* BUSY, LOCKED, FULL, IOERR, CANTOPEN, READONLY, PERM, NOMEM, …: it may come back */
         return STATUS_AWAY;

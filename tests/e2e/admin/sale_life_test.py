@@ -190,7 +190,7 @@ def the_command_line_does_all_of_it():
     equal(cli("sale", "unpublish", str(sale)).returncode, 0)
     true(sale not in public())
     refused = cli("sale", "archive", str(sale))
-    true(refused.returncode != 0 and "not over" in refused.stderr, refused.stderr)
+    true(refused.returncode != 0 and "not ended" in refused.stderr, refused.stderr)
     equal(cli("sale", "end", str(sale)).returncode, 0)
     equal(cli("sale", "archive", str(sale)).returncode, 0)
     true(f'"id":{sale},' in cli("sale", "list", "--archived", "--json").stdout)
@@ -201,7 +201,7 @@ def the_command_line_does_all_of_it():
 @rule
 def a_long_list_of_sales_has_them_all_though_some_are_archived():
     made = [server.sale(start_in_ms=-1000, lasts_ms=4000) for _ in range(70)]
-    eventually(lambda: server.now_ms() > server.admin_ok("GET", f"/sales/{made[-1]}")["end_ms"], "not over")
+    eventually(lambda: server.now_ms() > server.admin_ok("GET", f"/sales/{made[-1]}")["end_ms"], "not ended")
     for sale in made[::2]:
         server.admin_ok("POST", f"/sales/{sale}/archive")
     seen, after = [], 0

@@ -63,7 +63,7 @@ def invited_users_are_listed_over_pages_and_removed():
 
 @rule
 def a_typing_error_gets_a_short_hint():
-    for words, hint in ((("sale", "opn", "3"), "sale open"), (("nothing",), "no verb 'nothing'"), ((), "missing verb"),
+    for words, hint in ((("sale", "opn", "3"), "sale open"), (("nothing",), "unknown verb 'nothing'"), ((), "missing verb"),
                         (("sale", "change", "1"), "nothing to change"), (("item", "create", "--prize", "1"), "--prize")):
         answer = cli(*words)
         equal(answer.returncode, 2, words)
@@ -74,7 +74,7 @@ def a_typing_error_gets_a_short_hint():
 @rule
 def a_data_folder_that_is_not_there_is_told_in_a_sentence():
     code, words = Server(data="/nonexist/x").start_refused()
-    true(code != 0 and "the folder above it does not exist" in words and "not_found" not in words, words)
+    true(code != 0 and "its parent folder does not exist" in words and "not_found" not in words, words)
 
 
 run()

@@ -325,6 +325,20 @@ def every_problem_of_the_code_is_in_the_document_and_no_other():
 
 
 @rule
+def the_detail_of_each_problem_in_the_document_is_a_sentence_of_the_code():
+    sentences = set()
+    for folder, _, names in os.walk(os.path.join(REPOSITORY, "src")):
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as source:
+                text = re.sub(r'"(?:\s|\\\n)*"', "", source.read())  # a literal in pieces
+            sentences.update(re.findall(r'"((?:[^"\\\n]|\\.)+)"', text))
+    for place, node in every_node(document):
+        if place.endswith("application/problem+json"):
+            for example in node.get("examples", {}).values():
+                true(example["value"]["detail"] in sentences, f"{place}: no part of the code says {example['value']['detail']!r}")
+
+
+@rule
 def every_admin_route_of_the_code_is_in_the_document_and_no_other():
     with open(ADMIN_PATH, encoding="utf-8") as source:
         routes = re.findall(r'\{ HTTP_(\w+), ADMIN_(\w+), \w+,\s+"([^"]+)"', source.read())

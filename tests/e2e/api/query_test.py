@@ -21,7 +21,7 @@ def what_a_route_takes_is_taken():
 @rule
 def what_it_does_not_take_is_refused_and_named():
     for path, query in TAKEN.items():
-        for more, word in (("nonsense=1", "nonsense"), ("x", "x"), ("After=1", "After"), ("=1", "query member")):
+        for more, word in (("nonsense=1", "nonsense"), ("x", "x"), ("After=1", "After"), ("=1", "query parameter")):
             true(word in problem(buyer.get(f"{path}?{query}&{more}"), 400, "bad-query")["detail"], f"{path} {more}")
 
 

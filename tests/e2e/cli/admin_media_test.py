@@ -28,7 +28,7 @@ def the_command_line_adds_lists_and_removes():
     with open(path, "wb") as file:
         file.write(b"no picture")
     refused = cli("media", "add", path)
-    true(refused.returncode == 1 and "no JPEG" in refused.stderr, refused.stderr)
+    true(refused.returncode == 1 and "not a JPEG" in refused.stderr, refused.stderr)
     with open(path, "wb") as file:
         file.write(png(60, 60)[:-30])
     refused = cli("media", "add", path)

@@ -62,7 +62,7 @@ def a_session_made_before_valid_from_is_over_and_a_later_one_counts():
 def a_valid_from_that_lies_ahead_is_refused_and_changes_nothing():
     given = enter()
     server.write_config(session__valid_from=int(time.time()) + 1000)
-    true("session.valid_from lies ahead" in server.reload(), "nobody was told")
+    true("session.valid_from is in the future" in server.reload(), "nobody was told")
     true(counts(given))
     server.write_config(session__valid_from=0)
     server.reload()

@@ -15,8 +15,8 @@ def refused(words, **settings):
 
 @rule
 def the_sandbox_does_not_start_beside_a_real_provider():
-    refused("can't stand beside another provider", payment__providers="stripe,sandbox", sandbox__allow_public="yes")
-    refused("can't stand beside another provider", payment__providers="sandbox,alipay")
+    refused("can't be used beside another provider", payment__providers="stripe,sandbox", sandbox__allow_public="yes")
+    refused("can't be used beside another provider", payment__providers="sandbox,alipay")
 
 
 @rule

@@ -384,8 +384,8 @@ class Server:
         """SIGHUP, and until the log says that it was seen."""
         before = len(self.log())
         self.process.send_signal(signal.SIGHUP)
-        eventually(lambda: "settings loaded again" in self.log()[before:]
-                   or "settings stay as they were" in self.log()[before:], "no reload")
+        eventually(lambda: "settings reloaded" in self.log()[before:]
+                   or "settings not reloaded" in self.log()[before:], "no reload")
         time.sleep(0.15)  # edges take it up in their next turn
         return self.log()[before:]
 

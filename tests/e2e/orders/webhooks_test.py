@@ -82,7 +82,7 @@ def what_fails_hangs_or_is_gone_is_tried_again_or_given_up():
     kept = row(failing, "order.created")
     equal((kept["state"], kept["http_status"]), ("waiting", 503))
     eventually(lambda: row(gone, "order.created")["state"] == "failed", "410 did not end it")
-    eventually(lambda: "is given up" in server.log(), "nobody was told")
+    eventually(lambda: "was given up" in server.log(), "nobody was told")
     eventually(alarm_is_up, "no alarm")
     for order in (failing, hanging):
         eventually(lambda order=order: len(receiver.of(order)) == 2, f"{answers[order]}: not tried again", 60)

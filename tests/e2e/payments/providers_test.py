@@ -273,7 +273,7 @@ def wechat_signs_empty_answers_too_and_stale_ones_are_refused():
     equal(shop.probe.read(task, status, b"", body)["word"], "forged", "without a signature")
     equal(shop.probe.read(task, status, head, b"x")["word"], "forged")
     equal(shop.probe.read(task, status, head, body, now_ms=now_ms(301))["word"], "forged", "stale")
-    equal(shop.probe.read(task, status, head, body, now_ms=now_ms(-302))["word"], "forged", "to come")
+    equal(shop.probe.read(task, status, head, body, now_ms=now_ms(-302))["word"], "forged", "in the future")
     equal(shop.probe.read(task, status, head, body)["word"], "closed")
 
 

@@ -73,7 +73,7 @@ def money_without_an_order_raises_an_alarm_until_a_statement_without_it():
     answer = compare(row("0123456789abcdef-1", 700), row("laundry 7", 1))
     equal([(one["difference"], one["amount"]) for one in answer["differences"]], [("unknown-payment", 700)])
     equal(answer["of_others"], 1)
-    equal((alarm()["up"], "money without an order" in alarm()["detail"]), (True, True))
+    equal((alarm()["up"], "payments that the database does not know" in alarm()["detail"]), (True, True))
     compare(first=True)
     equal(alarm()["up"], False)
 

@@ -46,7 +46,7 @@ def an_old_identity_with_another_digit_is_told_by_the_database():
     with open(path, "w", encoding="ascii") as file:  # the form without a checksum
         file.write("stampede-data 1 " + kept[16:40] + digit + kept[41:97] + "\n")
     code, said = server.start_refused()
-    true(code != 0 and "the secret in the file identity is not the one" in said, said)
+    true(code != 0 and "the secret in the file identity does not belong" in said, said)
     equal(verify()[0], 1)
     with open(path, "w", encoding="ascii") as file:
         file.write("stampede-data 1 " + kept[16:97] + "\n")

@@ -136,7 +136,7 @@ def money_waiters_rooms_and_late_changes_come_through_a_restore():
         file.write(open(os.path.join(copy, "stampede.db"), "rb").read())
     code, told = server.start_refused()
     equal(code, 1)
-    true("the database is older than it was" in told and "stampede restore" in told, told)
+    true("the database is older than before" in told and "stampede restore" in told, told)
     for path, data in kept.items():
         with open(path, "wb") as file:
             file.write(data)

@@ -93,7 +93,7 @@ def a_reload_believes_the_command_line_too():
             return False
     eventually(ready)
     equal(other.request("POST", "/v1/session").status, 201)
-    true("settings loaded again" in other.reload())
+    true("settings reloaded" in other.reload())
     equal(other.request("POST", "/v1/session").status, 201, "what the command line said still holds")
     other.stop()
 

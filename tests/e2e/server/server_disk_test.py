@@ -102,7 +102,7 @@ def a_full_disk_under_the_journal_stops_wins_and_not_answers():
 def a_full_disk_under_everything_stops_wins_and_not_answers():
     with SmallDisk(16) as disk:
         server = Server(settings={"data.segment_bytes": SEGMENT}, data=os.path.join(disk.place, "data"))
-        full_disk_rule(server.start(), disk, (b"disk is full", b"database is away"))
+        full_disk_rule(server.start(), disk, (b"disk is full", b"database is unavailable"))
 
 
 @rule

@@ -245,7 +245,7 @@ def an_older_database_catches_up_from_the_journal():
     eventually(lambda: server.item_orders(item)[0] == 3)
     server.stop()
     shutil.copy(old, database)
-    refused(server, "the database is older than it was", "stampede restore")
+    refused(server, "the database is older than before", "stampede restore")
     subprocess.run([server.binary, "restore", "--config", server.config], check=True, capture_output=True, timeout=60)
     server.start()
     for ticket in tickets:

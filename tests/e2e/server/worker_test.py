@@ -1,4 +1,4 @@
-"""The database is away for a while: purchases go on, orders follow, nothing is lost; too far behind, wins stop."""
+"""The database is unavailable for a while: purchases go on, orders follow, nothing is lost; too far behind, wins stop."""
 import os
 import sqlite3
 import time
@@ -46,7 +46,7 @@ def while_the_database_is_locked_purchases_win_and_orders_follow_after():
         true(time.monotonic() - began < 5, "a locked database must not slow down wins")
         equal(buyer.mine(item)["quantity"], 100)
         eventually(lambda: server.get("/readyz").status == 503, "it says so", 10)
-        true(b"database is away" in server.get("/readyz").body)
+        true(b"database is unavailable" in server.get("/readyz").body)
         eventually(lambda: server.metrics()["stampede_order_lag"] >= 100, "the lag is shown", 5)
         eventually(lambda: server.metrics()["stampede_ready"] == 0, "not ready in the metrics", 5)
         more, refusal = shop(buyer, item, give, range(100, 120))
@@ -111,7 +111,7 @@ def orders_that_lag_too_far_behind_stop_the_wins_until_they_catch_up():
         true(refusal is not None, "wins never stopped")
         problem(refusal, 503, "unavailable")
         true(1000 <= len(told) < 2500, len(told))
-        true(b"orders lag behind" in server.get("/readyz").body or b"database is away" in server.get("/readyz").body)
+        true(b"orders lag behind" in server.get("/readyz").body or b"database is unavailable" in server.get("/readyz").body)
         equal(buyer.win(item, key="5", give=give)["ticket"], told[5], "a retry still learns its win")
     eventually(lambda: server.item_orders(item)[0] == len(told), "all orders")
     eventually(lambda: server.get("/readyz").status == 200)

@@ -23,14 +23,14 @@ static void a_member_that_is_wrong_is_named(void **state)
 {
     (void)state;
     assert_non_null(strstr(wrong("itm=1", "item"), "itm"));
-    assert_non_null(strstr(wrong("itm=1", "item"), "Taken are: item."));
+    assert_non_null(strstr(wrong("itm=1", "item"), "Allowed are: item."));
     assert_non_null(strstr(wrong("items=1", "item"), "items"));
-    assert_non_null(strstr(wrong("ite=1", "item"), "ite "));
-    assert_non_null(strstr(wrong("x", ""), "None is taken."));
+    assert_non_null(strstr(wrong("ite=1", "item"), "ite."));
+    assert_non_null(strstr(wrong("x", ""), "None is allowed."));
     assert_non_null(strstr(wrong("item", "item"), "no value"));
     assert_non_null(strstr(wrong("item=", "item"), "no value"));
     assert_non_null(strstr(wrong("item=1&item=2", "item"), "twice"));
-    assert_non_null(strstr(wrong("=1", "item"), "no query member"));
+    assert_non_null(strstr(wrong("=1", "item"), "query parameter"));
     assert_non_null(strstr(wrong("it%65m=1", "item"), "it%65m"));
 }
 

@@ -36,7 +36,7 @@ static void yes_and_no_are_true_and_false_and_nothing_else_is(void **state)
     char *wrong[] = { "", "y", "yess", "true", "1", "NO" };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_null(body_of("--refuse-new", wrong[i]));
-        assert_string_equal(error, "--refuse-new wants yes or no");
+        assert_string_equal(error, "--refuse-new must be yes or no");
     }
 }
 
@@ -49,7 +49,7 @@ static void numbers_are_a_list_and_none_is_an_empty_one(void **state)
     char *wrong[] = { "1,x", "1,,2", "-1", "1 ,2", "9223372036854775808", "nones" };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_null(body_of("--sold-out-items", wrong[i]));
-        assert_string_equal(error, "--sold-out-items wants numbers, like 1,2,3, or none");
+        assert_string_equal(error, "--sold-out-items must be item numbers like 1,2,3, or none");
     }
 }
 

@@ -126,11 +126,11 @@ static void verbs_of_money_become_requests(void **state)
     parsed("sandbox show", "GET", "/admin/v1/sandbox", NULL);
     parsed("sandbox set --lost 20 --delay-ms 400", "PATCH", "/admin/v1/sandbox",
         "{\"lost\":20,\"delay_ms\":400}");
-    refused("payment list 0123", "ORDER wants 16 hex digits");
+    refused("payment list 0123", "ORDER must be 16 hex digits");
     refused("payment list", "payment list needs ORDER");
     refused("sale change 2", "nothing to change");
     refused("switches set", "nothing to change");
-    refused("sandbox set --lost many", "--lost wants a whole number");
+    refused("sandbox set --lost many", "--lost must be a whole number");
     parsed("dead-letter list --state open", "GET", "/admin/v1/dead-letters?state=open", NULL);
     parsed("dead-letter retry 7", "POST", "/admin/v1/dead-letters/7/retry", NULL);
     parsed("dead-letter dismiss 7 --note gone", "POST", "/admin/v1/dead-letters/7/dismiss",
@@ -150,23 +150,23 @@ static void wrong_values_are_refused_by_the_options_name(void **state)
 {
     (void)state;
     refused("sale open", "sale open needs N");
-    refused("order cancel 12", "ORDER wants 16 hex digits");
-    refused("order cancel 0123456789abcdeg", "ORDER wants 16 hex digits");
+    refused("order cancel 12", "ORDER must be 16 hex digits");
+    refused("order cancel 0123456789abcdeg", "ORDER must be 16 hex digits");
     refused("order refund 0123456789abcdef", "order refund needs --to");
-    refused("sale open x", "N wants a number from 1");
-    refused("sale open 0", "N wants");
-    refused("sale open 1 2", "sale open takes no 2");
-    refused("sale open 1 --now", "sale open takes no --now");
-    refused("sale create --title T --start noon --end +1m", "--start wants a time");
+    refused("sale open x", "N must be a number, 1 or more");
+    refused("sale open 0", "N must be");
+    refused("sale open 1 2", "sale open does not accept 2");
+    refused("sale open 1 --now", "sale open does not accept --now");
+    refused("sale create --title T --start noon --end +1m", "--start must be a time");
     refused("sale create --title T --start +1s", "sale create needs --end");
-    refused("sale create --title", "--title wants");
-    refused("item adjust 1 many", "DELTA wants");
-    refused("item adjust 1 5 --channel a --channel b", "--channel is given twice");
-    refused("item create --sale 1 --product 2 --price -1 --total 1", "--price wants 99.00");
-    refused("item create --sale 1 --product 2 --price 9223372036854775808 --total 1", "--price wants");
+    refused("sale create --title", "--title must be");
+    refused("item adjust 1 many", "DELTA must be");
+    refused("item adjust 1 5 --channel a --channel b", "--channel occurs twice");
+    refused("item create --sale 1 --product 2 --price -1 --total 1", "--price must be an amount");
+    refused("item create --sale 1 --product 2 --price 9223372036854775808 --total 1", "--price must be");
     refused("item create --sale 1 --product 2 --price 1 --total 1 --channel web",
-        "--channel wants name=N");
-    refused("product create --name \xff --list-price 1 --currency CNY", "--name wants UTF-8 text");
+        "--channel must be name=N");
+    refused("product create --name \xff --list-price 1 --currency CNY", "--name must be UTF-8 text");
 }
 
 static void an_unknown_verb_is_none(void **state)

@@ -188,7 +188,7 @@ static void an_identity_without_a_checksum_gets_one_when_its_secret_is_right(voi
     assert_int_equal(opened(&folder, DATA_SERVE), STATUS_OK);
     struct order_store *store = store_open(&folder);
     assert_int_equal(data_folder_match(&folder, store, 0, error), STATUS_CONFLICT);
-    assert_non_null(strstr(error, "the secret in the file identity is not the one"));
+    assert_non_null(strstr(error, "the secret in the file identity does not belong"));
     store->ops->close(store);
     data_folder_close(&folder);
     assert_int_equal(identity_text(line), sizeof "stampede-data 1 " ID " 1" SECRET_TAIL);

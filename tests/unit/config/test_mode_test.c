@@ -38,7 +38,7 @@ static void the_sandbox_never_stands_beside_another_provider(void **state)
     for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
         struct config config = config_of(mixed[i], "127.0.0.1", "");
         config.sandbox_allow_public = true; /* nothing allows that */
-        says(&config, "can't stand beside another provider");
+        says(&config, "can't be used beside another provider");
     }
 }
 

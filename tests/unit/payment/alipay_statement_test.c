@@ -82,7 +82,7 @@ static void a_file_that_is_cut_or_another_is_refused(void **state)
     refused("alipay", SMALL ROW("交易", NOON, "1.001") "#\n", 2, "amount");
     refused("alipay", SMALL ROW("交易", NOON, "a") "#\n", 2, "amount");
     refused("alipay", SMALL ROW("交易", "yesterday", "1.00") "#\n", 2, "time");
-    refused("alipay", SMALL "#\n" ROW("交易", NOON, "1.00"), 3, "behind the end of the table");
+    refused("alipay", SMALL "#\n" ROW("交易", NOON, "1.00"), 3, "after the end of the table");
     assert_int_equal(statement_of("paypal", SPAN("")), STATUS_NOT_FOUND);
 }
 

@@ -76,7 +76,7 @@ static void what_is_not_whole_is_refused(void **state)
     refused("stripe", "{\"data\":[],\"has_more\":true}", 0, "has_more");
     refused("stripe", "{\"error\":{}}", 0, "not a list");
     refused("stripe", "[", 0, "not a list");
-    refused("stripe", "[7]", 0, "is none");
+    refused("stripe", "[7]", 0, "is malformed");
     refused("stripe", "[" CHARGE("\"ch_1\"") "]", 0, "expand[]=data.source");
     refused("stripe", "[" CHARGE("{\"currency\":\"usd\"}") "]", 0, "lacks amount");
 }

@@ -57,8 +57,8 @@ static void a_file_that_is_cut_or_another_is_refused(void **state)
     refused("wechat", SMALL LINE(NOON, "SUCCESS", "CNY", "1.00"), 2, "the file is cut");
     refused("wechat", SMALL LINE(NOON, "SUCCESS", "CNY", "1.00") "总交易单数\n", 3, "the file is cut");
     refused("wechat", SMALL LINE(NOON, "SUCCESS", "CNY", "1.00") "总交易单数\n`2\n", 4,
-        "says that it has 2 rows, and has 1");
-    refused("wechat", SMALL "总交易单数\n`0\nmore\n", 4, "behind the row of sums");
+        "announces 2 rows but has 1");
+    refused("wechat", SMALL "总交易单数\n`0\nmore\n", 4, "after the row of sums");
     refused("wechat", SMALL "`" NOON ",`a\n总交易单数\n`1\n", 2, "2 fields where the header has 5");
     refused("wechat", SMALL LINE(NOON, "USERPAYING", "CNY", "1.00") "总交易单数\n`1\n", 2, "state");
     refused("wechat", SMALL LINE(NOON, "REFUND", "CNY", "1.00") "总交易单数\n`1\n", 2, "amount");

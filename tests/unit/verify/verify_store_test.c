@@ -108,7 +108,7 @@ static void a_missing_item_is_found(void **state)
 {
     (void)state;
     folder_sql(&sold_folder, "PRAGMA foreign_keys = OFF; DELETE FROM items WHERE id = 2");
-    assert_says(sold_verified(VERIFY_FAILED), "item 2 is in the log and not in the database");
+    assert_says(sold_verified(VERIFY_FAILED), "item 2 is in the log but not in the database");
 }
 
 static void another_flash_price_of_an_item_is_found(void **state)
@@ -230,7 +230,7 @@ static void another_secret_than_the_databases_is_found(void **state)
     assert_int_equal(ftruncate(fileno(file), 0), 0);
     fprintf(file, "%.97s\n", line);
     assert_int_equal(fclose(file), 0);
-    assert_says(sold_verified(VERIFY_FAILED), "the secret in the file identity is not the one");
+    assert_says(sold_verified(VERIFY_FAILED), "the secret in the file identity does not belong");
 }
 
 int main(void)

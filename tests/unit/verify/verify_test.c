@@ -45,7 +45,7 @@ static void a_winner_hears_of_ticket_free_units_and_who_was_ahead(void **state)
     assert_says(text, "2026-11-11T12:00:00.300Z  position 7  won 1 of item 1 on channel 0");
     assert_says(text, "free in the channel before 7, after 6");
     assert_says(text, "3 wins of the item before it; ahead in the same second 3, in the same batch 0");
-    assert_says(text, "limit: 1 per user and item (this user has 1 now), none per user and sale");
+    assert_says(text, "limit: 1 per user and item (this user has 1 now), no limit per user and sale");
     assert_says(text, "won 4 of item 2 on channel 0");
     snprintf(part, sizeof part, "ticket %016llx, order %016llx, unit price 99900",
         (unsigned long long)funnel_ticket_id(&sold_folder.keys, 4),
