@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stampede: one build file. `make help` lists what it can do.
 #
 # BUILD=release|debug|asan|tsan|cov|sim|fuzz live side by side in build/$(BUILD)/. Sources are found by

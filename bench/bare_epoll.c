@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limit: an epoll loop that answers every request with the same bytes and understands nothing.
  *
  * A request ends at its first empty line (the load client sends no bodies). One recv and one send

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Honest users and bots against one server, in an open loop, from as many loopback addresses as wanted.
  *
  * DESIGN

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who takes part: honest users and bots, group by group, from a plan file. A line is one group, words of
  * the form name=value:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connections that want to be called at a moment: a heap, earliest first, one place per connection.
  * Memory: allocated once. Thread: one owner. */
 #ifndef BENCH_BOTS_TIMERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Does the time of refusing a forged pass tell how much of its signature was right?
  *
  * DESIGN

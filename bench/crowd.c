@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The crowd: many users who want the same thing, over many connections, impatient and with bad networks.
  *
  * DESIGN

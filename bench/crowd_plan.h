@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the crowd still has to ask: every user's purchases in random order, and requests that are due
  * at once or at a later time.
  *

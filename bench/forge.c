@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Forgeries for the load client: reads real tokens, one a line, writes as many forged ones as asked for,
  * all of a token's length, one a line, in every way of forge.h in turn.
  *

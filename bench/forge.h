@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Forged tokens, made the way somebody without our keys can make them: out of real ones, by changing,
  * cutting and mixing. Every forgery has the length and the alphabet of a real token unless its way says
  * otherwise, so that it is the signature that must refuse it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Latency histogram with a bounded relative error.
  *
  * A value falls into the power of two that it belongs to, and there into one of 64 equal parts:

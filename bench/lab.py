@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers of one run: started when a row first needs them, asleep while others are measured, ended with the run."""
 
 import contextlib

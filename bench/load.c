@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Load client: one thread, one epoll loop, requests that are built before they are needed.
  *
  * DESIGN

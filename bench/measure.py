@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Slices of load, rounds of pairs, and what comes out of them.
 
 The machine changes speed from minute to minute, so a rate alone says nothing. Two targets take turns on the same core

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How fast the database takes order rows when nothing else is done: the yardstick for the server's
  * order writer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frames replies: just enough of HTTP/1.1 (status, Content-Length) and RESP (integer or error) to
  * count answers.
  *

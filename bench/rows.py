@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured. A row is a name, a sentence, a goal, and a function that measures it.
 
 Ratios of rates are "ours / base": more is better. Instructions, memory, recovery and latency: less is better.

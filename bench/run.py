@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures Stampede side by side with its peers; see README.md in this folder.
 
 Prints one table, writes one JSON file. Exit status: 0 every chosen row was measured, 1 a row could not be measured (or,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts and ends the servers that are measured. Everything listens on a free port of 127.0.0.1, keeps its files in a
 folder of its own below the run's temporary folder, runs on one core, and is ended by process id.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that the benchmark knows about Stampede: its configuration file, its commands, its admin API, its metrics
 and where its files are. When one of these changes, this is the file to change.
 """

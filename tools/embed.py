@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes assets.S and assets_table.c, which put web/ and the API document into the binary.
 
 Usage: embed.py OUTPUT_FOLDER, from the top of the repository. A file web/a/b.js gets the path /a/b.js,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Every request the page makes. An answer is returned; anything else is thrown as a Refusal, whose
  * `type` is the last part of the problem's type, or `network` when no answer came at all. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Starts the page: the clock, the language, and the view that the address asks for. */
 
 import { timeGet } from './api.js';

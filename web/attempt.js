@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One attempt to buy, remembered until its outcome is certain.
  *
  * An attempt has one Idempotency-Key. It is kept in this tab's storage from before the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the buy button says and whether it acts. A pure function of what is known, so that the
  * rules can be read in one place: the first line that applies wins. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The server's time, known on the page.
  *
  * A sample asks the server for its time and notes performance.now() before and after; the answer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The countdown to the start, then to the end. Read on demand, not announced every second. */
 
 import { element, textSet } from './dom.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Who gets the goods and where: the rules for it, and what was typed last, kept for this tab only.
  * The server counts bytes, so this does. */
 

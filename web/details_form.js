@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The form for who gets the goods and where. A mistake is said next to its field, and the first
  * field with one gets the focus. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The buy button and the one sentence with it. On a phone they stay at the lower edge within reach of
  * the thumb. The button never moves: its sentence stands above it and grows upwards. In place of an
  * empty sentence stands a note of what is known anyway. */

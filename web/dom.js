@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The few DOM helpers the views share. Nothing here parses HTML, so no text can become markup. */
 
 export function element(tag, properties = {}, ...children) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Amounts, moments and durations in the reader's language. */
 
 import { language } from './i18n.js';

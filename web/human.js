@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The human check: what the shop asks before it gives a place. `solve` resolves to what goes into
  * {"solution": …}, or to null when the visitor gave up. Pictures can be used by keyboard, and next to
  * each is the way for who can't see it: the computer does some work instead. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which language the page speaks: the reader's choice if there was one, else the browser's. */
 
 import { lasting } from './store.js';

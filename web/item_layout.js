@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The nodes of an item's page and how they show an item. No requests and no decisions here. */
 
 import { createDock } from './dock.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The parts of an item that its page and its card in the list have in common. */
 
 import { attributeSet, element, textSet } from './dom.js';

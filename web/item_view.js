@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The page of one item: its status by polling, its countdown by the clock, its purchase by a
  * click. */
 

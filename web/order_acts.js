@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a buyer does with an order: pay, say that it is paid, give details, cancel, give back. Knows
  * nothing of the page. `shown` gets an order that an answer has told; `changed` is called whenever a
  * note or the ways to pay have changed. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Follows one order until nothing more will happen to it: by push while a connection is there, by
  * long poll otherwise. Both tell the same. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The part of an order's panel that is about money: how to pay, what became of it, and the buttons
  * for it. Nodes stay and their words change. */
 

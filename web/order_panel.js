@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One order as a list of facts: on the item's page after a purchase, and in the list of orders. */
 
 import { element, textSet } from './dom.js';

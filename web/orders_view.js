@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* My orders, newest first. Without a session there are none, and nothing is asked. */
 
 import { itemGet, ordersGet } from './api.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Sales that are over. There may be hundreds, so they are asked for on request only, page by page,
  * and once: they do not change any more. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where a payment's address may lead. It comes from outside, so it is judged before it is used: a
  * page is gone to, a code is shown for the phone to scan, and nothing else is touched. */
 

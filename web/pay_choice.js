@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is asked before an item is bought by paying for it: where it goes, if the sale wants to know,
  * and through whom it is paid. */
 

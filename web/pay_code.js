@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A code that is paid with a phone: to scan, to open on the phone itself, to copy. */
 
 import { element, textSet } from './dom.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What can be done about an order's money, and what is said of it. Pure functions of what is known:
  * the order, the ways to pay (null: not known yet) and the time. */
 

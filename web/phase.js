@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where an item stands at a moment of server time. The start and the end come from the clock, so
  * the button turns live on time even though the last status is some seconds old. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Asks for the status again and again: never two at once, never while the page is hidden, at
  * random distances so that a crowd does not march in step, and further apart while the server is
  * in trouble. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Solves an ALTCHA challenge (version 2, SHA-256): a counter whose derived key has the prefix. Runs in
  * pow_worker.js, and in tests without one. */
 

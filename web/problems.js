@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a refusal means for the purchase, and how it is said. The table is the specification. */
 
 import { hasWords, say } from './i18n.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The way from a click to an outcome: session, pass, buy, and asking again where that makes sense.
  * Knows nothing of the page; `changed` is called whenever `state` has. */
 

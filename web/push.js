@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One push connection: orders and watched items as they change. It is a shortcut, not a source of
  * its own: the server sends what polling would get, and whoever follows something here goes on by
  * polling while the connection is away. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* QR codes for short texts: byte mode, error correction M, versions 1 to 10 (213 bytes), as ISO/IEC
  * 18004 has them. Enough for the codes that payment apps scan. */
 

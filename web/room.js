@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A place in the waiting room of a sale: entered by a click, its position by polling and push, its end by
  * a turn. Nothing is asked for before the first click, unless this browser remembers that somebody
  * waits: so a reload goes on where it was. `changed` is called whenever `state` has. */

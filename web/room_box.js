@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How the waiting room looks on an item's page. */
 
 import { attributeSet, element, textSet } from './dom.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One sale on the front page: its title, its countdown and its items as cards. Nodes stay while
  * their words change, so that a refresh never takes the keyboard focus away. */
 

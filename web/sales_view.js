@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The front page: every sale that is not over, with its countdown and its items, in one request a
  * round; those that are over come on request (past_sales.js). */
 

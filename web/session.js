@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Who is buying. The shop hands its signed token over in the address (#token=…); it is taken out
  * of the address at once and exchanged one time. Without a token the server decides: a guest in
  * demo mode, session-required otherwise. A guest's session is opened by the first click, not by

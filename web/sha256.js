@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* SHA-256 of short inputs in plain JavaScript, for pages without crypto.subtle (plain HTTP) and because
  * one call for each hash is slower there. Inputs of up to 55 bytes: one block each. */
 

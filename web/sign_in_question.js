@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Asks whether to go on as another user, in a dialog of the page's own. The choice that changes
  * nothing has the focus, and Escape means it. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Small JSON values in the browser's storage. Where storage is forbidden or full, memory serves. */
 
 function createStore(storageOf) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A place in the line of one item: joined and left by a click, its position by polling, its end by an
  * offer, which is an order like any other. Nothing is asked for before the first click, unless this
  * browser remembers that somebody waits. `changed` is called whenever `state` has. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The widget of a service that checks visitors in place of our pictures (human.outside). Its script comes from
  * the service, and only when the server is set so: the page's policy forbids it otherwise. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Every word on the page, in both languages, under the same keys. */
 
 const en = {

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The atomic script: at most one unit per user, never more units than there are.
 -- KEYS[1] units left   KEYS[2] set of users who bought   ARGV[1] user
 -- 1 won, 0 sold out, 2 bought before

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "admin/admin.h"
 
 #include "api/catalog.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/admin.h: the admin API's routes. Each handler runs on the desk, answers the job,
  * and changes nothing when it refuses. What changed something is written to the audit chain: for
  * commands to the inventory by whoever writes their record to the database, for the rest here. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/bans.c: bans by hand. A user is given by the shop's subject, which is hashed at once
  * and never kept, or by the id that orders show. What would lock out the shop itself (loopback, its
  * proxies, a large part of the network) wants "force". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/beacon.c: the public beacon of a waiting room's draw: named with the sale before entry opens,
  * its value given once after the line is closed. So nobody who names it can know it, and nobody who knows it
  * can still come in. room_driver.c draws with it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/items.c: products on sale, as an administrator puts them there and reads them. */
 #include "admin/admin.h"
 #include "api/catalog.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/lists.c: orders and the audit trail for administrators. */
 #include "admin/admin.h"
 #include "api/query.h"

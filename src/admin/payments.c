@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/payments.c: the money as the shop sees it: payments of an order, refunds under way, sums,
  * where an order goes; and the sandbox's switches. */
 #include "admin/admin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/pictures.c: product pictures as an administrator sends, lists and removes them. A picture
  * of more than one request comes in pieces; what became of it is asked for. */
 #include "admin/admin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/products.c: what is sold, as an administrator describes and corrects it. */
 #include "admin/admin.h"
 #include "api/catalog.h"

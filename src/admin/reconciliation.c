@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/reconciliation.c: reconciliation by hand, and the report of the last run. A run takes many
  * turns of the desk: the answer says that it has begun, and GET tells how it went. */
 #include "admin/admin.h"

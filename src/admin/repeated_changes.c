@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/repeated_changes.c: how a request of an administrator that changes something is carried out.
  *
  * A refusal means that nothing was changed. So what changes the database is one transaction, begun

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/reports.c: the final report of a sale: who came, who won, what became of it. */
 #include "admin/admin.h"
 #include "contract/report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/sale_life.c: what becomes of whole sales: the list of them, hiding one from the
  * public, putting one away that is over, and making a new one after the model of an old one. */
 #include "admin/admin.h"

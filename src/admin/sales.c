@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/sales.c: sales as an administrator makes and changes them. */
 #include "admin/admin.h"
 #include "api/catalog.h"

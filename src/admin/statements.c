@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/statements.c: a provider's statement against our books. The rows come in parts, as
  * `stampede admin statement import` has read them from the provider's file (payment/statement.h); each
  * part is judged by itself (orders/statement.h). What is captured there and not here is asked about

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/stock.c: what an administrator does to a sale that the inventory knows: preheat,
  * gates, units. */
 #include "admin/admin.h"

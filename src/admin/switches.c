@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/switches.c: the degrade switches (funnel/switches.h) as an operator reads and turns
  * them. A request changes all that it names or nothing; each change is an entry of its own in the
  * audit chain. */

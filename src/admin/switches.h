@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/switches.h: what the switches are at start. (The handlers are in admin.h.) */
 #ifndef STAMPEDE_ADMIN_SWITCHES_H
 #define STAMPEDE_ADMIN_SWITCHES_H

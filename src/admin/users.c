@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/users.c: who may buy in a sale that is for invited users only: loaded, listed, removed. */
 #include "admin/admin.h"
 #include "api/json_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admin/webhook_list.c: what the shop was told, and telling it again. */
 #include "admin/admin.h"
 #include "contract/outbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/catalog.h: what the public may read about published sales, rendered as far as it does
  * not change by itself. Built by the desk whenever a sale, item or product changes, never
  * altered afterwards, and handed to the edges by one pointer (handover.h). Counts and gates are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/catalog_list.c: the list of sales that the front page shows, in one answer: sales that are
  * not over in the order of their start, or sales that are over, the latest end first. A shop
  * collects hundreds of old sales, so those come only to who asks for them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/customers.h: the shop's names for users, on their way from the edges to the store and back to the
  * shop. An edge notes the name when a token opens a session; the desk seals it (AES-256-GCM under a key of
  * the master secret) and writes it; orders and webhooks show it to the shop.

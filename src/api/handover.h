@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/handover.h: one pointer that a thread replaces and the edges read, without locks. A
  * reader may use what it loaded until the end of its loop turn; it then counts the turn. The
  * writer frees a replaced value when every reader has counted a turn since. Turns come at least

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/path_pattern.h"
 
 bool path_pattern_matches(const char *pattern, struct span path, uint32_t *id, uint64_t *order)

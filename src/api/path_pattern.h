@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/path_pattern.h: paths with numbers in them. In a pattern '#' stands for a decimal number of
  * 32 bits and '@' for the id of an order, anything up to the next '/'; everything else stands for
  * itself. Behind a '?' are the members of a query that the route takes, with a space between. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/problems.h: every refusal that a client can get, as an RFC 9457 problem document with a
  * stable type. */
 #ifndef STAMPEDE_API_PROBLEMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/problems_chinese.c: the details of refusals in Chinese, by the type of the problem. A type
  * that is not here is told in English. */
 #include "api/problems.h"

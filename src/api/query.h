@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/query.h: the part of an address behind '?': name=value, with '&' between. Each route names
  * the members that it takes; others are refused, because who asks for `?stat=paid` must not believe
  * that he got it. Thread: any. */

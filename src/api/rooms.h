@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/rooms.h: what the edges know about waiting rooms: the draw of each sale and how its line
  * moves. Who has which number, and the head, come from the inventory's own tables; together they
  * say where somebody stands, in a few hundred instructions and without a lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/sale_meters.h"
 
 size_t sale_meters_bytes(uint32_t items, uint32_t edges)

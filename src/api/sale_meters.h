@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api/sale_meters.h: what the door and the inventory answered, counted by sale, for the final
  * report. The desk gives each open sale one of SALE_METERS meters and notes in a table which meter an
  * item counts in. An edge counts with one load and one add in a table of its own, which nobody else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/address.h: an address of a client, IPv4 or IPv6 in one form: sixteen bytes, IPv4 as
  * ::ffff:a.b.c.d. The two spellings of an IPv4 address are therefore one address, for limits, bans
  * and blocks alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/arena.h: memory that is sized at start and never freed piece by piece.
  * Backed by anonymous pages that cost nothing until touched, so generous bounds are free.
  * Thread: one at a time (start-up). Errors: running past the end is a bug (invariant). */

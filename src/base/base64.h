@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/base64.h: base64url without padding (RFC 4648 §5) for what is ours, and the standard alphabet
  * with padding (§4) for what others want. Strict: no other characters, no stray bits. */
 #ifndef STAMPEDE_BASE_BASE64_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/bytes.h: little-endian numbers in byte buffers, for file and wire formats. */
 #ifndef STAMPEDE_BASE_BYTES_H
 #define STAMPEDE_BASE_BYTES_H

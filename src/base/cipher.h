@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/cipher.h: two small ciphers for what is made or checked on every request.
  *
  * A permutation of all 64-bit numbers (Speck64/128): ids that can't be counted or guessed, and

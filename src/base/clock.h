@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/clock.h: the one door to time.
  * Server time is wall time at start carried on by CLOCK_BOOTTIME: it never jumps while the program
  * runs, and it never starts behind the last time in the log (clock_start gets that as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CRC32C (Castagnoli, reflected polynomial 0x82f63b78), as in iSCSI and ext4. */
 #include "base/bytes.h"
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The real disk: a folder held open by descriptor, so that renaming the folder or changing the
  * working directory can't lead writes astray. */
 #include "base/disk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/disk.h: the one door to the disk for everything that must survive a crash (journal,
  * snapshots, keys). Tests put a disk behind it that loses what was not synced. Paths are relative
  * to the disk's root folder.

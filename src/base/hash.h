@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/hash.h: SipHash (keyed, for tables fed by strangers), CRC32C (torn and damaged bytes)
  * and SHA-256 (the chain of the journal, key derivation). Ids and tokens: cipher.h. */
 #ifndef STAMPEDE_BASE_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/log.h: one line per event on standard error, `time level component message key=value…`.
  * For what a person must know: starts, stops, faults, alarms. Refusals are counted (metrics.h), not
  * logged. Repeats are held back: each call site logs at most LOG_BURST lines a second, and its next

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/metrics.h: counters and gauges in Prometheus text form.
  * A metric is a static struct, registered at start. Counters have one cell per thread slot, so that
  * counting is one relaxed add on a line nobody else writes; reading sums the cells.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/planted.h: bugs planted on purpose, to prove that the tests can see them.
  * Compiled in only with -DPLANTED_BUGS (simulator builds); elsewhere planted() is the constant 0.
  * tests/simulation/ runs one bug after another and expects each to be caught. */

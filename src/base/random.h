@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/random.h: secrets from the system (getrandom), and a small seeded generator for tests,
  * jitter and sampling. */
 #ifndef STAMPEDE_BASE_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/ring.h: bounded queue of fixed-size slots, one producer thread and one consumer thread, no
  * locks. Each side caches the other's index and publishes its own once per batch.
  * Memory: taken from the arena at create. Errors: a full ring refuses (false), an empty one has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-1 on OpenSSL. Only for the WebSocket handshake, which names it; nothing here trusts it. */
 #include "base/hash.h"
 #include "base/status.h"

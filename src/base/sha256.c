@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256 and HMAC (RFC 2104) on OpenSSL; the only file that knows. The context is kept per
  * thread, because making one costs more than hashing a short text. */
 #include "base/hash.h"

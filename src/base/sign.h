@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/sign.h: signatures and sealed messages as payment providers use them: RSA with SHA-256 (PKCS#1
  * v1.5) over spans, AES-256-GCM with associated data. OpenSSL does the work; comparisons that depend on
  * secrets are its own, in constant time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SipHash (Aumasson, Bernstein 2012) with 64 bits of result: 2-4, and for tables 1-3. */
 #include "base/bytes.h"
 #include "base/hash.h"

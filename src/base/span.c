@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/span.h"
 
 enum { U64_DIGITS_MAX = 20, HEX64_DIGITS = 16 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/span.h: bytes that somebody else owns, as (pointer, size). Never NUL-terminated by contract.
  * The take functions read from the front; on failure the span does not move. */
 #ifndef STAMPEDE_BASE_SPAN_H

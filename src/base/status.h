@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/status.h: the three kinds of trouble.
  * Answers (sold out, limit reached) are values of their own types. Faults (disk, peer, bad
  * bytes) are an `enum status` that the caller must check. Bugs stop the program through

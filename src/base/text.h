@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/text.h: a bounded writer into memory that somebody else owns.
  * Writing past the end sets `overflow` and changes nothing more; check it once at the end. */
 #ifndef STAMPEDE_BASE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/thread.h: threads with names and owners, and a wake-up that epoll can wait for. */
 #ifndef STAMPEDE_BASE_THREAD_H
 #define STAMPEDE_BASE_THREAD_H

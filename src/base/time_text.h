@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/time_text.h: moments as people write them, for `verify` and `admin`. */
 #ifndef STAMPEDE_BASE_TIME_TEXT_H
 #define STAMPEDE_BASE_TIME_TEXT_H

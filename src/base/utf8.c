@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
 /* How many bytes follow a first byte, and the bounds of the next one (RFC 3629 §4). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base/utf8.h: whether bytes are UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above
  * U+10FFFF, nothing cut off. Thread: any. */
 #ifndef STAMPEDE_BASE_UTF8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_command.c: from the command line to the server and back. */
 #include "cli/admin_command.h"
 

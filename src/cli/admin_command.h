@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_command.h: `stampede admin …`: the admin API from the command line (docs/cli.md).
  * The key comes from STAMPEDE_ADMIN_KEY or a file, never from an argument that other users of the
  * machine could see. Thread: one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_media.c: `admin media add`: a picture goes to the server in pieces. */
 #include "cli/admin_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_parse.c: how a command line becomes a request, and the help, by the table of
  * verbs (admin_verbs.c). */
 #include "base/span.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_parts.h: what the files of `admin` share: verbs as data, a request, and
  * printing. */
 #ifndef STAMPEDE_CLI_ADMIN_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_print.c: answers for people. Columns are as wide as what is in them; numbers
  * stand right. */
 #include "base/span.h"

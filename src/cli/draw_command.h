@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/draw_command.h: `stampede draw verify`: works a published draw out again: commitment, chain of
  * arrivals, beacon, key, places. Needs no key and no data folder: what everybody can download is enough. */
 #ifndef STAMPEDE_CLI_DRAW_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/key_command.h: `stampede key new|list`: admin keys. The key is shown once, on standard
  * output; its file only keeps `name:role:sha256` (config/admin_keys.h reads it). Thread: one; two
  * commands at once on one file wait for each other. */

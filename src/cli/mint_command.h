@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/mint_command.h: `stampede mint`: passes and sessions by the million, for benchmarks and
  * rehearsals. Needs the data folder itself (its secret), so it gives nobody a right that the owner
  * of the folder does not have. Users are the subjects "mint-<n>". Thread: one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/reconcile_command.h"
 
 #include <curl/curl.h>

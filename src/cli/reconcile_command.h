@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/reconcile_command.h: `stampede reconcile …`: asks a running server to reconcile and shows what
  * it found (docs/reconcile.md). Address and key as for `stampede admin`. Thread: one. */
 #ifndef STAMPEDE_CLI_RECONCILE_COMMAND_H

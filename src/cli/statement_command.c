@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/statement_command.h"
 
 #include "base/status.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli/statement_command.h: `stampede admin statement import FILE --provider NAME`: reads the provider's
  * file here (payment/statement.h), has the server compare it part by part, asks what is missing there,
  * and prints the differences. Thread: one. */

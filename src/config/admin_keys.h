@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config/admin_keys.h: who may use the admin API. The file has a line per key, `name:role:sha256
  * of the key in hex`; the keys themselves are nowhere. Thread: immutable after loading.
  * Comparison in constant time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config/config.h: everything that can be set, with its default and its bounds (the table in
  * config.c is the list).
  * Order: defaults, then the file (INI), then the environment (STAMPEDE_SECTION_KEY, or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config/data_folder.h: what lies in the data folder, and that nobody else uses it.
  *   lock          held while the server runs
  *   identity      "stampede-data 2 <data id> <master secret> <CRC32C of what is before it>", 0600, made at

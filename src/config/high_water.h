@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config/high_water.h: how far the database of a data folder had got, kept beside it in the file
  * `high-water`, so that an older database is known when it comes back, and no number is given twice.
  *

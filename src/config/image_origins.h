@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config/image_origins.h: page.image_origins, a list of origins ("https://img.example") that is
  * separated by commas or spaces: whose pictures the pages may show besides our own. */
 #ifndef STAMPEDE_CONFIG_IMAGE_ORIGINS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "config/test_mode.h"
 
 #include "base/address.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config/test_mode.h: a server whose payments go to the sandbox moves no real money. It must not be
  * taken for a real one: the sandbox never stands beside a real provider, and is reached from other
  * machines only if the operator says so. Pure functions, any thread. */

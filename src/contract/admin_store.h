@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/admin_store.h: what the database of record does for requests of administrators: one
  * transaction around everything that a request changes, with its audit rows and its answer; and the
  * answers of requests that had an Idempotency-Key.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. Each item is a seqlock whose fields are all atomics, so that no fence is needed (TSan
  * can't see fences):
  * - the writer makes `sequence` odd, stores every field with release, makes `sequence` even with

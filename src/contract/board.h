@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/board.h: what the inventory shows to the edges, readable from any thread without a
  * lock. Written by the inventory thread, and only with what is durable. The counts of one item
  * are a consistent set (sequence number, even when stable). The buyer filter has no false

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/command.h: what can be asked of the inventory, and what it answers. A command carries
  * everything that decides its outcome, time included. COMMAND_ASK_… only look. The others, when
  * they change anything (outcome.changed), are logged with their outcome; replay applies the

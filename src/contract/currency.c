@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ISO 4217 as published by its maintenance agency, amendments to 2026 (XCG and ZWG are in; ANG, BGN
  * and ZWL are out). */
 #include "contract/currency.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/currency.h: the currencies that a price may be in: the active codes of ISO 4217 that
  * people pay with (no funds, metals or test codes), and how many digits their smallest unit has.
  * The one table of them. Thread: any. */

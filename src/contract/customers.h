@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/customers.h: who a user is to the shop. A user id is a keyed hash of the shop's own name for the
  * customer (`sub` of its token), so the way back has to be kept: one row a user, written when the shop's
  * token opens a session. The name is sealed before it comes here; the store keeps bytes.

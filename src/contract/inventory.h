@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/inventory.h: the first seam. One port per client thread: bounded requests in, answers
  * out. Embedded, a port is two rings to the inventory thread; on many machines it is a Redis
  * connection. An answer is given when everything it tells is durable. Every request that was

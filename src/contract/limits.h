@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/limits.h: every queue, loop and buffer is bounded here, and the bounds agree. */
 #ifndef STAMPEDE_CONTRACT_LIMITS_H
 #define STAMPEDE_CONTRACT_LIMITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/order_state.h: the legal moves of an order, as data, and what a store answers to one.
  * Every store asks here, so that no two of them can disagree. Pure functions, any thread. */
 #ifndef STAMPEDE_CONTRACT_ORDER_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/order_store.h: the third seam: the database of record. Everything that one batch of
  * queue records changes goes into one transaction together with the position: orders, stock with
  * version, user counters, stock events, dead letters. Prepared statements only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/outbox.h: what the shop is to be told, as the order store keeps it. A row is written in the
  * transaction that writes or moves an order, so that there is one for each change and none for what
  * did not happen; it waits until the shop has taken it, or nobody tries any more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/outgoing.h: one HTTP request that this program makes, and its answer. Whoever asks fills
  * the upper part, the outgoing thread (outgoing/courier.h) the lower. */
 #ifndef STAMPEDE_CONTRACT_OUTGOING_H

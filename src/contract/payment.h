@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/payment.h: money of an order, as the order store keeps it.
  *
  * A payment is one attempt to pay one order through one provider. It is stored before the provider

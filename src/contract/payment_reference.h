@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/payment_reference.h: how a payment is named to its provider: "<order id>-<attempt>", the
  * order id in 16 hex digits. So a payment that nobody remembers can be asked about, and news of one
  * lead back to its order. Pure functions, any thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/provider.h: what a payment provider is asked to do, and what it says. */
 #ifndef STAMPEDE_CONTRACT_PROVIDER_H
 #define STAMPEDE_CONTRACT_PROVIDER_H

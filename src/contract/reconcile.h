@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/reconcile.h: what reconciliation asks of the order store: rows to compare, of one moment
  * where sums are compared, and repairs, each one transaction. orders/reconcile.h has the rules.
  * LOOK_NOW reads what is committed; LOOK_MOMENT reads the database as it was at `moment_begin`,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/record.c: the byte form of a logged command with its outcome.
  *
  * FORMAT (little-endian, no padding; the record's type is the command's type and travels beside

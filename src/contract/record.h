@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/record.h: the byte form of a command with its outcome, as the journal carries it
  * (docs/journal.md). Strict: decode refuses a wrong length, a wrong type, a value out of range. */
 #ifndef STAMPEDE_CONTRACT_RECORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/report.h: what the final report of a sale is made of, as the order store keeps it. Counts
  * of the funnel are added to as the sale goes on, so that a restart loses seconds at most; the rest
  * is read from the orders.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/restore.h: what an order store does when an older copy of it was put back beside the
  * present log (docs/operations.md, "Restore"). The log brings back orders and stock; what only the
  * lost copy knew is found again where that is possible, and its numbers are never given twice.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/statement.h: a provider's statement (bill, list of balance transactions), row by row, as
  * it is compared with our books. payment/statement.h reads files, orders/statement.h judges rows. */
 #ifndef STAMPEDE_CONTRACT_STATEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/ticket_queue.h: the second seam: what the inventory decided, in order, at least once,
  * to the order side. Embedded it is the journal itself, read from a position; so schedule
  * changes, preheats and adjustments travel in order with the tickets. The position is kept by

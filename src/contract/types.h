@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/types.h: the words that all stages share. A user is a keyed 64-bit hash of the shop's
  * subject (docs/decisions/0003). Items, sales and products are small numbers from the store. A
  * ticket number counts wins from 1 and never leaves the program as it is: outside it is a keyed

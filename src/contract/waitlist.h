@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract/waitlist.h: who waits for units of an item. A place is held in the order of joining, one
  * per user and item. Units of the web channel that come back go to the line in the transaction that
  * returns them: it names the first places that fit, the stock event carries them, and the SETTLE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/assets.h: the files of web/ inside the binary; the tables are generated at build time
  * (tools/embed.py). */
 #ifndef STAMPEDE_EDGE_ASSETS_H

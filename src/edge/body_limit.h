@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/body_limit.h: how long a body may be, as the handler's route says (edge.h, body_max). */
 #ifndef STAMPEDE_EDGE_BODY_LIMIT_H
 #define STAMPEDE_EDGE_BODY_LIMIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/buffers.h: blocks of a few sizes for what a connection can't finish at once: half a
  * request, an answer that the client does not read, the queue of a pipelining client. Blocks
  * that were never used cost no memory. Thread: one. Memory: from the arena at create. Errors: a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/caller_counts.h"
 
 #include "base/arena.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/caller_counts.h: how many connections each address has, over all edges, and not more than so
  * many. A bounded table of words (tag of a keyed hash, count), in lines of eight; an address without
  * connections needs no place. Those that find none share one count, which may go to

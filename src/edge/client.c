@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/client.h"
 
 #include "edge/caller_counts.h"

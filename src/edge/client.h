@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/client.h: whom a connection speaks for. The peer itself, unless it is a trusted proxy: then
  * whom its PROXY protocol header names, and after that, request by request, whom X-Forwarded-For
  * names. A client's address may have so many connections (edge/caller_counts.h); those of trusted

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/connection.h"
 
 enum { QUEUE_MASK = EDGE_OVERLAP_MAX - 1, SEQUENCE_MASK = (1 << CONNECTION_SEQUENCE_BITS) - 1 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/connection.h: the table of connections, their tokens, and the replies that each one owes,
  * in order. An idle connection is one `struct connection` and one deadline, nothing else.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. One turn of the loop: wait; accept; serve every ready connection; let the handler have
  * its turn; serve the connections that got answers from it (each once, however many); now and
  * then look at the deadlines. Sockets are registered once, edge-triggered for both directions,

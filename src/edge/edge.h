@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/edge.h: one epoll loop: sockets, connections, deadlines, replies in order. One edge per
  * core (SO_REUSEPORT). It knows HTTP but no routes: a handler (gateway/routes.c) decides.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/edge_state.h: what one edge consists of. Private to edge.c (the loop) and serve.c (one
  * connection). */
 #ifndef STAMPEDE_EDGE_EDGE_STATE_H

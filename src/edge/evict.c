@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/evict.h"
 
 #include "edge/sending.h"

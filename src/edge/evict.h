@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/evict.h: who gives way when places or buffers run out.
  *
  * Places (connections): a request that began more than a second ago and is not whole gives way first,

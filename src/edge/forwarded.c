@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/forwarded.h"
 
 enum status trusted_parse(struct trusted *trusted, struct span list, struct span *bad)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http.h: a strict HTTP/1.1 request parser (RFC 9112), without allocation and without state
  * of its own. Refuses what proxies and servers are known to read differently: both
  * Content-Length and Transfer-Encoding, repeated Content-Length, a final coding other than

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http_chunked.h: bodies with Transfer-Encoding: chunked (RFC 9112 §7.1), strictly: no
  * space around sizes, bounded extensions and trailers, which are checked and ignored. Thread:
  * any. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http_date.h: the Date header's value (RFC 9110 §6.6.1), made once a second per thread.
  * Thread: each has its own; http_date_turn once per loop turn, http_date from anywhere on that
  * thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/http_fields.h"
 
 #include "edge/http_scan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http_fields.h: what each header field means for the request: the parser's rules that are
  * not about bytes. Private to the parser. */
 #ifndef STAMPEDE_EDGE_HTTP_FIELDS_H

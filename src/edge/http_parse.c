@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. The hottest code of the server. Each kind of line has two ways: the careful one knows
  * all the rules and makes all the refusals; the quick one takes the lines of a usual purchase,
  * and hands everything else to the careful one. Both scan 16 bytes at a time. A step answers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http_parse.h: bytes to a request, strictly. Pure: no allocation, no state, the input is
  * not changed.
  *

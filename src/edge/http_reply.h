@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http_reply.h: response heads and whole responses, written to a text. Thread: any. Errors:
  * out->overflow. */
 #ifndef STAMPEDE_EDGE_HTTP_REPLY_H

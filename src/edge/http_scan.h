@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/http_scan.h: which byte may stand where in HTTP, one at a time by table and 16 at a time
  * with SSE2. No scan reads at or past `end`. Words are eight bytes of a line at once. Private to
  * the parser. */

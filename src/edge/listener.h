@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/listener.h: the listening socket of one edge. SO_REUSEPORT lets each edge have its own on
  * the same port. */
 #ifndef STAMPEDE_EDGE_LISTENER_H

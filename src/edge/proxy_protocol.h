@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/proxy_protocol.h: the line (version 1) or block (version 2) in which a load balancer says, ahead
  * of the first request, whose connection it carries on. Read only from peers that the
  * configuration trusts, and then it must be there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/sending.h: bytes out of a connection, now or when the socket takes them. What it does not
  * take stays with the connection: the first part by copy in a buffer, the second by address. Of
  * the second no more than EDGE_SEND_PIECE goes in one call; connection->takes_more says that the

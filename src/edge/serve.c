@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. serve() is the only driver, called when a socket is ready and when something that a
  * connection waited for has come. It renders the replies that are ready, starts requests from
  * the bytes at hand, receives more, and sends once at the end. Answers collect in the edge's one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/serve.h: what happens on one connection: receive, parse, start requests, render replies
  * in order, send. Each call goes as far as it can without waiting and may end with the
  * connection closed. Thread: the edge's. */

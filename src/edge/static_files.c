@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/static_files.h"
 
 #include "base/hash.h"

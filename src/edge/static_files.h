@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/static_files.h: the storefront's files, answered from memory. Each has a strong ETag per
  * encoding, and gzip and brotli forms made at start where they are smaller. Names that carry a
  * hash of their content (app-3f2a9c1b.js) may be kept by browsers for ever; all others are asked

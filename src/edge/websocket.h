@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/websocket.h: the WebSocket protocol (RFC 6455) without sockets: the handshake, frames in,
  * frames out. Strict: what a browser never sends is refused.
  *

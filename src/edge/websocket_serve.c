@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. A websocket keeps nothing but its connection: half a frame in `in` and unsent bytes in
  * `out` are there only while there are such. Frames are parsed when they are whole, so that one
  * parser serves all. Of the connection's fields, `need` is the time of the next ping, `phase_until`

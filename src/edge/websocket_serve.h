@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edge/websocket_serve.h: a connection that has become a websocket: frames in, frames out, pings,
  * the end. Private to the edge. Each call goes as far as it can without waiting; those of the first
  * group may end with the connection closed, the others mark it, and it is closed after the turn.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. Blocks of addresses either lie apart or one in the other. So they can be laid out on a line:
  * sorted by where they begin, with a stack of those that are open, they become stretches that lie side
  * by side, each with the latest end of all blocks around it. The question is then one binary search

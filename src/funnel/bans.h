@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/bans.h: the bans that are in force, as a set that edges ask on every purchase. It is built
  * off the request path, never altered, and handed over by one pointer (api/handover.h). NULL is the
  * set without anybody, and the usual one.

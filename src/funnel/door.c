@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. Questions in the order of docs/funnel.md; each is a small function that answers DOOR_GO
  * or a reason, and the first reason ends it. Cheap before dear: the board is a few loads, a token
  * one MAC, the filter one hash. The pass comes before the sold-out flag on purpose: without a pass

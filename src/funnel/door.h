@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/door.h: the cheap questions that a purchase must answer before it may bother the
  * inventory. The order is fixed (docs/funnel.md): item, window, wins stopped, ban and rate of the
  * address, session, pass (used once?), ban of the user, body, key, sold out, no chance, early drop,

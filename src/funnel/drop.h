@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/drop.h: early drop. Some of the users are told "too popular" for a whole sale before they
  * cost anything. Who is decided by a keyed hash of sale and user: asking again gives the same
  * answer, nobody can tell beforehand, and another sale drops others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/intent.h: the wish to buy an item whose units are taken on payment only. It is a promise of
  * nothing: no unit is held, nothing is stored. 44 bytes signed by us, as 59 base64url characters:
  *   user u64 | item u32 | quantity u16 | channel u8 | version u8 | expires_s u32 | nonce u64 | mac 16

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/json_cursor.h: reads small JSON of a known shape in place, field by field. Strict: printable
  * ASCII strings without escapes, digits for whole numbers, nothing after the end. What does not fit
  * makes the cursor bad for good, so callers ask once, at the end.

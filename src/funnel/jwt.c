@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. The order matters: size, three parts, header (alg, kid, crit), key by kid, alg against
  * the key's type, signature, and only then the payload. So nothing that an unsigned token says is
  * looked at but its header, and nothing in the header picks more than one of our keys. The only

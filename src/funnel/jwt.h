@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/jwt.h: who the shop says the user is: its JSON Web Token, verified (RFC 7515, 7519,
  * 8725). A key belongs to one algorithm by its type (secret: HS256, RSA: RS256, P-256: ES256,
  * Ed25519: EdDSA); a token whose `alg` is another one is refused, "none" included. `crit` is

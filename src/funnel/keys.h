@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/keys.h: every secret of the funnel, derived from one 32-byte master secret by HMAC-SHA256
  * under a label.
  * Fixed keys: the ids told to people, user ids, idempotency keys, the buyer filter. They must

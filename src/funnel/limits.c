@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. An entry of an address is one word, tag and moment, so that taking it over from an idle
  * address, charging it and losing a race are one compare-and-exchange each; there is no moment at
  * which it belongs to nobody or to two. Its clock is 44 bits of 1/1024 ms, compared by difference:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/limits.h: how fast is too fast, in four layers that all edges share.
  *
  * address    A token bucket for each address (address_group): `per_s`, with a burst. Kept as one

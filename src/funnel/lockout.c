@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/lockout.h"
 
 enum { LINE_PLACES = 8, FIRST_MS = 1000, DOUBLINGS_MAX = 16 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/lockout.h: who shows wrong admin keys has to wait. Keys have 256 random bits, so guessing leads
  * nowhere; this keeps it from costing anything, and from filling logs and counts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The grammar, with JSON's whitespace allowed between any two tokens:
  *   body = "{" [ field *( "," field ) ] "}" / "null"              null is how generated clients write no body
  *   field = '"quantity"' ":" number / '"channel"' ":" string      each at most once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/purchase_body.h: reads {"quantity":N,"channel":"name"} and nothing else. Both fields are
  * optional and may come in any order; unknown and repeated fields are refused, so that a typing
  * error never buys the default. Strings are taken as they stand: an escape in one is refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/session_rules.h"
 
 static bool key_is_there(const struct session_rules *rules, uint32_t mark)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/session_rules.h: which sessions still count. A session that we signed and that has not expired
  * (token.h) is over all the same when it was made before session.valid_from, with a key of the shop that
  * is not there any more, or when a ban of its user ended it. Guests were made with no key. A session of a

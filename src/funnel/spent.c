@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. Buckets of SPENT_NEIGHBOURS words; a mark lives in the bucket that its low bits name. A word is
  *   tag 44 bits (the mark's high bits) | pending 1 | expiry 19 bits, in units of SPENT_UNIT_S
  * and 0 is an empty place. All of it is one word, so that a place changes hands in one step.

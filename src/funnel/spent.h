@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/spent.h: what may be used once and was: challenges that were solved, passes that bought. A
  * bounded set of 64-bit marks, each kept until its expiry. A mark is a keyed hash of what is spent, so
  * nobody chooses where it lands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/switches.h: what an operator can turn while a sale runs: more work for visitors, fewer let
  * in, nobody new, an item that answers "sold out" unseen, a layer left out. One struct for all
  * edges, each value an atomic of its own: a reader sees a change with its next request, and no

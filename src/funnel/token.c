@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verifying a pass is the largest part of refusing a purchase, so the 48 characters are decoded
  * here and not by base64.h: four tables with the bits already in place make a group of four
  * characters one word. A character that is not in the alphabet sets a bit that no good one has; it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/token.h: sessions and passes, 36 bytes signed by us, as 48 base64url characters.
  *   session: user u64 | expires_s u32 | issued_s u32 | flags u32 | mac 16
  *   pass:    user u64 | item u32 | expires_s u32 | nonce u32 | mac 16

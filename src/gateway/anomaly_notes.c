@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/anomaly_notes.c: what an edge notes about those who look like machines (funnel/anomaly/watch.h). A
  * sold-out refusal is none of it: that is what a crowd gets. */
 #include "gateway/gateway_parts.h"

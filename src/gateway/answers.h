@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/answers.h: what a purchase is told, as a compact edge_answer first and as bytes when
  * its turn comes. Refusals without numbers are rendered once at start; a reply is then one copy. */
 #ifndef STAMPEDE_GATEWAY_ANSWERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/gate_limits.h"
 
 #include "base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/gate_limits.h: what all edges share to tell who comes how fast: the limits (funnel/limits.h),
  * the connections of each address and the proxies that are trusted, as configured and as the switches
  * say. Memory: at open. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/gateway_parts.h: what the parts of the edge's handler share. Nobody else includes it. */
 #ifndef STAMPEDE_GATEWAY_GATEWAY_PARTS_H
 #define STAMPEDE_GATEWAY_GATEWAY_PARTS_H

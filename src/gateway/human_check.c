@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/human_check.c: the human check on the edge: hands out challenges, and asks for their solution
  * before a pass is given. */
 #include "base/address.h"

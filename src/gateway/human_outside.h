@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/human_outside.h: asks a service outside (outgoing/verdict.h) what it says of visitors: takes the
  * edges' questions, has a courier of its own call the service, and notes the verdicts. The courier of
  * money and webhooks is left alone. Bounded: OUTSIDE_CALLS calls at a time, OUTSIDE_QUESTIONS wait at

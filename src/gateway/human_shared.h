@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/human_shared.h: what the edges share for the human check, single-use passes and tokens: what
  * was spent, whose checks failed, who took passes, and the pictures, with the thread that draws them.
  * Thread: opened and closed by the main thread; the pieces have their own rules (funnel/human/human.h). */

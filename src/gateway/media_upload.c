@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/media_upload.c: product pictures for everybody, from memory. A name is its content's hash, so
  * a browser may keep the picture for ever. */
 #include "edge/http_reply.h"

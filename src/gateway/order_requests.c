@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/order_requests.c: requests that go to the inventory for a look or to the desk for the
  * database, and wait. An order view asks the inventory first whose ticket it is: only then, and
  * only for its owner, the desk reads the order. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/public_requests.c: what the public may read, and how one gets in: time, sales, items,
  * session, pass. */
 #include "base/metrics.h"

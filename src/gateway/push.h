@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/push.h: GET /v1/push: a websocket on which a user hears of their orders and of items that
  * they watch. The same texts as polling gives; docs/push.md has the messages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/push_items.h: the items that push connections of one edge watch: their state as the board
  * shows it, and the one frame that tells all watchers of a change.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/push_subscription.h"
 
 static void spaces_skip(struct span *text)

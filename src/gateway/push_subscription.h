@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/push_subscription.h: the items that a client names: in a message, {"watch":[3,7]}, or in the query,
  * watch=3,7. Strict; a refusal changes nothing. Thread: any. */
 #ifndef STAMPEDE_GATEWAY_PUSH_SUBSCRIPTION_H

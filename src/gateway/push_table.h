@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/push_table.h: the push connections of one edge, by connection slot and by user, and the
  * line of those that have to be told something.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/repeat.c: a purchase that the door refuses, but whose user may have bought. The inventory
  * is asked for an old answer (RESERVE_REPEAT); if there is none, the refusal is told. */
 #include "gateway/gateway_parts.h"

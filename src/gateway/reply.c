@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/reply.c: how an edge answers: bytes, JSON, problems; and who is asking. */
 #include "edge/http_reply.h"
 #include "funnel/token.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/request_shape.c: which methods and which members of a query the public paths take (query.h). The
  * admin API's are in its table of routes (admin.c). A test compares both with docs/openapi.json. */
 #include "api/path_pattern.h"

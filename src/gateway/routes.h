@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/routes.h: the edge's handler: which request goes where. One per edge; it owns its copy
  * of the keys, its port to the inventory, its jobs at the desk, and the requests that wait for
  * an order to change. The purchase path (funnel → inventory → answer) allocates nothing and

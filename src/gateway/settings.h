@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/settings.h: what can change while the server runs (SIGHUP): the shop's token keys,
  * which sessions count, admin keys, CORS origins, log level. A set is made whole or not at all,
  * never altered, and handed to the edges by one pointer. */

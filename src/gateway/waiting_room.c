@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/waiting_room.c: the waiting room, as users see it: enter, look, and check the draw. Entering
  * waits for the inventory's durable answer; everything else is read from shared tables. */
 #include "edge/http_reply.h"

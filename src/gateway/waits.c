@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/waits.c: requests that wait at their edge: order views for news of the order, payers for
  * the address to pay at, those who gave units back for these to be there. Who waits holds no place at
  * the desk: a job is handed in again when there is news of the order, and when the time is up. Once half

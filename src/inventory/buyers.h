@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/buyers.h: units that each user has in each scope: an item, a sale with a limit, or a
  * sale's list of eligible users. Counts unpaid and paid units; returned units leave it.
  * Thread: inventory thread only. Memory: from the arena at create; 24 bytes a row and 5.4 for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/embedded.c: the turns: requests in, decisions, batches, answers out. */
 #include "inventory/embedded.h"
 

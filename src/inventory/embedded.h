@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/embedded.h: the inventory seam on one machine: the engine behind rings, with the
  * journal under it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/embedded_open.c: opening with recovery, snapshots, closing. */
 #include "base/log.h"
 #include "base/planted.h"

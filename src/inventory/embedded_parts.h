@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/embedded_parts.h: what the embedded inventory consists of. Private to embedded.c (the turns)
  * and embedded_open.c (opening, recovery, snapshots). */
 #ifndef STAMPEDE_INVENTORY_EMBEDDED_PARTS_H

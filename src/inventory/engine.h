@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine.h: the deterministic state machine that decides. engine_apply(state, command)
  * → outcome: no clock, no disk, no randomness, no settings inside; all of that comes in with the
  * command. The running server, recovery, the simulator and `stampede verify` call this same

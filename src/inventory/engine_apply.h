@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_apply.h: one function per command; engine.c has the table. Inside the
  * inventory only. */
 #ifndef STAMPEDE_INVENTORY_ENGINE_APPLY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_ask.c: questions that change nothing. */
 #include "inventory/engine_apply.h"
 

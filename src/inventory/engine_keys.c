@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_keys.c: what became of admin commands that had a key, so that a request whose
  * answer was lost can be repeated safely, also after a restart. Loading users has no row: it is a
  * set, loading them again changes nothing, and long lists would drive everything else out. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_purchase.c: a purchase, and every later step of its ticket. */
 #include "base/planted.h"
 #include "inventory/engine_apply.h"

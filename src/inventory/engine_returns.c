@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_returns.c: so that letting units go and asking fastest pays nobody.
  *
  * The cool-down: who lets an item go (cancelled, or not paid in time) can't take it again for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_room.c: the waiting room as far as it must survive: who came as which number,
  * among how many the draw was, and how many were admitted. The order itself is arithmetic
  * (funnel/room/room.h). */

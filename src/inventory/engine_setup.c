@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_setup.c: sales, items and gates: everything that happens before and around
  * the selling. */
 #include "base/planted.h"

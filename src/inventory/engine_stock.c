@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_stock.c: units added, removed and moved while the sale runs. */
 #include "base/planted.h"
 #include "inventory/engine_apply.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/places.h: who has entered the waiting room of which sale, with which arrival number.
  * Rows are in the order of the log and never change, so that other threads may look without a
  * lock: a row is written before its slot is, and who must only tell what is durable compares the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/replay.h"
 
 #include "contract/record.h"

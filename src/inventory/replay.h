@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/replay.h: applies logged records to an engine and asserts that it comes to the same
  * outcome. */
 #ifndef STAMPEDE_INVENTORY_REPLAY_H

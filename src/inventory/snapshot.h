@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/snapshot.h: the engine's state in a file, to bound replay.
  *
  * File `snapshot-<lsn, 16 hex>` beside the segments: a header (magic, version, data id, journal

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/tickets.h"
 
 static_assert(sizeof(struct ticket_row) == 28, "the memory budget of a buyer counts on it");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/tickets.h: every win, in order, and the index from idempotency key to win. A ticket
  * number is its place in the table plus one: nothing to store, nothing to reuse.
  * Thread: inventory thread only. Memory: from the arena at create; 28 bytes a ticket and 5.4 for

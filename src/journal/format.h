@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/format.h: where the fields of a batch and of a segment's header page lie. The words
  * around these numbers are at the top of journal.c (batches), segment.c (files) and in
  * docs/journal.md. Private to the journal, its tests and its fuzz target. */

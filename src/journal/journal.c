@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/journal.c: the writer.
  *
  * FORMAT of a batch (little-endian; starts on a page of its own, padded with zeros to the end of

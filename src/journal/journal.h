@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/journal.h: the durable log. Knows nothing of sales: a record is a type and some bytes.
  *
  * Format (docs/journal.md): segment files `segment-<first lsn, 16 hex>` of one size, prepared

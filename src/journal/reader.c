@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/reader.c: reading behind the writer.
  *
  * DESIGN

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/recover.c: from a folder after a crash to a journal that can be written, or a refusal
  * that says where.
  *

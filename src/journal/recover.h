@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/recover.h: what journal_open does before the first append. */
 #ifndef STAMPEDE_JOURNAL_RECOVER_H
 #define STAMPEDE_JOURNAL_RECOVER_H

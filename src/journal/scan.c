@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/scan.c: reading batches, and judging what follows the last good one.
  *
  * DESIGN

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/scan.h: reading batches. The one scanner: recovery, journal_scan and the reader all
  * walk with it, so that what one of them believes, all believe.
  * Thread: a scan belongs to one thread. Memory: from the arena given to scan_start; nothing to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal/segment.h: segment files: their names, their header page, and how one comes into being.
  * Thread: the functions keep no state; a struct segment belongs to whoever opened it. */
 #ifndef STAMPEDE_JOURNAL_SEGMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* media/media_folder.h: the pictures of products, as files of a folder that are named after their
  * content: 32 hex digits of its SHA-256, and its format. A file is written whole, synced and then
  * given its name, so a name is there with all of its bytes or not at all; it never changes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* media/media_service.h: product pictures from upload to page. An administrator's picture comes in
  * pieces (a request is at most 64 KiB long), is decoded and encoded anew by a process of its own
  * (picture_command.h), and is kept in the data folder (media/media_folder.h). The upload is asked

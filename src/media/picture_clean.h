@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* media/picture_clean.h: decodes a picture and encodes it anew in the same format, so that nothing
  * survives but what one sees: no metadata, no trailing bytes, no second file inside. Turned the way
  * EXIF says, and scaled down if a side is longer than PICTURE_KEPT_SIDE_MAX.

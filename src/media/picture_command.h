@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* media/picture_command.h: a picture is decoded in a process of its own (this program again, under
  * the name PICTURE_VERB), with bounds on time, memory and output. A picture that breaks a decoder
  * ends that process, not the server. Both sides are here. */

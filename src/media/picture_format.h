@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* media/picture_format.h: what a picture says of itself in its first bytes: format, size, which way
  * up. Reads headers only, so it is cheap and safe before anything is decoded; the bytes may be
  * anything. Thread: any; keeps nothing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/cashier.h: follows the money of orders to its end, whatever is lost on the way.
  *
  * Everything it does follows from what the store has: payments and refunds that are due. A payment

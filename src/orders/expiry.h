@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/expiry.h: orders that nobody paid in time are closed, and their units return.
  * Never early: the store compares with the order's own deadline, and server time does not run
  * behind the log. Orders from before the start get a grace counted from the start, because nobody

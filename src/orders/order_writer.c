@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The batch is an array of records with what to do with each. `first` is the oldest one that is not
  * durable yet. `suspect` counts the records from `first` on that are known to hold one which the
  * database refuses without saying which: half of them are tried; what goes in is behind us, what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/order_writer.h: from the ticket queue into the order store, each record once.
  *
  * A batch is polled, applied in one transaction with its position, and only then forgotten. What

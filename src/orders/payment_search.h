@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/payment_search.h: payments that a restored database does not know. A payment that is
  * `searched` stands for the question whether there was such an attempt: each provider in turn is
  * asked to close it and what became of it. One that a provider knows leads to the question about the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run is a row of phases; each turn does one slice of the present one. Questions to the inventory
  * go out in bulk and come back in any order; a slice is judged when all of its answers are there. */
 #include "orders/reconcile.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/reconcile.h: database and inventory, compared while both work, and mended where what is
  * right is beyond doubt (docs/reconcile.md has every rule with its code).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of reconciliation that can be told from rows alone. */
 #include "orders/reconcile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/reconcile_parts.h: what the parts of reconciliation share. Nobody else includes it. */
 #ifndef STAMPEDE_ORDERS_RECONCILE_PARTS_H
 #define STAMPEDE_ORDERS_RECONCILE_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of the database, from one moment of it, and the inventory's counts where both rest. */
 #include "orders/reconcile_parts.h"
 

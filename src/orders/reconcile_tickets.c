@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every order against its ticket, and the tickets that have no order. */
 #include "orders/reconcile_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/statement.h: one row of a provider's statement against our books. Pure functions, any
  * thread. docs/payments.md has the names. */
 #ifndef STAMPEDE_ORDERS_STATEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/stock_pump.h: brings stock events of the store to the inventory, each applied once.
  * An event is written with the change of the order that causes it. The pump submits it as a SETTLE
  * command; the engine applies a step of a ticket once, however often it is asked; the journal

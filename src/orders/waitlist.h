@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/waitlist.h: units that are free while somebody waits for them are offered to the line, in
  * order: stock that was added or moved, leftovers of a return, what a passed-over waiter did not get.
  * (What an order returns goes to the line at once, with the return itself: contract/waitlist.h.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/addresses.h: which addresses of the network the program may call when it was not told
  * that private ones are fine: only such as the whole Internet can reach.
  * Thread: any. */

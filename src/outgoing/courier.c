@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/courier.c: one libcurl multi handle and a loop around curl_multi_poll.
  *
  *   courier_send ──ring──► waiting (sorted by time) ──► flights ──► ring ──► courier_collect

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "outgoing/verdict.h"
 
 #include "base/log.h"

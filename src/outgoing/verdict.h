@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/verdict.h: services outside that say whether a visitor is a person: Cloudflare Turnstile,
  * hCaptcha, GeeTest. Their widget on the page gives the visitor a response; the server shows that to
  * the service together with a secret and hears yes or no. These functions make the request and read

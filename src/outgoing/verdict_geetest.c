@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/verdict_geetest.c: GeeTest, version 4.
  *   POST …/validate?captcha_id=…  lot_number, captcha_output, pass_token, gen_time, sign_token as a form
  *   →  {"status":"success","result":"success"|"fail","reason":…}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/verdict_hcaptcha.c: hCaptcha.
  *   POST …/siteverify  secret, response, remoteip, sitekey as a form  →  {"success":true,…}
  * With sitekey a response that was made for another site's widget is refused. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/verdict_turnstile.c: Cloudflare Turnstile.
  *   POST …/siteverify  secret, response, remoteip as a form  →  {"success":true,"error-codes":[],…}
  * A response is at most 2,048 characters, lives 300 s and can be used once; the service checks that. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. A request is a form: common parameters and biz_content (JSON), sorted by name, joined as they
  * are and signed with our key. As the provider's own libraries do, the common parameters go into the
  * address (so that the gateway knows the charset before it reads on) and biz_content into the body.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Alipay's bill "业务明细" (trade details), as alipay.data.dataservice.bill.downloadurl.query gives it
  * after unpacking: lines that begin with '#' around one table, fields with tabs behind them, GBK or
  * UTF-8. The names of columns are given in both; no byte of a GBK character is a comma, a quote or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/beijing_time.h: moments as Alipay and WeChat Pay write them: UTC+8, all year round. */
 #ifndef STAMPEDE_PAYMENT_BEIJING_TIME_H
 #define STAMPEDE_PAYMENT_BEIJING_TIME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/form.h: names and values as forms carry them (application/x-www-form-urlencoded), and the
  * text that Alipay signs: all of them sorted by name, as they are before encoding.
  * Thread: the owner's. Memory: the pairs point to what the caller gave; nothing is allocated. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/provider.h: what a payment provider is to us: it writes requests, reads answers, and checks
  * callbacks (what it is asked and what it says: contract/provider.h). It never calls anybody itself and
  * keeps no state: the cashier (orders/cashier.h) sends what `ask` has written and gives the answer to

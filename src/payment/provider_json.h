@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/provider_json.h: reading members of what a provider has answered. A member of the wrong type
  * is as good as none. */
 #ifndef STAMPEDE_PAYMENT_PROVIDER_JSON_H

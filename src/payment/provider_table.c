@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "payment/alipay.h"
 #include "payment/provider.h"
 #include "payment/sandbox.h"

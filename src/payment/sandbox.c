@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sandbox as a provider: a client of the bank in sandbox_bank.h, over real HTTP and real
  * signatures, so that a rehearsal takes the same way as money does. */
 #include "payment/sandbox.h"

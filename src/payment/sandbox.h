@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/sandbox.h: the built-in provider for rehearsals; its bank is in sandbox_bank.h. */
 #ifndef STAMPEDE_PAYMENT_SANDBOX_H
 #define STAMPEDE_PAYMENT_SANDBOX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The file "payments": rows of BANK_ROW_BYTES, the n-th payment at n × BANK_ROW_BYTES, each with a
  * checksum over itself. A row is rewritten where it stands and synced. A row that is torn is lost
  * (its change was told to nobody), and only that one: at the end it is written anew, elsewhere its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/sandbox_bank.h: a bank to rehearse with. It takes any payment, remembers it through a
  * crash (one file, a row for each payment, written and synced before it is told), and can be told
  * to behave as badly as real networks do: callbacks late, lost, doubled, out of order, with a wrong

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "payment/sandbox_wire.h"
 
 #include "base/hash.h"

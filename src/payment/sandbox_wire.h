@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/sandbox_wire.h: what the sandbox's bank and its client say to each other: one flat JSON
  * object for everything, signed both ways with one secret.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "payment/statement.h"
 
 #include "contract/currency.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/statement.h: reads a provider's statement: Alipay's and WeChat Pay's bills (CSV, as
  * downloaded and unpacked), Stripe's balance transactions (CSV export or JSON), the sandbox's own
  * books. A reader per provider; each is strict: a file that is cut, of another kind, or has one row

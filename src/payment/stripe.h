@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/stripe.h: Stripe Checkout behind payment/provider.h.
  *
  * One payment is one Checkout Session. Creating it carries the reference as Idempotency-Key, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stripe's balance transactions, in one of three forms:
  *   JSON   GET /v1/balance_transactions?expand[]=data.source: the list, or its transactions as an array
  *   CSV    the dashboard's export of balance transactions, with the metadata column `reference`

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. A request carries in its Authorization header a signature over method, path, time, nonce and
  * body. Answers and callbacks are signed the same way round by the platform: Wechatpay-Timestamp, -Nonce
  * and the raw body, with the key that Wechatpay-Serial names. All four headers are checked, the time to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* payment/wechat.h: WeChat Pay, API v3 (docs/payments.md). */
 #ifndef STAMPEDE_PAYMENT_WECHAT_H
 #define STAMPEDE_PAYMENT_WECHAT_H

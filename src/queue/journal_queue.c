@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue/journal_queue.c: see journal_queue.h. The position is kept by the order side's own
  * transaction, so commit only notes it; segments are kept by the rule of the archive, not by the
  * queue. */

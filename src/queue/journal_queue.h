@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue/journal_queue.h: the ticket queue of one machine: the journal itself, read behind its
  * writer. Nothing is copied and nothing can get lost between: a record is in the queue when it
  * is durable in the log. */

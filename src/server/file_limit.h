@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/file_limit.h: how the descriptors of the process are shared out. Clients can take every descriptor
  * that edges may use; database, journal and outgoing calls need theirs at the same moment. */
 #ifndef STAMPEDE_SERVER_FILE_LIMIT_H

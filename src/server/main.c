@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/main.c: which command was asked for. */
 #include "cli/admin_command.h"
 #include "cli/draw_command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/restore.c: what `stampede restore` does, in this order:
  *   1. the file high-water says that a restore has begun: no server starts before it has ended
  *   2. numbers that the lost database has given are never given again

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/restore.h: an older database beside the present journal: found at every start, and brought
  * up by `stampede restore` (docs/operations.md, "Restore").
  * Thread: start-up only. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/serve.h: `stampede serve` and `stampede config`: settings from file, environment and
  * command line. */
 #ifndef STAMPEDE_SERVER_SERVE_H

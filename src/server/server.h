@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/server.h: starting everything in order, running, and stopping in the reverse order.
  * Signals: SIGTERM and SIGINT drain (readiness fails first, requests in flight are answered,
  * what the log has is written as orders, a snapshot is made); SIGHUP loads settings again. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server/server_metrics.h: gauges that nobody counts as they happen; the housekeeper looks at
  * them ten times a second. */
 #ifndef STAMPEDE_SERVER_SERVER_METRICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify.c: arguments, opening, the one pass over the journal, and the verdict. */
 #include "verify/verify_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify.h: `stampede verify`: replays a data folder and proves that every unit is accounted
  * for. docs/verify.md says what is checked and how to read the report. Changes nothing in the
  * journal; the database is opened the way the server opens it and only read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_parts.h: what the files of `verify` share. Nobody else includes it.
  * One struct verify carries a whole run: opened by verify.c, filled record by record by
  * verify_replay.c, compared by verify_snapshots.c and verify_store.c at the positions they name,

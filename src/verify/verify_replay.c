@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_replay.c: one record after the other, each one looked at from all sides.
  *
  * DESIGN

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_report.c: the report, for people and as JSON. */
 #include "base/text.h"
 #include "base/time_text.h"

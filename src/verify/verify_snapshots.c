@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_snapshots.c: every snapshot in the folder against the replayed state at its
  * position (I15). */
 #include "inventory/snapshot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_store.c: the database against the log.
  *
  * DESIGN

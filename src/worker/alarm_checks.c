@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/alarm_checks.c: what the store thread sees and a person must know. */
 #include "base/log.h"
 #include "base/metrics.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/alarms.h: what a person must know about, by name: a small fixed table. An alarm is up or
  * down; raising what is up only renews its detail, so that trouble which goes on is one log line at
  * its beginning and one at its end. Seen as stampede_alarm{name} and GET /admin/v1/alarms.

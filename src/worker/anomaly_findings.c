@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/anomaly_findings.c: once a second: what the edges noted goes into the book, the rules are asked,
  * and what they find is listed, logged and, where the rule says so, banned. However wrong a rule may
  * be, it bans only a share of those who were seen, so many a minute, and never the machine itself or

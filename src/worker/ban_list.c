@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/ban_list.c: from the bans in the database to the set that edges ask. It is made again when
  * a ban comes or goes, and when the first of them is over. */
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/callbacks.c: requests that carry no session of ours: callbacks of payment providers, and
  * what is said to the sandbox's bank. Nothing of them is trusted before its signature was checked. */
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/delivery_details.c: where an order goes: what its owner says, checked, kept and shown. */
 #include "admin/admin.h"
 #include "worker/payment_requests.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/high_water_mark.c: keeps the file `high-water` up with the database (config/high_water.h). */
 #include "base/log.h"
 #include "config/high_water.h"

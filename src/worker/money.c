@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/money.c: providers, the calls to them, and what the cashier needs of the desk. */
 #include "worker/money.h"
 

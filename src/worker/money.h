@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/money.h: the desk's side of payments: which providers there are, the calls to them, the
  * users who wait for an answer. What happens to money is decided in orders/cashier.h and in the
  * store. Thread: the desk's. */

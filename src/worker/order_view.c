@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/order_view.c: orders shown and moved: a user's own for the public API, any for the
  * admin's. */
 #include "api/catalog.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/payment_requests.h"
 
 #include "admin/admin.h"

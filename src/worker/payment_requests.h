@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/payment_requests.h: what users do about the money of their orders: start to pay, ask whether
  * it came, say where it goes, give it back. Thread: the desk's. */
 #ifndef STAMPEDE_WORKER_PAYMENT_REQUESTS_H

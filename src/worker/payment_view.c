@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/payment_view.c: the money of an order as JSON, for its owner, the shop and webhooks. */
 #include "payment/sandbox.h"
 #include "worker/money.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/public_api.h"
 
 #include "api/path_pattern.h"

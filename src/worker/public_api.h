@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/public_api.h: requests of users that the desk answers: to orders, payments and the waitlist.
  * The edge checks the session and that such a path exists; each handler runs on the desk, answers the
  * job, and changes nothing when it refuses. */

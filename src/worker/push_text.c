@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/push_text.c: what a push connection is to be told, read from the store. The texts are the
  * ones that polling gets. A job with a ticket asks for that order, unless its text is still the one
  * of version_seen; one without, for the newest orders of the user. The response is JSON and no HTTP;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/reconcile_runs.c: when reconciliation runs, and what follows from its report. By itself:
  * every reconcile.interval_ms while a sale is open, and once a minute after a sale is over. */
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/returns.c: units on their way back to the inventory, and who waits for them: a cancelled
  * or refunded order is answered when the inventory has its units, or, after RETURN_WAIT_MS, with
  * "returning". Waiting requests stay at the edge and take no place here. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/room_driver.c: the waiting rooms of open sales: the chain of arrivals, the draw at the start,
  * and how the head moves. The order of things: the inventory closes the list (COMMAND_ADMIT with head
  * 0), the chain is brought up to that number of arrivals, the draw is shown, then people go in. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/sale_report.c: counts of the funnel for the final report of each sale (sale_meters.h). A
  * sale has a meter from shortly before it opens until it is over; what comes before the opening is
  * not its own. Written every few seconds. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/sandbox_api.c: the sandbox's bank on the wire: its API for the provider (signed), its pay
  * page's two requests (whoever knows the id of a payment may pay it), and its callbacks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/schedule.c: bringing sales and items from the store to the inventory: preheat, by
  * hand and on time. */
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/waitlist_requests.c: places in line: joined, shown and left by users, listed for
  * administrators. Who may join is asked of the inventory: nobody waits for what he can buy, or may
  * not have. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/webhooks.c: the outbox (contract/outbox.h) goes out: what is due is read, written as
  * JSON, signed (outgoing/webhook.h) and handed to the courier; what came of it is written back, all
  * answers of a turn in one transaction. A crash in between sends a message again, under the same id:

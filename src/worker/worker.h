@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/worker.h: the store thread. Everything that touches the database happens here: orders are
  * written and closed, stock events pumped, order views read, admin requests carried out, sales preheated on
  * time, the public catalog rebuilt.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker/worker_parts.h: what the parts of the desk share. Nobody else includes it. Thread: the
  * desk's. */
 #ifndef STAMPEDE_WORKER_WORKER_PARTS_H

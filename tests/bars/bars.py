@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts that check bars share: a line per part with its figure, a box of time for each, no process left behind."""
 import argparse
 import glob

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The bars of the funnel in a quick form: one line per part, with its figure, its goal and the time it took.
 
   make check-funnel                          some minutes on two cores, quickest after `make test`

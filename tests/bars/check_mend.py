@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What an outside look at the product found: one line per finding, each a test that failed before it was mended.
 
   make check-mend

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The bars of an order's life in a quick form: one line per part, with its figure, its goal and the time it took.
 
   make check-orders                          some minutes on two cores, quickest after `make test`

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Who ends with the units: people, and machines that hoard, come with many accounts, or ask in the first millisecond.
 
   hoarders.py [--units 100] [--honest 400] [--hoarders 30] [--many 8] [--perfect 8] [--waitlist] [--plain]

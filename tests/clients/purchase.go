@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A purchase by the client that was generated from docs/openapi.json: purchase ADDRESS ITEM
 package main
 

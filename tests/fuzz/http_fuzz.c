@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP parser: what comes in pieces is read like what comes whole, and spans lie inside the
  * input. The first byte chooses where the input is cut. */
 #include "edge/http_chunked.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/human_fuzz.c: the body of a request for a pass. As it comes it is never accepted: the keys
  * are made anew for each run. Its bytes as a payload that we sign the challenge of may be read, but are
  * never solved by chance twice: what was accepted once is spent. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/journal_fuzz.c: bytes from a damaged or hostile disk.
  *
  * Input: one byte chooses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/jwt_fuzz.c: two ways in. As it comes, an input is never accepted: the secret is made
  * anew for each run. Taken as "header JSON NUL payload JSON" and signed by us, it may be accepted,
  * and then must keep the rules. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/pass_fuzz.c: whatever comes in as a pass is refused, and reads no byte outside it;
  * the same bytes as a purchase body never give a quantity or channel outside their bounds. The key
  * is made anew for each run, so no input in a corpus can ever be a good pass. */

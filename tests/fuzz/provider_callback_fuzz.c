@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/provider_callback_fuzz.c: what a stranger can send to a payment provider, and what the
  * platform could. The first byte picks provider and way. As it comes, an input is never believed: keys
  * are made anew for each run. Signed by us for the platform, it may be, and then must keep the rules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/proxy_fuzz.c: what proxies say. PROXY protocol: what comes in pieces is read like what
  * comes whole, a header is bounded, and nothing but a whole one changes the client. X-Forwarded-For: any
  * header lines give some address and nothing else; with nobody but the peer trusted it is the last

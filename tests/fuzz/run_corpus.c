@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/run_corpus.c: runs a fuzz target over committed corpora without libFuzzer, so that
  * every input that was ever interesting stays a test. Usage: x_fuzz FOLDER|FILE…; prints `N
  * passed, 0 failed`; a finding stops the program the way the sanitizer or the invariant wants. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/session_fuzz.c: whatever comes in as an Authorization header is no session.
  * The key is made anew for each run, so no input in a corpus can ever be a good one. */
 #include "base/base64.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fuzz/websocket_fuzz.c: bytes from a client as websocket frames. Whatever comes: a frame is
  * whole only when all of it is there, cutting the input anywhere changes nothing, a refusal has a
  * code that may be sent, and the parser goes on afterwards. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* altcha-lib, the public library, and our server understand each other in both directions; so does the
  * storefront's own solver. */
 

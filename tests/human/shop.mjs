@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the tests of the human check need. tests/e2e/funnel/human_altcha_test.py starts the server and names it:
  * BASE_URL; ITEMS, JSON of { pow, image, slider }; SECRET, which signs challenges; SITE_PORT, whose
  * origin the server allows; DATA, its folder; SOLVING, the program that knows what only the server knows. */

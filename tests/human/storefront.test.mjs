@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The storefront's own check in a real browser: work, code and slider, by keyboard, without a serious
  * finding of axe; also where crypto.subtle is missing, as on plain HTTP. */
 

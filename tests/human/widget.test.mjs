@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The public ALTCHA widget on a page of another origin gets a pass from our server, in a real browser. */
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for Alipay's gateway. The signatures are the business of the SDK: it checks our requests, signs
 // what is answered and called back, and each answer and callback must pass the SDK's own check before it
 // leaves. As at the real gateway, a precreated trade is unknown until somebody has scanned its code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/providers/provider_probe.c: drives one payment provider by lines of JSON, so that a test can stand
  * between it and the network. Each line is a command, each is answered by one line.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the stand-ins share: an HTTP server on a spare port that lives until its standard input closes, keys
 // that are made anew for each run, and payments that can be told to happen.
 //

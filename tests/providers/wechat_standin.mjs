@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for WeChat Pay's API v3. Formatter, Rsa and Aes of the SDK write and check every signature and
 // seal the callbacks; a request whose Authorization the SDK can't confirm is refused like the real one does.
 import sdk from 'wechatpay-axios-plugin';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/inventory_embedded_test.c: the embedded inventory keeps the rules of the seam. */
 #include "inventory/embedded.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/inventory_suite.h: the rules of the inventory seam (contract/inventory.h), run
  * unchanged against every implementation. Talks through ports only; the maker brings the inventory
  * to life and lets it work. */

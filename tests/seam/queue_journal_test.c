@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/queue_journal_test.c: the ticket queue suite against the journal, in segments small
  * enough to roll. */
 #include "contract/record.h"

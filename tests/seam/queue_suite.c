@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/queue_suite.c: see queue_suite.h. */
 #include "tests/seam/queue_suite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/queue_suite.h: the rules of the ticket queue (contract/ticket_queue.h), run
  * unchanged against every implementation. Positions need not be dense: they only grow. */
 #ifndef STAMPEDE_TESTS_QUEUE_SUITE_H

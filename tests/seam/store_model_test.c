@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's store keeps the same rules as the real ones. */
 #include "tests/seam/store_suite.h"
 #include "tests/simulation/model_store.h"

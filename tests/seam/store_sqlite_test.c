@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store suite against SQLite on a real file. */
 #include "store/sqlite/sqlite.h"
 #include "tests/seam/store_suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every rule that an order store must keep, through its contract only: the fixture, and the rules
  * about identity, restart, catalog and lists. store_suite_orders.c and store_suite_stock.c have the
  * others. */

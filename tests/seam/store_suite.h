@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/store_suite.h: the rules of contract/order_store.h, for any order store.
  * A test program gives a maker and calls store_suite_run. */
 #ifndef STAMPEDE_TESTS_STORE_SUITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/seam/store_suite_money.h"
 
 ticket_number money_pending(struct fixture *f, user_id user)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/store_suite_money.h: what the rules about payments and refunds share. */
 #ifndef STAMPEDE_TESTS_STORE_SUITE_MONEY_H
 #define STAMPEDE_TESTS_STORE_SUITE_MONEY_H

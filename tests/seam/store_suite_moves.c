@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moves: paid, expired, cancelled, refunded; who comes second, and what the log confirms. */
 #include "tests/seam/store_suite_parts.h"
 

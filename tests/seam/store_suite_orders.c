@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Orders: written once, guarded, rejected, settled. */
 #include "contract/order_state.h"
 #include "tests/seam/store_suite_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/store_suite_parts.h: what the parts of the store suite share: a store with one sale
  * and three items, and a log that is filled record by record. */
 #ifndef STAMPEDE_TESTS_STORE_SUITE_PARTS_H

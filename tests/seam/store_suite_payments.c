@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payments: how they start, what news do to them and to their order, and who comes second. The
  * refunds and details are in store_suite_refunds.c. */
 #include "tests/seam/store_suite_money.h"

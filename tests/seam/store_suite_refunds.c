@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Money that came too late, money that goes back, and what a sale wants to know before money. */
 #include "tests/seam/store_suite_money.h"
 

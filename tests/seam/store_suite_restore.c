@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* After a restore: what the log tells and no payment explains, payments that are searched for, and
  * numbers that are never given again. */
 #include "contract/restore.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stock and schedule as the log tells them. */
 #include "tests/seam/store_suite_parts.h"
 

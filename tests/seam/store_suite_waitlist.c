@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The line: joining, leaving, who is named by a return, and what the log says became of it. */
 #include "contract/waitlist.h"
 #include "tests/seam/store_suite_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who asks what: buyers with retries, duplicates and mistakes, and a shop that can't keep its
  * hands off. */
 #include "funnel/token.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/model.h: what must be true, in plain code.
  *
  * The model folds the durable log by rules of its own (a second, slow and obvious engine),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Admin commands with a key: one key, one outcome, whatever the client that asks again has heard. */
 #include "tests/simulation/model.h"
 #include "tests/simulation/trace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model's memory: what was asked, what the log says, what was told. The rules are in
  * model.c. */
 #include "tests/simulation/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/model_map.h: a hash map from three numbers to one, for the model store. A value
  * of 0 means "not there"; nothing is ever removed, so an entry stays where it is until the map
  * grows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of returns: who let an item go waits, and units that came back to an empty pool are drawn
  * for. */
 #include "base/hash.h"

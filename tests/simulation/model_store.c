@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, crashing, catalog and reads of the model store; model_store_apply.c has the rules of a
  * batch. */
 #include "tests/simulation/model_store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/model_store.h: the order store as a few arrays: what every order store must do,
  * said once more in the simplest way, and fast enough for thousands of sales a second. Passes the
  * same suite as SQLite (tests/seam/store_model_test.c). Nothing is written to disk: what apply has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One batch is all or nothing by an undo log: before something changes, its bytes are noted; a
  * refusal puts them back in reverse. Arrays and maps get their room before a batch begins, so
  * nothing moves while pointers are noted. The rules are those of docs/store.md. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dead letters of the model store. */
 #include "tests/simulation/model_store_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moves of orders by the order side, as docs/orders.md has them. */
 #include "base/planted.h"
 #include "contract/order_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/model_store_parts.h: what the parts of the model store share. */
 #ifndef STAMPEDE_TESTS_MODEL_STORE_PARTS_H
 #define STAMPEDE_TESTS_MODEL_STORE_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payments of the model store, as docs/orders.md has them: plain arrays, searched from end to end. */
 #include "base/planted.h"
 #include "contract/order_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Refunds, details and sums of the model store. */
 #include "base/planted.h"
 #include "tests/simulation/model_store_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What providers' statements say, in the model store. */
 #include "tests/simulation/model_store_parts.h"
 

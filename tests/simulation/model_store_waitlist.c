@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The waitlist of the model store: one array, searched from the front. */
 #include "tests/simulation/model_store_parts.h"
 

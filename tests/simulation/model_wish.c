@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether two commands ask for the same. */
 #include "tests/simulation/model.h"
 

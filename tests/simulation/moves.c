@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order side: payments, cancellations, refunds and the timer, at any moment, in any order, for
  * any order, right or wrong. Tickets with odd numbers live this way; the others are settled by
  * clients.c through the inventory. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Money: users who pay through two providers, news of it in any order, twice, late, with a wrong
  * amount, and a cashier who closes, asks again, finds units for late money and gives the rest back.
  * A provider may be away for longer than an order waits: then the order is closed without its word.

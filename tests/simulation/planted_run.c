@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulation/planted_run.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/planted_run.h: proves that the simulator sees: each planted bug in a process of
  * its own. */
 #ifndef STAMPEDE_TESTS_SIMULATION_PLANTED_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end of the story: troubles are over, everything has drained, and all accounts must agree. */
 #include "tests/simulation/sim_vfs.h"
 #include "tests/simulation/world.h"

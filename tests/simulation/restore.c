@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A backup of the database is put back beside the present log: all that came since is lost but for
  * what the log and the providers know. Only the SQLite store; from rest to rest. What the order side
  * was told about its own moves since the backup, and what neither log nor provider knows, is gone

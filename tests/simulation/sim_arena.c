@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/sim_arena.c: base/arena.h again, for a program that starts thousands of
  * processes a second. A closed arena is cleaned and kept for the next one of its size: no system
  * calls, no page faults. The simulator is linked with this file before libstampede.a, so that

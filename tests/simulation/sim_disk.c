@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulation/sim_disk.h"
 
 #include <errno.h>

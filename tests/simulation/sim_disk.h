@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/sim_disk.h: a disk in memory that loses what was not synced.
  *
  * Every file keeps, page by page, what it shows now and what would survive. A crash keeps an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/sim_queue.h: the ticket queue as a bad network would be: late, and some records
  * more than once. Serves what the model has read from the real queue. */
 #ifndef STAMPEDE_TESTS_SIMULATION_SIM_QUEUE_H

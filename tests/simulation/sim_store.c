@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulation/sim_store.h"
 
 #include <stdio.h>

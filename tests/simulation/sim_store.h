@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/sim_store.h: an order store with bad days: away for a while, refusing some
  * records for a while and some tickets for good. Stands before the model store or SQLite; passes
  * everything else through. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/sim_vfs.h: the files of SQLite in memory, on a disk that loses what was not
  * synced. The same promises as sim_disk.h: a crash keeps any subset of the unsynced pages (of 512
  * bytes here, so that SQLite's own pages tear), and the last bytes of some. One database at a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/simulate.c: the simulator. One seed is one sale; the same seed is the same
  * sale, step by step.
  *   --seeds N       so many sales (default 1000)      --from X     beginning with seed X (default 1)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduler: which thread runs next, what breaks next, and how time goes by. */
 #include "tests/simulation/sim_vfs.h"
 #include "tests/simulation/world.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/trace.h: the last steps of a run, and the way it ends when something can't
  * be. */
 #ifndef STAMPEDE_TESTS_SIMULATION_TRACE_H

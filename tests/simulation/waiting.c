@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines: users join and leave at random moments; what is free is offered to them in order. */
 #include "tests/simulation/world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/simulation/world.h: one simulated machine: disk, clock, processes and their parts, all
  * from one seed. world.c starts, stops and crashes it; clients.c asks; steps.c lets time and
  * threads run in any order; rest.c brings it to rest and compares everything with everything. */

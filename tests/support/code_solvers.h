@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/support/code_solvers.h: programs that try to read the codes of the human check, as a stranger
  * would who has read src/funnel/human/picture.c: the bars of picture_solvers_test.c. None of them
  * learns from examples; docs/human-check.md says what that means. */

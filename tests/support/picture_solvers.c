@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #pragma GCC optimize("O3") /* they compute a lot, in all builds */
 #include "tests/support/picture_solvers.h"
 

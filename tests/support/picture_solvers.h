@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/support/picture_solvers.h: programs that try to solve the pictures of the human check, as a stranger
  * would who has read src/funnel/picture*.c: the bars of tests/unit/funnel/human/picture_solvers_test.c.
  * None of them learns from examples; docs/human-check.md says what that means. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/provider_keys.h"
 
 #include "base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/support/provider_keys.h: keys for a provider and for the platform that it talks to, made anew in
  * each run, and the platform's side of signing and sealing. */
 #ifndef STAMPEDE_TESTS_SUPPORT_PROVIDER_KEYS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The pay page of the sandbox: what a payer would see at a provider, with buttons for what can go
  * wrong on the way. Whoever knows the payment's id may pay it; no real money moves. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/anomaly/watch.h"
 
 size_t watch_bytes(void)

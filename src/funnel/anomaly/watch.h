@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/anomaly/watch.h: what an edge notices about addresses and users that look like machines. Not every
  * request is noted: only those that were refused for speed or for a bad token, passes that were given,
  * and purchases that came as far as the inventory or too early. Each edge counts in a small table; once

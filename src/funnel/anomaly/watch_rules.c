@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. The book is a table of buckets. Who was seen longest ago gives way, except that those who
  * were early at a start or were found are kept before others: what counts about them takes days, not
  * seconds. Different users (addresses) are counted by bits (linear counting): n strangers leave

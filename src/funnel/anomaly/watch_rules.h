@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/anomaly/watch_rules.h: which addresses and users behave like machines, from what the edges noted
  * (funnel/anomaly/watch.h). The book remembers a bounded number of them; each second the edges' tables are
  * folded in and the rules are asked about those that were touched. A finding says why in words and

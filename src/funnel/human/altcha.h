@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/altcha.h: proof of work in the format of ALTCHA version 2 (npm: altcha-lib 2, altcha 3).
  * A challenge is {"parameters":{…},"signature":"…"}. The signature is the hex HMAC-SHA256 over the
  * parameters as compact JSON with sorted keys, under a secret that is text (64 hex digits), as

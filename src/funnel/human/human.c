@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. A good answer takes the challenge's mark in `spent`: of many that send it, one is let in. A
  * picture allows a try or two; each takes a mark of its own (the number of the try) before the answer is
  * looked at, so guessing at one picture ends soon, from wherever it comes. These marks are kept in a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/human.h: asks a visitor for a sign of being one before a pass is given, and judges the answer.
  * Kinds: the computer's work (altcha.h), a code to read, a piece to move (puzzle.h). Where a picture is
  * asked for, the work is always accepted instead, at a higher price, for those who can't see it.

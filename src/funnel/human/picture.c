@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. A letter is drawn small with libgd's font, then carried over point by point through a map of
  * its own: turned, stretched, bent by two waves. Letters touch and overlap, stand at uneven distances and
  * heights, and have one ink, which a line as thick as their strokes has too; another line cuts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/picture.h: draws what a person is asked to read or to move: a distorted code, or a picture
  * with a gap and the piece that fits it. PNG, by libgd, with its built-in font: no font file is needed.
  * Thread: any, never an edge: drawing takes about a millisecond and allocates. Memory: the caller's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. A slider picture shows many simple figures (a star, a fish, a key…) as outlines of one ink on
  * one paper, and pieces that show two of them again. A person sees at once which one is meant. The piece is
  * another drawing of the figure: turned, stretched and bent in its own way, so that laying the one over

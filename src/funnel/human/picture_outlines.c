@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outlines of picture_figures.c: what is shown, each in several ways that have little in common but
  * their meaning. Within -100…100; LIFT lifts the pen. */
 #include "funnel/human/picture_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/picture_parts.h: what drawing codes and drawing figures share. */
 #ifndef STAMPEDE_FUNNEL_HUMAN_PICTURE_PARTS_H
 #define STAMPEDE_FUNNEL_HUMAN_PICTURE_PARTS_H

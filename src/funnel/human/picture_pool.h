@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/picture_pool.h: pictures drawn ahead, so that no request waits for one. Each edge has a
  * ring of each kind; one thread keeps them full. A picture is shown once. An empty ring is an answer (NULL):
  * the edge then offers the computer's work instead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/puzzle.h: what goes out with a picture and comes back with its answer: who it is for, until
  * when, and a keyed hash of the answer, signed. Nothing is kept here while the user looks at it.
  *   kind u32 | item u32 | user u64 | expires_s u32 | nonce u64 | answer u64 | start u32 | mac 16

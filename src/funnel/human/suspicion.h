@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/suspicion.h: how often something happened to somebody lately, in points: checks that failed,
  * passes that were taken. It makes the next challenge harder. Points fade by half in a fixed time. Two of a
  * place share its number: that costs one of them some work, and nobody a purchase.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/room/room.h: the waiting room as arithmetic: who stands where, how many may go in, what to
  * tell those who wait. Nothing here is stored: arrival numbers, the size of the draw and the head
  * are the inventory's (inventory/engine_room.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/admin.c: requests of administrators (contract/admin_store.h), and the audit rows of the
  * commands that are in the log. A record that names its actor gets one row in the transaction that
  * takes it in, so there is exactly one, whatever happens to the request that gave the command. Lists of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One batch of queue records, one transaction: what they say, and the position after them. */
 #include "base/planted.h"
 #include "store/sqlite/parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The audit chain. hash(n) = SHA-256 over: hash(n − 1) (32 bytes; zeros before the first), id,
  * time_ms (8 bytes each, little-endian), then actor, action and detail, each as its size (4 bytes)
  * and its bytes. audit_head repeats the number of entries and the last hash, so that cutting off

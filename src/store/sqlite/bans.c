@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bans (contract/bans.h). A user is only here as the keyed hash. Blocks are kept as text, so that a
  * person with a SQLite shell can read them. Nothing is deleted: a ban that is over or lifted tells what
  * happened. The index holds those that are not lifted by their end, so what is in force now is found

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products, sales and items as the merchant describes them. What the log decides (gate, stock,
  * preheated, the limit that counts) is written by apply.c only. */
 #include "store/sqlite/parts.h"

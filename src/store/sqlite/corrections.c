@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products and items as an administrator corrects them, and the list of eligible users. What the log
  * decides is not touched here: stock of items that are preheated, gates, limits that count. */
 #include "store/sqlite/parts.h"

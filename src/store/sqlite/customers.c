@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shop's names for users (contract/customers.h), and whether an order was an offer. */
 #include "contract/customers.h"
 #include "store/sqlite/parts.h"

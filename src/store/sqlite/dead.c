@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dead letters: records that the database refused for good, kept whole, and what a person decided.
  * A decision is one transaction: what the record says, and the letter's new state. */
 #include "contract/record.h"

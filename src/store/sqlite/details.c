@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Address and note of an order, and the sums of all money. */
 #include "store/sqlite/parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* News of payments. One door, one transaction: the payment, its order, the stock, the event and the
  * refund intent change together or not at all. What was captured is never taken back by later news;
  * what came too late never reopens an order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows for reconciliation (contract/reconcile.h). Two connections: the writer's own shows what is
  * committed; a second one, which only reads, holds one moment for as long as the sums take, because
  * a read transaction of a WAL keeps its view while the writer goes on. Statements are kept for each

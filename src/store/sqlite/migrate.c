@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/migrate.c: brings the database of an earlier version to the present schema.
  *
  * DESIGN. One step per schema version; a step is a list of statements that lead from one version

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payment, expiry, cancellation, refund: an order moves because the order side says so. One
  * transaction holds the conditional update, the accounting of order.c, the payment, and the
  * stock event that the pump brings to the inventory. The SETTLE record that comes back finds the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An order from its ticket to its end, as far as the log tells (move.c: as the order side
  * decides).
  *

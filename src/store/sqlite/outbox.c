@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outbox (contract/outbox.h). outbox.kind is the state that the order got into. A row costs an
  * insert for each change of an order, so nothing is written unless somebody has turned it on. */
 #include "contract/outbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/parts.h: what the parts of the SQLite store share. Nobody else includes it. A
  * statement is prepared at its first use and kept until close. Every helper leaves its statement
  * reset, so that no read transaction stays open behind an answer. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payments (contract/payment.h) from their start until there is news of them; learn.c has
  * what follows. */
 #include "base/planted.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at orders and stock events. Every answer is one statement, so it is one
  * moment. */
 #include "contract/waitlist.h"

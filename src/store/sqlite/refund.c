@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Refund intents: written with what makes them necessary, in one transaction; at most one for a
  * payment, by a unique key; due until the provider has confirmed. */
 #include "base/planted.h"

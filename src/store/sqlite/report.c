@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The final report of a sale (contract/report.h). */
 #include "contract/report.h"
 

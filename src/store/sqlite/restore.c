@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An older copy of the database beside the present log (contract/restore.h). Tables that count by
  * AUTOINCREMENT keep their last number in sqlite_sequence; products, sales and items count by their
  * rows, and have a floor in memory, which is set at every start. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/restore.h: what a batch needs of restore.c. */
 #ifndef STAMPEDE_STORE_SQLITE_RESTORE_H
 #define STAMPEDE_STORE_SQLITE_RESTORE_H

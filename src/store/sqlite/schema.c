@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables, as docs/store.md explains them, and the settings of the connection.
  *
  * users, tickets, keys and data ids are unsigned 64-bit numbers, kept as the signed number of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payments that may have been made before a restore (contract/payment.h, `search`): a row stands for
  * the question until a provider has answered it. While it is there its order is not closed. */
 #include "base/planted.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, closing, and the small steps that every statement takes. */
 #include "store/sqlite/sqlite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/sqlite.h: the order store on one machine: a SQLite file in WAL mode, synchronous=FULL.
  * Exactly one connection writes and checkpoints; others may only read the file. docs/store.md has
  * the tables.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What providers' statements say of payments and refunds (contract/payment.h). */
 #include "store/sqlite/parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/stock.h"
 
 #include "store/sqlite/parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/stock.h: the items that one batch touches, and what it does to their stock. A row is
  * read once per batch, in the batch's transaction; every change goes to the copy;
  * sqlite_stock_flush writes each item with one update that checks the version it was read at. */

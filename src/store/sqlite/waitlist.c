@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The waitlist (contract/waitlist.h). A place is waiting, offered or left; what became of an offer is
  * told by its order. `named`: the ticket whose return this place is to be served from, while that
  * return is under way. `passed`: the inventory refused it, see there. How many wait for an item is

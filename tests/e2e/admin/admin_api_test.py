@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may do what in the admin API, and that every change leaves an entry in the audit trail."""
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Items as an administrator puts them on sale: what can only be an error is refused, what is odd is said."""
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies of the admin API: each wrong one is named, and nothing is made of it."""
 from kit.harness import Server, equal, problem, rule, run, true
 

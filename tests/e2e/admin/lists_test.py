@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orders, dead letters and the audit trail for administrators, page by page."""
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Product pictures: sent whole or in pieces, made anew, listed, removed; by API and command line."""
 from kit.harness import Server, equal, eventually, problem, rule, run, true
 from kit.pictures import JPEG, WEBP, chunk, png

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products as an administrator makes and corrects them."""
 import os
 import sqlite3

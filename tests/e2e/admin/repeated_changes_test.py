@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A refused change has changed nothing, an unknown one says so, a repeated one is done once, and all that was done is audited."""
 import os
 import sqlite3

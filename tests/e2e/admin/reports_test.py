@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The final report of a sale, with numbers that are known; it survives a restart."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hiding a sale, putting it away and making a new one after it: admin API and command line."""
 import os
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What is counted for the report of a sale: only while it is open, and a killed server loses seconds at most."""
 import time
 

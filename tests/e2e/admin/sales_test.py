@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products, sales and items as an administrator makes, reads and reschedules them."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No sale opens unpreheated: by timer, and by itself shortly before the start."""
 import time
 

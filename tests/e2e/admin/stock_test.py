@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Preheat, gates, units and invited users: what an administrator does while the sale runs."""
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 

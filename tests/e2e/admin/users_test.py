@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may buy in a sale for invited users: loaded, listed, removed, by the API and the command line."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line as people use it: local times, prices, corrections, short hints."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of sales in one request: what is not over, with its first items, page by page; what is over apart."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the public sees of sales and items: state, counts, no drafts, page by page."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that a public generator makes of docs/openapi.json compile and buy: Go, Java, Python, TypeScript.
 
 The generator and what its clients need come from the languages' own registries, into build/clients. Where a toolchain is missing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How pictures are served, and which the pages may show."""
 import re
 import time

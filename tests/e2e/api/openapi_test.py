@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The contract: docs/openapi.json against the real server, both ways.
 
 Every request goes through `call`, which knows an operation by its id and checks the answer: a status that the operation

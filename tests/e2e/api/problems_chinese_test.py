@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Refusals in the reader's language: the same problem, status and numbers; the detail as a sentence in Chinese or English."""
 import os
 import re

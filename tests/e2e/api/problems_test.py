@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad input: each a problem document that says what is wrong, and nothing changed; malformed HTTP: 4xx and closed."""
 import socket
 import time

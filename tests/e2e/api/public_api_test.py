@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every route of the table in public_api.c, from its wrong side: methods, unknown paths, sessions, orders of other users, bad
 bodies. A refusal changes nothing."""
 import os

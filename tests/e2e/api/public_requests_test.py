@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How one gets in: the server's time, sessions from the shop's token or as a guest, passes; live and ready."""
 import os
 import time

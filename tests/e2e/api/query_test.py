@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries of the public API: what a route does not take is refused and named, what it takes is not."""
 from kit.harness import Buyer, Server, equal, problem, rule, run, true
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How an edge answers: the headers of answers and problems, and who is told what about a session."""
 from kit.harness import Buyer, Server, equal, problem, rule, run, true
 

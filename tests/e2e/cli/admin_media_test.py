@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`stampede admin media`: pictures from the command line."""
 import os
 import subprocess

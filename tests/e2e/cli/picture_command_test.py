@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures are decoded in a process of its own: bounded, with nothing of the server's, and its end is not the server's."""
 import os
 import subprocess

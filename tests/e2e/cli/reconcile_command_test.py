@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`stampede reconcile`: what it prints and how it ends."""
 import os
 import subprocess

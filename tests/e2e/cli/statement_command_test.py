@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`stampede admin statement import`: the sandbox's own books and providers' files from the command line."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bans by hand: what may be asked for, how it is listed, counted and audited, and the command line."""
 import json
 import os

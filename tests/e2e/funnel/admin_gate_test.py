@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may use the admin API: keys that were guessed make their address wait, weak keys are no keys, and bans cover what they should."""
 import hashlib
 import time

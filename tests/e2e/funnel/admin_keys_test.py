@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Admin keys can be changed while the server runs: SIGHUP reads them again, and a broken file changes nothing."""
 import hashlib
 

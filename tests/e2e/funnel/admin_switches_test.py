@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The degrade switches: turned while the server runs, seen by the next request, audited, shown, gone after a restart."""
 import subprocess
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every kind of failed check feeds the rule `failures`, by the address that it came from; what is no failed check does not."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The anomaly rules at the real server: banned with a reason and lifted, or only reported."""
 import time
 

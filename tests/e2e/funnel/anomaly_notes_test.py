@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What edges note: who is too fast, and how many people are behind an address."""
 import threading
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules crowd, roaming and timing, and the cap on bans, at the real server: reported or banned, told why, lifted by hand."""
 import random
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who is banned is kept out: blocks of both families, users, over restarts, to the end and no longer."""
 import os
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Honest users and bots in a quick form: every profile is played, every honest user is answered, and what was told is what was sold.
 Nothing here depends on speed; the bars with figures are `make check-funnel`'s."""
 from kit import bots

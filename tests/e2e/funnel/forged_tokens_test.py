@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forged, expired and foreign passes and sessions over HTTP, pipelined on kept connections: none is accepted.
 
 FORGED_HTTP=100000 of each (a long run: 10000000). bench/forge makes them out of real ones as somebody without our keys can,

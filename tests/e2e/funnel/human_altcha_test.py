@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The human check with what others have: altcha-lib and the ALTCHA widget of npm, and a browser (tests/human)."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The human check before a pass (routes_human, human_desk), and passes that are good once."""
 import base64
 import hmac

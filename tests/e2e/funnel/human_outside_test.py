@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A service outside gives the verdict instead of pictures (human.outside). Stand-ins on loopback speak what Turnstile,
 hCaptcha and GeeTest have documented, and keep to it: a response is good once, a wrong secret is told as such."""
 import hashlib

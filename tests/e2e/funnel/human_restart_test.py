@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A challenge is good once, over restarts too: what was used, or given out, before one is refused without blame."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much work the human check asks for, through HTTP: by the switch, by what failed at an address, and less again."""
 from kit.clocks import WrongServer
 from kit.harness import Buyer, equal, problem, rule, run, true

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions can be taken back: by time, by the shop's key, by a ban; they end with the shop's token; a token with a jti is good once."""
 import os
 import sqlite3

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The sandbox moves no real money, and nobody can take it for a provider that does: it stands alone, on this machine unless
 the operator says otherwise, and operators see that it is on."""
 from kit.harness import Server, equal, rule, run, true

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of bans and rules share: a shop behind a proxy of its own, so that a request can come from any address."""
 import os
 import time

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Honest users and bots against the real server (bar 2 of the funnel); bench/bots.c plays both.
 
   bots.py latency [--rounds 5] [--seconds 2] [--slow 3000]     honest p99 with and without bots, in turns; memory

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrong clocks for a server's process, by a small library under it (wrong_clocks.c, built here)."""
 import os
 import subprocess

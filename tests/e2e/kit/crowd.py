@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A crowd against the real server: exact, whatever clients and networks do (bar 2 of the spine).
 
   crowd.py [--only a,b,c] [--users 50000] [--units 1000] [--connections 400] [--seed N]

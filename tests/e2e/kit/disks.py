@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A slow or broken disk under a server's journal, by a small library under it (slow_sync.c, built here)."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: the real program, real sockets, rules with names. Standard library only.
 
 A test file:

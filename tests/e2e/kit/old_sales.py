@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A shop with a long past: many published sales that are over, put into its database while it is stopped, since nobody
 can make a sale that has ended. Run as a program it is the shop of tests/e2e/storefront/front.test.mjs: it prints what
 that needs, one NAME=value a line, and serves until its standard input ends."""

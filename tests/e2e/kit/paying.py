@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of payments share: a server with the sandbox, and what payers do."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the sandbox's bank signs, for tests that play it."""
 import hashlib
 import hmac

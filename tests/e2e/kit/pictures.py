@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures for tests, made by hand: no library is needed to write a PNG."""
 import base64
 import random

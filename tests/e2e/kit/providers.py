@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A payment provider of ours (tests/providers/provider_probe) and a stand-in for the provider's server, built on
 a public SDK (tests/providers/*_standin.mjs), with real HTTP between them. Used by providers_test.py."""
 import atexit

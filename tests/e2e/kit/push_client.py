@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A WebSocket client for the tests, standard library only: what a browser does, and what it never would."""
 import base64
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A crowd on push connections: each buys one unit and waits to be told of its order.
 
     PUSH_CLIENTS=10000 python3 tests/e2e/kit/push_crowd.py      # prints the figures; needs `ulimit -n` above the clients

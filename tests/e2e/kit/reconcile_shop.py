@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of reconciliation share: a shop with orders in every state, and inconsistencies planted in the database of
 a stopped server: found exactly so, repaired or left to a person, nothing found again, and `stampede verify` holds."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the waiting room share: a server with short turns, guests, rooms, and the draw worked out by the document
 docs/waiting-room.md alone."""
 import hashlib

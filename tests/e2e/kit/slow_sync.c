@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Put under a program with LD_PRELOAD: while the file $SLOW_SYNC is there, a sync of a journal segment
  * waits until it is gone (or a minute is over). With $FAIL_SYNC there, it fails instead. What a slow or
  * broken disk does, at the moment that a test wants. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the human check share: solving challenges as a browser would, and what only the server knows."""
 import base64
 import hashlib

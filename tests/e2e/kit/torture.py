@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 under load, again and again, on the same data folder (bar 3 of the spine).
 
   torture.py [--kills 100] [--rate 3000] [--connections 200] [--seed N]

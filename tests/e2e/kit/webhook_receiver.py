@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A shop's side of webhooks, standard library only: it checks every message against the Standard Webhooks
 specification, written here from the specification and not from the server's code, and answers as it is told."""
 import base64

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Put under a program with LD_PRELOAD, it makes the wall clock wrong by as many milliseconds as the file
  * $WALL_CLOCK_OFFSET says now, and the clock since boot by those of $BOOT_CLOCK_OFFSET; other clocks run
  * as they are. What an administrator, NTP or a resumed virtual machine does to the wall clock, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the shop does to one order by admin API and command line: paid, cancel, refund; roles, bad input, strangers."""
 import os
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reconciliation by admin API: who may, what is refused, what the report says."""
 from kit.harness import Server, among, equal, eventually, problem, rule, run
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The admin's view of webhooks: lists in pages, replays, the command line, and what is refused."""
 import os
 import subprocess

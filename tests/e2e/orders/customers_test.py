@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From an order back to the shop's own customer: the name of the shop's token is kept sealed and shown to the shop, with where the
 order goes, in the admin API and in webhooks; an offer to somebody who waited is an event of its own."""
 import os

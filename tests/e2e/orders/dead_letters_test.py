@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Dead letters and alarms: a record that the database refuses waits for a person, who retries, returns or dismisses it.
 
 The refusal is real: the database of the stopped server gets fewer units than the inventory has (dead_letters.c)."""

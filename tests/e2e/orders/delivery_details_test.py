@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where an order goes: checked, kept, and seen by its owner and the shop only."""
 from kit.harness import Buyer, equal, problem, rule, run, true
 from kit.paying import WHERE, at_bank, becomes, bought, order_do, server

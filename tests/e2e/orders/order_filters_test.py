@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orders as an administrator looks for them: by sale, item, state, time and user; what is not understood is refused."""
 import subprocess
 

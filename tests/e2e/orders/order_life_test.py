@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The life of an order in the real program: paid, cancelled, expired, refunded; who comes second; kill -9 in between.
 
 ORDERS=N: so many orders in the race of payment and expiry (300); KILLS=N: so many kills (4)."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Purchases, retries and order views, as a customer sees them: also across restarts."""
 import threading
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orders as the desk reads them: complete, while being written, for many at once, after restarts."""
 import threading
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """When reconciliation runs by itself."""
 from kit.harness import Server, equal, eventually, rule, run
 

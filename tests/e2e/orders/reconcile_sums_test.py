@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sums of the database and counts of the inventory: what is planted is found by its code, and mended. Money has a file of its own."""
 from kit.harness import equal, rule, run
 from kit.reconcile_shop import Shop, database, open_shop, planted, server

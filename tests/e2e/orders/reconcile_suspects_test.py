@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Nothing is found where nothing is wrong, however much is in motion. RUNS=N: so many reconciliations beside a crowd (20)."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Orders against tickets: what is planted is found by its code, and mended where what is right is beyond doubt."""
 from kit.harness import Buyer, equal, rule, run, true
 from kit.reconcile_shop import PRICE, Shop, cli, codes, open_shop, order_number, planted, reconcile, server, settled

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The waitlist in the real program: the line is served in order, by the return itself; nobody comes between; kill -9.
 
 KILLS=N: so many kills (3)."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many people pay at once while the provider is slow: everybody gets an address, operators and callbacks get through.
 
 PAYERS=600 over a relay that holds every call to the sandbox's bank back for SLOW_S, as a slow provider would."""

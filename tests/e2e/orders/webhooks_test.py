@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shop is told of every change of an order, signed, at least once, whatever breaks in between."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The money as the shop sees it: lists, sums, details, the sandbox's switches, and the command line. Over real HTTP and real signatures."""
 from kit.harness import equal, problem, rule, run, true
 from kit.paying import WHERE, at_bank, at_rest, becomes, bought, command, order_do, server

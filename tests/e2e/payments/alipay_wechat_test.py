@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paying through Alipay and WeChat Pay with the real program: started, paid, called back, queried, closed and refunded
 over HTTP against the stand-ins of tests/providers. What is forged is tried one by one in providers_test.py."""
 from kit.harness import Buyer, Connection, Server, among, equal, eventually, rule, run, true

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callbacks: what is forged, stale, foreign or wrong changes nothing. Over real HTTP and real signatures."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Currencies: a price is in an active code of ISO 4217 or it is refused; what an old database holds breaks no answer."""
 import os
 import sqlite3

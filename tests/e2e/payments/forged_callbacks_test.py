@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callbacks that are forged, replayed to another order, stale, or tell of another amount, currency or order: none counts.
 
 FORGED=2000 (a long run: 10000), over kept connections, against the sandbox provider of the real program."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Money that is lost sight of, doubled, late or short, and a server that is killed meanwhile. Over real HTTP and real signatures."""
 from kit.harness import Buyer, equal, eventually, rule, run, true
 from kit.paying import at_bank, at_rest, becomes, bought, closed_without_the_banks_word, order_do, payment_id, pays_late, server, settles, view

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What users do about the money of their orders: pay, ask, say where it goes, give back, intents. Over real HTTP and real signatures."""
 import threading
 import time

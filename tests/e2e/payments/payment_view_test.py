@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Everything that the sandbox pays says so, in every view and message, also later, when a real provider is in use."""
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
 from kit.webhook_receiver import Receiver, settings_for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alipay and WeChat Pay against stand-ins whose signatures are made and checked by public SDKs: create, pay, callback,
 query, close and refund over real HTTP; then every way to forge, replay or change what they say."""
 import random

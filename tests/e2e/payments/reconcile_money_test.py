@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Payments and refunds: what is planted is found by its code; money that nobody uses goes back."""
 from kit.harness import equal, rule, run
 from kit.reconcile_shop import PRICE, Shop, database, open_shop, payment_row, planted

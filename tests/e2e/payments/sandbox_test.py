@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sandbox's bank on the wire: signed, idempotent, and broken when told so. Over real HTTP and real signatures."""
 import json
 import os

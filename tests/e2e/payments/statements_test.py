@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A provider's statement against our books: what is captured there and not here is asked about at once, money without an
 order raises an alarm, and what no statement has is listed."""
 from kit.harness import equal, eventually, problem, rule, run, true

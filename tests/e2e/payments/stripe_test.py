@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Paying through Stripe: the real program, real HTTP, and a stand-in for Stripe that signs with Stripe's own package
 (tests/providers/stripe). The stand-in and the fixed vectors of the unit test are held against that package, too."""
 import atexit

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A provider that was out of reach longer than payment.close_wait_ms: the order is closed without its word, and the payment
 is asked about until the provider tells what became of it. Money that was paid meanwhile gets a unit or goes back, once."""
 import json

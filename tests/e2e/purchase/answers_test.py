@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every answer that a purchase can get, with its status, its members and what it leaves unchanged."""
 from kit.harness import Buyer, Server, equal, jwt, problem, rule, run, true
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Channels: whose units a buyer sees and gets follows from the session, which the shop's token opens; nobody chooses. Safety stock
 is nobody's business."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The crowd in a quick form, and that its judge sees what it must see."""
 import sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Early drop: a share of the users is told "too popular" for the whole sale, always the same ones, and nobody who has bought."""
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 

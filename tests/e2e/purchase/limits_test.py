@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who comes too fast, and who is who behind proxies: rates by address and user, PROXY protocol, X-Forwarded-For,
 connections by address. Real proxies: deploy_test.py."""
 import re

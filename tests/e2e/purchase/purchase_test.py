@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP as browsers and proxies speak it: connections, pipelining, HEAD, CORS, bodies, static files, slow clients."""
 import email.utils
 import socket

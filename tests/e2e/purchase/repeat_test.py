@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An earlier win is no way round the funnel: whoever is refused hears an old answer, and wins nothing anew."""
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """405 and 401 as HTTP wants them: which methods an address takes, and how to prove who one is. By docs/openapi.json."""
 import json
 import os

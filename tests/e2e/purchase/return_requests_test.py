@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whoever gives units back hears it when they can be sold again, or that they are on their way."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Letting units go: who cancels or does not pay waits before he can take the item again, and returned units are drawn for."""
 import time
 

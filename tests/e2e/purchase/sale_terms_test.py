@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A change of a sale that the inventory has taken stays, also while the database is behind it."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shaping: who has no chance is told to come back and costs no stock; whatever is refused so, every unit is sold.
 
 The server is halted while a crowd sends, so that all of it arrives at one moment.

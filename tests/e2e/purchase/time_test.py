@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server's time is the authority: one clock for all answers, which never goes back and does not jump when the wall clock does.
 
 The wall clock of the server's process is set wrong by a small library under it (clocks.py)."""

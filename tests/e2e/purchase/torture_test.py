@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 under load in a quick form; `make torture` is the long one."""
 import sys
 

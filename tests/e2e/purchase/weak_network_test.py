@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Money on a weak network: a fifth of all callbacks is lost, a fifth comes twice, many late and out of order; a tenth of our
 requests never reaches the bank and a tenth is never answered. In the end every payment is where it belongs, and captured −
 refunded = Σ price of paid orders, in our books and in the bank's; with kill -9 in the middle of it too.

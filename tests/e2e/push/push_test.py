@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Push over WebSocket in the real program: who may connect, which frames are taken, what is cut, how it ends. What is told:
 push_text_test.py."""
 import json

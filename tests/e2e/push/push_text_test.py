@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What push tells, and in which order, in the real program: the life of an order, the same words as polling, who comes back,
 watched items, a crowd, kill -9.
 

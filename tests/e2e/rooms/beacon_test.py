@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The public beacon of a waiting room's draw: named before entry, given after the start, waited for, never twice, over kill -9.
 
 KILLS=N: so many kills around the moment in which a value is given (4)."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`stampede draw verify`, beside an implementation of its own: what was published is the draw, forgeries are found."""
 import json
 import os

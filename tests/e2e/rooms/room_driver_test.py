@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the line of a waiting room moves: by stock, past those who never come, to the end."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The waiting room over restarts and kill -9: what was told is there, under the same number, and the draw is the same.
 
 KILLS=N: so many kills (3). PEOPLE=N: so many who enter meanwhile (300)."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The waiting room, as users see it: numbers, two devices, refusals, push."""
 import threading
 import time

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Alarms of the store thread: raised once, shown, cleared when the cause is gone."""
 import os
 import sqlite3

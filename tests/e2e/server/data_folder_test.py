@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged files of the data folder: what can be told is told, and what only makes starting faster stops nothing."""
 import glob
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`stampede demo`: a working sale from one command, and it goes on where it was."""
 import os
 import re

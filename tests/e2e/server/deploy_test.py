@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The proxies of deploy/ and of docs/operations.md, real ones, with the files as they are but for ports and certificates: a whole
 purchase and a push connection go through, limits count the client and not the proxy, and what is inside stays inside."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that take every connection leave the descriptors that the server itself needs."""
 import resource
 import socket

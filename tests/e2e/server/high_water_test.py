@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file high-water: kept beside the database, so that no number is given twice and an older database is known."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A data folder of an earlier version opens, is migrated, verifies and goes on selling."""
 import json
 import os

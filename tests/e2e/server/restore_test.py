@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A backup of the database beside the present journal: docs/operations.md, "Restore", word for word, after a sale with money,
 waiters, a waiting room and late changes. Then our books, the bank's, reconciliation and verify agree."""
 import os

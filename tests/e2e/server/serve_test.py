@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line of `stampede serve` and `stampede config`: what it takes and in which order it believes."""
 import os
 import subprocess

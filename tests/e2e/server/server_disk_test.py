@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The disk is full, or broken: a full one stops wins and nothing else; after a failed sync nothing more is told."""
 import os
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """/metrics is Prometheus text, counts what happens, and says whether wins are taken."""
 import re
 import shutil

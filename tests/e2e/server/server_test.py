@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start and stop of the whole program: what it refuses to start on, how it drains, what it does when the disk fails."""
 import os
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What SIGHUP reads again besides admin keys: the shop's keys, guests, origins, the log level; nothing half done."""
 import os
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The database is unavailable for a while: purchases go on, orders follow, nothing is lost; too far behind, wins stop."""
 import os
 import sqlite3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The front page of a shop with a long past, and who is signed in: in a real browser, against a server of its own with
  * default limits, 600 sales that are over, one that is open, and a key of the shop (tests/e2e/kit/old_sales.py). */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Paying in a real browser at the sandbox of a real server. shop.mjs says what it needs. Where the
  * sandbox can't play a part (a provider's code, money that comes too late), an answer is put in the
  * page's way instead. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The waiting room in a real browser: entering, the draw, the line, one's turn. SHOTS names a folder for
  * pictures of what was seen. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the storefront test needs around a page: a browser, a sale of its own, and a record of what
  * the page asked for. BASE_URL, ADMIN_KEY and ITEM_ID name a running server with a demo sale open;
  * CHROMIUM names the browser where it is not on the PATH. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The seconds around the start, in a real browser: what the thumb finds under it. SHOTS names a folder for
  * pictures of what was seen. */
 

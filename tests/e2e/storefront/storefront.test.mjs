@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The storefront in a real browser against a real server. shop.mjs says what it needs. */
 
 import assert from 'node:assert/strict';

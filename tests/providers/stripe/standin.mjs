@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for Stripe Checkout, in memory: the parts of the API that src/payment/stripe.c uses, and the
 // payer. Signatures are made by Stripe's own package. Run it with STRIPE_KEY and STRIPE_WEBHOOK_SECRET;
 // it prints its address. What a payer or a test does goes to /standin/:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stand-in against Stripe's own client: what the client understands, and what the vectors of
 // tests/unit/payment/stripe_test.c are, is what Stripe's package says.
 import assert from "node:assert/strict";

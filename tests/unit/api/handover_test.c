@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/handover.h"
 
 #include "tests/unit/base/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Paths with numbers in them. */
 #include "api/path_pattern.h"
 

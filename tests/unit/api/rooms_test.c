@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A million people in one waiting room: numbers, memory, the draw, positions, admission while people
  * leave, and all of it again after a restart. Through the real inventory with its journal. */
 #include "api/rooms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef STAMPEDE_DEBUG
 #define STAMPEDE_DEBUG /* thread_owner_check is a check only then */
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/base/unit.h: cmocka with the headers it forgets, and a way to test that bugs
  * stop the program. Include it after the header under test. */
 #ifndef STAMPEDE_TESTS_UNIT_BASE_UNIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table, and admin_cli_parse by it. */
 #include "cli/admin_parts.h"
 

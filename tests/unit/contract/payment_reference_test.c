@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "contract/payment_reference.h"
 
 #include <setjmp.h>

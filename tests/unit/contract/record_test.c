@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/contract/record_test.c: what is logged comes back as it was, and nothing else is
  * believed. */
 #include "contract/record.h"

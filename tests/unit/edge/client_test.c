@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whom a connection speaks for, on a real edge. The peer is always 127.0.0.1; whether that is a
  * trusted proxy is the test's choice. */
 #include "edge/caller_counts.h"

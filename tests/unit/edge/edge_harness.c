@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/edge/edge_harness.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A real edge on its own thread with a handler made for tests, and a blocking client.
  *
  * What the handler answers (the body names the path and its query):

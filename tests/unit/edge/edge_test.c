@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Deadlines, bounds, drain: what an edge does with connections rather than with requests. */
 #include "tests/unit/edge/edge_harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Few clients that send half of something do not keep the others out. */
 #include "tests/unit/edge/edge_harness.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each header means, and which of them are refused. */
 #include "tests/unit/edge/parse_check.h"
 

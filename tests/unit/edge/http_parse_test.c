@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every rule of the request parser, each at its edge and one past it, whole and cut at every
  * byte. */
 #include "tests/unit/edge/parse_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses and checks whole requests, and the same requests cut at every byte. */
 #ifndef STAMPEDE_TESTS_PARSE_CHECK_H
 #define STAMPEDE_TESTS_PARSE_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests and responses on one connection, against a real edge. */
 #include "tests/unit/edge/edge_harness.h"
 

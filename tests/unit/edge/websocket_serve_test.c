@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A connection that has become a websocket: pings, slow readers, silence, the end. */
 #include "edge/connection.h"
 #include "edge/websocket.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The protocol without sockets: handshakes, frames in, frames out. */
 #include "edge/websocket.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The set of bans against a reference that looks at every ban, over random blocks, users and times. */
 #include "funnel/bans.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the door says to crowds: bans, rates, early drop, pace, admission (door.c; the rest is in
  * door_test.c). */
 #include "tests/unit/funnel/door_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A door with one item that sells, and a request that goes through it: both to be changed by a test. Each
  * program that includes this has its own. */
 #ifndef STAMPEDE_TESTS_DOOR_KIT_H

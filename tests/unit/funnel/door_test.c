@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/funnel/door_kit.h"
 
 #include "base/metrics.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Forged, expired and foreign tokens in great number: none opens the door. FORGED_TOKENS=N sets how
  * many of each kind (200,000; the long form 10,000,000). The ways that need no key are bench/forge.h's,
  * the others are here: whoever has keys of another shop, of another hour or for another purpose. */

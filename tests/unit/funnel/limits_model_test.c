@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limits against plain models: a bucket that knows how full it is, and a list of all times.
  * LIMIT_TIMELINES=1000000 is the long form. Each timeline has its own rates, its own few clients
  * and its own clock, which stands, runs, jumps ahead and (in some) goes back. */

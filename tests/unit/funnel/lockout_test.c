@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of funnel/lockout.h: who shows wrong keys waits, longer each time; operators don't. */
 #include "funnel/lockout.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pass that is good once, at the door. */
 #include "funnel/door.h"
 

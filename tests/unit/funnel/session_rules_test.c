@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of funnel/session_rules.h: which sessions still count. */
 #include "funnel/session_rules.h"
 

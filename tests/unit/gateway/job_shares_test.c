@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of gateway/job_shares.h: no kind of work takes another's places, no user a whole share. */
 #include "gateway/job_shares.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/embedded.h"
 
 #include "tests/unit/inventory/engine_kit.h"

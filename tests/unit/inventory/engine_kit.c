@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/inventory/engine_kit.h"
 
 enum answer kit_do(struct kit *kit, struct command command, uint64_t now_ms)

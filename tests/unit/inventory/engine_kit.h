@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/inventory/engine_kit.h: a small engine and short words for what is asked of it. The
  * sale (id 1) runs in [SALE_START, SALE_END); item 1 has 10 units on channel 0, 2 on channel 1, 3
  * in safety stock. */

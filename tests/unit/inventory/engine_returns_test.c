@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a return leaves behind: a cool-down for who let go, a draw for the others. */
 #include "inventory/engine_apply.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine_room.c: arrivals, the draw, the head. */
 #include "tests/unit/inventory/engine_kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/engine_apply.h"
 
 #include "tests/unit/inventory/engine_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/journal_kit.c: see journal_kit.h. */
 #include "tests/unit/journal/journal_kit.h"
 

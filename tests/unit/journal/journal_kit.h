@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/journal_kit.h: journals for tests. A record's content follows from its LSN,
  * so that whoever reads it can tell whether it is the right one. */
 #ifndef STAMPEDE_TESTS_JOURNAL_KIT_H

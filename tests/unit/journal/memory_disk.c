@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/memory_disk.c: see memory_disk.h. */
 #include "tests/unit/journal/memory_disk.h"
 

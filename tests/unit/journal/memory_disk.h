@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/memory_disk.h: a disk in memory that forgets what was not synced.
  *
  * Each file has what the system shows (current) and what would survive a power cut (stable),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/reader_test.c: reading behind the writer. */
 #include "base/thread.h"
 #include "tests/unit/journal/journal_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/recover_test.c: what a crash leaves is cut, what only damage can leave is
  * refused by name. */
 #include "tests/unit/journal/journal_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/scan_test.c: damage is found wherever it is, and named. */
 #include "tests/unit/journal/journal_kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/segment_test.c: how segment files are named and come into being. */
 #include "tests/unit/journal/journal_kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures for tests, drawn by libgd: the left half red, the right half blue. */
 #ifndef STAMPEDE_TESTS_PICTURES_H
 #define STAMPEDE_TESTS_PICTURES_H

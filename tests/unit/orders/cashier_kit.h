@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/orders/cashier_kit.h: a whole store (the simulator's) that can be away, and a provider
  * and an inventory that the test plays. For one test file at a time: everything is its own copy. */
 #ifndef STAMPEDE_TESTS_CASHIER_KIT_H

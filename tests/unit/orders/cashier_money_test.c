@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Money that came: late, double, of another amount, given back; and trouble on the way. */
 #include "tests/unit/orders/cashier_kit.h"
 

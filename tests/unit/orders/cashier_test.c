@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payments from their start to their end, as long as their order waits for them. */
 #include "tests/unit/orders/cashier_kit.h"
 

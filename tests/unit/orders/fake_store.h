@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/orders/fake_store.h: a queue of given records and a store that refuses, is away or is
  * damaged on demand, and remembers what became of every record. */
 #ifndef STAMPEDE_TESTS_FAKE_STORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "orders/payment_search.h"
 
 #include "tests/unit/orders/cashier_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of reconciliation, one by one: what an order with its events allows its ticket to be. */
 #include "orders/reconcile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orders/statement.h: one row of a statement against our books. */
 #include "orders/statement.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/outgoing/tiny_server.h"
 
 #include "tests/unit/base/unit.h"

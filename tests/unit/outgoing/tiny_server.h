@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/outgoing/tiny_server.h: a real HTTP server on a loopback port and a thread of its own,
  * as small as can be. What it answers is in the path:
  *   /echo      200, header X-Echo: 1, body: the request's head and body

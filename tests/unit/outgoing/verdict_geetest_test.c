@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/outgoing/verdict_kit.h"
 
 /* sign_token: printf %s lot7 | openssl dgst -sha256 -hmac 's3cret/+' */

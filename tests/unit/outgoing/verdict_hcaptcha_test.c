@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/outgoing/verdict_kit.h"
 
 static void the_question_names_the_site_so_that_anothers_response_is_refused(void **state)

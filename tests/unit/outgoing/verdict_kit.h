@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A call as the courier would give it, and an answer as the service would. */
 #ifndef STAMPEDE_TESTS_UNIT_OUTGOING_VERDICT_KIT_H
 #define STAMPEDE_TESTS_UNIT_OUTGOING_VERDICT_KIT_H

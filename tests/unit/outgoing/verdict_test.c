@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/outgoing/verdict_kit.h"
 
 static void each_service_is_found_by_its_name(void **state)

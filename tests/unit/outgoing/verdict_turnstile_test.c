@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/outgoing/verdict_kit.h"
 
 static void the_question_is_a_form_with_the_secret(void **state)

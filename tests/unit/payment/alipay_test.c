@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Against the platform's own key, without its server: tests/e2e/payments/providers_test.py has that. */
 #include "payment/alipay.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The provider, with answers and callbacks that the test signs as the bank does. */
 #include "payment/sandbox.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/payment/statement_kit.h: reads a statement from a string and keeps its rows. For one test
  * file at a time: everything is its own copy. */
 #ifndef STAMPEDE_TESTS_STATEMENT_KIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the readers of statements share. */
 #include "tests/unit/payment/statement_kit.h"
 

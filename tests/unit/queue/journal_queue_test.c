@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/queue/journal_queue_test.c: what only the journal queue does; the common rules are
  * in tests/seam. */
 #include "queue/journal_queue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/file_limit.h"
 
 #include "edge/edge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/verify/verify_folder.h"
 
 #include "base/log.h"

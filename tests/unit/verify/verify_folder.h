@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/verify/verify_folder.h: a real data folder with a small sale in it, made by the real
  * engine, journal, store and order writer, all turned by hand on one thread. */
 #ifndef STAMPEDE_TESTS_UNIT_WIRING_VERIFY_FOLDER_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* web/buy_button.js: what the button says, and whether it acts, follows from what is known. */
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* web/format.js: money in the digits that the server names, and nothing that stops the page. */
 
 import assert from 'node:assert/strict';

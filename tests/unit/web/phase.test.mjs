@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* web/phase.js: where an item stands follows from its last status, what was told since, and the clock. */
 
 import assert from 'node:assert/strict';

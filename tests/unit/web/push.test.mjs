@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The page's push connection with a socket that the test holds. */
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* web/qr.js: known vectors of the standard, and a reader that undoes each step on its own way. */
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* web/room.js: what the box of the waiting room says follows from what the server told. */
 
 import assert from 'node:assert/strict';

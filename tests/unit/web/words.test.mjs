@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* web/words.js: both languages say the same things, and everything the pages say is there. */
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Alarms: one line at the beginning, one at the end, and what is seen in between. */
 #include "worker/alarms.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules on timelines: each fires for its machine, and not for people. */
 #include "funnel/anomaly/watch_rules.h"
 

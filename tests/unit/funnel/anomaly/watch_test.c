@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an edge notes: rows, who gives way, and the exchange of tables between two threads. */
 #include "funnel/anomaly/watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The vectors were made and checked with altcha-lib 2; tests/human has it check ours. */
 #include "funnel/human/altcha.h"
 

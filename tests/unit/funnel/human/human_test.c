@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole check without a network: human, puzzle, suspicion, picture_pool and json_cursor together. */
 #include "funnel/human/human.h"
 

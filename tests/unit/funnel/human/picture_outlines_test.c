@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/human/picture_parts.h"
 
 #include "tests/unit/base/unit.h"

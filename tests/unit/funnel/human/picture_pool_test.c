@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/human/picture_pool.h"
 
 #include "base/thread.h"

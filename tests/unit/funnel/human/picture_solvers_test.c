@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bars of the human check: how many pictures our own solvers may solve. The pictures are the
  * generator's, with fixed seeds, so a run is like any other. SOLVER_PICTURES=500 looks at more of them;
  * docs/human-check.md has the figures. The last rule of each kind has no bar: it says what a program

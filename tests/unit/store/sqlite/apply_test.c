@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happens to a batch when the disk, the lock or the power fails. */
 #include "tests/unit/store/sqlite/fault_vfs.h"
 #include "tests/unit/store/sqlite/place.h"

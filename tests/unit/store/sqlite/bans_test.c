@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bans in the database: they come back as they went in, after a restart too. */
 #include "contract/bans.h"
 

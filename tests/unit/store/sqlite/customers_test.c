@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "contract/customers.h"
 #include "tests/unit/store/sqlite/place.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dead letters: what only a real file can show; the seam suite has the rest. */
 #include "contract/order_store.h"
 

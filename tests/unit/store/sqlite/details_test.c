@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Details as rows. The rules are in tests/seam/store_suite_refunds.c. */
 #include "tests/unit/store/sqlite/money_kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/store/sqlite/fault_vfs.h: SQLite's disk, with the k-th write, sync or truncation failing. */
 #ifndef STAMPEDE_TESTS_FAULT_VFS_H
 #define STAMPEDE_TESTS_FAULT_VFS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* News as one transaction. The rules are in tests/seam/store_suite_payments.c. */
 #include "tests/unit/store/sqlite/money_kit.h"
 

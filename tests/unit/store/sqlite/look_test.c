@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows for reconciliation: a moment that stays, and lists in slices. */
 #include "contract/reconcile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/store/sqlite/money_kit.h: a database with one pending order, ticket 1, and its money. */
 #ifndef STAMPEDE_TESTS_SQLITE_MONEY_H
 #define STAMPEDE_TESTS_SQLITE_MONEY_H

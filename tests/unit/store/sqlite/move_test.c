@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moves as rows: payments, events, the index of what is due. */
 #include "tests/unit/store/sqlite/place.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The guards as rows: slot, counters, stock events. */
 #include "tests/unit/store/sqlite/place.h"
 

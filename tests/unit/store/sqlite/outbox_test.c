@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outbox: a row for each change of an order, in its transaction, and only when asked for. */
 #include "contract/outbox.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payments as rows: which index finds them, and that an order has one payer. The rules are in
  * tests/seam/store_suite_payments.c. */
 #include "tests/unit/store/sqlite/money_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/store/sqlite/place.h: a database in a folder of its own, with one item to sell, and a
  * way around the store to look at and damage what is in the file. */
 #ifndef STAMPEDE_TESTS_SQLITE_PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What reconciliation mends, row by row. */
 #include "contract/reconcile.h"
 

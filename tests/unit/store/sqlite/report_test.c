@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts and figures for the final report of a sale. */
 #include "contract/report.h"
 

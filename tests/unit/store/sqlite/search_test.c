@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "contract/payment.h"
 
 #include "tests/unit/store/sqlite/money_kit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stock against writers that are not ours: what is in the file counts, not what we remember. */
 #include "tests/unit/store/sqlite/place.h"
 

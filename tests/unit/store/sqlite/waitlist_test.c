@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The line in the file: counted along, once per user, and never searched from one end to the other.
  * What it does is in tests/seam/store_suite_waitlist.c. */
 #include "contract/waitlist.h"
