@@ -75,7 +75,7 @@ def a_server_can_be_told_everything_by_options():
         except OSError:
             return False
     eventually(ready)
-    true("with 1 edges" in other.log())
+    eventually(lambda: "with 1 edges" in other.log())
     other.stop()
 
 
