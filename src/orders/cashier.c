@@ -28,8 +28,12 @@ static struct metric refunds_done = { .name = "stampede_refunds_done_total",
 
 void cashier_start(struct cashier *cashier, const struct cashier_config *config)
 {
-    memset(cashier, 0, sizeof *cashier);
     cashier->config = *config;
+    cashier_look(cashier);
+    cashier->passed_over = false;
+    cashier->under_way = 0;
+    for (uint32_t i = 0; i < CASHIER_FLIGHT_MAX; i++) /* not all of it: it is large, most stays unused */
+        cashier->flights[i].used = false;
     if (cashier->config.calls_max == 0 || cashier->config.calls_max > CASHIER_FLIGHT_MAX)
         cashier->config.calls_max = CASHIER_FLIGHT_MAX;
     for (int answer = 0; answer < LEARN_ANSWERS; answer++)
@@ -66,8 +70,9 @@ static uint64_t pause_ms(uint64_t first_ms, uint32_t tries)
 
 static bool asked_already(const struct cashier *cashier, bool is_refund, uint64_t id)
 {
-    for (uint32_t i = 0; i < CASHIER_FLIGHT_MAX; i++) {
+    for (uint32_t i = 0, seen = 0; seen < cashier->under_way; i++) {
         const struct cashier_flight *flight = &cashier->flights[i];
+        seen += flight->used;
         if (flight->used && flight->is_refund == is_refund
             && (is_refund ? flight->refund.id : flight->payment.id) == id)
             return true;
@@ -244,7 +249,13 @@ static enum status late_turn(struct cashier *cashier, const struct payment *paym
     status = cashier->config.unit(cashier->config.context, payment, &order, &outcome);
     const bool answered = status == STATUS_OK && outcome.answer != ANSWER_UNAVAILABLE
         && outcome.answer != ANSWER_TOO_POPULAR && outcome.answer != ANSWER_IN_PROGRESS;
-    if (!answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms)
+    const bool waits = !answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms;
+    if (waits && status == STATUS_BUSY) {
+        if (cashier->payments_look_ms > now_ms + CASHIER_LATE_AGAIN_MS)
+            cashier->payments_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
+        return STATUS_OK;
+    }
+    if (waits)
         return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
     if (answered && (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED))
         return late_unit(cashier, payment, outcome.ticket, now_ms);

@@ -29,11 +29,13 @@
 
 #include "contract/command.h"
 #include "contract/provider.h"
+#include "orders/late_money.h"
 
 enum {
-    CASHIER_FLIGHT_MAX = 256,                   /* questions under way */
-    CASHIER_LOOK_MAX = CASHIER_FLIGHT_MAX + 64, /* rows looked at in one turn: those under way are due, too */
-    CASHIER_AWAY_MS = 500,                      /* after trouble with the store */
+    CASHIER_FLIGHT_MAX = 256, /* questions under way */
+    /* Rows looked at in one turn. Those under way, and late money that is asked for, are due, too. */
+    CASHIER_LOOK_MAX = CASHIER_FLIGHT_MAX + LATE_ASKS_MAX + 64,
+    CASHIER_AWAY_MS = 500, /* after trouble with the store */
     CASHIER_CREATE_AGAIN_MS = 1000,
     CASHIER_CLOSE_AGAIN_MS = 1000,
     CASHIER_REFUND_AGAIN_MS = 2000,
@@ -43,7 +45,7 @@ enum {
     CASHIER_STUCK_MS = 10 * 60 * 1000,
 };
 
-static_assert((int)CASHIER_LOOK_MAX > (int)CASHIER_FLIGHT_MAX,
+static_assert((int)CASHIER_LOOK_MAX > (int)CASHIER_FLIGHT_MAX + (int)LATE_ASKS_MAX,
     "what is under way stays due and must not hide the rest");
 
 struct cashier_config {
@@ -56,8 +58,8 @@ struct cashier_config {
     /* Asks the provider. False: no room now. The answer is brought to cashier_said, exactly once,
      * later or within this call, with the same `flight`. */
     bool (*ask)(void *context, uint32_t flight, const struct provider_task *task);
-    /* A unit for late money: a RESERVE with a key of its own that counts after the end.
-     * STATUS_AWAY: no answer. */
+    /* A unit for late money (orders/late_money.h). STATUS_BUSY: the answer is on its way, and cashier_look
+     * is called when it is there. STATUS_AWAY: not asked. */
     enum status (*unit)(void *context, const struct payment *payment, const struct order *order,
         struct outcome *outcome);
     /* An order has changed by this, or a payment that kept it from expiring is over. */

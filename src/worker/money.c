@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "contract/payment_reference.h"
-#include "contract/waitlist.h"
 #include "payment/sandbox.h"
 #include "worker/alarms.h"
 #include "worker/payment_requests.h"
@@ -101,25 +100,11 @@ void desk_money_answered(struct desk *desk, const struct outgoing_call *call)
     cashier_said(&desk->money.cashier, flight, &said, desk->now_ms);
 }
 
-/* Free units belong to those who wait, first. */
-static bool others_wait(struct desk *desk, const struct order *order)
-{
-    struct order_store *store = desk->config.store;
-    struct waitlist_place first;
-    struct board_update item;
-    uint32_t count = 0;
-    if (order->channel != WAITLIST_CHANNEL
-        || !board_read(embedded_board(desk->config.embedded), order->item, &item))
-        return false;
-    const uint32_t free = item.counts.channel_free[WAITLIST_CHANNEL];
-    return free > 0 && store->ops->waitlist->next(store, order->item, free, &first, 1, &count) == STATUS_OK
-        && count > 0;
-}
-
 /* However often it is asked, it is one ticket: also by a payment that was found again after a
  * restore, under another id. */
-static uint64_t late_key(const struct desk *desk, const struct payment *payment, user_id user)
+static uint64_t late_key(void *context, const struct payment *payment, user_id user)
 {
+    const struct desk *desk = context;
     char name[32];
     uint64_t order_id;
     uint32_t attempt;
@@ -134,17 +119,7 @@ static enum status money_unit(void *context, const struct payment *payment,
     const struct order *order, struct outcome *outcome)
 {
     struct desk *desk = context;
-    if (others_wait(desk, order))
-        return STATUS_AWAY; /* asked again when they are served */
-    const struct command command = { .type = COMMAND_RESERVE,
-        .time_ms = desk->now_ms,
-        .reserve = { .user = order->user,
-            .key = late_key(desk, payment, order->user),
-            .item = order->item,
-            .quantity = order->quantity,
-            .channel = order->channel,
-            .flags = RESERVE_AFTER_END } };
-    return desk_ask(desk, &command, outcome);
+    return late_money_unit(&desk->money.late, payment, order, desk->now_ms, outcome);
 }
 
 static void money_changed(void *context, const struct order *order)
@@ -312,6 +287,12 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
         .stuck = money_stuck,
         .provider_after = money_provider_after,
         .context = desk };
+    late_money_start(&desk->money.late,
+        &(struct late_money_config){ .store = desk->config.store,
+            .port = desk->config.pump_port,
+            .board = embedded_board(desk->config.embedded),
+            .key = late_key,
+            .context = desk });
     cashier_start(&desk->money.cashier, &cashier);
     metrics_register(&sandbox_on);
     return providers_open(desk, error);

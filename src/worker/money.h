@@ -39,6 +39,7 @@ struct desk_money {
     struct provider *providers[PROVIDERS_MAX]; /* as payment.providers lists them */
     uint32_t provider_count;
     struct cashier cashier;
+    struct late_money late;
     char public_url[CONFIG_TEXT];
     struct pending_intent intents[PENDING_INTENTS_MAX];
     uint32_t intent_count;

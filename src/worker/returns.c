@@ -17,14 +17,17 @@ static void return_told(struct desk *desk, const struct inventory_answer *answer
         desk_order_changed(desk, ticket, answer->outcome.user);
 }
 
-/* The pump and the waitlist share a port. */
+/* The pump, the waitlist and late money share a port. */
 static void pump_port_collect(struct desk *desk)
 {
     struct inventory_port *port = desk->config.pump_port;
     const struct inventory_answer *answer;
     while ((answer = port->ops->collect(port)) != NULL) {
         const bool pump = stock_pump_answer(desk->pump, desk->now_ms, answer);
-        invariant(pump || waitlist_answer(&desk->waitlist, answer));
+        const bool late = !pump && late_money_answer(&desk->money.late, answer);
+        invariant(pump || late || waitlist_answer(&desk->waitlist, answer));
+        if (late)
+            cashier_look(&desk->money.cashier);
         if (pump && answer->outcome.answer == ANSWER_DONE && desk->now_ms < desk->returns_until_ms)
             return_told(desk, answer);
     }

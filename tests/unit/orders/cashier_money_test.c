@@ -53,6 +53,29 @@ static void late_money_waits_for_an_inventory_that_is_away_and_then_goes_back(vo
     assert_true(shop->unit_asked > 10);
 }
 
+static void late_money_is_not_written_to_while_its_answer_is_on_its_way(void **state)
+{
+    struct shop *shop = *state;
+    const uint64_t id = late_money(shop, order_make(shop));
+    const uint64_t end_ms = payment_of(shop, id).captured_ms + LATE_WAIT_MS;
+    shop->unit_status = STATUS_BUSY;
+    turn(shop);
+    const uint32_t asked = shop->unit_asked;
+    shop->now_ms += CASHIER_LATE_AGAIN_MS - 1;
+    turn(shop);
+    assert_int_equal(shop->unit_asked, asked);
+    cashier_look(&shop->cashier); /* as its owner does when the answer is there */
+    turn(shop);
+    assert_int_equal(shop->unit_asked, asked + 1);
+    shop->now_ms += CASHIER_LATE_AGAIN_MS;
+    turn(shop);
+    assert_int_equal(shop->unit_asked, asked + 2);
+    assert_int_equal(payment_of(shop, id).tries, 0);
+    shop->now_ms = end_ms; /* an inventory that never answers keeps nobody's money */
+    turn(shop);
+    assert_int_equal(payment_of(shop, id).use, USE_REFUND);
+}
+
 static void late_money_that_came_during_a_question_does_not_wait_for_another_event(void **state)
 {
     struct shop *shop = *state;
@@ -223,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SHOP_RULE(late_money_with_a_unit_pays_a_new_order),
         SHOP_RULE(late_money_without_a_unit_goes_back),
+        SHOP_RULE(late_money_is_not_written_to_while_its_answer_is_on_its_way),
         SHOP_RULE(late_money_waits_for_an_inventory_that_is_away_and_then_goes_back),
         SHOP_RULE(late_money_that_came_during_a_question_does_not_wait_for_another_event),
         SHOP_RULE(a_refund_is_asked_for_until_it_is_confirmed),
