@@ -100,7 +100,7 @@ static const struct admin_route routes[] = {
 /* Tells the methods that the path has. */
 static void method_refuse(struct job *job)
 {
-    static const char *const names[HTTP_OTHER + 1] = {
+    static const char *const names[] = {
         [HTTP_GET] = "GET, HEAD, ",
         [HTTP_POST] = "POST, ",
         [HTTP_PUT] = "PUT, ",

@@ -92,7 +92,8 @@ bool admin_beacon_may_be(
 
 static const char *state_name(const struct sale *sale)
 {
-    static const char *const names[BEACON_STATES] = { "announced", "given", "missed" };
+    static const char *const names[] = { "announced", "given", "missed" };
+    static_assert(sizeof names / sizeof *names == BEACON_STATES, "a name for each");
     if (sale->beacon_name[0] == 0)
         return "none";
     if (sale->beacon_state == BEACON_OPEN && sale->beacon_until_ms != 0)

@@ -7,9 +7,17 @@
 
 enum { PAGE_ROWS = 100 };
 
-static const char *const state_names[DEAD_STATES] = { "any", "open", "retried", "returned", "dismissed" };
-static const char *const type_names[COMMAND_LOGGED_COUNT] = { "none", "sale", "preheat", "gate",
-    "users", "adjust", "move", "reserve", "settle", "arrive", "admit" };
+static const char *const state_names[] = {
+    [DEAD_ANY] = "any",
+    [DEAD_OPEN] = "open",
+    [DEAD_RETRIED] = "retried",
+    [DEAD_RETURNED] = "returned",
+    [DEAD_DISMISSED] = "dismissed",
+};
+static_assert(sizeof state_names / sizeof *state_names == DEAD_STATES, "a name for each state");
+
+#define TYPE_NAME(command, name) [COMMAND_##command] = (name),
+static const char *const type_names[COMMAND_LOGGED_COUNT] = { COMMAND_LOGGED_LIST(TYPE_NAME) };
 
 /* ?state=open */
 static bool query_state(struct job *job, enum dead_state *state)
@@ -87,7 +95,8 @@ static void user_member(const char *name, user_id user, struct text *out)
 
 static void record_json(const struct desk *desk, const struct queue_record *record, struct text *out)
 {
-    static const char *const steps[SETTLE_STEPS] = { "sold", "return", "write-off" };
+    static const char *const steps[] = { "sold", "return", "write-off" };
+    static_assert(sizeof steps / sizeof *steps == SETTLE_STEPS, "a name for each");
     const struct command *command = &record->command;
     const struct outcome *outcome = &record->outcome;
     char name[CHANNEL_NAME_MAX + 1];
@@ -200,8 +209,9 @@ static bool letter_decide(
 
 static void letter_resolve(struct desk *desk, struct job *job, struct dead_decision *decision)
 {
-    static const char *const actions[DEAD_STATES] = { NULL, NULL, "dead-letter.retry",
-        "dead-letter.return", "dead-letter.dismiss" };
+    static const char *const actions[] = { NULL, NULL, "dead-letter.retry", "dead-letter.return",
+        "dead-letter.dismiss" };
+    static_assert(sizeof actions / sizeof *actions == DEAD_STATES, "a name for each");
     ticket_number ticket = 0;
     struct order order;
     if (!letter_decide(desk, job, decision, &ticket))

@@ -17,7 +17,8 @@ static const struct payment_store_ops *money_ops(const struct desk *desk)
 
 static void payment_json(const struct desk *desk, const struct payment *payment, struct text *out)
 {
-    static const char *const uses[PAYMENT_USES] = { "none", "order", "late", "relinked", "refund" };
+    static const char *const uses[] = { "none", "order", "late", "relinked", "refund" };
+    static_assert(sizeof uses / sizeof *uses == PAYMENT_USES, "a name for each");
     text_format(out, "{\"id\":%llu,", (unsigned long long)payment->id);
     if (payment->paid_ticket != 0)
         text_format(out, "\"paid_order\":\"%016llx\",",
@@ -75,7 +76,8 @@ void admin_order_details(struct desk *desk, struct job *job, uint32_t id)
 
 static void refund_json(const struct desk *desk, const struct refund *refund, struct text *out)
 {
-    static const char *const whys[REFUND_WHYS] = { "order", "late", "double", "amount" };
+    static const char *const whys[] = { "order", "late", "double", "amount" };
+    static_assert(sizeof whys / sizeof *whys == REFUND_WHYS, "a name for each");
     text_format(out, "{\"id\":%llu,\"order\":\"%016llx\",\"provider\":", (unsigned long long)refund->id,
         (unsigned long long)funnel_order_id(desk->config.keys, refund->ticket));
     text_json(out, span_from_string(refund->provider));

@@ -78,7 +78,7 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
         }
     }
     job_reply_problem(
-        job, PROBLEM_BAD_VALUE, "human_check must be none, pow, image or slider.", SPAN_NONE);
+        job, PROBLEM_BAD_VALUE, "human_check must be one of:" HUMAN_CHECK_NAMES ".", SPAN_NONE);
     return false;
 }
 

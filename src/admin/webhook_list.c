@@ -5,12 +5,13 @@
 
 enum { PAGE_ROWS = 100 };
 
-static const char *const state_names[OUTBOX_STATES] = {
+static const char *const state_names[] = {
     [OUTBOX_ANY] = "",
     [OUTBOX_WAITING] = "waiting",
     [OUTBOX_DELIVERED] = "delivered",
     [OUTBOX_FAILED] = "failed",
 };
+static_assert(sizeof state_names / sizeof *state_names == OUTBOX_STATES, "a name for each");
 
 static bool query_state(struct job *job, enum outbox_state *state)
 {

@@ -225,13 +225,6 @@ const char *sale_state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, ui
     return gate == GATE_OPENED || now_ms >= start_ms ? "open" : "scheduled";
 }
 
-const char *human_check_name(uint8_t check)
-{
-    static const char *const names[HUMAN_CHECKS] = { "none", "pow", "image", "slider" };
-    invariant(check < HUMAN_CHECKS);
-    return names[check];
-}
-
 static void bool_member(struct text *out, const char *name, bool value)
 {
     text_format(out, ",\"%s\":%s", name, value ? "true" : "false");

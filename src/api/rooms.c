@@ -272,8 +272,8 @@ uint32_t room_poll_after_ms(const struct room_standing *standing, uint64_t wait_
 void room_members(
     const struct room_standing *standing, uint64_t wait_ms, uint64_t random, struct text *out)
 {
-    static const char *const names[ROOM_STATES] = { "absent", "again", "waiting", "waiting",
-        "admitted", "sold-out" };
+    static const char *const names[] = { "absent", "again", "waiting", "waiting", "admitted", "sold-out" };
+    static_assert(sizeof names / sizeof *names == ROOM_STATES, "a name for each");
     text_format(out, "\"state\":\"%s\",\"drawn\":%s,\"number\":%u,\"arrived\":%u",
         names[standing->state], standing->state > ROOM_EARLY ? "true" : "false", standing->number,
         standing->arrived);

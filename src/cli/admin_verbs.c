@@ -2,6 +2,7 @@
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
 #include "cli/admin_parts.h"
+#include "contract/types.h"
 
 #define NUMBER_OF(what) \
     { \
@@ -26,7 +27,7 @@
 
 /* What a sale asks of its visitors; `flag`: how create and change say yes. */
 #define SALE_FUNNEL(flag) \
-    { "--human-check", "human_check", OPTION_TEXT, false, "none, pow, image or slider" }, \
+    { "--human-check", "human_check", OPTION_TEXT, false, "one of" HUMAN_CHECK_NAMES }, \
         { "--waiting-room", "waiting_room", flag, false, "visitors get passes in turn" }, \
         { "--pass-once", "pass_once", flag, false, "a pass is valid for one purchase" }, \
         { "--drop", "drop_percent", OPTION_NUMBER, false, "percentage of users to turn away; 0: none" }, \

@@ -8,19 +8,36 @@
 
 #include "contract/types.h"
 
+/* What can be logged, a row each: name; what the admin API calls it. Journals hold the numbers: new
+ * rows go to the end. */
+#define COMMAND_LOGGED_LIST(X) \
+    X(NONE, "none") \
+    /* define a sale, or move its schedule */ \
+    X(SALE, "sale") \
+    /* define an item and load its units */ \
+    X(PREHEAT, "preheat") \
+    /* open now, pause, resume, end */ \
+    X(GATE, "gate") \
+    /* load eligible users of a sale */ \
+    X(USERS, "users") \
+    /* add or remove units */ \
+    X(ADJUST, "adjust") \
+    /* units between channels or safety stock */ \
+    X(MOVE, "move") \
+    /* a purchase */ \
+    X(RESERVE, "reserve") \
+    /* one step of a ticket: sold, returned (to a waiter at once), written off */ \
+    X(SETTLE, "settle") \
+    /* a user enters the waiting room of a sale */ \
+    X(ARRIVE, "arrive") \
+    /* from the start on: the draw, and how many may go in */ \
+    X(ADMIT, "admit")
+
 enum command_type {
-    COMMAND_NONE,
-    COMMAND_SALE,    /* define a sale, or move its schedule */
-    COMMAND_PREHEAT, /* define an item and load its units */
-    COMMAND_GATE,    /* open now, pause, resume, end */
-    COMMAND_USERS,   /* load eligible users of a sale */
-    COMMAND_ADJUST,  /* add or remove units */
-    COMMAND_MOVE,    /* units between channels or safety stock */
-    COMMAND_RESERVE, /* a purchase */
-    COMMAND_SETTLE,  /* one step of a ticket: sold, returned (to a waiter at once), written off */
-    COMMAND_ARRIVE,  /* a user enters the waiting room of a sale */
-    COMMAND_ADMIT,   /* from the start on: the draw, and how many may go in */
-    COMMAND_LOGGED_COUNT,
+#define COMMAND(command, name) COMMAND_##command,
+    COMMAND_LOGGED_LIST(COMMAND)
+#undef COMMAND
+        COMMAND_LOGGED_COUNT,
 
     COMMAND_ASK_MINE = 64, /* has this user bought this item */
     COMMAND_ASK_TICKET,    /* whose is this ticket, and in what state */
@@ -173,40 +190,66 @@ struct command {
     struct command_origin origin; /* see command_has_origin */
 };
 
+/* What the inventory answers, a row each: name; label in stampede_purchases_total and in reports, ""
+ * for what is no answer to a purchase; the problem that a client is told (PROBLEM_…,
+ * api/problems.h), NONE if it is no refusal. Journals hold the numbers: new rows go to the end. */
+#define ANSWER_LIST(X) \
+    X(NONE, "", NONE) \
+    /* purchases */ \
+    X(WON, "won", NONE) \
+    /* same key, same body: the same ticket again */ \
+    X(REPEATED, "repeated", NONE) \
+    /* same key, other body */ \
+    X(KEY_REUSED, "key-reused", KEY_REUSED) \
+    /* a number that nothing gives */ \
+    X(UNUSED_4, "", INTERNAL) \
+    /* another purchase of this user and item is not durable yet */ \
+    X(IN_PROGRESS, "in-progress", IN_PROGRESS) \
+    /* the limit is one unit and it is taken; with the ticket */ \
+    X(ALREADY_BOUGHT, "already-bought", ALREADY_BOUGHT) \
+    /* per item or per sale; with the user's last ticket of the item, if any */ \
+    X(LIMIT_REACHED, "limit-reached", LIMIT_REACHED) \
+    /* with what is free */ \
+    X(SOLD_OUT, "sold-out", SOLD_OUT) \
+    X(NOT_STARTED, "not-started", NOT_STARTED) \
+    X(ENDED, "ended", ENDED) \
+    X(PAUSED, "paused", PAUSED) \
+    X(NOT_ELIGIBLE, "not-eligible", NOT_ELIGIBLE) \
+    /* also: not preheated */ \
+    X(UNKNOWN_ITEM, "", UNKNOWN_ITEM) \
+    X(BAD_QUANTITY, "", BAD_QUANTITY) \
+    X(BAD_CHANNEL, "", BAD_CHANNEL) \
+    /* refused without a decision: a bounded queue is full */ \
+    X(TOO_POPULAR, "too-popular", TOO_POPULAR) \
+    /* wins are stopped: disk full, orders lag, engine full */ \
+    X(UNAVAILABLE, "unavailable", UNAVAILABLE) \
+    /* control */ \
+    X(DONE, "", NONE) \
+    /* it was so already */ \
+    X(UNCHANGED, "", NONE) \
+    /* refused: see enum conflict in outcome.detail */ \
+    X(CONFLICT, "", CONFLICT) \
+    X(UNKNOWN_SALE, "", UNKNOWN_SALE) \
+    X(UNKNOWN_TICKET, "", UNKNOWN_ORDER) \
+    /* COMMAND_ASK_… */ \
+    X(FOUND, "", NONE) \
+    /* a purchase: another one of this sale is not paid yet; with its ticket */ \
+    X(OPEN_ORDER, "open-order", OPEN_ORDER) \
+    /* a purchase: the user let this item go a short while ago; with again_ms */ \
+    X(COOLING_DOWN, "cooling-down", COOLING_DOWN) \
+    /* a purchase: there is a draw, the user's moment is at again_ms */ \
+    X(NOT_YOUR_MOMENT, "not-your-moment", NOT_YOUR_MOMENT) \
+    /* RESERVE_REPEAT: there is no old answer */ \
+    X(NOTHING_TO_REPEAT, "nothing-to-repeat", NONE)
+
 enum answer {
-    ANSWER_NONE,
-    /* purchases */
-    ANSWER_WON,
-    ANSWER_REPEATED,       /* same key, same body: the same ticket again */
-    ANSWER_KEY_REUSED,     /* same key, other body */
-    ANSWER_KEY_REQUIRED,   /* a limit above one needs an Idempotency-Key */
-    ANSWER_IN_PROGRESS,    /* another purchase of this user and item is not durable yet */
-    ANSWER_ALREADY_BOUGHT, /* the limit is one unit and it is taken; with the ticket */
-    ANSWER_LIMIT_REACHED, /* per item or per sale; with the user's last ticket of the item, if any */
-    ANSWER_SOLD_OUT,      /* with what is free */
-    ANSWER_NOT_STARTED,
-    ANSWER_ENDED,
-    ANSWER_PAUSED,
-    ANSWER_NOT_ELIGIBLE,
-    ANSWER_UNKNOWN_ITEM, /* also: not preheated */
-    ANSWER_BAD_QUANTITY,
-    ANSWER_BAD_CHANNEL,
-    /* refused without a decision */
-    ANSWER_TOO_POPULAR, /* a bounded queue is full */
-    ANSWER_UNAVAILABLE, /* wins are stopped: disk full, orders lag, engine full */
-    /* control */
-    ANSWER_DONE,
-    ANSWER_UNCHANGED, /* it was so already */
-    ANSWER_CONFLICT,  /* refused: see enum conflict in outcome.detail */
-    ANSWER_UNKNOWN_SALE,
-    ANSWER_UNKNOWN_TICKET,
-    ANSWER_FOUND,        /* COMMAND_ASK_… */
-    ANSWER_OPEN_ORDER,   /* a purchase: another one of this sale is not paid yet; with its ticket */
-    ANSWER_COOLING_DOWN, /* a purchase: the user let this item go a short while ago; with again_ms */
-    ANSWER_NOT_YOUR_MOMENT,   /* a purchase: there is a draw, the user's moment is at again_ms */
-    ANSWER_NOTHING_TO_REPEAT, /* RESERVE_REPEAT: there is no old answer */
-    ANSWERS,
+#define ANSWER(answer, label, problem) ANSWER_##answer,
+    ANSWER_LIST(ANSWER)
+#undef ANSWER
+        ANSWERS,
 };
+static_assert(ANSWER_WON == 1 && ANSWER_DONE == 18 && ANSWER_NOTHING_TO_REPEAT == 27,
+    "journals hold these numbers");
 
 enum conflict {
     CONFLICT_NONE,

@@ -26,10 +26,11 @@ static const enum order_reason event_reason[ORDER_EVENTS] = {
     [ORDER_EVENT_REJECT] = REASON_REJECTED,
 };
 
-static const char *const state_names[ORDER_STATES] = { "creating", "pending", "paid", "closed",
-    "refunded" };
+static const char *const state_names[] = { "creating", "pending", "paid", "closed", "refunded" };
+static_assert(sizeof state_names / sizeof *state_names == ORDER_STATES, "a name for each");
 static const char *const ticket_names[] = { "held", "sold", "returned", "written off" };
-static const char *const reason_names[ORDER_REASONS] = { NULL, "expired", "cancelled", "rejected" };
+static const char *const reason_names[] = { NULL, "expired", "cancelled", "rejected" };
+static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a name for each");
 
 enum order_state order_state_next(enum order_state state, enum order_event event)
 {

@@ -24,8 +24,31 @@ enum gate { GATE_SCHEDULED, GATE_OPENED, GATE_PAUSED, GATE_ENDED };
 /* GATE_SCHEDULED: follows start and end. GATE_OPENED: opened by hand before its start, follows
  * end. */
 
-/* What a visitor must do before a pass is given. */
-enum human_check { HUMAN_NONE, HUMAN_POW, HUMAN_IMAGE, HUMAN_SLIDER, HUMAN_CHECKS };
+/* What a visitor must do before a pass is given, a row each: name; what clients call it. */
+#define HUMAN_CHECK_LIST(X) \
+    X(NONE, "none") \
+    X(POW, "pow") \
+    X(IMAGE, "image") \
+    X(SLIDER, "slider")
+
+enum human_check {
+#define HUMAN_CHECK(check, name) HUMAN_##check,
+    HUMAN_CHECK_LIST(HUMAN_CHECK)
+#undef HUMAN_CHECK
+        HUMAN_CHECKS,
+};
+
+static inline const char *human_check_name(uint8_t check)
+{
+#define HUMAN_CHECK(check, name) [HUMAN_##check] = (name),
+    static const char *const names[HUMAN_CHECKS] = { HUMAN_CHECK_LIST(HUMAN_CHECK) };
+#undef HUMAN_CHECK
+    return check < HUMAN_CHECKS ? names[check] : "?";
+}
+
+/* For texts: " none pow image slider". */
+#define HUMAN_CHECK_WORD(check, name) " " name
+#define HUMAN_CHECK_NAMES HUMAN_CHECK_LIST(HUMAN_CHECK_WORD)
 
 struct item_counts {
     uint32_t given; /* preheated + adjusted so far; given = free + held + sold + safety + written_off */

@@ -23,7 +23,8 @@ enum {
     PACK_QUALITY = 6,   /* of brotli: the highest takes a quarter of a second at every start */
 };
 
-static const char *const encoding_name[ENCODINGS] = { "br", "gzip", "identity" };
+static const char *const encoding_name[] = { "br", "gzip", "identity" };
+static_assert(sizeof encoding_name / sizeof *encoding_name == ENCODINGS, "a name for each");
 
 struct form {         /* a file in one encoding */
     struct span body; /* data NULL: there is none */

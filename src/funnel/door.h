@@ -18,31 +18,57 @@
 #include "funnel/spent.h"
 #include "funnel/switches.h"
 
+/* What the door answers, a row each: name; label in stampede_door_total and in reports; the problem
+ * that the client is told (PROBLEM_…, api/problems.h); how the anomaly rules count it (WATCH_…,
+ * funnel/anomaly/watch.h). Whoever needs one of these facts takes it from here, so that a new reason
+ * is one row. A sold-out refusal counts as nothing: that is what a crowd gets. */
+#define DOOR_REASON_LIST(X) \
+    /* to the inventory */ \
+    X(GO, "go", NONE, ASKED) \
+    /* no such item, or not preheated */ \
+    X(UNKNOWN_ITEM, "unknown-item", UNKNOWN_ITEM, NOTHING) \
+    /* with start_ms */ \
+    X(NOT_STARTED, "not-started", NOT_STARTED, ASKED) \
+    X(ENDED, "ended", ENDED, NOTHING) \
+    X(PAUSED, "paused", PAUSED, NOTHING) \
+    /* wins are stopped, see board.wins_stopped */ \
+    X(UNAVAILABLE, "unavailable", UNAVAILABLE, NOTHING) \
+    /* the address or the user */ \
+    X(BANNED, "banned", BANNED, NOTHING) \
+    /* the address or the user; with wait_ms */ \
+    X(TOO_FAST, "too-fast", TOO_FAST, TOO_FAST) \
+    /* Authorization is there but is no valid session */ \
+    X(SESSION_INVALID, "session-invalid", SESSION_INVALID, FAILED) \
+    X(PASS_REQUIRED, "pass-required", PASS_REQUIRED, NOTHING) \
+    /* malformed or forged */ \
+    X(PASS_INVALID, "pass-invalid", PASS_INVALID, FAILED) \
+    /* once is a slow hand, a hundred times is a robot */ \
+    X(PASS_EXPIRED, "pass-expired", PASS_EXPIRED, FAILED) \
+    /* for another item, or not the session's user */ \
+    X(PASS_FOREIGN, "pass-foreign", PASS_FOREIGN, FAILED) \
+    /* valid for one request, and used */ \
+    X(PASS_SPENT, "pass-spent", PASS_SPENT, FAILED) \
+    X(BAD_BODY, "bad-body", BAD_BODY, NOTHING) \
+    X(BAD_QUANTITY, "bad-quantity", BAD_QUANTITY, NOTHING) \
+    X(BAD_CHANNEL, "bad-channel", BAD_CHANNEL, NOTHING) \
+    /* Idempotency-Key is not 1 … KEY_BYTES_MAX visible ASCII characters */ \
+    X(BAD_KEY, "bad-key", BAD_KEY, NOTHING) \
+    /* the item's limit per user is not one */ \
+    X(KEY_REQUIRED, "key-required", KEY_REQUIRED, NOTHING) \
+    /* with free */ \
+    X(SOLD_OUT, "sold-out", SOLD_OUT, NOTHING) \
+    /* those ahead ask for all that is free, and more: come back shortly */ \
+    X(NO_CHANCE, "no-chance", TOO_POPULAR, NOTHING) \
+    /* early drop, pace, admission, nobody new; with wait_ms, 0 for a drop */ \
+    X(TOO_POPULAR, "too-popular", TOO_POPULAR, NOTHING) \
+    /* the pass only hears an old answer: the waiting room did not let its user in */ \
+    X(NOT_YOUR_TURN, "not-your-turn", NOT_YOUR_TURN, NOTHING)
+
 enum door_reason {
-    DOOR_GO,           /* to the inventory */
-    DOOR_UNKNOWN_ITEM, /* no such item, or not preheated */
-    DOOR_NOT_STARTED,  /* with start_ms */
-    DOOR_ENDED,
-    DOOR_PAUSED,
-    DOOR_UNAVAILABLE,     /* wins are stopped, see board.wins_stopped */
-    DOOR_BANNED,          /* the address or the user */
-    DOOR_TOO_FAST,        /* the address or the user; with wait_ms */
-    DOOR_SESSION_INVALID, /* Authorization is there but is no valid session */
-    DOOR_PASS_REQUIRED,
-    DOOR_PASS_INVALID, /* malformed or forged */
-    DOOR_PASS_EXPIRED,
-    DOOR_PASS_FOREIGN, /* for another item, or not the session's user */
-    DOOR_PASS_SPENT,   /* good once, and used */
-    DOOR_BAD_BODY,
-    DOOR_BAD_QUANTITY,
-    DOOR_BAD_CHANNEL,
-    DOOR_BAD_KEY,      /* Idempotency-Key is not 1 … KEY_BYTES_MAX visible ASCII characters */
-    DOOR_KEY_REQUIRED, /* the item's limit per user is not one */
-    DOOR_SOLD_OUT,     /* with free */
-    DOOR_NO_CHANCE,    /* those ahead ask for all that is free, and more: come back shortly */
-    DOOR_TOO_POPULAR,  /* early drop, pace, admission, nobody new; with wait_ms, 0 for a drop */
-    DOOR_NOT_YOUR_TURN, /* the pass only hears an old answer: its user was not let in by the waiting room */
-    DOOR_REASONS,
+#define DOOR_REASON(reason, label, problem, signal) DOOR_##reason,
+    DOOR_REASON_LIST(DOOR_REASON)
+#undef DOOR_REASON
+        DOOR_REASONS,
 };
 
 struct door_channels {

@@ -32,9 +32,10 @@ enum {
 #define SECONDS_MAX 253402300799.0 /* the year 9999 */
 
 enum jwt_alg { ALG_HS256, ALG_RS256, ALG_ES256, ALG_EDDSA, ALGS };
-static const char *const alg_names[ALGS] = {
+static const char *const alg_names[] = {
     [ALG_HS256] = "HS256", [ALG_RS256] = "RS256", [ALG_ES256] = "ES256", [ALG_EDDSA] = "EdDSA"
 };
+static_assert(sizeof alg_names / sizeof *alg_names == ALGS, "a name for each");
 
 struct jwt_key {
     char kid[JWT_KID_MAX + 1];
@@ -49,7 +50,7 @@ struct jwt_keys {
     struct jwt_key keys[JWT_KEYS_MAX];
 };
 
-static const char *const answer_names[JWT_ANSWERS] = {
+static const char *const answer_names[] = {
     [JWT_OK] = "ok",
     [JWT_MALFORMED] = "malformed",
     [JWT_UNSUPPORTED] = "unsupported",
@@ -65,6 +66,7 @@ static const char *const answer_names[JWT_ANSWERS] = {
     [JWT_BAD_CHANNEL] = "bad-channel",
     [JWT_USED] = "used-before",
 };
+static_assert(sizeof answer_names / sizeof *answer_names == JWT_ANSWERS, "a name for each");
 
 const char *jwt_answer_name(enum jwt_answer answer)
 {

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/anomaly_notes.c: what an edge notes about those who look like machines (funnel/anomaly/watch.h). A
- * sold-out refusal is none of it: that is what a crowd gets. */
+/* gateway/anomaly_notes.c: what an edge notes about those who look like machines (funnel/anomaly/watch.h).
+ * How each answer of the door counts: DOOR_REASON_LIST in funnel/door.h. */
 #include "gateway/gateway_parts.h"
 
-const uint8_t watched_reasons[DOOR_REASONS] = {
-    [DOOR_GO] = WATCH_ASKED,
-    [DOOR_NOT_STARTED] = WATCH_ASKED,
-    [DOOR_TOO_FAST] = WATCH_TOO_FAST,
-    [DOOR_SESSION_INVALID] = WATCH_FAILED,
-    [DOOR_PASS_INVALID] = WATCH_FAILED,
-    [DOOR_PASS_EXPIRED] = WATCH_FAILED, /* once is a slow hand, a hundred times is a robot */
-    [DOOR_PASS_FOREIGN] = WATCH_FAILED,
-    [DOOR_PASS_SPENT] = WATCH_FAILED,
-};
+#define WATCHED_AS(reason, label, problem, signal) [DOOR_##reason] = WATCH_##signal,
+const uint8_t watched_reasons[DOOR_REASONS] = { DOOR_REASON_LIST(WATCHED_AS) };
 
 void routes_watch_door(struct routes *routes, const struct address *client, enum door_reason reason,
     user_id user, item_id item)

@@ -14,31 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_LIST(X) \
-    X(ANSWER_WON, "won") \
-    X(ANSWER_REPEATED, "repeated") \
-    X(ANSWER_KEY_REUSED, "key-reused") \
-    X(ANSWER_IN_PROGRESS, "in-progress") \
-    X(ANSWER_ALREADY_BOUGHT, "already-bought") \
-    X(ANSWER_LIMIT_REACHED, "limit-reached") \
-    X(ANSWER_SOLD_OUT, "sold-out") \
-    X(ANSWER_OPEN_ORDER, "open-order") \
-    X(ANSWER_NOT_STARTED, "not-started") \
-    X(ANSWER_ENDED, "ended") \
-    X(ANSWER_PAUSED, "paused") \
-    X(ANSWER_NOT_ELIGIBLE, "not-eligible") \
-    X(ANSWER_TOO_POPULAR, "too-popular") \
-    X(ANSWER_UNAVAILABLE, "unavailable") \
-    X(ANSWER_COOLING_DOWN, "cooling-down") \
-    X(ANSWER_NOT_YOUR_MOMENT, "not-your-moment") \
-    X(ANSWER_NOTHING_TO_REPEAT, "nothing-to-repeat")
-
-#define ANSWER_NAME(answer, text) [answer] = (text),
+#define ANSWER_NAME(answer, label, problem) [ANSWER_##answer] = (label),
 static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
 
-#define ANSWER_METRIC(answer, text) \
-    [answer] = { .name = "stampede_purchases_total", \
-        .labels = "answer=\"" text "\"", \
+#define ANSWER_METRIC(answer, label, problem) \
+    [ANSWER_##answer] = { .name = sizeof(label) > 1 ? "stampede_purchases_total" : NULL, \
+        .labels = "answer=\"" label "\"", \
         .help = "Purchases that reached the inventory, by its answer.", \
         .kind = METRIC_COUNTER },
 static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
@@ -46,7 +27,7 @@ static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
 const char *routes_answer_name(enum answer answer)
 {
     invariant((unsigned)answer < ANSWERS);
-    return answer_names[answer] != NULL ? answer_names[answer] : "";
+    return answer_names[answer];
 }
 
 void routes_metrics_register(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/picture_format.h"
 
+#include <assert.h>
+
 enum {
     JPEG_MARKERS_MAX = 4096, /* of one picture that are looked at */
     EXIF_ENTRIES_MAX = 256,
@@ -158,7 +160,8 @@ static bool webp_size(struct span bytes, uint32_t *width, uint32_t *height)
 
 const char *picture_extension(enum picture_format format)
 {
-    static const char *const names[PICTURE_FORMATS] = { "", "jpg", "png", "webp" };
+    static const char *const names[] = { "", "jpg", "png", "webp" };
+    static_assert(sizeof names / sizeof *names == PICTURE_FORMATS, "a name for each");
     return names[format];
 }
 

@@ -205,7 +205,7 @@ static bool money_has_findings(const struct reconcile *reconcile)
 
 enum status reconcile_money_read(struct reconcile *reconcile)
 {
-    static const char *const texts[FINDINGS] = {
+    static const char *const texts[] = {
         [FINDING_PAYMENT_WITHOUT_ORDER] = "says that it paid an order which is not paid",
         [FINDING_MONEY_UNUSED] = "is captured and must be refunded, but no refund was requested",
         [FINDING_PAYMENT_LIVE] = "is still open, but its order is closed",
@@ -213,6 +213,7 @@ enum status reconcile_money_read(struct reconcile *reconcile)
         [FINDING_UNANSWERED] =
             "was closed without an answer of its provider and may have been paid",
     };
+    static_assert(sizeof texts / sizeof *texts == FINDING_UNANSWERED + 1, "the last code of money()");
     struct order_store *store = reconcile->config.store;
     const uint64_t to = reconcile->payment + RECONCILE_SLICE;
     uint32_t count = 0;

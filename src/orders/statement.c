@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const names[STATEMENT_VERDICTS] = {
+static const char *const names[] = {
     [STATEMENT_AGREES] = "agrees",
     [STATEMENT_OF_OTHERS] = "of-others",
     [STATEMENT_UNKNOWN_PAYMENT] = "unknown-payment",
@@ -13,6 +13,7 @@ static const char *const names[STATEMENT_VERDICTS] = {
     [STATEMENT_REFUND_OPEN] = "refund-not-confirmed-here",
     [STATEMENT_OTHER_REFUND] = "other-refund-amount",
 };
+static_assert(sizeof names / sizeof *names == STATEMENT_VERDICTS, "a name for each");
 
 const char *statement_verdict_name(enum statement_verdict verdict)
 {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "outgoing/verdict.h"
 
+#include <assert.h>
 #include <jansson.h>
 
 enum { VALUES = 4 };
@@ -25,7 +26,8 @@ static bool values_split(struct span response, struct span values[VALUES])
 static bool geetest_ask(const struct verdict_account *account, struct span response,
     struct span client, struct outgoing_call *call)
 {
-    static const char *const names[VALUES] = { "lot_number", "captcha_output", "pass_token", "gen_time" };
+    static const char *const names[] = { "lot_number", "captcha_output", "pass_token", "gen_time" };
+    static_assert(sizeof names / sizeof *names == VALUES, "a name for each");
     struct span values[VALUES];
     uint8_t mac[HASH_SHA256_BYTES];
     char hex[2 * HASH_SHA256_BYTES];

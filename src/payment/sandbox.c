@@ -122,8 +122,10 @@ static void sandbox_close(struct provider *provider)
     free(provider);
 }
 
-static const char *const act_methods[PROVIDER_ACTS] = { "POST", "GET", "POST", "POST", "GET" };
-static const char *const act_paths[PROVIDER_ACTS] = { "", "", "/close", "/refund", "/refund" };
+static const char *const act_methods[] = { "POST", "GET", "POST", "POST", "GET" };
+static_assert(sizeof act_methods / sizeof *act_methods == PROVIDER_ACTS, "a name for each");
+static const char *const act_paths[] = { "", "", "/close", "/refund", "/refund" };
+static_assert(sizeof act_paths / sizeof *act_paths == PROVIDER_ACTS, "a name for each");
 
 static void message_of(const struct provider_task *task, struct sandbox_message *message)
 {

@@ -27,7 +27,8 @@ static const struct {
     [CHECK_AUDIT] = { "audit", "audit chain (I19)" },
 };
 
-static const char *const step_names[SETTLE_STEPS] = { "sold", "returned", "written off" };
+static const char *const step_names[] = { "sold", "returned", "written off" };
+static_assert(sizeof step_names / sizeof *step_names == SETTLE_STEPS, "a name for each");
 
 const char *verify_check_title(enum verify_check_id check)
 {

@@ -12,12 +12,13 @@
 
 enum { ORDERS_SHOWN = 100 };
 
-static const char *const reason_names[ORDER_REASONS] = {
+static const char *const reason_names[] = {
     [REASON_NONE] = "null",
     [REASON_EXPIRED] = "\"expired\"",
     [REASON_CANCELLED] = "\"cancelled\"",
     [REASON_REJECTED] = "\"rejected\"",
 };
+static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a name for each");
 
 static void ids_json(const struct desk *desk, ticket_number ticket, struct text *out)
 {
@@ -154,7 +155,8 @@ static void move_refuse(struct job *job, const struct order_move *move, const st
 bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
     struct order *after, bool *done)
 {
-    static const char *const events[ORDER_EVENTS] = { "pay", "expire", "cancel", "reject", "refund" };
+    static const char *const events[] = { "pay", "expire", "cancel", "reject", "refund" };
+    static_assert(sizeof events / sizeof *events == ORDER_EVENTS, "a name for each");
     struct order_store *store = desk->config.store;
     uint8_t answer = MOVE_UNKNOWN;
     const enum status status = store->ops->orders_move(store, move, 1, after, &answer);

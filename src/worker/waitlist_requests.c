@@ -8,7 +8,7 @@
 
 enum { PAGE_ROWS = 100 };
 
-static const char *const state_names[PLACE_STATES] = {
+static const char *const state_names[] = {
     [PLACE_NONE] = "none",
     [PLACE_WAITING] = "waiting",
     [PLACE_OFFERED] = "offered",
@@ -16,6 +16,7 @@ static const char *const state_names[PLACE_STATES] = {
     [PLACE_BOUGHT] = "bought",
     [PLACE_EXPIRED] = "expired",
 };
+static_assert(sizeof state_names / sizeof *state_names == PLACE_STATES, "a name for each");
 
 static const struct waitlist_store_ops *line(const struct desk *desk)
 {

@@ -34,13 +34,14 @@ static struct metric open_count = { .name = "stampede_webhooks_open",
     .help = "Messages that the shop has not accepted yet",
     .kind = METRIC_GAUGE };
 
-static const char *const event_names[ORDER_STATES] = {
+static const char *const event_names[] = {
     [ORDER_NONE] = "order.none",
     [ORDER_PENDING] = "order.created",
     [ORDER_PAID] = "order.paid",
     [ORDER_CLOSED] = "order.closed",
     [ORDER_REFUNDED] = "order.refunded",
 };
+static_assert(sizeof event_names / sizeof *event_names == ORDER_STATES, "a name for each");
 
 enum status webhook_event_name(
     struct order_store *store, const struct outbox_event *event, const char **name)

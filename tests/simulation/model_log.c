@@ -104,7 +104,7 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
         return "I7 recovered is what was asked";
     case ANSWER_NONE:
     case ANSWER_WON:
-    case ANSWER_KEY_REQUIRED:
+    case ANSWER_UNUSED_4:
     case ANSWER_IN_PROGRESS:
     case ANSWER_TOO_POPULAR:
     case ANSWER_UNAVAILABLE:

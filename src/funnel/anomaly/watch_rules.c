@@ -47,8 +47,8 @@ struct watch_book {
     struct subject subjects[WATCH_SUBJECTS];
 };
 
-static const char *const rule_names[WATCH_RULES] = { "rate", "failures", "crowd", "roaming",
-    "timing", "unpaid" };
+static const char *const rule_names[] = { "rate", "failures", "crowd", "roaming", "timing", "unpaid" };
+static_assert(sizeof rule_names / sizeof *rule_names == WATCH_RULES, "a name for each");
 
 const char *watch_rule_name(enum watch_rule rule)
 {

@@ -204,10 +204,7 @@ static void outside_challenge(const struct human *human, const struct human_visi
 
 const char *human_kind_name(const struct human *human, enum human_check asked)
 {
-    static const char *const names[HUMAN_CHECKS] = {
-        [HUMAN_NONE] = "none", [HUMAN_POW] = "pow", [HUMAN_IMAGE] = "image", [HUMAN_SLIDER] = "slider"
-    };
-    return human->outside != NULL && asked > HUMAN_POW ? human->outside->name : names[asked];
+    return human->outside != NULL && asked > HUMAN_POW ? human->outside->name : human_check_name(asked);
 }
 
 void human_challenge(const struct human *human, const struct human_visit *visit,

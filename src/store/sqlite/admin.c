@@ -141,8 +141,9 @@ static void describe_sale(const struct command_sale *sale, struct audit_entry *e
 
 static void describe_gate(const struct command_gate *gate, struct audit_entry *entry)
 {
-    static const char *const actions[GATE_MOVES] = { "sale.open", "sale.pause", "sale.resume",
-        "sale.end", "sale.reopen" };
+    static const char *const actions[] = { "sale.open", "sale.pause", "sale.resume", "sale.end",
+        "sale.reopen" };
+    static_assert(sizeof actions / sizeof *actions == GATE_MOVES, "a name for each");
     snprintf(entry->action, sizeof entry->action, "%s", actions[gate->move]);
     snprintf(entry->detail, sizeof entry->detail, "sale %u", gate->sale);
 }

@@ -77,7 +77,7 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     SUM_HALVES("CASE WHEN r.id IS NOT NULL THEN r.amount WHEN p.use = 2 THEN p.captured" \
                " WHEN p.use IN (1, 3) AND o.state = 2 THEN o.amount END")
 
-static const char *const look_sql[LOOK_STATEMENTS] = {
+static const char *const look_sql[] = {
     [LOOK_BEGIN] = "BEGIN",
     [LOOK_END] = "ROLLBACK",
     /* A moment begins with its first read. */
@@ -124,6 +124,7 @@ static const char *const look_sql[LOOK_STATEMENTS] = {
         "SELECT" CAPTURED "," ACCOUNTED "FROM payments p LEFT JOIN refunds r ON r.payment = p.id"
         " LEFT JOIN orders o ON o.ticket = p.paid_ticket WHERE p.id > ?1 AND p.id <= ?2",
 };
+static_assert(sizeof look_sql / sizeof *look_sql == LOOK_STATEMENTS, "a text for each");
 
 static enum status look_open(struct sqlite_store *store)
 {

@@ -8,11 +8,12 @@
 
 #include <stdio.h>
 
-static const char *const counted_names[SQLITE_COUNTED] = {
+static const char *const counted_names[] = {
     [SQLITE_PRODUCTS] = "products",
     [SQLITE_SALES] = "sales",
     [SQLITE_ITEMS] = "items",
 };
+static_assert(sizeof counted_names / sizeof *counted_names == SQLITE_COUNTED, "a name for each");
 
 static const struct sqlite_sql sequences_list = { SQL_SEQUENCES,
     "SELECT name, seq FROM sqlite_sequence"
