@@ -84,6 +84,8 @@ export function readAs(session) {
 
 /* { now_ms, test }: test is true where no real money moves. */
 export const timeGet = () => call('GET', '/v1/time');
+/* { guests, pass_early_ms, challenge_ms, login_url }: how one gets in. */
+export const shopGet = () => call('GET', '/v1/shop');
 export const itemGet = (item) =>
     call('GET', `/v1/items/${encodeURIComponent(item)}`, { headers: reader });
 
@@ -128,8 +130,10 @@ export function passPost(session, item, solution) {
         : jsonCall('POST', `/v1/items/${item}/pass`, session, { solution });
 }
 
+/* `kind` undefined: what the sale asks for. */
 export function challengeGet(session, item, kind) {
-    return call('GET', `/v1/items/${item}/challenge?kind=${kind}`, { headers: bearer(session) });
+    const query = kind === undefined ? '' : `?kind=${kind}`;
+    return call('GET', `/v1/items/${item}/challenge${query}`, { headers: bearer(session) });
 }
 
 function wishPost(what, session, pass, item, key, quantity) {

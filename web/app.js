@@ -9,6 +9,7 @@ import { mountItem } from './item_view.js';
 import { mountOrders } from './orders_view.js';
 import { mountSales } from './sales_view.js';
 import { createSession } from './session.js';
+import { createShop } from './shop.js';
 import { signInAsk } from './sign_in_question.js';
 
 const root = document.getElementById('main');
@@ -19,6 +20,7 @@ const clock = createClock(async () => {
     return now.now_ms;
 });
 const session = createSession(clock, signInAsk);
+const shop = createShop();
 let view = null;
 
 function titleSet(words) {
@@ -39,7 +41,7 @@ function viewOf(address) {
 
 function viewShow() {
     view?.stop();
-    view = viewOf(location)({ clock, session, titleSet });
+    view = viewOf(location)({ clock, session, shop, titleSet });
     const here = new URLSearchParams(location.search).has('orders') ? '/?orders' : '/';
     for (const link of document.querySelectorAll('nav a')) {
         if (link.getAttribute('href') === here && !location.search.includes('item='))

@@ -14,6 +14,7 @@ export function buttonModel({
     pays = false,
     room = 'none',
     entering = false,
+    signIn = 'done',
 }) {
     if (checking)
         return { words: 'buy.checking', live: false };
@@ -23,6 +24,8 @@ export function buttonModel({
         return { words: 'buy.ordered', live: false };
     if (unresolved && phase !== 'unknown' && coolMs <= 0)
         return { words: 'buy.check', live: true };
+    if (signIn !== 'done' && (phase === 'open' || phase === 'full'))
+        return { words: 'buy.signIn', live: signIn === 'link' };
     if (room === 'enter' && ROOM_PHASES.has(phase))
         return { words: 'room.enter', live: !entering, busy: entering };
     if (room === 'wait' && ROOM_PHASES.has(phase))

@@ -39,6 +39,13 @@ export function moment(ms) {
     }).format(ms);
 }
 
+/* A time of today, to the second. */
+export function timeOfDay(ms) {
+    return new Intl.DateTimeFormat(language(), {
+        hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false,
+    }).format(ms);
+}
+
 /* Rounded up, so that zero is shown at the moment itself and not a second early. */
 export function durationParts(ms) {
     const seconds = Math.max(0, Math.ceil(ms / 1000));

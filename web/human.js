@@ -6,35 +6,10 @@
 import { challengeGet } from './api.js';
 import { element, textSet } from './dom.js';
 import { say } from './i18n.js';
-import { payloadOf } from './pow.js';
+import { workInBackground } from './pow_background.js';
 import { widgetKnown, widgetShow } from './widget.js';
 
 const STEP = 20; /* pixels of PageUp and PageDown */
-
-/* Works beside the page; `told` hears how far it is. */
-function workInBackground(challenge, told, signal) {
-    return new Promise((resolve, reject) => {
-        const worker = new Worker('/pow_worker.js', { type: 'module' });
-        const end = () => worker.terminate();
-        worker.addEventListener('message', ({ data }) => {
-            if (data.solution === undefined) {
-                told(data.done);
-                return;
-            }
-            end();
-            resolve(payloadOf(challenge, data.solution));
-        });
-        worker.addEventListener('error', (error) => {
-            end();
-            reject(error);
-        });
-        signal.addEventListener('abort', () => {
-            end();
-            resolve(null);
-        });
-        worker.postMessage(challenge);
-    });
-}
 
 export function createHumanCheck() {
     const heading = element('h2', { class: 'human-heading', tabIndex: -1 });

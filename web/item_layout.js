@@ -9,12 +9,13 @@ import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock, whenWords } from './item_parts.js';
 import { createOrderPanel } from './order_panel.js';
 import { createPayChoice } from './pay_choice.js';
+import { createReadyBox } from './ready_box.js';
 import { createRoomBox } from './room_box.js';
 
 const QUANTITY_CHOICES_MAX = 1000; /* what the server takes in one purchase */
 const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 
-export function createItemLayout(acts, payChosen) {
+export function createItemLayout(acts, payChosen, readyActs) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
     const heading = element('h1', { tabIndex: -1 });
@@ -28,6 +29,7 @@ export function createItemLayout(acts, payChosen) {
     const quantity = element('select', { id: 'quantity' });
     const quantityRow = element('p', { class: 'quantity' }, quantityName, quantity);
     const dock = createDock();
+    const ready = createReadyBox(readyActs);
     const room = createRoomBox();
     const choice = createPayChoice(payChosen);
     const human = createHumanCheck();
@@ -48,11 +50,12 @@ export function createItemLayout(acts, payChosen) {
             element('p', { class: 'eyebrow' }, badge.node, when),
             heading,
             prices.node,
-            description,
             quantityRow,
             dock.node,
+            ready.node,
             room.node,
             stock.node,
+            description,
             human.node,
             choice.node,
             waitBox,
@@ -97,11 +100,14 @@ export function createItemLayout(acts, payChosen) {
         heading,
         dock,
         choice,
+        ready,
         room,
         human,
         waitButton,
         paint,
         quantity: () => Math.max(1, quantity.selectedIndex + 1),
+        quantityChoices: () => quantity.options.length,
+        quantityChanged: (told) => quantity.addEventListener('change', told),
         quantityLock(locked) {
             quantity.disabled = locked;
         },

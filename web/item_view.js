@@ -5,6 +5,7 @@
 import { itemGet } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
+import { detailsRemembered } from './details.js';
 import { element } from './dom.js';
 import { clockText, clockTickMs } from './format.js';
 import { onLanguage, say } from './i18n.js';
@@ -22,18 +23,25 @@ import {
     statusIntervalMs,
 } from './phase.js';
 import { createPoll } from './poll.js';
+import { createPreparation } from './preparation.js';
 import { sentenceFor } from './problems.js';
 import { createPurchase } from './purchase.js';
 import { createPush } from './push.js';
+import { readyModel } from './ready.js';
 import { createRoom, roomGate, roomModel } from './room.js';
+import { loginAddress, signInMissing } from './shop.js';
 import { createWaitlist, waitlistModel } from './waitlist.js';
 
 const AFTER_START_MS = 2_500;
 const QUIET_MS = 60_000; /* between looks at an item of which push would tell */
 
-export function mountItem(root, itemId, { clock, session, titleSet }) {
+export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     const acts = createOrderActs(session, () => item, { shown: orderShown, changed: () => paint() });
-    const layout = createItemLayout(acts, payChosen);
+    const layout = createItemLayout(acts, payChosen, {
+        changed: () => paint(),
+        detailsSaved: () => tick(),
+        check: () => preparation.checkDo(item, shop.known()),
+    });
     let item = null;
     let failure = null; /* why the last status did not arrive */
     let order = null;
@@ -42,9 +50,16 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
     let push = null;
     let wasPhase = 'unknown';
     let openedHere = false;
+    let addressReady = false; /* the address was shown before the start: it is sent after the win */
     let timer = 0;
 
-    const purchase = createPurchase(itemId, clock, session, layout.human, purchaseChanged);
+    const preparation = createPreparation(itemId, {
+        clock,
+        session,
+        human: layout.human,
+        changed: () => paint(),
+    });
+    const purchase = createPurchase(itemId, clock, session, layout.human, preparation, purchaseChanged);
     const poll = createPoll(statusAsk, () => {
         const phase = phaseOf(item, clock.now());
         const quiet = push?.live() && (phase === 'soldOut' || phase === 'paused');
@@ -59,6 +74,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         try {
             item = await itemGet(itemId);
             failure = null;
+            if (session.current() === null || phaseOf(item, clock.now()) === 'before')
+                shop.ask().then(tick, () => {}); /* the next look asks again */
             if (item.waiting_room)
                 room.follow(item.sale, () => push?.live() ?? false);
         } catch (refusal) {
@@ -106,6 +123,10 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         if (!orderHolds(order))
             ticketForget(itemId);
         paint();
+        if (addressReady && order.state === 'pending' && acts.detailsWanted(order)) {
+            addressReady = false;
+            acts.detailsGive(order, detailsRemembered());
+        }
     }
 
     /* Units that are taken on payment: how it is paid comes first, and is asked only if there is
@@ -115,11 +136,12 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         paint();
         try {
             const { providers } = await acts.waysEnsure();
-            const details = await acts.detailsWantedBy(item);
-            if (providers.length === 1 && !details)
-                purchase.start(quantity, { provider: providers[0] });
+            const wanted = await acts.detailsWantedBy(item);
+            const details = wanted && addressReady ? detailsRemembered() : undefined;
+            if (providers.length === 1 && (!wanted || details !== undefined))
+                purchase.start(quantity, { provider: providers[0], details });
             else if (providers.length > 0)
-                layout.choice.open(providers, details);
+                layout.choice.open(providers, wanted, details);
             else
                 purchase.refuse('no-provider');
         } catch (refusal) {
@@ -192,6 +214,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             return ['info', say('status.checking')];
         if (step === 'queueing')
             return ['info', say('status.queueing')];
+        if (signInState() !== 'done' && (phase === 'before' || phase === 'open'))
+            return ['bad', say('status.signIn')];
         if (step === 'won' && order !== null && orderHolds(order))
             return ['good', say('status.won')];
         if (step === 'refused' && refusal.type === 'sold-out' && item.deduct === 'payment')
@@ -211,7 +235,44 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             : ['info', ''];
     }
 
+    /* done, link (the shop's login is known) or missing. */
+    function signInState() {
+        if (!signInMissing(shop.known(), session.current()))
+            return 'done';
+        return loginAddress(shop.known()) === '' ? 'missing' : 'link';
+    }
+
+    function readyShown(phase) {
+        const details = item.details_required ? detailsRemembered() ?? 'missing' : null;
+        const model = readyModel({
+            phase,
+            opened: session.current(),
+            shop: shop.known(),
+            login: loginAddress(shop.known()),
+            details,
+            quantity: layout.quantity(),
+            choices: layout.quantityChoices(),
+            check: preparation.state.check,
+            checkFrom: preparation.state.checkFrom,
+            pass: preparation.state.pass,
+            room: item.waiting_room,
+        });
+        if (model !== null)
+            addressReady = details !== null && details !== 'missing';
+        return model;
+    }
+
+    /* What stands in place of an empty sentence. */
+    function noteWords(phase, ready) {
+        if (ready?.oneTap)
+            return say('ready.oneTap');
+        if (ready !== null && !ready.ready)
+            return say('ready.count', { count: ready.todo });
+        return phase === 'before' || phase === 'open' ? stockWords(item) : '';
+    }
+
     function paintDock(phase, now) {
+        const ready = readyShown(phase);
         const model = buttonModel({
             phase,
             step: choosing ? 'queueing' : purchase.state.step,
@@ -222,6 +283,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             coolMs: purchase.state.coolUntil - now,
             room: roomGate(roomShown(phase)),
             entering: room.state.busy,
+            signIn: signInState(),
         });
         const [kind, sentence] = statusMessage(phase);
         const startsInMs = model.words === 'buy.before' ? item.start_ms - now : NaN;
@@ -231,10 +293,12 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             words: say(model.words, { seconds: model.seconds, time }),
             kind,
             sentence,
-            noteWords: phase === 'before' || phase === 'open' ? stockWords(item) : '',
+            noteWords: noteWords(phase, ready),
             startsInMs,
         });
-        const mayWait = phase === 'soldOut' && waitlist.state.place?.state !== 'waiting';
+        layout.ready.paint(ready);
+        const mayWait = phase === 'before'
+            || (phase === 'soldOut' && waitlist.state.place?.state !== 'waiting');
         layout.quantityLock((!model.live && !mayWait) || purchase.unresolved());
     }
 
@@ -278,7 +342,10 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             poll.soon(AFTER_START_MS);
         }
         wasPhase = phase;
-        if (phase === 'open' || phase === 'full' || phase === 'soldOut' || phase === 'paused')
+        if (phase === 'before')
+            preparation.tick(item, shop.known());
+        /* Who only looks at an open sale learns enough by polling. */
+        if (phase === 'full' || phase === 'soldOut' || phase === 'paused' || purchase.state.step !== 'idle')
             pushOpen();
         paint();
         if (!document.hidden)
@@ -295,6 +362,8 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
             return;
         if (purchase.unresolved())
             purchase.start(purchase.unresolvedQuantity());
+        else if (signInState() === 'link')
+            location.assign(loginAddress(shop.known()));
         else if (roomGate(roomShown(phaseOf(item, clock.now()))) === 'enter')
             room.enter();
         else if (item.deduct === 'payment')
@@ -308,6 +377,7 @@ export function mountItem(root, itemId, { clock, session, titleSet }) {
         else
             waitlist.join(layout.quantity());
     });
+    layout.quantityChanged(() => paint());
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);
 

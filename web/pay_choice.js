@@ -33,13 +33,14 @@ export function createPayChoice(chosen) {
     return {
         node,
         paint,
-        open(names, wantsDetails) {
+        /* `given`: the details, where they are known already. */
+        open(names, wantsDetails, given) {
             providers = names;
             wanted = wantsDetails;
-            details = undefined;
+            details = given;
             node.hidden = false;
             paint();
-            if (wanted)
+            if (wanted && given === undefined)
                 form.focus();
             else
                 node.querySelector('button.pay').focus();

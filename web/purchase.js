@@ -39,8 +39,9 @@ function retryDelayMs(refusal, tries) {
     return refusal.retryAfterMs + backoff * (0.5 + Math.random());
 }
 
-/* `human`: asks the visitor for the check that a sale wants (human.js). */
-export function createPurchase(itemId, clock, session, human, changed) {
+/* `human`: asks the visitor for the check that a sale wants (human.js). `prepared`: what was got before
+ * the start (preparation.js). */
+export function createPurchase(itemId, clock, session, human, prepared, changed) {
     /* step: idle → queueing → won or refused; refused may queue again. */
     const state = {
         step: 'idle',
@@ -75,7 +76,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
 
     /* The first request learns what the sale asks for; a failed check is asked again, a few times. */
     async function passGet(token) {
-        let solution;
+        let solution = prepared.solutionTake();
         let verdicts = VERDICT_LOOKS_MAX;
         for (let tries = 0; ; tries++) {
             try {
@@ -199,7 +200,7 @@ export function createPurchase(itemId, clock, session, human, changed) {
         const attempt = attemptOpen(itemId, quantity, pay?.provider);
         if (pay !== null)
             attempt.details = pay.details;
-        pass = null; /* each click fetches its own; the tries that follow share it */
+        pass = prepared.passTake(); /* else the click gets its own; the tries that follow share it */
         stateSet({
             step: 'queueing',
             refusal: null,

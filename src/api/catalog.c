@@ -286,6 +286,10 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
             && atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
     bool_member(out, "sold_out", preheated && free == 0);
     bool_member(out, "waiting_room", sale->waiting_room);
+    if (with_description) { /* what a buyer may do ahead of the start */
+        bool_member(out, "details_required", sale->details_required);
+        text_format(out, ",\"human_check\":\"%s\"", human_check_name(sale->human_check));
+    }
     text_literal(out, ",\"counts\":{");
     public_counts(&view.counts, free, out);
     text_literal(out, "}}");

@@ -26,9 +26,9 @@ enum edge_verdict public_shop(struct exchange *exchange)
 {
     const struct config *config = exchange->routes->shared.config;
     struct text body = text_in(page, BODY_BYTES);
-    text_format(&body, "{\"guests\":%s,\"pass_early_ms\":%llu",
-        exchange->routes->settings->guests ? "true" : "false",
-        (unsigned long long)config->pass_early_ms);
+    text_format(&body, "{\"guests\":%s,\"pass_early_ms\":%llu,\"challenge_ms\":%llu",
+        exchange->routes->settings->guests ? "true" : "false", (unsigned long long)config->pass_early_ms,
+        (unsigned long long)config->human_challenge_s * 1000);
     if (config->login_url[0] != 0)
         text_format(&body, ",\"login_url\":\"%s\"", config->login_url);
     text_literal(&body, "}");

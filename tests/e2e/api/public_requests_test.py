@@ -41,8 +41,8 @@ def the_time_is_the_servers_own():
 
 @rule
 def the_shop_says_how_one_gets_in():
-    equal(server.get("/v1/shop").json(), {"guests": True, "pass_early_ms": 2000})
-    equal(closed.get("/v1/shop").json(), {"guests": False, "pass_early_ms": 5000, "login_url": LOGIN})
+    equal(server.get("/v1/shop").json(), {"guests": True, "pass_early_ms": 2000, "challenge_ms": 120000})
+    equal(closed.get("/v1/shop").json(), {"guests": False, "pass_early_ms": 5000, "challenge_ms": 120000, "login_url": LOGIN})
     for wrong in ("shop.example/login", "javascript:alert(1)", 'https://shop.example/"', "https://shop.example/a b"):
         code, said = Server(settings={"page.login_url": wrong}).start_refused()
         true(code != 0 and "page.login_url" in said, said)

@@ -50,7 +50,8 @@ def main():
     keys = temp_folder()
     with open(os.path.join(keys, "shop.secret"), "wb") as file:
         file.write(SECRET)
-    server = Server(settings={**DEFAULT_LIMITS, "session.jwt_keys": keys, "page.image_origins": "https://img.example"}).start()
+    server = Server(settings={**DEFAULT_LIMITS, "session.jwt_keys": keys, "session.guests": "no",
+                              "page.login_url": "https://shop.example/login", "page.image_origins": "https://img.example"}).start()
     old_sales_add(server, 600)
     item = server.open_item(total=10, sale_fields={"title": "Today"})
     print(f"FRONT_URL=http://127.0.0.1:{server.port}\nFRONT_KEY={server.keys['admin']}\nFRONT_ITEM={item}\n"

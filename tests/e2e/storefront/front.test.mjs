@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { beyondOf, browserLaunch, liveButton, need, seriousIn, visitorOpen } from './shop.mjs';
+import { beyondOf, browserLaunch, liveButton, need, seriousIn, shot, visitorOpen } from './shop.mjs';
 
 const front = need('FRONT_URL');
 const key = need('FRONT_KEY');
@@ -200,6 +200,53 @@ describe('pictures of products', () => {
             image.src = 'https://other.example/a.png';
         }));
         assert.match(errors.join(' '), /Content Security Policy/);
+    });
+});
+
+describe('who is not signed in', { concurrency: true }, () => {
+    const LOGIN = 'https://shop.example/login';
+
+    async function later() {
+        const product = await admin('/products', { name: 'Later', list_price: 200, currency: 'CNY' });
+        const now = Date.now();
+        const sale = await admin('/sales', { title: 'Later', start_ms: now + 3_600_000, end_ms: now + 7_200_000 });
+        const made = await admin('/items', { sale: sale.id, product: product.id, flash_price: 100, total: 1 });
+        await admin(`/sales/${sale.id}/publish`);
+        return made.id;
+    }
+
+    for (const [locale, words, link] of [
+        ['en-US', 'You are not signed in. Please sign in through the shop first.', 'Sign in'],
+        ['zh-CN', '您还没有登录，请先在商城登录。', '去登录'],
+    ])
+        test(`is told so long before the start, with a link to the shop (${locale})`, async () => {
+            const { page, errors, requests } = await visitor({ ...PHONE, locale });
+            await page.goto(`${front}/?item=${await later()}`);
+            await page.getByText(words).waitFor();
+            assert.equal(await page.getByRole('link', { name: link }).getAttribute('href'), LOGIN);
+            assert.deepEqual(await seriousIn(page), []);
+            assert.equal(await beyondOf(page), 0);
+            await shot(page, `sign-in-${locale}`);
+            assert.equal(requests.filter(({ method }) => method === 'POST').length, 0);
+            assert.deepEqual(errors, []);
+        });
+
+    test('finds the way to the shop on the button of an open sale', async () => {
+        const { page, requests } = await visitor(PHONE);
+        await page.route(`${LOGIN}**`, (route) => route.fulfill({ contentType: 'text/html', body: 'The shop.' }));
+        await page.goto(`${front}/?item=${item}`);
+        await page.getByRole('button', { name: 'Sign in to buy' }).click();
+        await page.waitForURL(LOGIN);
+        assert.equal(requests.filter(({ method }) => method === 'POST').length, 0);
+    });
+
+    test('and after signing in is not told so any more', async () => {
+        const { page } = await visitor(PHONE);
+        await signIn(page, 'customer-now');
+        await page.waitForSelector(liveButton);
+        assert.equal(await page.textContent('.buy'), 'Buy now');
+        await page.goto(`${front}/?item=${await later()}`);
+        await page.getByText('Signed in as customer-now').waitFor();
     });
 });
 

@@ -321,7 +321,7 @@ describe('details', () => {
     test('a server that wants them after all brings the form', async () => {
         const { item } = await saleMake({ startsInMs: -1_000, details: true });
         const { page } = await visitor();
-        await answerChange(page, '**/v1/sales/*', (sale) => ({ ...sale, details_required: false }));
+        await answerChange(page, '**/v1/items/*', (told) => ({ ...told, details_required: false }));
         await page.goto(itemAddress(item));
         await page.click(liveButton);
         await page.click('.order .pay');

@@ -84,6 +84,7 @@ export async function saleMake({
     deduct = false,
     room = false,
     beacon = '',
+    check = 'none',
 }) {
     const product = await admin('/products', {
         name: 'Test watch',
@@ -104,6 +105,7 @@ export async function saleMake({
         details_required: details,
         waiting_room: room,
         beacon_name: beacon,
+        human_check: check,
     });
     const item = await admin('/items', {
         sale: sale.id,

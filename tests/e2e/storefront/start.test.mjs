@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+    base,
     beyondOf,
     browserForTests,
     greyButton,
     itemAddress,
     liveButton,
+    orderNumber,
     saleMake,
     seriousIn,
     shot,
@@ -38,7 +40,7 @@ function rectanglesWatch(page) {
     });
 }
 
-describe('the start', { concurrency: 4 }, () => {
+describe('around the start', { concurrency: 6 }, () => {
     for (const [name, options] of Object.entries({
         'a small phone': SMALL,
         'a narrow phone in Chinese': { ...NARROW, ...CHINESE },
@@ -46,7 +48,7 @@ describe('the start', { concurrency: 4 }, () => {
         'a wide screen in Chinese': { ...WIDE, ...CHINESE },
     })) {
         test(`the button does not move by a pixel when it turns live (${name})`, async () => {
-            const { item } = await saleMake({ startsInMs: 16_000 });
+            const { item } = await saleMake({ startsInMs: 20_000 });
             const { page, errors } = await visitor(options);
             await page.goto(itemAddress(item));
             await page.waitForSelector(greyButton);
@@ -61,8 +63,7 @@ describe('the start', { concurrency: 4 }, () => {
             const seen = await page.evaluate(() => window.rectangles);
             assert.deepEqual([...new Set(seen.map(({ at }) => at))].length, 1, JSON.stringify(seen));
             const words = seen.map((one) => one.words).join('|');
-            assert.match(words, options.locale ? /\|9\.\d 后开抢\|/ : /\|Starts in 9\.\d\|/);
-            assert.match(words, options.locale ? /\|0\.[1-3] 后开抢\|.*立即抢购/ : /\|Starts in 0\.[1-3]\|.*Buy now/);
+            assert.match(words, options.locale ? /\|\d\.\d 后开抢\|.*立即抢购/ : /\|Starts in \d\.\d\|.*Buy now/);
             assert.equal(await beyondOf(page), 0);
             assert.deepEqual(await seriousIn(page), []);
             assert.deepEqual(errors, []);
@@ -110,4 +111,99 @@ describe('the start', { concurrency: 4 }, () => {
             });
             assert.deepEqual(wrong, []);
         });
+
+    /* Ready before the start. */
+
+    async function addressGive(page, [name, phone, address, save], fill) {
+        await page.locator('.ready').getByRole('button', { name: fill }).click();
+        assert.ok(await page.getByRole('textbox', { name }).evaluate((node) => node === document.activeElement));
+        await page.getByRole('textbox', { name }).fill('王小明');
+        await page.getByRole('textbox', { name: phone }).fill('138 0000 0000');
+        await page.getByRole('textbox', { name: address }).fill('北京市海淀区 1 号');
+        await page.getByRole('button', { name: save }).click();
+    }
+
+    for (const [language, options, words] of [
+        ['English', SMALL, {
+            fields: ['Name', 'Phone', 'Address', 'Save and go on'], fill: 'Fill in',
+            todo: 'Do this now', ready: 'You are ready. One tap at the start.', quantity: 'Quantity: 2',
+        }],
+        ['Chinese', { ...WIDE, ...CHINESE }, {
+            fields: ['姓名', '电话', '地址', '保存并继续'], fill: '填写',
+            todo: '现在准备好', ready: '已准备就绪', quantity: '数量：2',
+        }],
+    ])
+        test(`all that can be done before is done, and the tap is one request (${language})`, async () => {
+            const { item, startMs } = await saleMake({ startsInMs: 26_000, limit: 3, details: true, check: 'pow' });
+            const { page, requests, errors } = await visitor(options);
+            await page.goto(itemAddress(item));
+            await page.getByText(words.todo).waitFor();
+            await shot(page, `ready-todo-${language}`, true);
+            assert.deepEqual(await seriousIn(page), []);
+            await addressGive(page, words.fields, words.fill);
+            await page.selectOption('#quantity', { index: 1 });
+            await page.getByText(words.quantity).waitFor();
+            await page.getByText(words.ready).waitFor();
+            await shot(page, `ready-done-${language}`);
+            assert.equal(await beyondOf(page), 0);
+            await page.waitForSelector(liveButton);
+            const before = requests.length;
+            await page.evaluate(() => {
+                window.wonAfter = new Promise((resolve) => {
+                    const seen = new MutationObserver(() => {
+                        if (document.querySelector('.order') === null || document.querySelector('.order').offsetParent === null)
+                            return;
+                        seen.disconnect();
+                        resolve(performance.getEntriesByType('resource').filter(({ name, startTime }) =>
+                            name.includes('/v1/') && startTime >= window.tappedAt).map(({ name }) => new URL(name).pathname));
+                    });
+                    seen.observe(document.body, { subtree: true, childList: true, attributes: true });
+                });
+                document.querySelector('.buy').addEventListener('click', () => {
+                    window.tappedAt = performance.now();
+                }, { capture: true, once: true });
+            });
+            await page.click(liveButton);
+            const asked = await page.evaluate(() => window.wonAfter);
+            assert.deepEqual(asked, [`/v1/items/${item}/buy`]);
+            assert.equal(requests[before].path, `/v1/items/${item}/buy`);
+            assert.equal(requests.filter(({ path }) => path.endsWith('/pass')).length, 1);
+            await page.waitForSelector(orderNumber);
+            await page.waitForSelector('.order .pay');
+            assert.equal(await page.locator('.details-form:visible').count(), 0);
+            const session = await page.evaluate(() => JSON.parse(localStorage.getItem('stampede.session')).session);
+            const headers = { Authorization: `Bearer ${session}` };
+            const number = await page.textContent(orderNumber);
+            const order = await (await fetch(`${base}/v1/orders/${number}`, { headers })).json();
+            assert.equal(order.quantity, 2);
+            const details = await (await fetch(`${base}/v1/orders/${number}/details`, { headers })).json();
+            assert.equal(details.address, '北京市海淀区 1 号');
+            assert.ok(startMs > 0);
+            assert.deepEqual(errors, []);
+        });
+
+    test('an address that is being typed stays when the sale starts', async () => {
+        const { item } = await saleMake({ startsInMs: 20_000, details: true });
+        const { page } = await visitor(SMALL);
+        await page.goto(itemAddress(item));
+        await page.locator('.ready').getByRole('button', { name: 'Fill in' }).click();
+        await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
+        await page.waitForSelector(liveButton);
+        assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Ann');
+        assert.ok(await page.getByRole('textbox', { name: 'Name' }).isVisible());
+    });
+
+    test('a check by picture is done ahead and is not asked for again', async () => {
+        const { item } = await saleMake({ startsInMs: 22_000, check: 'image' });
+        const { page, requests } = await visitor(SMALL);
+        await page.goto(itemAddress(item));
+        await page.getByRole('button', { name: 'Do it now' }).click();
+        await page.getByRole('button', { name: 'Let the computer do the work' }).click();
+        await page.getByText('Short check done').waitFor();
+        await page.getByText('You are ready. One tap at the start.').waitFor();
+        const asked = requests.filter(({ path }) => path.endsWith('/challenge')).length;
+        await page.click(liveButton);
+        await page.waitForSelector(orderNumber);
+        assert.equal(requests.filter(({ path }) => path.endsWith('/challenge')).length, asked);
+    });
 });

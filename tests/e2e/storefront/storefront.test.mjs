@@ -60,10 +60,11 @@ describe('looking', () => {
         await page.waitForTimeout(3_000);
         const others = requests.filter(
             ({ method, path }) =>
-                method !== 'GET' || !['/v1/time', `/v1/items/${demoItem}`].includes(path),
+                method !== 'GET' || !['/v1/time', '/v1/shop', `/v1/items/${demoItem}`].includes(path),
         );
         assert.deepEqual(others, []);
-        const asked = requests.filter(({ path }) => path !== '/v1/time').length;
+        assert.equal(requests.filter(({ path }) => path === '/v1/shop').length, 1);
+        const asked = requests.filter(({ path }) => path.startsWith('/v1/items/')).length;
         assert.ok(asked <= 3, `${asked} status requests in three seconds`);
     });
 

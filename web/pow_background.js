@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The work of the human check, beside the page. `told` hears how far it is; `signal` ends it, with null. */
+
+import { payloadOf } from './pow.js';
+
+export function workInBackground(challenge, told = () => {}, signal = undefined) {
+    return new Promise((resolve, reject) => {
+        const worker = new Worker('/pow_worker.js', { type: 'module' });
+        const end = () => worker.terminate();
+        worker.addEventListener('message', ({ data }) => {
+            if (data.solution === undefined) {
+                told(data.done);
+                return;
+            }
+            end();
+            resolve(payloadOf(challenge, data.solution));
+        });
+        worker.addEventListener('error', (error) => {
+            end();
+            reject(error);
+        });
+        signal?.addEventListener('abort', () => {
+            end();
+            resolve(null);
+        });
+        worker.postMessage(challenge);
+    });
+}

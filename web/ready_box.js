@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checklist before the start as the page shows it. Rows stay and their words change, so that the
+ * keyboard keeps its place. `acts`: { address, check } are called by the buttons of their rows. */
+
+import { createDetailsForm } from './details_form.js';
+import { element, textSet } from './dom.js';
+import { timeOfDay } from './format.js';
+import { say } from './i18n.js';
+
+function createRow(acted) {
+    const mark = element('span', { class: 'ready-mark', 'aria-hidden': 'true' });
+    const state = element('span', { class: 'visually-hidden' });
+    const words = element('span', { class: 'ready-words' });
+    const button = element('button', { class: 'link', type: 'button' });
+    const link = element('a', { class: 'plain strong ready-link' });
+    const node = element('li', { class: 'ready-row' }, mark, state, words, button, link);
+    button.addEventListener('click', acted);
+    return {
+        node,
+        focus: () => button.focus(),
+        paint(row) {
+            node.dataset.done = String(row.done);
+            textSet(state, `${say(row.done ? 'ready.done' : 'ready.open')}: `);
+            const from = row.fromMs === undefined ? '' : timeOfDay(row.fromMs);
+            textSet(words, say(row.words, { ...row.values, time: from }));
+            const linked = row.link !== undefined && row.link !== '';
+            button.hidden = row.act === undefined || row.link !== undefined;
+            link.hidden = !linked;
+            if (linked)
+                link.href = row.link;
+            textSet(linked ? link : button, row.act === undefined ? '' : say(row.act));
+        },
+    };
+}
+
+export function createReadyBox(acts) {
+    const title = element('h2', { class: 'ready-title' });
+    const list = element('ul', { class: 'ready-list' });
+    const words = element('p', { class: 'ready-sum' });
+    const form = createDetailsForm((details) => {
+        editing = false;
+        acts.detailsSaved(details);
+        rows.get('address')?.focus();
+    });
+    const node = element('section', { class: 'ready' }, title, list, form.node, words);
+    const rows = new Map();
+    let editing = false;
+    node.hidden = true;
+
+    function rowOf(id) {
+        if (!rows.has(id))
+            rows.set(id, createRow(() => (id === 'address' ? edit() : acts.check())));
+        return rows.get(id);
+    }
+
+    function edit() {
+        editing = true;
+        acts.changed();
+        form.focus();
+    }
+
+    /* An address that is being typed stays when the sale starts. */
+    function paint(model) {
+        node.hidden = model === null && !editing;
+        form.node.hidden = !editing;
+        list.hidden = words.hidden = model === null;
+        form.paint();
+        textSet(title, say('ready.title'));
+        if (model === null)
+            return;
+        const nodes = model.rows.map((row) => {
+            const shown = rowOf(row.id);
+            shown.paint(row);
+            return shown.node;
+        });
+        if (nodes.length !== list.childElementCount || nodes.some((one, at) => list.children[at] !== one))
+            list.replaceChildren(...nodes);
+        node.dataset.ready = String(model.ready);
+        textSet(words, say(model.ready ? 'ready.all' : 'ready.some'));
+    }
+
+    return { node, paint };
+}
