@@ -31,21 +31,21 @@ struct entry {
     size_t offset, size; /* size: of a text */
     uint64_t least, most;
     const char *standard;
+    bool reload; /* SIGHUP applies a new value; all others wait for the next start */
 };
 
-#define NUMBER(section, key, field, least, most, standard) \
+/* A row may end with RELOADED. */
+#define RELOADED .reload = true
+#define ENTRY(in, name, kind_, field, ...) \
     { \
-        section, key, KIND_NUMBER, offsetof(struct config, field), 0, least, most, standard \
+        .section = in, .key = name, .kind = kind_, .offset = offsetof(struct config, field), __VA_ARGS__ \
     }
-#define FLAG(section, key, field, standard) \
-    { \
-        section, key, KIND_FLAG, offsetof(struct config, field), 0, 0, 1, standard \
-    }
-#define TEXT(section, key, field, standard) \
-    { \
-        section, key, KIND_TEXT, offsetof(struct config, field), \
-            sizeof((struct config *)0)->field, 0, 0, standard \
-    }
+#define NUMBER(in, name, field, low, high, ...) \
+    ENTRY(in, name, KIND_NUMBER, field, .least = low, .most = high, .standard = __VA_ARGS__)
+#define FLAG(in, name, field, ...) \
+    ENTRY(in, name, KIND_FLAG, field, .most = 1, .standard = __VA_ARGS__)
+#define TEXT(in, name, field, ...) \
+    ENTRY(in, name, KIND_TEXT, field, .size = sizeof((struct config *)0)->field, .standard = __VA_ARGS__)
 
 static const struct entry entries[] = {
     TEXT("server", "address", address, "127.0.0.1"),
@@ -59,21 +59,21 @@ static const struct entry entries[] = {
     NUMBER("server", "drain_ms", drain_ms, 0, 600000, "10000"),
     NUMBER("server", "drain_notice_ms", drain_notice_ms, 0, 600000, "100"),
     FLAG("server", "pin", pin, "no"),
-    TEXT("server", "log_level", log_level, "info"),
+    TEXT("server", "log_level", log_level, "info", RELOADED),
     TEXT("data", "folder", folder, ""),
     NUMBER("data", "segment_bytes", segment_bytes, 1048576 + 4096, 4294967296, "67108864"),
     NUMBER("data", "items_max", items_max, 2, ITEMS_LIMIT, "4096"),
     NUMBER("data", "sales_max", sales_max, 2, SALES_LIMIT, "1024"),
     NUMBER("data", "tickets_max", tickets_max, 16, 1000000000, "4000000"),
-    TEXT("session", "jwt_keys", jwt_keys, ""),
-    TEXT("session", "issuer", issuer, ""),
-    TEXT("session", "audience", audience, ""),
-    NUMBER("session", "leeway_s", leeway_s, 0, 300, "30"),
-    FLAG("session", "guests", guests, "no"),
+    TEXT("session", "jwt_keys", jwt_keys, "", RELOADED),
+    TEXT("session", "issuer", issuer, "", RELOADED),
+    TEXT("session", "audience", audience, "", RELOADED),
+    NUMBER("session", "leeway_s", leeway_s, 0, 300, "30", RELOADED),
+    FLAG("session", "guests", guests, "no", RELOADED),
     NUMBER("session", "life_s", session_life_s, 60, 86399, "43200"),
     NUMBER("session", "life_min_s", session_life_min_s, 0, 86399, "1800"),
-    NUMBER("session", "valid_from", session_valid_from, 0, UINT32_MAX, "0"),
-    FLAG("session", "jti_required", jti_required, "no"),
+    NUMBER("session", "valid_from", session_valid_from, 0, UINT32_MAX, "0", RELOADED),
+    FLAG("session", "jti_required", jti_required, "no", RELOADED),
     NUMBER("session", "jti_max", jti_max, 1000, 16000000, "1000000"),
     NUMBER("pass", "life_s", pass_life_s, 1, 3599, "120"),
     NUMBER("pass", "early_ms", pass_early_ms, 0, 3600000, "5000"),
@@ -93,8 +93,8 @@ static const struct entry entries[] = {
     TEXT("human", "outside_url", human_outside_url, ""),
     TEXT("human", "outside_fail", human_outside_fail, "closed"),
     NUMBER("human", "outside_timeout_ms", human_outside_timeout_ms, 100, 30000, "5000"),
-    TEXT("admin", "keys", admin_keys, ""),
-    TEXT("cors", "origins", origins, ""),
+    TEXT("admin", "keys", admin_keys, "", RELOADED),
+    TEXT("cors", "origins", origins, "", RELOADED),
     TEXT("channels", "names", channels, "web"),
     NUMBER("limits", "address_per_s", address_per_s, 0, LIMITS_RATE_MAX, "100"),
     NUMBER("limits", "address_burst", address_burst, 1, LIMITS_BURST_MAX, "200"),
@@ -185,7 +185,7 @@ static bool entry_at(size_t at, struct entry *entry)
             const char *standard = settings[at].standard;
             *entry = (struct entry){ provider_table[p]->name, settings[at].name, KIND_TEXT,
                 offsetof(struct config, provider_values) + (p * PROVIDER_SETTINGS_MAX + at) * CONFIG_TEXT,
-                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard };
+                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard, false };
             return true;
         }
         at -= count;
@@ -245,6 +245,18 @@ static enum status value_store(struct config *config, const char *section, const
     else
         snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s", section, key, value, wrong);
     return STATUS_BAD_INPUT;
+}
+
+void config_reload(struct config *running, const struct config *fresh)
+{
+    struct entry entry;
+    for (size_t i = 0; entry_at(i, &entry); i++) {
+        const size_t size = entry.kind == KIND_TEXT ? entry.size
+            : entry.kind == KIND_FLAG               ? sizeof(bool)
+                                                    : sizeof(uint64_t);
+        if (entry.reload)
+            memcpy((char *)running + entry.offset, (const char *)fresh + entry.offset, size);
+    }
 }
 
 void config_defaults(struct config *config)
@@ -498,6 +510,8 @@ void config_print(const struct config *config)
         if (strcmp(section, entry.section) != 0)
             printf("%s[%s]\n", i == 0 ? "" : "\n", entry.section);
         section = entry.section;
+        if (entry.reload)
+            printf("; SIGHUP applies a new value:\n");
         uint64_t number = 0;
         if (entry.kind == KIND_NUMBER) {
             memcpy(&number, field, sizeof number);

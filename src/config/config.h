@@ -131,6 +131,8 @@ MUST_CHECK enum status config_set(
     struct config *config, const char *name, const char *value, char error[CONFIG_ERROR]);
 MUST_CHECK enum status config_check(
     const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
+/* Takes the values of `fresh` that can change while the server runs, and no others. */
+void config_reload(struct config *running, const struct config *fresh);
 void config_print(const struct config *config); /* every name with its value, on standard output */
 
 #endif

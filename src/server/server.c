@@ -76,8 +76,7 @@ struct server {
     char error[CONFIG_ERROR];
 };
 
-/* ---- threads
- * ------------------------------------------------------------------------------------------------- */
+/* ---- threads */
 
 static void edge_thread(void *context)
 {
@@ -131,8 +130,7 @@ static void housekeeper_thread(void *context)
     }
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------- */
+/* ---- opening */
 
 static bool failed(struct server *server, const char *what)
 {
@@ -408,8 +406,7 @@ static bool server_open(struct server *server)
     return threads_start(server);
 }
 
-/* ---- stopping
- * ------------------------------------------------------------------------------------------------ */
+/* ---- stopping */
 
 static void edge_join(struct server *server, uint32_t edge)
 {
@@ -505,19 +502,19 @@ static void server_close(struct server *server)
     explicit_bzero(&server->keys, sizeof server->keys);
 }
 
-/* ---- running
- * ------------------------------------------------------------------------------------------------- */
+/* ---- running */
 
 static void settings_reload(struct server *server)
 {
-    struct config config = server->config;
+    struct config config = server->config, fresh = server->config;
     struct settings *settings;
     char error[CONFIG_ERROR];
     const struct server_options *options = server->options;
     sd_notify(0, "RELOADING=1");
     enum status status = options->settings_read == NULL
         ? STATUS_OK
-        : options->settings_read(&config, options->context, error);
+        : options->settings_read(&fresh, options->context, error);
+    config_reload(&config, &fresh);
     if (status == STATUS_OK)
         status = settings_make(&settings, &config, error);
     if (status == STATUS_OK) {

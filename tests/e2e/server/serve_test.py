@@ -15,7 +15,7 @@ def stampede(*words, **environment):
 
 def setting(output, section, key):
     part = output.split(f"[{section}]\n")[1].split("\n[")[0]
-    return dict(line.split(" =", 1) for line in part.strip().splitlines())[key].strip()
+    return dict(line.split(" =", 1) for line in part.strip().splitlines() if line[0] != ";")[key].strip()
 
 
 @rule

@@ -253,6 +253,24 @@ static void what_is_printed_reads_back_the_same(void **state)
     assert_memory_equal(&config, &again, sizeof config);
 }
 
+static void a_reload_takes_what_may_change_while_running_and_nothing_else(void **state)
+{
+    (void)state;
+    struct config running = defaults(), fresh = defaults();
+    assert_int_equal(config_set(&fresh, "session.guests", "yes", error), STATUS_OK);
+    assert_int_equal(config_set(&fresh, "session.leeway_s", "7", error), STATUS_OK);
+    assert_int_equal(config_set(&fresh, "cors.origins", "https://shop.example", error), STATUS_OK);
+    assert_int_equal(config_set(&fresh, "server.port", "9009", error), STATUS_OK);
+    assert_int_equal(config_set(&fresh, "server.pin", "yes", error), STATUS_OK);
+    assert_int_equal(config_set(&fresh, "data.folder", "/srv/x", error), STATUS_OK);
+    config_reload(&running, &fresh);
+    struct config wanted = defaults();
+    assert_int_equal(config_set(&wanted, "session.guests", "yes", error), STATUS_OK);
+    assert_int_equal(config_set(&wanted, "session.leeway_s", "7", error), STATUS_OK);
+    assert_int_equal(config_set(&wanted, "cors.origins", "https://shop.example", error), STATUS_OK);
+    assert_memory_equal(&running, &wanted, sizeof running);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +286,7 @@ int main(void)
         cmocka_unit_test(each_provider_has_a_section_of_its_settings),
         cmocka_unit_test(the_public_address_takes_paths_after_it),
         cmocka_unit_test(what_is_printed_reads_back_the_same),
+        cmocka_unit_test(a_reload_takes_what_may_change_while_running_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, path_make, path_remove);
 }
