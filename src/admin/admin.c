@@ -194,8 +194,8 @@ bool admin_body_read(struct job *job, const struct field *fields, size_t count)
 
 const char *admin_sale_gate(const struct desk *desk, const struct sale *sale)
 {
-    return catalog_sale_state(handover_get(desk->config.catalog),
-        embedded_board(desk->config.embedded), sale, desk->now_ms);
+    return catalog_sale_state(
+        handover_get(desk->config.catalog), desk->config.inventory->board, sale, desk->now_ms);
 }
 
 bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale)

@@ -55,14 +55,14 @@ static bool value_is_good(const char *value)
 static bool line_is_closed(const struct desk *desk, sale_id sale)
 {
     struct board_room_update room;
-    return board_read_room(embedded_board(desk->config.embedded), sale, &room) && room.draw_done;
+    return board_read_room(desk->config.inventory->board, sale, &room) && room.draw_done;
 }
 
 /* From then on somebody may rely on what was published. Who is in stays in when the start is moved. */
 static bool entry_has_opened(const struct desk *desk, const struct sale *sale)
 {
     struct board_room_update room;
-    const bool known = board_read_room(embedded_board(desk->config.embedded), sale->id, &room);
+    const bool known = board_read_room(desk->config.inventory->board, sale->id, &room);
     const bool open = sale->published
         && (sale->gate != GATE_SCHEDULED
             || desk->now_ms + desk->config.config->room_open_ms >= sale->start_ms);

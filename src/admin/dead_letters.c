@@ -137,7 +137,7 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
         break;
     case COMMAND_ARRIVE:
     case COMMAND_ADMIT:
-        text_format(out, ",\"sale\":%u", engine_command_room(command));
+        text_format(out, ",\"sale\":%u", command_room(command));
         break;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:

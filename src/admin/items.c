@@ -239,7 +239,7 @@ static bool item_read(struct desk *desk, struct job *job, item_id id, struct ite
 static bool item_is_preheated(const struct desk *desk, const struct item *item)
 {
     struct board_update view;
-    return item->preheated || board_read(embedded_board(desk->config.embedded), item->id, &view);
+    return item->preheated || board_read(desk->config.inventory->board, item->id, &view);
 }
 
 struct item_change {

@@ -163,7 +163,7 @@ void admin_product_show(struct desk *desk, struct job *job, uint32_t id)
 /* Whether an item with it is preheated, and so has a price in its currency that counts. */
 static enum status product_is_priced(struct desk *desk, uint32_t product, bool *priced)
 {
-    const struct board *board = embedded_board(desk->config.embedded);
+    const struct board *board = desk->config.inventory->board;
     struct item rows[READ_ROWS];
     uint32_t count = READ_ROWS;
     *priced = false;

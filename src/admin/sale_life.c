@@ -61,7 +61,7 @@ struct sale_standing {
 static bool standing_read(
     struct desk *desk, struct job *job, const struct sale *sale, struct sale_standing *standing)
 {
-    const struct board *board = embedded_board(desk->config.embedded);
+    const struct board *board = desk->config.inventory->board;
     struct item items[READ_ROWS];
     struct board_room_update room;
     uint32_t count = READ_ROWS;

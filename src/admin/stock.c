@@ -13,7 +13,7 @@ enum { READ_ROWS = 32 };
 static void counts_json(const struct desk *desk, item_id item, struct text *out)
 {
     struct board_update view;
-    if (!board_read(embedded_board(desk->config.embedded), item, &view)) {
+    if (!board_read(desk->config.inventory->board, item, &view)) {
         text_literal(out, "null");
         return;
     }

@@ -305,6 +305,16 @@ void catalog_sale_view(const struct catalog *catalog, const struct board *board,
         (struct board_update){ .start_ms = sale->start_ms, .end_ms = sale->end_ms, .gate = sale->gate };
 }
 
+bool catalog_sale_opened(
+    const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale)
+{
+    struct board_update view;
+    for (uint32_t i = 0; i < sale->item_count; i++)
+        if (board_read(board, catalog->items[sale->first_item + i].id, &view))
+            return view.gate == GATE_OPENED; /* the same for all items of a sale */
+    return false;
+}
+
 const char *catalog_sale_state(const struct catalog *catalog, const struct board *board,
     const struct sale *row, uint64_t now_ms)
 {

@@ -74,6 +74,10 @@ void counts_members(const struct item_counts *counts, struct text *out);
 void catalog_sale_view(const struct catalog *catalog, const struct board *board,
     const struct catalog_sale *sale, struct board_update *view);
 
+/* Whether the board says that somebody opened the sale by hand. */
+bool catalog_sale_opened(
+    const struct catalog *catalog, const struct board *board, const struct catalog_sale *sale);
+
 /* JSON, with the board's numbers of this moment, as a buyer of that channel may know them: `free` is the
  * channel's own, what is kept as safety stock or written off does not show, and given is the sum of what
  * does. Lists stop before `room` bytes are used and say where to go on ("next"). */

@@ -298,6 +298,14 @@ struct outcome {
     bool repeated; /* the key was used before: this is the first outcome again, nothing changed */
 };
 
+/* The sale whose waiting room a command is about; 0: none. */
+static inline sale_id command_room(const struct command *command)
+{
+    if (command->type == COMMAND_ARRIVE)
+        return command->arrive.sale;
+    return command->type == COMMAND_ADMIT ? command->admit.sale : 0;
+}
+
 /* The ticket that a SETTLE made for its waiter at `index`; 0: passed over. */
 static inline ticket_number outcome_waiter_ticket(const struct outcome *outcome, uint32_t index)
 {

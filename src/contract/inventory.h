@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contract/inventory.h: the first seam. One port per client thread: bounded requests in, answers
- * out. Embedded, a port is two rings to the inventory thread; on many machines it is a Redis
- * connection. An answer is given when everything it tells is durable. Every request that was
- * committed gets exactly one answer, unless the inventory fails (inventory_failed): then none
- * comes any more and the program must stop.
- * Thread: a port belongs to one thread. Order: answers may overtake each other; the tag tells
- * which is which. */
+/* contract/inventory.h: the first seam. The inventory decides who wins; everything else asks it
+ * through ports and looks at what it shows. Embedded, it is an engine with its journal in this
+ * process and a port is two rings; on many machines it is Redis, a port is a connection, and what
+ * is shown is a copy that follows.
+ *
+ * Ports. One per client thread: bounded requests in, answers out. An answer is given when
+ * everything it tells is durable. Every request that was committed gets exactly one answer, unless
+ * the inventory fails: then none comes any more and the program must stop. Answers may overtake
+ * each other; the tag tells which is which.
+ * What is shown. The board and the arrivals of waiting rooms: only what is durable, to be read by
+ * any thread without a lock.
+ * Who opens an inventory knows which one it is (server/host.h); nobody else does. */
 #ifndef STAMPEDE_CONTRACT_INVENTORY_H
 #define STAMPEDE_CONTRACT_INVENTORY_H
 
 #include "base/status.h"
+#include "base/thread.h"
+#include "contract/board.h"
 #include "contract/command.h"
 
 struct inventory_request {
@@ -21,7 +28,7 @@ struct inventory_answer {
     struct outcome outcome;
 };
 
-struct inventory_port {
+struct inventory_port { /* belongs to one thread */
     const struct inventory_port_ops *ops;
 };
 struct inventory_port_ops {
@@ -32,5 +39,44 @@ struct inventory_port_ops {
     /* The oldest answer not yet taken, or NULL; valid until the next call on the port. */
     const struct inventory_answer *(*collect)(struct inventory_port *);
 };
+
+/* Somebody who has entered the waiting room of a sale. */
+struct arrival {
+    user_id user;
+    uint32_t number; /* from 0 in each sale, without gaps */
+};
+
+struct inventory {
+    const struct inventory_ops *ops;
+    const struct board *board; /* any thread; as long as the inventory is open */
+};
+struct inventory_ops {
+    /* Before the threads run. `client` is woken when the port has answers; NULL: nobody. Asking
+     * again for the same port only changes who is woken. The number of ports is fixed at open. */
+    struct inventory_port *(*port)(struct inventory *, uint32_t index, struct wake *client);
+    /* Host thread: decides what the ports have brought, and shows what became durable. True: there
+     * is more to do at once. */
+    bool (*turn)(struct inventory *, uint64_t now_ms);
+    void (*close)(struct inventory *); /* accepts NULL; nothing may be in flight any more */
+
+    /* Any thread. */
+    bool (*failed)(const struct inventory *); /* for good: no answer comes any more */
+    /* No new wins until it is called with WINS_RUNNING; repeats and all other commands go on. The
+     * board shows the reason from the next turn on (wins_stopped). */
+    void (*hold_wins)(struct inventory *, enum wins_stopped reason);
+    /* The number of a user who has entered; false: nobody of that sale, as far as is durable. Whoever
+     * was answered a number is found. */
+    bool (*arrival_find)(const struct inventory *, sale_id sale, user_id user, uint32_t *number);
+    /* Up to `max` arrivals of a sale in the order of their numbers, from *cursor on, which moves
+     * behind them. 0 is the beginning; else a cursor is what an earlier call left, also in an earlier
+     * process; a strange one finds few or none. Reads at most *budget rows, and takes what it read
+     * off it. Fewer than `max` with budget left: these are all for now. Answers how many. */
+    uint32_t (*arrivals)(const struct inventory *, sale_id sale, uint64_t *cursor, uint32_t *budget,
+        struct arrival *arrivals, uint32_t max);
+};
+static inline bool inventory_failed(const struct inventory *inventory)
+{
+    return inventory->ops->failed(inventory);
+}
 
 #endif

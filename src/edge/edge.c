@@ -188,6 +188,8 @@ enum status edge_open(
         return STATUS_FULL;
     edge->config = config_complete(config);
     edge->handler = *handler;
+    if (handler->turn_self == NULL)
+        edge->handler.turn_self = handler->self;
     edge->epoll_fd = edge->listen_fd = edge->wake.fd = -1;
     edge->websocket = websocket_parser_create();
     enum status status = edge->websocket == NULL ? STATUS_FULL : memory_open(edge);
@@ -444,7 +446,7 @@ void edge_run(struct edge *edge)
         time_read(edge);
         for (int i = 0; i < count; i++)
             event_handle(edge, &events[i]);
-        edge->handler.turn(edge->handler.self, edge->now_ms);
+        edge->handler.turn(edge->handler.turn_self, edge->now_ms);
         uint64_t requests = edge->counts.requests;
         serve_dirty(edge);
         edge->started_late = edge->counts.requests != requests;

@@ -85,7 +85,8 @@ struct edge_handler {
     void (*refuse)(void *self, int status, const char *why, struct text *out);
     /* Once per loop turn after all ready sockets were read, and at least every EDGE_TICK_MS. May
      * call edge_complete. */
-    void (*turn)(void *self, uint64_t now_ms);
+    void (*turn)(void *turn_self, uint64_t now_ms);
+    void *turn_self; /* NULL: self */
     /* Websockets only; NULL for a handler that never upgrades. */
     void (*message)(void *self, uint64_t socket, struct span text);
     void (*gone)(void *self, uint64_t socket, enum edge_socket_end end);

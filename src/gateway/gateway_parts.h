@@ -82,7 +82,6 @@ struct wait {
 struct routes {
     struct routes_shared shared;
     uint32_t index;
-    bool host;
     bool test_mode; /* config/test_mode.h */
     struct edge *edge;
     struct inventory_port *port;

@@ -290,6 +290,16 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     return reply_json(exchange, 201, &body, false);
 }
 
+static bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms)
+{
+    for (uint32_t i = 0; i < catalog->sale_count; i++) {
+        const struct catalog_sale *sale = &catalog->sales[i];
+        if (sale->waiting_room && now_ms < sale->end_ms && !rooms_is_ready(rooms, sale->id))
+            return false;
+    }
+    return true;
+}
+
 enum edge_verdict public_ready(struct exchange *exchange)
 {
     static const char *const stopped[] = { [WINS_RUNNING] = NULL,
@@ -305,7 +315,7 @@ enum edge_verdict public_ready(struct exchange *exchange)
         stopped[atomic_load_explicit(&routes->door.board->wins_stopped, memory_order_relaxed)];
     if (atomic_load(routes->shared.draining))
         reason = "draining";
-    else if (embedded_failed(routes->shared.embedded))
+    else if (inventory_failed(routes->shared.inventory))
         reason = stopped[WINS_FAILED];
     else if (health.stopped)
         reason = "the database is damaged";

@@ -447,7 +447,7 @@ static void routes_refuse(void *self, int status, const char *why, struct text *
     http_reply(out, status, SPAN("application/problem+json"), SPAN_NONE, text_span(&body), true);
 }
 
-static void answers_collect(struct routes *routes)
+void routes_collect(struct routes *routes)
 {
     const struct inventory_answer *answer;
     while ((answer = routes->port->ops->collect(routes->port)) != NULL) {
@@ -462,9 +462,8 @@ static void answers_collect(struct routes *routes)
     }
 }
 
-static void routes_turn(void *self, uint64_t now_ms)
+void routes_turn(struct routes *routes, uint64_t now_ms)
 {
-    struct routes *routes = self;
     /* What was loaded in the last turn is not used any more: count it before loading again. */
     reader_turn_done(routes->shared.turns, routes->index);
     routes->settings = handover_get(routes->shared.settings);
@@ -476,9 +475,6 @@ static void routes_turn(void *self, uint64_t now_ms)
     orders_turn(routes, now_ms);
     push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
-    if (routes->host && embedded_turn(routes->shared.embedded, clock_now_ms()))
-        wake_signal(edge_wake(routes->edge));
-    answers_collect(routes);
 }
 
 static void routes_message(void *self, uint64_t socket, struct span text)
@@ -500,13 +496,12 @@ struct edge_handler routes_handler(struct routes *routes)
         .request = routes_request,
         .render = routes_render,
         .refuse = routes_refuse,
-        .turn = routes_turn,
         .message = routes_message,
         .gone = routes_gone };
 }
 
 enum status routes_open(struct routes **out, const struct routes_shared *shared, uint32_t index,
-    struct inventory_port *port, bool host)
+    struct inventory_port *port)
 {
     struct routes *routes = calloc(1, sizeof *routes);
     *out = NULL;
@@ -515,10 +510,9 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->shared = *shared;
     routes->index = index;
     routes->port = port;
-    routes->host = host;
     routes->test_mode = test_mode_on(shared->config);
     routes->keys = *shared->keys;
-    routes->door = (struct door){ .board = embedded_board(shared->embedded),
+    routes->door = (struct door){ .board = shared->inventory->board,
         .keys = &routes->keys,
         .channels = shared->channels,
         .switches = shared->switches,

@@ -8,8 +8,8 @@
 #define STAMPEDE_GATEWAY_ROUTES_H
 
 #include "api/customers.h"
-#include "api/rooms.h"
 #include "edge/edge.h"
+#include "funnel/room/rooms.h"
 #include "worker/worker.h"
 
 struct static_files;
@@ -22,7 +22,7 @@ struct routes_shared { /* the same for all edges */
     const struct config *config;
     const struct funnel_keys *keys;
     const struct door_channels *channels;
-    struct embedded *embedded;
+    struct inventory *inventory;
     struct desk *desk;
     struct rooms *rooms;
     struct customers *customers;
@@ -40,9 +40,12 @@ struct routes_shared { /* the same for all edges */
 
 struct routes;
 MUST_CHECK enum status routes_open(struct routes **routes, const struct routes_shared *shared,
-    uint32_t index, struct inventory_port *port, bool host);
+    uint32_t index, struct inventory_port *port);
 void routes_close(struct routes *routes); /* accepts NULL */
+/* All but turn, which is composed of the two below and the inventory's, where its loop hosts it. */
 struct edge_handler routes_handler(struct routes *routes);
+void routes_turn(struct routes *routes, uint64_t now_ms); /* up to the requests that go to the inventory */
+void routes_collect(struct routes *routes);               /* its answers */
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
 void routes_metrics_register(void);
 /* As its metric is labelled: "won"; "": a purchase is not answered so. */

@@ -5,7 +5,7 @@
 #include "gateway/gateway_parts.h"
 
 enum {
-    ARRIVALS_PAGE = 1024, /* marks in one answer */
+    ARRIVALS_PAGE = ROOM_MARKS_MAX, /* marks in one answer */
     ARRIVALS_BYTES = ARRIVALS_PAGE * 16 + 512,
     ROOM_BODY_BYTES = 512 + 2 * BEACON_NAME_CHARACTERS_MAX + BEACON_NAME_BYTES_MAX,
     DRAW_BODY_BYTES = ROOM_BODY_BYTES + 512 + 2 * BEACON_VALUE_BYTES_MAX,
@@ -81,13 +81,15 @@ static enum edge_verdict room_not_open(struct exchange *exchange, uint64_t opens
 static enum edge_verdict room_enter(
     struct exchange *exchange, const struct catalog_sale *sale, user_id user)
 {
-    const uint64_t open_ms = exchange->routes->shared.config->room_open_ms;
-    const uint64_t now_ms = edge_now_ms(exchange->routes->edge);
-    if (public_new_refused(exchange->routes))
+    const struct routes *routes = exchange->routes;
+    const uint64_t opens_ms = room_opens_ms(sale->start_ms, routes->shared.config->room_open_ms);
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    if (public_new_refused(routes))
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    const struct catalog *catalog = handover_get(exchange->routes->shared.catalog);
-    if (!rooms_take_in(exchange->routes->shared.rooms, catalog, sale, now_ms, open_ms))
-        return room_not_open(exchange, sale->start_ms - open_ms);
+    const bool opened = catalog_sale_opened(
+        handover_get(routes->shared.catalog), routes->shared.inventory->board, sale);
+    if (!rooms_take_in(routes->shared.rooms, sale->id, opened, now_ms, opens_ms))
+        return room_not_open(exchange, opens_ms);
     if (now_ms >= sale->end_ms)
         return reply_problem(exchange, PROBLEM_ENDED, NULL);
     const struct command command = { .type = COMMAND_ARRIVE,

@@ -167,7 +167,7 @@ static lsn_t change_log(
         dirty_add_sale(embedded, command->gate.sale, lsn);
     else if (command->type == COMMAND_USERS)
         embedded->sale_lsn[command->users.sale] = lsn; /* decides, but does not show on the board */
-    const sale_id room = engine_command_room(command);
+    const sale_id room = command_room(command);
     if (room != 0)
         dirty_add_room(embedded, room);
     /* Early is fine: the filter may only say "perhaps" too often, never too seldom. */

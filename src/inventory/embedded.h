@@ -40,6 +40,8 @@ struct embedded_report {
 MUST_CHECK enum status embedded_open(struct embedded **embedded,
     const struct embedded_config *config, struct embedded_report *report);
 void embedded_close(struct embedded *embedded); /* accepts NULL; nothing may be in flight any more */
+/* As everybody above the seam sees it; the ops call what is below. */
+struct inventory *embedded_inventory(struct embedded *embedded);
 
 /* Before the threads run: who is to be woken when the port has answers (NULL: nobody), and who
  * hosts the turns. */
@@ -63,8 +65,6 @@ MUST_CHECK enum status embedded_housekeep(struct embedded *embedded);
 
 /* Any thread. */
 const struct board *embedded_board(const struct embedded *embedded);
-/* Rows below board.places_durable may be told. */
-const struct places *embedded_places(const struct embedded *embedded);
 const struct journal *embedded_journal(const struct embedded *embedded);
 bool embedded_failed(const struct embedded *embedded);
 /* WINS_RUNNING lets them go on. */

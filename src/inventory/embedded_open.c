@@ -175,6 +175,7 @@ enum status embedded_open(
     *report = (struct embedded_report){ 0 };
     if (embedded == NULL)
         return STATUS_FULL;
+    embedded->inventory = (struct inventory){ .ops = &embedded_ops, .board = &embedded->board };
     embedded->config = *config;
     embedded->sync.fd = -1;
     if (arena_open(&embedded->arena, arena_bytes(config)) != STATUS_OK
@@ -233,11 +234,6 @@ struct wake *embedded_sync_wake(struct embedded *embedded)
 const struct board *embedded_board(const struct embedded *embedded)
 {
     return &embedded->board;
-}
-
-const struct places *embedded_places(const struct embedded *embedded)
-{
-    return &embedded->engine.places;
 }
 
 const struct journal *embedded_journal(const struct embedded *embedded)

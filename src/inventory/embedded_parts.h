@@ -36,6 +36,7 @@ struct parked {
 };
 
 struct embedded {
+    struct inventory inventory; /* first: an inventory is this */
     struct embedded_config config;
     struct arena arena;
     struct engine engine;
@@ -76,5 +77,6 @@ struct embedded {
 };
 
 extern const struct inventory_port_ops embedded_port_ops; /* embedded.c */
+extern const struct inventory_ops embedded_ops;           /* embedded_view.c */
 
 #endif

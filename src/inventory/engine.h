@@ -101,8 +101,6 @@ void engine_apply(
 item_id engine_command_item(const struct command *command, const struct outcome *outcome);
 /* False: unknown. */
 bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view);
-/* The sale whose waiting room a command is about; 0: none. */
-sale_id engine_command_room(const struct command *command);
 struct board_room_update engine_room_view(const struct engine *engine, sale_id id);
 void engine_item_counts(const struct engine *engine, item_id id, struct item_counts *counts);
 

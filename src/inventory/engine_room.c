@@ -77,13 +77,6 @@ void engine_apply_admit(
     engine_done(outcome);
 }
 
-sale_id engine_command_room(const struct command *command)
-{
-    if (command->type == COMMAND_ARRIVE)
-        return command->arrive.sale;
-    return command->type == COMMAND_ADMIT ? command->admit.sale : 0;
-}
-
 struct board_room_update engine_room_view(const struct engine *engine, sale_id id)
 {
     const struct engine_sale *sale = &engine->sales[id];

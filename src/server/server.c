@@ -20,6 +20,7 @@
 #include "outgoing/courier.h"
 #include "queue/journal_queue.h"
 #include "server/file_limit.h"
+#include "server/host.h"
 #include "server/restore.h"
 #include "server/server_metrics.h"
 #include "store/sqlite/sqlite.h"
@@ -41,7 +42,7 @@ enum {
     WATCH_MS = 100,             /* how often the main thread looks after the others */
     FEW_CORES = 2,              /* up to here the inventory runs on edge 0's loop */
     REQUEST_TIMEOUT_MS = 40000, /* above the longest long-poll */
-    BATCH_BYTES = 1024 * 1024,
+    FINISH_MS = 5000,           /* beyond server.drain_ms: for what is in flight at a stop */
     WALL_DRIFT_MS = 1000,
 };
 
@@ -56,7 +57,7 @@ struct server {
     struct human_desk human;
     struct handover settings, catalog, bans;
     struct reader_turns turns;
-    struct embedded *embedded;
+    struct host host;
     struct rooms *rooms;
     struct customers *customers;
     struct order_store *store;
@@ -68,11 +69,11 @@ struct server {
     uint32_t edge_count;
     struct edge *edges[EDGES_MAX];
     struct routes *routes[EDGES_MAX];
+    struct loop loops[EDGES_MAX];
     bool host_on_edge;
-    struct wake inventory_wake, housekeeper_wake;
-    struct thread edge_threads[EDGES_MAX], sync_thread, desk_thread, courier_thread,
-        housekeeper_thread, inventory_thread;
-    _Atomic bool draining, stop_sync, stop_housekeeper, stop_inventory;
+    struct wake housekeeper_wake;
+    struct thread edge_threads[EDGES_MAX], desk_thread, courier_thread, housekeeper_thread;
+    _Atomic bool draining, stop_housekeeper;
     char error[CONFIG_ERROR];
 };
 
@@ -82,26 +83,6 @@ static void edge_thread(void *context)
 {
     metrics_thread_enter();
     edge_run(context);
-}
-
-static void sync_thread(void *context)
-{
-    struct server *server = context;
-    metrics_thread_enter();
-    while (!atomic_load(&server->stop_sync)) {
-        if (!embedded_write(server->embedded))
-            wake_wait(embedded_sync_wake(server->embedded), 1000);
-    }
-}
-
-static void inventory_thread(void *context)
-{
-    struct server *server = context;
-    metrics_thread_enter();
-    while (!atomic_load(&server->stop_inventory)) {
-        if (!embedded_turn(server->embedded, clock_now_ms()))
-            wake_wait(&server->inventory_wake, 50);
-    }
 }
 
 static void clock_watch(bool *warned)
@@ -122,10 +103,9 @@ static void housekeeper_thread(void *context)
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
         log_warn("server", "the priority of the housekeeper can't be lowered");
     while (!atomic_load(&server->stop_housekeeper)) {
-        /* A fault is logged where it happens, and the next round tries again. */
-        if (embedded_housekeep(server->embedded) == STATUS_OK)
+        if (host_housekeep(&server->host) == STATUS_OK)
             clock_watch(&warned);
-        server_metrics_update(server->embedded, server->desk);
+        server_metrics_update(server->host.inventory->board, server->desk);
         wake_wait(&server->housekeeper_wake, HOUSEKEEPER_MS);
     }
 }
@@ -162,44 +142,10 @@ static bool settings_open(struct server *server)
     return true;
 }
 
-static bool inventory_open(struct server *server)
-{
-    struct embedded_report report;
-    const struct embedded_config config = {
-        .journal = { .disk = server->folder.journal,
-            .data_id = server->folder.data_id,
-            .segment_bytes = server->config.segment_bytes,
-            .batch_bytes = BATCH_BYTES },
-        .engine = { .items_max = (uint32_t)server->config.items_max,
-            .sales_max = (uint32_t)server->config.sales_max,
-            .tickets_max = server->config.tickets_max,
-            .places_max = server->config.room_places_max },
-        .filter_key = server->keys.filter,
-        .ports = server->edge_count + 4,
-        .ring_slots = RING_SLOTS,
-    };
-    const uint64_t began = clock_monotonic_ns();
-    if (embedded_open(&server->embedded, &config, &report) != STATUS_OK) {
-        snprintf(server->error, sizeof server->error, "%.250s", report.what);
-        return failed(server, "the inventory can't be opened");
-    }
-    clock_start(embedded_time_floor(server->embedded));
-    log_info("inventory",
-        "ready: position %" PRIu64 ", %" PRIu64 " records replayed after the snapshot at %" PRIu64
-        ", in %" PRIu64 " ms",
-        report.replay.end.lsn, report.replay.records, report.snapshot.lsn,
-        (clock_monotonic_ns() - began) / 1000000);
-    if (report.replay.torn_bytes > 0)
-        log_warn("inventory",
-            "cut %" PRIu64 " bytes of a torn last batch: nobody was told of what was in it",
-            report.replay.torn_bytes);
-    return true;
-}
-
 static bool store_open(struct server *server)
 {
     char what[CONFIG_ERROR - 16];
-    const struct journal *journal = embedded_journal(server->embedded);
+    const struct journal *journal = embedded_journal(server->host.embedded);
     if (sqlite_store_migrate(server->folder.database, NULL, what, sizeof what) != STATUS_OK
         || sqlite_store_open(&server->store, server->folder.database, NULL, what, sizeof what)
             != STATUS_OK) {
@@ -209,33 +155,39 @@ static bool store_open(struct server *server)
     if (data_folder_match(&server->folder, server->store, journal_durable(journal), server->error)
         != STATUS_OK)
         return failed(server, "database");
-    const struct journal_config config = { .disk = server->folder.journal,
-        .data_id = server->folder.data_id,
-        .segment_bytes = server->config.segment_bytes,
-        .batch_bytes = BATCH_BYTES };
+    const struct journal_config config = host_journal(&server->config, &server->folder);
     if (journal_queue_open(&server->queue, &config, journal) != STATUS_OK)
         return failed(server, "the journal can't be read for orders");
     if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
         return failed(server, "the first rows can't be written to the database");
-    return restore_check(server->folder.root, server->store, embedded_engine(server->embedded),
+    return restore_check(server->folder.root, server->store, embedded_engine(server->host.embedded),
                &server->high_water, server->error)
         == STATUS_OK;
 }
 
+/* The desk's ports stand behind those of the edges. */
+enum desk_ports { PORT_ADMIN, PORT_PUMP, PORT_RECONCILE, PORT_ROOMS, PORTS_OF_DESK };
+
+static struct inventory_port *port_of(struct server *server, unsigned port, struct wake *client)
+{
+    struct inventory *inventory = server->host.inventory;
+    return inventory->ops->port(inventory, server->edge_count + port, client);
+}
+
 static bool desk_make(struct server *server)
 {
-    if (rooms_open(&server->rooms, server->embedded, (uint32_t)server->config.sales_max) != STATUS_OK)
+    if (rooms_open(&server->rooms, server->host.inventory, (uint32_t)server->config.sales_max) != STATUS_OK)
         return failed(server, "no memory for the waiting rooms");
     if (customers_open(&server->customers, server->edge_count, &server->keys) != STATUS_OK)
         return failed(server, "no memory for the customers");
     const struct desk_config config = { .config = &server->config,
         .keys = &server->keys,
         .channels = &server->channels,
-        .embedded = server->embedded,
-        .port = embedded_port(server->embedded, server->edge_count, NULL),
-        .pump_port = embedded_port(server->embedded, server->edge_count + 1, NULL),
-        .reconcile_port = embedded_port(server->embedded, server->edge_count + 2, NULL),
-        .rooms_port = embedded_port(server->embedded, server->edge_count + 3, NULL),
+        .inventory = server->host.inventory,
+        .port = port_of(server, PORT_ADMIN, NULL),
+        .pump_port = port_of(server, PORT_PUMP, NULL),
+        .reconcile_port = port_of(server, PORT_RECONCILE, NULL),
+        .rooms_port = port_of(server, PORT_ROOMS, NULL),
         .rooms = server->rooms,
         .customers = server->customers,
         .store = server->store,
@@ -251,10 +203,8 @@ static bool desk_make(struct server *server)
         .turns = &server->turns };
     if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
         return failed(server, "the store thread can't be created");
-    embedded_port(server->embedded, server->edge_count, desk_wake(server->desk));
-    embedded_port(server->embedded, server->edge_count + 1, desk_wake(server->desk));
-    embedded_port(server->embedded, server->edge_count + 2, desk_wake(server->desk));
-    embedded_port(server->embedded, server->edge_count + 3, desk_wake(server->desk));
+    for (unsigned port = 0; port < PORTS_OF_DESK; port++)
+        port_of(server, port, desk_wake(server->desk));
     return true;
 }
 
@@ -263,7 +213,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
     const struct routes_shared shared = { .config = &server->config,
         .keys = &server->keys,
         .channels = &server->channels,
-        .embedded = server->embedded,
+        .inventory = server->host.inventory,
         .desk = server->desk,
         .rooms = server->rooms,
         .customers = server->customers,
@@ -277,11 +227,13 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .settings = &server->settings,
         .turns = &server->turns,
         .draining = &server->draining };
-    struct inventory_port *port = embedded_port(server->embedded, index, NULL);
-    if (routes_open(&server->routes[index], &shared, index, port, server->host_on_edge && index == 0)
-        != STATUS_OK)
+    struct inventory *inventory = server->host.inventory;
+    struct inventory_port *port = inventory->ops->port(inventory, index, NULL);
+    if (routes_open(&server->routes[index], &shared, index, port) != STATUS_OK)
         return failed(server, "no memory for an edge");
-    const struct edge_handler handler = routes_handler(server->routes[index]);
+    struct edge_handler handler = routes_handler(server->routes[index]);
+    handler.turn = loop_turn;
+    handler.turn_self = &server->loops[index];
     const struct edge_config config = { .port = (uint16_t)server->config.port,
         .address = server->config.address,
         .listen_fd = listen_fd,
@@ -302,7 +254,10 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
     /* The first edge learns the real port when 0 was asked for; the others share it. */
     server->config.port = edge_port(server->edges[index]);
     routes_edge(server->routes[index], server->edges[index]);
-    embedded_port(server->embedded, index, edge_wake(server->edges[index]));
+    inventory->ops->port(inventory, index, edge_wake(server->edges[index]));
+    server->loops[index] = (struct loop){ .routes = server->routes[index],
+        .hosted = server->host_on_edge && index == 0 ? inventory : NULL,
+        .wake = edge_wake(server->edges[index]) };
     desk_edge_wake(server->desk, index, edge_wake(server->edges[index]));
     return true;
 }
@@ -326,16 +281,13 @@ static bool edges_start(struct server *server)
 
 static bool threads_start(struct server *server)
 {
-    struct wake *host = server->host_on_edge ? edge_wake(server->edges[0]) : &server->inventory_wake;
-    embedded_host(server->embedded, host);
-    bool good = thread_start(&server->sync_thread, "journal", sync_thread, server) == STATUS_OK
+    struct wake *loop = server->host_on_edge ? edge_wake(server->edges[0]) : NULL;
+    bool good = host_start(&server->host, loop)
         && thread_start(&server->courier_thread, "courier", courier_run, desk_courier(server->desk))
             == STATUS_OK
         && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
         && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server) == STATUS_OK
         && human_desk_start(&server->human) == STATUS_OK;
-    if (good && !server->host_on_edge)
-        good = thread_start(&server->inventory_thread, "inventory", inventory_thread, server) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "edge-%u", i);
@@ -383,7 +335,11 @@ static bool server_open(struct server *server)
         return failed(server, "the data folder can't be opened");
     if (funnel_keys_derive(&server->keys, server->folder.master, sizeof server->folder.master) != STATUS_OK)
         return failed(server, "the master secret is too short");
-    if (!inventory_open(server) || !store_open(server))
+    if (host_open(&server->host, &server->config, &server->folder, &server->keys,
+            server->edge_count + PORTS_OF_DESK, server->error)
+        != STATUS_OK)
+        return failed(server, "the inventory can't be opened");
+    if (!store_open(server))
         return false;
     funnel_keys_turn(&server->keys, clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
@@ -395,7 +351,7 @@ static bool server_open(struct server *server)
         return failed(server, "the pages can't be loaded");
     if (media_desk_open(&server->media, &server->config, server->error) != STATUS_OK)
         return false;
-    if (wake_open(&server->inventory_wake) != STATUS_OK || wake_open(&server->housekeeper_wake) != STATUS_OK)
+    if (wake_open(&server->housekeeper_wake) != STATUS_OK)
         return failed(server, "no descriptor for a wake-up");
     if (human_desk_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
         return failed(server, "the human check can't be opened");
@@ -430,44 +386,26 @@ static void edges_stop(struct server *server)
     edge_join(server, 0);
 }
 
-/* With edge 0 gone, this thread hosts the inventory until the desk is done and nothing is in
- * flight. */
-static void inventory_finish(struct server *server)
+static bool desk_is_done(const void *context)
 {
-    const uint64_t give_up_ms = clock_now_ms() + server->config.drain_ms + 5000;
-    thread_join(&server->inventory_thread);
-    while (!embedded_failed(server->embedded) && clock_now_ms() < give_up_ms) {
-        const bool more = embedded_turn(server->embedded, clock_now_ms());
-        const bool desk_done = !server->desk_thread.started || desk_ended(server->desk);
-        if (desk_done && embedded_idle(server->embedded))
-            break;
-        if (!more)
-            poll(NULL, 0, 1);
-    }
+    const struct server *server = context;
+    return !server->desk_thread.started || desk_ended(server->desk);
 }
 
 static void threads_stop(struct server *server)
 {
-    if (server->embedded == NULL || server->desk == NULL)
+    if (server->host.inventory == NULL || server->desk == NULL)
         return;
     edges_stop(server);
     desk_stop(server->desk);
-    atomic_store(&server->stop_inventory, true);
-    wake_signal(&server->inventory_wake);
-    if (server->sync_thread.started)
-        inventory_finish(server);
+    host_finish(&server->host, clock_now_ms() + server->config.drain_ms + FINISH_MS, desk_is_done, server);
     thread_join(&server->desk_thread);
     courier_stop(desk_courier(server->desk));
     thread_join(&server->courier_thread);
     atomic_store(&server->stop_housekeeper, true);
     wake_signal(&server->housekeeper_wake);
     thread_join(&server->housekeeper_thread);
-    atomic_store(&server->stop_sync, true);
-    wake_signal(embedded_sync_wake(server->embedded));
-    thread_join(&server->sync_thread);
-    if (!embedded_failed(server->embedded) && embedded_idle(server->embedded)
-        && embedded_snapshot_now(server->embedded) != STATUS_OK)
-        log_warn("server", "no snapshot on shutdown: the next start replays more of the log");
+    host_stop(&server->host);
 }
 
 static void server_close(struct server *server)
@@ -486,7 +424,7 @@ static void server_close(struct server *server)
         server->store->ops->close(server->store);
     rooms_close(server->rooms);
     customers_close(server->customers);
-    embedded_close(server->embedded);
+    host_close(&server->host);
     static_files_close(server->files);
     media_desk_close(&server->media);
     if (server->settings.release != NULL) {
@@ -494,8 +432,6 @@ static void server_close(struct server *server)
         handover_close(&server->catalog);
         handover_close(&server->bans);
     }
-    if (server->inventory_wake.fd > 0)
-        wake_close(&server->inventory_wake);
     if (server->housekeeper_wake.fd > 0)
         wake_close(&server->housekeeper_wake);
     data_folder_close(&server->folder);
@@ -537,7 +473,7 @@ static bool server_watch(struct server *server, const sigset_t *signals)
         if (signal == SIGHUP)
             settings_reload(server);
         handover_collect(&server->settings, &server->turns);
-        if (embedded_failed(server->embedded)) {
+        if (inventory_failed(server->host.inventory)) {
             log_error("server", "the journal has failed: stopping at once without further answers");
             return false;
         }

@@ -17,9 +17,8 @@ void server_metrics_register(void)
     metrics_register(&ready);
 }
 
-void server_metrics_update(struct embedded *embedded, struct desk *desk)
+void server_metrics_update(const struct board *board, struct desk *desk)
 {
-    const struct board *board = embedded_board(embedded);
     const uint32_t reason = atomic_load_explicit(&board->wins_stopped, memory_order_relaxed);
     struct desk_health health;
     desk_health(desk, &health);

@@ -4,10 +4,10 @@
 #ifndef STAMPEDE_SERVER_SERVER_METRICS_H
 #define STAMPEDE_SERVER_SERVER_METRICS_H
 
-#include "inventory/embedded.h"
+#include "contract/board.h"
 #include "worker/worker.h"
 
 void server_metrics_register(void);
-void server_metrics_update(struct embedded *embedded, struct desk *desk);
+void server_metrics_update(const struct board *board, struct desk *desk);
 
 #endif

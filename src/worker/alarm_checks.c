@@ -53,7 +53,7 @@ void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
             "the inventory refused %u stock events: run stampede reconcile", pump->refused);
     else
         alarm_clear(ALARM_STOCK_EVENT_REFUSED);
-    const struct board *board = embedded_board(desk->config.embedded);
+    const struct board *board = desk->config.inventory->board;
     if (atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
         alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no space for the journal: wins are stopped");
     else

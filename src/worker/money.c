@@ -290,7 +290,7 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
     late_money_start(&desk->money.late,
         &(struct late_money_config){ .store = desk->config.store,
             .port = desk->config.pump_port,
-            .board = embedded_board(desk->config.embedded),
+            .board = desk->config.inventory->board,
             .key = late_key,
             .context = desk });
     cashier_start(&desk->money.cashier, &cashier);

@@ -31,7 +31,7 @@ void desk_reconcile_open(struct desk *desk, struct arena *arena)
     desk->reconcile = reconcile_create(arena,
         &(struct reconcile_config){ .store = desk->config.store,
             .port = desk->config.reconcile_port,
-            .board = embedded_board(desk->config.embedded),
+            .board = desk->config.inventory->board,
             .repaired = repaired,
             .context = desk });
 }

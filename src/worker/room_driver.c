@@ -13,11 +13,12 @@
 enum {
     ROOM_TICK_MS = 100,
     ROOM_ROWS_PER_TURN = 8192, /* arrivals that one turn adds to chains: a few milliseconds */
+    ROOM_ROWS_AT_ONCE = 128,
 };
 
 static const struct board *board_of(const struct desk *desk)
 {
-    return embedded_board(desk->config.embedded);
+    return desk->config.inventory->board;
 }
 
 static struct desk_room *room_find(struct desk *desk, sale_id sale)
@@ -59,9 +60,10 @@ static bool room_is_due(
     struct board_room_update room;
     if (!sale->waiting_room || !board_read_room(board_of(desk), sale->id, &room))
         return false;
+    const uint64_t opens_ms = room_opens_ms(sale->start_ms, desk->config.config->room_open_ms);
+    const bool opened = catalog_sale_opened(catalog, board_of(desk), sale);
     const bool live = desk->now_ms < sale->end_ms
-        && rooms_take_in(
-            desk->config.rooms, catalog, sale, desk->now_ms, desk->config.config->room_open_ms);
+        && rooms_take_in(desk->config.rooms, sale->id, opened, desk->now_ms, opens_ms);
     struct room_draw draw;
     struct room_chain chain;
     return live || (room.draw_done && !rooms_draw(desk->config.rooms, sale->id, &draw, &chain));
@@ -93,18 +95,23 @@ static struct desk_room *room_take(struct desk *desk, sale_id sale)
  * is shown came before the start (board_publish_room). */
 static void chain_catch_up(struct desk *desk, struct desk_room *room, uint32_t *budget)
 {
+    const struct inventory *inventory = desk->config.inventory;
+    struct arrival arrivals[ROOM_ROWS_AT_ONCE];
     struct board_room_update shown;
-    const struct places *places = embedded_places(desk->config.embedded);
-    const uint64_t durable = atomic_load_explicit(&board_of(desk)->places_durable, memory_order_acquire);
     if (!board_read_room(board_of(desk), room->sale, &shown))
         return;
     const uint32_t until = shown.draw_done ? shown.drawn : shown.arrived;
-    for (; room->row < durable && room->chain.count<until && * budget> 0; room->row++, --*budget) {
-        const struct place_row *row = &places->rows[room->row];
-        if (row->sale != room->sale)
-            continue;
-        invariant(row->number == room->chain.count);
-        room_chain_add(&room->chain, room_mark(room->secret, room->sale, row->user));
+    while (room->chain.count < until) {
+        const uint32_t missing = until - room->chain.count;
+        const uint32_t max = missing < ROOM_ROWS_AT_ONCE ? missing : ROOM_ROWS_AT_ONCE;
+        const uint32_t count = inventory->ops->arrivals(
+            inventory, room->sale, &room->arrivals_cursor, budget, arrivals, max);
+        for (uint32_t i = 0; i < count; i++) {
+            invariant(arrivals[i].number == room->chain.count);
+            room_chain_add(&room->chain, room_mark(room->secret, room->sale, arrivals[i].user));
+        }
+        if (count < max)
+            break;
     }
 }
 

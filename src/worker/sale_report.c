@@ -97,7 +97,7 @@ static bool sale_opens_soon(const struct desk *desk, const struct sale *sale)
 static bool items_look(struct desk *desk, const struct desk_meter *meter)
 {
     const uint32_t number = (uint32_t)(meter - desk->report.meters) + 1;
-    const struct board *board = embedded_board(desk->config.embedded);
+    const struct board *board = desk->config.inventory->board;
     struct order_store *store = desk->config.store;
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS, seen = 0, empty = 0;

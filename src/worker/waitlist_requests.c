@@ -54,7 +54,7 @@ static bool item_check(const struct desk *desk, struct job *job, item_id id, str
         return false;
     }
     if (catalog != NULL && catalog_item_find(catalog, id) != NULL
-        && board_read(embedded_board(desk->config.embedded), id, view))
+        && board_read(desk->config.inventory->board, id, view))
         return true;
     job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
     return false;

@@ -191,7 +191,7 @@ enum status desk_ask(struct desk *desk, const struct command *command, struct ou
     port->ops->commit(port);
     port->ops->flush(port);
     const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
-    while (clock_now_ms() < give_up_ms && !embedded_failed(desk->config.embedded)) {
+    while (clock_now_ms() < give_up_ms && !inventory_failed(desk->config.inventory)) {
         const struct inventory_answer *answer;
         while ((answer = port->ops->collect(port)) != NULL) {
             if (answer->tag != tag)
@@ -305,6 +305,7 @@ static bool jobs_turn(struct desk *desk)
 /* Orders that fall too far behind stop the wins; a tenth below the bound they go on. */
 static void lag_turn(struct desk *desk, const struct order_writer_progress *progress)
 {
+    struct inventory *inventory = desk->config.inventory;
     const uint64_t bound = desk->config.config->lag_max;
     const bool held = atomic_load(&desk->lag) > bound;
     atomic_store(&desk->lag, progress->lag);
@@ -312,9 +313,9 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
     if (progress->lag > bound && !held) {
         log_error("desk", "orders are %llu records behind: wins stop until they catch up",
             (unsigned long long)progress->lag);
-        embedded_hold_wins(desk->config.embedded, WINS_ORDERS_LAG);
+        inventory->ops->hold_wins(inventory, WINS_ORDERS_LAG);
     } else if (progress->lag < bound - bound / 10) {
-        embedded_hold_wins(desk->config.embedded, WINS_RUNNING);
+        inventory->ops->hold_wins(inventory, WINS_RUNNING);
     }
 }
 
@@ -323,8 +324,8 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
  * selling rests, or the orders fall behind, as fast as they can be. */
 static bool orders_are_due(struct desk *desk)
 {
-    const lsn_t durable = atomic_load_explicit(
-        &embedded_board(desk->config.embedded)->durable_lsn, memory_order_relaxed);
+    const lsn_t durable =
+        atomic_load_explicit(&desk->config.inventory->board->durable_lsn, memory_order_relaxed);
     if (durable != desk->durable_seen)
         desk->selling_until_ms = desk->now_ms + DESK_SELLING_MS;
     desk->durable_seen = durable;
@@ -543,7 +544,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     waitlist_start(&desk->waitlist,
         &(struct waitlist_config){ .store = config->store,
             .port = config->pump_port,
-            .board = embedded_board(config->embedded),
+            .board = config->inventory->board,
             .window_ms = (uint32_t)config->config->waitlist_window_ms });
     desk_reconcile_open(desk, &arena);
     desk_watch_open(desk, &arena);

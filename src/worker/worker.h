@@ -15,17 +15,17 @@
 
 #include "api/customers.h"
 #include "api/handover.h"
-#include "api/rooms.h"
 #include "base/address.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "config/admin_keys.h"
 #include "config/config.h"
+#include "contract/inventory.h"
 #include "contract/order_store.h"
 #include "edge/http.h"
 #include "funnel/door.h"
 #include "funnel/keys.h"
-#include "inventory/embedded.h"
+#include "funnel/room/rooms.h"
 
 enum {
     JOB_RESPONSE_BYTES = 256 * 1024, /* the longest answer; most shares have less */
@@ -117,7 +117,7 @@ struct desk_config {
     const struct config *config;
     const struct funnel_keys *keys;
     const struct door_channels *channels;
-    struct embedded *embedded;
+    struct inventory *inventory;
     struct inventory_port *port;      /* admin commands */
     struct inventory_port *pump_port; /* stock events, offers to those who wait */
     struct inventory_port *reconcile_port;

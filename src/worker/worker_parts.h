@@ -67,7 +67,7 @@ struct desk_room {
     sale_id sale; /* 0: a free place */
     uint8_t secret[ROOM_SECRET_BYTES];
     struct room_chain chain;
-    uint64_t row; /* of the table of places: those before it are in the chain */
+    uint64_t arrivals_cursor; /* those before it are in the chain */
     struct room_control control;
     bool asking; /* an admission is under way to the inventory */
     bool defined, drawn, seen, told;

@@ -116,7 +116,7 @@ def bar_3(bars):
 
 def bar_4(bars):
     people, long_form = asked("PEOPLE", 300)
-    bars.part("4a", "a million people in one room: numbers, memory, draw, positions", lambda: units("api/rooms", box(180, long_form)))
+    bars.part("4a", "a million people in one room: numbers, memory, draw, positions", lambda: units("funnel/room/rooms", box(180, long_form)))
     bars.part("4b", "waiting room over HTTP: places, turns, stock, the published draw worked out again",
               lambda: several([rules(name, box(240, long_form), PEOPLE=people)
                                for name in ("routes_room", "desk_rooms", "draw_cli")]))

@@ -21,7 +21,7 @@ static void inventory_start(struct made *made)
             .data_id = 9,
             .segment_bytes = 8 * JOURNAL_PAGE,
             .batch_bytes = 2 * JOURNAL_PAGE },
-        .engine = { .items_max = 4, .sales_max = 3, .tickets_max = 200 },
+        .engine = { .items_max = 4, .sales_max = 3, .tickets_max = 200, .places_max = 100 },
         .ports = INVENTORY_SUITE_PORTS,
         .ring_slots = 64,
     };
@@ -45,21 +45,28 @@ static void made_close(void *context)
     free(made);
 }
 
-static struct inventory_port *made_port(void *context, uint32_t index)
+static struct inventory *made_inventory(void *context)
 {
     struct made *made = context;
-    return embedded_port(made->embedded, index, NULL);
+    return embedded_inventory(made->embedded);
 }
 
 static void made_run(void *context, uint64_t now_ms)
 {
     struct made *made = context;
+    struct inventory *inventory = embedded_inventory(made->embedded);
     do {
-        embedded_turn(made->embedded, now_ms);
+        inventory->ops->turn(inventory, now_ms);
         (void)embedded_write(made->embedded);
-        assert_int_equal(embedded_housekeep(made->embedded), STATUS_OK);
-        embedded_turn(made->embedded, now_ms);
-    } while (!embedded_idle(made->embedded));
+        assert_true(embedded_housekeep(made->embedded) == STATUS_OK || inventory_failed(inventory));
+        inventory->ops->turn(inventory, now_ms);
+    } while (!embedded_idle(made->embedded) && !inventory_failed(inventory));
+}
+
+static void made_break(void *context)
+{
+    struct made *made = context;
+    memory_disk_fail(made->disk, MEMORY_SYNC, 1);
 }
 
 static void made_restart(void *context)
@@ -75,8 +82,9 @@ int main(void)
     const struct inventory_suite_maker maker = { .name = "embedded inventory",
         .open = made_open,
         .close = made_close,
-        .port = made_port,
+        .inventory = made_inventory,
         .run = made_run,
+        .break_medium = made_break,
         .restart = made_restart };
     return inventory_suite_run(&maker);
 }

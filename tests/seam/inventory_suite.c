@@ -11,9 +11,15 @@ static uint64_t tags;
 
 /* ---- asking ---- */
 
+static struct inventory_port *port_of(uint32_t index)
+{
+    struct inventory *inventory = maker->inventory(made);
+    return inventory->ops->port(inventory, index, NULL);
+}
+
 static struct outcome ask_on(uint32_t index, struct command command, uint64_t now_ms)
 {
-    struct inventory_port *port = maker->port(made, index);
+    struct inventory_port *port = port_of(index);
     struct inventory_request *request = port->ops->reserve(port);
     assert_non_null(request);
     *request = (struct inventory_request){ .tag = ++tags, .command = command };
@@ -282,7 +288,7 @@ static void preheating_again_changes_nothing(void **state)
 static void a_full_port_refuses_and_every_request_gets_one_answer(void **state)
 {
     (void)state;
-    struct inventory_port *port = maker->port(made, 1);
+    struct inventory_port *port = port_of(1);
     struct inventory_request *request;
     uint64_t asked = 0, answered = 0;
     sale(40, 0, false);
@@ -328,6 +334,180 @@ static void what_was_told_is_still_true_after_a_restart(void **state)
     assert_int_equal(next.ticket, 4); /* never one that was told */
 }
 
+/* ---- what is shown ---- */
+
+static struct board_update shown(void)
+{
+    struct board_update view;
+    assert_true(board_read(maker->inventory(made)->board, 1, &view));
+    return view;
+}
+
+static uint32_t wins_stopped(void)
+{
+    return atomic_load(&maker->inventory(made)->board->wins_stopped);
+}
+
+static void the_board_shows_what_was_told(void **state)
+{
+    (void)state;
+    struct board_update view;
+    const struct command pause = { .type = COMMAND_GATE, .gate = { .sale = 1, .move = GATE_MOVE_PAUSE } };
+    assert_false(board_read(maker->inventory(made)->board, 1, &view));
+    sale(5, 2, false);
+    view = shown();
+    assert_true(view.sale == 1 && view.start_ms == START && view.end_ms == END);
+    assert_true(view.unit_price == PRICE && view.limit_per_user == 2 && view.gate == GATE_SCHEDULED);
+    assert_true(view.counts.channel_free[0] == 5 && view.counts.held == 0);
+    assert_int_equal(buy(ANNA, 1, 2), ANSWER_WON);
+    assert_int_equal(ask(pause, NOW), ANSWER_DONE);
+    for (uint32_t life = 0; life < 2; life++) {
+        const struct board *board = maker->inventory(made)->board;
+        view = shown();
+        assert_true(view.counts.channel_free[0] == 3 && view.counts.held == 2);
+        assert_int_equal(view.gate, GATE_PAUSED);
+        assert_true(board_may_have_bought(board, 1, ANNA));
+        assert_int_equal(board_queued(board, 1, 0), 0);
+        assert_int_equal(wins_stopped(), WINS_RUNNING);
+        maker->restart(made);
+    }
+}
+
+static void while_wins_are_held_old_answers_and_other_commands_go_on(void **state)
+{
+    (void)state;
+    sale(3, 0, false);
+    struct inventory *inventory = maker->inventory(made);
+    assert_int_equal(buy(ANNA, 7, 1), ANSWER_WON);
+    inventory->ops->hold_wins(inventory, WINS_ORDERS_LAG);
+    assert_int_equal(buy(BERT, 0, 1), ANSWER_UNAVAILABLE);
+    assert_int_equal(wins_stopped(), WINS_ORDERS_LAG);
+    assert_int_equal(buy(ANNA, 7, 1), ANSWER_REPEATED);
+    assert_int_equal(settle(1, SETTLE_RETURN), ANSWER_DONE);
+    assert_int_equal(free_units(), 3);
+    inventory->ops->hold_wins(inventory, WINS_RUNNING);
+    assert_int_equal(buy(BERT, 0, 1), ANSWER_WON);
+    assert_int_equal(wins_stopped(), WINS_RUNNING);
+}
+
+/* ---- waiting rooms ---- */
+
+static uint32_t enter(sale_id room, user_id user)
+{
+    const struct outcome out = ask_on(
+        0, (struct command){ .type = COMMAND_ARRIVE, .arrive = { .sale = room, .user = user } }, 1);
+    assert_int_equal(out.answer, ANSWER_DONE);
+    return out.number;
+}
+
+/* Two rooms; people enter by turns: ANNA + i has number i in both. */
+static void rooms_fill(uint32_t people)
+{
+    for (sale_id room = 1; room <= 2; room++)
+        assert_int_equal(ask((struct command){ .type = COMMAND_SALE,
+                                 .sale = { .sale = room, .start_ms = START, .end_ms = END } },
+                             1),
+            ANSWER_DONE);
+    for (uint32_t i = 0; i < people; i++)
+        for (sale_id room = 1; room <= 2; room++)
+            assert_int_equal(enter(room, ANNA + i), i);
+}
+
+static void whoever_was_told_a_number_is_found_with_it(void **state)
+{
+    (void)state;
+    uint32_t number = 99;
+    struct board_room_update room;
+    rooms_fill(2);
+    assert_int_equal(enter(2, CLEO), 2);
+    for (uint32_t life = 0; life < 2; life++) {
+        const struct inventory *inventory = maker->inventory(made);
+        assert_true(inventory->ops->arrival_find(inventory, 1, BERT, &number));
+        assert_int_equal(number, 1);
+        assert_true(inventory->ops->arrival_find(inventory, 2, CLEO, &number));
+        assert_int_equal(number, 2);
+        assert_false(inventory->ops->arrival_find(inventory, 1, CLEO, &number));
+        assert_false(inventory->ops->arrival_find(inventory, 2, CLEO + 1, &number));
+        assert_true(board_read_room(inventory->board, 2, &room));
+        assert_true(room.arrived == 3 && !room.draw_done && room.head == 0);
+        maker->restart(made);
+    }
+}
+
+static void arrivals_come_in_the_order_of_their_numbers_over_restarts_too(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 10, PAGE = 3 };
+    struct arrival arrivals[PAGE];
+    uint64_t cursor = 0;
+    uint32_t next = 0, count;
+    rooms_fill(PEOPLE);
+    do {
+        const struct inventory *inventory = maker->inventory(made);
+        uint32_t budget = 1000;
+        count = inventory->ops->arrivals(inventory, 2, &cursor, &budget, arrivals, PAGE);
+        for (uint32_t i = 0; i < count; i++, next++)
+            assert_true(arrivals[i].number == next && arrivals[i].user == ANNA + next);
+        assert_true(budget <= 1000 - count);
+        maker->restart(made);
+    } while (count == PAGE);
+    assert_int_equal(next, PEOPLE);
+    assert_int_equal(enter(2, ANNA + PEOPLE), PEOPLE); /* and whoever comes later follows */
+    const struct inventory *inventory = maker->inventory(made);
+    uint32_t budget = 1000;
+    assert_int_equal(inventory->ops->arrivals(inventory, 2, &cursor, &budget, arrivals, PAGE), 1);
+    assert_int_equal(arrivals[0].number, PEOPLE);
+}
+
+static void arrivals_cost_no_more_than_their_budget(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 10 };
+    struct arrival arrivals[PEOPLE];
+    uint64_t cursor = 0;
+    uint32_t next = 0, budget = 0;
+    rooms_fill(PEOPLE);
+    const struct inventory *inventory = maker->inventory(made);
+    assert_int_equal(inventory->ops->arrivals(inventory, 1, &cursor, &budget, arrivals, PEOPLE), 0);
+    for (uint32_t calls = 0; next < PEOPLE; calls++) {
+        assert_true(calls <= 3 * PEOPLE); /* each one gets on */
+        budget = 1;
+        const uint32_t count =
+            inventory->ops->arrivals(inventory, 1, &cursor, &budget, arrivals, PEOPLE);
+        assert_true(count <= 1 && budget == 0);
+        assert_true(count == 0 || arrivals[0].number == next);
+        next += count;
+    }
+    cursor = UINT64_MAX - 1; /* of nobody: finds nobody, and that is all */
+    budget = 1000;
+    assert_int_equal(inventory->ops->arrivals(inventory, 1, &cursor, &budget, arrivals, PEOPLE), 0);
+    assert_true(budget > 0);
+}
+
+/* ---- the end ---- */
+
+static void a_failed_inventory_says_so_and_answers_nothing_more(void **state)
+{
+    (void)state;
+    sale(3, 0, false);
+    const struct inventory *inventory = maker->inventory(made);
+    struct inventory_port *port = port_of(0);
+    assert_false(inventory_failed(inventory));
+    maker->break_medium(made);
+    for (uint32_t tries = 0; tries < 2; tries++) {
+        struct inventory_request *request = port->ops->reserve(port);
+        assert_non_null(request);
+        *request = (struct inventory_request){ .tag = 1, .command = reserve(ANNA, 0, 1) };
+        port->ops->commit(port);
+        port->ops->flush(port);
+        maker->run(made, NOW);
+        assert_null(port->ops->collect(port));
+        assert_true(inventory_failed(inventory));
+        assert_int_equal(wins_stopped(), WINS_FAILED);
+    }
+    assert_int_equal(shown().counts.channel_free[0], 3); /* what is not durable is not shown */
+}
+
 #define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int inventory_suite_run(const struct inventory_suite_maker *implementation)
 {
@@ -346,6 +526,12 @@ int inventory_suite_run(const struct inventory_suite_maker *implementation)
         RULE(preheating_again_changes_nothing),
         RULE(a_full_port_refuses_and_every_request_gets_one_answer),
         RULE(what_was_told_is_still_true_after_a_restart),
+        RULE(the_board_shows_what_was_told),
+        RULE(while_wins_are_held_old_answers_and_other_commands_go_on),
+        RULE(whoever_was_told_a_number_is_found_with_it),
+        RULE(arrivals_come_in_the_order_of_their_numbers_over_restarts_too),
+        RULE(arrivals_cost_no_more_than_their_budget),
+        RULE(a_failed_inventory_says_so_and_answers_nothing_more),
     };
     maker = implementation;
     return cmocka_run_group_tests_name(implementation->name, tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/inventory_suite.h: the rules of the inventory seam (contract/inventory.h), run
- * unchanged against every implementation. Talks through ports only; the maker brings the inventory
- * to life and lets it work. */
+ * unchanged against every implementation. Knows the seam only; the maker brings the inventory to
+ * life and lets it work. */
 #ifndef STAMPEDE_TESTS_INVENTORY_SUITE_H
 #define STAMPEDE_TESTS_INVENTORY_SUITE_H
 
@@ -11,12 +11,16 @@ enum { INVENTORY_SUITE_PORTS = 2 };
 
 struct inventory_suite_maker {
     const char *name;
-    /* A fresh inventory with room for items 1 … 3, sales 1 … 2 and 200 tickets. */
+    /* A fresh inventory with INVENTORY_SUITE_PORTS ports and room for items 1 … 3, sales 1 … 2, 200 tickets
+     * and 100 arrivals. */
     void *(*open)(void);
     void (*close)(void *made);
-    struct inventory_port *(*port)(void *made, uint32_t index);
-    /* Server time is now_ms; returns when everything that was flushed has been answered. */
+    struct inventory *(*inventory)(void *made); /* until the next restart */
+    /* Server time is now_ms; returns when everything that was flushed has been answered, and the board shows
+     * it. */
     void (*run)(void *made, uint64_t now_ms);
+    /* Takes its medium away, for good. */
+    void (*break_medium)(void *made);
     /* Killed and started again; the ports are new. */
     void (*restart)(void *made);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/rooms.h"
+#include "funnel/room/rooms.h"
 
 #include <string.h>
 
@@ -21,13 +21,12 @@ struct room_shown {
 
 struct rooms {
     struct arena arena;
-    const struct board *board;
-    const struct places *places;
+    const struct inventory *inventory;
     uint32_t sales_max;
     struct room_shown *sales;
 };
 
-enum status rooms_open(struct rooms **out, const struct embedded *embedded, uint32_t sales_max)
+enum status rooms_open(struct rooms **out, const struct inventory *inventory, uint32_t sales_max)
 {
     struct arena arena;
     *out = NULL;
@@ -38,8 +37,7 @@ enum status rooms_open(struct rooms **out, const struct embedded *embedded, uint
     struct rooms *rooms = arena_take(&arena, 1, sizeof *rooms);
     rooms->sales = arena_take(&arena, sales_max, sizeof *rooms->sales);
     rooms->sales_max = sales_max;
-    rooms->board = embedded_board(embedded);
-    rooms->places = embedded_places(embedded);
+    rooms->inventory = inventory;
     rooms->arena = arena;
     *out = rooms;
     return STATUS_OK;
@@ -107,27 +105,11 @@ static bool view_read(const struct room_shown *shown, struct room_view *view)
     return true;
 }
 
-/* The row of a user, if it may be told. */
-static const struct place_row *row_find(const struct rooms *rooms, sale_id sale, user_id user)
-{
-    const uint64_t durable = atomic_load_explicit(&rooms->board->places_durable, memory_order_acquire);
-    const uint64_t row = places_find(rooms->places, sale, user);
-    return row < durable ? &rooms->places->rows[row] : NULL;
-}
-
-bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
-    const struct catalog_sale *sale, uint64_t now_ms, uint64_t open_ms)
+bool rooms_take_in(const struct rooms *rooms, sale_id sale, bool opened, uint64_t now_ms, uint64_t opens_ms)
 {
     struct board_room_update room;
-    struct board_update view;
-    if (now_ms + open_ms >= sale->start_ms)
-        return true;
-    if (board_read_room(rooms->board, sale->id, &room) && room.draw_done)
-        return true; /* it was open, whatever its gate is now */
-    for (uint32_t i = 0; i < sale->item_count; i++)
-        if (board_read(rooms->board, catalog->items[sale->first_item + i].id, &view))
-            return view.gate == GATE_OPENED; /* the same for all items of a sale */
-    return false;
+    return opened || now_ms >= opens_ms
+        || (board_read_room(rooms->inventory->board, sale, &room) && room.draw_done);
 }
 
 /* Nobody goes in before the draw is shown: a head without a draw is that of an earlier process. */
@@ -138,31 +120,27 @@ static bool is_again(const struct room_shown *shown, const struct board_room_upd
             || !atomic_load_explicit(&shown->viewed, memory_order_acquire));
 }
 
-bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms)
+bool rooms_is_ready(const struct rooms *rooms, sale_id sale)
 {
-    for (uint32_t i = 0; i < catalog->sale_count; i++) {
-        const struct catalog_sale *sale = &catalog->sales[i];
-        struct board_room_update room;
-        if (sale->waiting_room && sale->id < rooms->sales_max && now_ms < sale->end_ms
-            && board_read_room(rooms->board, sale->id, &room) && is_again(&rooms->sales[sale->id], &room)
-            && !atomic_load_explicit(&rooms->sales[sale->id].halted, memory_order_relaxed))
-            return false;
-    }
-    return true;
+    struct board_room_update room;
+    if (sale >= rooms->sales_max || !board_read_room(rooms->inventory->board, sale, &room))
+        return true;
+    const struct room_shown *shown = &rooms->sales[sale];
+    return !is_again(shown, &room) || atomic_load_explicit(&shown->halted, memory_order_relaxed);
 }
 
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing)
 {
+    const struct inventory *inventory = rooms->inventory;
     struct board_room_update room;
     *standing = (struct room_standing){ .state = ROOM_ABSENT };
-    if (sale >= rooms->sales_max || !board_read_room(rooms->board, sale, &room))
+    if (sale >= rooms->sales_max || !board_read_room(inventory->board, sale, &room))
         return;
-    const struct place_row *row = row_find(rooms, sale, user);
+    const bool entered = inventory->ops->arrival_find(inventory, sale, user, &standing->number);
     standing->arrived = room.arrived;
-    if (row == NULL)
+    if (!entered)
         return;
     const struct room_shown *shown = &rooms->sales[sale];
-    standing->number = row->number;
     standing->state = ROOM_EARLY;
     if (is_again(shown, &room)) {
         standing->state = ROOM_AGAIN;
@@ -175,7 +153,7 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
     }
     if (!view_read(shown, &standing->view))
         return;
-    const uint32_t place = room_place(&shown->draw, row->number);
+    const uint32_t place = room_place(&shown->draw, standing->number);
     if (place < room.head) {
         standing->state = ROOM_ADMITTED;
         return;
@@ -217,23 +195,18 @@ uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale)
 uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
     uint32_t count, uint64_t *cursor, uint32_t max, uint32_t *first, struct text *out)
 {
-    const uint64_t durable = atomic_load_explicit(&rooms->board->places_durable, memory_order_acquire);
-    uint64_t row = *cursor;
-    uint32_t marks = 0, looked = 0;
-    for (; row < durable && marks < max && looked < MARK_ROWS_MAX; row++, looked++) {
-        const struct place_row *found = &rooms->places->rows[row];
-        if (found->sale != sale)
-            continue;
-        if (found->number >= count) { /* came after the draw, and so did the rest */
-            row = durable;
-            break;
-        }
-        if (marks == 0)
-            *first = found->number;
-        text_hex64(out, room_mark(secret, sale, found->user));
-        marks++;
-    }
-    *cursor = row >= durable ? UINT64_MAX : row;
+    const struct inventory *inventory = rooms->inventory;
+    struct arrival arrivals[ROOM_MARKS_MAX];
+    uint32_t budget = MARK_ROWS_MAX, marks = 0;
+    invariant(max <= ROOM_MARKS_MAX);
+    const uint32_t found = inventory->ops->arrivals(inventory, sale, cursor, &budget, arrivals, max);
+    for (; marks < found && arrivals[marks].number < count; marks++)
+        text_hex64(out, room_mark(secret, sale, arrivals[marks].user));
+    if (marks > 0)
+        *first = arrivals[0].number;
+    /* Whoever has a higher number came after the draw, and so did the rest. */
+    if (marks < found || (found < max && budget > 0))
+        *cursor = UINT64_MAX;
     return marks;
 }
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/rooms.h: what the edges know about waiting rooms: the draw of each sale and how its line
- * moves. Who has which number, and the head, come from the inventory's own tables; together they
- * say where somebody stands, in a few hundred instructions and without a lock.
+/* funnel/room/rooms.h: what gateways know about waiting rooms: the draw of each sale and how its
+ * line moves. Who has which number, and the head, are the inventory's to tell; together they say
+ * where somebody stands, in a few hundred instructions and without a lock.
  * Threads: the desk writes (rooms_show…), any may look. A draw is written once, then shown, and
  * never changes. Memory: one arena at open. */
-#ifndef STAMPEDE_API_ROOMS_H
-#define STAMPEDE_API_ROOMS_H
+#ifndef STAMPEDE_FUNNEL_ROOM_ROOMS_H
+#define STAMPEDE_FUNNEL_ROOM_ROOMS_H
 
-#include "api/catalog.h"
 #include "base/text.h"
+#include "contract/inventory.h"
 #include "funnel/room/room.h"
-#include "inventory/embedded.h"
 
 struct rooms;
 MUST_CHECK enum status rooms_open(
-    struct rooms **rooms, const struct embedded *embedded, uint32_t sales_max);
+    struct rooms **rooms, const struct inventory *inventory, uint32_t sales_max);
 void rooms_close(struct rooms *rooms); /* accepts NULL */
 
 /* The desk. */
@@ -46,13 +45,18 @@ struct room_standing {
     uint64_t beacon_until_ms; /* ROOM_EARLY: so long the draw waits for its beacon; 0: it does not */
     struct room_view view;
 };
-/* Whether people may come in at `now_ms`: `open_ms` before the start, or as soon as somebody opened the
- * sale by hand. */
-bool rooms_take_in(const struct rooms *rooms, const struct catalog *catalog,
-    const struct catalog_sale *sale, uint64_t now_ms, uint64_t open_ms);
+/* When a room opens, so long before the start. */
+static inline uint64_t room_opens_ms(uint64_t start_ms, uint64_t before_ms)
+{
+    return start_ms > before_ms ? start_ms - before_ms : 0;
+}
+/* Whether people may come in: from `opens_ms` on, or as soon as somebody opened the sale by hand (`opened`
+ * now, or it shows that it was). */
+bool rooms_take_in(
+    const struct rooms *rooms, sale_id sale, bool opened, uint64_t now_ms, uint64_t opens_ms);
 /* False: for a moment after a restart, while the draw of a room that has let people in is worked out
  * again. */
-bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms);
+bool rooms_is_ready(const struct rooms *rooms, sale_id sale);
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
 /* False: not drawn yet. */
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
@@ -60,8 +64,10 @@ bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw,
 struct span rooms_beacon_value(const struct rooms *rooms, sale_id sale);
 /* Of a draw that is not made yet; 0: it does not wait. */
 uint64_t rooms_beacon_until_ms(const struct rooms *rooms, sale_id sale);
-/* Up to `max` marks of arrivals from row `*cursor` of the table on, as 16 hex digits each; looks at a
- * bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the number of marks. */
+/* Up to `max` marks (ROOM_MARKS_MAX at most) of the first `count` arrivals, from *cursor on, as 16 hex
+ * digits each; reads a bounded number of rows. *cursor moves on; UINT64_MAX: that was all. Answers the
+ * number of marks. */
+enum { ROOM_MARKS_MAX = 1024 };
 uint32_t rooms_marks(const struct rooms *rooms, sale_id sale, const uint8_t secret[ROOM_SECRET_BYTES],
     uint32_t count, uint64_t *cursor, uint32_t max, uint32_t *first, struct text *out);
 

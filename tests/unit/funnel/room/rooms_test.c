@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A million people in one waiting room: numbers, memory, the draw, positions, admission while people
  * leave, and all of it again after a restart. Through the real inventory with its journal. */
-#include "api/rooms.h"
+#include "funnel/room/rooms.h"
 
 #include "base/random.h"
+#include "inventory/embedded.h"
 #include "tests/unit/base/unit.h"
 
 #include <dirent.h>
@@ -50,7 +51,7 @@ static void inventory_open(void)
     struct embedded_report report;
     assert_int_equal(embedded_open(&embedded, &config, &report), STATUS_OK);
     port = embedded_port(embedded, 0, NULL);
-    assert_int_equal(rooms_open(&rooms, embedded, 4), STATUS_OK);
+    assert_int_equal(rooms_open(&rooms, embedded_inventory(embedded), 4), STATUS_OK);
 }
 
 static void inventory_close(void)
@@ -120,12 +121,16 @@ static void draw_show(uint32_t count)
     uint8_t secret[ROOM_SECRET_BYTES];
     struct room_chain chain;
     struct room_draw draw;
-    const struct places *places = embedded_places(embedded);
+    const struct inventory *inventory = embedded_inventory(embedded);
+    uint64_t cursor = 0;
+    uint32_t budget = UINT32_MAX;
+    struct arrival arrival;
     room_secret(&keys, SALE, secret);
     room_chain_begin(&chain, SALE);
-    for (uint64_t row = 0; chain.count < count; row++)
-        if (places->rows[row].sale == SALE)
-            room_chain_add(&chain, room_mark(secret, SALE, places->rows[row].user));
+    while (chain.count < count) {
+        assert_int_equal(inventory->ops->arrivals(inventory, SALE, &cursor, &budget, &arrival, 1), 1);
+        room_chain_add(&chain, room_mark(secret, SALE, arrival.user));
+    }
     room_draw_make(&draw, secret, SALE, &chain, SPAN_NONE);
     rooms_show_draw(rooms, SALE, &draw, &chain, SPAN_NONE);
 }
@@ -174,7 +179,7 @@ static void tables_protect(int how)
 static void looks_read_few_pages(void)
 {
     enum { LOOKS = 500 };
-    const struct places *places = embedded_places(embedded);
+    const struct places *places = &embedded_engine(embedded)->places;
     const struct sigaction counting = { .sa_sigaction = page_give, .sa_flags = SA_SIGINFO };
     struct sigaction before;
     uint32_t most = 0, sum = 0;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/host.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "gateway/routes.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+
+enum {
+    BATCH_BYTES = 1024 * 1024,
+    SYNC_WAIT_MS = 1000,
+    TURN_WAIT_MS = 50,
+};
+
+void loop_turn(void *self, uint64_t now_ms)
+{
+    const struct loop *loop = self;
+    struct inventory *hosted = loop->hosted;
+    routes_turn(loop->routes, now_ms);
+    if (hosted != NULL && hosted->ops->turn(hosted, clock_now_ms()))
+        wake_signal(loop->wake);
+    routes_collect(loop->routes);
+}
+
+static void sync_run(void *context)
+{
+    struct host *host = context;
+    metrics_thread_enter();
+    while (!atomic_load(&host->stop_sync)) {
+        if (!embedded_write(host->embedded))
+            wake_wait(embedded_sync_wake(host->embedded), SYNC_WAIT_MS);
+    }
+}
+
+static void inventory_run(void *context)
+{
+    struct host *host = context;
+    metrics_thread_enter();
+    while (!atomic_load(&host->stop_inventory)) {
+        if (!embedded_turn(host->embedded, clock_now_ms()))
+            wake_wait(&host->wake, TURN_WAIT_MS);
+    }
+}
+
+struct journal_config host_journal(const struct config *config, const struct data_folder *folder)
+{
+    return (struct journal_config){ .disk = folder->journal,
+        .data_id = folder->data_id,
+        .segment_bytes = config->segment_bytes,
+        .batch_bytes = BATCH_BYTES };
+}
+
+static void opened_log(const struct embedded_report *report, uint64_t took_ms)
+{
+    log_info("inventory",
+        "ready: position %" PRIu64 ", %" PRIu64 " records replayed after the snapshot at %" PRIu64
+        ", in %" PRIu64 " ms",
+        report->replay.end.lsn, report->replay.records, report->snapshot.lsn, took_ms);
+    if (report->replay.torn_bytes > 0)
+        log_warn("inventory",
+            "cut %" PRIu64 " bytes of a torn last batch: nobody was told of what was in it",
+            report->replay.torn_bytes);
+}
+
+enum status host_open(struct host *host, const struct config *config, const struct data_folder *folder,
+    const struct funnel_keys *keys, uint32_t ports, char error[CONFIG_ERROR])
+{
+    struct embedded_report report;
+    const struct embedded_config embedded = {
+        .journal = host_journal(config, folder),
+        .engine = { .items_max = (uint32_t)config->items_max,
+            .sales_max = (uint32_t)config->sales_max,
+            .tickets_max = config->tickets_max,
+            .places_max = config->room_places_max },
+        .filter_key = keys->filter,
+        .ports = ports,
+        .ring_slots = RING_SLOTS,
+    };
+    const uint64_t began = clock_monotonic_ns();
+    enum status status = wake_open(&host->wake);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "no descriptor for a wake-up");
+        return status;
+    }
+    status = embedded_open(&host->embedded, &embedded, &report);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "%.250s",
+            report.what[0] != 0 ? report.what : "the inventory can't be opened");
+        return status;
+    }
+    host->inventory = embedded_inventory(host->embedded);
+    clock_start(embedded_time_floor(host->embedded));
+    opened_log(&report, (clock_monotonic_ns() - began) / 1000000);
+    return STATUS_OK;
+}
+
+bool host_start(struct host *host, struct wake *loop)
+{
+    embedded_host(host->embedded, loop != NULL ? loop : &host->wake);
+    if (thread_start(&host->sync_thread, "journal", sync_run, host) != STATUS_OK)
+        return false;
+    return loop != NULL
+        || thread_start(&host->inventory_thread, "inventory", inventory_run, host) == STATUS_OK;
+}
+
+enum status host_housekeep(struct host *host)
+{
+    return embedded_housekeep(host->embedded);
+}
+
+void host_finish(
+    struct host *host, uint64_t give_up_ms, bool (*ended)(const void *context), const void *context)
+{
+    atomic_store(&host->stop_inventory, true);
+    wake_signal(&host->wake);
+    thread_join(&host->inventory_thread);
+    if (!host->sync_thread.started)
+        return; /* nothing could become durable */
+    while (!embedded_failed(host->embedded) && clock_now_ms() < give_up_ms) {
+        const bool more = embedded_turn(host->embedded, clock_now_ms());
+        if (ended(context) && embedded_idle(host->embedded))
+            break;
+        if (!more)
+            poll(NULL, 0, 1);
+    }
+}
+
+void host_stop(struct host *host)
+{
+    atomic_store(&host->stop_sync, true);
+    wake_signal(embedded_sync_wake(host->embedded));
+    thread_join(&host->sync_thread);
+    if (!embedded_failed(host->embedded) && embedded_idle(host->embedded)
+        && embedded_snapshot_now(host->embedded) != STATUS_OK)
+        log_warn("server", "no snapshot on shutdown: the next start replays more of the log");
+}
+
+void host_close(struct host *host)
+{
+    embedded_close(host->embedded);
+    if (host->wake.fd > 0)
+        wake_close(&host->wake);
+    host->embedded = NULL;
+    host->inventory = NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server/host.h: the inventory of this process: which one it is, and the threads that run it. Nobody above
+ * the seam (contract/inventory.h) knows what is chosen here.
+ * Embedded: the turns of the engine belong to the loop of edge 0 on few cores, else to a thread of its own;
+ * the journal is written by another. When the host stops, the thread of the caller takes the turns over.
+ * Thread: main, unless said otherwise. Errors: `error` says in one sentence why it can't be opened. */
+#ifndef STAMPEDE_SERVER_HOST_H
+#define STAMPEDE_SERVER_HOST_H
+
+#include "config/config.h"
+#include "config/data_folder.h"
+#include "contract/inventory.h"
+#include "edge/edge.h"
+#include "funnel/keys.h"
+#include "inventory/embedded.h"
+
+struct routes;
+
+struct host {
+    struct inventory *inventory; /* NULL: not open */
+    struct embedded *embedded;   /* the same, for what only server/ may know */
+    struct wake wake;            /* of inventory_thread */
+    struct thread inventory_thread, sync_thread;
+    _Atomic bool stop_inventory, stop_sync;
+};
+
+/* What one edge's loop does in each turn: the gateway's work, the inventory's if it is hosted here, and
+ * then the answers, so that a decision leaves in the turn that made it. */
+struct loop {
+    struct routes *routes;
+    struct inventory *hosted; /* NULL: has a thread of its own, or another loop */
+    struct wake *wake;        /* the loop's */
+};
+void loop_turn(void *loop, uint64_t now_ms); /* edge_handler.turn */
+
+/* Settings of the journal, for everybody who reads it. */
+struct journal_config host_journal(const struct config *config, const struct data_folder *folder);
+
+MUST_CHECK enum status host_open(struct host *host, const struct config *config,
+    const struct data_folder *folder, const struct funnel_keys *keys, uint32_t ports,
+    char error[CONFIG_ERROR]);
+/* `loop`: the wake-up of the edge whose loop hosts the inventory; NULL: a thread of its own does. */
+MUST_CHECK bool host_start(struct host *host, struct wake *loop);
+/* Housekeeper thread. A fault is logged where it happens, and the next round tries again. */
+MUST_CHECK enum status host_housekeep(struct host *host);
+
+/* When no edge runs any more: answers what is in flight until `ended` says that the other clients are done,
+ * or the time is over. */
+void host_finish(struct host *host, uint64_t give_up_ms, bool (*ended)(const void *context),
+    const void *context);
+/* When no client runs any more: ends the journal's thread and writes a snapshot, if nothing is in flight. */
+void host_stop(struct host *host);
+void host_close(struct host *host); /* accepts one that was never opened */
+
+#endif
