@@ -249,13 +249,12 @@ static enum status late_turn(struct cashier *cashier, const struct payment *paym
     status = cashier->config.unit(cashier->config.context, payment, &order, &outcome);
     const bool answered = status == STATUS_OK && outcome.answer != ANSWER_UNAVAILABLE
         && outcome.answer != ANSWER_TOO_POPULAR && outcome.answer != ANSWER_IN_PROGRESS;
-    const bool waits = !answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms;
-    if (waits && status == STATUS_BUSY) {
+    if (status == STATUS_BUSY) { /* however late it is: it may have its unit already */
         if (cashier->payments_look_ms > now_ms + CASHIER_LATE_AGAIN_MS)
             cashier->payments_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
         return STATUS_OK;
     }
-    if (waits)
+    if (!answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms)
         return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
     if (answered && (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED))
         return late_unit(cashier, payment, outcome.ticket, now_ms);

@@ -199,6 +199,8 @@ static void settle(struct world *world)
 {
     ticket_number number = world_below(world, world->model.ticket_count + 1);
     number -= number % 2; /* the others are moved by the order side */
+    if (number != 0 && world_order_is_ours(world, number))
+        return;
     if (number == 0)
         number = world_chance(world, 50) ? 0 : SIM_TICKETS + 1; /* nobody's */
     struct command command = { .type = COMMAND_SETTLE,

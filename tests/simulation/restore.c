@@ -61,7 +61,7 @@ bool world_payer_lost(const struct world *world, ticket_number ticket)
 /* What was told of a move is true if the log knows it. */
 static void moves_forget(struct world *world)
 {
-    for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket += 2) {
+    for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket++) {
         struct order order;
         world->moved[ticket] = ORDER_NONE;
         if (world->store->ops->order_by_ticket(world->store, ticket, &order) == STATUS_OK
@@ -90,11 +90,12 @@ static bool is_late_unit(const struct world *world, ticket_number ticket)
 /* What neither a provider nor late money explains, the shop was paid, and tells again. */
 static void shop_tells_again(struct world *world)
 {
-    for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket += 2) {
+    for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket++) {
         const struct model_ticket *row = &world->model.tickets[ticket];
         struct order after;
         uint8_t answer = MOVE_ANSWERS;
-        if (!world_payer_lost(world, ticket) || is_late_unit(world, ticket))
+        if (!world_order_is_ours(world, ticket) || !world_payer_lost(world, ticket)
+            || is_late_unit(world, ticket))
             continue;
         struct order_move move = { .ticket = ticket,
             .event = ORDER_EVENT_PAY,

@@ -49,7 +49,10 @@ void world_serve(struct world *world)
     struct inventory_port *port = &world->pump_port.port;
     const struct inventory_answer *answer;
     while ((answer = port->ops->collect(port)) != NULL) {
-        if (!stock_pump_answer(world->pump, world->now_ms, answer)
+        const bool late = late_money_answer(&world->late, answer);
+        if (late)
+            cashier_look(&world->cashier);
+        else if (!stock_pump_answer(world->pump, world->now_ms, answer)
             && !waitlist_answer(&world->waitlist, answer))
             violation("the line", "an answer for nobody");
     }

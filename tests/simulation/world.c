@@ -206,6 +206,7 @@ static void store_open(struct world *world)
     }
     if (status != STATUS_OK)
         violation("recovery", "the store does not open: %s (%s)", error, status_name(status));
+    providers_store(world);
 }
 
 static void orders_open(struct world *world)
@@ -231,6 +232,7 @@ static void orders_open(struct world *world)
             .port = &world->pump_port.port,
             .board = embedded_board(world->embedded),
             .window_ms = OFFER_WINDOW_MS });
+    providers_open(world);
     world->writer_progress = (struct order_writer_progress){ 0 };
     world->pump_progress = (struct stock_pump_progress){ 0 };
     status = order_writer_start(world->writer);

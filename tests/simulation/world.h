@@ -8,6 +8,8 @@
 #include "contract/payment.h"
 #include "funnel/door.h"
 #include "inventory/embedded.h"
+#include "orders/cashier.h"
+#include "orders/late_money.h"
 #include "orders/order_writer.h"
 #include "orders/stock_pump.h"
 #include "orders/waitlist.h"
@@ -31,17 +33,21 @@ static_assert(PUMP_PORT + 1 == SIM_PORTS, "one port for the pump");
 
 enum world_store { WORLD_STORE_MODEL, WORLD_STORE_SQLITE };
 
-enum { SIM_PAYMENTS = 256 };
+enum { SIM_PAYMENTS = 256, SIM_CALLS = 6 /* of the cashier under way */ };
 /* A payment as its provider knows it; nothing of ours can take that back. */
 struct sim_payment {
     ticket_number ticket;
     uint64_t amount, paid;
     uint8_t provider;
-    bool is_paid, is_closed, refunded;
+    bool is_known, is_paid, is_closed, refunded;
     bool is_away; /* the provider can't be reached and its callbacks are lost, until it is asked anew */
-    bool told;        /* the store has answered that it has the money */
-    uint64_t key;     /* of the unit that late money asks for */
-    uint32_t request; /* the model's, + 1 */
+    bool told;    /* the store has answered that it has the money */
+    uint64_t key; /* of the unit that late money asks for */
+};
+/* What a provider has said, and nobody has heard yet. */
+struct sim_call {
+    bool used;
+    struct provider_said said;
 };
 
 /* The pump's port: the model hears what the pump asks and is told. */
@@ -87,6 +93,9 @@ struct world {
     struct order_writer *writer;
     struct stock_pump *pump;
     struct waitlist waitlist;
+    struct cashier cashier;
+    struct late_money late;
+    struct sim_call calls[SIM_CALLS]; /* by the cashier's flight */
     struct order_writer_progress writer_progress;
     struct stock_pump_progress pump_progress;
 
@@ -166,6 +175,22 @@ void world_serve(struct world *world); /* the pump's port is emptied, free units
 void world_check_lines(const struct world *world);
 
 void world_look(struct world *world, ticket_number ticket); /* a commit whose answer a crash took */
+
+/* providers.c: the two providers, and what the cashier has of the world */
+void providers_store(struct world *world); /* a store was opened: what is learned in it is checked */
+void providers_open(struct world *world);  /* the process starts: the cashier */
+const char *provider_name(const struct sim_payment *row);
+void provider_reference(const struct world *world, const struct sim_payment *row,
+    char reference[REFERENCE_BYTES_MAX + 1]);
+struct provider_said provider_truth(const struct sim_payment *row);
+void provider_danger(struct world *world); /* the machine may lose its power within what follows */
+/* All of these: false: it did; this process is gone, and another one has started. */
+bool provider_survived(struct world *world, enum status status);
+bool provider_calls_back(
+    struct world *world, const struct sim_payment *row, const struct provider_said *said);
+bool provider_answers(struct world *world); /* what was said and not heard yet is heard */
+/* The ticket is moved by the order side: its number is odd, or late money has asked for it. */
+bool world_order_is_ours(const struct world *world, ticket_number ticket);
 
 /* payments.c */
 void world_pay(struct world *world); /* somebody pays, somebody tells, or the cashier works */
