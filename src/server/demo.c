@@ -77,11 +77,11 @@ static void demo_started(const struct config *config, uint16_t port, void *conte
         : config->address;
     printf("\n"
            "  storefront  http://%s:%u/\n"
-           "  console     http://%s:%u/admin/v1/sales\n"
+           "  admin API   http://%s:%u/admin/v1/\n"
            "              admin key: %s\n"
            "              try: STAMPEDE_ADMIN_KEY=… stampede admin sale list --url http://%s:%u\n"
-           "  the sale opens in half a minute; it is paid in a sandbox, without real money;\n"
-           "  Ctrl-C ends it all\n\n",
+           "  The sale opens in half a minute. Orders are paid in a sandbox, without real money.\n"
+           "  Ctrl-C stops the server.\n\n",
         host, port, host, port, demo->key, host, port);
     fflush(stdout);
 }

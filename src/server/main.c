@@ -15,7 +15,7 @@
 #include <string.h>
 
 #ifndef STAMPEDE_VERSION
-#define STAMPEDE_VERSION "0.1.0"
+#define STAMPEDE_VERSION "0.2.0"
 #endif
 
 struct verb {

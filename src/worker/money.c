@@ -18,7 +18,7 @@ static const char secret_name[] = "sandbox.secret";
 enum { TITLE_BYTES = NAME_BYTES_MAX + 1, DAY_MS = 24 * 60 * 60 * 1000 };
 
 static struct metric sandbox_on = { .name = "stampede_sandbox",
-    .help = "1 while the sandbox takes the payments: no real money moves.",
+    .help = "1 while the sandbox handles the payments: no real money moves.",
     .kind = METRIC_GAUGE };
 
 struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index)
