@@ -139,6 +139,9 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
     case COMMAND_ADMIT:
         text_format(out, ",\"sale\":%u", command_room(command));
         break;
+    case COMMAND_RECLAIM:
+        text_format(out, ",\"tickets\":%d", outcome->applied);
+        break;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:

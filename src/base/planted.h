@@ -65,6 +65,9 @@
     X(PLACE_FORGOTTEN, "places in the waiting room are not in the snapshot") \
     X(ADMIN_KEY_FORGOTTEN, "an admin command that is repeated with its key is done twice") \
     X(AUDIT_APART, "the audit row of a command is not written with it") \
+    X(RECLAIM_HELD, "reclaiming forgets tickets that are still held") \
+    X(RECLAIM_RUNNING_SALE, "reclaiming forgets keys while their sale runs") \
+    X(NUMBER_REPEATS, "a reclaimed row gives its old number again") \
     X(DRAW_TWICE, "whoever came since takes part in a second draw") \
     X(IDS_REPEAT_AFTER_RESTORE, "after a restore, numbers that were given before are given again")
 

@@ -50,8 +50,9 @@ struct board {
     struct board_flow *flows;      /* likewise */
     _Atomic uint32_t wins_stopped; /* enum wins_stopped */
     _Atomic uint64_t durable_lsn;
-    _Atomic uint64_t tickets; /* of config tickets_max, those that are used */
-    uint32_t sale_count;      /* of rooms; 0: there are none */
+    _Atomic uint64_t tickets;        /* of config tickets_max, those that are used */
+    _Atomic uint32_t buyers_percent; /* of the rows that count what users have */
+    uint32_t sale_count;             /* of rooms; 0: there are none */
     struct board_room *rooms;
     _Atomic uint64_t places_durable; /* rows of the table of places that may be told */
     uint64_t filter_mask;            /* bits − 1 */

@@ -31,7 +31,9 @@
     /* a user enters the waiting room of a sale */ \
     X(ARRIVE, "arrive") \
     /* from the start on: the draw, and how many may go in */ \
-    X(ADMIT, "admit")
+    X(ADMIT, "admit") \
+    /* forget returned tickets of sales that ended long ago */ \
+    X(RECLAIM, "reclaim")
 
 enum command_type {
 #define COMMAND(command, name) COMMAND_##command,
@@ -151,6 +153,13 @@ struct command_admit {
     sale_id sale;
     uint32_t head; /* places below this may go in; it never moves back */
 };
+/* Rows `from` … `from` + `rows` − 1 of the table of tickets are looked at. A ticket there is forgotten
+ * when it is returned, and its sale ended and its time to pay was over by `before_ms`. Its key is
+ * forgotten with it; its number is never given again. */
+struct command_reclaim {
+    uint64_t before_ms; /* not in the future */
+    uint32_t from, rows;
+};
 struct command_ask {
     user_id user;
     item_id item;
@@ -185,6 +194,7 @@ struct command {
         struct command_settle settle;
         struct command_arrive arrive;
         struct command_admit admit;
+        struct command_reclaim reclaim;
         struct command_ask ask;
     };
     struct command_origin origin; /* see command_has_origin */
@@ -240,7 +250,9 @@ struct command {
     /* a purchase: there is a draw, the user's moment is at again_ms */ \
     X(NOT_YOUR_MOMENT, "not-your-moment", NOT_YOUR_MOMENT) \
     /* RESERVE_REPEAT: there is no old answer */ \
-    X(NOTHING_TO_REPEAT, "nothing-to-repeat", NONE)
+    X(NOTHING_TO_REPEAT, "nothing-to-repeat", NONE) \
+    /* ASK_TICKET: it was returned, and COMMAND_RECLAIM took its row */ \
+    X(FORGOTTEN, "", UNKNOWN_ORDER)
 
 enum answer {
 #define ANSWER(answer, label, problem) ANSWER_##answer,
@@ -287,12 +299,14 @@ struct outcome {
         };
         struct command_sale terms; /* ASK_SALE */
     };
-    int32_t applied;   /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved */
+    int32_t applied; /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved; RECLAIM:
+                          tickets forgotten */
     uint32_t quantity; /* ASK_MINE, ASK_TICKET, SETTLE */
     uint32_t free;     /* SOLD_OUT: what was free in the channel */
     item_id item;      /* ASK_TICKET, SETTLE, REPEATED */
-    uint32_t number;   /* ARRIVE: the user's arrival number, from 0; ADMIT: the head */
-    uint8_t answer;    /* enum answer */
+    uint32_t number; /* ARRIVE: the user's arrival number, from 0; ADMIT: the head; RECLAIM: the row
+                          to go on with, 0: there are no more */
+    uint8_t answer;  /* enum answer */
     uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
     bool changed;  /* this command changed state and must be logged */
     bool repeated; /* the key was used before: this is the first outcome again, nothing changed */

@@ -28,6 +28,7 @@
  *               detail: who of them was served, a bit each
  *   ARRIVE      u32 sale, u64 user, u32 number                                                      26
  *   ADMIT       u32 sale, u32 head asked for, u32 head                                              22
+ *   RECLAIM     u64 before, u32 from, u32 rows, u32 tickets forgotten, u32 row to go on with        34
  *
  *   origin      of SALE, PREHEAT, GATE, USERS, ADJUST and MOVE, when an administrator gave the command:
  *               u64 key, u64 request, u8 size, size × u8 actor                              17 + size more
@@ -189,10 +190,11 @@ static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
         return;
     }
     invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST
-        || type == COMMAND_MOVE);
+        || type == COMMAND_MOVE || type == COMMAND_RECLAIM);
     invariant((outcome->ticket | outcome->unit_price | outcome->pay_by_ms | outcome->user) == 0);
     invariant(outcome->quantity == 0 && outcome->item == 0);
-    invariant(outcome->number == 0 || type == COMMAND_ARRIVE || type == COMMAND_ADMIT);
+    invariant(outcome->number == 0 || type == COMMAND_ARRIVE || type == COMMAND_ADMIT
+        || type == COMMAND_RECLAIM);
 }
 
 static bool origin_is_there(const struct command *command)
@@ -262,6 +264,13 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
     case COMMAND_ADMIT:
         at = put_u32(at, command->admit.sale);
         at = put_u32(at, command->admit.head);
+        at = put_u32(at, outcome->number);
+        break;
+    case COMMAND_RECLAIM:
+        at = put_u64(at, command->reclaim.before_ms);
+        at = put_u32(at, command->reclaim.from);
+        at = put_u32(at, command->reclaim.rows);
+        at = put_i32(at, outcome->applied);
         at = put_u32(at, outcome->number);
         break;
     case COMMAND_RESERVE:
@@ -463,6 +472,19 @@ static void take_settle(struct input *in, struct command_settle *settle, struct 
     require(in, (outcome->ticket == 0) == (outcome->detail == 0)); /* served: there is a ticket */
 }
 
+static void take_reclaim(struct input *in, struct command *command, struct outcome *outcome)
+{
+    struct command_reclaim *reclaim = &command->reclaim;
+    reclaim->before_ms = take_u64(in);
+    reclaim->from = take_u32(in);
+    reclaim->rows = take_u32(in);
+    outcome->applied = (int32_t)take_u32(in);
+    outcome->number = take_u32(in);
+    require(in, reclaim->before_ms <= command->time_ms);
+    require(in, reclaim->rows >= 1 && reclaim->rows <= RECLAIM_ROWS_MAX);
+    require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= reclaim->rows);
+}
+
 static void take_origin(struct input *in, struct command *command)
 {
     struct command_origin *origin = &command->origin;
@@ -535,6 +557,9 @@ static void take_by_type(struct input *in, struct command *command, struct outco
         command->admit.sale = take_id(in);
         command->admit.head = take_u32(in);
         outcome->number = take_u32(in);
+        break;
+    case COMMAND_RECLAIM:
+        take_reclaim(in, command, outcome);
         break;
     case COMMAND_RESERVE:
     case COMMAND_NONE:

@@ -18,7 +18,8 @@ typedef uint64_t ticket_number; /* never 0 */
 typedef uint64_t lsn_t;         /* position in the log; 0 is before the first record */
 typedef uint8_t channel_index;  /* 0 is the shop's own page, "web" */
 
-enum { CHANNEL_SAFETY = 255 }; /* as a place in MOVE and SETTLE: the safety stock */
+#define TICKET_NUMBER_MAX UINT32_MAX /* the inventory keeps numbers in 32 bits */
+enum { CHANNEL_SAFETY = 255 };       /* as a place in MOVE and SETTLE: the safety stock */
 
 enum gate { GATE_SCHEDULED, GATE_OPENED, GATE_PAUSED, GATE_ENDED };
 /* GATE_SCHEDULED: follows start and end. GATE_OPENED: opened by hand before its start, follows

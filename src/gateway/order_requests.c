@@ -201,7 +201,10 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         mine_complete(routes, &ask, outcome);
         return;
     }
-    if (outcome->answer != ANSWER_FOUND || outcome->user != ask.user) {
+    /* Of a ticket that the inventory has forgotten the database knows the order, and whose it is. It is
+     * over: there is nothing to wait for. */
+    const bool forgotten = outcome->answer == ANSWER_FORGOTTEN;
+    if (!forgotten && (outcome->answer != ANSWER_FOUND || outcome->user != ask.user)) {
         ask_refuse(routes, &ask, PROBLEM_UNKNOWN_ORDER);
         return;
     }
@@ -210,7 +213,7 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
         .user = ask.user,
         .ticket = outcome->ticket,
         .version_seen = ask.version_seen,
-        .until_ms = ask.wait_until_ms,
+        .until_ms = forgotten ? 0 : ask.wait_until_ms,
         .item = outcome->item,
         .quantity = outcome->quantity,
         .closing = ask.closing,

@@ -10,19 +10,21 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "contract/types.h"
+#include "inventory/slots.h"
 
 #include <stddef.h>
 
 enum {
     BUYER_USED_BITS = 27,
     BUYER_RETURNS_BITS = 5,
-    BUYER_RETURNS_MAX = (1 << BUYER_RETURNS_BITS) - 1
+    BUYER_RETURNS_MAX = (1 << BUYER_RETURNS_BITS) - 1,
+    BUYER_ROWS_PER_WIN = 2 /* a win may need a row for the item and one for the sale */
 };
 static_assert(UNITS_MAX < 1 << BUYER_USED_BITS, "a user can't have more than all units");
 
 struct buyer_row {
-    user_id user;
-    uint32_t scope;                        /* buyers_scope_… */
+    user_id user;                          /* of a free row: the next free one plus one; 0: none */
+    uint32_t scope;                        /* buyers_scope_…; 0: the row is free */
     uint32_t used : BUYER_USED_BITS;       /* units */
     uint32_t returns : BUYER_RETURNS_BITS; /* how often the user let the item go, or so often and more */
     uint32_t last;                         /* the latest ticket in this scope; 0: none */
@@ -36,9 +38,10 @@ static inline void buyer_use(struct buyer_row *row, uint32_t units)
 
 struct buyers {
     struct buyer_row *rows;
-    uint32_t *slots; /* row + 1, 0: empty */
-    uint64_t slot_count;
-    uint64_t count;
+    struct slots slots;
+    uint64_t rows_end; /* rows below this were used */
+    uint64_t free_count;
+    uint64_t free_head; /* the free row to be used next, plus one; 0: none */
     uint64_t capacity;
     struct hash_key key; /* of this table only: rows and their order do not depend on it */
 };
@@ -60,9 +63,16 @@ size_t buyers_bytes(uint64_t capacity);
 void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity);
 static inline uint64_t buyers_room(const struct buyers *buyers)
 {
-    return buyers->capacity - buyers->count;
+    return buyers->capacity - buyers->rows_end + buyers->free_count;
 }
 struct buyer_row *buyers_find(const struct buyers *buyers, uint32_t scope, user_id user); /* NULL: none */
 struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user_id user);
+/* A row that counts nothing any more; a new one may take its place. */
+void buyers_forget(struct buyers *buyers, struct buyer_row *row);
+
+/* As in tickets.h. */
+MUST_CHECK bool buyers_restore_row(struct buyers *buyers, const struct buyer_row *row);
+MUST_CHECK bool buyers_restore_end(struct buyers *buyers, uint64_t free_head);
+const char *buyers_check(const struct buyers *buyers);
 
 #endif

@@ -137,14 +137,24 @@ static lsn_t answer_position(
 {
     if (outcome->answer == ANSWER_IN_PROGRESS || outcome->answer == ANSWER_UNAVAILABLE)
         return 0;
-    if (outcome->answer == ANSWER_KEY_REUSED || command->type == COMMAND_ASK_SALE)
-        return journal_appended(embedded->journal); /* perhaps for another item, in another sale */
+    /* Perhaps it saw another item, another sale, or a sale that the item is not part of yet. */
+    if (outcome->answer == ANSWER_KEY_REUSED || outcome->answer == ANSWER_FORGOTTEN
+        || command->type == COMMAND_ASK_SALE || command_has_origin(command->type))
+        return journal_appended(embedded->journal);
     const item_id item = engine_command_item(command, outcome);
     if (item == 0 || item >= embedded->config.engine.items_max)
         return command->type < COMMAND_LOGGED_COUNT ? journal_appended(embedded->journal) : 0;
     const lsn_t item_lsn = embedded->item_lsn[item];
     const lsn_t sale_lsn = embedded->sale_lsn[embedded->engine.items[item].sale];
     return item_lsn > sale_lsn ? item_lsn : sale_lsn;
+}
+
+/* Keys of these sales may be forgotten: answers about them wait for the record. */
+static void sales_note_reclaim(struct embedded *embedded, uint64_t before_ms, lsn_t lsn)
+{
+    for (sale_id sale = 1; sale < embedded->config.engine.sales_max; sale++)
+        if (embedded->engine.sales[sale].defined && embedded->engine.sales[sale].end_ms <= before_ms)
+            embedded->sale_lsn[sale] = lsn;
 }
 
 static lsn_t change_log(
@@ -167,6 +177,8 @@ static lsn_t change_log(
         dirty_add_sale(embedded, command->gate.sale, lsn);
     else if (command->type == COMMAND_USERS)
         embedded->sale_lsn[command->users.sale] = lsn; /* decides, but does not show on the board */
+    else if (command->type == COMMAND_RECLAIM)
+        sales_note_reclaim(embedded, command->reclaim.before_ms, lsn);
     const sale_id room = command_room(command);
     if (room != 0)
         dirty_add_room(embedded, room);
@@ -251,6 +263,15 @@ static void batch_became_durable(struct embedded *embedded)
     rooms_show(embedded);
 }
 
+void embedded_show_tables(struct embedded *embedded)
+{
+    const struct engine *engine = &embedded->engine;
+    const uint64_t buyers = engine->buyers.capacity - buyers_room(&engine->buyers);
+    const uint64_t percent = buyers * 100 / engine->buyers.capacity;
+    atomic_store_explicit(&embedded->board.tickets, tickets_used(&engine->tickets), memory_order_relaxed);
+    atomic_store_explicit(&embedded->board.buyers_percent, (uint32_t)percent, memory_order_relaxed);
+}
+
 static void batch_seal(struct embedded *embedded)
 {
     if (journal_writing(embedded->journal))
@@ -267,8 +288,8 @@ static void batch_seal(struct embedded *embedded)
     }
     embedded->dirty_count = 0;
     rooms_seal(embedded);
-    embedded->tickets_sealed = embedded->engine.tickets.count;
-    atomic_store_explicit(&embedded->board.tickets, embedded->tickets_sealed, memory_order_relaxed);
+    embedded->tickets_sealed = embedded->engine.tickets.last;
+    embedded_show_tables(embedded);
     wake_signal(&embedded->sync);
 }
 
@@ -290,7 +311,7 @@ static void wins_stopped_show(struct embedded *embedded, bool no_disk)
     uint32_t stopped = atomic_load_explicit(&embedded->held, memory_order_relaxed);
     if (stopped == WINS_RUNNING && no_disk)
         stopped = WINS_NO_DISK;
-    if (stopped == WINS_RUNNING && tickets_full(&embedded->engine.tickets))
+    if (stopped == WINS_RUNNING && engine_full(&embedded->engine))
         stopped = WINS_FULL;
     if (atomic_load_explicit(&embedded->board.wins_stopped, memory_order_relaxed) != stopped)
         atomic_store_explicit(&embedded->board.wins_stopped, stopped, memory_order_relaxed);

@@ -21,10 +21,11 @@ static void board_fill(struct embedded *embedded)
         board_publish_room(&embedded->board, &room);
     }
     atomic_store(&embedded->board.places_durable, embedded->engine.places.count);
-    for (ticket_number number = 1; number <= embedded->engine.tickets.count; number++) {
-        const struct ticket_row *ticket = tickets_get(&embedded->engine.tickets, number);
-        board_add_buyer(&embedded->board, ticket->item, ticket->user);
-    }
+    const struct tickets *tickets = &embedded->engine.tickets;
+    for (uint64_t i = 0; i < tickets->rows_end; i++)
+        if (tickets->rows[i].number != 0)
+            board_add_buyer(&embedded->board, tickets->rows[i].item, tickets->rows[i].user);
+    embedded_show_tables(embedded);
 }
 
 enum status embedded_snapshot_now(struct embedded *embedded)
@@ -188,8 +189,7 @@ enum status embedded_open(
     if (status != STATUS_OK)
         goto fail;
     embedded->durable = journal_durable(embedded->journal);
-    embedded->tickets_sealed = embedded->tickets_durable = embedded->engine.tickets.count;
-    atomic_store_explicit(&embedded->board.tickets, embedded->tickets_durable, memory_order_relaxed);
+    embedded->tickets_sealed = embedded->tickets_durable = embedded->engine.tickets.last;
     embedded->places_sealed = embedded->engine.places.count;
     embedded->last_time_ms = planted(CLOCK_BACKWARDS) ? 0 : embedded->time_floor_ms;
     embedded->segments_seen = journal_segments_begun(embedded->journal);

@@ -69,7 +69,7 @@ struct embedded {
     lsn_t *item_lsn; /* last change of the item */
     lsn_t *sale_lsn;
     lsn_t durable;
-    uint64_t tickets_sealed, tickets_durable;
+    ticket_number tickets_sealed, tickets_durable; /* the last number */
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
     uint64_t segments_seen; /* housekeeper only */
@@ -78,5 +78,6 @@ struct embedded {
 
 extern const struct inventory_port_ops embedded_port_ops; /* embedded.c */
 extern const struct inventory_ops embedded_ops;           /* embedded_view.c */
+void embedded_show_tables(struct embedded *embedded);     /* embedded.c: how full they are */
 
 #endif

@@ -47,6 +47,7 @@ static const apply_function apply_table[] = {
     [COMMAND_SETTLE] = engine_apply_settle,
     [COMMAND_ARRIVE] = engine_apply_arrive,
     [COMMAND_ADMIT] = engine_apply_admit,
+    [COMMAND_RECLAIM] = engine_apply_reclaim,
     [COMMAND_ASK_MINE] = engine_ask_mine,
     [COMMAND_ASK_TICKET] = engine_ask_ticket,
     [COMMAND_ASK_COUNTS] = engine_ask_counts,
@@ -126,6 +127,7 @@ item_id engine_command_item(const struct command *command, const struct outcome 
     case COMMAND_USERS:
     case COMMAND_ARRIVE:
     case COMMAND_ADMIT:
+    case COMMAND_RECLAIM:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_SALE:
         break;
@@ -193,8 +195,10 @@ static const char *check_items(const struct engine *engine)
 /* Recounts held and sold from the tickets into scratch copies of the items. */
 static const char *check_tickets(const struct engine *engine, struct engine_item *recount)
 {
-    for (ticket_number number = 1; number <= engine->tickets.count; number++) {
-        const struct ticket_row *ticket = tickets_get(&engine->tickets, number);
+    for (uint64_t i = 0; i < engine->tickets.rows_end; i++) {
+        const struct ticket_row *ticket = &engine->tickets.rows[i];
+        if (ticket->number == 0)
+            continue; /* reclaimed */
         if (ticket->quantity == 0 || engine_item_find(engine, ticket->item) == NULL)
             return "a ticket without units or item";
         struct engine_item *item = &recount[ticket->item];
@@ -223,9 +227,9 @@ static const char *check_buyers(const struct engine *engine)
         return "no memory to check";
     buyers_create(&recount, &arena, engine->buyers.capacity);
     const char *wrong = NULL;
-    for (ticket_number number = 1; number <= engine->tickets.count; number++) {
-        const struct ticket_row *ticket = tickets_get(&engine->tickets, number);
-        if (ticket->state == TICKET_RETURNED)
+    for (uint64_t i = 0; i < engine->tickets.rows_end; i++) {
+        const struct ticket_row *ticket = &engine->tickets.rows[i];
+        if (ticket->number == 0 || ticket->state == TICKET_RETURNED)
             continue;
         buyers_find_or_add(&recount, buyers_scope_item(ticket->item), ticket->user)->used +=
             ticket->quantity;
@@ -233,7 +237,7 @@ static const char *check_buyers(const struct engine *engine)
         if (engine_sale_counts_users(&engine->sales[sale]))
             buyers_find_or_add(&recount, buyers_scope_sale(sale), ticket->user)->used += ticket->quantity;
     }
-    for (uint64_t i = 0; i < recount.count && wrong == NULL; i++) {
+    for (uint64_t i = 0; i < recount.rows_end && wrong == NULL; i++) {
         const struct buyer_row *counted = &recount.rows[i];
         const struct buyer_row *row = buyers_find(&engine->buyers, counted->scope, counted->user);
         const uint32_t limit = counted->scope < 1u << 16
@@ -244,7 +248,7 @@ static const char *check_buyers(const struct engine *engine)
         else if (limit != 0 && counted->used > limit)
             wrong = "I4: a user is over the limit";
     }
-    for (uint64_t i = 0; i < engine->buyers.count && wrong == NULL; i++) {
+    for (uint64_t i = 0; i < engine->buyers.rows_end && wrong == NULL; i++) {
         const struct buyer_row *row = &engine->buyers.rows[i];
         if (row->scope >= 1u << 17 || row->used == 0)
             continue;
@@ -267,6 +271,10 @@ const char *engine_check(const struct engine *engine)
         engine, arena_take(&arena, engine->config.items_max, sizeof(struct engine_item)));
     arena_close(&arena);
     if (wrong == NULL)
+        wrong = tickets_check(&engine->tickets);
+    if (wrong == NULL)
+        wrong = buyers_check(&engine->buyers);
+    if (wrong == NULL)
         wrong = check_buyers(engine);
     return wrong != NULL ? wrong : engine_check_places(engine);
 }
@@ -281,8 +289,11 @@ uint64_t engine_digest(const struct engine *engine)
     } parts[] = {
         { engine->sales, engine->config.sales_max * sizeof *engine->sales },
         { engine->items, engine->config.items_max * sizeof *engine->items },
-        { engine->tickets.rows, engine->tickets.count * sizeof *engine->tickets.rows },
-        { engine->buyers.rows, engine->buyers.count * sizeof *engine->buyers.rows },
+        { engine->tickets.rows, engine->tickets.rows_end * sizeof *engine->tickets.rows },
+        { &engine->tickets.last, sizeof engine->tickets.last },
+        { &engine->tickets.free_head, sizeof engine->tickets.free_head },
+        { engine->buyers.rows, engine->buyers.rows_end * sizeof *engine->buyers.rows },
+        { &engine->buyers.free_head, sizeof engine->buyers.free_head },
         { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
         { &engine->keys.count, sizeof engine->keys.count },
         { engine->keys.rows, COMMAND_KEYS_MAX * sizeof *engine->keys.rows },

@@ -97,6 +97,12 @@ void engine_close(struct engine *engine);
 void engine_apply(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome);
 
+/* No win finds room any more: of tickets, or of users. */
+static inline bool engine_full(const struct engine *engine)
+{
+    return tickets_full(&engine->tickets) || buyers_room(&engine->buyers) < BUYER_ROWS_PER_WIN;
+}
+
 /* The item a command is about, for publishing: 0 if it is a whole sale or none. */
 item_id engine_command_item(const struct command *command, const struct outcome *outcome);
 /* False: unknown. */

@@ -27,7 +27,9 @@ void engine_ask_ticket(
     (void)may_change;
     const struct ticket_row *ticket = tickets_get(&engine->tickets, command->ask.ticket);
     if (ticket == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_TICKET;
+        const bool forgotten = tickets_forgotten(&engine->tickets, command->ask.ticket);
+        outcome->answer = forgotten ? ANSWER_FORGOTTEN : ANSWER_UNKNOWN_TICKET;
+        outcome->ticket = forgotten ? command->ask.ticket : 0;
         return;
     }
     outcome->answer = ANSWER_FOUND;

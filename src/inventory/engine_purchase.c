@@ -167,7 +167,7 @@ static bool purchase_refused(const struct engine *engine, const struct command *
     }
     if (must_wait(engine, command, item, allowance, outcome))
         return true;
-    if (tickets_full(&engine->tickets) || buyers_room(&engine->buyers) < 2) {
+    if (engine_full(engine)) {
         outcome->answer = ANSWER_UNAVAILABLE;
         return true;
     }
@@ -316,8 +316,7 @@ static bool waiter_may(const struct engine *engine, const struct engine_item *it
     const struct engine_sale *sale = &engine->sales[item->sale];
     struct outcome limit = { 0 };
     if (waiter->user == 0 || waiter->quantity < 1 || waiter->quantity > QUANTITY_MAX
-        || tickets_full(&engine->tickets) || buyers_room(&engine->buyers) < 2
-        || !user_is_invited(engine, item, waiter->user))
+        || engine_full(engine) || !user_is_invited(engine, item, waiter->user))
         return false;
     if (waiter->key != 0 && tickets_find_key(&engine->tickets, waiter->key) != 0)
         return false;
@@ -359,13 +358,25 @@ static void waiters_serve(struct engine *engine, const struct command *command, 
     outcome->pay_by_ms = command->time_ms + asked->waiter_window_ms;
 }
 
+/* What was forgotten was returned: only that step was taken already. */
+static void settle_without_row(
+    const struct engine *engine, const struct command_settle *asked, struct outcome *outcome)
+{
+    if (!tickets_forgotten(&engine->tickets, asked->ticket))
+        outcome->answer = ANSWER_UNKNOWN_TICKET;
+    else if (asked->step == SETTLE_RETURN)
+        outcome->answer = ANSWER_UNCHANGED;
+    else
+        engine_conflict(outcome, CONFLICT_BAD_MOVE);
+}
+
 void engine_apply_settle(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
     const struct command_settle *asked = &command->settle;
     struct ticket_row *ticket = tickets_get(&engine->tickets, asked->ticket);
     if (ticket == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_TICKET;
+        settle_without_row(engine, asked, outcome);
         return;
     }
     outcome->item = ticket->item;

@@ -47,7 +47,7 @@ void engine_return_draw_begin(struct engine *engine, item_id id, channel_index c
     const uint32_t length_ms = engine->sales[item->sale].return_draw_ms;
     if (length_ms == 0)
         return;
-    const struct hash_key key = { item->draw_seed[channel], engine->tickets.count };
+    const struct hash_key key = { item->draw_seed[channel], engine->tickets.last };
     item->draw_seed[channel] = hash_siphash_pair(key, returned->key ^ now_ms, returned->user);
     item->draw_until_ms[channel] = now_ms + length_ms;
 }

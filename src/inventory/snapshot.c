@@ -12,14 +12,16 @@
 #include <string.h>
 
 enum {
-    HEADER_BYTES = 112,
-    FIRST_HEADER_BYTES = 104, /* version 1: without the keys */
+    HEADER_BYTES = 136,
+    FIRST_HEADER_BYTES = 104,  /* version 1: without the keys */
+    SECOND_HEADER_BYTES = 112, /* version 2: without what reclaiming needs */
     VERSION_AT = 8,
     SALE_BYTES = 57,
     FIRST_SALE_BYTES = 29, /* version 1: without the terms of returns */
     ITEM_BYTES = 84 + 16 * CHANNELS_MAX,
-    FIRST_ITEM_BYTES = 84,  /* version 1: without return draws */
-    FIRST_BUYER_BYTES = 20, /* version 1: without the cool-down */
+    FIRST_ITEM_BYTES = 84,    /* version 1: without return draws */
+    FIRST_BUYER_BYTES = 20,   /* version 1: without the cool-down */
+    SECOND_TICKET_BYTES = 28, /* up to version 2: without the number, which was the row's */
     ROOM_BYTES = 17,
     BUFFER_BYTES = 64 * 1024
 };
@@ -27,7 +29,9 @@ static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
 static const char temporary[] = "snapshot.tmp";
 
 /* Header: magic 8, version u32, sales u32, items u32, rooms u32, data id u64, lsn u64, time u64,
- * batch hash 32, tickets u64, buyers u64, places u64, keys ever noted u64 (from version 2 on). */
+ * batch hash 32, rows of tickets u64, rows of buyers u64, places u64, keys ever noted u64 (from version 2
+ * on), last ticket number u64, first free row of tickets u64, first free row of buyers u64 (from version 3
+ * on; plus one, 0: none). Free rows are written like the others. */
 
 /* A file written or read front to back through one buffer; writing, its checksum runs along. */
 struct stream {
@@ -140,6 +144,11 @@ static uint64_t places_kept(const struct engine *engine)
     return planted(PLACE_FORGOTTEN) ? 0 : engine->places.count;
 }
 
+static uint64_t buyers_kept(const struct engine *engine)
+{
+    return planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.rows_end;
+}
+
 static uint64_t keys_kept(uint64_t noted)
 {
     return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
@@ -165,10 +174,13 @@ static void put_header(struct stream *stream, const struct engine *engine, uint6
     bytes_put_u64(header + 32, position->lsn + (planted(SNAPSHOT_EARLY) ? 1 : 0));
     bytes_put_u64(header + 40, position->time_ms);
     memcpy(header + 48, position->hash, sizeof position->hash);
-    bytes_put_u64(header + 80, engine->tickets.count);
-    bytes_put_u64(header + 88, planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count);
+    bytes_put_u64(header + 80, engine->tickets.rows_end);
+    bytes_put_u64(header + 88, buyers_kept(engine));
     bytes_put_u64(header + 96, places_kept(engine));
     bytes_put_u64(header + 104, engine->keys.count);
+    bytes_put_u64(header + 112, engine->tickets.last);
+    bytes_put_u64(header + 120, engine->tickets.free_head);
+    bytes_put_u64(header + 128, buyers_kept(engine) == 0 ? 0 : engine->buyers.free_head);
     stream_put(stream, header, sizeof header);
 }
 
@@ -180,10 +192,9 @@ static void put_state(struct stream *stream, const struct engine *engine)
     for (item_id id = 1; id < engine->config.items_max; id++)
         if (engine->items[id].sale != 0)
             put_item(stream, id, &engine->items[id]);
-    for (uint64_t i = 0; i < engine->tickets.count; i++)
+    for (uint64_t i = 0; i < engine->tickets.rows_end; i++)
         stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
-    const uint64_t buyers = planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.count;
-    for (uint64_t i = 0; i < buyers; i++) {
+    for (uint64_t i = 0; i < buyers_kept(engine); i++) {
         struct buyer_row row = engine->buyers.rows[i];
         if (planted(COOLDOWN_FORGOTTEN))
             row.returns = 0;
@@ -277,8 +288,9 @@ done:
 struct header {
     uint32_t sales, items, rooms;
     uint64_t data_id, tickets, buyers, places, keys;
+    uint64_t last_ticket, free_ticket, free_buyer;
     struct journal_position position;
-    bool first; /* version 1: shorter rows */
+    bool first, second; /* up to version 1, up to version 2: shorter rows */
 };
 
 static enum status take_header(struct stream *stream, struct header *header)
@@ -292,7 +304,10 @@ static enum status take_header(struct stream *stream, struct header *header)
     const uint32_t version = bytes_get_u32(bytes + VERSION_AT);
     if (version == 0 || version > SNAPSHOT_VERSION)
         return STATUS_BAD_INPUT;
-    if (version > 1 && !stream_take(stream, bytes + FIRST_HEADER_BYTES, HEADER_BYTES - FIRST_HEADER_BYTES))
+    const size_t size = version == 1 ? FIRST_HEADER_BYTES
+        : version == 2               ? SECOND_HEADER_BYTES
+                                     : HEADER_BYTES;
+    if (!stream_take(stream, bytes + FIRST_HEADER_BYTES, size - FIRST_HEADER_BYTES))
         return stream->status;
     *header = (struct header){ .sales = bytes_get_u32(bytes + 12),
         .items = bytes_get_u32(bytes + 16),
@@ -302,7 +317,11 @@ static enum status take_header(struct stream *stream, struct header *header)
         .buyers = bytes_get_u64(bytes + 88),
         .places = bytes_get_u64(bytes + 96),
         .keys = bytes_get_u64(bytes + 104),
-        .first = version == 1 };
+        .last_ticket = bytes_get_u64(bytes + (version < 3 ? 80 : 112)), /* of old: as many as rows */
+        .free_ticket = bytes_get_u64(bytes + 120),
+        .free_buyer = bytes_get_u64(bytes + 128),
+        .first = version == 1,
+        .second = version <= 2 };
     header->position.lsn = bytes_get_u64(bytes + 32);
     header->position.time_ms = bytes_get_u64(bytes + 40);
     memcpy(header->position.hash, bytes + 48, sizeof header->position.hash);
@@ -412,6 +431,33 @@ static enum status take_keys(struct stream *stream, struct engine *engine, uint6
     return STATUS_OK;
 }
 
+static enum status take_tickets(struct stream *stream, struct engine *engine, const struct header *header)
+{
+    struct tickets *tickets = &engine->tickets;
+    for (uint64_t i = 0; i < header->tickets; i++) {
+        struct ticket_row row = { .number = (uint32_t)(i + 1) };
+        if (!stream_take(stream, &row, header->second ? SECOND_TICKET_BYTES : sizeof row))
+            return stream->status;
+        if (!tickets_restore_row(tickets, &row))
+            return STATUS_CORRUPT;
+    }
+    const uint64_t last = planted(TICKET_REUSED) ? tickets_used(tickets) / 2 : header->last_ticket;
+    const bool whole = tickets_restore_end(tickets, last, header->free_ticket);
+    return whole || planted(TICKET_REUSED) ? STATUS_OK : STATUS_CORRUPT;
+}
+
+static enum status take_buyers(struct stream *stream, struct engine *engine, const struct header *header)
+{
+    for (uint64_t i = 0; i < header->buyers; i++) {
+        struct buyer_row row = { .user = 0 };
+        if (!stream_take(stream, &row, header->first ? FIRST_BUYER_BYTES : sizeof row))
+            return stream->status;
+        if (!buyers_restore_row(&engine->buyers, &row))
+            return STATUS_CORRUPT;
+    }
+    return buyers_restore_end(&engine->buyers, header->free_buyer) ? STATUS_OK : STATUS_CORRUPT;
+}
+
 static enum status take_state(struct stream *stream, struct engine *engine, const struct header *header)
 {
     enum status status = STATUS_OK;
@@ -423,24 +469,11 @@ static enum status take_state(struct stream *stream, struct engine *engine, cons
         return status;
     if (header->tickets > engine->tickets.capacity || header->buyers > engine->buyers.capacity)
         return STATUS_FULL;
-    for (uint64_t i = 0; i < header->tickets; i++) {
-        struct ticket_row row;
-        if (!stream_take(stream, &row, sizeof row))
-            return stream->status;
-        if (row.state > TICKET_WRITTEN_OFF)
-            return STATUS_CORRUPT;
-        tickets_add(&engine->tickets, &row);
-    }
-    for (uint64_t i = 0; i < header->buyers; i++) {
-        struct buyer_row row = { .user = 0 };
-        if (!stream_take(stream, &row, header->first ? FIRST_BUYER_BYTES : sizeof row))
-            return stream->status;
-        *buyers_find_or_add(&engine->buyers, row.scope, row.user) = row;
-    }
+    status = take_tickets(stream, engine, header);
+    if (status == STATUS_OK)
+        status = take_buyers(stream, engine, header);
     for (uint32_t i = 0; i < header->rooms && status == STATUS_OK; i++)
         status = take_room(stream, engine);
-    if (planted(TICKET_REUSED))
-        engine->tickets.count = 0;
     if (status == STATUS_OK)
         status = take_places(stream, engine, header->places);
     return status == STATUS_OK ? take_keys(stream, engine, header->keys) : status;

@@ -1,62 +1,173 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/tickets.h"
 
-static_assert(sizeof(struct ticket_row) == 28, "the memory budget of a buyer counts on it");
+#include "base/planted.h"
+#include "base/random.h"
+
 static_assert(ITEMS_LIMIT <= 1 << 16, "item ids are kept in 16 bits");
 static_assert(QUANTITY_MAX <= UINT16_MAX, "quantities are kept in 16 bits");
 
-static uint64_t slots_for(uint64_t capacity)
-{
-    return capacity + capacity / 3 + 8;
-}
-
 size_t tickets_bytes(uint64_t capacity)
 {
-    return capacity * sizeof(struct ticket_row) + slots_for(capacity) * sizeof(uint32_t) + 128;
+    return capacity * sizeof(struct ticket_row) + 2 * slots_for(capacity) * sizeof(uint32_t) + 192;
 }
 
 void tickets_create(struct tickets *tickets, struct arena *arena, uint64_t capacity)
 {
     invariant(capacity > 0 && capacity < UINT32_MAX);
-    *tickets = (struct tickets){ .capacity = capacity, .key_slot_count = slots_for(capacity) };
+    *tickets = (struct tickets){ .capacity = capacity };
     tickets->rows = arena_take(arena, capacity, sizeof *tickets->rows);
-    tickets->key_slots = arena_take(arena, tickets->key_slot_count, sizeof *tickets->key_slots);
+    tickets->keys.count = tickets->numbers.count = slots_for(capacity);
+    tickets->keys.at = arena_take(arena, tickets->keys.count, sizeof *tickets->keys.at);
+    tickets->numbers.at = arena_take(arena, tickets->numbers.count, sizeof *tickets->numbers.at);
+    random_secret(&tickets->place, sizeof tickets->place);
 }
 
 /* Keys are keyed hashes already: their high bits are as good as random, nobody outside can
  * choose them. */
-static uint64_t key_slot(const struct tickets *tickets, uint64_t key)
+static uint64_t key_home(const void *table, uint32_t row)
 {
-    return (uint64_t)(((unsigned __int128)key * tickets->key_slot_count) >> 64);
+    const struct tickets *tickets = table;
+    return slots_home(&tickets->keys, tickets->rows[row].key);
+}
+
+static uint64_t number_home(const void *table, uint32_t row)
+{
+    const struct tickets *tickets = table;
+    return slots_home(&tickets->numbers, hash_place(tickets->place, tickets->rows[row].number, 0));
+}
+
+static bool row_is_moved(const struct tickets *tickets, const struct ticket_row *row)
+{
+    return row->number != (uint64_t)(row - tickets->rows) + 1;
+}
+
+static void row_index(struct tickets *tickets, const struct ticket_row *row)
+{
+    const uint32_t at = (uint32_t)(row - tickets->rows);
+    if (row->key != 0)
+        slots_put(&tickets->keys, key_home(tickets, at), at);
+    if (row_is_moved(tickets, row)) {
+        slots_put(&tickets->numbers, number_home(tickets, at), at);
+        tickets->moved++;
+    }
 }
 
 ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row)
 {
     invariant(!tickets_full(tickets));
-    tickets->rows[tickets->count] = *row;
-    const ticket_number number = ++tickets->count;
-    if (row->key != 0) {
-        uint64_t slot = key_slot(tickets, row->key);
-        while (tickets->key_slots[slot] != 0)
-            slot = slot + 1 == tickets->key_slot_count ? 0 : slot + 1;
-        tickets->key_slots[slot] = (uint32_t)number;
+    uint64_t at = tickets->rows_end;
+    ticket_number number = ++tickets->last;
+    if (tickets->free_head != 0) {
+        at = tickets->free_head - 1;
+        tickets->free_head = tickets->rows[at].user;
+        tickets->free_count--;
+        if (planted(NUMBER_REPEATS))
+            number = at + 1;
+    } else {
+        tickets->rows_end++;
     }
+    tickets->rows[at] = *row;
+    tickets->rows[at].number = (uint32_t)number;
+    row_index(tickets, &tickets->rows[at]);
     return number;
+}
+
+/* Its slot among the moved ones, or an empty one. */
+static uint64_t number_slot(const struct tickets *tickets, ticket_number number)
+{
+    uint64_t slot = slots_home(&tickets->numbers, hash_place(tickets->place, number, 0));
+    while (tickets->numbers.at[slot] != 0 && tickets->rows[tickets->numbers.at[slot] - 1].number != number)
+        slot = slots_next(&tickets->numbers, slot);
+    return slot;
 }
 
 struct ticket_row *tickets_get(const struct tickets *tickets, ticket_number number)
 {
-    return number == 0 || number > tickets->count ? NULL : &tickets->rows[number - 1];
+    if (number == 0 || number > tickets->last)
+        return NULL;
+    if (__builtin_expect(number <= tickets->rows_end && tickets->rows[number - 1].number == number, 1))
+        return &tickets->rows[number - 1];
+    if (tickets->moved == 0)
+        return NULL;
+    const uint32_t row = tickets->numbers.at[number_slot(tickets, number)];
+    return row == 0 ? NULL : &tickets->rows[row - 1];
+}
+
+/* The slot of a row with this key, or an empty one. */
+static uint64_t key_slot(const struct tickets *tickets, uint64_t key)
+{
+    uint64_t slot = slots_home(&tickets->keys, key);
+    while (tickets->keys.at[slot] != 0 && tickets->rows[tickets->keys.at[slot] - 1].key != key)
+        slot = slots_next(&tickets->keys, slot);
+    return slot;
 }
 
 ticket_number tickets_find_key(const struct tickets *tickets, uint64_t key)
 {
-    uint64_t slot = key_slot(tickets, key);
-    while (tickets->key_slots[slot] != 0) {
-        const ticket_number number = tickets->key_slots[slot];
-        if (tickets->rows[number - 1].key == key)
-            return number;
-        slot = slot + 1 == tickets->key_slot_count ? 0 : slot + 1;
+    const uint32_t row = tickets->keys.at[key_slot(tickets, key)];
+    return row == 0 ? 0 : tickets->rows[row - 1].number;
+}
+
+void tickets_forget(struct tickets *tickets, struct ticket_row *row)
+{
+    invariant(row->number != 0);
+    const uint64_t at = (uint64_t)(row - tickets->rows);
+    if (row->key != 0)
+        slots_remove(&tickets->keys, key_slot(tickets, row->key), key_home, tickets);
+    if (row_is_moved(tickets, row)) {
+        slots_remove(&tickets->numbers, number_slot(tickets, row->number), number_home, tickets);
+        tickets->moved--;
     }
-    return 0;
+    *row = (struct ticket_row){ .user = tickets->free_head };
+    tickets->free_head = at + 1;
+    tickets->free_count++;
+}
+
+bool tickets_restore_row(struct tickets *tickets, const struct ticket_row *row)
+{
+    if (tickets->rows_end == tickets->capacity || row->state > TICKET_WRITTEN_OFF)
+        return false;
+    struct ticket_row *kept = &tickets->rows[tickets->rows_end++];
+    *kept = *row;
+    if (row->number != 0)
+        row_index(tickets, kept);
+    else
+        tickets->free_count++;
+    return true;
+}
+
+/* The free rows are a chain through all of them. */
+static bool chain_is_whole(const struct tickets *tickets)
+{
+    uint64_t length = 0;
+    for (uint64_t next = tickets->free_head; next != 0; next = tickets->rows[next - 1].user)
+        if (next > tickets->rows_end || tickets->rows[next - 1].number != 0 || ++length > tickets->free_count)
+            return false;
+    return length == tickets->free_count;
+}
+
+bool tickets_restore_end(struct tickets *tickets, ticket_number last, uint64_t free_head)
+{
+    tickets->last = last;
+    tickets->free_head = free_head;
+    return last >= tickets_used(tickets) && last <= TICKET_NUMBER_MAX && chain_is_whole(tickets);
+}
+
+const char *tickets_check(const struct tickets *tickets)
+{
+    uint64_t used = 0;
+    for (uint64_t i = 0; i < tickets->rows_end; i++) {
+        const struct ticket_row *row = &tickets->rows[i];
+        if (row->number == 0)
+            continue;
+        used++;
+        if (tickets_get(tickets, row->number) != row)
+            return "I13: two tickets have one number, or a ticket can't be found by its own";
+        if (row->key != 0 && tickets_find_key(tickets, row->key) != row->number)
+            return "I8: a ticket can't be found by its key";
+    }
+    return used == tickets_used(tickets) && chain_is_whole(tickets)
+        ? NULL
+        : "free rows of tickets do not add up";
 }

@@ -1,44 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory/tickets.h: every win, in order, and the index from idempotency key to win. A ticket
- * number is its place in the table plus one: nothing to store, nothing to reuse.
- * Thread: inventory thread only. Memory: from the arena at create; 28 bytes a ticket and 5.4 for
- * its key.
+/* inventory/tickets.h: every win, and the index from idempotency key to win. Numbers count from one and
+ * are never given again. A ticket's row is the one of its number, until the first row is forgotten: from
+ * then on new tickets take forgotten rows, and are found by an index of their numbers.
+ * Thread: inventory thread only. Memory: from the arena at create; 32 bytes a ticket, 5.4 for its key,
+ * and 5.4 for its number where that is not the row's.
  * Errors: adding to a full table is a bug; ask tickets_full first. */
 #ifndef STAMPEDE_INVENTORY_TICKETS_H
 #define STAMPEDE_INVENTORY_TICKETS_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "contract/command.h"
+#include "inventory/slots.h"
 
 #include <stddef.h>
 
 struct ticket_row {
-    user_id user;
+    user_id user; /* of a free row: the next free one plus one; 0: none */
     uint64_t key;
     uint64_t pay_by_ms : 48;
     uint64_t item : 16;
     uint16_t quantity;
     uint8_t channel;
-    uint8_t state; /* enum ticket_state */
-} __attribute__((packed, aligned(4)));
+    uint8_t state;   /* enum ticket_state */
+    uint32_t number; /* 0: the row is free, all but `user` is 0 */
+};
+static_assert(sizeof(struct ticket_row) == 32, "the memory budget of a buyer counts on it");
 
 struct tickets {
     struct ticket_row *rows;
-    uint32_t *key_slots; /* ticket number, 0: empty */
-    uint64_t key_slot_count;
-    uint64_t count;
+    struct slots keys;
+    struct slots numbers; /* of tickets in other rows than that of their number */
+    uint64_t moved;       /* so many are in it */
+    uint64_t rows_end;    /* rows below this were used */
+    uint64_t free_count;
+    uint64_t free_head; /* the free row to be used next, plus one; 0: none */
+    ticket_number last; /* the latest number given */
     uint64_t capacity;
+    struct hash_key place; /* of this table only: rows and their order do not depend on it */
 };
 
 size_t tickets_bytes(uint64_t capacity); /* what tickets_create takes from the arena */
 void tickets_create(struct tickets *tickets, struct arena *arena, uint64_t capacity);
+static inline uint64_t tickets_used(const struct tickets *tickets)
+{
+    return tickets->rows_end - tickets->free_count;
+}
 static inline bool tickets_full(const struct tickets *tickets)
 {
-    return tickets->count == tickets->capacity;
+    return tickets_used(tickets) == tickets->capacity || tickets->last == TICKET_NUMBER_MAX;
 }
+/* Gives the row its number. */
 ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row);
-/* NULL: no such ticket. */
+/* NULL: no such ticket, or it is forgotten. */
 struct ticket_row *tickets_get(const struct tickets *tickets, ticket_number number);
 ticket_number tickets_find_key(const struct tickets *tickets, uint64_t key); /* 0: none */
+
+/* The ticket, its key and its row go; only its number stays used. */
+void tickets_forget(struct tickets *tickets, struct ticket_row *row);
+static inline bool tickets_forgotten(const struct tickets *tickets, ticket_number number)
+{
+    return number != 0 && number <= tickets->last && tickets_get(tickets, number) == NULL;
+}
+
+/* From a snapshot into a fresh table: first every row as it was, free ones too, then the rest. False:
+ * these can't be. */
+MUST_CHECK bool tickets_restore_row(struct tickets *tickets, const struct ticket_row *row);
+MUST_CHECK bool tickets_restore_end(struct tickets *tickets, ticket_number last, uint64_t free_head);
+
+const char *tickets_check(const struct tickets *tickets); /* slowly; NULL: fine, else what is wrong */
 
 #endif

@@ -109,11 +109,13 @@ static enum finding_code judge_state(const struct look_order *row, uint8_t state
 enum finding_code reconcile_judge_ticket(
     const struct look_order *row, const struct outcome *ticket, uint8_t *step)
 {
-    const bool known = ticket->answer == ANSWER_FOUND;
+    const bool known = ticket->answer == ANSWER_FOUND, forgotten = ticket->answer == ANSWER_FORGOTTEN;
     *step = 0;
     if (row == NULL)
-        return known ? FINDING_TICKET_WITHOUT_ORDER : FINDING_NONE;
+        return known || forgotten ? FINDING_TICKET_WITHOUT_ORDER : FINDING_NONE;
     const struct order *order = &row->order;
+    if (forgotten) /* only what was returned is */
+        return judge_state(row, TICKET_RETURNED, step);
     if (!known)
         return FINDING_ORDER_WITHOUT_TICKET;
     if (order->user != ticket->user || order->item != ticket->item || order->quantity != ticket->quantity)

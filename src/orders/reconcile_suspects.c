@@ -51,6 +51,15 @@ enum status reconcile_round_begin(struct reconcile *reconcile)
     return STATUS_OK;
 }
 
+static const char *ticket_text(const struct outcome *outcome)
+{
+    if (outcome->answer == ANSWER_FORGOTTEN)
+        return "returned and forgotten";
+    return outcome->answer == ANSWER_FOUND
+        ? ticket_state_name((enum ticket_state)(outcome->detail & 3))
+        : "none";
+}
+
 static void suspect_tell(struct reconcile *reconcile, const struct question *question,
     enum finding_code code, uint8_t step)
 {
@@ -75,8 +84,7 @@ static void suspect_tell(struct reconcile *reconcile, const struct question *que
         "number %llu, item %u: order %s, %u units at %llu; ticket %s, %u units at %llu",
         (unsigned long long)question->ticket, seed.item,
         row ? order_state_name((enum order_state)order->state) : "none", row ? order->quantity : 0,
-        row ? (unsigned long long)order->unit_price : 0,
-        known ? ticket_state_name((enum ticket_state)(outcome->detail & 3)) : "none",
+        row ? (unsigned long long)order->unit_price : 0, ticket_text(outcome),
         known ? outcome->quantity : 0, known ? (unsigned long long)outcome->unit_price : 0);
 }
 

@@ -92,7 +92,8 @@ static enum status tables_open(struct verify *verify, uint32_t bytes_per_ticket)
         return status;
     verify->segments = segments.files;
     verify->segment_bytes = segments.bytes;
-    uint64_t tickets = segments.bytes / bytes_per_ticket + snapshots.bytes / 28 + 1024;
+    uint64_t tickets =
+        segments.bytes / bytes_per_ticket + snapshots.bytes / sizeof(struct ticket_row) + 1024;
     if (tickets > TICKETS_MOST)
         tickets = TICKETS_MOST;
     uint64_t places =
@@ -102,16 +103,26 @@ static enum status tables_open(struct verify *verify, uint32_t bytes_per_ticket)
     verify->config = (struct engine_config){
         .items_max = ITEMS_LIMIT, .sales_max = SALES_LIMIT, .tickets_max = tickets, .places_max = places
     };
-    const size_t bytes = ITEMS_LIMIT * (sizeof *verify->items + sizeof *verify->at_counts) + tickets
-        + 1 + VERIFY_EVENTS_MAX * sizeof *verify->events + 4096;
+    const size_t bytes = ITEMS_LIMIT * (sizeof *verify->items + sizeof *verify->at_counts)
+        + VERIFY_EVENTS_MAX * sizeof *verify->events + 4096;
     status = arena_open(&verify->arena, bytes);
     if (status != STATUS_OK)
         return status;
     verify->items = arena_take(&verify->arena, ITEMS_LIMIT, sizeof *verify->items);
     verify->at_counts = arena_take(&verify->arena, ITEMS_LIMIT, sizeof *verify->at_counts);
     verify->events = arena_take(&verify->arena, VERIFY_EVENTS_MAX, sizeof *verify->events);
-    verify->marks = arena_take(&verify->arena, tickets + 1, 1);
     return STATUS_OK;
+}
+
+/* A mark for every number that was given or will be: those of the snapshot that replay begins with, and
+ * as many as the log has room for. */
+static enum status marks_open(struct verify *verify)
+{
+    verify->marks_end = verify->engine.tickets.last + verify->config.tickets_max + 1;
+    const enum status status = arena_open(&verify->marks_arena, verify->marks_end + 4096);
+    if (status == STATUS_OK)
+        verify->marks = arena_take(&verify->marks_arena, verify->marks_end, 1);
+    return status;
 }
 
 static enum status folder_open(struct verify *verify, uint32_t bytes_per_ticket, char error[CONFIG_ERROR])
@@ -182,9 +193,11 @@ static enum status start_choose(
 
 static void tickets_recount(struct verify *verify)
 {
-    verify->tickets = verify->engine.tickets.count;
-    for (ticket_number number = 1; number <= verify->tickets; number++)
-        verify->items[tickets_get(&verify->engine.tickets, number)->item].tickets++;
+    const struct tickets *tickets = &verify->engine.tickets;
+    verify->tickets = tickets->last;
+    for (uint64_t i = 0; i < tickets->rows_end; i++)
+        if (tickets->rows[i].number != 0)
+            verify->items[tickets->rows[i].item].tickets++;
 }
 
 /* Beside a running server: the end as it is now. What looks like damage there may be a batch on its
@@ -221,6 +234,9 @@ static enum status journal_verify(struct verify *verify)
      * hold. */
     arena_prefer_large_pages(&verify->engine.arena);
     tickets_recount(verify);
+    status = marks_open(verify);
+    if (status != STATUS_OK)
+        return status;
     verify->replay.engine = &verify->engine;
     verify->full_check_at = FIRST_FULL_CHECK;
     verify->progress_ns = clock_monotonic_ns();
@@ -305,6 +321,7 @@ static void run_close(struct verify *verify)
 {
     verify_store_close(verify);
     engine_close(&verify->engine);
+    arena_close(&verify->marks_arena);
     arena_close(&verify->arena);
     explicit_bzero(&verify->keys, sizeof verify->keys);
     data_folder_close(&verify->folder);

@@ -99,7 +99,7 @@ struct verify {
     struct engine engine;
     struct replay replay;
     struct journal_recovery recovery; /* its counts grow while records come */
-    struct arena arena;
+    struct arena arena, marks_arena;
     struct verify_check checks[VERIFY_CHECKS];
     struct verify_item *items; /* by id */
 
@@ -120,7 +120,8 @@ struct verify {
     lsn_t store_position;
     struct dead_letter *dead; /* by position, ascending */
     uint64_t orders;
-    uint8_t *marks; /* by ticket number */
+    uint8_t *marks; /* by ticket number, up to marks_end − 1 */
+    uint64_t marks_end;
 
     user_id user; /* 0: nobody */
     struct verify_event *events;

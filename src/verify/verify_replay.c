@@ -69,12 +69,12 @@ static void win_count(struct verify *verify, item_id id, uint64_t time_ms)
     item->tickets++;
 }
 
-static void tickets_check(struct verify *verify, uint32_t wins, lsn_t lsn)
+static void numbers_check(struct verify *verify, uint32_t wins, lsn_t lsn)
 {
     const ticket_number first = verify->replay.outcome.ticket;
     verify->checks[CHECK_NUMBERS].looked += wins;
     verify->tickets += wins;
-    if (first + wins != verify->tickets + 1 || verify->engine.tickets.count != verify->tickets)
+    if (first + wins != verify->tickets + 1 || verify->engine.tickets.last != verify->tickets)
         verify_fail(verify, CHECK_NUMBERS,
             "position %" PRIu64 ": ticket %" PRIu64 " where %" PRIu64 " comes next", lsn, first,
             verify->tickets - wins + 1);
@@ -230,7 +230,7 @@ static void dead_look(struct verify *verify, lsn_t lsn)
 {
     while (verify->dead_next < verify->dead_count && verify->dead[verify->dead_next].lsn <= lsn) {
         const struct dead_letter *letter = &verify->dead[verify->dead_next++];
-        if (letter->ticket <= verify->config.tickets_max)
+        if (letter->ticket < verify->marks_end)
             verify->marks[letter->ticket] |= MARK_DEAD;
         if (letter->lsn == lsn)
             for (uint32_t i = 0; i < outcome_wins(&verify->replay.command, &verify->replay.outcome); i++)
@@ -264,7 +264,7 @@ static void record_look(struct verify *verify, lsn_t lsn)
     const item_id item = engine_command_item(command, outcome);
     const uint32_t wins = outcome_wins(command, outcome);
     if (wins > 0)
-        tickets_check(verify, wins, lsn);
+        numbers_check(verify, wins, lsn);
     for (uint32_t i = 0; i < wins; i++)
         win_count(verify, item, command->time_ms);
     if (command->type == COMMAND_RESERVE)

@@ -61,8 +61,8 @@ static void difference_tell(
     verify_fail(verify, CHECK_SNAPSHOTS,
         "%s differs from the replay: %" PRIu64 " tickets and %" PRIu64
         " buyers, replay has %" PRIu64 " and %" PRIu64,
-        snapshot->name, other->tickets.count, other->buyers.count, engine->tickets.count,
-        engine->buyers.count);
+        snapshot->name, tickets_used(&other->tickets), other->buyers.rows_end,
+        tickets_used(&engine->tickets), engine->buyers.rows_end);
 }
 
 static void loaded_compare(struct verify *verify, const struct verify_snapshot *snapshot,

@@ -135,7 +135,7 @@ static enum status open_events_mark(struct comparison *comparison)
         store->ops->stock_events(store, comparison->events, OPEN_EVENTS_MAX, &count);
     for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
         const struct command_settle *settle = &comparison->events[i].settle;
-        if (settle->ticket <= verify->engine.tickets.count && settle->step < SETTLE_STEPS)
+        if (settle->ticket <= verify->engine.tickets.last && settle->step < SETTLE_STEPS)
             verify->marks[settle->ticket] |= marks[settle->step];
     }
     comparison->event_count = count;
@@ -149,7 +149,14 @@ static void order_missing(struct comparison *comparison, ticket_number number)
     const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, number);
     verify->checks[CHECK_ORDERS].looked++;
     if ((verify->marks[number] & MARK_DEAD) != 0) {
-        comparison->sums[ticket->item].excused = true;
+        if (ticket != NULL)
+            comparison->sums[ticket->item].excused = true;
+        return;
+    }
+    if (ticket == NULL) {
+        verify_fail(verify, CHECK_ORDERS,
+            "ticket %016" PRIx64 " (returned, and forgotten since) has no order and no dead letter",
+            funnel_ticket_id(&verify->keys, number));
         return;
     }
     verify_fail(verify, CHECK_ORDERS,
@@ -171,6 +178,8 @@ static bool order_was_extended(const struct verify *verify, ticket_number ticket
 static const char *order_row_wrong(const struct verify *verify, const struct order *order)
 {
     const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, order->ticket);
+    if (ticket == NULL)
+        return NULL; /* forgotten */
     if (order->user != ticket->user)
         return "user";
     if (order->item != ticket->item)
@@ -215,6 +224,8 @@ static void order_compare(struct comparison *comparison, const struct order *ord
     struct verify *verify = comparison->verify;
     const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, order->ticket);
     const uint8_t marks = verify->marks[order->ticket];
+    /* What is forgotten was returned. */
+    const uint8_t state = ticket == NULL ? TICKET_RETURNED : ticket->state;
     const uint64_t id = funnel_order_id(&verify->keys, order->ticket);
     const char *wrong = order_row_wrong(verify, order);
     verify->orders++;
@@ -223,12 +234,11 @@ static void order_compare(struct comparison *comparison, const struct order *ord
     if (wrong != NULL)
         verify_fail(
             verify, CHECK_ORDERS, "order %016" PRIx64 " has another %s than its ticket", id, wrong);
-    if ((marks & MARK_DEAD) == 0
-        && !order_state_fits((enum order_state)order->state, ticket->state, marks))
+    if ((marks & MARK_DEAD) == 0 && !order_state_fits((enum order_state)order->state, state, marks))
         verify_fail(verify, CHECK_ORDER_STATES, "order %016" PRIx64 " is %s, its ticket is %s", id,
             order->state < ORDER_STATES ? order_state_name((enum order_state)order->state) : "?",
-            ticket_state_name((enum ticket_state)ticket->state));
-    if (marks != 0)
+            ticket_state_name((enum ticket_state)state));
+    if (marks != 0 && ticket != NULL)
         comparison->sums[ticket->item].excused = true;
     if (order->item < ITEMS_LIMIT && (order->state == ORDER_PENDING || order->state == ORDER_PAID))
         comparison->sums[order->item].live += order->quantity;
@@ -237,13 +247,13 @@ static void order_compare(struct comparison *comparison, const struct order *ord
 static void order_take(struct comparison *comparison, const struct order *order)
 {
     struct verify *verify = comparison->verify;
-    if (order->ticket > verify->engine.tickets.count || order->ticket == 0) {
+    if (order->ticket > verify->engine.tickets.last || order->ticket == 0) {
         if (verify->running)
             return; /* written since we looked at the position */
         verify_fail(verify, CHECK_ORDERS,
             "order %016" PRIx64 " has no ticket in the log (number %" PRIu64
             ", the last one is %" PRIu64 ")",
-            funnel_order_id(&verify->keys, order->ticket), order->ticket, verify->engine.tickets.count);
+            funnel_order_id(&verify->keys, order->ticket), order->ticket, verify->engine.tickets.last);
         return;
     }
     while (comparison->expected > order->ticket)
@@ -257,7 +267,7 @@ static enum status orders_compare(struct comparison *comparison)
     struct order_store *store = comparison->verify->store;
     struct order_filter filter = { 0 };
     uint32_t count;
-    comparison->expected = comparison->verify->engine.tickets.count;
+    comparison->expected = comparison->verify->engine.tickets.last;
     do {
         const enum status status = store->ops->orders_list(
             store, &filter, comparison->orders, ORDERS_PER_READ, &count, &filter.before);

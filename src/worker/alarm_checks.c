@@ -9,8 +9,6 @@ static struct metric letters_open = { .name = "stampede_dead_letters_open",
     .help = "Dead letters that wait for a person.",
     .kind = METRIC_GAUGE };
 
-enum { TICKETS_ALARM_PERCENT = 80 };
-
 void desk_alarms_register(void)
 {
     metrics_register(&letters_open);
@@ -46,6 +44,21 @@ void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *p
         desk_letters_look(desk);
 }
 
+/* Both tables grow with wins; what of them can be reclaimed is no longer in them for long. */
+static void tickets_look(struct desk *desk, const struct board *board)
+{
+    const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
+    const uint64_t tickets_max = desk->config.config->tickets_max;
+    if (desk_tables_nearly_full(desk))
+        alarm_raise(ALARM_TICKETS, desk->now_ms,
+            "%llu of %llu tickets and %u %% of the rows of users are used: raise data.tickets_max "
+            "and restart before wins stop",
+            (unsigned long long)tickets, (unsigned long long)tickets_max,
+            atomic_load_explicit(&board->buyers_percent, memory_order_relaxed));
+    else
+        alarm_clear(ALARM_TICKETS);
+}
+
 void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
 {
     if (pump->refused > 0)
@@ -58,15 +71,7 @@ void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
         alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no space for the journal: wins are stopped");
     else
         alarm_clear(ALARM_DISK_FULL);
-    const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
-    const uint64_t tickets_max = desk->config.config->tickets_max;
-    if (tickets * 100 >= tickets_max * TICKETS_ALARM_PERCENT)
-        alarm_raise(ALARM_TICKETS, desk->now_ms,
-            "%llu of %llu tickets are used (returned ones included): raise data.tickets_max and "
-            "restart before wins stop",
-            (unsigned long long)tickets, (unsigned long long)tickets_max);
-    else
-        alarm_clear(ALARM_TICKETS);
+    tickets_look(desk, board);
 }
 
 /* Looks only while the alarm is up, and once at the start. */

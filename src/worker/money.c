@@ -159,7 +159,7 @@ enum status desk_payment_adopt(struct desk *desk, const char *provider, const ch
     if (!payment_reference_read(reference, &order_id, &attempt))
         return STATUS_NOT_FOUND;
     search.ticket = funnel_order_number(desk->config.keys, order_id);
-    if (search.ticket == 0 || search.ticket > desk->config.config->tickets_max)
+    if (search.ticket == 0 || search.ticket > TICKET_NUMBER_MAX)
         return STATUS_NOT_FOUND;
     const enum status status = store->ops->order_by_ticket(store, search.ticket, &order);
     if (status == STATUS_NOT_FOUND) {

@@ -75,8 +75,8 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
     text_literal(out, "}");
 }
 
-/* The edge has asked the inventory already: the ticket is this user's. Not in the store yet
- * means: being written. */
+/* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no item).
+ * Not in the store yet means: being written. */
 void desk_order_job(struct desk *desk, struct job *job)
 {
     struct order order;
@@ -92,7 +92,7 @@ void desk_order_job(struct desk *desk, struct job *job)
         job->result = JOB_NOT_YET;
         return;
     }
-    if (status == STATUS_OK && order.user != job->user) {
+    if (status == STATUS_OK ? order.user != job->user : job->item == 0) {
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
         return;
     }

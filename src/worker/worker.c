@@ -408,6 +408,7 @@ static uint32_t desk_turn(struct desk *desk)
         desk_report_look(desk);
         desk_alarms_refunds(desk);
     }
+    more |= desk_reclaim_turn(desk);
     const bool reconciling = desk_reconcile_turn(desk);
     more |= customers_turn(desk->config.customers, desk->config.store, desk->now_ms);
     desk_webhooks_turn(desk);
@@ -522,6 +523,7 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     desk->bans_stale = true;
     desk_bans_register();
     desk_alarms_register();
+    desk_reclaim_register();
     desk->wake.fd = -1;
     for (uint32_t edge = 0; edge < config->edges; edge++) {
         ring_create(&desk->urgent[edge], &arena, JOB_SLOTS, sizeof(struct job *));

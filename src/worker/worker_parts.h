@@ -78,6 +78,14 @@ struct desk_rooms {
     bool full_told;
 };
 
+/* Returned tickets of sales that ended long ago, when their table is nearly full (reclaim.c). */
+struct desk_reclaim {
+    bool running;     /* a pass through the table */
+    uint32_t from;    /* the row to go on with */
+    uint64_t next_ms; /* when to look again */
+    uint64_t pass;    /* forgotten in this pass */
+};
+
 /* Counts for the final reports of open sales. */
 enum { DESK_REPORT_MS = 3000 };
 struct desk_meter {
@@ -143,6 +151,7 @@ struct desk {
     struct desk_report report;
     struct desk_watch watch;
     struct desk_rooms rooms;
+    struct desk_reclaim reclaim;
     struct job *acting; /* the administrator's request at work; NULL: none */
     bool together;      /* its transaction is open (contract/admin_store.h) */
     uint64_t next_tag;
@@ -253,6 +262,11 @@ void desk_report_open(struct desk *desk, struct arena *arena);
 void desk_report_opened(struct desk *desk, const struct sale *sale); /* by hand, now */
 void desk_report_look(struct desk *desk);
 void desk_report_flush(struct desk *desk);
+
+/* reclaim.c */
+void desk_reclaim_register(void);
+bool desk_tables_nearly_full(const struct desk *desk);
+bool desk_reclaim_turn(struct desk *desk); /* true: there is more to do at once */
 
 /* alarm_checks.c */
 void desk_alarms_register(void);

@@ -202,7 +202,7 @@ static void settle(struct world *world)
     if (number != 0 && world_order_is_ours(world, number))
         return;
     if (number == 0)
-        number = world_chance(world, 50) ? 0 : SIM_TICKETS + 1; /* nobody's */
+        number = world_chance(world, 50) ? 0 : SIM_NUMBERS + 1; /* nobody's */
     struct command command = { .type = COMMAND_SETTLE,
         .settle = { .ticket = number,
             .step = world_chance(world, 2) ? SETTLE_STEPS : (uint8_t)world_below(world, SETTLE_STEPS),
@@ -338,6 +338,24 @@ static void room_act(struct world *world)
     (void)client_ask(world, port, &command);
 }
 
+/* The table of tickets is gone through: with little or no time to look back, so that it meets everything
+ * that a day would hide. */
+static void reclaim_act(struct world *world)
+{
+    struct command command = { .type = COMMAND_RECLAIM,
+        .reclaim = { .before_ms = world->engine_ms - world_below(world, 300),
+            .from = (uint32_t)world_below(world, world->model.rows_end + 2),
+            .rows = 1 + (uint32_t)world_below(world, 60) } };
+    if (world_chance(world, 40))
+        command.reclaim.from = 0;
+    if (world_chance(world, 5))
+        command.reclaim.before_ms += 1000000; /* the future */
+    if (world_chance(world, 5))
+        command.reclaim.rows = world_chance(world, 50) ? 0 : RECLAIM_ROWS_MAX + 1;
+    if (world->model.ticket_count + SIM_TICKETS < SIM_NUMBERS)
+        (void)client_ask(world, 0, &command);
+}
+
 /* Who gave it, and mostly a key. Lists of users have no audit row of their own each, so they stay out. */
 static void origin_fill(struct world *world, struct command *command)
 {
@@ -423,8 +441,10 @@ void client_act(struct world *world)
         room_act(world);
     else if (what < 90)
         settle(world);
-    else if (what < 93)
+    else if (what < 92)
         shop_again(world);
+    else if (what < 95)
+        reclaim_act(world);
     else
         shop_act(world);
 }

@@ -47,7 +47,7 @@ static ticket_number open_order(const struct model *model, user_id user, sale_id
 
 static bool tables_full(const struct model *model)
 {
-    return model->ticket_count == model->tickets_max || model->buyers_max - model->buyers < 2;
+    return model_tickets_kept(model) == model->tickets_max || model->buyers_max - model->buyers < 2;
 }
 
 static void expect_repeated(
@@ -189,6 +189,12 @@ static void expect_settle(const struct model *model, const struct command *comma
         return;
     }
     const struct model_ticket *ticket = &model->tickets[asked->ticket];
+    if (ticket->forgotten) { /* it was returned */
+        const bool again = asked->step == SETTLE_RETURN;
+        out->answer = again ? ANSWER_UNCHANGED : ANSWER_CONFLICT;
+        out->detail = again ? CONFLICT_NONE : CONFLICT_BAD_MOVE;
+        return;
+    }
     out->item = ticket->item;
     out->user = ticket->user;
     out->quantity = ticket->quantity;
@@ -521,6 +527,9 @@ void model_expect(const struct model *model, const struct command *command, stru
         break;
     case COMMAND_ADMIT:
         expect_admit(model, command, outcome);
+        break;
+    case COMMAND_RECLAIM:
+        model_expect_reclaim(model, command, outcome);
         break;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:

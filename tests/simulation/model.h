@@ -27,6 +27,7 @@ enum {
     SIM_TICKETS = 512,
     SIM_PLACES = 24, /* fewer than want one, so that the table is full now and then */
     SIM_LOG = 1536,
+    SIM_NUMBERS = SIM_LOG, /* of tickets: rows are used again, numbers are not */
     SIM_REQUESTS = 1536,
     SIM_OPEN = 256, /* requests that may still be logged or answered */
 };
@@ -57,7 +58,7 @@ struct model_ticket {
     uint32_t quantity;
     channel_index channel;
     uint8_t state;
-    bool told;
+    bool told, forgotten;
     lsn_t lsn;
 };
 struct model_request {
@@ -77,7 +78,11 @@ struct model {
     uint64_t time_ms; /* of the last record */
     struct model_sale sales[SIM_SALES];
     struct model_item items[SIM_ITEMS];
-    uint32_t ticket_count;
+    uint32_t ticket_count; /* the last number */
+    uint32_t rows_end;     /* of the engine's table of tickets: rows below this were used */
+    uint16_t row_ticket[SIM_TICKETS]; /* number; 0: free */
+    uint32_t free_count;
+    uint16_t free_rows[SIM_TICKETS];          /* the last one is used first */
     uint32_t tickets_max, buyers_max, buyers; /* rows that the engine has for users */
     uint32_t used[SIM_USERS][SIM_ITEMS], last[SIM_USERS][SIM_ITEMS];
     uint32_t used_sale[SIM_USERS][SIM_SALES];
@@ -93,10 +98,15 @@ struct model {
     uint32_t open[SIM_OPEN];         /* request indices, oldest first */
     uint32_t last_logged[SIM_PORTS]; /* the latest request of the port that is in the log, + 1 */
     uint64_t told_hash;
-    struct model_ticket tickets[SIM_TICKETS + 1];
+    struct model_ticket tickets[SIM_NUMBERS + 1];
     struct queue_record log[SIM_LOG + 1]; /* by LSN */
     struct model_request requests[SIM_REQUESTS];
 };
+
+static inline uint32_t model_tickets_kept(const struct model *model)
+{
+    return model->rows_end - model->free_count;
+}
 
 static inline bool model_invited(const struct model *model, uint32_t who, sale_id sale)
 {
@@ -146,6 +156,11 @@ void model_fold_terms(struct model_sale *sale, const struct command *command);
 void model_fold_let_go(struct model *model, const struct queue_record *record);
 /* After the waiters have had theirs. */
 void model_fold_draw(struct model *model, const struct queue_record *record, bool was_empty);
+
+/* model_reclaim.c: rows of returned tickets are used again. */
+void model_expect_reclaim(const struct model *model, const struct command *command, struct outcome *out);
+void model_fold_reclaim(struct model *model, const struct queue_record *record);
+void model_row_take(struct model *model, ticket_number number);
 
 void model_fold_room(struct model *model, const struct queue_record *record);
 void model_told_place(

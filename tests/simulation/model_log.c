@@ -113,6 +113,7 @@ static const char *broken_rule(const struct outcome *expected, const struct outc
     case ANSWER_UNKNOWN_SALE:
     case ANSWER_UNKNOWN_TICKET:
     case ANSWER_FOUND:
+    case ANSWER_FORGOTTEN:
     case ANSWERS:
         break;
     }
@@ -162,7 +163,10 @@ static void fold_ticket(struct model *model, const struct model_ticket *ticket)
     struct model_item *item = &model->items[ticket->item];
     const uint32_t who = user_index(ticket->user);
     const uint32_t number = ++model->ticket_count;
+    if (number > SIM_NUMBERS)
+        violation("harness", "the model's tables are too small");
     model->tickets[number] = *ticket;
+    model_row_take(model, number);
     item->free[ticket->channel] -= ticket->quantity;
     item->held += ticket->quantity;
     model->used[who][ticket->item] += ticket->quantity;
@@ -347,6 +351,7 @@ static item_id touched(const struct queue_record *record)
     case COMMAND_USERS:
     case COMMAND_ARRIVE:
     case COMMAND_ADMIT:
+    case COMMAND_RECLAIM:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
@@ -368,6 +373,8 @@ static void fold(struct model *model, const struct queue_record *record)
         fold_stock(model, record);
     else if (type == COMMAND_ARRIVE || type == COMMAND_ADMIT)
         model_fold_room(model, record);
+    else if (type == COMMAND_RECLAIM)
+        model_fold_reclaim(model, record);
     else
         fold_setup(model, &record->command);
     model->lsn = record->lsn;
@@ -400,7 +407,8 @@ void model_record(struct model *model, const struct queue_record *record, uint64
             record->lsn, model->time_ms, record->command.time_ms);
     model_expect(model, &record->command, &expected);
     if (!model_same_outcome(&expected, &record->outcome))
-        violation(broken_rule(&expected, &record->outcome),
+        violation(record->command.type == COMMAND_RECLAIM ? "I8 nothing is forgotten too early"
+                                                          : broken_rule(&expected, &record->outcome),
             "record %" PRIu64 " type %u: answer %u ticket %" PRIu64
             " applied %d, the rules say %u, %" PRIu64 ", %d",
             record->lsn, record->command.type, record->outcome.answer, record->outcome.ticket,
@@ -527,6 +535,9 @@ static void told_question(
             && (asked->ticket > model->ticket_count || model->tickets[asked->ticket].user != told->user))
             violation("I6 durable before told", "ticket %" PRIu64 " was shown too early or wrong",
                 asked->ticket);
+        if (told->answer == ANSWER_FORGOTTEN
+            && (asked->ticket > model->ticket_count || !model->tickets[asked->ticket].forgotten))
+            violation("I8 nothing is forgotten too early", "ticket %" PRIu64, asked->ticket);
         return;
     }
     if (told->answer != ANSWER_FOUND || !known || request->issued_at != request->durable_at

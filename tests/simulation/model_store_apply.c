@@ -460,7 +460,8 @@ enum status model_store_record(
         return apply_settle(model, record, reject);
     if (reject)
         return refuse(model, REFUSAL_UNKNOWN, "only a ticket can be rejected");
-    if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT)
+    if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT
+        || record->command.type == COMMAND_RECLAIM)
         return STATUS_OK;
     if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
         return apply_units(model, record);

@@ -61,6 +61,9 @@ bool model_same_wish(const struct command *a, const struct command *b)
         return a->arrive.sale == b->arrive.sale && a->arrive.user == b->arrive.user;
     case COMMAND_ADMIT:
         return a->admit.sale == b->admit.sale && a->admit.head == b->admit.head;
+    case COMMAND_RECLAIM:
+        return a->reclaim.before_ms == b->reclaim.before_ms && a->reclaim.from == b->reclaim.from
+            && a->reclaim.rows == b->reclaim.rows;
     case COMMAND_NONE:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:

@@ -218,7 +218,7 @@ void world_payments_search(struct world *world, bool refunded)
 
 static void check_refunds(const struct world *world)
 {
-    static uint8_t seen[SIM_PAYMENTS + SIM_TICKETS * 2];
+    static uint8_t seen[SIM_PAYMENTS + SIM_NUMBERS * 2];
     static struct refund list[REFUND_ROWS];
     uint32_t count = REFUND_ROWS;
     memset(seen, 0, sizeof seen);

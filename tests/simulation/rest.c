@@ -186,7 +186,7 @@ void world_check_rest(struct world *world)
 {
     uint32_t dead = 0, rejected = 0, letters = 0;
     uint64_t orders = 0;
-    static struct dead_letter letter_rows[SIM_TICKETS];
+    static struct dead_letter letter_rows[SIM_NUMBERS];
     world_check_state(world, "at rest", true);
     world_check_lines(world);
     for (ticket_number number = 1; number <= world->model.ticket_count; number++) {
@@ -201,7 +201,7 @@ void world_check_rest(struct world *world)
             "%u tickets, but %" PRIu64 " orders, %u rejected, %u dead letters",
             world->model.ticket_count, orders, rejected, dead);
     const enum status status =
-        world->store->ops->dead_letters(world->store, 0, DEAD_ANY, letter_rows, SIM_TICKETS, &letters);
+        world->store->ops->dead_letters(world->store, 0, DEAD_ANY, letter_rows, SIM_NUMBERS, &letters);
     if (status != STATUS_OK || letters != dead)
         violation("I5 every win is an order",
             "%u dead letters, expected %u; the last: record %" PRIu64 ": %s", letters, dead,
@@ -310,7 +310,7 @@ void world_sweep(struct world *world)
                 world->now_ms = SWEEP_DRAW_MS /* draws are over */
                     + (world->now_ms > world->engine_ms ? world->now_ms : world->engine_ms);
                 sweep_channel(world, id, channel);
-                const bool full = model->ticket_count == model->tickets_max
+                const bool full = model_tickets_kept(model) == model->tickets_max
                     || model->buyers_max - model->buyers < 2
                     || model->request_count + 64 > SIM_REQUESTS;
                 if (model->items[id].free[channel] > 0 && !full && someone_may(world, id))

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLLOW_RECORDS = 64, OPEN_TRIES_MAX = 200 };
+enum { FOLLOW_RECORDS = 64, OPEN_TRIES_MAX = 200, SOON_OVER_MS = 800 };
 
 void world_create(struct world *world)
 {
@@ -42,8 +42,9 @@ static void shadow_reset(struct world *world)
 {
     struct engine *shadow = &world->shadow;
     memset(shadow->arena.base, 0, shadow->arena.used);
-    shadow->tickets.count = 0;
-    shadow->buyers.count = 0;
+    struct tickets *tickets = &shadow->tickets;
+    tickets->moved = tickets->rows_end = tickets->free_count = tickets->free_head = tickets->last = 0;
+    shadow->buyers.rows_end = shadow->buyers.free_count = shadow->buyers.free_head = 0;
     shadow->places.count = 0;
     shadow->keys.count = 0;
     shadow->tickets.capacity = world->model.tickets_max;
@@ -384,6 +385,9 @@ static void item_choose(struct world *world, item_id id)
         .safety = (uint32_t)world_below(world, 4) };
     if (world->bursts)
         wish->limit_per_user = 0;
+    const struct command_sale *sale = &world->sale_wish[wish->sale];
+    if (sale->end_ms < sale->start_ms + SOON_OVER_MS)
+        wish->pay_window_ms = 1 + (uint32_t)world_below(world, 400);
     wish->total = wish->locked + wish->sold_before + wish->safety;
     for (uint32_t i = 0; i < world->channel_count; i++) {
         wish->channel_units[i] = (uint32_t)world_below(world, world->bursts ? 200 : 14);
@@ -414,6 +418,8 @@ static void sale_choose(struct world *world)
             .cooldown_s = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 2)) : 0,
             .return_draw_ms = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 300)) : 0,
             .start_draw_ms = world_chance(world, 50) ? (uint16_t)(1 + world_below(world, 300)) : 0 };
+        if (id == 2 && world_chance(world, 40)) /* soon over: its returned tickets can be reclaimed */
+            world->sale_wish[id].end_ms = start_ms + 1 + world_below(world, SOON_OVER_MS - 1);
     }
     for (item_id id = 1; id <= world->item_count; id++)
         item_choose(world, id);

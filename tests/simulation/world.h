@@ -105,7 +105,7 @@ struct world {
     struct sim_queue sim_queue;
 
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
-    uint8_t moved[SIM_TICKETS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
+    uint8_t moved[SIM_NUMBERS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
 
     bool backup_there;      /* sim_vfs_keep has one */
     uint64_t place_id_last; /* of all places that were told */

@@ -335,6 +335,7 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
     case COMMAND_SETTLE:
     case COMMAND_ARRIVE:
     case COMMAND_ADMIT:
+    case COMMAND_RECLAIM:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_MINE:
     case COMMAND_ASK_TICKET:
@@ -364,6 +365,8 @@ enum status sqlite_apply_record(
         return sqlite_recover_room(batch, record->command.arrive.sale);
     if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT)
         return STATUS_OK; /* the line is the inventory's; orders have nothing to do with it */
+    if (record->command.type == COMMAND_RECLAIM)
+        return STATUS_OK; /* the inventory forgets tickets; their orders stay */
     if (record->command.type == COMMAND_ADJUST)
         return apply_adjust(batch, record);
     if (record->command.type == COMMAND_MOVE)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 19, PLAIN_SAMPLES = 11, SALE_OF_RETURNS = 17, SETTLE_LET_GO = 18 };
+enum { SAMPLES = 20, PLAIN_SAMPLES = 11, SALE_OF_RETURNS = 17, SETTLE_LET_GO = 18, RECLAIM = 19 };
 
 static void sample_settle(uint32_t which, struct command *command, struct outcome *outcome)
 {
@@ -140,6 +140,14 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         command->admit = (struct command_admit){ .sale = 7, .head = UINT32_MAX };
         outcome->number = 8;
         break;
+    case RECLAIM:
+        command->type = COMMAND_RECLAIM;
+        command->reclaim = (struct command_reclaim){
+            .before_ms = command->time_ms, .from = UINT32_MAX, .rows = RECLAIM_ROWS_MAX
+        };
+        outcome->applied = RECLAIM_ROWS_MAX;
+        outcome->number = UINT32_MAX;
+        break;
     default:
         sample_settle(which, command, outcome);
     }
@@ -172,7 +180,7 @@ static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
         69 + 20 * WAITERS_PER_RETURN, 26, 22, 35 + 81, 82 + 17, 15 + 81,
-        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40 };
+        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40, 34 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;
@@ -343,16 +351,20 @@ static void values_one_past_their_range_are_refused(void **state)
         { 7, 18, 1, SETTLE_STEPS - 1, SETTLE_STEPS },                   /* step */
         { 7, 19, 1, CHANNELS_MAX - 1, CHANNELS_MAX },                   /* to */
         { 7, 32, 4, QUANTITY_MAX, QUANTITY_MAX + 1 },                   /* quantity */
-        { 7, 9, 1, 0, 1 },                                        /* served, but nobody waited */
-        { 8, 9, 1, 15, 16 },                                      /* served: the fifth of four */
-        { 8, 9, 1, 1, 0 },                                        /* nobody, but a ticket */
-        { 3, 8, 1, ANSWER_DONE, ANSWER_DONE | 0x80 },             /* an origin that is not there */
-        { 7, 8, 1, ANSWER_DONE, ANSWER_DONE | 0x80 },             /* an origin of a settle */
-        { 12, 82, 8, 1, 0 },                                      /* neither key nor actor */
-        { 13, 23, 8, 0, 1 },                                      /* a request without a key */
-        { 15, 39, 1, ACTOR_BYTES_MAX, ACTOR_BYTES_MAX + 1 },      /* the name's size */
-        { 15, 40, 1, 'm', 0 },                                    /* a name that ends early */
-        { 8, 68, 1, WAITERS_PER_RETURN, WAITERS_PER_RETURN + 1 }, /* count */
+        { 7, 9, 1, 0, 1 },                                   /* served, but nobody waited */
+        { 8, 9, 1, 15, 16 },                                 /* served: the fifth of four */
+        { 8, 9, 1, 1, 0 },                                   /* nobody, but a ticket */
+        { 3, 8, 1, ANSWER_DONE, ANSWER_DONE | 0x80 },        /* an origin that is not there */
+        { 7, 8, 1, ANSWER_DONE, ANSWER_DONE | 0x80 },        /* an origin of a settle */
+        { 12, 82, 8, 1, 0 },                                 /* neither key nor actor */
+        { 13, 23, 8, 0, 1 },                                 /* a request without a key */
+        { 15, 39, 1, ACTOR_BYTES_MAX, ACTOR_BYTES_MAX + 1 }, /* the name's size */
+        { 15, 40, 1, 'm', 0 },                               /* a name that ends early */
+        { RECLAIM, 10, 8, UINT64_C(1700000000123), UINT64_C(1700000000124) }, /* before: the future */
+        { RECLAIM, 22, 4, RECLAIM_ROWS_MAX, RECLAIM_ROWS_MAX + 1 },           /* rows */
+        { RECLAIM, 26, 4, RECLAIM_ROWS_MAX, RECLAIM_ROWS_MAX + 1 },           /* forgotten */
+        { RECLAIM, 26, 4, 1, 0 },                                             /* forgotten */
+        { 8, 68, 1, WAITERS_PER_RETURN, WAITERS_PER_RETURN + 1 },             /* count */
     };
     (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {

@@ -133,18 +133,20 @@ static void a_snapshot_of_another_version_is_passed_over(void **state)
     assert_int_equal(where.lsn, 1);
 }
 
-/* As version 1 wrote it: no keys, no terms of returns, no draws, no cool-downs. */
-static uint64_t as_first_version(const uint8_t *bytes, uint64_t size, uint8_t *out)
+/* As older versions wrote it. 1: no keys, no terms of returns, no draws, no cool-downs. Up to 2: rows of
+ * tickets without their numbers, no free rows. */
+static uint64_t as_version(uint32_t version, const uint8_t *bytes, uint64_t size, uint8_t *out)
 {
     const uint64_t buyers = bytes_get_u64(bytes + 88);
+    const bool first = version == 1;
     const struct {
         uint64_t count, kept, dropped;
     } parts[] = {
-        { 1, 104, 8 },
-        { bytes_get_u32(bytes + 12), 29, 28 },
-        { bytes_get_u32(bytes + 16), 84, 128 },
-        { bytes_get_u64(bytes + 80), sizeof(struct ticket_row), 0 },
-        { buyers, 20, 4 },
+        { 1, first ? 104 : 112, first ? 32 : 24 },
+        { bytes_get_u32(bytes + 12), first ? 29 : 57, first ? 28 : 0 },
+        { bytes_get_u32(bytes + 16), first ? 84 : 212, first ? 128 : 0 },
+        { bytes_get_u64(bytes + 80), 28, 4 },
+        { buyers, first ? 20 : 24, first ? 4 : 0 },
     };
     uint64_t from = 0, to = 0;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
@@ -158,18 +160,19 @@ static uint64_t as_first_version(const uint8_t *bytes, uint64_t size, uint8_t *o
     return to + size - from;
 }
 
-static void a_snapshot_of_the_first_version_is_read(void **state)
+static void an_older_version_is_read(uint32_t version)
 {
-    (void)state;
     char name[DISK_NAME_MAX];
     uint8_t written[4096], bytes[4096];
+    assert_int_equal(kit_buy(&kit, ANNA, 4, 2), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, BERT, 5, 1), ANSWER_WON);
     fill_and_write(1);
     name_of(name, 1);
     const uint64_t size_written = memory_disk_size(disk, name);
     assert_in_range(size_written, 1, sizeof written);
     memory_disk_peek(disk, name, 0, written, size_written);
-    const uint64_t size = as_first_version(written, size_written, bytes);
-    bytes_put_u32(bytes + 8, 1);
+    const uint64_t size = as_version(version, written, size_written, bytes);
+    bytes_put_u32(bytes + 8, version);
     bytes_put_u32(bytes + size - 4, hash_crc32c(0, bytes, size - 4));
     disk_file file;
     assert_int_equal(disk->ops->remove(disk, name), STATUS_OK);
@@ -178,6 +181,48 @@ static void a_snapshot_of_the_first_version_is_read(void **state)
     disk->ops->close(disk, file);
     assert_int_equal(load(), STATUS_OK);
     assert_int_equal(where.lsn, 1);
+    assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
+    assert_null(engine_check(&loaded));
+}
+
+static void a_snapshot_of_the_first_version_is_read(void **state)
+{
+    (void)state;
+    an_older_version_is_read(1);
+}
+
+static void a_snapshot_of_the_second_version_is_read(void **state)
+{
+    (void)state;
+    an_older_version_is_read(2);
+}
+
+static void what_was_reclaimed_stays_so_and_rows_go_on_alike(void **state)
+{
+    (void)state;
+    const struct command reclaim = { .type = COMMAND_RECLAIM,
+        .reclaim = { .before_ms = 9000, .rows = RECLAIM_ROWS_MAX } };
+    for (user_id user = 1; user <= 6; user++) {
+        assert_int_equal(kit_buy(&kit, user, user, 1), ANSWER_WON);
+        if (user % 2 == 0)
+            assert_int_equal(kit_settle(&kit, user, SETTLE_RETURN), ANSWER_DONE);
+    }
+    assert_int_equal(kit_do(&kit, reclaim, 9000), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, 20, 20, 1), ANSWER_WON);
+    assert_int_equal(kit.out.ticket, 7);
+    fill_and_write(6);
+    assert_int_equal(load(), STATUS_OK);
+    assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
+    assert_null(engine_check(&loaded));
+    assert_int_equal(tickets_find_key(&loaded.tickets, 20), 7);
+    assert_true(tickets_forgotten(&loaded.tickets, 6));
+    const struct command buy = { .time_ms = SALE_NOW,
+        .type = COMMAND_RESERVE,
+        .reserve = { .user = 21, .item = 1, .quantity = 1, .pending_from = UINT64_MAX } };
+    struct outcome outcome;
+    engine_apply(&loaded, &buy, true, &outcome);
+    assert_int_equal(outcome.ticket, 8);
+    assert_int_equal(kit_do(&kit, buy, SALE_NOW), ANSWER_WON);
     assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
 }
 
@@ -273,6 +318,8 @@ int main(void)
         RULE(a_damaged_snapshot_is_passed_over_for_an_older_one),
         RULE(a_snapshot_of_another_version_is_passed_over),
         RULE(a_snapshot_of_the_first_version_is_read),
+        RULE(a_snapshot_of_the_second_version_is_read),
+        RULE(what_was_reclaimed_stays_so_and_rows_go_on_alike),
         RULE(a_snapshot_that_can_not_be_read_is_passed_over),
         RULE(keys_of_admin_commands_survive),
         RULE(two_are_kept_and_older_ones_go),

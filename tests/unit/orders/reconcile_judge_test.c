@@ -84,6 +84,13 @@ static void what_the_ticket_was_made_with_must_be_in_the_order(void **unused)
     ticket.answer = ANSWER_UNKNOWN_TICKET;
     assert_int_equal(reconcile_judge_ticket(NULL, &ticket, &step), FINDING_NONE);
     assert_int_equal(reconcile_judge_ticket(&row, &ticket, &step), FINDING_ORDER_WITHOUT_TICKET);
+    ticket.answer = ANSWER_FORGOTTEN; /* it was returned */
+    assert_int_equal(reconcile_judge_ticket(NULL, &ticket, &step), FINDING_TICKET_WITHOUT_ORDER);
+    assert_int_equal(reconcile_judge_ticket(&row, &ticket, &step), FINDING_STATE_DIFFERS);
+    const struct look_order closed = row_of(ORDER_CLOSED, 0, RETURN_BIT);
+    assert_int_equal(reconcile_judge_ticket(&closed, &ticket, &step), FINDING_NONE);
+    const struct look_order stale = row_of(ORDER_CLOSED, RETURN_BIT, 0);
+    assert_int_equal(reconcile_judge_ticket(&stale, &ticket, &step), FINDING_EVENT_STALE);
     ticket = ticket_of(TICKET_HELD);
     ticket.user = 2;
     assert_int_equal(reconcile_judge_ticket(&row, &ticket, &step), FINDING_TICKET_DIFFERS);
