@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the buy button says and whether it acts. A pure function of what is known, so that the
+/* What the buy button says and whether it acts; `act`: what it does, buy if nothing is said. A pure function of what is known, so that the
  * rules can be read in one place: the first line that applies wins. */
+
+/* `wait`: the waitlist as waitlist.js tells it. */
+function waitModel({ waiting, position, busy }) {
+    return waiting
+        ? { words: 'waitlist.number', live: false, position }
+        : { words: 'waitlist.join', live: !busy, busy, act: 'wait' };
+}
 
 const ROOM_PHASES = new Set(['before', 'open', 'full']);
 
@@ -14,22 +21,26 @@ export function buttonModel({
     pays = false,
     room = 'none',
     entering = false,
+    progress = null,
+    wait = null,
     signIn = 'done',
 }) {
     if (checking)
         return { words: 'buy.checking', live: false };
-    if (step === 'queueing')
-        return { words: 'buy.queueing', live: false, busy: true };
+    if (step === 'sending')
+        return { words: progress === null ? 'buy.sending' : `buy.${progress.kind}`, live: false, busy: true };
     if (owned)
         return { words: 'buy.ordered', live: false };
     if (unresolved && phase !== 'unknown' && coolMs <= 0)
         return { words: 'buy.check', live: true };
     if (signIn !== 'done' && (phase === 'open' || phase === 'full'))
-        return { words: 'buy.signIn', live: signIn === 'link' };
+        return { words: 'buy.signIn', live: signIn === 'link', act: 'signIn' };
     if (room === 'enter' && ROOM_PHASES.has(phase))
-        return { words: 'room.enter', live: !entering, busy: entering };
+        return { words: 'room.enter', live: !entering, busy: entering, act: 'enter' };
     if (room === 'wait' && ROOM_PHASES.has(phase))
         return { words: 'room.waiting', live: false };
+    if (phase === 'soldOut' && wait !== null)
+        return waitModel(wait);
     if (phase !== 'open')
         return { words: `buy.${phase}`, live: false, busy: phase === 'unknown' };
     if (coolMs > 0)

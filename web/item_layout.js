@@ -35,7 +35,7 @@ export function createItemLayout(acts, payChosen, readyActs) {
     const human = createHumanCheck();
     const panel = createOrderPanel('h2', acts);
     const waitWords = element('p', { class: 'wait-words', role: 'status' });
-    const waitButton = element('button', { class: 'wait-button', type: 'button' });
+    const waitButton = element('button', { class: 'link wait-button', type: 'button' });
     const waitBox = element('div', { class: 'wait-box' }, waitWords, waitButton);
     const allOrders = routeLink('/?orders', { class: 'all-orders' });
     const orderBox = element('div', { class: 'order-box' }, panel.node, allOrders);
@@ -53,13 +53,13 @@ export function createItemLayout(acts, payChosen, readyActs) {
             quantityRow,
             dock.node,
             ready.node,
-            room.node,
-            stock.node,
-            description,
             human.node,
             choice.node,
-            waitBox,
             orderBox,
+            room.node,
+            waitBox,
+            stock.node,
+            description,
         ),
     );
     article.hidden = true;
@@ -122,7 +122,8 @@ export function createItemLayout(acts, payChosen, readyActs) {
                 return;
             waitBox.dataset.waiting = String(model.waiting);
             textSet(waitWords, trouble || say(model.words, { position: count(model.position) }));
-            textSet(waitButton, say(model.button));
+            textSet(waitButton, say('waitlist.leave'));
+            waitButton.hidden = !model.waiting;
             waitButton.disabled = model.busy;
         },
         orderPaint(order, now) {

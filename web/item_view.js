@@ -17,6 +17,7 @@ import { payAddress } from './pay_address.js';
 import {
     itemAfterPush,
     itemAfterRefusal,
+    itemAfterWin,
     nextTickMs,
     phaseOf,
     refusalIsPast,
@@ -69,7 +70,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     const room = createRoom(session, roomChanged);
 
     async function statusAsk() {
-        if (purchase.state.step === 'queueing' && item !== null)
+        if (purchase.state.step === 'sending' && item !== null)
             return;
         try {
             item = await itemGet(itemId);
@@ -159,7 +160,9 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
 
     function purchaseChanged() {
         const { step, refusal, ticket } = purchase.state;
-        if (ticket !== null && step !== 'queueing') {
+        if (ticket !== null && step !== 'sending') {
+            if (step === 'won' && order?.ticket !== ticket)
+                item = itemAfterWin(item, purchase.state.quantity);
             /* Until the first order view arrives, the ticket itself is what there is to show. */
             if (order?.ticket !== ticket)
                 order = purchase.state.order ?? { state: 'creating', ticket, quantity: purchase.state.quantity };
@@ -212,8 +215,10 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         const { step, refusal, checking } = purchase.state;
         if (checking)
             return ['info', say('status.checking')];
-        if (step === 'queueing')
-            return ['info', say('status.queueing')];
+        if (choosing)
+            return ['info', ''];
+        if (step === 'sending')
+            return ['info', say(`status.${purchase.state.progress.kind}`, purchase.state.progress)];
         if (signInState() !== 'done' && (phase === 'before' || phase === 'open'))
             return ['bad', say('status.signIn')];
         if (step === 'won' && order !== null && orderHolds(order))
@@ -230,9 +235,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             return ['info', say('status.trouble')];
         if (phase === 'full')
             return ['info', say('status.full')];
-        return phase === 'open' && openedHere && order === null
-            ? ['info', say('status.opened')]
-            : ['info', ''];
+        const mayBuy = phase === 'open' && roomGate(roomShown(phase)) === 'none';
+        return mayBuy && openedHere && order === null ? ['info', say('status.opened')] : ['info', ''];
     }
 
     /* done, link (the shop's login is known) or missing. */
@@ -271,12 +275,18 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         return phase === 'before' || phase === 'open' ? stockWords(item) : '';
     }
 
-    function paintDock(phase, now) {
-        const ready = readyShown(phase);
-        const model = buttonModel({
+    function waitShown(phase) {
+        const { place, busy, refusal } = waitlist.state;
+        const ordered = order !== null && orderHolds(order);
+        return waitlistModel({ phase, owned: owned(), ordered, place, busy, refusal });
+    }
+
+    function dockModel(phase, now) {
+        return buttonModel({
             phase,
-            step: choosing ? 'queueing' : purchase.state.step,
+            step: choosing ? 'sending' : purchase.state.step,
             checking: purchase.state.checking,
+            progress: purchase.state.step === 'sending' ? purchase.state.progress : null,
             pays: item.deduct === 'payment',
             owned: owned(),
             unresolved: purchase.unresolved(),
@@ -284,13 +294,19 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             room: roomGate(roomShown(phase)),
             entering: room.state.busy,
             signIn: signInState(),
+            wait: waitShown(phase),
         });
+    }
+
+    function paintDock(phase, now) {
+        const ready = readyShown(phase);
+        const model = dockModel(phase, now);
         const [kind, sentence] = statusMessage(phase);
         const startsInMs = model.words === 'buy.before' ? item.start_ms - now : NaN;
         const time = Number.isNaN(startsInMs) ? '' : clockText(startsInMs, say('unit.days'));
         layout.dock.paint({
             ...model,
-            words: say(model.words, { seconds: model.seconds, time }),
+            words: say(model.words, { ...model, time }),
             kind,
             sentence,
             noteWords: noteWords(phase, ready),
@@ -317,18 +333,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         if (phase !== 'open' || owned())
             layout.choice.close();
         layout.choice.paint();
-        const { place, busy, refusal } = waitlist.state;
-        layout.waitPaint(
-            waitlistModel({
-                phase,
-                owned: owned(),
-                ordered: order !== null && orderHolds(order),
-                place,
-                busy,
-                refusal,
-            }),
-            refusal === null ? '' : sentenceFor(refusal),
-        );
+        const { refusal } = waitlist.state;
+        layout.waitPaint(waitShown(phase), refusal === null ? '' : sentenceFor(refusal));
         layout.orderPaint(order, now);
     }
 
@@ -360,23 +366,21 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     layout.dock.button.addEventListener('click', () => {
         if (layout.dock.button.getAttribute('aria-disabled') === 'true')
             return;
+        const { act } = dockModel(phaseOf(item, clock.now()), clock.now());
         if (purchase.unresolved())
             purchase.start(purchase.unresolvedQuantity());
-        else if (signInState() === 'link')
+        else if (act === 'signIn')
             location.assign(loginAddress(shop.known()));
-        else if (roomGate(roomShown(phaseOf(item, clock.now()))) === 'enter')
+        else if (act === 'enter')
             room.enter();
+        else if (act === 'wait')
+            waitlist.join(layout.quantity());
         else if (item.deduct === 'payment')
             payFirst(layout.quantity());
         else
             purchase.start(layout.quantity());
     });
-    layout.waitButton.addEventListener('click', () => {
-        if (waitlist.state.place?.state === 'waiting')
-            waitlist.leave();
-        else
-            waitlist.join(layout.quantity());
-    });
+    layout.waitButton.addEventListener('click', () => waitlist.leave());
     layout.quantityChanged(() => paint());
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);

@@ -37,6 +37,12 @@ export function itemAfterRefusal(item, { type, body }) {
     }
 }
 
+/* One's own units are gone from the stock at once, and not with the next status. */
+export function itemAfterWin(item, quantity) {
+    const free = Math.max(0, item.counts.free - quantity);
+    return { ...item, counts: { ...item.counts, free } };
+}
+
 /* What push says of an item is newer than the last status, too. */
 export function itemAfterPush(item, { state, free }) {
     if (item === null)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* The work of the human check, beside the page. `told` hears how far it is; `signal` ends it, with null. */
 
 import { payloadOf } from './pow.js';

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* What can be done before the start, so that the tap is one request: the session, the human check and
  * the pass. Each visitor does it at a moment of his own, so that a crowd does not march in step.
  * Knows nothing of the page; `changed` is called whenever `state` has. */

@@ -29,7 +29,12 @@ const VERDICT_LOOKS_MAX = 60;
 /* The unit was taken and the order is there; only its payment could not be started. */
 const ORDERED_ANYWAY = new Set(['payment-refused', 'details-required', 'too-many-payments']);
 
+/* The shop was not reached, or not asked to sell: nothing to cool down from. */
+const NOT_THE_SHOP = new Set(['network', 'session-required', 'human-check-required']);
+
 const HUMAN_PROBLEMS = new Set(['human-check-required', 'human-check-failed', 'human-check-spent']);
+
+const SENDING = { kind: 'sending', next: 1, of: TRIES_MAX };
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -42,7 +47,7 @@ function retryDelayMs(refusal, tries) {
 /* `human`: asks the visitor for the check that a sale wants (human.js). `prepared`: what was got before
  * the start (preparation.js). */
 export function createPurchase(itemId, clock, session, human, prepared, changed) {
-    /* step: idle → queueing → won or refused; refused may queue again. */
+    /* step: idle → sending → won or refused; refused may be sent again. */
     const state = {
         step: 'idle',
         refusal: null,
@@ -51,6 +56,8 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
         quantity: 1,
         coolUntil: 0,
         checking: false, /* it is the visitor's turn: the human check */
+        progress: SENDING, /* while sending: what is going on, and the how manieth try comes next */
+        tappedMs: 0, /* server time of the last tap */
     };
     let pass = null;
 
@@ -145,10 +152,39 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
         return wait < PATIENCE_MS ? Math.max(0, wait) : null;
     }
 
+    const progressSet = (kind, next) => stateSet({ progress: { kind, next, of: TRIES_MAX } });
+
+    /* Nothing can be sent without a network: waits for it, with the words for that. */
+    async function networkWait(next) {
+        if (navigator.onLine !== false)
+            return;
+        progressSet('offline', next);
+        await new Promise((resolve) => {
+            const timer = setTimeout(resolve, PATIENCE_MS);
+            addEventListener('online', () => {
+                clearTimeout(timer);
+                resolve();
+            }, { once: true });
+        });
+    }
+
+    /* sending, offline, silent (no answer came), early (just before the start), moment (units are drawn
+     * for), busy. */
+    function kindOf(refusal) {
+        if (refusal.type === 'network')
+            return navigator.onLine === false ? 'offline' : 'silent';
+        if (refusal.type === 'not-started')
+            return 'early';
+        if (refusal.type === 'not-your-moment')
+            return 'moment';
+        return reactionTo(refusal) === 'wait' ? 'busy' : 'sending';
+    }
+
     /* Waits as the refusal asks; false when there is nothing to wait for. */
     async function anotherTry(refusal, tries) {
         if (tries + 1 >= TRIES_MAX)
             return false;
+        progressSet(kindOf(refusal), tries + 2);
         const early = startIsNear(refusal);
         if (early !== null) {
             await pause(early + 20 + Math.random() * 150);
@@ -176,6 +212,8 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
     async function run(attempt) {
         for (let tries = 0; ; tries++) {
             try {
+                await networkWait(tries + 1);
+                progressSet(tries === 0 ? 'sending' : state.progress.kind, tries + 1);
                 return { ticket: (await tryOnce(attempt)).ticket, refusal: null };
             } catch (refusal) {
                 if (await anotherTry(refusal, tries))
@@ -194,7 +232,7 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
 
     /* `pay`, for an item whose units are taken on payment: { provider, details }. */
     async function start(quantity, pay = null) {
-        if (state.step === 'queueing' || clock.now() < state.coolUntil)
+        if (state.step === 'sending' || clock.now() < state.coolUntil)
             return;
         const coolUntil = clock.now() + COOL_DOWN_MIN_MS + Math.random() * COOL_DOWN_SPREAD_MS;
         const attempt = attemptOpen(itemId, quantity, pay?.provider);
@@ -202,7 +240,9 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
             attempt.details = pay.details;
         pass = prepared.passTake(); /* else the click gets its own; the tries that follow share it */
         stateSet({
-            step: 'queueing',
+            step: 'sending',
+            progress: SENDING,
+            tappedMs: clock.now(),
             refusal: null,
             order: null,
             quantity: attempt.quantity,
@@ -214,10 +254,16 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
                 attemptClose(itemId);
                 ticketKeep(itemId, session.current()?.user, ticket);
             }
-            stateSet({ step: refusal === null ? 'won' : 'refused', refusal, ticket });
+            refusedOrWon(refusal, ticket);
         } catch (refusal) {
-            stateSet({ step: 'refused', refusal });
+            refusedOrWon(refusal, null);
         }
+    }
+
+    function refusedOrWon(refusal, ticket) {
+        if (refusal !== null && NOT_THE_SHOP.has(refusal.type))
+            state.coolUntil = 0;
+        stateSet({ step: refusal === null ? 'won' : 'refused', refusal, ticket });
     }
 
     return {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* The checklist before the start: what is done, what is to do. A pure function of what is known. */
 
 /* who: { opened, shop } (opened: the session or null). details: null when none are wanted, else what was

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* The checklist before the start as the page shows it. Rows stay and their words change, so that the
  * keyboard keeps its place. `acts`: { address, check } are called by the buttons of their rows. */
 

@@ -92,6 +92,11 @@ function etaWords({ eta_ms }) {
     return ['room.eta.minutes', { minutes: Math.max(1, Math.round(eta_ms / 60_000)) }];
 }
 
+/* The server's odds are some seconds old; what the page shows beside them must not contradict them. */
+function oddsOf({ odds, ahead }, item) {
+    return odds === 'poor' && ahead < (item.counts?.free ?? 0) ? 'fair' : odds;
+}
+
 /* What the box says: a pure function of what is known. null: there is no box. */
 export function roomModel({ item, phase, owned, standing, from }) {
     if (!item?.waiting_room || owned || phase === 'ended' || phase === 'unknown')
@@ -100,7 +105,8 @@ export function roomModel({ item, phase, owned, standing, from }) {
         return phase === 'soldOut' ? null : { kind: 'out', words: phase === 'before' ? 'room.offer' : 'room.offerLate' };
     if (standing.state === 'admitted')
         return phase === 'soldOut' ? null : { kind: 'in', words: 'room.admitted' };
-    if (standing.state === 'sold-out')
+    /* Nothing moves in the line while there is nothing to sell: no time, no odds. */
+    if (standing.state === 'sold-out' || phase === 'soldOut')
         return { kind: 'over', words: 'room.soldOut' };
     if (!standing.drawn)
         return {
@@ -115,7 +121,7 @@ export function roomModel({ item, phase, owned, standing, from }) {
         number: standing.ahead === 0 ? ['room.next', 0] : ['room.ahead', standing.ahead],
         eta,
         values,
-        odds: `room.odds.${standing.odds}`,
+        odds: `room.odds.${oddsOf(standing, item)}`,
         done: from - standing.ahead,
         of: Math.max(1, from),
     };

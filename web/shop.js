@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* What the server says of the shop: asked for once a visit, by the pages that need it. */
 
 import { shopGet } from './api.js';

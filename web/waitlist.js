@@ -70,7 +70,7 @@ export function createWaitlist(itemId, session, passGet, changed) {
     };
 }
 
-/* What the box under the button says: a pure function of what is known. null: there is no box. */
+/* What the box and the button say: a pure function of what is known. null: there is no box. */
 export function waitlistModel({ phase, owned, ordered, place, busy, refusal }) {
     const waiting = place?.state === 'waiting';
     if (!waiting && (phase !== 'soldOut' || owned || ordered))

@@ -40,7 +40,7 @@ after(async () => {
     await browser?.close();
 });
 
-describe('looking', () => {
+describe('looking', { concurrency: 3 }, () => {
     test('the list and the item load without a console error', async () => {
         const { page, errors } = await visitor();
         await page.goto(base);
@@ -195,7 +195,7 @@ describe('the start', () => {
     });
 });
 
-describe('buying', () => {
+describe('buying', { concurrency: 4 }, () => {
     test('a purchase ends with an order that survives a reload and is listed', async () => {
         const { page, errors } = await visitor();
         await page.goto(itemAddress(demoItem));
@@ -315,13 +315,13 @@ describe('buying', () => {
         });
         await page.goto(itemAddress(demoItem));
         await page.click(liveButton);
-        await page.getByRole('button', { name: 'Queueing…' }).waitFor();
+        await page.getByText('Very busy. Trying again by itself (2 of 6).').waitFor();
         await page.waitForSelector(orderNumber);
         assert.equal(buys().length, 2);
         assert.ok(times[1] - times[0] >= 2_000, `asked again after ${times[1] - times[0]} ms`);
     });
 
-    test('who is to come back in an hour is told so, and is not kept queueing', async () => {
+    test('who is to come back in an hour is told so, and is not kept waiting', async () => {
         const { page, buys } = await visitor();
         await page.route('**/buy', (route) =>
             route.fulfill({
@@ -349,8 +349,8 @@ describe('buying', () => {
         await first.page.waitForSelector(orderNumber);
         await second.context.setOffline(false);
         await second.page.click('.buy');
-        await second.page.getByRole('button', { name: 'Sold out' }).waitFor();
-        assert.equal(await second.page.locator(liveButton).count(), 0);
+        await second.page.getByText('Sold out. Thank you for trying.').waitFor();
+        await second.page.getByRole('button', { name: 'Join the waitlist' }).waitFor();
     });
 
     test('who waits sees the place in line, and then the order that is offered', async () => {
@@ -410,7 +410,8 @@ describe('buying', () => {
             const { page, buys } = await visitor({ locale: 'zh-CN' });
             await page.addInitScript(() => {
                 const real = globalThis.setTimeout.bind(globalThis);
-                globalThis.setTimeout = (call, ms, ...more) => real(call, ms / 20, ...more);
+                /* But not the patience with an answer, which a busy machine needs. */
+                globalThis.setTimeout = (call, ms, ...more) => real(call, ms === 8_000 ? ms : ms / 20, ...more);
             });
             await page.route('**/buy', (route) => route.fulfill({
                 status,
@@ -438,11 +439,11 @@ describe('buying', () => {
         await page.waitForSelector(greyButton);
         await page.waitForSelector(liveButton);
         const cooled = performance.now() - clickedAt;
-        assert.ok(cooled > 4_500 && cooled < 11_500, `cooled down for ${cooled} ms`);
+        assert.ok(cooled > 4_500 && cooled < 20_000, `cooled down for ${cooled} ms`);
     });
 });
 
-describe('access', () => {
+describe('access', { concurrency: 3 }, () => {
     for (const [width, size] of [['375', PHONE], ['1280', DESKTOP]]) {
         for (const colorScheme of ['light', 'dark']) {
             test(`axe finds nothing serious at ${width} px in ${colorScheme} mode`, async () => {
@@ -461,7 +462,7 @@ describe('access', () => {
                 assert.deepEqual(await seriousIn(page), []);
                 const { item } = await saleMake({ startsInMs: -1_000, total: 0 });
                 await page.goto(itemAddress(item));
-                await page.click('.wait-button');
+                await page.click(liveButton);
                 await page.waitForSelector('.wait-box[data-waiting="true"]');
                 assert.deepEqual(await seriousIn(page), []);
             });

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* web/preparation.js: what is got before the start, when, and that the tap gets it once. */
 
 import assert from 'node:assert/strict';
@@ -40,7 +40,7 @@ const session = {
     },
 };
 let answer;
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
     now = START - 300_000;

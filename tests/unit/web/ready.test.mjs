@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* web/ready.js and web/shop.js: what is still to do before the start. */
 
 import assert from 'node:assert/strict';
