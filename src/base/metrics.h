@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/metrics.h: counters and gauges in Prometheus text form.
- * A metric is a static struct, registered at start. Counters have one cell per thread slot, so that
- * counting is one relaxed add on a line nobody else writes; reading sums the cells.
+ * A metric is a static struct, registered by its declaration (COUNTER, GAUGE). Counters have one cell
+ * per thread slot, so that counting is one relaxed add on a line nobody else writes; reading sums the
+ * cells.
  * Slots: 0 is shared by the threads that never entered, 1 … METRICS_THREADS − 2 have one thread each
  * in the order of entering, and the last is shared by all who entered later.
  * Thread: metrics_thread_enter gives the calling thread its slot, again is harmless; counting from
- * any thread; metrics_register at start only; metrics_render from any thread. */
+ * any thread; metrics_register before threads only; metrics_render from any thread. */
 #ifndef STAMPEDE_BASE_METRICS_H
 #define STAMPEDE_BASE_METRICS_H
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -26,6 +28,32 @@ struct metric {
         alignas(64) _Atomic uint64_t value;
     } cells[METRICS_THREADS];
 };
+
+/* How a metric is made, at file scope: declaring it registers it before main, in every program that
+ * the file is a part of. METRIC_ROW is a row of an array that METRIC_TABLE registers; rows without a
+ * name are passed over. */
+#define METRIC_ROW(kind_, name_, labels_, help_) \
+    { \
+        .name = (name_), .labels = (labels_), .help = (help_), .kind = (kind_) \
+    }
+#define METRIC_REGISTER(variable, first, count) \
+    __attribute__((constructor)) static void variable##_register(void) \
+    { \
+        for (size_t i = 0; i < (count); i++) \
+            if ((first)[i].name != NULL) \
+                metrics_register(&(first)[i]); \
+    } \
+    static_assert(true, "a semicolon follows")
+#define METRIC_TABLE(table) METRIC_REGISTER(table, table, sizeof table / sizeof *table)
+#define METRIC(variable, kind_, name_, labels_, help_) \
+    static struct metric variable = METRIC_ROW(kind_, name_, labels_, help_); \
+    METRIC_REGISTER(variable, &variable, 1)
+#define COUNTER(variable, name_, help_) METRIC(variable, METRIC_COUNTER, name_, NULL, help_)
+#define COUNTER_OF(variable, name_, labels_, help_) \
+    METRIC(variable, METRIC_COUNTER, name_, labels_, help_)
+#define GAUGE(variable, name_, help_) METRIC(variable, METRIC_GAUGE, name_, NULL, help_)
+#define GAUGE_OF(variable, name_, labels_, help_) \
+    METRIC(variable, METRIC_GAUGE, name_, labels_, help_)
 
 extern _Thread_local uint32_t metrics_slot;
 void metrics_thread_enter(void);

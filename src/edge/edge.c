@@ -57,34 +57,13 @@ static_assert(HTTP_REQUEST_MAX(HTTP_BODY_MAX) < (int)EDGE_OUT_BYTES, "the huge c
 static_assert(
     EDGE_IN_BYTES < HTTP_REQUEST_MAX(HTTP_BODY_MAX), "what was received and must wait can be kept");
 
-static struct metric metric_accepted = { .name = "stampede_edge_connections_accepted_total",
-    .help = "Connections accepted",
-    .kind = METRIC_COUNTER };
-static struct metric metric_closed = { .name = "stampede_edge_connections_closed_total",
-    .help = "Connections closed",
-    .kind = METRIC_COUNTER };
-static struct metric metric_turned_away = { .name = "stampede_edge_connections_refused_total",
-    .help = "Connections refused or closed because there were too many",
-    .kind = METRIC_COUNTER };
-static struct metric metric_requests = {
-    .name = "stampede_edge_requests_total", .help = "Requests started", .kind = METRIC_COUNTER
-};
-static struct metric metric_refused = { .name = "stampede_edge_requests_refused_total",
-    .help = "Malformed, late or too long requests",
-    .kind = METRIC_COUNTER };
-static struct metric metric_timed_out = { .name = "stampede_edge_timeouts_total",
-    .help = "Connections closed because a deadline passed",
-    .kind = METRIC_COUNTER };
-
-void edge_metrics_register(void)
-{
-    metrics_register(&metric_accepted);
-    metrics_register(&metric_closed);
-    metrics_register(&metric_turned_away);
-    metrics_register(&metric_requests);
-    metrics_register(&metric_refused);
-    metrics_register(&metric_timed_out);
-}
+COUNTER(metric_accepted, "stampede_edge_connections_accepted_total", "Connections accepted");
+COUNTER(metric_closed, "stampede_edge_connections_closed_total", "Connections closed");
+COUNTER(metric_turned_away, "stampede_edge_connections_refused_total",
+    "Connections refused or closed because there were too many");
+COUNTER(metric_requests, "stampede_edge_requests_total", "Requests started");
+COUNTER(metric_refused, "stampede_edge_requests_refused_total", "Malformed, late or too long requests");
+COUNTER(metric_timed_out, "stampede_edge_timeouts_total", "Connections closed because a deadline passed");
 
 static void counts_publish(struct edge *edge)
 {

@@ -154,6 +154,5 @@ bool edge_token_alive(const struct edge *edge, uint64_t token);
 uint32_t edge_connections_open(const struct edge *edge);
 
 /* Counters of all edges (stampede_edge_…_total). Start-up only, once. */
-void edge_metrics_register(void);
 
 #endif

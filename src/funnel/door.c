@@ -23,17 +23,12 @@ static const char *const reason_names[DOOR_REASONS] = { DOOR_REASON_LIST(REASON_
         .help = "Purchases by what the door answered.", \
         .kind = METRIC_COUNTER },
 static struct metric reason_metrics[DOOR_REASONS] = { DOOR_REASON_LIST(REASON_METRIC) };
+METRIC_TABLE(reason_metrics);
 
 const char *door_reason_name(enum door_reason reason)
 {
     invariant((unsigned)reason < DOOR_REASONS);
     return reason_names[reason];
-}
-
-void door_metrics_register(void)
-{
-    for (unsigned i = 0; i < DOOR_REASONS; i++)
-        metrics_register(&reason_metrics[i]);
 }
 
 static bool channel_name_fits(struct span name)

@@ -141,6 +141,5 @@ void door_give_back(const struct door *door, const struct door_result *result);
 MUST_CHECK bool door_key_read(struct span header, struct span *key);
 
 const char *door_reason_name(enum door_reason reason); /* as in the metric: "sold-out" */
-void door_metrics_register(void);                      /* once, at start */
 
 #endif

@@ -59,31 +59,18 @@ static_assert(UNITS_PER_MS * 1000 < 1 << INTERVAL_BITS, "an interval fits");
 static_assert((uint64_t)LIMITS_BURST_MAX * UNITS_PER_MS * 1000 < 1ull << (TIME_BITS - 3),
     "a burst is far from half of the clock");
 
-#define LAYER_METRIC(layer) \
-    { \
-        .name = "stampede_limits_refused_total", .labels = "layer=\"" layer "\"", \
-        .help = "Requests refused by a rate limit.", .kind = METRIC_COUNTER \
-    }
-static struct metric refused_address = LAYER_METRIC("address"), refused_user = LAYER_METRIC("user"),
-                     refused_item = LAYER_METRIC("item"),
-                     refused_admission = LAYER_METRIC("admission");
-#define OVERFLOW_METRIC(layer) \
-    { \
-        .name = "stampede_limits_overflow_total", .labels = "layer=\"" layer "\"", \
-        .help = "Requests that shared a bucket because the table was full.", .kind = METRIC_COUNTER \
-    }
-static struct metric overflow_address = OVERFLOW_METRIC("address"),
-                     overflow_user = OVERFLOW_METRIC("user");
-
-void limits_metrics_register(void)
-{
-    metrics_register(&refused_address);
-    metrics_register(&refused_user);
-    metrics_register(&refused_item);
-    metrics_register(&refused_admission);
-    metrics_register(&overflow_address);
-    metrics_register(&overflow_user);
-}
+#define REFUSED(variable, layer) \
+    COUNTER_OF(variable, "stampede_limits_refused_total", "layer=\"" layer "\"", \
+        "Requests refused by a rate limit.")
+REFUSED(refused_address, "address");
+REFUSED(refused_user, "user");
+REFUSED(refused_item, "item");
+REFUSED(refused_admission, "admission");
+#define OVERFLOW(variable, layer) \
+    COUNTER_OF(variable, "stampede_limits_overflow_total", "layer=\"" layer "\"", \
+        "Requests that shared a bucket because the table was full.")
+OVERFLOW(overflow_address, "address");
+OVERFLOW(overflow_user, "user");
 
 /* ---- making and setting ---- */
 

@@ -75,6 +75,4 @@ MUST_CHECK uint32_t limits_user(struct limits *limits, user_id user, uint64_t no
 MUST_CHECK uint32_t limits_item(struct limits *limits, item_id item, uint32_t pace_per_s, uint64_t now_ms);
 MUST_CHECK uint32_t limits_admission(struct limits *limits, uint64_t now_ms);
 
-void limits_metrics_register(void); /* once, at start: stampede_limits_refused_total by layer, … */
-
 #endif

@@ -23,17 +23,9 @@ const struct switch_kind switch_kinds[SWITCHES] = { SWITCH_LIST(SWITCH_KIND) };
         .help = "Present value of each degrade switch; 1 means on.", \
         .kind = METRIC_GAUGE },
 static struct metric switch_metrics[SWITCHES] = { SWITCH_LIST(SWITCH_METRIC) };
-static struct metric sold_out_metric = { .name = "stampede_switch",
-    .labels = "name=\"sold_out_items\"",
-    .help = "Present value of each degrade switch; 1 means on.",
-    .kind = METRIC_GAUGE };
-
-void switches_metrics_register(void)
-{
-    for (unsigned i = 0; i < SWITCHES; i++)
-        metrics_register(&switch_metrics[i]);
-    metrics_register(&sold_out_metric);
-}
+METRIC_TABLE(switch_metrics);
+GAUGE_OF(sold_out_metric, "stampede_switch", "name=\"sold_out_items\"",
+    "Present value of each degrade switch; 1 means on.");
 
 void switch_set(struct switches *switches, enum switch_name name, uint32_t value)
 {

@@ -56,6 +56,5 @@ extern const struct switch_kind switch_kinds[SWITCHES];
 /* The writer's: also shown in the metrics. */
 void switch_set(struct switches *switches, enum switch_name name, uint32_t value);
 void switch_sold_out_set(struct switches *switches, item_id item, bool on);
-void switches_metrics_register(void); /* once, at start */
 
 #endif

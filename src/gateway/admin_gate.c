@@ -21,12 +21,7 @@ static struct metric refused[REFUSED_REASONS] = {
     [REFUSED_WRONG] = REFUSED("wrong"),
     [REFUSED_WAITS] = REFUSED("waits"),
 };
-
-void routes_admin_metrics_register(void)
-{
-    for (int reason = 0; reason < REFUSED_REASONS; reason++)
-        metrics_register(&refused[reason]);
-}
+METRIC_TABLE(refused);
 
 /* A key of the file that was made by hand: its owner wonders. */
 static void weak_key_tell(const struct routes *routes, struct span key)

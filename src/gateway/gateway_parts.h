@@ -225,7 +225,6 @@ void job_hand_in(struct routes *routes, struct job *job);
 
 /* admin_gate.c: a request of an operator; the path is under /admin. */
 enum edge_verdict admin_request(struct exchange *exchange, struct span path);
-void routes_admin_metrics_register(void);
 
 /* waits.c */
 bool waits_have_room(const struct routes *routes, user_id user);

@@ -19,6 +19,7 @@ static struct metric verdict_metrics[] = {
     VERDICT_METRIC(VERDICT_MACHINE, "machine"),
     VERDICT_METRIC(VERDICT_NONE, "none"),
 };
+METRIC_TABLE(verdict_metrics);
 
 static enum status account_open(
     struct human_outside_desk *outside, const struct config *config, char error[CONFIG_ERROR])
@@ -74,8 +75,6 @@ enum status human_outside_open(struct human_outside_desk *outside, const struct 
         snprintf(error, CONFIG_ERROR, "no memory for human.outside");
         return STATUS_FULL;
     }
-    for (size_t i = 0; i < sizeof verdict_metrics / sizeof *verdict_metrics; i++)
-        metrics_register(&verdict_metrics[i]);
     log_info("human", "%s checks visitors instead of pictures; without its verdict visitors are %s",
         outside->ops->name, outside->let_in ? "let in" : "not let in");
     return STATUS_OK;

@@ -35,12 +35,8 @@ struct push {
     uint32_t room_sockets;   /* that follow one */
 };
 
-static struct metric metric_sockets = {
-    .name = "stampede_push_sockets", .help = "Push connections that are open.", .kind = METRIC_GAUGE
-};
-static struct metric metric_messages = { .name = "stampede_push_messages_total",
-    .help = "Messages sent on push connections.",
-    .kind = METRIC_COUNTER };
+GAUGE(metric_sockets, "stampede_push_sockets", "Push connections that are open.");
+COUNTER(metric_messages, "stampede_push_messages_total", "Messages sent on push connections.");
 enum cut { CUT_SLOW, CUT_SILENT, CUT_BAD_MESSAGE, CUT_SESSION, CUT_TOO_MANY, CUTS };
 #define CUT_METRIC(cut, text) \
     [cut] = { .name = "stampede_push_cut_total", \
@@ -54,14 +50,7 @@ static struct metric metric_cut[CUTS] = {
     CUT_METRIC(CUT_SESSION, "session"),
     CUT_METRIC(CUT_TOO_MANY, "too-many"),
 };
-
-void push_metrics_register(void)
-{
-    metrics_register(&metric_sockets);
-    metrics_register(&metric_messages);
-    for (int cut = 0; cut < CUTS; cut++)
-        metrics_register(&metric_cut[cut]);
-}
+METRIC_TABLE(metric_cut);
 
 enum status push_open(struct push **out, const struct routes *routes)
 {

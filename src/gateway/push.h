@@ -21,7 +21,6 @@ struct job;
 
 MUST_CHECK enum status push_open(struct push **push, const struct routes *routes);
 void push_close(struct push *push); /* accepts NULL */
-void push_metrics_register(void);
 
 enum edge_verdict push_request(struct exchange *exchange);
 /* `id`: the edge's name of the socket. */

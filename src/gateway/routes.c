@@ -23,20 +23,12 @@ static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
         .help = "Purchases that reached the inventory, by its answer.", \
         .kind = METRIC_COUNTER },
 static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
+METRIC_TABLE(answer_metrics);
 
 const char *routes_answer_name(enum answer answer)
 {
     invariant((unsigned)answer < ANSWERS);
     return answer_names[answer];
-}
-
-void routes_metrics_register(void)
-{
-    for (int answer = 0; answer < ANSWERS; answer++)
-        if (answer_metrics[answer].name != NULL)
-            metrics_register(&answer_metrics[answer]);
-    push_metrics_register();
-    routes_admin_metrics_register();
 }
 
 void answer_count(struct routes *routes, item_id item, enum answer answer)

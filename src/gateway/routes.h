@@ -47,7 +47,6 @@ struct edge_handler routes_handler(struct routes *routes);
 void routes_turn(struct routes *routes, uint64_t now_ms); /* up to the requests that go to the inventory */
 void routes_collect(struct routes *routes);               /* its answers */
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
-void routes_metrics_register(void);
 /* As its metric is labelled: "won"; "": a purchase is not answered so. */
 const char *routes_answer_name(enum answer answer);
 

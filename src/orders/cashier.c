@@ -22,9 +22,8 @@ static struct metric learned[LEARN_ANSWERS] = {
     LEARNED_METRIC(LEARN_UNKNOWN, "unknown"),
     LEARNED_METRIC(LEARN_AMOUNT, "amount"),
 };
-static struct metric refunds_done = { .name = "stampede_refunds_done_total",
-    .help = "Refunds that the provider has confirmed.",
-    .kind = METRIC_COUNTER };
+METRIC_TABLE(learned);
+COUNTER(refunds_done, "stampede_refunds_done_total", "Refunds that the provider has confirmed.");
 
 void cashier_start(struct cashier *cashier, const struct cashier_config *config)
 {
@@ -36,9 +35,6 @@ void cashier_start(struct cashier *cashier, const struct cashier_config *config)
         cashier->flights[i].used = false;
     if (cashier->config.calls_max == 0 || cashier->config.calls_max > CASHIER_FLIGHT_MAX)
         cashier->config.calls_max = CASHIER_FLIGHT_MAX;
-    for (int answer = 0; answer < LEARN_ANSWERS; answer++)
-        metrics_register(&learned[answer]);
-    metrics_register(&refunds_done);
 }
 
 void cashier_look(struct cashier *cashier)

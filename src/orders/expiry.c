@@ -5,15 +5,13 @@
 #include "base/metrics.h"
 #include "contract/order_state.h"
 
-static struct metric orders_expired = { .name = "stampede_orders_expired_total",
-    .help = "Orders that were closed because nobody paid in time.",
-    .kind = METRIC_COUNTER };
+COUNTER(orders_expired, "stampede_orders_expired_total",
+    "Orders that were closed because nobody paid in time.");
 
 void expiry_start(struct expiry *expiry, const struct expiry_config *config)
 {
     expiry->config = *config;
     expiry->look_ms = 0;
-    metrics_register(&orders_expired);
 }
 
 void expiry_look(struct expiry *expiry)

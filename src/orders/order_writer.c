@@ -31,24 +31,14 @@ struct order_writer {
     char trouble[TEXT_BYTES];
 };
 
-static struct metric orders_written = { .name = "stampede_orders_written_total",
-    .help = "Orders written to the store.",
-    .kind = METRIC_COUNTER };
-static struct metric orders_rejected = { .name = "stampede_orders_rejected_total",
-    .help = "Orders that a check of the store refused; their units return to stock.",
-    .kind = METRIC_COUNTER };
-static struct metric waitlist_offers = { .name = "stampede_waitlist_offers_total",
-    .help = "Orders written for users on the waitlist.",
-    .kind = METRIC_COUNTER };
-static struct metric dead_letters = { .name = "stampede_dead_letters_total",
-    .help = "Records that the store refused for good; a person must decide.",
-    .kind = METRIC_COUNTER };
-static struct metric order_lag = { .name = "stampede_order_lag",
-    .help = "Durable queue records that are not in the store yet.",
-    .kind = METRIC_GAUGE };
-static struct metric store_away = { .name = "stampede_store_away",
-    .help = "1 while the store can't be written.",
-    .kind = METRIC_GAUGE };
+COUNTER(orders_written, "stampede_orders_written_total", "Orders written to the store.");
+COUNTER(orders_rejected, "stampede_orders_rejected_total",
+    "Orders that a check of the store refused; their units return to stock.");
+COUNTER(waitlist_offers, "stampede_waitlist_offers_total", "Orders written for users on the waitlist.");
+COUNTER(dead_letters, "stampede_dead_letters_total",
+    "Records that the store refused for good; a person must decide.");
+GAUGE(order_lag, "stampede_order_lag", "Durable queue records that are not in the store yet.");
+GAUGE(store_away, "stampede_store_away", "1 while the store can't be written.");
 
 size_t order_writer_bytes(void)
 {
@@ -59,12 +49,6 @@ struct order_writer *order_writer_create(struct arena *arena, const struct order
 {
     struct order_writer *writer = arena_take(arena, 1, sizeof *writer);
     writer->config = *config;
-    metrics_register(&orders_written);
-    metrics_register(&orders_rejected);
-    metrics_register(&waitlist_offers);
-    metrics_register(&dead_letters);
-    metrics_register(&order_lag);
-    metrics_register(&store_away);
     return writer;
 }
 

@@ -11,12 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct metric findings_left = { .name = "stampede_reconcile_findings",
-    .help = "Findings of the last reconciliation that were not repaired.",
-    .kind = METRIC_GAUGE };
-static struct metric run_seconds = { .name = "stampede_reconcile_seconds",
-    .help = "Duration of the last reconciliation, rounded up.",
-    .kind = METRIC_GAUGE };
+GAUGE(findings_left, "stampede_reconcile_findings",
+    "Findings of the last reconciliation that were not repaired.");
+GAUGE(run_seconds, "stampede_reconcile_seconds", "Duration of the last reconciliation, rounded up.");
 
 size_t reconcile_bytes(void)
 {
@@ -27,8 +24,6 @@ struct reconcile *reconcile_create(struct arena *arena, const struct reconcile_c
 {
     struct reconcile *reconcile = arena_take(arena, 1, sizeof *reconcile);
     reconcile->config = *config;
-    metrics_register(&findings_left);
-    metrics_register(&run_seconds);
     return reconcile;
 }
 

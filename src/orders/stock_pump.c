@@ -28,15 +28,11 @@ struct stock_pump {
     uint64_t look_ms;
 };
 
-static struct metric events_submitted = { .name = "stampede_stock_events_submitted_total",
-    .help = "Stock events sent to the inventory, including repeats.",
-    .kind = METRIC_COUNTER };
-static struct metric events_refused = { .name = "stampede_stock_events_refused_total",
-    .help = "Stock events that the inventory refused; a person must check them.",
-    .kind = METRIC_COUNTER };
-static struct metric events_open = { .name = "stampede_stock_events_open",
-    .help = "Stock events in flight or waiting for their record.",
-    .kind = METRIC_GAUGE };
+COUNTER(events_submitted, "stampede_stock_events_submitted_total",
+    "Stock events sent to the inventory, including repeats.");
+COUNTER(events_refused, "stampede_stock_events_refused_total",
+    "Stock events that the inventory refused; a person must check them.");
+GAUGE(events_open, "stampede_stock_events_open", "Stock events in flight or waiting for their record.");
 
 size_t stock_pump_bytes(void)
 {
@@ -50,9 +46,6 @@ struct stock_pump *stock_pump_create(struct arena *arena, const struct stock_pum
     if (pump->config.flight_max == 0)
         pump->config.flight_max = STOCK_PUMP_FLIGHT_MAX;
     invariant(pump->config.flight_max <= STOCK_PUMP_FLIGHT_MAX);
-    metrics_register(&events_submitted);
-    metrics_register(&events_refused);
-    metrics_register(&events_open);
     return pump;
 }
 

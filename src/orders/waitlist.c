@@ -4,14 +4,11 @@
 #include "base/log.h"
 #include "base/metrics.h"
 
-static struct metric waitlist_waiting = {
-    .name = "stampede_waitlist_waiting", .help = "Users on a waitlist.", .kind = METRIC_GAUGE
-};
+GAUGE(waitlist_waiting, "stampede_waitlist_waiting", "Users on a waitlist.");
 
 void waitlist_start(struct waitlist *waitlist, const struct waitlist_config *config)
 {
     *waitlist = (struct waitlist){ .config = *config };
-    metrics_register(&waitlist_waiting);
 }
 
 void waitlist_look(struct waitlist *waitlist)

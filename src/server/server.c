@@ -499,13 +499,6 @@ int server_run(const struct config *config, const struct server_options *options
     server->config = *config;
     server->options = options;
     metrics_thread_enter();
-    edge_metrics_register();
-    door_metrics_register();
-    limits_metrics_register();
-    switches_metrics_register();
-    human_metrics_register();
-    routes_metrics_register();
-    server_metrics_register();
     signals_block(&signals);
     umask(S_IRWXG | S_IRWXO); /* what is written here is nobody else's business */
     if (!server_open(server)) {

@@ -3,19 +3,10 @@
 
 #include "base/metrics.h"
 
-#define GAUGE(variable, text, description) \
-    static struct metric variable = { .name = (text), .help = (description), .kind = METRIC_GAUGE }
 GAUGE(durable, "stampede_journal_durable_position", "Last log position that is durable.");
 GAUGE(stopped, "stampede_wins_stopped",
     "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
 GAUGE(ready, "stampede_ready", "1 when wins are taken and the database is there.");
-
-void server_metrics_register(void)
-{
-    metrics_register(&durable);
-    metrics_register(&stopped);
-    metrics_register(&ready);
-}
 
 void server_metrics_update(const struct board *board, struct desk *desk)
 {

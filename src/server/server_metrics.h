@@ -7,7 +7,6 @@
 #include "contract/board.h"
 #include "worker/worker.h"
 
-void server_metrics_register(void);
 void server_metrics_update(const struct board *board, struct desk *desk);
 
 #endif

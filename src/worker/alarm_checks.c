@@ -5,15 +5,7 @@
 #include "worker/alarms.h"
 #include "worker/worker_parts.h"
 
-static struct metric letters_open = { .name = "stampede_dead_letters_open",
-    .help = "Dead letters that wait for a person.",
-    .kind = METRIC_GAUGE };
-
-void desk_alarms_register(void)
-{
-    metrics_register(&letters_open);
-    alarms_register();
-}
+GAUGE(letters_open, "stampede_dead_letters_open", "Dead letters that wait for a person.");
 
 void desk_letters_look(struct desk *desk)
 {

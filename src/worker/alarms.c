@@ -13,38 +13,18 @@ struct alarm_row {
     bool up;
     uint64_t since_ms;
     char detail[ALARM_DETAIL_MAX + 1];
-    struct metric metric;
 };
 
-#define ALARM_ROW(text) \
-    { \
-        .name = (text), .metric = { \
-            .name = "stampede_alarm", \
-            .labels = "name=\"" text "\"", \
-            .help = "1 while a person must look; GET /admin/v1/alarms says at what.", \
-            .kind = METRIC_GAUGE \
-        } \
-    }
-static struct alarm_row rows[ALARMS] = {
-    [ALARM_DEAD_LETTERS] = ALARM_ROW("dead-letters"),
-    [ALARM_REFUND_STUCK] = ALARM_ROW("refund-stuck"),
-    [ALARM_STOCK_EVENT_REFUSED] = ALARM_ROW("stock-event-refused"),
-    [ALARM_RECONCILE] = ALARM_ROW("reconcile"),
-    [ALARM_WEBHOOK_FAILED] = ALARM_ROW("webhook-failed"),
-    [ALARM_DATABASE_AWAY] = ALARM_ROW("database-away"),
-    [ALARM_DISK_FULL] = ALARM_ROW("disk-full"),
-    [ALARM_PAYMENT_UNKNOWN] = ALARM_ROW("payment-unknown"),
-    [ALARM_STATEMENT] = ALARM_ROW("statement"),
-    [ALARM_TEST_MODE] = ALARM_ROW("test-mode"),
-    [ALARM_TICKETS] = ALARM_ROW("tickets-nearly-full"),
-};
+#define ALARM_ROW(alarm, text) [ALARM_##alarm] = { .name = (text) },
+static struct alarm_row rows[ALARMS] = { ALARM_LIST(ALARM_ROW) };
+
+#define ALARM_METRIC(alarm, text) \
+    [ALARM_##alarm] = METRIC_ROW(METRIC_GAUGE, "stampede_alarm", "name=\"" text "\"", \
+        "1 while a person must look; GET /admin/v1/alarms says at what."),
+static struct metric alarm_metrics[ALARMS] = { ALARM_LIST(ALARM_METRIC) };
+METRIC_TABLE(alarm_metrics);
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void alarms_register(void)
-{
-    for (uint32_t i = 0; i < ALARMS; i++)
-        metrics_register(&rows[i].metric);
-}
 
 void alarm_raise(enum alarm alarm, uint64_t now_ms, const char *format, ...)
 {
@@ -57,7 +37,7 @@ void alarm_raise(enum alarm alarm, uint64_t now_ms, const char *format, ...)
     if (!row->up) {
         row->up = true;
         row->since_ms = now_ms;
-        metric_set(&row->metric, 1);
+        metric_set(&alarm_metrics[alarm], 1);
         log_error("alarm", "raised name=%s detail=\"%s\"", row->name, row->detail);
     }
     pthread_mutex_unlock(&lock);
@@ -71,7 +51,7 @@ void alarm_clear(enum alarm alarm)
         row->up = false;
         row->since_ms = 0;
         row->detail[0] = 0;
-        metric_set(&row->metric, 0);
+        metric_set(&alarm_metrics[alarm], 0);
         log_info("alarm", "cleared name=%s", row->name);
     }
     pthread_mutex_unlock(&lock);

@@ -8,23 +8,37 @@
 
 #include "base/text.h"
 
+/* A row each: name; name outside. */
+#define ALARM_LIST(X) \
+    /* records wait for a person */ \
+    X(DEAD_LETTERS, "dead-letters") \
+    /* a provider refuses a refund for good */ \
+    X(REFUND_STUCK, "refund-stuck") \
+    /* the inventory refuses what the database has decided */ \
+    X(STOCK_EVENT_REFUSED, "stock-event-refused") \
+    /* findings stay */ \
+    X(RECONCILE, "reconcile") \
+    /* the shop does not accept a message */ \
+    X(WEBHOOK_FAILED, "webhook-failed") \
+    X(DATABASE_AWAY, "database-away") \
+    X(DISK_FULL, "disk-full") \
+    /* a provider tells of a payment of ours whose order is not known */ \
+    X(PAYMENT_UNKNOWN, "payment-unknown") \
+    /* a provider's statement has money without an order */ \
+    X(STATEMENT, "statement") \
+    /* the sandbox takes the payments */ \
+    X(TEST_MODE, "test-mode") \
+    /* data.tickets_max is nearly used up */ \
+    X(TICKETS, "tickets-nearly-full")
+
 enum alarm {
-    ALARM_DEAD_LETTERS,        /* records wait for a person */
-    ALARM_REFUND_STUCK,        /* a provider refuses a refund for good */
-    ALARM_STOCK_EVENT_REFUSED, /* the inventory refuses what the database has decided */
-    ALARM_RECONCILE,           /* findings stay */
-    ALARM_WEBHOOK_FAILED,      /* the shop does not take what it is told */
-    ALARM_DATABASE_AWAY,
-    ALARM_DISK_FULL,
-    ALARM_PAYMENT_UNKNOWN, /* a provider tells of a payment of ours whose order is not known */
-    ALARM_STATEMENT,       /* a provider's statement has money without an order */
-    ALARM_TEST_MODE,       /* the sandbox takes the payments */
-    ALARM_TICKETS,         /* data.tickets_max is nearly used up */
-    ALARMS,
+#define ALARM(alarm, text) ALARM_##alarm,
+    ALARM_LIST(ALARM)
+#undef ALARM
+        ALARMS,
 };
 enum { ALARM_DETAIL_MAX = 200 };
 
-void alarms_register(void); /* the metrics; at start */
 void alarm_raise(enum alarm alarm, uint64_t now_ms, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void alarm_clear(enum alarm alarm);

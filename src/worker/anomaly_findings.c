@@ -42,9 +42,9 @@ static struct metric found_metrics[WATCH_RULES] = { FOUND("rate"), FOUND("failur
     FOUND("crowd"), FOUND("roaming"), FOUND("timing"), FOUND("unpaid") };
 static struct metric banned_metrics[WATCH_RULES] = { BANNED("rate"), BANNED("failures"),
     BANNED("crowd"), BANNED("roaming"), BANNED("timing"), BANNED("unpaid") };
-static struct metric lost_metric = { .name = "stampede_watch_lost_total",
-    .help = "Rows evicted from the tables of the edges.",
-    .kind = METRIC_COUNTER };
+METRIC_TABLE(found_metrics);
+METRIC_TABLE(banned_metrics);
+COUNTER(lost_metric, "stampede_watch_lost_total", "Rows evicted from the tables of the edges.");
 
 static uint8_t mode_of(const char *name)
 {
@@ -85,11 +85,6 @@ void desk_watch_open(struct desk *desk, struct arena *arena)
     struct desk_watch *state = &desk->watch;
     struct hash_key key;
     random_secret(&key, sizeof key);
-    for (uint32_t rule = 0; rule < WATCH_RULES; rule++) {
-        metrics_register(&found_metrics[rule]);
-        metrics_register(&banned_metrics[rule]);
-    }
-    metrics_register(&lost_metric);
     state->settings = settings_of(desk->config.config);
     state->book = watch_book_create(arena, key);
     for (uint32_t edge = 0; edge < desk->config.edges; edge++) {

@@ -24,12 +24,7 @@ static struct metric in_force[BAN_KINDS] = {
     [BAN_ADDRESS] = IN_FORCE("address"),
     [BAN_USER] = IN_FORCE("user"),
 };
-
-void desk_bans_register(void)
-{
-    metrics_register(&in_force[BAN_ADDRESS]);
-    metrics_register(&in_force[BAN_USER]);
-}
+METRIC_TABLE(in_force);
 
 /* All that are in force, or ended sessions that could still be shown; grows as they are read. The
  * caller frees. */

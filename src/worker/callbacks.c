@@ -8,14 +8,8 @@
 #include "worker/money.h"
 #include "worker/worker_parts.h"
 
-static struct metric callbacks_forged = { .name = "stampede_payment_callbacks_refused_total",
-    .help = "Callbacks whose signature, freshness, form or payment was wrong.",
-    .kind = METRIC_COUNTER };
-
-void desk_outside_start(void)
-{
-    metrics_register(&callbacks_forged);
-}
+COUNTER(callbacks_forged, "stampede_payment_callbacks_refused_total",
+    "Callbacks whose signature, freshness, form or payment was wrong.");
 
 static void receipt_reply(struct job *job, const struct provider_receipt *receipt)
 {

@@ -17,9 +17,7 @@
 static const char secret_name[] = "sandbox.secret";
 enum { TITLE_BYTES = NAME_BYTES_MAX + 1, DAY_MS = 24 * 60 * 60 * 1000 };
 
-static struct metric sandbox_on = { .name = "stampede_sandbox",
-    .help = "1 while the sandbox handles the payments: no real money moves.",
-    .kind = METRIC_GAUGE };
+GAUGE(sandbox_on, "stampede_sandbox", "1 while the sandbox handles the payments: no real money moves.");
 
 struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index)
 {
@@ -294,7 +292,6 @@ enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG
             .key = late_key,
             .context = desk });
     cashier_start(&desk->money.cashier, &cashier);
-    metrics_register(&sandbox_on);
     return providers_open(desk, error);
 }
 

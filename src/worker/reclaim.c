@@ -13,14 +13,8 @@ enum {
     KEPT_MS = 24 * 3600 * 1000,
 };
 
-static struct metric reclaimed = { .name = "stampede_tickets_reclaimed_total",
-    .help = "Returned tickets of past sales whose rows were given back.",
-    .kind = METRIC_COUNTER };
-
-void desk_reclaim_register(void)
-{
-    metrics_register(&reclaimed);
-}
+COUNTER(reclaimed, "stampede_tickets_reclaimed_total",
+    "Returned tickets of past sales whose rows were given back.");
 
 bool desk_tables_nearly_full(const struct desk *desk)
 {

@@ -23,16 +23,12 @@ enum {
 static_assert((int)WEBHOOKS_FLIGHT_MAX <= (int)OUTBOX_SETTLE_MAX, "all answers are one transaction");
 
 #define RESULT(variable, label) \
-    static struct metric variable = { .name = "stampede_webhooks_total", \
-        .labels = "result=\"" label "\"", \
-        .help = "Attempts to deliver a message to the shop, by result", \
-        .kind = METRIC_COUNTER }
+    COUNTER_OF(variable, "stampede_webhooks_total", "result=\"" label "\"", \
+        "Attempts to deliver a message to the shop, by result")
 RESULT(taken_total, "delivered");
 RESULT(again_total, "retried");
 RESULT(failed_total, "failed");
-static struct metric open_count = { .name = "stampede_webhooks_open",
-    .help = "Messages that the shop has not accepted yet",
-    .kind = METRIC_GAUGE };
+GAUGE(open_count, "stampede_webhooks_open", "Messages that the shop has not accepted yet");
 
 static const char *const event_names[] = {
     [ORDER_NONE] = "order.none",
@@ -90,10 +86,6 @@ enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR])
     webhooks->endpoint.allow_private = config->webhook_allow_private;
     random_seed(&webhooks->random, clock_monotonic_ns());
     outbox_of(desk)->turn_on(desk->config.store);
-    metrics_register(&taken_total);
-    metrics_register(&again_total);
-    metrics_register(&failed_total);
-    metrics_register(&open_count);
     webhooks->on = true;
     return STATUS_OK;
 }

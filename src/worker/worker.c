@@ -466,7 +466,6 @@ void desk_stop(struct desk *desk)
 
 enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR])
 {
-    desk_outside_start();
     return desk_money_start(desk, port, error);
 }
 
@@ -521,9 +520,6 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     desk->catalog_stale = true;
     desk->letters_stale = true;
     desk->bans_stale = true;
-    desk_bans_register();
-    desk_alarms_register();
-    desk_reclaim_register();
     desk->wake.fd = -1;
     for (uint32_t edge = 0; edge < config->edges; edge++) {
         ring_create(&desk->urgent[edge], &arena, JOB_SLOTS, sizeof(struct job *));

@@ -208,7 +208,6 @@ MUST_CHECK enum status desk_details_json(const struct desk *desk, ticket_number 
  * `details`: whether the asker may see where it goes. STATUS_AWAY: the store can't say now. */
 MUST_CHECK enum status desk_order_contact_json(
     const struct desk *desk, const struct order *order, bool details, struct text *out);
-void desk_outside_start(void); /* callbacks.c: metrics */
 /* webhooks.c: tells the shop what became of its orders. */
 MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR]);
 void desk_webhooks_close(struct desk *desk);
@@ -264,19 +263,16 @@ void desk_report_look(struct desk *desk);
 void desk_report_flush(struct desk *desk);
 
 /* reclaim.c */
-void desk_reclaim_register(void);
 bool desk_tables_nearly_full(const struct desk *desk);
 bool desk_reclaim_turn(struct desk *desk); /* true: there is more to do at once */
 
 /* alarm_checks.c */
-void desk_alarms_register(void);
 void desk_letters_look(struct desk *desk);
 void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress);
 void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump);
 void desk_alarms_refunds(struct desk *desk); /* those that a provider refuses for good */
 
 /* ban_list.c */
-void desk_bans_register(void);
 void desk_bans_turn(struct desk *desk);
 MUST_CHECK enum status desk_ban_put(struct desk *desk, struct ban *ban); /* fills the id */
 /* The machine itself, or a proxy of it: never banned by a rule. */

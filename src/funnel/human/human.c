@@ -31,12 +31,7 @@ static struct metric answer_metrics[HUMAN_ANSWERS] = {
     ANSWER_METRIC(HUMAN_AWAY, "away"),
     ANSWER_METRIC(HUMAN_REFUSED, "refused"),
 };
-
-void human_metrics_register(void)
-{
-    for (int i = 0; i < HUMAN_ANSWERS; i++)
-        metrics_register(&answer_metrics[i]);
-}
+METRIC_TABLE(answer_metrics);
 
 /* ---- how often somebody failed, or passed */
 

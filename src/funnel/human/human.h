@@ -106,6 +106,5 @@ MUST_CHECK enum human_answer human_judge(
 const char *human_kind_name(const struct human *human, enum human_check asked);
 /* How many hashes the next challenge takes. */
 uint32_t human_work(const struct human *human, const struct human_visit *visit);
-void human_metrics_register(void); /* once, at start */
 
 #endif

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """/metrics is Prometheus text, counts what happens, and says whether wins are taken."""
+import os
 import re
 import shutil
 import subprocess
 
-from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, skip, true
+from kit.harness import REPOSITORY, Buyer, Server, equal, eventually, problem, rule, run, skip, true
 
 server = Server().start()
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -90,6 +91,29 @@ def the_state_of_the_server_is_shown():
     buyer.order(buyer.win(item)["ticket"])
     eventually(lambda: server.metrics()["stampede_journal_durable_position"] >= position + 1)
     eventually(lambda: server.metrics()["stampede_order_lag"] == 0)
+
+
+def rows_of(heading):
+    """The table below a heading of docs/operations.md: its first cells, and all words in backticks of each row."""
+    with open(os.path.join(REPOSITORY, "docs", "operations.md"), encoding="utf-8") as file:
+        part = file.read().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in part.splitlines() if line.startswith("| `")]
+    return {name: set(re.findall("`([^`]+)`", row)) for row in rows for name in re.findall("`([^`]+)`", row.split(" | ")[0])}
+
+
+@rule
+def the_document_has_every_metric_and_every_answer_and_no_other():
+    labels = {}
+    for sample in server.metrics():
+        name, _, label = sample.partition("{")
+        labels.setdefault(name, set()).update(re.findall('="([^"]*)"', label))
+    rows = rows_of("Metrics")
+    document = {name.partition("{")[0]: words for name, words in rows.items()}
+    equal(sorted(document), sorted(labels))
+    for name in ("stampede_door_total", "stampede_purchases_total", "stampede_human_total", "stampede_payment_news_total",
+                 "stampede_limits_refused_total", "stampede_push_cut_total", "stampede_webhooks_total", "stampede_bans"):
+        equal(sorted(labels[name] - document[name]), [], f"values of {name} that docs/operations.md does not name")
+    equal(sorted(rows_of("Alarms")), sorted(labels["stampede_alarm"]))
 
 
 @rule

@@ -287,6 +287,5 @@ int main(void)
         cmocka_unit_test(the_sliding_window_answers_as_its_model),
         cmocka_unit_test(pacing_and_admission_answer_as_their_models),
     };
-    limits_metrics_register();
     return cmocka_run_group_tests_name("funnel/limits_model", tests, NULL, NULL);
 }

@@ -21,7 +21,6 @@ static void each_switch_is_set_alone_and_shown(void **state)
 {
     (void)state;
     char bytes[8192], line[96];
-    switches_metrics_register();
     for (unsigned i = 0; i < SWITCHES; i++) {
         switch_set(&switches, (enum switch_name)i, switch_kinds[i].most);
         for (unsigned other = i + 1; other < SWITCHES; other++)

@@ -18,8 +18,6 @@ static void an_alarm_is_up_from_its_first_raise_to_its_clear(void **unused)
 {
     char bytes[4096];
     (void)unused;
-    alarms_register();
-    alarms_register(); /* again is harmless */
     assert_false(alarm_is_up(ALARM_RECONCILE));
     alarm_raise(ALARM_RECONCILE, 5, "%u findings", 3);
     alarm_raise(ALARM_RECONCILE, 9, "%u \"findings\"", 4);
