@@ -4,7 +4,6 @@
 #include "api/catalog.h"
 #include "api/path_pattern.h"
 #include "api/query.h"
-#include "gateway/answers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +120,7 @@ static void method_refuse(struct job *job)
     job_reply_method(job, bytes);
 }
 
-void desk_admin_job(struct desk *desk, struct job *job)
+void admin_job(struct desk *desk, struct job *job)
 {
     char error[QUERY_ERROR];
     bool path_known = false;
@@ -154,42 +153,6 @@ void desk_admin_job(struct desk *desk, struct job *job)
         method_refuse(job);
     else
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
-}
-
-void admin_refuse(struct job *job, const struct outcome *outcome)
-{
-    const enum problem problem = problem_from_answer(outcome->answer);
-    if (outcome->answer == ANSWER_CONFLICT)
-        job_reply_problem(job, PROBLEM_CONFLICT, conflict_text(outcome->detail), SPAN_NONE);
-    else
-        job_reply_problem(job, problem == PROBLEM_NONE ? PROBLEM_INTERNAL : problem, NULL, SPAN_NONE);
-}
-
-bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value)
-{
-    const struct span said = query_value(job->query, name);
-    if (said.data == NULL || (span_to_u64(said, value) == STATUS_OK && *value <= most))
-        return true;
-    char detail[96];
-    snprintf(detail, sizeof detail, "%s must be a whole number up to %llu.", name,
-        (unsigned long long)most);
-    job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
-    return false;
-}
-
-bool admin_body_read(struct job *job, const struct field *fields, size_t count)
-{
-    char error[FIELD_ERROR];
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
-        return false;
-    }
-    const bool good = admin_fields_read(object, fields, count, error);
-    if (!good)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
-    json_decref(object);
-    return good;
 }
 
 const char *admin_sale_gate(const struct desk *desk, const struct sale *sale)

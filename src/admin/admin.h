@@ -5,10 +5,12 @@
 #ifndef STAMPEDE_ADMIN_ADMIN_H
 #define STAMPEDE_ADMIN_ADMIN_H
 
-#include "api/json_fields.h"
+#include "api/job_reply.h"
 #include "worker/worker_parts.h"
 
 static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;
+
+void admin_job(struct desk *desk, struct job *job); /* carries out one request */
 
 /* `id`: the number in the path, or 0. */
 typedef void (*admin_handler)(struct desk *desk, struct job *job, uint32_t id);
@@ -70,7 +72,7 @@ void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id);
 /* lists.c */
 void admin_orders_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_order_show(struct desk *desk, struct job *job, uint32_t id);
-void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id); /* waitlist_requests.c */
+void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id); /* waitlist.c */
 void admin_audit(struct desk *desk, struct job *job, uint32_t id);
 
 /* dead_letters.c */
@@ -92,7 +94,7 @@ void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id);
 /* switches.c */
 void admin_switches(struct desk *desk, struct job *job, uint32_t id);
 void admin_switches_change(struct desk *desk, struct job *job, uint32_t id);
-/* bans.c, anomaly_findings.c */
+/* bans.c */
 void admin_bans_list(struct desk *desk, struct job *job, uint32_t id);
 void admin_ban_add(struct desk *desk, struct job *job, uint32_t id);
 void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id);
@@ -129,12 +131,7 @@ void admin_audit_write(struct desk *desk, struct job *job, const char *action, c
  * can't be. */
 MUST_CHECK bool admin_audit_keep(struct desk *desk, struct job *job);
 /* admin.c: shared by the handlers. */
-void admin_refuse(struct job *job, const struct outcome *outcome); /* an inventory refusal as a problem */
-/* A number from the query: false and the job is answered when it is there and wrong. */
-MUST_CHECK bool admin_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value);
-
-/* Each: false and the job is answered when it can't be. */
-MUST_CHECK bool admin_body_read(struct job *job, const struct field *fields, size_t count);
+/* False and the job is answered when it can't be. */
 MUST_CHECK bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale);
 
 /* "scheduled", "open", "paused" or "ended", by gate and time: what the public sees. */

@@ -42,7 +42,7 @@ void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
     uint64_t after = 0, all = 0;
     uint32_t count = 0;
     (void)id;
-    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "all", 1, &all))
+    if (!job_query_u64(job, "after", INT64_MAX, &after) || !job_query_u64(job, "all", 1, &all))
         return;
     struct order_store *store = desk->config.store;
     const enum status status =
@@ -113,7 +113,7 @@ static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
         { "force", FIELD_FLAG, &wish.force, 0, 0, false, NULL },
         { "sessions", FIELD_FLAG, &wish.sessions, 0, 0, false, NULL },
     };
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+    if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return false;
     const char *wrong = ban_whom(desk, &wish, ban);
     if (wrong != NULL) {
@@ -125,18 +125,6 @@ static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
     ban->sessions_ms = wish.sessions ? desk->now_ms : 0;
     ban->until_ms = desk->now_ms + (uint64_t)wish.minutes * MINUTE_MS;
     return true;
-}
-
-void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
-{
-    struct text text = text_in(out, ADDRESS_BLOCK_CHARS_MAX + 7);
-    if (ban->kind == BAN_USER) {
-        text_literal(&text, "user ");
-        text_hex64(&text, ban->user);
-    } else {
-        address_block_text(&text, &ban->block);
-    }
-    out[text.size] = 0;
 }
 
 void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
@@ -190,4 +178,12 @@ void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)
     desk_ban_whom(&ban, whom);
     admin_audit_write(
         desk, job, "ban.lift", "ban %llu of %s: %s", (unsigned long long)ban.id, whom, ban.reason);
+}
+
+void admin_watch(struct desk *desk, struct job *job, uint32_t id)
+{
+    struct text body = job_body(job);
+    (void)id;
+    desk_watch_json(desk, &body);
+    job_reply_json(job, 200, &body);
 }

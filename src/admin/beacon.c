@@ -142,7 +142,7 @@ void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id)
     const struct field fields[] = {
         { "value", FIELD_TEXT, value, 1, BEACON_VALUE_BYTES_MAX, true, NULL },
     };
-    if (!admin_sale_read(desk, job, id, &sale) || !admin_body_read(job, fields, 1))
+    if (!admin_sale_read(desk, job, id, &sale) || !job_fields_read(job, fields, 1))
         return;
     if (!value_is_good(value)) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,

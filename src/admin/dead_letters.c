@@ -65,7 +65,7 @@ void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
+    if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
         return;
     const enum status status = desk->config.store->ops->dead_letters(
         desk->config.store, after, state, rows, PAGE_ROWS, &count);
@@ -247,7 +247,7 @@ void admin_dead_letter_dismiss(struct desk *desk, struct job *job, uint32_t id)
 {
     struct dead_decision decision = { .id = id, .to = DEAD_DISMISSED };
     const struct field fields[] = { { "note", FIELD_TEXT, decision.note, 1, DEAD_NOTE_MAX, true, NULL } };
-    if (admin_body_read(job, fields, 1))
+    if (job_fields_read(job, fields, 1))
         letter_resolve(desk, job, &decision);
 }
 

@@ -39,8 +39,7 @@ void admin_items_list(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", UINT32_MAX, &after)
-        || !admin_query_u64(job, "sale", UINT32_MAX, &sale))
+    if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "sale", UINT32_MAX, &sale))
         return;
     const enum status status = desk->config.store->ops->items(
         desk->config.store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);

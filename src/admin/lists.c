@@ -45,7 +45,7 @@ static bool query_state(struct job *job, uint8_t *state)
 /* A number of something: from 1, because 0 would ask for nothing. */
 static bool query_number(struct job *job, const char *name, uint64_t most, uint64_t *value)
 {
-    if (!admin_query_u64(job, name, most, value))
+    if (!job_query_u64(job, name, most, value))
         return false;
     if (query_value(job->query, name).data == NULL || *value != 0)
         return true;
@@ -64,7 +64,7 @@ static bool filter_read(struct desk *desk, struct job *job, struct order_filter 
         && query_number(job, "from_ms", INT64_MAX, &filter->from_ms)
         && query_number(job, "to_ms", INT64_MAX, &filter->to_ms)
         && query_number(job, "before", UINT64_MAX, &filter->before)
-        && admin_query_u64(job, "limit", PAGE_ROWS, limit) && query_state(job, &filter->state)
+        && job_query_u64(job, "limit", PAGE_ROWS, limit) && query_state(job, &filter->state)
         && query_user(desk, job, &filter->user);
     filter->item = (item_id)item;
     filter->sale = (sale_id)sale;
@@ -140,7 +140,7 @@ void admin_audit(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", INT64_MAX, &after))
+    if (!job_query_u64(job, "after", INT64_MAX, &after))
         return;
     const enum status status =
         desk->config.store->ops->audit_list(desk->config.store, after, rows, PAGE_ROWS, &count);

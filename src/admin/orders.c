@@ -35,7 +35,7 @@ void admin_order_paid(struct desk *desk, struct job *job, uint32_t id)
         { "reference", FIELD_TEXT, move.reference, 1, REFERENCE_BYTES_MAX, true, NULL },
     };
     (void)id;
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+    if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return;
     if (!admin_price_take("amount", &amount, move.currency, INT64_MAX, &move.amount, error)) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
@@ -75,7 +75,7 @@ void admin_order_refund(struct desk *desk, struct job *job, uint32_t id)
     bool done;
     const struct field fields[] = { { "to", FIELD_TEXT, to, 1, sizeof to - 1, true, NULL } };
     (void)id;
-    if (!admin_body_read(job, fields, 1))
+    if (!job_fields_read(job, fields, 1))
         return;
     while (move.refund_to <= REFUND_TO_WRITE_OFF && strcmp(names[move.refund_to], to) != 0)
         move.refund_to++;

@@ -125,7 +125,7 @@ void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
     uint64_t after = 0, open = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !admin_query_u64(job, "open", 1, &open))
+    if (!job_query_u64(job, "after", INT64_MAX, &after) || !job_query_u64(job, "open", 1, &open))
         return;
     const enum status status = open != 0 ? refunds_open(desk, after, refunds, &count)
                                          : money_ops(desk)->refunds(desk->config.store, after,
@@ -206,7 +206,7 @@ void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id)
         { "short_paid", FIELD_U32, &wanted.short_paid, 0, 100, false, NULL },
         { "delay_ms", FIELD_U32, &wanted.delay_ms, 0, 60000, false, NULL },
     };
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields))
+    if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return;
     admin_audit_write(desk, job, "sandbox.change", "lost %u doubled %u delay %u ms", wanted.lost,
         wanted.doubled, wanted.delay_ms);

@@ -65,9 +65,8 @@ void admin_media_add(struct desk *desk, struct job *job, uint32_t id)
     uint64_t number = 0, at = 0, bytes = job->body.size;
     char detail[96];
     (void)id;
-    if (!admin_query_u64(job, "upload", UINT32_MAX, &number)
-        || !admin_query_u64(job, "at", UINT32_MAX, &at)
-        || !admin_query_u64(job, "bytes", UINT32_MAX, &bytes))
+    if (!job_query_u64(job, "upload", UINT32_MAX, &number) || !job_query_u64(job, "at", UINT32_MAX, &at)
+        || !job_query_u64(job, "bytes", UINT32_MAX, &bytes))
         return;
     struct upload *upload = upload_of(desk, job, number, bytes);
     if (upload == NULL)
@@ -144,7 +143,7 @@ void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
     uint32_t product = 0;
     const struct field fields[] = { { "path", FIELD_TEXT, path, 1, PATH_CHARS_MAX, true, NULL } };
     (void)id;
-    if (!admin_body_read(job, fields, 1))
+    if (!job_fields_read(job, fields, 1))
         return;
     enum status status = STATUS_NOT_FOUND;
     if (span_starts_with(span_from_string(path), media_prefix))
@@ -169,22 +168,4 @@ void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
     text_format(&body, "{\"path\":\"%s\"}", path);
     job_reply_json(job, 200, &body);
     admin_audit_write(desk, job, "media.remove", "%s", path);
-}
-
-void desk_media_turn(struct desk *desk)
-{
-    struct order_store *store = desk->config.store;
-    const struct upload *ended = media_desk_turn(desk->config.media, desk->config.turns, desk->now_ms);
-    if (ended == NULL)
-        return;
-    if (ended->state != UPLOAD_DONE) {
-        log_warn("media", "a picture uploaded by %s was refused: %s", ended->actor, ended->why);
-        return;
-    }
-    struct audit_entry entry = { .time_ms = desk->now_ms, .action = "media.add" };
-    snprintf(entry.actor, sizeof entry.actor, "%s", ended->actor);
-    snprintf(entry.detail, sizeof entry.detail, "/media/%s %u x %u, %zu bytes", ended->name,
-        ended->width, ended->height, ended->kept_bytes);
-    if (store->ops->audit_append(store, &entry) != STATUS_OK)
-        log_error("media", "the audit entry \"media.add %s\" can't be written", entry.detail);
 }

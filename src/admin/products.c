@@ -28,7 +28,7 @@ void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", UINT32_MAX, &after))
+    if (!job_query_u64(job, "after", UINT32_MAX, &after))
         return;
     struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
     invariant(rows != NULL);

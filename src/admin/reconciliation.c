@@ -69,7 +69,7 @@ void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id)
     bool repair = false;
     const struct field fields[] = { { "repair", FIELD_FLAG, &repair, 0, 0, false, NULL } };
     (void)id;
-    if (!admin_body_read(job, fields, 1))
+    if (!job_fields_read(job, fields, 1))
         return;
     if (repair && job->role < ADMIN_ADMIN) {
         job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);

@@ -16,45 +16,6 @@
 
 static_assert((int)REQUEST_BODY_MAX >= (int)JOB_RESPONSE_BYTES, "every answer can be kept");
 
-static uint64_t some(uint64_t hash)
-{
-    return hash != 0 ? hash : 1;
-}
-
-/* A key is its actor's own. */
-static void origin_read(const struct desk *desk, struct job *job)
-{
-    const struct funnel_keys *keys = desk->config.keys;
-    const struct hash_key secret = keys->idempotency;
-    memset(&job->origin, 0, sizeof job->origin);
-    snprintf(job->origin.actor, sizeof job->origin.actor, "%s", job->actor);
-    if (job->key.size == 0)
-        return;
-    const user_id actor = funnel_user_id(keys, span_from_string(job->actor));
-    const uint64_t body = hash_siphash(secret, job->body.data, job->body.size);
-    const uint64_t path = hash_siphash(secret, job->path.data, job->path.size);
-    job->origin.key = funnel_key_hash(keys, actor, job->key);
-    job->origin.request = hash_siphash_pair(secret, hash_siphash_pair(secret, path, body), job->method);
-}
-
-/* A request may be several commands, each of another type or about something else. */
-void desk_origin_fill(const struct desk *desk, struct command *command)
-{
-    const struct hash_key secret = desk->config.keys->idempotency;
-    if (!command_has_origin(command->type))
-        return;
-    command->origin = desk->acting->origin;
-    if (command->origin.key == 0 || command->type == COMMAND_USERS)
-        return;
-    const uint64_t about = command->type == COMMAND_SALE ? command->sale.sale
-        : command->type == COMMAND_GATE                  ? command->gate.sale
-        : command->type == COMMAND_PREHEAT               ? command->preheat.item
-        : command->type == COMMAND_ADJUST                ? command->adjust.item
-                                                         : command->move.item;
-    command->origin.key =
-        some(hash_siphash_pair(secret, command->origin.key, (uint64_t)command->type << 32 | about));
-}
-
 /* True: this key was used before, and the job is answered. */
 static bool request_is_known(struct desk *desk, struct job *job)
 {
@@ -85,7 +46,7 @@ static enum status answer_keep(struct desk *desk, const struct job *job)
         .request = job->origin.request,
         .time_ms = desk->now_ms,
         .status = job->status,
-        .body = span_of(job->response + job->response_size - job->body_size, job->body_size) };
+        .body = job_response_body(job) };
     const bool done = job->status >= 200 && job->status < 300;
     return done && kept.key != 0 ? store->ops->admin->request_put(store, &kept) : STATUS_OK;
 }
@@ -131,7 +92,7 @@ void admin_change_run(struct desk *desk, struct job *job, admin_handler handler,
     job->commanded = false;
     job->audited = STATUS_OK;
     job->status = 0;
-    origin_read(desk, job);
+    desk_origin_read(desk, job);
     desk->acting = job;
     if (writes)
         transaction_run(desk, job, handler, id);

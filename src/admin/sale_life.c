@@ -20,8 +20,7 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = READ_ROWS, listed = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", UINT32_MAX, &after)
-        || !admin_query_u64(job, "archived", 1, &archived))
+    if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "archived", 1, &archived))
         return;
     text_literal(&body, "{\"sales\":[");
     while (count == READ_ROWS && listed < PAGE_ROWS) {
@@ -157,7 +156,7 @@ void admin_sale_unpublish(struct desk *desk, struct job *job, uint32_t id)
     bool force = false;
     const struct field fields[] = { { "force", FIELD_FLAG, &force, 0, 1, false, NULL } };
     if (!admin_sale_read(desk, job, id, &sale)
-        || (job->body.size > 0 && !admin_body_read(job, fields, 1)))
+        || (job->body.size > 0 && !job_fields_read(job, fields, 1)))
         return;
     if (!sale.published) {
         sale_answer(desk, job, &sale);

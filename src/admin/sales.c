@@ -69,7 +69,7 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
     struct field fields[SALE_FIELDS];
     char human[HUMAN_NAME_MAX + 1];
     sale_fields(sale, human, required, fields);
-    if (!admin_body_read(job, fields, SALE_FIELDS))
+    if (!job_fields_read(job, fields, SALE_FIELDS))
         return false;
     for (int check = HUMAN_NONE; check < HUMAN_CHECKS; check++) {
         if (strcmp(human, human_check_name((uint8_t)check)) == 0) {
@@ -181,7 +181,7 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
     }
     enum status status = desk_sale_define(desk, &sale, &outcome);
     if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
-        admin_refuse(job, &outcome);
+        job_reply_refused(job, &outcome);
         return;
     }
     sale.terms_lsn = outcome.lsn;

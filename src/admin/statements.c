@@ -222,9 +222,9 @@ static bool query_read(struct job *job, char provider[PROVIDER_NAME_MAX + 1], st
     provider[name.size] = 0;
     query->provider = provider;
     query->to_ms = INT64_MAX;
-    return admin_query_u64(job, "from_ms", INT64_MAX, &query->from_ms)
-        && admin_query_u64(job, "to_ms", INT64_MAX, &query->to_ms)
-        && admin_query_u64(job, "after", INT64_MAX, &query->after);
+    return job_query_u64(job, "from_ms", INT64_MAX, &query->from_ms)
+        && job_query_u64(job, "to_ms", INT64_MAX, &query->to_ms)
+        && job_query_u64(job, "after", INT64_MAX, &query->after);
 }
 
 void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id)

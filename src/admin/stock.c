@@ -4,6 +4,7 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/json_fields.h"
+#include "api/refusals.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void preheat_json(const struct item *item, enum preheat_result result,
     text_format(out, "{\"item\":%u,\"result\":\"%s\",\"sellable\":%lld", item->id, names[result],
         (long long)item->total - item->locked - item->sold);
     if (result == PREHEAT_REFUSED)
-        text_format(out, ",\"detail\":\"%s\"", conflict_text(outcome->detail));
+        text_format(out, ",\"detail\":\"%s\"", refusal_conflict_text(outcome->detail));
     text_literal(out, "}");
 }
 
@@ -198,7 +199,7 @@ bool admin_ask(struct desk *desk, struct job *job, const struct command *command
     }
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
         if (!unknown_refuse(desk, job, command, outcome))
-            admin_refuse(job, outcome);
+            job_reply_refused(job, outcome);
         return false;
     }
     return true;
@@ -285,7 +286,7 @@ void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
         { "delta", FIELD_I32, &command.adjust.delta, -UNITS_MAX, UNITS_MAX, true, NULL },
         { "channel", FIELD_TEXT, name, 1, CHANNEL_NAME_MAX, false, NULL },
     };
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
+    if (!job_fields_read(job, fields, sizeof fields / sizeof *fields)
         || !channel_read(desk, job, name, &command.adjust.channel)
         || !admin_ask(desk, job, &command, &outcome))
         return;
@@ -302,7 +303,7 @@ void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
         { "to", FIELD_TEXT, to, 1, CHANNEL_NAME_MAX, true, NULL },
         { "quantity", FIELD_U32, &command.move.quantity, 1, UNITS_MAX, true, NULL },
     };
-    if (!admin_body_read(job, fields, sizeof fields / sizeof *fields)
+    if (!job_fields_read(job, fields, sizeof fields / sizeof *fields)
         || !channel_read(desk, job, from, &command.move.from)
         || !channel_read(desk, job, to, &command.move.to) || !admin_ask(desk, job, &command, &outcome))
         return;

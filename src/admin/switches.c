@@ -4,8 +4,6 @@
  * audit chain. */
 #include "admin/switches.h"
 
-#include "gateway/gate_limits.h"
-
 #include "admin/admin.h"
 
 enum { SOLD_OUT_LIST_MAX = 200 };
@@ -172,6 +170,6 @@ void admin_switches_change(struct desk *desk, struct job *job, uint32_t id)
     if (!admin_audit_keep(desk, job))
         return;
     wish_pass(desk, job, &wish, true);
-    gate_limits_apply(desk->config.limits, desk->config.switches, desk->config.config);
+    desk->config.switched(desk->config.switched_context);
     switches_reply(desk, job);
 }

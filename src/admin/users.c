@@ -77,7 +77,7 @@ static void users_load(struct desk *desk, struct job *job, struct sale *sale, js
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
-        admin_refuse(job, &outcome);
+        job_reply_refused(job, &outcome);
     else if (users_tell(desk, job, sale->id, users, false, false, &fresh)) {
         struct text body = job_body(job);
         text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", sale->id,

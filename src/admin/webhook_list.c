@@ -58,7 +58,7 @@ void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     struct text body = job_body(job);
     (void)id;
-    if (!admin_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
+    if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
         return;
     struct order_store *store = desk->config.store;
     const enum status status = store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count);
@@ -116,7 +116,7 @@ void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id)
     uint32_t count = 0;
     const struct field fields[] = { { "from_ms", FIELD_U64, &from_ms, 0, INT64_MAX, true, NULL } };
     (void)id;
-    if (!admin_body_read(job, fields, 1) || !webhooks_are_on(desk, job))
+    if (!job_fields_read(job, fields, 1) || !webhooks_are_on(desk, job))
         return;
     const enum status status = store->ops->outbox->replay_from(store, from_ms, desk->now_ms, &count);
     if (status != STATUS_OK) {

@@ -25,6 +25,7 @@ enum {
     PORTS_MAX = EDGES_MAX + 4, /* edges; the store thread's own, its pump's, reconciliation's, rooms' */
     RING_SLOTS = 4096,         /* requests and answers between one thread and the inventory */
     JOB_SLOTS = 2048,          /* jobs between one edge and the store thread */
+    BACKGROUND_NICE = 10,      /* of threads that let selling go first */
 
     RECORD_BYTES_MAX = 256,   /* one journal record with its header */
     BATCH_RECORDS_MAX = 4096, /* records in one journal batch */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/answers.h"
 
+#include "api/refusals.h"
 #include "base/clock.h"
 #include "edge/http_date.h"
 #include "edge/http_reply.h"
@@ -14,18 +15,10 @@ static const uint8_t from_door[DOOR_REASONS] = { DOOR_REASON_LIST(FROM_DOOR) };
     &&(DOOR_##reason == DOOR_GO || PROBLEM_##problem != PROBLEM_NONE)
 static_assert(true DOOR_REASON_LIST(REFUSES), "funnel/door.h: a refusal without a problem");
 
-#define FROM_ANSWER(answer, label, problem) [ANSWER_##answer] = PROBLEM_##problem,
-static const uint8_t from_answer[ANSWERS] = { ANSWER_LIST(FROM_ANSWER) };
-
 /* With again_ms. */
 static bool tells_again(enum problem problem)
 {
     return problem == PROBLEM_COOLING_DOWN || problem == PROBLEM_NOT_YOUR_MOMENT;
-}
-
-enum problem problem_from_answer(enum answer answer)
-{
-    return from_answer[answer];
 }
 
 struct edge_answer answer_from_door(const struct door_result *result)
@@ -50,7 +43,7 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome)
             .b = outcome->ticket,
             .c = outcome->unit_price,
             .d = outcome->pay_by_ms };
-    struct edge_answer answer = { .kind = from_answer[outcome->answer] };
+    struct edge_answer answer = { .kind = refusal_problem(outcome->answer) };
     invariant(answer.kind != PROBLEM_NONE);
     if (outcome->answer == ANSWER_SOLD_OUT)
         answer.a = outcome->free;
@@ -242,18 +235,6 @@ static void won_render(const struct edge_answer *answer, const struct funnel_key
     text_u64(&digits, length);
 }
 
-void answer_again_members(uint64_t again_ms, struct text *out)
-{
-    text_literal(out, ",\"again_ms\":");
-    text_u64(out, again_ms);
-}
-
-uint64_t answer_retry_s(uint64_t again_ms)
-{
-    const uint64_t now_ms = clock_now_ms();
-    return again_ms > now_ms ? (again_ms - now_ms + 999) / 1000 : 1;
-}
-
 static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out)
 {
@@ -268,8 +249,8 @@ static void refusal_render(const struct edge_answer *answer, const struct funnel
         text_literal(&more, ",\"start_ms\":");
         text_u64(&more, answer->b);
     } else if (tells_again(problem)) {
-        answer_again_members(answer->b, &more);
-        text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)answer_retry_s(answer->b));
+        refusal_again_members(answer->b, &more);
+        text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)refusal_retry_s(answer->b));
     } else if (answer->b != 0) {
         text_literal(&more, ",\"ticket\":\"");
         text_hex64(&more, funnel_ticket_id(keys, answer->b));

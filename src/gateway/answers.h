@@ -18,10 +18,6 @@ enum { ANSWER_ORIGIN = 0x0f, ANSWER_CHINESE = 0x10 };
 /* edge_answer.kind is an enum problem (PROBLEM_NONE: won); the numbers are the answer's own. */
 struct edge_answer answer_from_door(const struct door_result *result);
 struct edge_answer answer_from_outcome(const struct outcome *outcome);
-enum problem problem_from_answer(enum answer answer);
-/* Of a refusal that tells when it is over: the member of its body, and its Retry-After. */
-void answer_again_members(uint64_t again_ms, struct text *out);
-uint64_t answer_retry_s(uint64_t again_ms);
 
 /* In the language of answer->flags. `headers`: further header lines (CORS), or empty. */
 void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,

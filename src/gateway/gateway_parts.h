@@ -50,7 +50,7 @@ struct exchange {
 
 /* A question to the inventory whose answer is not the reply yet. */
 struct ask {
-    uint64_t token;
+    struct reply_to to;
     user_id user;
     uint64_t version_seen, wait_until_ms;
     uint64_t start_ms; /* of the sale of a waiting room */
@@ -58,9 +58,6 @@ struct ask {
     sale_id room; /* entering the waiting room of this sale; 0: not that */
     bool mine;    /* "have I bought this", else about one order */
     bool repeat;  /* a refused purchase that may have an old answer; else `instead` is told */
-    bool closing;
-    bool chinese; /* the reader prefers it */
-    uint8_t cors;
     uint16_t next_free;
     struct edge_answer instead;
 };
@@ -69,14 +66,12 @@ struct ask {
 struct wait {
     uint8_t kind; /* enum job_kind: JOB_ORDER, JOB_PAYMENT or JOB_RETURN */
     bool called;  /* there was news, but no job */
-    uint64_t token;
+    struct reply_to to;
     user_id user;
     ticket_number ticket;
     uint64_t version_seen, until_ms;
     item_id item;
     uint32_t quantity;
-    bool closing;
-    uint8_t cors;
 };
 
 struct routes {
@@ -107,6 +102,14 @@ struct routes {
 static inline unsigned retry_after_s(struct routes *routes)
 {
     return (unsigned)(random_next(&routes->random) % 5 + 1);
+}
+
+static inline struct reply_to exchange_reply_to(const struct exchange *exchange)
+{
+    return (struct reply_to){ .token = exchange->token,
+        .cors = exchange->cors,
+        .closing = exchange->closing,
+        .chinese = exchange->chinese };
 }
 
 /* The detail in the reader's language; NULL: the standard one. */
@@ -196,22 +199,18 @@ enum edge_verdict orders_list(struct exchange *exchange);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);
 void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back, waits that are over */
 void orders_create(struct routes *routes);
-/* A refusal for a request that was deferred; `detail` as in reply_problem. */
-void complete_problem(struct routes *routes, uint64_t token, enum problem problem,
-    const char *detail, bool closing, uint8_t cors);
-/* The same for an ask, in its reader's language. */
-void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem);
+/* The answer to a request that was deferred. */
+void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem);
+void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body);
 /* Asks the inventory; NULL: refused, and told so. */
 struct ask *ask_send(struct exchange *exchange, const struct command *command);
 /* The same without an answer; NULL: no room. */
-struct ask *ask_put(struct routes *routes, uint64_t token, const struct command *command);
+struct ask *ask_put(struct routes *routes, const struct reply_to *to, const struct command *command);
 struct job_wish {
     enum job_kind kind;
     enum job_share share;
     user_id user; /* 0: nobody's */
-    uint64_t token;
-    bool closing;
-    uint8_t cors;
+    struct reply_to to;
 };
 struct job *job_take(struct routes *routes, const struct job_wish *wish); /* NULL: none for them */
 /* NULL: refused, and told so. */

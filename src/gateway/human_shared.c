@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
-#include "worker/worker.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -58,7 +57,7 @@ static void human_run(void *context)
 {
     struct human_desk *desk = context;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
         log_warn("human", "the priority of drawing can't be lowered");
     while (!atomic_load(&desk->stop)) {
         const uint32_t drawn =

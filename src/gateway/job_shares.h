@@ -17,12 +17,11 @@
 #ifndef STAMPEDE_GATEWAY_JOB_SHARES_H
 #define STAMPEDE_GATEWAY_JOB_SHARES_H
 
+#include "api/job.h"
 #include "base/arena.h"
-#include "worker/worker.h"
 
 enum {
     JOBS_PER_USER = 16,
-    JOB_BODY_SMALL = 8 * 1024,
 };
 
 struct job_pool {

@@ -2,10 +2,11 @@
 /* gateway/order_requests.c: requests that go to the inventory for a look or to the desk for the
  * database, and wait. An order view asks the inventory first whose ticket it is: only then, and
  * only for its owner, the desk reads the order. */
+#include "api/public_routes.h"
+#include "api/refusals.h"
 #include "edge/http_reply.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"
-#include "worker/public_api.h"
 
 #include <string.h>
 
@@ -24,21 +25,16 @@ struct job *job_take(struct routes *routes, const struct job_wish *wish)
     if (job == NULL)
         return NULL;
     job->kind = wish->kind;
-    job->token = wish->token;
-    job->closing = wish->closing;
-    job->cors = wish->cors;
+    job->to = wish->to;
     return job;
 }
 
 struct job *exchange_job(struct exchange *exchange, enum job_kind kind, enum job_share share, user_id user)
 {
     struct routes *routes = exchange->routes;
-    const struct job_wish wish = { .kind = kind,
-        .share = share,
-        .user = user,
-        .token = exchange->token,
-        .closing = exchange->closing,
-        .cors = exchange->cors };
+    const struct job_wish wish = {
+        .kind = kind, .share = share, .user = user, .to = exchange_reply_to(exchange)
+    };
     struct job *job = job_take(routes, &wish);
     if (job == NULL && job_shares_user_full(&routes->jobs, share, user))
         reply_too_fast(exchange, TOO_MANY_JOBS_WAIT_MS);
@@ -49,30 +45,34 @@ struct job *exchange_job(struct exchange *exchange, enum job_kind kind, enum job
 
 void job_hand_in(struct routes *routes, struct job *job)
 {
-    /* There are fewer jobs than slots: the ring can't be full. */
-    invariant(desk_hand_in(routes->shared.desk, routes->index, job));
+    link_hand_in(routes->shared.link, routes->index, job);
 }
 
-void complete_problem(struct routes *routes, uint64_t token, enum problem problem,
-    const char *detail, bool closing, uint8_t cors)
+void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem)
 {
     char bytes[2048], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes);
     struct text head = text_in(lines, sizeof lines);
     if (problem_texts[problem].status == 503)
         text_format(&head, "Retry-After: %u\r\n", retry_after_s(routes));
-    text_add(&head, cors_headers(routes, cors, origin));
-    problem_reply(&out, problem, detail, SPAN_NONE, text_span(&head), closing);
-    edge_complete_bytes(routes->edge, token, text_span(&out));
+    text_add(&head, cors_headers(routes, to->cors, origin));
+    problem_reply(&out, problem, to->chinese ? problem_chinese(problem) : NULL, SPAN_NONE,
+        text_span(&head), to->closing);
+    edge_complete_bytes(routes->edge, to->token, text_span(&out));
 }
 
-void ask_refuse(struct routes *routes, const struct ask *ask, enum problem problem)
+void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body)
 {
-    const char *detail = ask->chinese ? problem_chinese(problem) : NULL;
-    complete_problem(routes, ask->token, problem, detail, ask->closing, ask->cors);
+    char bytes[4096], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
+    struct text out = text_in(bytes, sizeof bytes), head = text_in(lines, sizeof lines);
+    text_literal(&head, "Cache-Control: no-store\r\n");
+    text_add(&head, cors_headers(routes, to->cors, origin));
+    http_reply(&out, status, SPAN("application/json"), text_span(&head), text_span(body), to->closing);
+    invariant(!body->overflow && !out.overflow);
+    edge_complete_bytes(routes->edge, to->token, text_span(&out));
 }
 
-struct ask *ask_put(struct routes *routes, uint64_t token, const struct command *command)
+struct ask *ask_put(struct routes *routes, const struct reply_to *to, const struct command *command)
 {
     struct inventory_request *slot =
         routes->ask_free == 0 ? NULL : routes->port->ops->reserve(routes->port);
@@ -81,7 +81,7 @@ struct ask *ask_put(struct routes *routes, uint64_t token, const struct command 
     const uint32_t index = routes->ask_free - 1u;
     struct ask *ask = &routes->asks[index];
     routes->ask_free = ask->next_free;
-    *ask = (struct ask){ .token = token };
+    *ask = (struct ask){ .to = *to };
     *slot = (struct inventory_request){ .tag = TAG_ASK | index, .command = *command };
     routes->port->ops->commit(routes->port);
     return ask;
@@ -89,14 +89,10 @@ struct ask *ask_put(struct routes *routes, uint64_t token, const struct command 
 
 struct ask *ask_send(struct exchange *exchange, const struct command *command)
 {
-    struct ask *ask = ask_put(exchange->routes, exchange->token, command);
-    if (ask == NULL) {
+    const struct reply_to to = exchange_reply_to(exchange);
+    struct ask *ask = ask_put(exchange->routes, &to, command);
+    if (ask == NULL)
         reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-        return NULL;
-    }
-    ask->closing = exchange->closing;
-    ask->chinese = exchange->chinese;
-    ask->cors = exchange->cors;
     return ask;
 }
 
@@ -157,12 +153,10 @@ enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by
 
 static void mine_complete(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
-    char bytes[1024], body_bytes[160], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
-    struct text out = text_in(bytes, sizeof bytes);
-    struct text body = text_in(body_bytes, sizeof body_bytes);
-    struct text head = text_in(lines, sizeof lines);
+    char bytes[160];
+    struct text body = text_in(bytes, sizeof bytes);
     if (outcome->answer != ANSWER_FOUND) {
-        ask_refuse(routes, ask, PROBLEM_UNKNOWN_ITEM);
+        complete_problem(routes, &ask->to, PROBLEM_UNKNOWN_ITEM);
         return;
     }
     text_format(&body, "{\"item\":%u,\"bought\":%s,\"quantity\":%u", ask->item,
@@ -173,12 +167,9 @@ static void mine_complete(struct routes *routes, const struct ask *ask, const st
         text_literal(&body, "\"");
     }
     if (outcome->again_ms != 0)
-        answer_again_members(outcome->again_ms, &body);
+        refusal_again_members(outcome->again_ms, &body);
     text_literal(&body, "}");
-    text_literal(&head, "Cache-Control: no-store\r\n");
-    text_add(&head, cors_headers(routes, ask->cors, origin));
-    http_reply(&out, 200, SPAN("application/json"), text_span(&head), text_span(&body), ask->closing);
-    edge_complete_bytes(routes->edge, ask->token, text_span(&out));
+    complete_json(routes, &ask->to, 200, &body);
 }
 
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome)
@@ -187,7 +178,7 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
     const struct ask ask = routes->asks[index];
     routes->asks[index].next_free = routes->ask_free;
     routes->ask_free = (uint16_t)(index + 1);
-    if (!edge_token_alive(routes->edge, ask.token))
+    if (!edge_token_alive(routes->edge, ask.to.token))
         return;
     if (ask.repeat) {
         repeat_answered(routes, &ask, outcome);
@@ -205,19 +196,17 @@ void orders_ask_answered(struct routes *routes, uint32_t index, const struct out
      * over: there is nothing to wait for. */
     const bool forgotten = outcome->answer == ANSWER_FORGOTTEN;
     if (!forgotten && (outcome->answer != ANSWER_FOUND || outcome->user != ask.user)) {
-        ask_refuse(routes, &ask, PROBLEM_UNKNOWN_ORDER);
+        complete_problem(routes, &ask.to, PROBLEM_UNKNOWN_ORDER);
         return;
     }
     const struct wait wait = { .kind = JOB_ORDER,
-        .token = ask.token,
+        .to = ask.to,
         .user = ask.user,
         .ticket = outcome->ticket,
         .version_seen = ask.version_seen,
         .until_ms = forgotten ? 0 : ask.wait_until_ms,
         .item = outcome->item,
-        .quantity = outcome->quantity,
-        .closing = ask.closing,
-        .cors = ask.cors };
+        .quantity = outcome->quantity };
     wait_start(routes, &wait);
 }
 
@@ -290,13 +279,13 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
-    const struct public_found route = public_api_find(request->method, path);
-    if (route.known == PUBLIC_UNKNOWN || route.known == PUBLIC_OTHER_METHOD)
+    const struct public_found route = public_route_find(request->method, path);
+    if (route.known != PUBLIC_KNOWN)
         return reply_problem(
             exchange, route.known == PUBLIC_UNKNOWN ? PROBLEM_NOT_FOUND : PROBLEM_METHOD, NULL);
     const user_id user = session_user(exchange);
-    if (user == 0 || (route.known >= PUBLIC_BUYS && routes_banned(exchange, user))
-        || (route.known == PUBLIC_ENTERS && !pass_shown(exchange, route.id, user)))
+    if (user == 0 || (route.needs != NEEDS_NOTHING && routes_banned(exchange, user))
+        || (route.needs == NEEDS_A_PASS && !pass_shown(exchange, route.id, user)))
         return EDGE_REPLIED;
     if (request->body.size > 0 && !content_is_json(request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
@@ -305,6 +294,9 @@ enum edge_verdict orders_public(struct exchange *exchange, struct span path)
         return EDGE_REPLIED;
     job->may_wait = waits_have_room(routes, user);
     job->client = *request->client;
+    job->route = (uint8_t)route.route;
+    job->path_id = route.id;
+    job->ticket = route.order == 0 ? 0 : funnel_order_number(&routes->keys, route.order);
     (void)job_fill(job, request, path);
     job_hand_in(routes, job);
     return EDGE_DEFERRED;
@@ -331,25 +323,20 @@ enum edge_verdict orders_outside(struct exchange *exchange, bool callback)
     return EDGE_DEFERRED;
 }
 
-/* The CORS line goes in after the status line: the desk does not know origins. */
+/* The head goes right in front of the body, in the space that is kept for it. */
 static void job_complete(struct routes *routes, const struct job *job)
 {
-    const struct span response = span_of(job->response, job->response_size);
-    char origin[ORIGIN_BYTES_MAX + 64];
-    const struct span cors = cors_headers(routes, job->cors, origin);
-    if (cors.size == 0) {
-        edge_complete_bytes(routes->edge, job->token, response);
-        return;
-    }
-    static _Thread_local char joined[JOB_RESPONSE_BYTES + ORIGIN_BYTES_MAX + 64];
-    struct text text = text_in(joined, sizeof joined);
-    const char *line_end = memchr(response.data, '\n', response.size);
-    invariant(line_end != NULL);
-    const size_t first = (size_t)(line_end - response.data) + 1;
-    text_add(&text, span_of(response.data, first));
-    text_add(&text, cors);
-    text_add(&text, span_of(response.data + first, response.size - first));
-    edge_complete_bytes(routes->edge, job->token, text_span(&text));
+    char bytes[JOB_HEAD_BYTES], origin[ORIGIN_BYTES_MAX + 64],
+        lines[JOB_HEADERS_BYTES + ORIGIN_BYTES_MAX + 64];
+    struct text head = text_in(bytes, sizeof bytes), more = text_in(lines, sizeof lines);
+    text_add(&more, span_of(job->headers, job->headers_size));
+    text_add(&more, cors_headers(routes, job->to.cors, origin));
+    http_reply_head(&head, job->status, job->type == NULL ? SPAN_NONE : span_from_string(job->type),
+        text_span(&more), job->body_size, job->to.closing);
+    invariant(!more.overflow && !head.overflow);
+    char *start = job->response + JOB_HEAD_BYTES - head.size;
+    memcpy(start, bytes, head.size);
+    edge_complete_bytes(routes->edge, job->to.token, span_of(start, head.size + job->body_size));
 }
 
 static void job_returned(struct routes *routes, struct job *job)
@@ -367,8 +354,8 @@ static void job_returned(struct routes *routes, struct job *job)
 
 void orders_turn(struct routes *routes, uint64_t now_ms)
 {
-    struct desk_note note;
-    while (desk_take_back(routes->shared.desk, routes->index, &note)) {
+    struct link_note note;
+    while (link_take_back(routes->shared.link, routes->index, &note)) {
         if (note.job != NULL) {
             job_returned(routes, note.job);
             continue;

@@ -309,8 +309,8 @@ enum edge_verdict public_ready(struct exchange *exchange)
         [WINS_FAILED] = "the journal has failed" };
     struct routes *routes = exchange->routes;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
-    struct desk_health health;
-    desk_health(routes->shared.desk, &health);
+    struct worker_health health;
+    link_health(routes->shared.link, &health);
     const char *reason =
         stopped[atomic_load_explicit(&routes->door.board->wins_stopped, memory_order_relaxed)];
     if (atomic_load(routes->shared.draining))

@@ -311,7 +311,7 @@ static void state_send(struct routes *routes, struct push_socket *socket, struct
 static void order_send(struct routes *routes, struct push_socket *socket, const struct job *job)
 {
     struct text payload = frame_begin();
-    text_add(&payload, span_of(job->response, job->response_size));
+    text_add(&payload, job_response_body(job));
     socket->told = job->ticket;
     socket->told_seen = job->version_seen;
     frame_send(routes, socket, &payload);
@@ -393,7 +393,7 @@ static void job_start(struct routes *routes, struct push_socket *socket)
 {
     struct job *job = job_take(routes,
         &(struct job_wish){
-            .kind = JOB_PUSH, .share = SHARE_PUSH, .user = socket->user, .token = socket->socket });
+            .kind = JOB_PUSH, .share = SHARE_PUSH, .user = socket->user, .to = { .token = socket->socket } });
     invariant(job != NULL && socket->need != PUSH_NOTHING);
     job->ticket = socket->need == PUSH_ORDER ? socket->ticket : 0;
     job->version_seen = job->ticket != 0 && job->ticket == socket->told ? socket->told_seen : 0;
@@ -412,17 +412,18 @@ static void jobs_start(struct routes *routes, uint64_t now_ms)
 void push_job_returned(struct routes *routes, const struct job *job)
 {
     struct push *push = routes->push;
-    struct push_socket *socket = push_table_find(&push->table, edge_socket_slot(job->token), job->token);
+    struct push_socket *socket =
+        push_table_find(&push->table, edge_socket_slot(job->to.token), job->to.token);
     if (socket == NULL)
         return;
     if (job->result == JOB_NOT_YET) {
         push->pause_until_ms = edge_now_ms(routes->edge) + AWAY_PAUSE_MS;
         push_table_want(&push->table, socket, job->ticket != 0 ? PUSH_ORDER : PUSH_STATE, job->ticket);
-    } else if (job->response_size > 0) {
+    } else if (job->body_size > 0) {
         if (job->ticket != 0)
             order_send(routes, socket, job);
         else
-            state_send(routes, socket, span_of(job->response, job->response_size));
+            state_send(routes, socket, job_response_body(job));
     }
     push_table_answered(&push->table, socket);
 }

@@ -13,7 +13,7 @@ enum edge_verdict repeat_ask(struct routes *routes, uint64_t token, item_id item
             .quantity = result->quantity,
             .channel = result->channel,
             .flags = RESERVE_REPEAT } };
-    struct ask *ask = ask_put(routes, token, &command);
+    struct ask *ask = ask_put(routes, &(struct reply_to){ .token = token }, &command);
     if (ask == NULL) {
         answer_count(routes, item, ANSWER_TOO_POPULAR);
         reply->answer =
@@ -32,5 +32,5 @@ void repeat_answered(struct routes *routes, const struct ask *ask, const struct 
     if (outcome->answer != ANSWER_NOTHING_TO_REPEAT)
         told = answer_from_outcome(outcome);
     told.flags = ask->instead.flags;
-    edge_complete(routes->edge, ask->token, &told);
+    edge_complete(routes->edge, ask->to.token, &told);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/routes.h"
 
+#include "api/public_routes.h"
+#include "api/refusals.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "config/test_mode.h"
@@ -9,13 +11,9 @@
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"
 #include "gateway/human_shared.h"
-#include "worker/public_api.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define ANSWER_NAME(answer, label, problem) [ANSWER_##answer] = (label),
-static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
 
 #define ANSWER_METRIC(answer, label, problem) \
     [ANSWER_##answer] = { .name = sizeof(label) > 1 ? "stampede_purchases_total" : NULL, \
@@ -24,12 +22,6 @@ static const char *const answer_names[ANSWERS] = { ANSWER_LIST(ANSWER_NAME) };
         .kind = METRIC_COUNTER },
 static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
 METRIC_TABLE(answer_metrics);
-
-const char *routes_answer_name(enum answer answer)
-{
-    invariant((unsigned)answer < ANSWERS);
-    return answer_names[answer];
-}
 
 void answer_count(struct routes *routes, item_id item, enum answer answer)
 {
@@ -253,7 +245,7 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
     sale_id sale;
     if (method == HTTP_GET && !routes_query_taken(exchange, path))
         return EDGE_REPLIED;
-    if (public_api_find(method, path).known != PUBLIC_UNKNOWN)
+    if (public_route_find(method, path).known != PUBLIC_UNKNOWN)
         return orders_public(exchange, path);
     if (span_starts_with(path, SPAN("/items/")))
         return route_item(exchange, span_of(path.data + 7, path.size - 7));
@@ -370,7 +362,7 @@ static uint32_t routes_body_max(void *self, const struct http_request *request)
     if (!span_starts_with(path, SPAN("/v1/")))
         return JOB_BODY_SMALL;
     const struct public_found route =
-        public_api_find(request->method, span_of(path.data + 3, path.size - 3));
+        public_route_find(request->method, span_of(path.data + 3, path.size - 3));
     return route.body_max != 0 ? route.body_max : JOB_BODY_SMALL;
 }
 
@@ -514,8 +506,8 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .context = routes };
     routes->human = human_desk_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
-    routes->watch = desk_edge_watch(shared->desk, index);
-    routes->meters = desk_sale_meters(shared->desk);
+    routes->watch = shared->watches[index];
+    routes->meters = shared->meters;
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);

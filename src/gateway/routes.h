@@ -8,9 +8,10 @@
 #define STAMPEDE_GATEWAY_ROUTES_H
 
 #include "api/customers.h"
+#include "api/handover.h"
+#include "api/link.h"
 #include "edge/edge.h"
 #include "funnel/room/rooms.h"
-#include "worker/worker.h"
 
 struct static_files;
 struct limits;
@@ -23,7 +24,9 @@ struct routes_shared { /* the same for all edges */
     const struct funnel_keys *keys;
     const struct door_channels *channels;
     struct inventory *inventory;
-    struct desk *desk;
+    struct link *link;
+    struct watch *const *watches; /* one for each edge; a NULL: all rules are off */
+    struct sale_meters *meters;
     struct rooms *rooms;
     struct customers *customers;
     const struct static_files *files;
@@ -47,7 +50,5 @@ struct edge_handler routes_handler(struct routes *routes);
 void routes_turn(struct routes *routes, uint64_t now_ms); /* up to the requests that go to the inventory */
 void routes_collect(struct routes *routes);               /* its answers */
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
-/* As its metric is labelled: "won"; "": a purchase is not answered so. */
-const char *routes_answer_name(enum answer answer);
 
 #endif

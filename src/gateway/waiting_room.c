@@ -135,30 +135,23 @@ static enum problem entry_problem(enum answer answer)
 
 void room_entered(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
-    char bytes[ROOM_BODY_BYTES + 512], body_bytes[ROOM_BODY_BYTES], origin[ORIGIN_BYTES_MAX + 64];
-    char lines[ORIGIN_BYTES_MAX + 128];
-    struct text out = text_in(bytes, sizeof bytes);
-    struct text body = text_in(body_bytes, sizeof body_bytes);
-    struct text head = text_in(lines, sizeof lines);
+    char bytes[ROOM_BODY_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
     struct room_standing standing;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
-        ask_refuse(routes, ask, entry_problem(outcome->answer));
+        complete_problem(routes, &ask->to, entry_problem(outcome->answer));
         return;
     }
     rooms_look(routes->shared.rooms, ask->room, ask->user, &standing);
     invariant(standing.state != ROOM_ABSENT && standing.number == outcome->number);
     if (standing.state == ROOM_AGAIN) {
-        ask_refuse(routes, ask, PROBLEM_UNAVAILABLE);
+        complete_problem(routes, &ask->to, PROBLEM_UNAVAILABLE);
         return;
     }
     text_literal(&body, "{");
     members(routes, ask->room, ask->start_ms, &standing, &body);
     text_literal(&body, "}");
-    text_literal(&head, "Cache-Control: no-store\r\n");
-    text_add(&head, cors_headers(routes, ask->cors, origin));
-    http_reply(&out, 202, SPAN("application/json"), text_span(&head), text_span(&body), ask->closing);
-    invariant(!out.overflow && !body.overflow);
-    edge_complete_bytes(routes->edge, ask->token, text_span(&out));
+    complete_json(routes, &ask->to, 202, &body);
 }
 
 bool room_has_admitted(struct routes *routes, const struct catalog_sale *sale, user_id user)

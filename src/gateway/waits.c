@@ -25,12 +25,8 @@ bool waits_have_room(const struct routes *routes, user_id user)
 static bool job_start(struct routes *routes, const struct wait *wait, bool may_wait)
 {
     struct job *job = job_take(routes,
-        &(struct job_wish){ .kind = wait->kind,
-            .share = share_of(wait->kind),
-            .user = wait->user,
-            .token = wait->token,
-            .closing = wait->closing,
-            .cors = wait->cors });
+        &(struct job_wish){
+            .kind = wait->kind, .share = share_of(wait->kind), .user = wait->user, .to = wait->to });
     if (job == NULL)
         return false;
     job->ticket = wait->ticket;
@@ -48,23 +44,21 @@ void wait_start(struct routes *routes, const struct wait *wait)
     const bool may_wait =
         wait->until_ms > edge_now_ms(routes->edge) && waits_have_room(routes, wait->user);
     if (!job_start(routes, wait, may_wait))
-        complete_problem(routes, wait->token, PROBLEM_TOO_POPULAR, NULL, wait->closing, wait->cors);
+        complete_problem(routes, &wait->to, PROBLEM_TOO_POPULAR);
 }
 
 void wait_add(struct routes *routes, const struct job *job)
 {
     const struct wait wait = { .kind = job->kind == JOB_PUBLIC ? JOB_PAYMENT : (uint8_t)job->kind,
-        .token = job->token,
+        .to = job->to,
         .user = job->user,
         .ticket = job->ticket,
         .version_seen = job->version_seen,
         .until_ms = job->wait_until_ms,
         .item = job->item,
-        .quantity = job->quantity,
-        .closing = job->closing,
-        .cors = job->cors };
+        .quantity = job->quantity };
     if (routes->wait_count == WAITS_MAX) {
-        complete_problem(routes, wait.token, PROBLEM_TOO_POPULAR, NULL, wait.closing, wait.cors);
+        complete_problem(routes, &wait.to, PROBLEM_TOO_POPULAR);
         return;
     }
     routes->waits[routes->wait_count++] = wait;
@@ -80,7 +74,7 @@ static void sweep(struct routes *routes, bool news, ticket_number ticket, uint64
         struct wait wait = routes->waits[i];
         const bool late = now_ms >= wait.until_ms || stopping;
         wait.called |= news && (ticket == 0 || wait.ticket == ticket);
-        if ((wait.called || late || !news) && !edge_token_alive(routes->edge, wait.token))
+        if ((wait.called || late || !news) && !edge_token_alive(routes->edge, wait.to.token))
             continue;
         if ((wait.called || late) && job_start(routes, &wait, !late))
             continue;

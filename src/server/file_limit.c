@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/file_limit.h"
 
+#include "base/log.h"
 #include "edge/edge.h"
 #include "outgoing/courier.h"
 
 #include <assert.h>
+#include <sys/resource.h>
 
 static_assert((int)FILES_KEPT >= (int)COURIER_FLIGHT_MAX + 64, "calls, and what else the program opens");
 
@@ -17,4 +19,21 @@ uint32_t file_limit_connections(uint64_t files, uint32_t edges, uint32_t wanted)
     if (fit >= wanted)
         return wanted;
     return fit < FILE_LIMIT_CONNECTIONS_MIN ? FILE_LIMIT_CONNECTIONS_MIN : (uint32_t)fit;
+}
+
+uint32_t file_limit_raise(uint32_t edges, uint32_t wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return wanted;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_warn("server", "the limit of open files can't be raised");
+    const uint32_t fit = file_limit_connections(limit.rlim_cur, edges, wanted);
+    if (fit < wanted)
+        log_warn("server",
+            "the limit of open files is %llu: %u connections for each edge instead of "
+            "server.connections_max (%u); raise the limit (LimitNOFILE, ulimit -n)",
+            (unsigned long long)limit.rlim_cur, fit, wanted);
+    return fit;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
+#include "admin/admin.h"
 #include "admin/switches.h"
 #include "api/catalog.h"
 #include "base/clock.h"
@@ -24,6 +25,7 @@
 #include "server/restore.h"
 #include "server/server_metrics.h"
 #include "store/sqlite/sqlite.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -62,6 +64,7 @@ struct server {
     struct customers *customers;
     struct order_store *store;
     struct ticket_queue *queue;
+    struct link *link;
     struct desk *desk;
     struct gate_limits limits;
     struct static_files *files;
@@ -100,12 +103,12 @@ static void housekeeper_thread(void *context)
     struct server *server = context;
     bool warned = false;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
         log_warn("server", "the priority of the housekeeper can't be lowered");
     while (!atomic_load(&server->stop_housekeeper)) {
         if (host_housekeep(&server->host) == STATUS_OK)
             clock_watch(&warned);
-        server_metrics_update(server->host.inventory->board, server->desk);
+        server_metrics_update(server->host.inventory->board, server->link);
         wake_wait(&server->housekeeper_wake, HOUSEKEEPER_MS);
     }
 }
@@ -165,8 +168,8 @@ static bool store_open(struct server *server)
         == STATUS_OK;
 }
 
-/* The desk's ports stand behind those of the edges. */
-enum desk_ports { PORT_ADMIN, PORT_PUMP, PORT_RECONCILE, PORT_ROOMS, PORTS_OF_DESK };
+/* The worker's ports stand behind those of the edges. */
+enum worker_ports { PORT_ADMIN, PORT_PUMP, PORT_RECONCILE, PORT_ROOMS, PORTS_OF_DESK };
 
 static struct inventory_port *port_of(struct server *server, unsigned port, struct wake *client)
 {
@@ -174,8 +177,16 @@ static struct inventory_port *port_of(struct server *server, unsigned port, stru
     return inventory->ops->port(inventory, server->edge_count + port, client);
 }
 
+static void switched(void *context)
+{
+    struct server *server = context;
+    gate_limits_apply(server->limits.limits, &server->switches, &server->config);
+}
+
 static bool desk_make(struct server *server)
 {
+    if (link_open(&server->link, server->edge_count) != STATUS_OK)
+        return failed(server, "no memory for the way to the store thread");
     if (rooms_open(&server->rooms, server->host.inventory, (uint32_t)server->config.sales_max) != STATUS_OK)
         return failed(server, "no memory for the waiting rooms");
     if (customers_open(&server->customers, server->edge_count, &server->keys) != STATUS_OK)
@@ -195,8 +206,12 @@ static bool desk_make(struct server *server)
         .folder = server->folder.root,
         .high_water = &server->high_water,
         .edges = server->edge_count,
+        .link = server->link,
         .limits = server->limits.limits,
         .switches = &server->switches,
+        .admin = admin_job,
+        .switched = switched,
+        .switched_context = server,
         .media = &server->media,
         .catalog = &server->catalog,
         .bans = &server->bans,
@@ -214,7 +229,9 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .keys = &server->keys,
         .channels = &server->channels,
         .inventory = server->host.inventory,
-        .desk = server->desk,
+        .link = server->link,
+        .watches = desk_edge_watches(server->desk),
+        .meters = desk_sale_meters(server->desk),
         .rooms = server->rooms,
         .customers = server->customers,
         .files = server->files,
@@ -258,7 +275,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
     server->loops[index] = (struct loop){ .routes = server->routes[index],
         .hosted = server->host_on_edge && index == 0 ? inventory : NULL,
         .wake = edge_wake(server->edges[index]) };
-    desk_edge_wake(server->desk, index, edge_wake(server->edges[index]));
+    link_edge_wake(server->link, index, edge_wake(server->edges[index]));
     return true;
 }
 
@@ -296,24 +313,6 @@ static bool threads_start(struct server *server)
     return good || failed(server, "a thread can't be started");
 }
 
-static void limits_raise(struct server *server)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        log_warn("server", "the limit of open files can't be raised");
-    const uint32_t fit = file_limit_connections(
-        limit.rlim_cur, server->edge_count, (uint32_t)server->config.connections_max);
-    if (fit < server->config.connections_max)
-        log_warn("server",
-            "the limit of open files is %llu: %u connections for each edge instead of "
-            "server.connections_max (%llu); raise the limit (LimitNOFILE, ulimit -n)",
-            (unsigned long long)limit.rlim_cur, fit, (unsigned long long)server->config.connections_max);
-    server->config.connections_max = fit;
-}
-
 static bool server_open(struct server *server)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -323,7 +322,8 @@ static bool server_open(struct server *server)
                                                      : (uint32_t)cores;
     server->host_on_edge = cores <= FEW_CORES || server->edge_count == 1;
     server->turns.readers = server->edge_count;
-    limits_raise(server);
+    server->config.connections_max =
+        file_limit_raise(server->edge_count, (uint32_t)server->config.connections_max);
     answers_create();
     switches_start(&server->switches, &server->config);
     if (gate_limits_open(&server->limits, &server->config, server->edge_count, server->error) != STATUS_OK)
@@ -418,6 +418,7 @@ static void server_close(struct server *server)
     gate_limits_close(&server->limits);
     human_desk_close(&server->human);
     desk_close(server->desk);
+    link_close(server->link);
     if (server->queue != NULL)
         server->queue->ops->close(server->queue);
     if (server->store != NULL)

@@ -8,11 +8,11 @@ GAUGE(stopped, "stampede_wins_stopped",
     "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
 GAUGE(ready, "stampede_ready", "1 when wins are taken and the database is there.");
 
-void server_metrics_update(const struct board *board, struct desk *desk)
+void server_metrics_update(const struct board *board, const struct link *link)
 {
     const uint32_t reason = atomic_load_explicit(&board->wins_stopped, memory_order_relaxed);
-    struct desk_health health;
-    desk_health(desk, &health);
+    struct worker_health health;
+    link_health(link, &health);
     metric_set(&durable, atomic_load_explicit(&board->durable_lsn, memory_order_relaxed));
     metric_set(&stopped, reason);
     metric_set(&ready, reason == WINS_RUNNING && !health.away && !health.stopped);

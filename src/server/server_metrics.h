@@ -4,9 +4,9 @@
 #ifndef STAMPEDE_SERVER_SERVER_METRICS_H
 #define STAMPEDE_SERVER_SERVER_METRICS_H
 
+#include "api/link.h"
 #include "contract/board.h"
-#include "worker/worker.h"
 
-void server_metrics_update(const struct board *board, struct desk *desk);
+void server_metrics_update(const struct board *board, const struct link *link);
 
 #endif

@@ -3,10 +3,10 @@
  * and what they find is listed, logged and, where the rule says so, banned. However wrong a rule may
  * be, it bans only a share of those who were seen, so many a minute, and never the machine itself or
  * its proxies. */
-#include "admin/admin.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "worker/worker_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,12 +93,9 @@ void desk_watch_open(struct desk *desk, struct arena *arena)
     }
 }
 
-struct watch *desk_edge_watch(struct desk *desk, uint32_t edge)
+struct watch *const *desk_edge_watches(struct desk *desk)
 {
-    bool wanted = false;
-    for (uint32_t rule = 0; rule < WATCH_RULES; rule++)
-        wanted |= desk->watch.settings.modes[rule] != WATCH_OFF;
-    return wanted ? desk->watch.watches[edge] : NULL;
+    return desk->watch.watches;
 }
 
 static void tables_fold(struct desk *desk)
@@ -239,23 +236,20 @@ static void watched_json(const struct watched *watched, uint64_t id, struct text
 }
 
 /* The newest first; what was found before the last start is not known any more. */
-void admin_watch(struct desk *desk, struct job *job, uint32_t id)
+void desk_watch_json(const struct desk *desk, struct text *out)
 {
     const struct desk_watch *state = &desk->watch;
-    struct text body = job_body(job);
-    (void)id;
-    text_literal(&body, "{\"findings\":[");
+    text_literal(out, "{\"findings\":[");
     for (uint64_t n = 0; n < WATCHED_MAX && n < state->found; n++) {
         const uint64_t at = state->found - 1 - n;
-        text_string(&body, n == 0 ? "" : ",");
-        watched_json(&state->watched[at % WATCHED_MAX], at + 1, &body);
+        text_string(out, n == 0 ? "" : ",");
+        watched_json(&state->watched[at % WATCHED_MAX], at + 1, out);
     }
-    text_literal(&body, "],\"rules\":{");
+    text_literal(out, "],\"rules\":{");
     for (uint32_t rule = 0; rule < WATCH_RULES; rule++)
-        text_format(&body, "%s\"%s\":{\"mode\":\"%s\",\"found\":%llu,\"banned\":%llu}",
+        text_format(out, "%s\"%s\":{\"mode\":\"%s\",\"found\":%llu,\"banned\":%llu}",
             rule == 0 ? "" : ",", watch_rule_name((enum watch_rule)rule),
             mode_names[state->settings.modes[rule]], (unsigned long long)state->found_by[rule],
             (unsigned long long)state->banned_by[rule]);
-    text_literal(&body, "}}");
-    job_reply_json(job, 200, &body);
+    text_literal(out, "}}");
 }

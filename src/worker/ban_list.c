@@ -118,3 +118,15 @@ bool desk_block_protected(const struct desk *desk, const struct address_block *b
         meets |= blocks_meet(block, &proxies.blocks[i]);
     return meets;
 }
+
+void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
+{
+    struct text text = text_in(out, ADDRESS_BLOCK_CHARS_MAX + 7);
+    if (ban->kind == BAN_USER) {
+        text_literal(&text, "user ");
+        text_hex64(&text, ban->user);
+    } else {
+        address_block_text(&text, &ban->block);
+    }
+    out[text.size] = 0;
+}

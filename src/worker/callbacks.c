@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "edge/http_reply.h"
 #include "worker/money.h"
 #include "worker/worker_parts.h"
 
@@ -13,14 +12,10 @@ COUNTER(callbacks_forged, "stampede_payment_callbacks_refused_total",
 
 static void receipt_reply(struct job *job, const struct provider_receipt *receipt)
 {
-    struct text out = text_in(job->response, job->response_bytes);
-    http_reply(&out, receipt->status,
-        receipt->type == NULL ? SPAN_NONE : span_from_string(receipt->type),
+    job_reply_bytes(job, receipt->status, receipt->type,
         receipt->status == 503 ? SPAN("Cache-Control: no-store\r\nRetry-After: 2\r\n")
                                : SPAN("Cache-Control: no-store\r\n"),
-        span_from_string(receipt->body), job->closing);
-    job->response_size = out.size;
-    job->result = JOB_REPLY;
+        span_from_string(receipt->body));
 }
 
 /* "/v1/payments/alipay/callback" → alipay */

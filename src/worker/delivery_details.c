@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/delivery_details.c: where an order goes: what its owner says, checked, kept and shown. */
-#include "admin/admin.h"
 #include "worker/payment_requests.h"
+#include "worker/worker_parts.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ void public_order_details_set(struct desk *desk, struct job *job, uint32_t id)
     struct field fields[DETAIL_FIELDS];
     (void)id;
     details_fields(&details, fields);
-    if (public_order_read(desk, job, &order) && admin_body_read(job, fields, DETAIL_FIELDS)
+    if (public_order_read(desk, job, &order) && job_fields_read(job, fields, DETAIL_FIELDS)
         && details_check(job, &details) && details_keep(desk, job, &order, &details, &after))
         public_order_reply(desk, job, 200, &after);
 }

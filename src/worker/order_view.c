@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "contract/order_state.h"
 #include "worker/payment_requests.h"
-#include "worker/public_api.h"
+#include "worker/public_requests.h"
 #include "worker/worker_parts.h"
 
 #include <string.h>

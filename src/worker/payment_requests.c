@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/payment_requests.h"
 
-#include "admin/admin.h"
+#include "api/refusals.h"
 #include "contract/payment_reference.h"
 #include "funnel/intent.h"
-#include "gateway/answers.h"
 #include "worker/money.h"
 
 #include <stdio.h>
@@ -188,7 +187,7 @@ void public_order_pay(struct desk *desk, struct job *job, uint32_t id)
     const struct field fields[] = { { "provider", FIELD_TEXT, name, 1, PROVIDER_NAME_MAX, false, NULL } };
     struct order order;
     (void)id;
-    if (!public_order_read(desk, job, &order) || (job->body.size > 0 && !admin_body_read(job, fields, 1)))
+    if (!public_order_read(desk, job, &order) || (job->body.size > 0 && !job_fields_read(job, fields, 1)))
         return;
     const struct provider *provider = provider_choose(desk, job, name);
     if (provider != NULL)
@@ -387,9 +386,9 @@ static void intent_refuse(struct job *job, const struct outcome *outcome)
     if (outcome->answer == ANSWER_SOLD_OUT)
         job_reply_problem(job, PROBLEM_SOLD_OUT, "Sold out. You were not charged.", SPAN_NONE);
     else if (outcome->answer == ANSWER_COOLING_DOWN || outcome->answer == ANSWER_NOT_YOUR_MOMENT)
-        job_reply_until(job, problem_from_answer(outcome->answer), outcome->again_ms);
+        job_reply_until(job, refusal_problem(outcome->answer), outcome->again_ms);
     else
-        admin_refuse(job, outcome);
+        job_reply_refused(job, outcome);
 }
 
 /* Where the unit's payment is remembered until its order is written; NULL: too many wait for theirs. */

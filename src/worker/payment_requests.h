@@ -6,7 +6,7 @@
 
 #include "api/json_fields.h"
 #include "contract/payment.h"
-#include "worker/public_api.h"
+#include "worker/public_requests.h"
 
 void public_order_pay(struct desk *desk, struct job *job, uint32_t id);
 void public_order_query(struct desk *desk, struct job *job, uint32_t id);

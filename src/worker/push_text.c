@@ -45,9 +45,9 @@ static enum status order_text(struct desk *desk, struct job *job, struct text *o
 
 void desk_push_job(struct desk *desk, struct job *job)
 {
-    struct text out = text_in(job->response, job->response_bytes);
+    struct text out = job_body(job);
     const enum status status =
         job->ticket != 0 ? order_text(desk, job, &out) : desk_orders_text(desk, job, &out);
     job->result = status == STATUS_OK ? JOB_REPLY : JOB_NOT_YET;
-    job->response_size = out.overflow ? 0 : out.size;
+    job->body_size = out.overflow ? 0 : out.size;
 }

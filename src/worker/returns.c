@@ -4,7 +4,7 @@
  * "returning". Waiting requests stay at the edge and take no place here. */
 #include "base/log.h"
 #include "worker/payment_requests.h"
-#include "worker/public_api.h"
+#include "worker/public_requests.h"
 #include "worker/worker_parts.h"
 
 enum { RETURN_WAIT_MS = 2000 };

@@ -2,9 +2,9 @@
 /* worker/sale_report.c: counts of the funnel for the final report of each sale (sale_meters.h). A
  * sale has a meter from shortly before it opens until it is over; what comes before the opening is
  * not its own. Written every few seconds. */
+#include "api/refusals.h"
 #include "base/log.h"
 #include "contract/report.h"
-#include "gateway/routes.h"
 #include "worker/worker_parts.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static bool layer_name(uint32_t layer, char out[LAYER_NAME_MAX + 1])
 {
     const char *answer = layer < DOOR_REASONS
         ? door_reason_name((enum door_reason)layer)
-        : routes_answer_name((enum answer)(layer - DOOR_REASONS));
+        : refusal_answer_name((enum answer)(layer - DOOR_REASONS));
     snprintf(out, LAYER_NAME_MAX + 1, "%s.%s", layer < DOOR_REASONS ? "door" : "purchase", answer);
     return answer[0] != 0;
 }

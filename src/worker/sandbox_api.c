@@ -9,10 +9,8 @@
  *   GET  /sandbox/v1/payments/{reference}/refund       its state   signed
  *   GET  /sandbox/v1/pay/{id}                          what the pay page shows
  *   POST /sandbox/v1/pay/{id} {"how":"pay"}            what its buttons do */
-#include "admin/admin.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "edge/http_reply.h"
 #include "worker/money.h"
 #include "worker/worker_parts.h"
 
@@ -24,16 +22,13 @@ static void signed_reply(struct desk *desk, struct job *job, int status, struct 
     static const char *const methods[] = { [HTTP_GET] = "GET", [HTTP_POST] = "POST" };
     char signature[SANDBOX_SIGNATURE_BYTES], lines[SANDBOX_SIGNATURE_BYTES + 64];
     const struct sandbox_signed what = { span_from_string(methods[job->method]), job->path, body };
-    struct text out = text_in(job->response, job->response_bytes);
     struct text head = text_in(lines, sizeof lines);
     sandbox_sign(&desk->money.bank_secret, clock_wall_ms(), &what, signature);
     text_string(&head, SANDBOX_HEADER);
     text_literal(&head, ": ");
     text_string(&head, signature);
     text_literal(&head, "\r\nCache-Control: no-store\r\n");
-    http_reply(&out, status, SPAN("application/json"), text_span(&head), body, job->closing);
-    job->response_size = out.size;
-    job->result = JOB_REPLY;
+    job_reply_bytes(job, status, "application/json", text_span(&head), body);
 }
 
 static const int answer_status[] = {
@@ -118,7 +113,7 @@ static bool how_read(struct job *job, enum bank_how *how)
     static const char *const names[] = { "pay", "lost", "twice", "late", "wrong-amount", "decline" };
     char name[16];
     const struct field fields[] = { { "how", FIELD_TEXT, name, 1, sizeof name - 1, true, NULL } };
-    if (!admin_body_read(job, fields, 1))
+    if (!job_fields_read(job, fields, 1))
         return false;
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         *how = (enum bank_how)i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/schedule.c: bringing sales and items from the store to the inventory: preheat, by
  * hand and on time. */
+#include "api/refusals.h"
 #include "base/log.h"
 #include "contract/currency.h"
 #include "worker/worker_parts.h"
@@ -8,29 +9,6 @@
 #include <string.h>
 
 enum { READ_ROWS = 32 };
-
-static const char *const conflict_texts[] = {
-    [CONFLICT_NONE] = "refused",
-    [CONFLICT_OTHER_TOTAL] =
-        "the item is preheated with another total: use adjust to add or remove units",
-    [CONFLICT_BAD_SPLIT] = "channels and safety stock do not add up to total - locked - sold",
-    [CONFLICT_ALREADY_OPEN] = "the sale has started: its start can't be moved",
-    [CONFLICT_ENDED] = "the sale has ended",
-    [CONFLICT_BAD_WINDOW] = "end_ms must be after start_ms",
-    [CONFLICT_NOT_PREHEATED] = "no item of the sale is preheated",
-    [CONFLICT_BAD_MOVE] = "not possible from the present state",
-    [CONFLICT_FULL] = "a table is full (data.items_max, data.sales_max or data.tickets_max)",
-    [CONFLICT_OTHER_LIMIT] =
-        "a sale with preheated items keeps its limit (it may be raised) and its one_open_order",
-    [CONFLICT_OTHER_TERMS] = "the item is preheated with another price, limit or time to pay",
-    [CONFLICT_HAS_BUYERS] = "units were already sold: price and limit can't be changed any more",
-};
-
-const char *conflict_text(uint8_t conflict)
-{
-    return conflict < sizeof conflict_texts / sizeof *conflict_texts ? conflict_texts[conflict]
-                                                                     : conflict_texts[CONFLICT_NONE];
-}
 
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
 {
@@ -162,7 +140,7 @@ static void sale_preheat_due(struct desk *desk, const struct sale *sale)
             else if (result != PREHEAT_UNCHANGED)
                 log_error("desk", "item %u of sale %u can't be preheated: %s", items[i].id, sale->id,
                     result >= PREHEAT_AWAY ? "the inventory can't write now"
-                                           : conflict_text(outcome.detail));
+                                           : refusal_conflict_text(outcome.detail));
         }
     }
 }

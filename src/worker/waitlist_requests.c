@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/waitlist_requests.c: places in line: joined, shown and left by users, listed for
- * administrators. Who may join is asked of the inventory: nobody waits for what he can buy, or may
- * not have. */
-#include "admin/admin.h"
+/* worker/waitlist_requests.c: places in line: joined, shown and left by users. The inventory says who
+ * may join: nobody waits for what they can buy, or may not have. */
 #include "api/catalog.h"
-#include "worker/public_api.h"
-
-enum { PAGE_ROWS = 100 };
+#include "worker/public_requests.h"
 
 static const char *const state_names[] = {
     [PLACE_NONE] = "none",
@@ -68,7 +64,7 @@ static bool quantity_read(struct job *job, uint32_t *quantity)
         { "quantity", FIELD_U32, quantity, 1, QUANTITY_MAX, false, NULL },
     };
     *quantity = 1;
-    return job->body.size == 0 || admin_body_read(job, fields, 1);
+    return job->body.size == 0 || job_fields_read(job, fields, 1);
 }
 
 /* Says no if the user could buy now, or could never have it as things are. */
@@ -180,40 +176,4 @@ void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id)
             "You already have an offer: cancel its order instead.", SPAN_NONE);
     else
         job_reply_problem(job, PROBLEM_NOT_WAITING, NULL, SPAN_NONE);
-}
-
-void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id)
-{
-    struct order_store *store = desk->config.store;
-    struct waitlist_place rows[PAGE_ROWS];
-    struct item item;
-    struct text body = job_body(job);
-    uint64_t after = 0;
-    uint32_t count = 0;
-    if (!admin_query_u64(job, "after", INT64_MAX, &after))
-        return;
-    enum status status = store->ops->item_get(store, id, &item);
-    if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
-        return;
-    }
-    if (status == STATUS_OK)
-        status = line(desk)->list(store, id, after, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
-    }
-    text_literal(&body, "{\"waitlist\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_format(
-            &body, "%s{\"id\":%llu,\"user\":\"", i == 0 ? "" : ",", (unsigned long long)rows[i].id);
-        text_hex64(&body, rows[i].user);
-        text_format(&body, "\",\"quantity\":%u,\"joined_ms\":%llu}", rows[i].quantity,
-            (unsigned long long)rows[i].joined_ms);
-    }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
 }

@@ -6,9 +6,6 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "contract/admin_store.h"
-#include "edge/http_date.h"
-#include "edge/http_reply.h"
-#include "gateway/answers.h"
 #include "worker/worker_parts.h"
 
 #include <stdio.h>
@@ -17,57 +14,10 @@
 #include <unistd.h>
 
 enum {
-    NOTE_SLOTS = 4096,
     JOBS_PER_TURN = 64, /* of one edge, urgent and usual each */
     URGENT_EVERY = 8,   /* usual jobs between two looks for urgent ones */
     ANSWERS_PER_TURN = 32,
-    RESPONSE_HEAD_BYTES = 512,
 };
-static_assert((int)NOTE_SLOTS >= 2 * (int)JOB_SLOTS, "notes have room beside all jobs");
-
-bool desk_hand_in(struct desk *desk, uint32_t edge, struct job *job)
-{
-    if (!ring_push(job_share_is_urgent(job->share) ? &desk->urgent[edge] : &desk->in[edge], &job))
-        return false;
-    wake_signal(&desk->wake);
-    return true;
-}
-
-bool desk_take_back(struct desk *desk, uint32_t edge, struct desk_note *note)
-{
-    struct ring *ring = &desk->notes[edge];
-    const struct desk_note *slot = ring_peek(ring);
-    if (slot != NULL) {
-        *note = *slot;
-        ring_pop(ring);
-    }
-    ring_release(ring);
-    return slot != NULL;
-}
-
-/* Jobs can't be lost: there are fewer of them than slots. Of changes, it is enough to know that
- * there were some. */
-static void note_send(struct desk *desk, uint32_t edge, const struct desk_note *note)
-{
-    const bool room = ring_used(&desk->notes[edge]) < NOTE_SLOTS - JOB_SLOTS;
-    if (note->job == NULL && !room) {
-        desk->note_lost[edge] = true;
-        return;
-    }
-    invariant(ring_push(&desk->notes[edge], note));
-    desk->note_sent[edge] = true;
-}
-
-/* One wake-up for all that a turn has to say: of two thousand orders, one after the other would make
- * two thousand. */
-static void edges_wake(struct desk *desk)
-{
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
-        if (desk->note_sent[edge])
-            wake_signal(desk->config.edge_wakes[edge]);
-        desk->note_sent[edge] = false;
-    }
-}
 
 /* Whose order it is; 0: nobody's. A store that is away knows nothing: all edges are to look. */
 static user_id order_user(struct desk *desk, ticket_number ticket)
@@ -77,104 +27,16 @@ static user_id order_user(struct desk *desk, ticket_number ticket)
         desk->config.store->ops->order_by_ticket(desk->config.store, ticket, &order);
     if (status == STATUS_OK)
         return order.user;
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++)
-        desk->note_lost[edge] |= status != STATUS_NOT_FOUND;
+    if (status != STATUS_NOT_FOUND)
+        link_many_changed(desk->config.link);
     return 0;
 }
 
 void desk_order_changed(void *context, ticket_number ticket, user_id user)
 {
     struct desk *desk = context;
-    const struct desk_note note = { .ticket = ticket,
-        .user = user != 0 ? user : order_user(desk, ticket) };
     desk_webhooks_look(desk);
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++)
-        note_send(desk, edge, &note);
-}
-
-static void lost_notes_send(struct desk *desk)
-{
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
-        if (!desk->note_lost[edge] || ring_used(&desk->notes[edge]) >= NOTE_SLOTS - JOB_SLOTS)
-            continue;
-        desk->note_lost[edge] = false;
-        note_send(desk, edge, &(struct desk_note){ .ticket = 0 });
-    }
-}
-
-struct text job_body(struct job *job)
-{
-    return text_in(job->response + RESPONSE_HEAD_BYTES, job->response_bytes - RESPONSE_HEAD_BYTES);
-}
-
-/* The head is written in front of the body that is there already. */
-void job_reply_json(struct job *job, int status, const struct text *body)
-{
-    char bytes[RESPONSE_HEAD_BYTES];
-    struct text head = text_in(bytes, sizeof bytes);
-    if (body->overflow) {
-        job_reply_problem(job, PROBLEM_INTERNAL, "The answer is too long: ask for fewer rows.", SPAN_NONE);
-        return;
-    }
-    http_reply_head(&head, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"),
-        body->size, job->closing);
-    invariant(!head.overflow);
-    memmove(job->response + head.size, body->data, body->size);
-    memcpy(job->response, head.data, head.size);
-    job->response_size = head.size + body->size;
-    job->status = status;
-    job->body_size = body->size;
-    job->result = JOB_REPLY;
-}
-
-static void job_problem(struct job *job, enum problem problem, const char *detail, struct span more,
-    struct span headers)
-{
-    struct text out = text_in(job->response, job->response_bytes);
-    problem_reply(&out, problem, detail, more, headers, job->closing);
-    job->response_size = out.size;
-    job->status = problem_texts[problem].status;
-    job->result = JOB_REPLY;
-}
-
-void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more)
-{
-    const bool again = problem == PROBLEM_UNAVAILABLE || problem == PROBLEM_OUTCOME_UNKNOWN;
-    job_problem(job, problem, detail, more, again ? SPAN("Retry-After: 2\r\n") : SPAN_NONE);
-}
-
-void job_reply_method(struct job *job, const char *allow)
-{
-    char line[96];
-    struct text head = text_in(line, sizeof line);
-    text_format(&head, "Allow: %s\r\n", allow);
-    job_problem(job, PROBLEM_METHOD, NULL, SPAN_NONE, text_span(&head));
-}
-
-void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms)
-{
-    char member[40], line[48];
-    struct text more = text_in(member, sizeof member), head = text_in(line, sizeof line);
-    answer_again_members(again_ms, &more);
-    text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)answer_retry_s(again_ms));
-    job_problem(job, problem, NULL, text_span(&more), text_span(&head));
-}
-
-void job_reply_status(struct job *job, enum status status)
-{
-    if (status == STATUS_AWAY)
-        job_reply_problem(
-            job, PROBLEM_UNAVAILABLE, "The database is unavailable. Try again shortly.", SPAN_NONE);
-    else if (status == STATUS_UNKNOWN)
-        job_reply_problem(job, PROBLEM_OUTCOME_UNKNOWN, NULL, SPAN_NONE);
-    else if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
-    else if (status == STATUS_REFUSED || status == STATUS_CONFLICT)
-        job_reply_problem(job, PROBLEM_CONFLICT, "The database refused the change.", SPAN_NONE);
-    else {
-        log_error("desk", "a request failed: %s", status_name(status));
-        job_reply_problem(job, PROBLEM_INTERNAL, NULL, SPAN_NONE);
-    }
+    link_order_changed(desk->config.link, ticket, user != 0 ? user : order_user(desk, ticket));
 }
 
 enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome)
@@ -224,9 +86,8 @@ static void catalog_turn(struct desk *desk)
     handover_put(desk->config.catalog, desk->config.turns, catalog);
 }
 
-static void job_do(struct desk *desk, uint32_t edge, struct job *job)
+static void job_do(struct desk *desk, struct job *job)
 {
-    job->edge = edge;
     switch (job->kind) {
     case JOB_ORDER:
         desk_order_job(desk, job);
@@ -250,7 +111,7 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         desk_push_job(desk, job);
         break;
     case JOB_ADMIN:
-        desk_admin_job(desk, job);
+        desk->config.admin(desk, job);
         desk_high_water_turn(desk, true);
         break;
     }
@@ -259,19 +120,8 @@ static void job_do(struct desk *desk, uint32_t edge, struct job *job)
         desk_bans_turn(desk);
     if (desk->catalog_stale)
         catalog_turn(desk);
-    note_send(desk, edge, &(struct desk_note){ .job = job });
-    edges_wake(desk);
-}
-
-static struct job *job_next(struct ring *ring)
-{
-    struct job **slot = ring_peek(ring);
-    struct job *job = slot == NULL ? NULL : *slot;
-    if (job != NULL) {
-        ring_pop(ring);
-        ring_release(ring);
-    }
-    return job;
+    link_return(desk->config.link, job);
+    link_flush(desk->config.link);
 }
 
 /* What operators and payment providers want. */
@@ -280,8 +130,9 @@ static bool urgent_turn(struct desk *desk)
     bool more = false;
     for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
         struct job *job = NULL;
-        for (uint32_t done = 0; done < JOBS_PER_TURN && (job = job_next(&desk->urgent[edge])); done++)
-            job_do(desk, edge, job);
+        for (uint32_t done = 0;
+             done < JOBS_PER_TURN && (job = link_next(desk->config.link, edge, true)); done++)
+            job_do(desk, job);
         more |= job != NULL;
     }
     return more;
@@ -292,8 +143,9 @@ static bool jobs_turn(struct desk *desk)
     bool more = urgent_turn(desk);
     for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
         struct job *job = NULL;
-        for (uint32_t done = 0; done < JOBS_PER_TURN && (job = job_next(&desk->in[edge])); done++) {
-            job_do(desk, edge, job);
+        for (uint32_t done = 0;
+             done < JOBS_PER_TURN && (job = link_next(desk->config.link, edge, false)); done++) {
+            job_do(desk, job);
             if (done % URGENT_EVERY == URGENT_EVERY - 1)
                 more |= urgent_turn(desk);
         }
@@ -307,9 +159,13 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
 {
     struct inventory *inventory = desk->config.inventory;
     const uint64_t bound = desk->config.config->lag_max;
-    const bool held = atomic_load(&desk->lag) > bound;
-    atomic_store(&desk->lag, progress->lag);
-    atomic_store(&desk->writer_state, progress->state);
+    const bool held = desk->lag > bound;
+    desk->lag = progress->lag;
+    desk->writer_state = progress->state;
+    link_health_set(desk->config.link,
+        &(struct worker_health){ .away = progress->state == ORDER_WRITER_AWAY,
+            .stopped = progress->state == ORDER_WRITER_STOPPED,
+            .lag = progress->lag });
     if (progress->lag > bound && !held) {
         log_error("desk", "orders are %llu records behind: wins stop until they catch up",
             (unsigned long long)progress->lag);
@@ -330,7 +186,7 @@ static bool orders_are_due(struct desk *desk)
         desk->selling_until_ms = desk->now_ms + DESK_SELLING_MS;
     desk->durable_seen = durable;
     const bool selling = desk->now_ms < desk->selling_until_ms;
-    if (!selling || atomic_load(&desk->lag) > desk->config.config->lag_max / 4)
+    if (!selling || desk->lag > desk->config.config->lag_max / 4)
         return true;
     if (desk->now_ms < desk->orders_at_ms)
         return false;
@@ -379,7 +235,6 @@ static uint32_t desk_turn(struct desk *desk)
 {
     struct order_writer_progress progress = { 0 };
     desk->now_ms = clock_now_ms();
-    http_date_turn(desk->now_ms);
     bool more = jobs_turn(desk);
     more |= desk_rooms_turn(desk);
     more |= courier_turn(desk);
@@ -390,7 +245,7 @@ static uint32_t desk_turn(struct desk *desk)
     desk_high_water_turn(desk, false);
     if (desk->now_ms < desk->returns_until_ms)
         desk_returns_run(desk); /* somebody waits for it: not only with the orders */
-    edges_wake(desk);
+    link_flush(desk->config.link);
     if (!orders_are_due(desk))
         return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
     const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
@@ -413,8 +268,7 @@ static uint32_t desk_turn(struct desk *desk)
     more |= customers_turn(desk->config.customers, desk->config.store, desk->now_ms);
     desk_webhooks_turn(desk);
     catalog_turn(desk);
-    lost_notes_send(desk);
-    edges_wake(desk);
+    link_flush(desk->config.link);
     if (more)
         return 0;
     if (reconciling)
@@ -426,7 +280,7 @@ void desk_run(void *context)
 {
     struct desk *desk = context;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), DESK_PRIORITY) != 0)
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
         log_warn("desk", "the priority can't be lowered");
     while (!atomic_load(&desk->stop)) {
         const uint32_t wait_ms = desk_turn(desk);
@@ -437,8 +291,8 @@ void desk_run(void *context)
     const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
     do {
         const uint32_t wait_ms = desk_turn(desk);
-        const uint32_t state = atomic_load(&desk->writer_state);
-        if (atomic_load(&desk->lag) == 0 || state == ORDER_WRITER_AWAY || state == ORDER_WRITER_STOPPED)
+        const uint32_t state = desk->writer_state;
+        if (desk->lag == 0 || state == ORDER_WRITER_AWAY || state == ORDER_WRITER_STOPPED)
             break;
         wake_wait(&desk->wake, wait_ms > 0 ? wait_ms : 1);
     } while (clock_now_ms() < give_up_ms);
@@ -451,11 +305,6 @@ void desk_run(void *context)
 bool desk_ended(const struct desk *desk)
 {
     return atomic_load(&desk->ended);
-}
-
-void desk_edge_wake(struct desk *desk, uint32_t edge, struct wake *wake)
-{
-    desk->config.edge_wakes[edge] = wake;
 }
 
 void desk_stop(struct desk *desk)
@@ -479,22 +328,11 @@ struct courier *desk_courier(struct desk *desk)
     return desk->courier;
 }
 
-void desk_health(const struct desk *desk, struct desk_health *health)
-{
-    const uint32_t state = atomic_load(&desk->writer_state);
-    *health = (struct desk_health){ .away = state == ORDER_WRITER_AWAY,
-        .stopped = state == ORDER_WRITER_STOPPED,
-        .lag = atomic_load(&desk->lag) };
-}
-
 static size_t desk_bytes(const struct desk_config *config)
 {
     const uint32_t edges = config->edges;
     return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
-        + desk_watch_bytes(edges) + desk_report_bytes(config)
-        + (size_t)edges
-        * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct desk_note) + 256)
-        + 8192;
+        + desk_watch_bytes(edges) + desk_report_bytes(config) + 8192;
 }
 
 /* Audit rows of commands name their channels. */
@@ -521,11 +359,6 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
     desk->letters_stale = true;
     desk->bans_stale = true;
     desk->wake.fd = -1;
-    for (uint32_t edge = 0; edge < config->edges; edge++) {
-        ring_create(&desk->urgent[edge], &arena, JOB_SLOTS, sizeof(struct job *));
-        ring_create(&desk->in[edge], &arena, JOB_SLOTS, sizeof(struct job *));
-        ring_create(&desk->notes[edge], &arena, NOTE_SLOTS, sizeof(struct desk_note));
-    }
     const struct order_writer_config writer = { .queue = config->queue,
         .store = config->store,
         .changed = desk_order_changed,
@@ -555,6 +388,8 @@ enum status desk_open(struct desk **out, const struct desk_config *config, char 
             .changed_context = desk });
     desk->arena = arena;
     status = wake_open(&desk->wake);
+    if (status == STATUS_OK)
+        link_worker_wake(config->link, &desk->wake);
     if (status == STATUS_OK)
         status = courier_open(&desk->courier, COURIER_CALLS_MAX, &desk->wake);
     if (status == STATUS_OK)

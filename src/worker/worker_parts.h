@@ -4,9 +4,8 @@
 #ifndef STAMPEDE_WORKER_WORKER_PARTS_H
 #define STAMPEDE_WORKER_WORKER_PARTS_H
 
-#include "api/problems.h"
+#include "api/job_reply.h"
 #include "api/sale_meters.h"
-#include "base/ring.h"
 #include "contract/outbox.h"
 #include "contract/report.h"
 #include "funnel/anomaly/watch_rules.h"
@@ -131,10 +130,6 @@ struct desk {
     struct desk_config config;
     struct arena arena;
     struct wake wake;
-    struct ring urgent[EDGES_MAX], in[EDGES_MAX]; /* struct job * */
-    struct ring notes[EDGES_MAX];                 /* struct desk_note */
-    bool note_sent[EDGES_MAX]; /* the edge is to be woken at the end of the turn */
-    bool note_lost[EDGES_MAX]; /* a ring was full: tell "many" when there is room */
     struct {
         uint64_t look_ms, write_ms;
         bool changed, failed;
@@ -167,9 +162,9 @@ struct desk {
     uint64_t bans_next_ms; /* when the first ban is over */
     bool refunds_looked;   /* whether a refund is stuck is known */
     bool letters_stale;    /* dead letters are to be counted again */
+    uint64_t lag;          /* records of the log that are not orders yet */
+    uint32_t writer_state; /* enum order_writer_state */
     _Atomic bool stop, ended;
-    _Atomic uint64_t lag;
-    _Atomic uint32_t writer_state; /* enum order_writer_state */
 };
 
 /* worker.c: asks the inventory and waits for the durable answer. STATUS_AWAY: it was not asked, nothing
@@ -243,7 +238,6 @@ void desk_schedule(struct desk *desk);
 /* room_driver.c: true: there is more to do at once. */
 bool desk_rooms_turn(struct desk *desk);
 void desk_rooms_define(struct desk *desk, const struct sale *sale);
-const char *conflict_text(uint8_t conflict);
 const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 
 /* high_water_mark.c: at_once: before somebody is told a number. */
@@ -277,7 +271,7 @@ void desk_bans_turn(struct desk *desk);
 MUST_CHECK enum status desk_ban_put(struct desk *desk, struct ban *ban); /* fills the id */
 /* The machine itself, or a proxy of it: never banned by a rule. */
 bool desk_block_protected(const struct desk *desk, const struct address_block *block);
-void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8]); /* bans.c */
+void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8]);
 
 /* anomaly_findings.c */
 size_t desk_watch_bytes(uint32_t edges);
@@ -285,22 +279,14 @@ void desk_watch_open(struct desk *desk, struct arena *arena);
 void desk_watch_turn(struct desk *desk);
 void desk_watch_unpaid(void *context, user_id user); /* a win was let go */
 void desk_watch_forgive(struct desk *desk, const struct ban *ban);
+/* What was found lately and how the rules fare, as JSON. */
+void desk_watch_json(const struct desk *desk, struct text *out);
 
-/* repeated_changes.c: whom and which request a command of the administrator's at work is from. */
+/* command_origin.c: reads job->origin of an administrator's request. */
+void desk_origin_read(const struct desk *desk, struct job *job);
+/* Whom and which request a command of the administrator's at work is from. */
 void desk_origin_fill(const struct desk *desk, struct command *command);
-void desk_media_turn(struct desk *desk); /* pictures.c */
-/* admin.c, public_api.c */
-void desk_admin_job(struct desk *desk, struct job *job);
-void desk_public_job(struct desk *desk, struct job *job);
-
-/* Ends a job with a response. */
-void job_reply_json(struct job *job, int status, const struct text *body);
-void job_reply_problem(struct job *job, enum problem problem, const char *detail, struct span more);
-/* 405 with what the path takes. */
-void job_reply_method(struct job *job, const char *allow);
-/* A refusal that tells when it is over (answers.h). */
-void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms);
-void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
-struct text job_body(struct job *job); /* room for a JSON body, in front of which the head will go */
+void desk_media_turn(struct desk *desk);                  /* picture_uploads.c */
+void desk_public_job(struct desk *desk, struct job *job); /* public_requests.c */
 
 #endif

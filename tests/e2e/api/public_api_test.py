@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every route of the table in public_api.c, from its wrong side: methods, unknown paths, sessions, orders of other users, bad
+"""Every route of the table in public_routes.h, from its wrong side: methods, unknown paths, sessions, orders of other users, bad
 bodies. A refusal changes nothing."""
 import os
 import re
@@ -10,8 +10,8 @@ server = Server(settings={"payment.providers": "sandbox"})
 server.start()
 
 ORDER = "0123456789abcdef"
-with open(os.path.join(REPOSITORY, "src", "worker", "public_api.c"), encoding="utf-8") as file:
-    ROUTES = re.findall(r'\{ HTTP_(\w+), "([^"]+)", \w+, \w+, \w+, \w+ \}', file.read())
+with open(os.path.join(REPOSITORY, "src", "api", "public_routes.h"), encoding="utf-8") as file:
+    ROUTES = re.findall(r'X\(\w+, \w+, HTTP_(\w+), "([^"]+)"', file.read())
 true(len(ROUTES) >= 8, "the table was not found")
 
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/link.h"
+
+#include "base/arena.h"
+#include "base/ring.h"
+#include "contract/limits.h"
+
+#include <stdatomic.h>
+
+enum { NOTE_SLOTS = 4096 };
+static_assert((int)NOTE_SLOTS >= 2 * (int)JOB_SLOTS, "notes have room beside all jobs");
+
+struct edge_link {
+    struct ring urgent, usual; /* struct job * */
+    struct ring notes;         /* struct link_note */
+    struct wake *wake;
+    bool told;   /* the edge is to be woken */
+    bool missed; /* the ring was full: tell "many" when it has room */
+};
+struct link {
+    struct arena arena;
+    struct wake *worker;
+    uint32_t edges;
+    struct edge_link each[EDGES_MAX];
+    _Atomic bool away, stopped;
+    _Atomic uint64_t lag;
+};
+
+enum status link_open(struct link **out, uint32_t edges)
+{
+    struct arena arena;
+    const size_t bytes = sizeof(struct link)
+        + edges * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct link_note) + 512)
+        + 4096;
+    *out = NULL;
+    invariant(edges <= EDGES_MAX);
+    const enum status status = arena_open(&arena, bytes);
+    if (status != STATUS_OK)
+        return status;
+    struct link *link = arena_take(&arena, 1, sizeof *link);
+    link->edges = edges;
+    for (uint32_t i = 0; i < edges; i++) {
+        ring_create(&link->each[i].urgent, &arena, JOB_SLOTS, sizeof(struct job *));
+        ring_create(&link->each[i].usual, &arena, JOB_SLOTS, sizeof(struct job *));
+        ring_create(&link->each[i].notes, &arena, NOTE_SLOTS, sizeof(struct link_note));
+    }
+    link->arena = arena;
+    *out = link;
+    return STATUS_OK;
+}
+
+void link_close(struct link *link)
+{
+    if (link == NULL)
+        return;
+    struct arena arena = link->arena;
+    arena_close(&arena);
+}
+
+void link_worker_wake(struct link *link, struct wake *wake)
+{
+    link->worker = wake;
+}
+
+void link_edge_wake(struct link *link, uint32_t edge, struct wake *wake)
+{
+    link->each[edge].wake = wake;
+}
+
+void link_hand_in(struct link *link, uint32_t edge, struct job *job)
+{
+    struct edge_link *mine = &link->each[edge];
+    job->edge = edge;
+    /* There are fewer jobs than slots. */
+    invariant(ring_push(job_share_is_urgent(job->share) ? &mine->urgent : &mine->usual, &job));
+    wake_signal(link->worker);
+}
+
+bool link_take_back(struct link *link, uint32_t edge, struct link_note *note)
+{
+    struct ring *ring = &link->each[edge].notes;
+    const struct link_note *slot = ring_peek(ring);
+    if (slot != NULL) {
+        *note = *slot;
+        ring_pop(ring);
+    }
+    ring_release(ring);
+    return slot != NULL;
+}
+
+struct job *link_next(struct link *link, uint32_t edge, bool urgent)
+{
+    struct ring *ring = urgent ? &link->each[edge].urgent : &link->each[edge].usual;
+    struct job **slot = ring_peek(ring);
+    struct job *job = slot == NULL ? NULL : *slot;
+    if (job != NULL) {
+        ring_pop(ring);
+        ring_release(ring);
+    }
+    return job;
+}
+
+void link_return(struct link *link, struct job *job)
+{
+    struct edge_link *edge = &link->each[job->edge];
+    invariant(ring_push(&edge->notes, &(struct link_note){ .job = job }));
+    edge->told = true;
+}
+
+/* Room is kept for all jobs. */
+static void tell(struct edge_link *edge, const struct link_note *note)
+{
+    if (ring_used(&edge->notes) >= NOTE_SLOTS - JOB_SLOTS) {
+        edge->missed = true;
+        return;
+    }
+    invariant(ring_push(&edge->notes, note));
+    edge->told = true;
+}
+
+void link_order_changed(struct link *link, ticket_number ticket, user_id user)
+{
+    const struct link_note note = { .ticket = ticket, .user = user };
+    for (uint32_t i = 0; i < link->edges; i++)
+        tell(&link->each[i], &note);
+}
+
+void link_many_changed(struct link *link)
+{
+    for (uint32_t i = 0; i < link->edges; i++)
+        link->each[i].missed = true;
+}
+
+void link_flush(struct link *link)
+{
+    for (uint32_t i = 0; i < link->edges; i++) {
+        struct edge_link *edge = &link->each[i];
+        if (edge->missed) {
+            edge->missed = false;
+            tell(edge, &(struct link_note){ .ticket = 0 });
+        }
+        if (edge->told)
+            wake_signal(edge->wake);
+        edge->told = false;
+    }
+}
+
+void link_health_set(struct link *link, const struct worker_health *health)
+{
+    atomic_store(&link->away, health->away);
+    atomic_store(&link->stopped, health->stopped);
+    atomic_store(&link->lag, health->lag);
+}
+
+void link_health(const struct link *link, struct worker_health *health)
+{
+    *health = (struct worker_health){ .away = atomic_load(&link->away),
+        .stopped = atomic_load(&link->stopped),
+        .lag = atomic_load(&link->lag) };
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/link.h: the way between gateways and the worker on one machine. Each edge hands in jobs by rings of its
+ * own (urgent ones by a second one) and gets them back by another, together with notes that an order has
+ * changed: one ring for both, so that a note never overtakes the answer it is about. The worker also leaves
+ * here how it fares, for /readyz.
+ *
+ * Bounded: there are fewer jobs than slots, so a job is never refused. Of notes it is enough to know that
+ * there were some: when a ring has no room, the edge gets one note about "many" as soon as it has.
+ * Threads: as said below. Memory: one arena at open. */
+#ifndef STAMPEDE_API_LINK_H
+#define STAMPEDE_API_LINK_H
+
+#include "api/job.h"
+#include "base/thread.h"
+
+struct link;
+MUST_CHECK enum status link_open(struct link **link, uint32_t edges);
+void link_close(struct link *link); /* accepts NULL */
+/* Before the threads run. */
+void link_worker_wake(struct link *link, struct wake *wake);
+void link_edge_wake(struct link *link, uint32_t edge, struct wake *wake);
+
+/* Edge threads. */
+struct link_note {
+    struct job *job;      /* NULL: an order has changed */
+    ticket_number ticket; /* 0: many, look at all */
+    user_id user;         /* whose; 0: nobody's */
+};
+void link_hand_in(struct link *link, uint32_t edge, struct job *job);
+bool link_take_back(struct link *link, uint32_t edge, struct link_note *note);
+
+/* The worker. */
+struct job *link_next(struct link *link, uint32_t edge, bool urgent); /* NULL: none */
+void link_return(struct link *link, struct job *job);
+void link_order_changed(struct link *link, ticket_number ticket, user_id user); /* tells all edges */
+void link_many_changed(struct link *link); /* which ones is not known: all edges look at all */
+/* Wakes the edges that were told something; once for all that a turn has to say. */
+void link_flush(struct link *link);
+
+/* Any thread. */
+struct worker_health {
+    bool away, stopped; /* the database; STOPPED: it is damaged */
+    uint64_t lag;       /* records of the log that are not orders yet */
+};
+void link_health_set(struct link *link, const struct worker_health *health); /* the worker */
+void link_health(const struct link *link, struct worker_health *health);
+
+#endif

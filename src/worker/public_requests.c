@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/public_requests.h"
+
+#include "api/public_routes.h"
+#include "worker/payment_requests.h"
+
+#define HANDLER(name, handler, method, path, needs, body, pays) [PUBLIC_##name] = (handler),
+static const public_handler handlers[PUBLIC_ROUTES] = { PUBLIC_ROUTE_LIST(HANDLER) };
+
+void desk_public_job(struct desk *desk, struct job *job)
+{
+    invariant(job->route < PUBLIC_ROUTES);
+    handlers[job->route](desk, job, job->path_id);
+}
+
+/* Not in the store: being written, if the inventory knows the ticket and it is this user's. */
+static void order_missing(struct desk *desk, struct job *job)
+{
+    const struct command command = {
+        .type = COMMAND_ASK_TICKET, .time_ms = desk->now_ms, .ask = { .ticket = job->ticket }
+    };
+    struct outcome outcome;
+    if (desk_ask(desk, &command, &outcome) != STATUS_OK)
+        job_reply_status(job, STATUS_AWAY);
+    else if (outcome.answer == ANSWER_FOUND && outcome.user == job->user)
+        job_reply_problem(job, PROBLEM_IN_PROGRESS,
+            "The order is still being written. Try again shortly.", SPAN_NONE);
+    else
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
+}
+
+bool public_order_read(struct desk *desk, struct job *job, struct order *order)
+{
+    const enum status status =
+        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, order);
+    if (status == STATUS_NOT_FOUND)
+        order_missing(desk, job);
+    else if (status != STATUS_OK)
+        job_reply_status(job, status);
+    else if (order->user != job->user)
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
+    else
+        return true;
+    return false;
+}
+
+void public_order_reply(struct desk *desk, struct job *job, int status, const struct order *order)
+{
+    struct text body = job_body(job);
+    desk_order_json(desk, order, &body);
+    job_reply_json(job, status, &body);
+}

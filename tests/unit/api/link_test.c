@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of api/link.h: jobs go and come back, notes are told in order or summed up, nothing is lost. */
+#include "api/link.h"
+
+#include "contract/limits.h"
+#include "tests/unit/base/unit.h"
+
+#include <string.h>
+
+enum { EDGES = 2, JOBS = 16, MANY = 10 * 1000 };
+
+static struct link *link_of;
+static struct wake worker_wake, edge_wakes[EDGES];
+static struct job jobs[JOBS];
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_int_equal(link_open(&link_of, EDGES), STATUS_OK);
+    assert_int_equal(wake_open(&worker_wake), STATUS_OK);
+    link_worker_wake(link_of, &worker_wake);
+    for (uint32_t i = 0; i < EDGES; i++) {
+        assert_int_equal(wake_open(&edge_wakes[i]), STATUS_OK);
+        link_edge_wake(link_of, i, &edge_wakes[i]);
+    }
+    memset(jobs, 0, sizeof jobs);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    link_close(link_of);
+    wake_close(&worker_wake);
+    for (uint32_t i = 0; i < EDGES; i++)
+        wake_close(&edge_wakes[i]);
+    return 0;
+}
+
+static void a_job_comes_back_to_the_edge_that_handed_it_in(void **state)
+{
+    (void)state;
+    struct link_note note;
+    jobs[0].share = jobs[1].share = SHARE_VIEW;
+    link_hand_in(link_of, 1, &jobs[0]);
+    link_hand_in(link_of, 0, &jobs[1]);
+    assert_ptr_equal(link_next(link_of, 1, false), &jobs[0]);
+    assert_null(link_next(link_of, 1, false));
+    assert_ptr_equal(link_next(link_of, 0, false), &jobs[1]);
+    link_return(link_of, &jobs[0]);
+    assert_false(link_take_back(link_of, 0, &note));
+    assert_true(link_take_back(link_of, 1, &note));
+    assert_ptr_equal(note.job, &jobs[0]);
+    assert_false(link_take_back(link_of, 1, &note));
+}
+
+static void urgent_jobs_have_a_way_of_their_own(void **state)
+{
+    (void)state;
+    static const enum job_share urgent[] = { SHARE_ADMIN, SHARE_CALLBACK };
+    for (uint32_t share = 0; share < JOB_SHARES; share++) {
+        const bool first = share == urgent[0] || share == urgent[1];
+        jobs[share].share = (uint8_t)share;
+        link_hand_in(link_of, 0, &jobs[share]);
+        assert_null(link_next(link_of, 0, !first));
+        assert_ptr_equal(link_next(link_of, 0, first), &jobs[share]);
+    }
+}
+
+static void a_note_never_overtakes_the_answer_before_it(void **state)
+{
+    (void)state;
+    struct link_note note;
+    link_hand_in(link_of, 0, &jobs[0]);
+    link_order_changed(link_of, 1, 11);
+    link_return(link_of, link_next(link_of, 0, jobs[0].share == SHARE_ADMIN));
+    link_order_changed(link_of, 2, 22);
+    assert_true(link_take_back(link_of, 0, &note) && note.ticket == 1 && note.user == 11);
+    assert_true(link_take_back(link_of, 0, &note) && note.job == &jobs[0]);
+    assert_true(link_take_back(link_of, 0, &note) && note.ticket == 2 && note.user == 22);
+    assert_true(link_take_back(link_of, 1, &note) && note.job == NULL && note.ticket == 1);
+    assert_true(link_take_back(link_of, 1, &note) && note.ticket == 2);
+}
+
+/* An edge that does not read learns that there were many, after the flush that has room for it. */
+static void notes_that_have_no_room_are_summed_up(void **state)
+{
+    (void)state;
+    struct link_note note;
+    uint32_t told = 0;
+    for (uint32_t i = 1; i <= MANY; i++)
+        link_order_changed(link_of, i, i);
+    link_flush(link_of);
+    for (uint32_t i = 0; i < JOB_SLOTS; i++) /* as many as an edge can have: none is lost */
+        link_return(link_of, &jobs[0]);
+    while (link_take_back(link_of, 0, &note)) {
+        told++;
+        assert_true(note.job == &jobs[0] || note.ticket == told);
+    }
+    assert_in_range(told, JOB_SLOTS + 1, MANY - 1);
+    link_flush(link_of);
+    assert_true(link_take_back(link_of, 0, &note) && note.job == NULL && note.ticket == 0);
+    assert_false(link_take_back(link_of, 0, &note));
+    link_flush(link_of);
+    assert_false(link_take_back(link_of, 0, &note)); /* once */
+}
+
+static void what_changed_without_a_name_is_told_to_all(void **state)
+{
+    (void)state;
+    struct link_note note;
+    link_many_changed(link_of);
+    assert_false(link_take_back(link_of, 0, &note));
+    link_flush(link_of);
+    for (uint32_t i = 0; i < EDGES; i++)
+        assert_true(link_take_back(link_of, i, &note) && note.job == NULL && note.ticket == 0);
+}
+
+static void each_side_is_woken_when_there_is_something_for_it(void **state)
+{
+    (void)state;
+    jobs[0].share = SHARE_PAY;
+    link_hand_in(link_of, 0, &jobs[0]);
+    assert_true(atomic_load(&worker_wake.pending) != 0);
+    link_return(link_of, link_next(link_of, 0, false));
+    assert_true(atomic_load(&edge_wakes[0].pending) == 0); /* at the end of the turn */
+    link_flush(link_of);
+    assert_true(atomic_load(&edge_wakes[0].pending) != 0);
+    assert_true(atomic_load(&edge_wakes[1].pending) == 0);
+}
+
+static void health_is_what_the_worker_said_last(void **state)
+{
+    (void)state;
+    struct worker_health health;
+    link_health(link_of, &health);
+    assert_true(!health.away && !health.stopped && health.lag == 0);
+    link_health_set(link_of, &(struct worker_health){ .away = true, .lag = 7 });
+    link_health(link_of, &health);
+    assert_true(health.away && !health.stopped && health.lag == 7);
+    link_health_set(link_of, &(struct worker_health){ .stopped = true });
+    link_health(link_of, &health);
+    assert_true(!health.away && health.stopped && health.lag == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_job_comes_back_to_the_edge_that_handed_it_in, setup, teardown),
+        cmocka_unit_test_setup_teardown(urgent_jobs_have_a_way_of_their_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_note_never_overtakes_the_answer_before_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(notes_that_have_no_room_are_summed_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_changed_without_a_name_is_told_to_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_side_is_woken_when_there_is_something_for_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(health_is_what_the_worker_said_last, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("api/link", tests, NULL, NULL);
+}
