@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/lockout.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 enum { LINE_PLACES = 8, FIRST_MS = 1000, DOUBLINGS_MAX = 16 };
 
 struct place {
@@ -9,22 +12,30 @@ struct place {
     uint32_t failures;
 };
 struct lockout {
+    pthread_mutex_t lock;
     struct hash_key key;
     uint32_t v6_bits;
     struct place places[LOCKOUT_PLACES];
 };
 
-size_t lockout_bytes(void)
+enum status lockout_open(struct lockout **out, struct hash_key key, uint32_t v6_bits)
 {
-    return sizeof(struct lockout) + 64;
-}
-
-struct lockout *lockout_create(struct arena *arena, struct hash_key key, uint32_t v6_bits)
-{
-    struct lockout *lockout = arena_take(arena, 1, sizeof *lockout);
+    struct lockout *lockout = calloc(1, sizeof *lockout);
+    *out = lockout;
+    if (lockout == NULL)
+        return STATUS_FULL;
+    invariant(pthread_mutex_init(&lockout->lock, NULL) == 0);
     lockout->key = key;
     lockout->v6_bits = v6_bits;
-    return lockout;
+    return STATUS_OK;
+}
+
+void lockout_close(struct lockout *lockout)
+{
+    if (lockout == NULL)
+        return;
+    pthread_mutex_destroy(&lockout->lock);
+    free(lockout);
 }
 
 static uint64_t hash_of(const struct lockout *lockout, const struct address *client)
@@ -71,16 +82,19 @@ static bool is_this_machine(const struct address *client)
     return address_is_v4(client) ? client->bytes[12] == 127 : address_equal(client, &six);
 }
 
-uint32_t lockout_wait_ms(const struct lockout *lockout, const struct address *client, uint64_t now_ms)
+uint32_t lockout_wait_ms(struct lockout *lockout, const struct address *client, uint64_t now_ms)
 {
+    pthread_mutex_lock(&lockout->lock);
     const struct place *place = place_find(lockout, hash_of(lockout, client));
-    if (place == NULL || now_ms >= place->until_ms)
+    const uint64_t until_ms = place == NULL ? 0 : place->until_ms;
+    pthread_mutex_unlock(&lockout->lock);
+    if (now_ms >= until_ms)
         return 0;
-    const uint64_t wait_ms = place->until_ms - now_ms;
+    const uint64_t wait_ms = until_ms - now_ms;
     return wait_ms <= LOCKOUT_MAX_MS ? (uint32_t)wait_ms : 0; /* more: the clock was set back */
 }
 
-void lockout_failed(struct lockout *lockout, const struct address *client, uint64_t now_ms)
+static void failed(struct lockout *lockout, const struct address *client, uint64_t now_ms)
 {
     const uint64_t hash = hash_of(lockout, client);
     const struct place *known = place_find(lockout, hash);
@@ -96,10 +110,19 @@ void lockout_failed(struct lockout *lockout, const struct address *client, uint6
     place->until_ms = now_ms + (wait_ms < most_ms ? wait_ms : most_ms);
 }
 
+void lockout_failed(struct lockout *lockout, const struct address *client, uint64_t now_ms)
+{
+    pthread_mutex_lock(&lockout->lock);
+    failed(lockout, client, now_ms);
+    pthread_mutex_unlock(&lockout->lock);
+}
+
 void lockout_passed(struct lockout *lockout, const struct address *client, uint64_t now_ms)
 {
+    pthread_mutex_lock(&lockout->lock);
     struct place *place = place_take(lockout, hash_of(lockout, client), now_ms);
     place->passed_ms = now_ms;
     place->failures = 0;
     place->until_ms = 0;
+    pthread_mutex_unlock(&lockout->lock);
 }

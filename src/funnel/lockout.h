@@ -10,12 +10,15 @@
  *
  * Places are LOCKOUT_PLACES, in lines of eight by a keyed hash. In a full line the one that was not seen
  * for longest gives way.
- * Thread: one; each edge has its own. Memory: from the arena at create. */
+ * Thread: any; all edges share one, behind a lock: an operator who showed the right key to one edge is spared
+ * by the others too, and guesses that are spread over edges count together. Only requests that show an admin
+ * key come here. Memory: its own, at open. */
 #ifndef STAMPEDE_FUNNEL_LOCKOUT_H
 #define STAMPEDE_FUNNEL_LOCKOUT_H
 
 #include "base/address.h"
-#include "base/arena.h"
+#include "base/hash.h"
+#include "base/status.h"
 
 enum {
     LOCKOUT_PLACES = 4096,
@@ -27,10 +30,10 @@ enum {
 };
 
 struct lockout;
-size_t lockout_bytes(void);
-struct lockout *lockout_create(struct arena *arena, struct hash_key key, uint32_t v6_bits);
+MUST_CHECK enum status lockout_open(struct lockout **lockout, struct hash_key key, uint32_t v6_bits);
+void lockout_close(struct lockout *lockout); /* accepts NULL */
 /* How long the address has to wait before it may show a key; 0: it may. */
-uint32_t lockout_wait_ms(const struct lockout *lockout, const struct address *client, uint64_t now_ms);
+uint32_t lockout_wait_ms(struct lockout *lockout, const struct address *client, uint64_t now_ms);
 void lockout_failed(struct lockout *lockout, const struct address *client, uint64_t now_ms);
 void lockout_passed(struct lockout *lockout, const struct address *client, uint64_t now_ms);
 

@@ -5,6 +5,7 @@
  * their address, and after a few the address waits before it may show another (funnel/lockout.h). */
 #include "base/log.h"
 #include "base/metrics.h"
+#include "funnel/lockout.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"
 
@@ -48,7 +49,7 @@ static enum edge_verdict key_refuse(struct exchange *exchange, bool shown)
     metric_add(&refused[shown ? REFUSED_WRONG : REFUSED_MISSING], 1);
     if (shown) {
         routes_watch_failed(exchange);
-        lockout_failed(routes->lockout, exchange->request->client, now_ms);
+        lockout_failed(routes->shared.lockout, exchange->request->client, now_ms);
     }
     if (routes_address_banned(exchange))
         return EDGE_REPLIED;
@@ -64,7 +65,8 @@ enum edge_verdict admin_request(struct exchange *exchange, struct span path)
     const uint64_t now_ms = edge_now_ms(routes->edge);
     struct span key;
     const bool shown = request->authorization.data != NULL && token_bearer(request->authorization, &key);
-    const uint32_t wait_ms = shown ? lockout_wait_ms(routes->lockout, request->client, now_ms) : 0;
+    const uint32_t wait_ms =
+        shown ? lockout_wait_ms(routes->shared.lockout, request->client, now_ms) : 0;
     if (wait_ms != 0) {
         metric_add(&refused[REFUSED_WAITS], 1);
         routes_watch_failed(exchange);
@@ -75,7 +77,7 @@ enum edge_verdict admin_request(struct exchange *exchange, struct span path)
         weak_key_tell(routes, key);
     if (admin == NULL)
         return key_refuse(exchange, shown);
-    lockout_passed(routes->lockout, request->client, now_ms);
+    lockout_passed(routes->shared.lockout, request->client, now_ms);
     if (request->body.size > 0 && !type_fits(path, request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
     struct span change_key = SPAN_NONE;

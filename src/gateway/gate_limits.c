@@ -46,6 +46,11 @@ enum status gate_limits_open(
     enum status status = limits_create(&gate->limits, &limits);
     if (status == STATUS_OK)
         status = callers_open(gate, config, edges);
+    if (status == STATUS_OK) {
+        struct hash_key key;
+        random_secret(&key, sizeof key);
+        status = lockout_open(&gate->lockout, key, (uint32_t)config->v6_prefix);
+    }
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "no memory for the tables of [limits]");
     return status;
@@ -55,6 +60,7 @@ void gate_limits_close(struct gate_limits *gate)
 {
     limits_free(gate->limits);
     caller_counts_free(gate->callers);
+    lockout_close(gate->lockout);
 }
 
 void gate_limits_apply(struct limits *limits, const struct switches *switches, const struct config *config)

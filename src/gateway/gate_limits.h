@@ -9,11 +9,13 @@
 #include "edge/caller_counts.h"
 #include "edge/forwarded.h"
 #include "funnel/limits.h"
+#include "funnel/lockout.h"
 #include "funnel/switches.h"
 
 struct gate_limits {
     struct limits *limits;
     struct caller_counts *callers; /* NULL: no cap */
+    struct lockout *lockout;       /* who showed wrong admin keys */
     struct trusted trusted;
 };
 

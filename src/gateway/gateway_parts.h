@@ -11,7 +11,6 @@
 #include "funnel/anomaly/watch.h"
 #include "funnel/bans.h"
 #include "funnel/human/human.h"
-#include "funnel/lockout.h"
 #include "gateway/answers.h"
 #include "gateway/job_shares.h"
 #include "gateway/push.h"
@@ -93,7 +92,6 @@ struct routes {
     struct push *push;
     struct human human;
     const struct settings *settings; /* of this turn */
-    struct lockout *lockout;         /* who showed wrong admin keys */
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
 };

@@ -512,15 +512,12 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
-    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + lockout_bytes() + 8192;
+    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + 8192;
     const enum status status = arena_open(&routes->arena, bytes);
     if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
         routes_close(routes);
         return STATUS_FULL;
     }
-    struct hash_key lockout_key;
-    random_secret(&lockout_key, sizeof lockout_key);
-    routes->lockout = lockout_create(&routes->arena, lockout_key, (uint32_t)shared->config->v6_prefix);
     orders_create(routes);
     *out = routes;
     return STATUS_OK;

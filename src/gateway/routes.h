@@ -34,6 +34,7 @@ struct routes_shared { /* the same for all edges */
     const struct human_desk *human;
     const struct switches *switches;
     struct limits *limits;
+    struct lockout *lockout;   /* who showed wrong admin keys */
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
     struct handover *bans;     /* struct ban_set */

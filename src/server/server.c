@@ -237,6 +237,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .files = server->files,
         .media = &server->media,
         .limits = server->limits.limits,
+        .lockout = server->limits.lockout,
         .human = &server->human,
         .switches = &server->switches,
         .catalog = &server->catalog,

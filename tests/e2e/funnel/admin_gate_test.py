@@ -8,7 +8,7 @@ from kit.harness import Buyer, equal, eventually, problem, rule, run, true
 from kit.push_client import upgrade
 
 FREE = 5  # wrong keys that cost nothing
-server = shop(**{"limits.address_per_s": 50, "limits.address_burst": 100, "server.threads": 1})
+server = shop(**{"limits.address_per_s": 50, "limits.address_burst": 100, "server.threads": 3})
 WRONG = "sk_" + "x" * 43
 
 

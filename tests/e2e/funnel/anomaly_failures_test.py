@@ -89,7 +89,7 @@ def tokens_that_the_shop_did_not_sign():
 @rule
 def keys_of_administrators_that_are_guessed():
     def refused(reply, status, name):
-        """Each edge thread counts wrong keys itself and makes the address wait after six: the attempt counts all the same."""
+        """After some wrong keys the address has to wait: the attempt counts all the same."""
         problem(reply, *((429, "too-fast") if reply.status == 429 else (status, name)))
     fails(lambda address: server.request("GET", "/admin/v1/watch",
                                          headers={"Authorization": "Bearer sk_guess", **from_(address)}),

@@ -10,7 +10,6 @@
 
 #define NOW_MS UINT64_C(1000000000)
 
-static struct arena arena;
 static struct lockout *lockout;
 
 static struct address address(const char *text)
@@ -23,15 +22,14 @@ static struct address address(const char *text)
 static int setup(void **state)
 {
     (void)state;
-    assert_int_equal(arena_open(&arena, lockout_bytes()), STATUS_OK);
-    lockout = lockout_create(&arena, (struct hash_key){ 1, 2 }, 64);
+    assert_int_equal(lockout_open(&lockout, (struct hash_key){ 1, 2 }, 64), STATUS_OK);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    arena_close(&arena);
+    lockout_close(lockout);
     return 0;
 }
 
