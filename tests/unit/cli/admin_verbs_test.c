@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table, and admin_cli_parse by it. */
+#include "api/admin_endpoints.h"
 #include "cli/admin_parts.h"
 
 #include "tests/unit/base/unit.h"
@@ -67,6 +68,66 @@ static void every_verb_has_help_method_path_and_bounded_options(void **state)
         }
         assert_true(takes_id == (strpbrk(verb->path, "%@") != NULL));
     }
+}
+
+#define ENDPOINT(method, role, effect, path, handler) { #method, path },
+static const struct {
+    const char *method, *path;
+} endpoints[] = { ADMIN_ENDPOINT_LIST(ENDPOINT) };
+enum { ENDPOINTS = sizeof endpoints / sizeof *endpoints };
+
+/* "/sales/#?after" and "/admin/v1/sales/%" are one path. */
+static bool same_path(const char *endpoint, const char *verb)
+{
+    verb += strlen("/admin/v1");
+    for (; *endpoint != '\0' && *endpoint != '?'; endpoint++, verb++)
+        if (*endpoint != *verb && !(*endpoint == '#' && *verb == '%'))
+            return false;
+    return *verb == '\0';
+}
+
+static bool has_verb(uint32_t at)
+{
+    for (uint32_t i = 0; i < admin_verb_count; i++)
+        if (strcmp(endpoints[at].method, admin_verbs[i].method) == 0
+            && same_path(endpoints[at].path, admin_verbs[i].path))
+            return true;
+    return false;
+}
+
+static bool has_endpoint(const struct admin_verb *verb)
+{
+    for (uint32_t i = 0; i < ENDPOINTS; i++)
+        if (strcmp(endpoints[i].method, verb->method) == 0 && same_path(endpoints[i].path, verb->path))
+            return true;
+    return false;
+}
+
+/* What a verb asks for besides its own endpoint. */
+static bool is_part_of_a_verb(const char *method, const char *path)
+{
+    static const char *const parts[] = {
+        "GET /media/uploads/#",     /* media add */
+        "GET /statements/missing?", /* statement import */
+        "GET /reconcile",           /* reconcile */
+    };
+    char whole[128];
+    snprintf(whole, sizeof whole, "%s %s", method, path);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strncmp(whole, parts[i], strlen(parts[i])) == 0)
+            return true;
+    return false;
+}
+
+static void every_endpoint_has_a_verb_and_every_verb_an_endpoint(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < ENDPOINTS; i++)
+        if (has_verb(i) == is_part_of_a_verb(endpoints[i].method, endpoints[i].path))
+            fail_msg("%s %s: no verb in cli/admin_verbs.c", endpoints[i].method, endpoints[i].path);
+    for (uint32_t i = 0; i < admin_verb_count; i++)
+        if (!has_endpoint(&admin_verbs[i]))
+            fail_msg("%s: no endpoint in api/admin_endpoints.h", admin_verbs[i].name);
 }
 
 static void lines_become_the_requests_of_the_api(void **state)
@@ -185,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_verb_has_help_method_path_and_bounded_options),
+        cmocka_unit_test(every_endpoint_has_a_verb_and_every_verb_an_endpoint),
         cmocka_unit_test(lines_become_the_requests_of_the_api),
         cmocka_unit_test(messages_to_the_shop_are_listed_and_replayed),
         cmocka_unit_test(verbs_of_money_become_requests),

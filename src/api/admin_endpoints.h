@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/admin_endpoints.h: every endpoint of the admin API, once. The server dispatches by this list
+ * (admin/admin.c); tests compare it with the verbs of `stampede admin` (tests/unit/cli) and with
+ * docs/openapi.json (tests/e2e/api). */
+#ifndef STAMPEDE_API_ADMIN_ENDPOINTS_H
+#define STAMPEDE_API_ADMIN_ENDPOINTS_H
+
+/* Method; least role; effect: READS, COMMANDS (the inventory only: goes on while the database is
+ * away) or WRITES (the database, perhaps the inventory too); path after /admin/v1, a pattern with the
+ * query it takes (path_pattern.h); its handler is admin_…. A piece of a picture counts as READS: it is
+ * in memory only, and harmless to repeat. */
+#define ADMIN_ENDPOINT_LIST(X) \
+    X(GET, VIEWER, READS, "/products?after", products_list) \
+    X(POST, ADMIN, WRITES, "/products", product_create) \
+    X(GET, VIEWER, READS, "/products/#", product_show) \
+    X(PATCH, ADMIN, WRITES, "/products/#", product_change) \
+    X(GET, VIEWER, READS, "/media", media_list) \
+    X(POST, ADMIN, READS, "/media?upload at bytes", media_add) \
+    X(GET, VIEWER, READS, "/media/uploads/#", media_upload) \
+    X(POST, ADMIN, WRITES, "/media/remove", media_remove) \
+    X(GET, VIEWER, READS, "/sales?after archived", sales_list) \
+    X(POST, ADMIN, WRITES, "/sales", sale_create) \
+    X(GET, VIEWER, READS, "/sales/#", sale_show) \
+    X(PATCH, ADMIN, WRITES, "/sales/#", sale_change) \
+    X(GET, VIEWER, READS, "/sales/#/report", sale_report) \
+    X(POST, OPERATOR, COMMANDS, "/sales/#/preheat", sale_preheat) \
+    X(POST, ADMIN, WRITES, "/sales/#/publish", sale_publish) \
+    X(POST, ADMIN, WRITES, "/sales/#/unpublish", sale_unpublish) \
+    X(POST, ADMIN, WRITES, "/sales/#/archive", sale_archive) \
+    X(POST, ADMIN, WRITES, "/sales/#/unarchive", sale_unarchive) \
+    X(POST, ADMIN, WRITES, "/sales/#/clone", sale_clone) \
+    X(POST, OPERATOR, COMMANDS, "/sales/#/open", sale_open) \
+    X(POST, OPERATOR, COMMANDS, "/sales/#/pause", sale_pause) \
+    X(POST, OPERATOR, COMMANDS, "/sales/#/resume", sale_resume) \
+    X(POST, OPERATOR, COMMANDS, "/sales/#/end", sale_end) \
+    X(POST, ADMIN, COMMANDS, "/sales/#/reopen", sale_reopen) \
+    X(POST, OPERATOR, WRITES, "/sales/#/beacon", sale_beacon) \
+    X(GET, VIEWER, READS, "/sales/#/users?after", sale_users_list) \
+    X(POST, ADMIN, WRITES, "/sales/#/users", sale_users) \
+    X(POST, ADMIN, WRITES, "/sales/#/users/remove", sale_users_remove) \
+    X(GET, VIEWER, READS, "/items?sale after", items_list) \
+    X(POST, ADMIN, WRITES, "/items", item_create) \
+    X(GET, VIEWER, READS, "/items/#", item_show) \
+    X(PATCH, ADMIN, WRITES, "/items/#", item_change) \
+    X(DELETE, ADMIN, WRITES, "/items/#", item_remove) \
+    X(POST, OPERATOR, COMMANDS, "/items/#/preheat", item_preheat) \
+    X(POST, OPERATOR, COMMANDS, "/items/#/adjust", item_adjust) \
+    X(POST, OPERATOR, COMMANDS, "/items/#/move", item_move) \
+    X(GET, VIEWER, READS, "/items/#/counts", item_counts) \
+    X(GET, VIEWER, READS, "/items/#/waitlist?after", item_waitlist) \
+    X(GET, VIEWER, READS, "/orders?sale item state from_ms to_ms user subject before limit", orders_list) \
+    X(GET, VIEWER, READS, "/orders/@", order_show) \
+    X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \
+    X(POST, OPERATOR, WRITES, "/orders/@/cancel", order_cancel) \
+    X(POST, ADMIN, WRITES, "/orders/@/refund", order_refund) \
+    X(GET, VIEWER, READS, "/orders/@/payments", order_payments) \
+    X(GET, OPERATOR, READS, "/orders/@/details", order_details) \
+    X(GET, VIEWER, READS, "/refunds?open after", refunds) \
+    X(GET, VIEWER, READS, "/payments/totals", money_totals) \
+    X(POST, OPERATOR, WRITES, "/statements", statement_import) \
+    X(GET, VIEWER, READS, "/statements/missing?provider of from_ms to_ms after", statement_missing) \
+    X(GET, VIEWER, READS, "/sandbox", sandbox) \
+    X(PATCH, ADMIN, WRITES, "/sandbox", sandbox_change) \
+    X(GET, VIEWER, READS, "/dead-letters?state after", dead_letters) \
+    X(GET, VIEWER, READS, "/dead-letters/#", dead_letter_show) \
+    X(POST, OPERATOR, WRITES, "/dead-letters/#/retry", dead_letter_retry) \
+    X(POST, OPERATOR, WRITES, "/dead-letters/#/return", dead_letter_return) \
+    X(POST, OPERATOR, WRITES, "/dead-letters/#/dismiss", dead_letter_dismiss) \
+    X(GET, VIEWER, READS, "/alarms", alarms) \
+    X(GET, VIEWER, READS, "/reconcile", reconcile_show) \
+    X(POST, OPERATOR, WRITES, "/reconcile", reconcile_run) \
+    X(GET, VIEWER, READS, "/audit?after", audit) \
+    X(GET, VIEWER, READS, "/switches", switches) \
+    X(PATCH, OPERATOR, WRITES, "/switches", switches_change) \
+    X(GET, VIEWER, READS, "/bans?all after", bans_list) \
+    X(POST, OPERATOR, WRITES, "/bans", ban_add) \
+    X(POST, OPERATOR, WRITES, "/bans/#/lift", ban_lift) \
+    X(GET, VIEWER, READS, "/watch", watch) \
+    X(GET, VIEWER, READS, "/webhooks?state after", webhooks_list) \
+    X(POST, OPERATOR, WRITES, "/webhooks/#/replay", webhook_replay) \
+    X(POST, OPERATOR, WRITES, "/webhooks/replay", webhooks_replay)
+
+#endif
