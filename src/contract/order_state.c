@@ -60,8 +60,9 @@ static bool move_is_repeated(
 }
 
 enum move_answer order_move_decide(const struct order_move *move, const struct order *order,
-    const char *currency, enum order_payer payer, enum order_state *to)
+    const char *currency, const struct order_money *money, enum order_state *to)
 {
+    const enum order_payer payer = money->payer;
     const bool pays = move->event == ORDER_EVENT_PAY;
     const bool repeated = move_is_repeated(move, order, payer);
     const bool adopts = pays && order->state == ORDER_PAID && payer == PAYER_NONE;
@@ -78,7 +79,24 @@ enum move_answer order_move_decide(const struct order_move *move, const struct o
         return MOVE_NO_PAYMENT;
     if (move->event == ORDER_EVENT_EXPIRE && move->now_ms < order->pay_by_ms && !planted(EXPIRE_EARLY))
         return MOVE_EARLY;
+    if (pays && money->reference_used)
+        return MOVE_REFERENCE_USED;
+    const bool closes = move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL;
+    if (closes && money->live > 0 && !planted(CLOSE_WITH_OPEN_PAYMENT))
+        return MOVE_PAYMENT_OPEN;
     return MOVE_DONE;
+}
+
+bool order_ending_event(const struct order *order, uint32_t live, enum order_event *event)
+{
+    *event = order->ending == REASON_EXPIRED ? ORDER_EVENT_EXPIRE : ORDER_EVENT_CANCEL;
+    return order->state == ORDER_PENDING && order->ending != REASON_NONE && live == 0;
+}
+
+bool order_ending_is_kept(const struct order *order, uint32_t live, enum order_reason reason)
+{
+    return order->state == ORDER_PENDING && order->ending == REASON_NONE && live > 0
+        && reason != REASON_NONE;
 }
 
 enum settle_step order_move_step(const struct order_move *move)

@@ -12,11 +12,23 @@ enum order_state order_state_next(enum order_state state, enum order_event event
 enum order_reason order_state_reason(enum order_event event);
 /* Which payment has paid the order. PAYER_THIS: the move's reference is the one. */
 enum order_payer { PAYER_NONE, PAYER_THIS, PAYER_OTHER };
+/* What the store knows of the order's money. */
+struct order_money {
+    enum order_payer payer;
+    bool reference_used; /* the move's reference names a payment that did not pay this order */
+    uint32_t live;       /* payments that are STARTED, OPEN or CLOSING */
+};
 /* What becomes of the move of this order. `currency`: the order's. MOVE_DONE: *to is where it goes.
  * A payment is also taken for an order that is paid by none that anybody knows, which after a
  * restore may be: it stays paid. Such an order is not refunded. */
 enum move_answer order_move_decide(const struct order_move *move, const struct order *order,
-    const char *currency, enum order_payer payer, enum order_state *to);
+    const char *currency, const struct order_money *money, enum order_state *to);
+/* The order is to be closed as soon as its payments are, and `live` of them are left. True: it is closed
+ * now, by *event. */
+bool order_ending_event(const struct order *order, uint32_t live, enum order_event *event);
+/* Whether an order with `live` payments keeps `reason` to be closed with later. It keeps the first one
+ * that it was given; one without live payments is moved by the caller at once. */
+bool order_ending_is_kept(const struct order *order, uint32_t live, enum order_reason reason);
 /* The step that the inventory must take for a move that was done. */
 enum settle_step order_move_step(const struct order_move *move);
 /* Where a returned unit goes. */

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/payment_rules.h"
 #include "orders/payment_search.h"
 
 #include <stdio.h>
@@ -434,7 +435,7 @@ static enum status found_ask(struct cashier *cashier, const struct payment *paym
     if (said->provider_id[0] != '\0')
         snprintf(found.provider_id, sizeof found.provider_id, "%s", said->provider_id);
     snprintf(refund.provider, sizeof refund.provider, "%s", payment->provider);
-    snprintf(refund.key, sizeof refund.key, "r%.*s", REFERENCE_BYTES_MAX - 1, payment->reference);
+    refund_key(payment, refund.key);
     snprintf(refund.currency, sizeof refund.currency, "%s", said->currency);
     if (question_ask(cashier, PROVIDER_REFUND_QUERY, &found, &refund, now_ms))
         return STATUS_OK;

@@ -2,6 +2,7 @@
 /* Moves of orders by the order side, as docs/orders.md has them. */
 #include "base/planted.h"
 #include "contract/order_state.h"
+#include "contract/payment_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
 #include <stdio.h>
@@ -10,18 +11,8 @@
 static void payment_by_shop(struct model_store *model, const struct order_move *move)
 {
     struct payment *payment = &model->payments[model->at.payments++];
-    *payment = (struct payment){ .id = model->at.payments,
-        .ticket = move->ticket,
-        .paid_ticket = move->ticket,
-        .amount = move->amount,
-        .captured = move->amount,
-        .state = PAYMENT_CAPTURED,
-        .use = USE_ORDER,
-        .created_ms = move->now_ms,
-        .captured_ms = move->now_ms };
-    snprintf(payment->provider, sizeof payment->provider, "%s", PROVIDER_SHOP);
-    snprintf(payment->reference, sizeof payment->reference, "%s", move->reference);
-    snprintf(payment->currency, sizeof payment->currency, "%s", move->currency);
+    payment_by_shop_make(move, payment);
+    payment->id = model->at.payments;
 }
 
 static void move_make(struct model_store *model, const struct order_move *move, struct order *order,
@@ -56,17 +47,16 @@ static enum move_answer move_try(
     const bool pays = move->event == ORDER_EVENT_PAY;
     const struct payment *known = pays ? model_payment_find(model, move->reference) : NULL;
     enum order_state to = ORDER_NONE;
-    const enum order_payer payer = known != NULL && known->paid_ticket == move->ticket ? PAYER_THIS
-        : model_payer_known(model, move->ticket)                                       ? PAYER_OTHER
-                                                                                       : PAYER_NONE;
-    enum move_answer answer =
-        order_move_decide(move, order, model->products[item->product - 1].currency, payer, &to);
-    if (answer == MOVE_DONE && known != NULL)
-        answer = MOVE_REFERENCE_USED;
-    const bool closes = move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL;
-    if (answer == MOVE_DONE && closes && model_payments_live(model, move->ticket) > 0
-        && !planted(CLOSE_WITH_OPEN_PAYMENT))
-        answer = MOVE_PAYMENT_OPEN;
+    const bool by_this = known != NULL && known->paid_ticket == move->ticket;
+    const struct order_money money = {
+        .payer = by_this                             ? PAYER_THIS
+            : model_payer_known(model, move->ticket) ? PAYER_OTHER
+                                                     : PAYER_NONE,
+        .reference_used = known != NULL && !by_this,
+        .live = model_payments_live(model, move->ticket),
+    };
+    const enum move_answer answer =
+        order_move_decide(move, order, model->products[item->product - 1].currency, &money, &to);
     if (answer == MOVE_DONE)
         move_make(model, move, order, to);
     *after = *order;

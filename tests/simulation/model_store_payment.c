@@ -2,16 +2,11 @@
 /* Payments of the model store, as docs/orders.md has them: plain arrays, searched from end to end. */
 #include "base/planted.h"
 #include "contract/order_state.h"
+#include "contract/payment_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static bool is_live(const struct payment *payment)
-{
-    return payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN
-        || payment->state == PAYMENT_CLOSING;
-}
 
 static struct payment *payment_at(const struct model_store *model, uint64_t id)
 {
@@ -31,7 +26,7 @@ uint32_t model_payments_live(const struct model_store *model, ticket_number tick
 {
     uint32_t live = 0;
     for (uint32_t i = 0; i < model->at.payments; i++)
-        live += model->payments[i].ticket == ticket && is_live(&model->payments[i]);
+        live += model->payments[i].ticket == ticket && payment_is_live(&model->payments[i]);
     return live;
 }
 
@@ -39,7 +34,7 @@ static void close_all(struct model_store *model, ticket_number ticket, uint64_t 
 {
     for (uint32_t i = 0; i < model->at.payments; i++) {
         struct payment *payment = &model->payments[i];
-        if (payment->ticket != ticket || !is_live(payment) || payment->state == PAYMENT_CLOSING)
+        if (payment->ticket != ticket || !payment_is_live(payment) || payment->state == PAYMENT_CLOSING)
             continue;
         model_store_note(model, payment, sizeof *payment);
         payment->state = PAYMENT_CLOSING;
@@ -93,50 +88,40 @@ static void extend(struct model_store *model, struct order *order, uint64_t unti
     order->pay_by_ms = until_ms;
     order->version++;
     for (uint32_t i = 0; i < model->at.payments; i++)
-        if (model->payments[i].ticket == order->ticket && is_live(&model->payments[i]))
+        if (model->payments[i].ticket == order->ticket && payment_is_live(&model->payments[i]))
             model->payments[i].pay_by_ms = until_ms;
+}
+
+static const char *currency_of(const struct model_store *model, const struct order *order)
+{
+    return model->products[model->items[order->item - 1].item.product - 1].currency;
 }
 
 static uint8_t start_try(struct model_store *model, const struct payment_start *start,
     struct payment *payment, struct order *after)
 {
+    static struct payment tried[PAYMENTS_PER_ORDER]; /* large */
     struct order *order = model_store_order(model, start->ticket);
-    uint32_t tried = 0;
+    const struct payment *same = NULL;
+    uint32_t count = 0;
     if (order == NULL)
         return START_UNKNOWN;
+    for (uint32_t i = 0; i < model->at.payments && count < PAYMENTS_PER_ORDER; i++)
+        if (model->payments[i].ticket == start->ticket)
+            tried[count++] = model->payments[i];
     *after = *order;
-    if (order->state != ORDER_PENDING)
-        return START_REFUSED;
-    if (order->ending != REASON_NONE || start->now_ms >= order->pay_by_ms)
-        return START_TOO_LATE;
-    for (uint32_t i = 0; i < model->at.payments; i++) {
-        const struct payment *old = &model->payments[i];
-        tried += old->ticket == start->ticket;
-        if (old->ticket == start->ticket && is_live(old) && old->state != PAYMENT_CLOSING
-            && strcmp(old->provider, start->provider) == 0) {
-            *payment = *old;
-            return START_REPEATED;
-        }
-    }
-    if (model_details_missing(model, order))
-        return START_DETAILS;
-    if (tried >= PAYMENTS_PER_ORDER)
-        return START_TOO_MANY;
+    const enum start_answer answer =
+        payment_start_decide(start, order, tried, count, model_details_missing(model, order), &same);
+    if (answer == START_REPEATED)
+        *payment = *same;
+    if (answer != START_DONE)
+        return answer;
     if (model_payment_find(model, start->reference) != NULL)
         return START_ANSWERS; /* no answer: the caller's fault */
     extend(model, order, start->now_ms + start->extend_ms);
     *after = *order;
-    const uint32_t product = model->items[order->item - 1].item.product;
-    *payment = (struct payment){ .id = model->at.payments + 1,
-        .ticket = start->ticket,
-        .amount = order->amount,
-        .state = PAYMENT_STARTED,
-        .created_ms = start->now_ms,
-        .next_ms = start->now_ms,
-        .pay_by_ms = order->pay_by_ms };
-    snprintf(payment->provider, sizeof payment->provider, "%s", start->provider);
-    snprintf(payment->reference, sizeof payment->reference, "%s", start->reference);
-    snprintf(payment->currency, sizeof payment->currency, "%s", model->products[product - 1].currency);
+    payment_start_make(start, order, currency_of(model, order), payment);
+    payment->id = model->at.payments + 1;
     model->payments[model->at.payments++] = *payment;
     return START_DONE;
 }
@@ -153,17 +138,8 @@ static enum status model_opened(struct order_store *store, uint64_t id, const ch
     const char *url, uint64_t next_ms)
 {
     struct payment *payment = payment_at(begin(store), id);
-    if (payment == NULL)
-        return STATUS_OK;
-    if (payment->provider_id[0] == '\0')
-        snprintf(payment->provider_id, sizeof payment->provider_id, "%s", provider_id);
-    if (payment->url[0] == '\0')
-        snprintf(payment->url, sizeof payment->url, "%s", url);
-    if (payment->state == PAYMENT_STARTED) {
-        payment->state = PAYMENT_OPEN;
-        payment->next_ms = next_ms;
-        payment->tries = 0;
-    }
+    if (payment != NULL)
+        payment_opened_apply(payment, provider_id, url, next_ms);
     return STATUS_OK;
 }
 
@@ -171,81 +147,19 @@ static enum status model_opened(struct order_store *store, uint64_t id, const ch
 
 static void close_order_that_waits(struct model_store *model, struct order *order)
 {
-    if (order->state != ORDER_PENDING || order->ending == REASON_NONE
-        || model_payments_live(model, order->ticket) > 0)
+    enum order_event event;
+    if (!order_ending_event(order, model_payments_live(model, order->ticket), &event))
         return;
-    const enum order_reason reason = (enum order_reason)order->ending;
-    model_store_end(model, order, ORDER_CLOSED, reason, SETTLE_RETURN);
+    model_store_end(model, order, ORDER_CLOSED, order_state_reason(event), SETTLE_RETURN);
     model_store_event(model, order, SETTLE_RETURN, order->channel);
 }
 
-static uint8_t learn_closed(struct model_store *model, const struct payment_news *news,
-    struct payment *payment, struct order *order)
+static void order_is_paid(struct model_store *model, struct order *order, uint64_t now_ms)
 {
-    const bool answered = payment_is_unanswered(payment) && news->asked && news->ask_ms == 0;
-    const bool final = (payment->state == PAYMENT_CLOSED && !answered)
-        || (payment->state == PAYMENT_CAPTURED && !planted(CLOSED_NEWS_WIN));
-    if (final)
-        return LEARN_REPEATED;
-    payment->state = PAYMENT_CLOSED;
-    payment->use = USE_NONE;
-    payment->tries = 0;
-    payment->next_ms = planted(UNANSWERED_FORGOTTEN) ? 0 : news->ask_ms;
-    close_order_that_waits(model, order);
-    return LEARN_CLOSED;
-}
-
-static uint8_t learn_late(struct payment *payment, struct order *order, uint64_t now_ms)
-{
-    payment->use = USE_LATE;
-    payment->next_ms = now_ms;
-    if (planted(LATE_MONEY_KEPT))
-        payment->use = USE_REFUND;
-    if (planted(LATE_MONEY_REOPENS) && order->state == ORDER_CLOSED) {
-        payment->use = USE_ORDER;
-        payment->paid_ticket = order->ticket;
-        order->state = ORDER_PAID;
-        order->reason = REASON_NONE;
-    }
-    return LEARN_LATE;
-}
-
-static uint8_t learn_captured(struct model_store *model, const struct payment_news *news,
-    struct payment *payment, struct order *order)
-{
-    const bool same = news->amount == payment->amount && strcmp(news->currency, payment->currency) == 0;
-    const bool right = same || planted(CALLBACK_AMOUNT_UNCHECKED);
-    if (!right && !news->asked) {
-        payment->next_ms = news->now_ms;
-        return LEARN_AMOUNT;
-    }
-    payment->state = PAYMENT_CAPTURED;
-    payment->captured = news->amount;
-    payment->captured_ms = news->now_ms;
-    payment->next_ms = payment->tries = 0;
-    if (news->provider_id[0] != '\0')
-        snprintf(payment->provider_id, sizeof payment->provider_id, "%s", news->provider_id);
-    const bool lonely = right && !model_payer_known(model, order->ticket);
-    const bool adopts = lonely
-        && (order->state == ORDER_REFUNDED || (order->state == ORDER_PAID && !news->refunded));
-    if (adopts || (right && !news->refunded && order->state == ORDER_PENDING)) {
-        payment->use = USE_ORDER;
-        payment->paid_ticket = order->ticket;
-        if (order->state == ORDER_PENDING)
-            model_order_pay(model, order, news->now_ms);
-        if (order->state != ORDER_REFUNDED)
-            return LEARN_PAID;
-        model_refund_want(model, payment, news->currency, REFUND_OF_ORDER, news->now_ms);
-        return LEARN_REFUND;
-    }
-    if (right && !news->refunded && order->state != ORDER_PAID)
-        return learn_late(payment, order, news->now_ms);
-    payment->use = USE_REFUND;
-    if (!right || !planted(DOUBLE_MONEY_KEPT))
-        model_refund_want(model, payment, news->currency,
-            right ? REFUND_OF_DOUBLE : REFUND_OF_AMOUNT, news->now_ms);
-    close_order_that_waits(model, order);
-    return LEARN_REFUND;
+    if (order->state == ORDER_PENDING)
+        model_order_pay(model, order, now_ms);
+    else if (!planted(SECOND_PAYMENT_LEFT_OPEN)) /* it was paid, and by what is known by now */
+        close_all(model, order->ticket, now_ms);
 }
 
 static enum status model_learn(struct order_store *store, const struct payment_news *news,
@@ -258,15 +172,19 @@ static enum status model_learn(struct order_store *store, const struct payment_n
         return STATUS_OK;
     struct order *order = model_store_order(model, row->ticket);
     invariant(order != NULL);
-    if (news->kind == NEWS_CLOSED) {
-        *answer = learn_closed(model, news, row, order);
-    } else if (row->state == PAYMENT_CAPTURED) {
-        *answer = LEARN_REPEATED;
-        if (planted(REFUND_TWICE) && row->use == USE_REFUND)
-            model_refund_want(model, row, row->currency, REFUND_OF_DOUBLE, news->now_ms);
-    } else {
-        *answer = learn_captured(model, news, row, order);
+    const struct news_verdict verdict =
+        payment_news_decide(news, order, model_payer_known(model, order->ticket), row);
+    *answer = verdict.answer;
+    if (planted(LATE_MONEY_REOPENS) && *answer == LEARN_LATE && order->state == ORDER_CLOSED) {
+        order->state = ORDER_PAID;
+        order->reason = REASON_NONE;
     }
+    if (verdict.pays)
+        order_is_paid(model, order, news->now_ms);
+    if (verdict.refund)
+        model_refund_want(model, row, news->currency, (enum refund_why)verdict.why, news->now_ms);
+    if (verdict.order_freed)
+        close_order_that_waits(model, order);
     *payment = *row;
     *after = *order;
     model_store_undo_forget(model);
@@ -282,8 +200,7 @@ static enum status model_closing(struct order_store *store, ticket_number ticket
     struct order *order = model_store_order(model, ticket);
     *live = model_payments_live(model, ticket);
     close_all(model, ticket, now_ms);
-    if (*live > 0 && reason != REASON_NONE && order != NULL && order->state == ORDER_PENDING
-        && order->ending == REASON_NONE) {
+    if (order != NULL && order_ending_is_kept(order, *live, reason)) {
         order->ending = (uint8_t)reason;
         order->version++;
     }
@@ -294,7 +211,7 @@ static enum status model_closing(struct order_store *store, ticket_number ticket
 static uint64_t due_ms(const struct payment *payment)
 {
     const bool payable = payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN;
-    if (!is_live(payment) && payment->use != USE_LATE && !payment_is_unanswered(payment))
+    if (!payment_is_live(payment) && payment->use != USE_LATE && !payment_is_unanswered(payment))
         return UINT64_MAX;
     return payable && payment->pay_by_ms < payment->next_ms ? payment->pay_by_ms : payment->next_ms;
 }
@@ -328,19 +245,11 @@ static enum status model_again(struct order_store *store, uint64_t id, uint64_t 
 {
     struct payment *payment = payment_at(begin(store), id);
     if (payment != NULL
-        && (is_live(payment) || payment->use == USE_LATE || payment_is_unanswered(payment))) {
+        && (payment_is_live(payment) || payment->use == USE_LATE || payment_is_unanswered(payment))) {
         payment->tries++;
         payment->next_ms = next_ms;
     }
     return STATUS_OK;
-}
-
-static void money_back(
-    struct model_store *model, struct payment *payment, enum refund_why why, uint64_t now_ms)
-{
-    payment->use = USE_REFUND;
-    payment->next_ms = payment->tries = 0;
-    model_refund_want(model, payment, payment->currency, why, now_ms);
 }
 
 static enum status model_relink(struct order_store *store, uint64_t id, ticket_number ticket,
@@ -352,25 +261,13 @@ static enum status model_relink(struct order_store *store, uint64_t id, ticket_n
     *done = false;
     if (payment == NULL || order == NULL)
         return STATUS_NOT_FOUND;
-    const struct order *first = model_store_order(model, payment->ticket);
-    *after = *order;
-    if (payment->use != USE_LATE) {
-        *done = payment->use == USE_RELINKED && payment->paid_ticket == ticket;
-        return STATUS_OK;
-    }
-    const bool takes = order->state == ORDER_PENDING
-        || (order->state == ORDER_PAID && !model_payer_known(model, ticket));
-    *done = takes && order->user == first->user && order->item == first->item
-        && order->amount == payment->captured;
-    if (*done) {
-        payment->use = USE_RELINKED;
-        payment->paid_ticket = ticket;
-        payment->next_ms = payment->tries = 0;
-        if (order->state == ORDER_PENDING)
-            model_order_pay(model, order, now_ms);
-    } else {
-        money_back(model, payment, REFUND_OF_LATE, now_ms);
-    }
+    const enum relink_verdict verdict = payment_relink_decide(
+        model_store_order(model, payment->ticket), order, model_payer_known(model, ticket), payment);
+    *done = verdict == RELINK_PAYS || verdict == RELINK_REPEATED;
+    if (verdict == RELINK_PAYS)
+        order_is_paid(model, order, now_ms);
+    if (verdict == RELINK_GIVES_BACK)
+        model_refund_want(model, payment, payment->currency, REFUND_OF_LATE, now_ms);
     *after = *order;
     model_store_undo_forget(model);
     return STATUS_OK;
@@ -383,8 +280,8 @@ static enum status model_give_back(
     struct payment *payment = payment_at(model, id);
     if (payment == NULL)
         return STATUS_NOT_FOUND;
-    if (payment->use == USE_LATE)
-        money_back(model, payment, why, now_ms);
+    if (payment_give_back_decide(payment))
+        model_refund_want(model, payment, payment->currency, why, now_ms);
     return STATUS_OK;
 }
 
@@ -441,20 +338,9 @@ static enum status model_search(
         const struct order *order = model_store_order(model, list[i].ticket);
         if (order == NULL || model_payment_find(model, list[i].reference) != NULL)
             continue;
-        const uint32_t product = model->items[order->item - 1].item.product;
         struct payment *payment = &model->payments[model->at.payments++];
-        *payment = (struct payment){ .id = model->at.payments,
-            .ticket = order->ticket,
-            .amount = order->amount,
-            .state = PAYMENT_CLOSING,
-            .created_ms = now_ms,
-            .next_ms = now_ms,
-            .closing_ms = now_ms,
-            .pay_by_ms = order->pay_by_ms,
-            .searched = true };
-        snprintf(payment->provider, sizeof payment->provider, "%s", list[i].provider);
-        snprintf(payment->reference, sizeof payment->reference, "%s", list[i].reference);
-        snprintf(payment->currency, sizeof payment->currency, "%s", model->products[product - 1].currency);
+        payment_search_make(&list[i], order, currency_of(model, order), now_ms, payment);
+        payment->id = model->at.payments;
     }
     return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refunds, details and sums of the model store. */
 #include "base/planted.h"
+#include "contract/payment_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
 #include <stdio.h>
@@ -9,23 +10,11 @@
 void model_refund_want(struct model_store *model, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
 {
-    const bool done = strcmp(payment->provider, PROVIDER_SHOP) == 0 || payment->captured == 0;
     for (uint32_t i = 0; i < model->at.refunds; i++)
         invariant(model->refunds[i].payment != payment->id || planted(REFUND_TWICE));
     struct refund *refund = &model->refunds[model->at.refunds++];
-    *refund = (struct refund){ .id = model->at.refunds,
-        .payment = payment->id,
-        .ticket = payment->ticket,
-        .amount = payment->captured,
-        .state = done ? REFUND_DONE : REFUND_WANTED,
-        .why = (uint8_t)why,
-        .created_ms = now_ms,
-        .done_ms = done ? now_ms : 0,
-        .next_ms = done ? 0 : now_ms };
-    snprintf(refund->provider, sizeof refund->provider, "%s", payment->provider);
-    snprintf(refund->key, sizeof refund->key, "r%llu", (unsigned long long)payment->id);
-    snprintf(refund->currency, sizeof refund->currency, "%s",
-        strlen(currency) == 3 ? currency : payment->currency);
+    refund_make(payment, currency, why, now_ms, refund);
+    refund->id = model->at.refunds;
 }
 
 static bool has_paid(const struct payment *payment, ticket_number ticket)

@@ -10,6 +10,7 @@
  * Units that belong to a channel follow the log, as always: they move when the record comes. */
 #include "base/planted.h"
 #include "contract/order_state.h"
+#include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
 static const struct sqlite_sql currency_get = { SQL_CURRENCY,
@@ -61,21 +62,6 @@ enum status sqlite_change_end(struct sqlite_change *change, enum status status, 
     return status;
 }
 
-/* What the payments have to say about a move that the table allows. */
-static enum status move_look_payments(struct sqlite_store *store, const struct order_move *move,
-    bool reference_used, enum move_answer *answer)
-{
-    uint32_t live = 0;
-    enum status status = STATUS_OK;
-    if (move->event == ORDER_EVENT_PAY && reference_used)
-        *answer = MOVE_REFERENCE_USED;
-    if (move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL)
-        status = sqlite_payments_live(store, move->ticket, &live);
-    if (live > 0 && !planted(CLOSE_WITH_OPEN_PAYMENT))
-        *answer = MOVE_PAYMENT_OPEN;
-    return status;
-}
-
 /* Nothing is changed here: what the move comes to, as the order is now. */
 static enum status move_look(struct sqlite_store *store, const struct order_move *move,
     struct order *order, enum order_state *to, enum move_answer *answer)
@@ -95,18 +81,16 @@ static enum status move_look(struct sqlite_store *store, const struct order_move
         return status;
     const bool known = payment.id != 0;
     const bool paid_by_this = known && payment.paid_ticket == move->ticket;
-    bool other = false;
-    status = sqlite_payer_known(store, move->ticket, &other);
+    struct order_money money = { .reference_used = known && !paid_by_this };
+    bool paid = false;
+    status = sqlite_payer_known(store, move->ticket, &paid);
+    if (status == STATUS_OK)
+        status = sqlite_payments_live(store, move->ticket, &money.live);
     if (status != STATUS_OK)
         return status;
-    *answer = order_move_decide(move, order, currency,
-        paid_by_this ? PAYER_THIS
-            : other  ? PAYER_OTHER
-                     : PAYER_NONE,
-        to);
-    if (*answer != MOVE_DONE)
-        return STATUS_OK;
-    return move_look_payments(store, move, known && !paid_by_this, answer);
+    money.payer = paid_by_this ? PAYER_THIS : paid ? PAYER_OTHER : PAYER_NONE;
+    *answer = order_move_decide(move, order, currency, &money, to);
+    return STATUS_OK;
 }
 
 enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move *move,
@@ -142,8 +126,11 @@ enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move
 /* The shop moves money itself: what it reports is written down as done. */
 static enum status move_money(struct sqlite_store *store, const struct order_move *move)
 {
-    if (move->event == ORDER_EVENT_PAY)
-        return sqlite_payment_by_shop(store, move);
+    struct payment payment;
+    if (move->event == ORDER_EVENT_PAY) {
+        payment_by_shop_make(move, &payment);
+        return sqlite_payment_insert(store, &payment);
+    }
     if (move->event == ORDER_EVENT_REFUND)
         return sqlite_refund_order(store, move->ticket, move->now_ms);
     return STATUS_OK;

@@ -27,7 +27,6 @@ enum sqlite_statement {
     SQL_COUNTER_ADD,
     SQL_COUNTER_FREE,
     SQL_PAYMENT_INSERT,
-    SQL_PAYMENT_BY_SHOP,
     SQL_PAYMENT_GET,
     SQL_PAYMENT_BY_REFERENCE,
     SQL_PAYMENTS_OF_ORDER,
@@ -35,12 +34,8 @@ enum sqlite_statement {
     SQL_PAYMENTS_LIVE,
     SQL_PAYMENTS_CLOSE,
     SQL_PAYMENTS_PAY_BY,
-    SQL_PAYMENT_OPENED,
+    SQL_PAYMENT_WRITE,
     SQL_PAYMENT_AGAIN,
-    SQL_PAYMENT_SOON,
-    SQL_PAYMENT_CLOSED,
-    SQL_PAYMENT_CAPTURED,
-    SQL_PAYMENT_USE,
     SQL_PAYMENTS_DUE,
     SQL_PAYMENTS_NEXT,
     SQL_REFUND_OF_PAYMENT,
@@ -175,7 +170,6 @@ enum sqlite_statement {
     SQL_SALE_ROOM,
     SQL_PRODUCT_MAKE,
     SQL_ITEM_MAKE,
-    SQL_PAYMENT_SEARCH,
     SQL_PAYMENT_SEARCH_NEXT,
     SQL_PAYMENT_SEARCH_END,
     SQL_SECRET_CHECK,
@@ -364,7 +358,10 @@ enum status sqlite_payment_by_reference(struct order_store *, const char *refere
 MUST_CHECK enum status sqlite_payments_live(struct sqlite_store *, ticket_number, uint32_t *live);
 /* Those that are STARTED or OPEN become CLOSING, due at once. */
 MUST_CHECK enum status sqlite_payments_close(struct sqlite_store *, ticket_number, uint64_t now_ms);
-MUST_CHECK enum status sqlite_payment_by_shop(struct sqlite_store *, const struct order_move *);
+/* Fills the id. */
+MUST_CHECK enum status sqlite_payment_insert(struct sqlite_store *, struct payment *);
+/* What contract/payment_rules.h may have changed of it. */
+MUST_CHECK enum status sqlite_payment_write(struct sqlite_store *, const struct payment *);
 
 /* learn.c: what comes in, and what becomes of it. */
 enum status sqlite_payment_learn(struct order_store *, const struct payment_news *,

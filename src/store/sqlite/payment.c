@@ -2,6 +2,8 @@
 /* Payments (contract/payment.h) from their start until there is news of them; learn.c has
  * what follows. */
 #include "base/planted.h"
+#include "contract/order_state.h"
+#include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
 #include <stdio.h>
@@ -47,14 +49,12 @@ const char sqlite_payment_tables[] =
 
 static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
     "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, "
-    "closing_ms)"
-    " VALUES(?1, 0, ?2, ?3, '', '', ?4, ?5, 0, 1, 0, 0, ?6, 0, ?6, ?7, 0)" };
-static const struct sqlite_sql payment_by_shop = { SQL_PAYMENT_BY_SHOP,
-    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, "
-    "closing_ms)"
-    " VALUES(?1, ?1, ?2, ?3, '', '', ?4, ?5, ?4, 4, 1, 0, ?6, ?6, 0, 0, 0)" };
+    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+    " closing_ms, searched)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" };
+static const struct sqlite_sql payment_write = { SQL_PAYMENT_WRITE,
+    "UPDATE payments SET paid_ticket = ?2, provider_id = ?3, url = ?4, captured = ?5, state = ?6,"
+    " use = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10 WHERE id = ?1" };
 static const struct sqlite_sql payment_get = { SQL_PAYMENT_GET,
     "SELECT " PAYMENT_COLUMNS " FROM payments WHERE id = ?1" };
 static const struct sqlite_sql payment_by_reference = { SQL_PAYMENT_BY_REFERENCE,
@@ -70,13 +70,6 @@ static const struct sqlite_sql payments_close = { SQL_PAYMENTS_CLOSE,
     " WHERE ticket = ?1 AND state < 3" };
 static const struct sqlite_sql payments_pay_by = { SQL_PAYMENTS_PAY_BY,
     "UPDATE payments SET pay_by_ms = ?2 WHERE ticket = ?1 AND state < 4" };
-/* A payment that was captured or is being closed in between still learns its name. */
-static const struct sqlite_sql payment_opened = { SQL_PAYMENT_OPENED,
-    "UPDATE payments SET provider_id = CASE provider_id WHEN '' THEN ?2 ELSE provider_id END,"
-    " url = CASE url WHEN '' THEN ?3 ELSE url END, state = CASE state WHEN 1 THEN 2 ELSE state END,"
-    " next_ms = CASE state WHEN 1 THEN ?4 ELSE next_ms END, tries = CASE state WHEN 1 THEN 0 ELSE "
-    "tries END"
-    " WHERE id = ?1" };
 static const struct sqlite_sql payment_again = { SQL_PAYMENT_AGAIN,
     "UPDATE payments SET tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND (" UNDER_WAY
     " OR " UNANSWERED ")" };
@@ -97,10 +90,7 @@ static const struct sqlite_sql order_extend_again = { SQL_ORDER_EXTEND,
     "UPDATE orders SET pay_by_ms = ?2, version = version + 1"
     " WHERE ticket = ?1 AND pay_by_ms < ?2" };
 static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
-    "UPDATE orders SET ending = ?2, version = version + 1"
-    " WHERE ticket = ?1 AND state = 1 AND ending = 0" };
-
-static_assert(ORDER_PENDING == 1, "said in numbers above");
+    "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1" };
 
 static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
 {
@@ -233,20 +223,56 @@ enum status sqlite_payments_close(struct sqlite_store *store, ticket_number tick
     return run_pair(store, &payments_close, ticket, now_ms);
 }
 
-enum status sqlite_payment_by_shop(struct sqlite_store *store, const struct order_move *move)
+enum status sqlite_payment_insert(struct sqlite_store *store, struct payment *payment)
 {
     sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(store, &payment_by_shop, &insert);
+    enum status status = sqlite_prepare(store, &payment_insert, &insert);
     if (status != STATUS_OK)
         return status;
-    bind_u64(insert, 1, move->ticket);
-    bind_text(insert, 2, PROVIDER_SHOP);
-    bind_text(insert, 3, move->reference);
-    bind_u64(insert, 4, move->amount);
-    bind_text(insert, 5, move->currency);
-    bind_u64(insert, 6, move->now_ms);
+    bind_u64(insert, 1, payment->ticket);
+    bind_u64(insert, 2, payment->paid_ticket);
+    bind_text(insert, 3, payment->provider);
+    bind_text(insert, 4, payment->reference);
+    bind_text(insert, 5, payment->provider_id);
+    bind_text(insert, 6, payment->url);
+    bind_u64(insert, 7, payment->amount);
+    bind_text(insert, 8, payment->currency);
+    bind_u64(insert, 9, payment->captured);
+    bind_u64(insert, 10, payment->state);
+    bind_u64(insert, 11, payment->use);
+    bind_u64(insert, 12, payment->tries);
+    bind_u64(insert, 13, payment->created_ms);
+    bind_u64(insert, 14, payment->captured_ms);
+    bind_u64(insert, 15, payment->next_ms);
+    bind_u64(insert, 16, payment->pay_by_ms);
+    bind_u64(insert, 17, payment->closing_ms);
+    bind_u64(insert, 18, payment->searched);
     status = sqlite_run(insert);
     (void)sqlite3_clear_bindings(insert); /* texts belong to the caller */
+    if (status == STATUS_OK)
+        payment->id = (uint64_t)sqlite3_last_insert_rowid(store->database);
+    return status;
+}
+
+enum status sqlite_payment_write(struct sqlite_store *store, const struct payment *payment)
+{
+    sqlite3_stmt *update;
+    enum status status = sqlite_prepare(store, &payment_write, &update);
+    if (status != STATUS_OK)
+        return status;
+    bind_u64(update, 1, payment->id);
+    bind_u64(update, 2, payment->paid_ticket);
+    bind_text(update, 3, payment->provider_id);
+    bind_text(update, 4, payment->url);
+    bind_u64(update, 5, payment->captured);
+    bind_u64(update, 6, payment->state);
+    bind_u64(update, 7, payment->use);
+    bind_u64(update, 8, payment->tries);
+    bind_u64(update, 9, payment->captured_ms);
+    bind_u64(update, 10, payment->next_ms);
+    status = sqlite_run(update);
+    (void)sqlite3_clear_bindings(update);
+    invariant(status != STATUS_OK || sqlite_changed_rows(store) == 1); /* it was read before */
     return status;
 }
 
@@ -255,31 +281,22 @@ static enum status start_look(struct sqlite_store *store, const struct payment_s
     struct payment *payment, struct order *order, uint8_t *answer)
 {
     struct payment tried[PAYMENTS_PER_ORDER];
+    const struct payment *same = NULL;
     uint32_t count = 0;
     bool missing = false;
     enum status status = sqlite_order_by_ticket(&store->store, start->ticket, order);
     *answer = START_UNKNOWN;
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    *answer = START_REFUSED;
-    if (order->state != ORDER_PENDING)
-        return STATUS_OK;
-    *answer = START_TOO_LATE;
-    if (order->ending != REASON_NONE || start->now_ms >= order->pay_by_ms)
-        return STATUS_OK;
     status = payments_of(&store->store, start->ticket, tried, PAYMENTS_PER_ORDER, &count);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        const bool payable = tried[i].state == PAYMENT_STARTED || tried[i].state == PAYMENT_OPEN;
-        if (!payable || strcmp(tried[i].provider, start->provider) != 0)
-            continue;
-        *payment = tried[i];
-        *answer = START_REPEATED;
-        return STATUS_OK;
-    }
     if (status == STATUS_OK)
         status = sqlite_details_missing(store, order, &missing);
-    *answer = missing ? START_DETAILS : count >= PAYMENTS_PER_ORDER ? START_TOO_MANY : START_DONE;
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    *answer = (uint8_t)payment_start_decide(start, order, tried, count, missing, &same);
+    if (*answer == START_REPEATED)
+        *payment = *same;
+    return STATUS_OK;
 }
 
 static enum status start_extend(
@@ -299,27 +316,13 @@ static enum status start_make(struct sqlite_store *store, const struct payment_s
     struct payment *payment, struct order *order)
 {
     char currency[4] = "";
-    sqlite3_stmt *insert;
     enum status status = start_extend(store, start, order);
     if (status == STATUS_OK)
         status = sqlite_currency(store, order->item, currency);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(store, &payment_insert, &insert);
     if (status != STATUS_OK)
         return status;
-    bind_u64(insert, 1, start->ticket);
-    bind_text(insert, 2, start->provider);
-    bind_text(insert, 3, start->reference);
-    bind_u64(insert, 4, order->amount);
-    bind_text(insert, 5, currency);
-    bind_u64(insert, 6, start->now_ms);
-    bind_u64(insert, 7, order->pay_by_ms);
-    status = sqlite_run(insert);
-    (void)sqlite3_clear_bindings(insert);
-    if (status != STATUS_OK)
-        return status;
-    const uint64_t id = (uint64_t)sqlite3_last_insert_rowid(store->database);
-    return sqlite_payment_get(&store->store, id, payment);
+    payment_start_make(start, order, currency, payment);
+    return sqlite_payment_insert(store, payment);
 }
 
 static enum status payment_start(struct order_store *handle, const struct payment_start *start,
@@ -339,17 +342,12 @@ static enum status payment_start(struct order_store *handle, const struct paymen
 static enum status payment_open(struct order_store *handle, uint64_t id, const char *provider_id,
     const char *url, uint64_t next_ms)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), &payment_opened, &update);
+    struct payment payment;
+    const enum status status = sqlite_payment_get(handle, id, &payment);
     if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, id);
-    bind_text(update, 2, provider_id);
-    bind_text(update, 3, url);
-    bind_u64(update, 4, next_ms);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update);
-    return status;
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    payment_opened_apply(&payment, provider_id, url, next_ms);
+    return sqlite_payment_write(sqlite_of(handle), &payment);
 }
 
 static enum status payments_closing(struct order_store *handle, ticket_number ticket,
@@ -357,13 +355,16 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
 {
     struct sqlite_store *store = sqlite_of(handle);
     struct sqlite_change change;
+    struct order order = { 0 };
     *live = 0;
     enum status status = sqlite_change_begin(&change, store);
     if (status == STATUS_OK)
         status = sqlite_payments_live(store, ticket, live);
     if (status == STATUS_OK && *live > 0)
         status = run_pair(store, &payments_close, ticket, now_ms);
-    if (status == STATUS_OK && *live > 0 && reason != REASON_NONE)
+    if (status == STATUS_OK && *live > 0)
+        status = sqlite_order_by_ticket(handle, ticket, &order);
+    if (status == STATUS_OK && order_ending_is_kept(&order, *live, reason))
         status = run_pair(store, &order_ending, ticket, reason);
     return sqlite_change_end(&change, status, *live > 0);
 }

@@ -2,6 +2,7 @@
 /* Refund intents: written with what makes them necessary, in one transaction; at most one for a
  * payment, by a unique key; due until the provider has confirmed. */
 #include "base/planted.h"
+#include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
 #include <stdio.h>
@@ -96,37 +97,26 @@ static enum status refunds_read(sqlite3_stmt *list, struct refund *refunds, uint
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* Of the payment's reference, so that a key means the same payment for ever. A shop's reference may
- * be too long for that; nobody is told its key. */
-static void refund_key(const struct payment *payment, char key[REFERENCE_BYTES_MAX + 1])
-{
-    const int bytes = snprintf(key, REFERENCE_BYTES_MAX + 1, "r%s", payment->reference);
-    if (bytes > REFERENCE_BYTES_MAX)
-        snprintf(key, REFERENCE_BYTES_MAX + 1, "r-%llu", (unsigned long long)payment->id);
-}
-
 enum status sqlite_refund_want(struct sqlite_store *store, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
 {
-    /* The shop moves its money itself; and nothing needs no provider. */
-    const bool done = strcmp(payment->provider, PROVIDER_SHOP) == 0 || payment->captured == 0;
-    char key[REFERENCE_BYTES_MAX + 1];
+    struct refund refund;
     sqlite3_stmt *insert;
     enum status status = sqlite_prepare(store, &refund_insert, &insert);
     if (status != STATUS_OK)
         return status;
-    refund_key(payment, key);
-    bind_u64(insert, 1, payment->id);
-    bind_u64(insert, 2, payment->ticket);
-    bind_text(insert, 3, payment->provider);
-    bind_text(insert, 4, key);
-    bind_u64(insert, 5, payment->captured);
-    bind_text(insert, 6, strlen(currency) == 3 ? currency : payment->currency);
-    bind_u64(insert, 7, done ? REFUND_DONE : REFUND_WANTED);
-    bind_u64(insert, 8, why);
-    bind_u64(insert, 9, now_ms);
-    bind_u64(insert, 10, done ? now_ms : 0);
-    bind_u64(insert, 11, done ? 0 : now_ms);
+    refund_make(payment, currency, why, now_ms, &refund);
+    bind_u64(insert, 1, refund.payment);
+    bind_u64(insert, 2, refund.ticket);
+    bind_text(insert, 3, refund.provider);
+    bind_text(insert, 4, refund.key);
+    bind_u64(insert, 5, refund.amount);
+    bind_text(insert, 6, refund.currency);
+    bind_u64(insert, 7, refund.state);
+    bind_u64(insert, 8, refund.why);
+    bind_u64(insert, 9, refund.created_ms);
+    bind_u64(insert, 10, refund.done_ms);
+    bind_u64(insert, 11, refund.next_ms);
     status = sqlite_run(insert);
     (void)sqlite3_clear_bindings(insert);
     return status;

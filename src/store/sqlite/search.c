@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Payments that may have been made before a restore (contract/payment.h, `search`): a row stands for
  * the question until a provider has answered it. While it is there its order is not closed. */
-#include "base/planted.h"
+#include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
-static const struct sqlite_sql search_put = { SQL_PAYMENT_SEARCH,
-    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
-    " closing_ms, searched)"
-    " SELECT orders.ticket, 0, ?2, ?3, '', '', orders.amount, products.currency, 0, 3, 0, 0, ?4, 0,"
-    " ?4, orders.pay_by_ms, ?4, 1 FROM orders JOIN items ON items.id = orders.item"
-    " JOIN products ON products.id = items.product WHERE orders.ticket = ?1"
-    " ON CONFLICT(reference) DO NOTHING" };
 static const struct sqlite_sql search_next = { SQL_PAYMENT_SEARCH_NEXT,
     "UPDATE payments SET provider = ?2, tries = 0, next_ms = ?3, closing_ms = ?3"
     " WHERE id = ?1 AND searched = 1 AND (state = 3 OR (state = 5 AND next_ms > 0))" };
@@ -20,20 +12,25 @@ static const struct sqlite_sql search_end = { SQL_PAYMENT_SEARCH_END,
 
 static_assert(PAYMENT_CLOSING == 3 && PAYMENT_CLOSED == 5, "said in numbers above");
 
+/* An order that is not there has no payments; one that is known is not asked about. */
 static enum status search_put_one(
     struct sqlite_store *store, const struct payment_search *search, uint64_t now_ms)
 {
-    sqlite3_stmt *put;
-    enum status status = sqlite_prepare(store, &search_put, &put);
+    struct payment payment;
+    struct order order;
+    char currency[4] = "";
+    enum status status = sqlite_payment_by_reference(&store->store, search->reference, &payment);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    status = sqlite_order_by_ticket(&store->store, search->ticket, &order);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    if (status == STATUS_OK)
+        status = sqlite_currency(store, order.item, currency);
     if (status != STATUS_OK)
         return status;
-    bind_u64(put, 1, search->ticket);
-    bind_text(put, 2, search->provider);
-    bind_text(put, 3, search->reference);
-    bind_u64(put, 4, now_ms);
-    status = sqlite_run(put);
-    (void)sqlite3_clear_bindings(put);
-    return status;
+    payment_search_make(search, &order, currency, now_ms, &payment);
+    return sqlite_payment_insert(store, &payment);
 }
 
 enum status sqlite_payment_search(
