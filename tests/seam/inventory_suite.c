@@ -231,6 +231,37 @@ static void each_step_of_a_ticket_happens_once(void **state)
     assert_int_equal(free_units(), 8);
 }
 
+static enum answer ask_ticket(ticket_number ticket)
+{
+    return ask((struct command){ .type = COMMAND_ASK_TICKET, .ask = { .ticket = ticket } }, NOW);
+}
+
+static void a_returned_ticket_of_a_past_sale_is_forgotten_but_not_its_number(void **state)
+{
+    (void)state;
+    const struct command reclaim = { .type = COMMAND_RECLAIM,
+        .reclaim = { .before_ms = END, .rows = RECLAIM_ROWS_MAX } };
+    struct command late = reserve(CLEO, 5, 1);
+    late.reserve.flags = RESERVE_AFTER_END;
+    sale(3, 0, false);
+    assert_int_equal(buy(ANNA, 5, 1), ANSWER_WON);
+    assert_int_equal(buy(BERT, 6, 1), ANSWER_WON);
+    assert_int_equal(settle(1, SETTLE_RETURN), ANSWER_DONE);
+    assert_int_equal(ask(reclaim, END - 1), ANSWER_CONFLICT);
+    const struct outcome out = ask_on(1, reclaim, END);
+    assert_int_equal(out.answer, ANSWER_DONE);
+    assert_int_equal(out.applied, 1);
+    assert_int_equal(ask_ticket(1), ANSWER_FORGOTTEN);
+    assert_int_equal(settle(1, SETTLE_RETURN), ANSWER_UNCHANGED);
+    assert_int_equal(ask_on(0, late, END).ticket, 3);
+    maker->restart(made);
+    assert_int_equal(ask_ticket(1), ANSWER_FORGOTTEN);
+    assert_int_equal(ask_ticket(2), ANSWER_FOUND);
+    assert_int_equal(ask_ticket(3), ANSWER_FOUND);
+    assert_int_equal(ask(late, END), ANSWER_REPEATED);
+    assert_int_equal(ask(reclaim, END), ANSWER_UNCHANGED);
+}
+
 static void a_returned_unit_goes_to_the_waiter_and_to_nobody_else(void **state)
 {
     (void)state;
@@ -521,6 +552,7 @@ int inventory_suite_run(const struct inventory_suite_maker *implementation)
         RULE(only_listed_users_buy_where_there_is_a_list),
         RULE(a_key_has_one_outcome_also_after_a_restart_and_the_last_unit),
         RULE(each_step_of_a_ticket_happens_once),
+        RULE(a_returned_ticket_of_a_past_sale_is_forgotten_but_not_its_number),
         RULE(a_returned_unit_goes_to_the_waiter_and_to_nobody_else),
         RULE(stock_is_added_removed_and_moved_as_far_as_it_is_there),
         RULE(preheating_again_changes_nothing),

@@ -143,6 +143,13 @@ void folder_settle(struct verify_folder *folder, ticket_number ticket, enum sett
     assert_int_equal(folder_send(folder, &command).answer, ANSWER_DONE);
 }
 
+uint32_t folder_reclaim(struct verify_folder *folder)
+{
+    const struct command command = { .type = COMMAND_RECLAIM,
+        .reclaim = { .before_ms = folder->now_ms, .rows = RECLAIM_ROWS_MAX } };
+    return (uint32_t)folder_send(folder, &command).applied;
+}
+
 void folder_write_orders(struct verify_folder *folder)
 {
     struct order_writer_progress progress = { .state = ORDER_WRITER_WORKING };

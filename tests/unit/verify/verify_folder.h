@@ -48,6 +48,8 @@ struct outcome folder_send(struct verify_folder *folder, const struct command *c
 ticket_number folder_buy(
     struct verify_folder *folder, const char *subject, item_id item, uint32_t quantity);
 void folder_settle(struct verify_folder *folder, ticket_number ticket, enum settle_step step);
+/* Returned tickets whose sale ended before now are forgotten; answers how many. */
+uint32_t folder_reclaim(struct verify_folder *folder);
 void folder_write_orders(struct verify_folder *folder);
 /* On the stopped folder's database. */
 void folder_sql(const struct verify_folder *folder, const char *sql);

@@ -100,6 +100,30 @@ static void without_its_oldest_segment_the_log_is_replayed_from_a_snapshot(void 
     assert_says(sold_verified(VERIFY_DAMAGED), "no snapshot to begin with is readable");
 }
 
+/* More numbers than rows, and only the snapshot knows the first of them. */
+static void rows_that_were_reclaimed_are_replayed_from_a_snapshot(void **state)
+{
+    (void)state;
+    const struct command late = { .type = COMMAND_RESERVE,
+        .reserve = { .user = 77, .item = 2, .quantity = 1, .flags = RESERVE_AFTER_END } };
+    folder_start(&sold_folder);
+    sold_folder.now_ms = FOLDER_START_MS + 7200000;
+    for (uint32_t i = 0; i < 80; i++) {
+        sold_folder.now_ms += 1000000;
+        assert_int_equal(folder_reclaim(&sold_folder), 1);
+        const ticket_number ticket = folder_send(&sold_folder, &late).ticket;
+        assert_int_equal(ticket, 12 + i);
+        folder_settle(&sold_folder, ticket, SETTLE_RETURN);
+    }
+    folder_write_orders(&sold_folder);
+    folder_stop(&sold_folder, true);
+    (void)sold_verified(VERIFY_HOLDS);
+    char path[160];
+    snprintf(path, sizeof path, "%s/journal/segment-0000000000000001", sold_folder.path);
+    assert_int_equal(unlink(path), 0);
+    assert_says(sold_verified(VERIFY_HOLDS), "replayed from the snapshot at position ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +136,8 @@ int main(void)
             a_snapshot_of_another_log_is_found_by_its_hash, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_snapshot_of_another_folder_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(snapshots_made_at_rolls_equal_the_replay, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            rows_that_were_reclaimed_are_replayed_from_a_snapshot, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(
             without_its_oldest_segment_the_log_is_replayed_from_a_snapshot, sold_make, sold_remove),
     };

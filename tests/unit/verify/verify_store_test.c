@@ -53,6 +53,22 @@ static void an_invented_order_is_found(void **state)
     assert_says(sold_verified(VERIFY_FAILED), "has no ticket in the log (number 12, the last one is 11)");
 }
 
+static void the_order_of_a_forgotten_ticket_must_be_there_and_over(void **state)
+{
+    (void)state;
+    folder_start(&sold_folder);
+    sold_folder.now_ms = FOLDER_START_MS + 7200000;
+    assert_int_equal(folder_reclaim(&sold_folder), 1); /* ticket 2 */
+    folder_write_orders(&sold_folder);
+    folder_stop(&sold_folder, true);
+    (void)sold_verified(VERIFY_HOLDS);
+    folder_sql(&sold_folder, "UPDATE orders SET state = 2, reason = 0, slot = 0 WHERE ticket = 2");
+    assert_says(sold_verified(VERIFY_FAILED), "its ticket is returned");
+    folder_sql(&sold_folder, "DELETE FROM orders WHERE ticket = 2");
+    assert_says(sold_verified(VERIFY_FAILED),
+        "(returned, and forgotten since) has no order and no dead letter");
+}
+
 static void a_longer_time_to_pay_needs_a_payment(void **state)
 {
     (void)state;
@@ -245,6 +261,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_order_at_the_list_price_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_of_another_item_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_invented_order_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            the_order_of_a_forgotten_ticket_must_be_there_and_over, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_longer_time_to_pay_needs_a_payment, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(money_that_is_nowhere_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_paid_without_a_record_is_found, sold_make, sold_remove),
