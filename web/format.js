@@ -39,6 +39,11 @@ export function moment(ms) {
     }).format(ms);
 }
 
+/* A time of today, to the minute: for what is not known better. */
+export function hourAndMinute(ms) {
+    return new Intl.DateTimeFormat(language(), { hour: '2-digit', minute: '2-digit', hour12: false }).format(ms);
+}
+
 /* A time of today, to the second. */
 export function timeOfDay(ms) {
     return new Intl.DateTimeFormat(language(), {

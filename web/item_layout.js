@@ -7,15 +7,17 @@ import { count } from './format.js';
 import { createHumanCheck } from './human.js';
 import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock, whenWords } from './item_parts.js';
+import { createLostBox } from './lost.js';
 import { createOrderPanel } from './order_panel.js';
 import { createPayChoice } from './pay_choice.js';
 import { createReadyBox } from './ready_box.js';
 import { createRoomBox } from './room_box.js';
+import { createWonHead } from './won.js';
 
 const QUANTITY_CHOICES_MAX = 1000; /* what the server takes in one purchase */
 const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 
-export function createItemLayout(acts, payChosen, readyActs) {
+export function createItemLayout(acts, payChosen, readyActs, turnAlert) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
     const heading = element('h1', { tabIndex: -1 });
@@ -30,15 +32,21 @@ export function createItemLayout(acts, payChosen, readyActs) {
     const quantityRow = element('p', { class: 'quantity' }, quantityName, quantity);
     const dock = createDock();
     const ready = createReadyBox(readyActs);
-    const room = createRoomBox();
+    const room = createRoomBox(turnAlert);
     const choice = createPayChoice(payChosen);
     const human = createHumanCheck();
     const panel = createOrderPanel('h2', acts);
     const waitWords = element('p', { class: 'wait-words', role: 'status' });
     const waitButton = element('button', { class: 'link wait-button', type: 'button' });
     const waitBox = element('div', { class: 'wait-box' }, waitWords, waitButton);
+    const won = createWonHead();
+    const lost = createLostBox();
+    const toItem = element('button', { class: 'link', type: 'button' });
     const allOrders = routeLink('/?orders', { class: 'all-orders' });
-    const orderBox = element('div', { class: 'order-box' }, panel.node, allOrders);
+    const orderBox = element('div', { class: 'order-box' }, won.node, panel.node, allOrders, toItem);
+    /* What belongs to buying; the screens of an order and of the waiting room stand in its place. */
+    const buying = element('div', { class: 'buying' }, prices.node, quantityRow, dock.node);
+    const more = element('div', { class: 'buying' }, lost.node, waitBox, stock.node, description);
 
     const article = element(
         'article',
@@ -49,17 +57,13 @@ export function createItemLayout(acts, payChosen, readyActs) {
             { class: 'details' },
             element('p', { class: 'eyebrow' }, badge.node, when),
             heading,
-            prices.node,
-            quantityRow,
-            dock.node,
+            buying,
+            orderBox,
+            room.node,
             ready.node,
             human.node,
             choice.node,
-            orderBox,
-            room.node,
-            waitBox,
-            stock.node,
-            description,
+            more,
         ),
     );
     article.hidden = true;
@@ -103,17 +107,27 @@ export function createItemLayout(acts, payChosen, readyActs) {
         ready,
         room,
         human,
+        lost,
         waitButton,
+        toItem,
+        /* item, order or room: which screen it is. */
+        viewSet(view) {
+            if (article.dataset.view === view)
+                return;
+            const focused = buying.contains(document.activeElement);
+            article.dataset.view = view;
+            buying.hidden = more.hidden = view !== 'item';
+            if (view !== 'item')
+                scrollTo(0, 0);
+            if (view === 'order' && focused)
+                won.title.focus({ preventScroll: true });
+        },
         paint,
         quantity: () => Math.max(1, quantity.selectedIndex + 1),
         quantityChoices: () => quantity.options.length,
         quantityChanged: (told) => quantity.addEventListener('change', told),
         quantityLock(locked) {
             quantity.disabled = locked;
-        },
-        statusReveal() {
-            const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-            dock.node.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
         },
         /* `trouble`: the sentence for a refusal, or nothing. */
         waitPaint(model, trouble) {
@@ -126,13 +140,18 @@ export function createItemLayout(acts, payChosen, readyActs) {
             waitButton.hidden = !model.waiting;
             waitButton.disabled = model.busy;
         },
-        orderPaint(order, now) {
+        /* `head`: of an order that one has (won.js); `again`: whether more can be bought. */
+        orderPaint(order, head, again, now) {
             orderBox.hidden = order === null;
-            dock.node.dataset.above = order === null ? 'page' : 'order';
+            won.node.hidden = head === null;
             if (order === null)
                 return;
+            if (head !== null)
+                won.paint(head);
             panel.paint(order, say('order.title'), now);
             textSet(allOrders, say('order.all'));
+            textSet(toItem, say('won.more'));
+            toItem.hidden = !again;
         },
     };
 }

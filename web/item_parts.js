@@ -67,6 +67,8 @@ export function whenWords(phase, item, now) {
     /* A sale ended by hand ended before its planned end, at a moment the page does not know. */
     if (phase === 'ended')
         return now < item.end_ms ? '' : say('countdown.over', { time: moment(item.end_ms) });
+    if (phase !== 'open' && phase !== 'full')
+        return ''; /* when something ends that can't be had is no news */
     if (item.end_ms - now < LAST_HOUR_MS)
         return say('countdown.left', { time: clockText(item.end_ms - now, '') });
     return say('countdown.until', { time: moment(item.end_ms) });

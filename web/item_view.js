@@ -2,7 +2,7 @@
 /* The page of one item: its status by polling, its countdown by the clock, its purchase by a
  * click. */
 
-import { itemGet } from './api.js';
+import { itemGet, saleGet } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
 import { detailsRemembered } from './details.js';
@@ -11,6 +11,7 @@ import { clockText, clockTickMs } from './format.js';
 import { onLanguage, say } from './i18n.js';
 import { createItemLayout } from './item_layout.js';
 import { stockWords } from './item_parts.js';
+import { lostModel, othersOf } from './lost.js';
 import { createOrderActs, payLeave } from './order_acts.js';
 import { orderFollow, orderHolds } from './order_follow.js';
 import { payAddress } from './pay_address.js';
@@ -29,8 +30,10 @@ import { sentenceFor } from './problems.js';
 import { createPurchase } from './purchase.js';
 import { createPush } from './push.js';
 import { readyModel } from './ready.js';
-import { createRoom, roomGate, roomModel } from './room.js';
+import { createRoom, roomGate, roomIsScreen, roomModel, roomTitle } from './room.js';
 import { loginAddress, signInMissing } from './shop.js';
+import { createTurnAlert } from './turn_alert.js';
+import { wonModel } from './won.js';
 import { createWaitlist, waitlistModel } from './waitlist.js';
 
 const AFTER_START_MS = 2_500;
@@ -38,11 +41,12 @@ const QUIET_MS = 60_000; /* between looks at an item of which push would tell */
 
 export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     const acts = createOrderActs(session, () => item, { shown: orderShown, changed: () => paint() });
+    const turnAlert = createTurnAlert();
     const layout = createItemLayout(acts, payChosen, {
         changed: () => paint(),
         detailsSaved: () => tick(),
         check: () => preparation.checkDo(item, shop.known()),
-    });
+    }, turnAlert);
     let item = null;
     let failure = null; /* why the last status did not arrive */
     let order = null;
@@ -51,6 +55,9 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     let push = null;
     let wasPhase = 'unknown';
     let openedHere = false;
+    let waited = false; /* in the room, and not admitted yet */
+    let aside = false; /* an order is there, and its buyer looks at the item all the same */
+    let others = null; /* what else the sale has, once this is sold out; [] while it is asked for */
     let addressReady = false; /* the address was shown before the start: it is sent after the win */
     let timer = 0;
 
@@ -175,9 +182,9 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             item = itemAfterRefusal(item, refusal);
             poll.soon(AFTER_START_MS);
         }
-        tick();
         if (step === 'won')
-            layout.statusReveal();
+            aside = false;
+        tick();
         const address = payAddress(purchase.state.order?.payment?.url ?? '', location.href);
         if (step === 'won' && purchase.state.order?.payment?.url && address?.kind === 'page')
             payLeave(address.href, paint);
@@ -198,12 +205,22 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     function roomChanged() {
         if (room.state.standing !== null)
             pushOpen();
+        const admitted = room.state.standing?.state === 'admitted';
+        if (admitted && waited)
+            turnAlert.tell(say('room.titleTurn'), item.product.name);
+        waited = room.state.standing !== null && !admitted;
         paint();
     }
 
     function roomShown(phase) {
-        const { standing, from } = room.state;
-        return roomModel({ item, phase, owned: owned(), standing, from });
+        const { standing, from, toldAt } = room.state;
+        return roomModel({ item, phase, owned: owned(), standing, from, agoMs: performance.now() - toldAt });
+    }
+
+    function titlePaint(shownRoom) {
+        const before = roomTitle(shownRoom);
+        const name = item.product.name;
+        titleSet(before === null ? name : `${say(before.words, before)} · ${name}`);
     }
 
     function owned() {
@@ -221,12 +238,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             return ['info', say(`status.${purchase.state.progress.kind}`, purchase.state.progress)];
         if (signInState() !== 'done' && (phase === 'before' || phase === 'open'))
             return ['bad', say('status.signIn')];
-        if (step === 'won' && order !== null && orderHolds(order))
-            return ['good', say('status.won')];
         if (step === 'refused' && refusal.type === 'sold-out' && item.deduct === 'payment')
             return ['bad', say('problem.sold-out.unpaid')];
-        if (waitlist.state.place?.state === 'offered' && order !== null && orderHolds(order))
-            return ['good', say('waitlist.offered')];
         if (step === 'refused' && !refusalIsPast(refusal, phase))
             return ['bad', sentenceFor(refusal)];
         if (purchase.unresolved())
@@ -324,18 +337,47 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         layout.paint(item, phase, now, failure === null ? '' : sentenceFor(failure));
         if (item === null)
             return;
-        titleSet(item.product.name);
+        const shownRoom = roomShown(phase);
+        titlePaint(shownRoom);
         paintDock(phase, now);
-        layout.room.paint(
-            roomShown(phase),
-            room.state.refusal === null ? '' : sentenceFor(room.state.refusal),
-        );
+        const roomTrouble = room.state.refusal === null ? '' : sentenceFor(room.state.refusal);
+        layout.room.paint(shownRoom, roomTrouble, now);
         if (phase !== 'open' || owned())
             layout.choice.close();
         layout.choice.paint();
         const { refusal } = waitlist.state;
         layout.waitPaint(waitShown(phase), refusal === null ? '' : sentenceFor(refusal));
-        layout.orderPaint(order, now);
+        layout.lost.paint(lostShown(phase));
+        const holds = order !== null && orderHolds(order);
+        const offered = waitlist.state.place?.state === 'offered';
+        layout.orderPaint(order, holds ? wonModel(order, now, offered) : null, holds && !owned(), now);
+        layout.viewSet(holds && !aside ? 'order' : roomIsScreen(shownRoom) ? 'room' : 'item');
+    }
+
+    function lostShown(phase) {
+        const { step, refusal, tappedMs } = purchase.state;
+        if (phase === 'soldOut')
+            othersAsk();
+        return lostModel({
+            phase,
+            item,
+            owned: order !== null && orderHolds(order),
+            waiting: waitlist.state.place?.state === 'waiting',
+            tappedMs: step === 'refused' && refusal.type === 'sold-out' ? tappedMs : 0,
+            others: others ?? [],
+        });
+    }
+
+    async function othersAsk() {
+        if (others !== null)
+            return;
+        others = [];
+        try {
+            others = othersOf((await saleGet(item.sale)).items, itemId);
+            paint();
+        } catch {
+            /* Nothing else is offered then. */
+        }
     }
 
     /* Paints now and again when the shown second or the phase changes. */
@@ -379,6 +421,11 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             payFirst(layout.quantity());
         else
             purchase.start(layout.quantity());
+    });
+    layout.toItem.addEventListener('click', () => {
+        aside = true;
+        paint();
+        layout.heading.focus();
     });
     layout.waitButton.addEventListener('click', () => waitlist.leave());
     layout.quantityChanged(() => paint());

@@ -44,7 +44,7 @@ export function createPayWays(chosen) {
 
     function buttonOf(provider) {
         if (!buttons.has(provider))
-            buttons.set(provider, buttonMake('pay', () => chosen(provider)));
+            buttons.set(provider, buttonMake(`pay pay-${provider}`, () => chosen(provider)));
         return buttons.get(provider);
     }
 
@@ -117,6 +117,8 @@ function sentenceOf(order, model, acts) {
         return ['info', say('pay.notYet')];
     if (model.unanswered)
         return ['info', say('pay.unanswered')];
+    if (model.declined !== '')
+        return ['bad', say('pay.declined', { provider: providerName(model.declined) })];
     return ['info', ''];
 }
 
@@ -133,7 +135,8 @@ export function createOrderMoney(acts) {
     const paid = buttonMake('plain order-paid', () => acts.paidSay(shown));
     const cancel = buttonMake('plain order-cancel', sure('order.cancelSure', acts.cancel));
     const back = buttonMake('plain order-back', sure('order.giveBackSure', acts.giveBack));
-    const buttons = element('div', { class: 'order-buttons' }, paid, cancel, back);
+    const receipt = buttonMake('plain order-receipt', () => window.print());
+    const buttons = element('div', { class: 'order-buttons' }, paid, receipt, cancel, back);
     const node = element(
         'div',
         { class: 'money' },
@@ -150,12 +153,13 @@ export function createOrderMoney(acts) {
         const { busy, provider } = acts.noteOf(order);
         shown = order;
         const formFirst = details.paint(order, model.providers.length > 0);
+        const asking = model.ask && (busy === 'query' || acts.checking(order));
         ways.paint(
-            formFirst ? [] : model.providers,
+            formFirst || asking ? [] : model.providers, /* nobody pays twice while it is being asked */
             say('pay.title', { amount: money(order.amount ?? 0, order) }),
             { busy: busy === 'pay' ? provider : '', idle: busy !== '' },
         );
-        code.paint(formFirst ? '' : model.code);
+        code.paint(formFirst || asking ? '' : model.code, providerName(model.provider));
         const [kind, words] = sentenceOf(order, model, acts);
         status.dataset.kind = kind;
         textSet(status, words);
@@ -175,7 +179,8 @@ export function createOrderMoney(acts) {
             idle,
             busy: busy === 'refund',
         });
-        buttons.hidden = paid.hidden && cancel.hidden && back.hidden;
+        buttonPaint(receipt, say('order.receipt'), { hidden: order.state !== 'paid' });
+        buttons.hidden = [paid, cancel, back, receipt].every((one) => one.hidden);
     }
 
     return { node, paint };

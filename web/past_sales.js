@@ -5,7 +5,8 @@
 import { saleWhole, salesGet } from './api.js';
 import { element, textSet } from './dom.js';
 import { say } from './i18n.js';
-import { createKeyed, createSale } from './sale_part.js';
+import { createKeyed } from './keyed.js';
+import { createSale } from './sale_part.js';
 
 export function createPastSales(clock) {
     const title = element('h2', { class: 'past-title', tabIndex: -1 });

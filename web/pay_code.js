@@ -27,14 +27,16 @@ function drawingOf(text) {
 }
 
 export function createPayCode() {
+    const app = element('a', { class: 'plain strong code-app' });
     const words = element('p', { class: 'code-words' });
     const picture = element('div', { class: 'code-picture' });
     const link = element('a', { class: 'code-link' });
     const copy = element('button', { class: 'plain', type: 'button' });
     const row = element('p', { class: 'code-row' }, link, copy);
-    const node = element('div', { class: 'pay-code' }, words, picture, row);
+    const node = element('div', { class: 'pay-code' }, app, words, picture, row);
     let code = '';
     let copied = false;
+    let named = '';
     node.hidden = true;
 
     copy.addEventListener('click', async () => {
@@ -59,14 +61,19 @@ export function createPayCode() {
         }
     }
 
-    /* '': there is none. */
-    function paint(text) {
+    /* '': there is none. `provider`: its name, for the words. */
+    function paint(text, provider = '') {
+        named = provider || named;
         node.hidden = text === '';
         if (text === '')
             return;
         if (text !== code)
             draw(text);
-        textSet(words, say('code.scan'));
+        /* WeChat opens no such links from a browser. */
+        app.hidden = text.startsWith('weixin:') || !matchMedia('(pointer: coarse)').matches;
+        app.href = text;
+        textSet(app, say('code.open', { provider: named }));
+        textSet(words, say(text.startsWith('weixin:') ? 'code.scanOnly' : 'code.scan', { provider: named }));
         textSet(copy, say(copied ? 'code.copied' : 'code.copy'));
         picture.firstChild?.setAttribute('aria-label', say('code.label'));
     }

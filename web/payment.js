@@ -45,6 +45,9 @@ export function moneyModel(order, ways, now, here) {
         /* An open payment may have been paid without our knowing, even when its time is over. */
         ask: (order.state === 'pending' && order.payment?.state === 'open') || unanswered(order),
         unanswered: unanswered(order),
+        /* The last try to pay came to nothing, and there is time for another. */
+        declined: open && order.payment?.state === 'closed' ? order.payment.provider : '',
+        provider: order.payment?.provider ?? '',
         cancel: order.state === 'pending' && !orderIsClosing(order),
         refund: refundable(order, ways, now),
         refundWords: refundWords(order),

@@ -10,8 +10,9 @@ import { lasting } from './store.js';
 const FAR_OFF_MS = 30_000; /* a look now and then, while push tells */
 
 export function createRoom(session, changed) {
-    /* standing: as the server shows it; null: none, or not known. from: the most people ahead so far. */
-    const state = { standing: null, from: 0, busy: false, refusal: null };
+    /* standing: as the server shows it, at the page's time toldAt; null: none, or not known. from: the most
+     * people ahead so far. */
+    const state = { standing: null, from: 0, busy: false, refusal: null, toldAt: 0 };
     let sale = null;
     let pushIsLive = () => false;
     const poll = createPoll(ask, () => {
@@ -30,7 +31,7 @@ export function createRoom(session, changed) {
     function standingSet(standing) {
         lasting.write(name(), session.current()?.user);
         const from = Math.max(state.from, standing.ahead ?? 0);
-        stateSet({ standing, from, refusal: null });
+        stateSet({ standing, from, refusal: null, toldAt: performance.now() });
     }
 
     async function ask() {
@@ -84,12 +85,13 @@ export function createRoom(session, changed) {
 
 const SOON_MS = 20_000;
 
-function etaWords({ eta_ms }) {
+function etaOf({ eta_ms }, agoMs) {
     if (eta_ms === null)
-        return ['room.eta.unknown', {}];
-    if (eta_ms < SOON_MS)
-        return ['room.eta.soon', {}];
-    return ['room.eta.minutes', { minutes: Math.max(1, Math.round(eta_ms / 60_000)) }];
+        return { eta: 'room.eta.unknown' };
+    const left = eta_ms - agoMs;
+    if (left < SOON_MS)
+        return { eta: 'room.eta.soon' };
+    return { eta: 'room.eta.minutes', minutes: Math.max(1, Math.round(left / 60_000)), inMs: left };
 }
 
 /* The server's odds are some seconds old; what the page shows beside them must not contradict them. */
@@ -98,7 +100,7 @@ function oddsOf({ odds, ahead }, item) {
 }
 
 /* What the box says: a pure function of what is known. null: there is no box. */
-export function roomModel({ item, phase, owned, standing, from }) {
+export function roomModel({ item, phase, owned, standing, from, agoMs = 0 }) {
     if (!item?.waiting_room || owned || phase === 'ended' || phase === 'unknown')
         return null;
     if (standing === null)
@@ -114,17 +116,26 @@ export function roomModel({ item, phase, owned, standing, from }) {
             words: standing.waits_for_beacon ? 'room.beacon' : 'room.early',
             number: ['room.arrived', standing.arrived],
         };
-    const [eta, values] = etaWords(standing);
     return {
         kind: 'line',
         words: 'room.line',
         number: standing.ahead === 0 ? ['room.next', 0] : ['room.ahead', standing.ahead],
-        eta,
-        values,
+        ...etaOf(standing, agoMs),
+        agoS: Math.floor(agoMs / 1000),
         odds: `room.odds.${oddsOf(standing, item)}`,
         done: from - standing.ahead,
         of: Math.max(1, from),
     };
+}
+
+/* Waiting is a screen of its own. */
+export const roomIsScreen = (model) => model !== null && (model.kind === 'early' || model.kind === 'line');
+
+/* What stands before the page's title, for who looks elsewhere: a key of words.js and its number. */
+export function roomTitle(model) {
+    if (model?.kind === 'in')
+        return { words: 'room.titleTurn', count: 0 };
+    return model?.kind === 'line' ? { words: 'room.titleLine', count: model.number[1] } : null;
 }
 
 /* What the room means for the button: none (no room, or one's turn), enter, wait. */

@@ -2,36 +2,63 @@
 /* How the waiting room looks on an item's page. */
 
 import { attributeSet, element, textSet } from './dom.js';
-import { count } from './format.js';
+import { count, hourAndMinute } from './format.js';
 import { say } from './i18n.js';
+import { roomIsScreen } from './room.js';
 
-export function createRoomBox() {
+/* `alert`: tells of the turn (turn_alert.js). `now` is the server's. */
+export function createRoomBox(alert) {
     const title = element('h2', { class: 'room-title' });
     const number = element('p', { class: 'room-number' });
+    const unit = element('p', { class: 'room-unit' });
     const bar = element('progress', { class: 'stock-bar room-bar' });
     const eta = element('p', { class: 'room-eta' });
     const odds = element('p', { class: 'room-odds' });
+    const ago = element('p', { class: 'room-ago' });
+    const bell = element('button', { class: 'plain room-bell', type: 'button' });
     /* Only what changes seldom is announced; a number every second would drown everything else. */
     const words = element('p', { class: 'room-words', role: 'status' });
-    const node = element('section', { class: 'room-box' }, title, number, bar, eta, odds, words);
+    const node = element('section', { class: 'room-box' }, title, number, unit, bar, eta, odds, words, bell, ago);
     node.hidden = true;
 
-    function paint(model, trouble) {
+    bell.addEventListener('click', async () => {
+        await alert.toggle();
+        bellPaint();
+    });
+
+    function bellPaint() {
+        attributeSet(bell, 'aria-pressed', String(alert.on()));
+        textSet(bell, say(alert.on() ? 'room.bellOn' : 'room.bell'));
+    }
+
+    function etaSay(model, now) {
+        if (model.eta === undefined)
+            return '';
+        const time = model.inMs === undefined ? '' : hourAndMinute(now + model.inMs);
+        return say(model.eta, { minutes: model.minutes, time });
+    }
+
+    function paint(model, trouble, now) {
         node.hidden = model === null;
         if (model === null)
             return;
         node.dataset.kind = model.kind;
         textSet(title, say('room.title'));
-        textSet(number, model.number ? say(model.number[0], { count: count(model.number[1]) }) : '');
-        textSet(eta, model.eta ? say(model.eta, model.values) : '');
+        const [unitWords, value] = model.number ?? ['', 0];
+        textSet(number, value > 0 ? count(value) : '');
+        textSet(unit, unitWords === '' ? '' : say(unitWords, { count: count(value) }));
+        textSet(eta, etaSay(model, now));
         textSet(odds, model.odds ? say(model.odds) : '');
         odds.dataset.odds = model.odds ?? '';
         bar.hidden = model.of === undefined;
         attributeSet(bar, 'max', String(model.of ?? 1));
         attributeSet(bar, 'value', String(model.done ?? 0));
         attributeSet(bar, 'aria-label', say('room.progress'));
-        for (const part of [number, eta, odds])
+        textSet(ago, model.agoS === undefined ? '' : say('room.ago', { seconds: model.agoS }));
+        for (const part of [number, unit, eta, odds, ago])
             part.hidden = part.textContent === '';
+        bell.hidden = !roomIsScreen(model);
+        bellPaint();
         textSet(words, trouble || say(model.words));
     }
 

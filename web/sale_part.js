@@ -7,6 +7,7 @@ import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { moment } from './format.js';
 import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
+import { createKeyed } from './keyed.js';
 import { phaseOf } from './phase.js';
 
 function createCard() {
@@ -35,26 +36,6 @@ function createCard() {
     }
 
     return { node: element('li', {}, link), paint };
-}
-
-/* Keeps one part per id, makes what is new and removes what is gone. */
-export function createKeyed(parent, make) {
-    const parts = new Map();
-    return (things, paint) => {
-        for (const [id, part] of parts) {
-            if (!things.some((thing) => thing.id === id)) {
-                part.node.remove();
-                parts.delete(id);
-            }
-        }
-        for (const thing of things) {
-            if (!parts.has(thing.id)) {
-                parts.set(thing.id, make(thing.id));
-                parent.append(parts.get(thing.id).node);
-            }
-            paint(parts.get(thing.id), thing);
-        }
-    };
 }
 
 export function salePhase(sale, now) {

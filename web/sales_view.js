@@ -8,7 +8,8 @@ import { onLanguage, say } from './i18n.js';
 import { createPastSales } from './past_sales.js';
 import { nextTickMs, phaseOf, statusIntervalMs } from './phase.js';
 import { createPoll } from './poll.js';
-import { createKeyed, createSale, salePhase } from './sale_part.js';
+import { createKeyed } from './keyed.js';
+import { createSale, salePhase } from './sale_part.js';
 
 const LIST_SLOWER = 2; /* the list is asked for less often than the page of one item */
 

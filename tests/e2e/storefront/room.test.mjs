@@ -18,7 +18,7 @@ import {
     visitorOpen,
 } from './shop.mjs';
 
-const PHONE = { viewport: { width: 375, height: 812 } };
+const PHONE = { viewport: { width: 390, height: 664 } };
 const CROWD = 237;
 
 let browser;
@@ -60,7 +60,7 @@ after(async () => {
     await browser?.close();
 });
 
-describe('the waiting room', () => {
+describe('the waiting room', { concurrency: 3 }, () => {
     test('who enters sees the draw coming, the line, and then buys', async () => {
         const { sale, item } = await saleMake({ startsInMs: 60_000, total: 1, room: true });
         const { page, errors } = await visitor();
@@ -69,15 +69,20 @@ describe('the waiting room', () => {
         await clean(page);
         await shot(page, 'room-offer');
         await page.getByRole('button', { name: 'Join the queue' }).click();
-        await page.getByText('1 in the room').waitFor();
+        await page.getByText('people in the room').waitFor();
         await page.reload();
-        await page.getByText('1 in the room').waitFor();
-        await page.getByRole('button', { name: 'In the queue' }).waitFor();
+        await page.getByText('people in the room').waitFor();
+        assert.equal(await page.textContent('.room-number'), '1');
+        for (const gone of ['.buy', '.stock', '.prices'])
+            assert.equal(await page.isVisible(gone), false, gone);
+        await page.getByRole('button', { name: 'Tell me when it is my turn' }).click();
+        await page.getByRole('button', { name: 'You will be told by sound' }).waitFor();
         await clean(page);
         await shot(page, 'room-early');
         await admin(`/sales/${sale}/preheat`);
         await admin(`/sales/${sale}/open`);
         await page.getByText('It is your turn: buy now.').waitFor();
+        assert.match(await page.title(), /^Your turn! · /);
         await clean(page);
         await shot(page, 'room-turn');
         await page.click(liveButton);
@@ -95,7 +100,7 @@ describe('the waiting room', () => {
         await english.page.getByRole('button', { name: 'Join the queue' }).click();
         await chinese.page.getByRole('button', { name: '进入排队' }).click();
         await english.page.getByText('in the room').waitFor();
-        await chinese.page.getByText('等候室内').waitFor();
+        await chinese.page.getByText('人在等候室').waitFor();
         await admin(`/sales/${sale}/preheat`);
         await admin(`/sales/${sale}/open`);
         await english.page.getByText('The draw waits for the public number').waitFor();
@@ -122,19 +127,22 @@ describe('the waiting room', () => {
         await desktop.page.reload();
         await desktop.page.getByText('Join the queue to get your turn.').waitFor();
         await desktop.page.getByRole('button', { name: 'Join the queue' }).click();
-        await desktop.page.getByText(/^\d+ ahead of you$/).waitFor();
+        await desktop.page.getByText('ahead of you', { exact: true }).waitFor();
+        assert.match(await desktop.page.title(), /^\(\d+\) In line · /);
         await desktop.page.getByText('it will likely be sold out before your turn').waitFor();
         await clean(desktop.page);
         await shot(desktop.page, 'room-line-desktop');
         const ahead = async (page) => Number(/\d+/.exec(await page.textContent('.room-number'))[0]);
         const before = await ahead(desktop.page);
         await desktop.page.reload();
-        await desktop.page.getByText(/^\d+ ahead of you$/).waitFor();
+        await desktop.page.getByText('ahead of you', { exact: true }).waitFor();
         assert.ok((await ahead(desktop.page)) <= before);
         const phone = await visitor({ ...PHONE, locale: 'zh-CN' });
         await phone.page.goto(itemAddress(item));
         await phone.page.getByRole('button', { name: '进入排队' }).click();
-        await phone.page.getByText(/^前面还有 \d+ 人$/).waitFor();
+        await phone.page.getByText('人在您前面').waitFor();
+        const box = await phone.page.locator('.room-number').boundingBox();
+        assert.ok(box.y + box.height < PHONE.viewport.height && box.height >= 60, JSON.stringify(box));
         await phone.page.getByText('轮到您之前很可能已经售罄').waitFor();
         await clean(phone.page);
         await shot(phone.page, 'room-line-phone');

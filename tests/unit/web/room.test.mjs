@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { roomGate, roomModel } from '../../../web/room.js';
+import { roomGate, roomIsScreen, roomModel, roomTitle } from '../../../web/room.js';
 import { WORDS } from '../../../web/words.js';
 
 const item = { waiting_room: true };
@@ -23,4 +23,37 @@ test('everything that the box can say is there in both languages', () => {
     for (const words of ['room.beacon', 'room.early', 'room.offer', 'room.offerLate', 'room.admitted', 'room.soldOut', 'room.line'])
         for (const language of ['en', 'zh-CN'])
             assert.ok(WORDS[language][words], `${language} ${words}`);
+});
+
+const line = { state: 'waiting', drawn: true, ahead: 237, eta_ms: 300_000, odds: 'poor', poll_after_ms: 1000 };
+
+test('the time of the turn is counted on between two answers', () => {
+    assert.equal(model(line).inMs, 300_000);
+    const later = roomModel({ item, phase: 'open', owned: false, standing: line, from: 300, agoMs: 60_000 });
+    assert.equal(later.inMs, 240_000);
+    assert.equal(later.minutes, 4);
+    assert.equal(later.agoS, 60);
+    assert.equal(model({ ...line, eta_ms: null }).eta, 'room.eta.unknown');
+    assert.equal(model({ ...line, eta_ms: 5_000 }).eta, 'room.eta.soon');
+});
+
+test('sold out, there is no time, no odds and no number: nothing moves', () => {
+    assert.deepEqual(model(line, 'soldOut'), { kind: 'over', words: 'room.soldOut' });
+});
+
+test('poor odds are not told beside more units than people ahead', () => {
+    const stocked = { ...item, counts: { free: 3 } };
+    const odds = (ahead) => roomModel({ item: stocked, phase: 'open', owned: false, standing: { ...line, ahead }, from: 9 }).odds;
+    assert.equal(odds(2), 'room.odds.fair');
+    assert.equal(odds(3), 'room.odds.poor');
+});
+
+test('waiting is a screen of its own, and the title tells who looks elsewhere', () => {
+    assert.equal(roomIsScreen(model(line)), true);
+    assert.equal(roomIsScreen(model(early)), true);
+    assert.equal(roomIsScreen(model(line, 'soldOut')), false);
+    assert.equal(roomIsScreen(null), false);
+    assert.deepEqual(roomTitle(model(line)), { words: 'room.titleLine', count: 237 });
+    assert.equal(roomTitle(model({ ...line, state: 'admitted' })).words, 'room.titleTurn');
+    assert.equal(roomTitle(null), null);
 });

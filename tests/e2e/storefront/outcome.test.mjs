@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How it ends, in a real browser: won, lost, declined. SHOTS names a folder for pictures of what was seen. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+    admin,
+    base,
+    beyondOf,
+    browserForTests,
+    itemAddress,
+    liveButton,
+    orderNumber,
+    saleMake,
+    seriousIn,
+    shot,
+} from './shop.mjs';
+
+const PHONE = { viewport: { width: 390, height: 664 }, hasTouch: true };
+const WIDE = { viewport: { width: 1440, height: 900 } };
+const visitor = browserForTests();
+
+async function good(page) {
+    assert.deepEqual(await seriousIn(page), []);
+    assert.equal(await beyondOf(page), 0);
+}
+
+async function bought(item, options) {
+    const opened = await visitor(options);
+    await opened.page.goto(itemAddress(item));
+    await opened.page.click(liveButton);
+    await opened.page.waitForSelector(orderNumber);
+    return opened;
+}
+
+describe('the outcome', { concurrency: 3 }, () => {
+    for (const [language, options, title, pay] of [
+        ['English', PHONE, 'You got it!', 'Pay with Sandbox'],
+        ['Chinese', { ...WIDE, locale: 'zh-CN' }, '恭喜，抢到了！', '去支付（沙盒支付）'],
+    ])
+        test(`a win is a screen of its own, with the time and the way to pay at first sight (${language})`, async () => {
+            const { item } = await saleMake({ startsInMs: -1_000 });
+            const { page, errors } = await bought(item, options);
+            assert.equal(await page.textContent('.won-title'), title);
+            assert.match(await page.textContent('.won-clock'), /^1[45]:\d\d$/);
+            await page.getByRole('button', { name: pay }).waitFor();
+            for (const part of ['.won-title', '.won-clock', '.order .pay']) {
+                const box = await page.locator(part).first().boundingBox();
+                assert.ok(box.y >= 0 && box.y + box.height <= options.viewport.height, `${part} ${JSON.stringify(box)}`);
+            }
+            for (const gone of ['.buy', '.stock', '.prices'])
+                assert.equal(await page.isVisible(gone), false, gone);
+            await shot(page, `won-${language}`);
+            await good(page);
+            assert.deepEqual(errors, []);
+        });
+
+    test('who may have more gets back to the item', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000, limit: 2 });
+        const { page } = await bought(item, PHONE);
+        await page.getByRole('button', { name: 'Back to the item' }).click();
+        await page.waitForSelector('.buy:visible');
+        await page.waitForSelector(liveButton);
+        await page.click(liveButton);
+        await page.locator('.won-title').waitFor();
+        await good(page);
+    });
+
+    test('a declined payment is told, with the way to try again', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000 });
+        const { page } = await bought(item, PHONE);
+        await page.click('.order .pay');
+        await page.waitForURL(/\/sandbox\/pay\.html\?id=/);
+        await page.getByRole('button', { name: 'Decline' }).click();
+        await page.waitForURL(`${base}/?orders`);
+        await page.getByText('The payment with Sandbox was declined or stopped. Nothing was taken').waitFor();
+        await page.waitForSelector('.order .pay[aria-disabled="false"]');
+        await shot(page, 'declined');
+        await good(page);
+    });
+
+    for (const [language, options, words] of [
+        ['English', PHONE, { came: /You tapped \d+\.\d s after the start\. All 1 were taken by then\./, join: 'Join the waitlist', number: 'On the waitlist: number 1' }],
+        ['Chinese', { ...WIDE, locale: 'zh-CN' }, { came: /您在开始后 \d+\.\d 秒点击/, join: '加入候补', number: '候补中：第 1 位' }],
+    ])
+        test(`who came too late learns by how much, and what else there is (${language})`, async () => {
+            const { item, sale } = await saleMake({ startsInMs: -1_000, total: 1 });
+            const product = await admin('/products', { name: 'Another watch', list_price: 5000, currency: 'CNY' });
+            const other = await admin('/items', { sale, product: product.id, flash_price: 4000, total: 5, channels: { web: 5 } });
+            const { page, errors } = await visitor(options);
+            await page.goto(itemAddress(item));
+            await page.waitForSelector(liveButton);
+            await page.route('**/v1/items/*', (route) => route.abort()); /* it does not learn before it taps */
+            await bought(item, WIDE);
+            await page.click(liveButton);
+            await page.getByText(words.came).waitFor();
+            await page.unrouteAll({ behavior: 'ignoreErrors' });
+            await page.locator(`.lost-link[href="/?item=${other.id}"]`).waitFor();
+            await shot(page, `lost-${language}`, true);
+            await good(page);
+            const main = page.getByRole('button', { name: words.join });
+            assert.ok((await main.boundingBox()).y < options.viewport.height);
+            await main.click();
+            await page.getByRole('button', { name: words.number }).waitFor();
+            await good(page);
+            errors.splice(0, errors.length, ...errors.filter((error) => !/ERR_FAILED|409/.test(error)));
+            assert.deepEqual(errors, []);
+        });
+});
