@@ -42,10 +42,14 @@
  * Decode refuses what the engine would never have logged, and nothing else: a record that was
  * written must be readable, or the server could not start again. So a value that the engine cuts
  * down itself (a decrease beyond what is free, the quantity of a move or of a waiter) has no
- * bound here. */
+ * bound here.
+ *
+ * DESIGN. A type's fields stand once, in a table in the order of the bytes; writing and reading both
+ * walk it. What a table can't say (lists, what may be missing) follows in a pair of functions. RESERVE
+ * is the exception: it is written for each win, so it is written out. */
 #include "contract/record.h"
 
-#include "base/bytes.h"
+#include "contract/record_fields.h"
 
 #include <string.h>
 
@@ -58,10 +62,7 @@ enum {
     SALE_BIT_ELIGIBLE_ONLY = 1,
     SALE_BIT_ONE_OPEN_ORDER = 2,
     SALE_BIT_RETURNS = 4,
-    STEP_BIT_LET_GO = 0x80,
-    USERS_BIT_REMOVE = 0x80,
 };
-static const uint32_t CHANGE_BIT = 1u << 31; /* of the item of PREHEAT */
 static_assert((int)ANSWERS <= (int)CURRENCY_BIT, "the bits are free");
 static_assert(HEAD_BYTES + 9 + 8 * USERS_PER_COMMAND + ORIGIN_BYTES <= RECORD_BYTES_MAX,
     "the longest USERS record fits");
@@ -69,30 +70,91 @@ static_assert(HEAD_BYTES + 40 + 4 * CHANNELS_MAX + CURRENCY_BYTES + ORIGIN_BYTES
     "PREHEAT fits");
 static_assert(HEAD_BYTES + 59 + 20 * WAITERS_PER_RETURN <= RECORD_BYTES_MAX, "the longest SETTLE fits");
 static_assert(WAITERS_PER_RETURN <= 8, "outcome.detail has a bit for each");
-static_assert((int)USERS_PER_COMMAND < (int)USERS_BIT_REMOVE, "the count fits its field");
-static_assert(ITEMS_LIMIT <= 1 << 30, "no item has the bit");
+static_assert(USERS_PER_COMMAND < 1 << 7 && SETTLE_STEPS < 1 << 7 && ITEMS_LIMIT <= 1 << 30,
+    "the highest bit of a FLAGGED field is free");
+
+/* ---- the tables ----------------------------------------------------------------------------- */
+
+static const struct record_field sale_fields[] = {
+    COMMAND(4, sale.sale, SOME),
+    COMMAND(4, sale.limit_per_user, ANY),
+    COMMAND(8, sale.start_ms, ANY),
+    COMMAND(8, sale.end_ms, ANY),
+};
+static const struct record_field sale_returns[] = {
+    COMMAND(4, sale.cooldown_s, COOLDOWN),
+    COMMAND(4, sale.return_draw_ms, DRAW),
+    COMMAND(4, sale.start_draw_ms, DRAW),
+};
+static const struct record_field preheat_fields[] = {
+    FLAGGED(4, preheat.item, preheat.change, SOME),
+    COMMAND(4, preheat.sale, SOME),
+    COMMAND(8, preheat.unit_price, ANY),
+    COMMAND(4, preheat.limit_per_user, ANY),
+    COMMAND(4, preheat.pay_window_ms, ANY),
+    COMMAND(4, preheat.total, UNITS),
+    COMMAND(4, preheat.locked, UNITS),
+    COMMAND(4, preheat.sold_before, UNITS),
+    COMMAND(4, preheat.safety, UNITS),
+    COMMANDS(4, preheat.channel_units, CHANNELS_MAX, UNITS),
+};
+static const struct record_field gate_fields[] = {
+    COMMAND(4, gate.sale, SOME),
+    COMMAND(1, gate.move, GATE_MOVE),
+};
+static const struct record_field users_fields[] = {
+    COMMAND(4, users.sale, SOME),
+    OUTCOME(4, applied, CHANGE),
+    FLAGGED(1, users.count, users.remove, USERS),
+};
+static const struct record_field adjust_fields[] = {
+    COMMAND(4, adjust.item, SOME),
+    COMMAND(1, adjust.channel, PLACE),
+    COMMAND(4, adjust.delta, DELTA),
+    OUTCOME(4, applied, CHANGE),
+};
+static const struct record_field move_fields[] = {
+    COMMAND(4, move.item, SOME),
+    COMMAND(1, move.from, PLACE),
+    COMMAND(1, move.to, PLACE),
+    COMMAND(4, move.quantity, SOME),
+    OUTCOME(4, applied, CHANGE),
+};
+static const struct record_field settle_fields[] = {
+    COMMAND(8, settle.ticket, SOME),
+    FLAGGED(1, settle.step, settle.let_go, STEP),
+    COMMAND(1, settle.to, PLACE),
+    OUTCOME(8, user, ANY),
+    OUTCOME(4, item, ANY),
+    OUTCOME(4, quantity, QUANTITY),
+    OUTCOME(4, applied, CHANGE),
+};
+static const struct record_field settle_waiters[] = {
+    COMMAND(4, settle.waiter_window_ms, ANY),
+    OUTCOME(8, ticket, ANY),
+    OUTCOME(8, unit_price, ANY),
+    OUTCOME(8, pay_by_ms, ANY),
+    COMMAND(1, settle.waiter_count, WAITERS),
+};
+static const struct record_field arrive_fields[] = {
+    COMMAND(4, arrive.sale, SOME),
+    COMMAND(8, arrive.user, SOME),
+    OUTCOME(4, number, ANY),
+};
+static const struct record_field admit_fields[] = {
+    COMMAND(4, admit.sale, SOME),
+    COMMAND(4, admit.head, ANY),
+    OUTCOME(4, number, ANY),
+};
+static const struct record_field reclaim_fields[] = {
+    COMMAND(8, reclaim.before_ms, ANY),
+    COMMAND(4, reclaim.from, ANY),
+    COMMAND(4, reclaim.rows, ROWS),
+    OUTCOME(4, applied, ANY),
+    OUTCOME(4, number, ANY),
+};
 
 /* ---- writing -------------------------------------------------------------------------------- */
-
-static inline uint8_t *put_u8(uint8_t *at, uint8_t value)
-{
-    *at = value;
-    return at + 1;
-}
-static inline uint8_t *put_u32(uint8_t *at, uint32_t value)
-{
-    bytes_put_u32(at, value);
-    return at + 4;
-}
-static inline uint8_t *put_u64(uint8_t *at, uint64_t value)
-{
-    bytes_put_u64(at, value);
-    return at + 8;
-}
-static inline uint8_t *put_i32(uint8_t *at, int32_t value)
-{
-    return put_u32(at, (uint32_t)value);
-}
 
 static uint8_t *put_reserve(
     uint8_t *at, const struct command_reserve *reserve, const struct outcome *outcome)
@@ -111,70 +173,32 @@ static uint8_t *put_reserve(
     return (reserve->flags & RESERVE_OFFER) == 0 ? at : put_u32(at, reserve->window_ms);
 }
 
-static uint8_t *put_sale(uint8_t *at, const struct command_sale *sale)
+static uint8_t *put_sale(uint8_t *at, const struct command *command, const struct outcome *outcome)
 {
-    at = put_u32(at, sale->sale);
-    at = put_u32(at, sale->limit_per_user);
-    at = put_u64(at, sale->start_ms);
-    at = put_u64(at, sale->end_ms);
+    const struct command_sale *sale = &command->sale;
     const bool returns = (sale->cooldown_s | sale->return_draw_ms | sale->start_draw_ms) != 0;
     at = put_u8(at,
         (uint8_t)((sale->eligible_only ? SALE_BIT_ELIGIBLE_ONLY : 0)
             | (sale->one_open_order ? SALE_BIT_ONE_OPEN_ORDER : 0) | (returns ? SALE_BIT_RETURNS : 0)));
-    if (!returns)
-        return at;
-    at = put_u32(at, sale->cooldown_s);
-    at = put_u32(at, sale->return_draw_ms);
-    return put_u32(at, sale->start_draw_ms);
+    return returns ? RECORD_PUT(at, sale_returns, command, outcome) : at;
 }
 
-static uint8_t *put_preheat(uint8_t *at, const struct command_preheat *preheat)
+static uint8_t *put_users(uint8_t *at, const struct command *command, const struct outcome *outcome)
 {
-    at = put_u32(at, preheat->item | (preheat->change ? CHANGE_BIT : 0));
-    at = put_u32(at, preheat->sale);
-    at = put_u64(at, preheat->unit_price);
-    at = put_u32(at, preheat->limit_per_user);
-    at = put_u32(at, preheat->pay_window_ms);
-    at = put_u32(at, preheat->total);
-    at = put_u32(at, preheat->locked);
-    at = put_u32(at, preheat->sold_before);
-    at = put_u32(at, preheat->safety);
-    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
-        at = put_u32(at, preheat->channel_units[i]);
-    if (preheat->currency[0] == 0)
-        return at;
-    memcpy(at, preheat->currency, CURRENCY_BYTES);
-    return at + CURRENCY_BYTES;
-}
-
-static uint8_t *put_users(uint8_t *at, const struct command_users *users, const struct outcome *outcome)
-{
-    invariant(users->count <= USERS_PER_COMMAND);
-    at = put_u32(at, users->sale);
-    at = put_i32(at, outcome->applied);
-    at = put_u8(at, (uint8_t)(users->count | (users->remove ? USERS_BIT_REMOVE : 0)));
-    for (uint32_t i = 0; i < users->count; i++)
-        at = put_u64(at, users->users[i]);
+    (void)outcome;
+    invariant(command->users.count <= USERS_PER_COMMAND);
+    for (uint32_t i = 0; i < command->users.count; i++)
+        at = put_u64(at, command->users.users[i]);
     return at;
 }
 
-static uint8_t *put_settle(uint8_t *at, const struct command_settle *settle, const struct outcome *outcome)
+static uint8_t *put_settle(uint8_t *at, const struct command *command, const struct outcome *outcome)
 {
-    at = put_u64(at, settle->ticket);
-    at = put_u8(at, (uint8_t)(settle->step | (settle->let_go ? STEP_BIT_LET_GO : 0)));
-    at = put_u8(at, settle->to);
-    at = put_u64(at, outcome->user);
-    at = put_u32(at, outcome->item);
-    at = put_u32(at, outcome->quantity);
-    at = put_i32(at, outcome->applied);
+    const struct command_settle *settle = &command->settle;
     invariant(settle->waiter_count <= WAITERS_PER_RETURN && outcome->detail >> settle->waiter_count == 0);
     if (settle->waiter_count == 0)
         return at;
-    at = put_u32(at, settle->waiter_window_ms);
-    at = put_u64(at, outcome->ticket);
-    at = put_u64(at, outcome->unit_price);
-    at = put_u64(at, outcome->pay_by_ms);
-    at = put_u8(at, settle->waiter_count);
+    at = RECORD_PUT(at, settle_waiters, command, outcome);
     for (uint32_t i = 0; i < settle->waiter_count; i++) {
         at = put_u64(at, settle->waiters[i].user);
         at = put_u64(at, settle->waiters[i].key);
@@ -214,254 +238,59 @@ static uint8_t *put_origin(uint8_t *at, const struct command_origin *origin)
     return at + size;
 }
 
-uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
-{
-    uint8_t *at = put_u64(out, command->time_ms);
-    invariant(outcome->changed && outcome->free == 0);
-    if (command->type == COMMAND_RESERVE)
-        return (uint32_t)(put_reserve(at, &command->reserve, outcome) - out);
-    outcome_fits_type(command->type, outcome);
-    const bool origin = origin_is_there(command);
-    const bool currency = command->type == COMMAND_PREHEAT && command->preheat.currency[0] != 0;
-    at = put_u8(
-        at, (uint8_t)(outcome->answer | (origin ? ORIGIN_BIT : 0) | (currency ? CURRENCY_BIT : 0)));
-    at = put_u8(at, outcome->detail);
-    switch ((enum command_type)command->type) {
-    case COMMAND_SALE:
-        at = put_sale(at, &command->sale);
-        break;
-    case COMMAND_PREHEAT:
-        at = put_preheat(at, &command->preheat);
-        break;
-    case COMMAND_GATE:
-        at = put_u32(at, command->gate.sale);
-        at = put_u8(at, command->gate.move);
-        break;
-    case COMMAND_USERS:
-        at = put_users(at, &command->users, outcome);
-        break;
-    case COMMAND_ADJUST:
-        at = put_u32(at, command->adjust.item);
-        at = put_u8(at, command->adjust.channel);
-        at = put_i32(at, command->adjust.delta);
-        at = put_i32(at, outcome->applied);
-        break;
-    case COMMAND_MOVE:
-        at = put_u32(at, command->move.item);
-        at = put_u8(at, command->move.from);
-        at = put_u8(at, command->move.to);
-        at = put_u32(at, command->move.quantity);
-        at = put_i32(at, outcome->applied);
-        break;
-    case COMMAND_SETTLE:
-        at = put_settle(at, &command->settle, outcome);
-        break;
-    case COMMAND_ARRIVE:
-        at = put_u32(at, command->arrive.sale);
-        at = put_u64(at, command->arrive.user);
-        at = put_u32(at, outcome->number);
-        break;
-    case COMMAND_ADMIT:
-        at = put_u32(at, command->admit.sale);
-        at = put_u32(at, command->admit.head);
-        at = put_u32(at, outcome->number);
-        break;
-    case COMMAND_RECLAIM:
-        at = put_u64(at, command->reclaim.before_ms);
-        at = put_u32(at, command->reclaim.from);
-        at = put_u32(at, command->reclaim.rows);
-        at = put_i32(at, outcome->applied);
-        at = put_u32(at, outcome->number);
-        break;
-    case COMMAND_RESERVE:
-    case COMMAND_NONE:
-    case COMMAND_LOGGED_COUNT:
-    case COMMAND_ASK_MINE:
-    case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS:
-    case COMMAND_ASK_SALE:
-        invariant(!"a command that is not logged");
-    }
-    if (origin)
-        at = put_origin(at, &command->origin);
-    return (uint32_t)(at - out);
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Reads from the front; a read past the end or a value out of range makes `bad`, which is
- * checked once at the end. */
-struct input {
-    const uint8_t *at;
-    size_t left;
-    bool bad;
-};
-
-static const uint8_t *take(struct input *in, size_t bytes)
+static void take_reserve(struct record_input *in, struct command_reserve *reserve, struct outcome *outcome)
 {
-    static const uint8_t nothing[8];
-    if (in->left < bytes) {
-        in->bad = true;
-        return nothing;
-    }
-    const uint8_t *at = in->at;
-    in->at += bytes;
-    in->left -= bytes;
-    return at;
-}
-
-static void require(struct input *in, bool condition)
-{
-    in->bad |= !condition;
-}
-
-static uint8_t take_u8(struct input *in)
-{
-    return *take(in, 1);
-}
-static uint32_t take_u32(struct input *in)
-{
-    return bytes_get_u32(take(in, 4));
-}
-static uint64_t take_u64(struct input *in)
-{
-    return bytes_get_u64(take(in, 8));
-}
-
-static uint64_t take_some(struct input *in) /* an id: never 0 */
-{
-    uint64_t value = take_u64(in);
-    require(in, value != 0);
-    return value;
-}
-static uint32_t take_id(struct input *in)
-{
-    uint32_t value = take_u32(in);
-    require(in, value != 0);
-    return value;
-}
-static uint32_t take_units(struct input *in)
-{
-    uint32_t value = take_u32(in);
-    require(in, value <= UNITS_MAX);
-    return value;
-}
-static int32_t take_change(struct input *in)
-{
-    int32_t value = (int32_t)take_u32(in);
-    require(in, value >= -UNITS_MAX && value <= UNITS_MAX);
-    return value;
-}
-static uint8_t take_place(struct input *in) /* a channel or the safety stock */
-{
-    uint8_t value = take_u8(in);
-    require(in, value < CHANNELS_MAX || value == CHANNEL_SAFETY);
-    return value;
-}
-
-static void take_reserve(struct input *in, struct command_reserve *reserve, struct outcome *outcome)
-{
-    reserve->user = take_some(in);
+    reserve->user = take_u64(in);
     reserve->key = take_u64(in);
-    reserve->item = take_id(in);
+    reserve->item = take_u32(in);
     reserve->quantity = take_u32(in);
     reserve->channel = take_u8(in);
     reserve->flags = take_u8(in);
     reserve->pending_from = UINT64_MAX;
+    require(in, reserve->user != 0 && reserve->item != 0);
     require(in, reserve->quantity >= 1 && reserve->quantity <= QUANTITY_MAX);
     require(in, reserve->channel < CHANNELS_MAX);
     require(in, (reserve->flags & ~(RESERVE_AFTER_END | RESERVE_OFFER)) == 0);
     outcome->answer = ANSWER_WON;
-    outcome->ticket = take_some(in);
+    outcome->ticket = take_u64(in);
     outcome->unit_price = take_u64(in);
     outcome->pay_by_ms = take_u64(in);
+    require(in, outcome->ticket != 0);
     if ((reserve->flags & RESERVE_OFFER) != 0)
         reserve->window_ms = take_u32(in);
 }
 
-static void take_sale(struct input *in, struct command_sale *sale)
+static void take_sale(struct record_input *in, struct command *command, struct outcome *outcome)
 {
-    sale->sale = take_id(in);
-    sale->limit_per_user = take_u32(in);
-    sale->start_ms = take_u64(in);
-    sale->end_ms = take_u64(in);
+    struct command_sale *sale = &command->sale;
     const uint8_t bits = take_u8(in);
     require(in, bits <= (SALE_BIT_ELIGIBLE_ONLY | SALE_BIT_ONE_OPEN_ORDER | SALE_BIT_RETURNS));
     sale->eligible_only = (bits & SALE_BIT_ELIGIBLE_ONLY) != 0;
     sale->one_open_order = (bits & SALE_BIT_ONE_OPEN_ORDER) != 0;
     if ((bits & SALE_BIT_RETURNS) == 0)
         return;
-    const uint32_t cooldown_s = take_u32(in), return_ms = take_u32(in), start_ms = take_u32(in);
-    require(in, (cooldown_s | return_ms | start_ms) != 0);
-    require(in, cooldown_s <= COOLDOWN_MAX_S && return_ms <= DRAW_MAX_MS && start_ms <= DRAW_MAX_MS);
-    sale->cooldown_s = (uint16_t)cooldown_s;
-    sale->return_draw_ms = (uint16_t)return_ms;
-    sale->start_draw_ms = (uint16_t)start_ms;
+    RECORD_TAKE(in, sale_returns, command, outcome);
+    require(in, (sale->cooldown_s | sale->return_draw_ms | sale->start_draw_ms) != 0);
 }
 
-static void take_preheat(struct input *in, struct command_preheat *preheat)
+static void take_users(struct record_input *in, struct command *command, struct outcome *outcome)
 {
-    const uint32_t item = take_u32(in);
-    preheat->item = item & ~CHANGE_BIT;
-    preheat->change = (item & CHANGE_BIT) != 0;
-    require(in, preheat->item != 0);
-    preheat->sale = take_id(in);
-    preheat->unit_price = take_u64(in);
-    preheat->limit_per_user = take_u32(in);
-    preheat->pay_window_ms = take_u32(in);
-    preheat->total = take_units(in);
-    preheat->locked = take_units(in);
-    preheat->sold_before = take_units(in);
-    preheat->safety = take_units(in);
-    for (uint32_t i = 0; i < CHANNELS_MAX; i++)
-        preheat->channel_units[i] = take_units(in);
+    (void)outcome;
+    for (uint32_t i = 0; i < command->users.count && !in->bad; i++)
+        command->users.users[i] = take_u64(in);
 }
 
-static void take_currency(struct input *in, char currency[CURRENCY_BYTES + 1])
+static void take_settle(struct record_input *in, struct command *command, struct outcome *outcome)
 {
-    for (uint32_t i = 0; i < CURRENCY_BYTES; i++) {
-        const uint8_t letter = take_u8(in);
-        require(in, letter >= 'A' && letter <= 'Z');
-        currency[i] = (char)letter;
-    }
-}
-
-static void take_users(struct input *in, struct command_users *users, struct outcome *outcome)
-{
-    users->sale = take_id(in);
-    outcome->applied = take_change(in);
-    const uint8_t bits = take_u8(in), count = bits & (USERS_BIT_REMOVE - 1);
-    users->remove = (bits & USERS_BIT_REMOVE) != 0;
-    require(in, count >= 1 && count <= USERS_PER_COMMAND);
-    for (uint32_t i = 0; i < count && !in->bad; i++)
-        users->users[i] = take_u64(in);
-    users->count = count;
-}
-
-static void take_settle(struct input *in, struct command_settle *settle, struct outcome *outcome)
-{
-    settle->ticket = take_some(in);
-    const uint8_t step = take_u8(in);
-    settle->step = step & (STEP_BIT_LET_GO - 1);
-    settle->let_go = (step & STEP_BIT_LET_GO) != 0;
-    settle->to = take_place(in);
-    require(in, settle->step < SETTLE_STEPS);
+    struct command_settle *settle = &command->settle;
     require(in, !settle->let_go || settle->step == SETTLE_RETURN);
-    outcome->user = take_u64(in);
-    outcome->item = take_u32(in);
-    outcome->quantity = take_u32(in);
-    outcome->applied = take_change(in);
-    require(in, outcome->quantity <= QUANTITY_MAX);
     if (in->left == 0) {
         require(in, outcome->detail == 0);
         return;
     }
-    settle->waiter_window_ms = take_u32(in);
-    outcome->ticket = take_u64(in);
-    outcome->unit_price = take_u64(in);
-    outcome->pay_by_ms = take_u64(in);
-    settle->waiter_count = take_u8(in);
-    require(in, settle->waiter_count >= 1 && settle->waiter_count <= WAITERS_PER_RETURN);
+    RECORD_TAKE(in, settle_waiters, command, outcome);
     for (uint32_t i = 0; i < settle->waiter_count && !in->bad; i++) {
         settle->waiters[i].user = take_u64(in);
         settle->waiters[i].key = take_u64(in);
@@ -472,20 +301,22 @@ static void take_settle(struct input *in, struct command_settle *settle, struct 
     require(in, (outcome->ticket == 0) == (outcome->detail == 0)); /* served: there is a ticket */
 }
 
-static void take_reclaim(struct input *in, struct command *command, struct outcome *outcome)
+static void take_reclaim(struct record_input *in, struct command *command, struct outcome *outcome)
 {
-    struct command_reclaim *reclaim = &command->reclaim;
-    reclaim->before_ms = take_u64(in);
-    reclaim->from = take_u32(in);
-    reclaim->rows = take_u32(in);
-    outcome->applied = (int32_t)take_u32(in);
-    outcome->number = take_u32(in);
-    require(in, reclaim->before_ms <= command->time_ms);
-    require(in, reclaim->rows >= 1 && reclaim->rows <= RECLAIM_ROWS_MAX);
-    require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= reclaim->rows);
+    require(in, command->reclaim.before_ms <= command->time_ms);
+    require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= command->reclaim.rows);
 }
 
-static void take_origin(struct input *in, struct command *command)
+static void take_currency(struct record_input *in, char currency[CURRENCY_BYTES + 1])
+{
+    for (uint32_t i = 0; i < CURRENCY_BYTES; i++) {
+        const uint8_t letter = take_u8(in);
+        require(in, letter >= 'A' && letter <= 'Z');
+        currency[i] = (char)letter;
+    }
+}
+
+static void take_origin(struct record_input *in, struct command *command)
 {
     struct command_origin *origin = &command->origin;
     require(in, command_has_origin(command->type));
@@ -496,14 +327,73 @@ static void take_origin(struct input *in, struct command *command)
     require(in, origin->key != 0 || (origin->request == 0 && size > 0));
     if (in->bad)
         return;
-    memcpy(origin->actor, take(in, size), size);
+    memcpy(origin->actor, record_take(in, size), size);
     require(in, strnlen(origin->actor, size) == size);
 }
 
-static void take_by_type(struct input *in, struct command *command, struct outcome *outcome)
+/* ---- the whole record ----------------------------------------------------------------------- */
+
+static const struct shape {
+    const struct record_field *fields;
+    size_t count;
+    /* What follows the fields, if anything does. */
+    uint8_t *(*put)(uint8_t *at, const struct command *command, const struct outcome *outcome);
+    void (*take)(struct record_input *in, struct command *command, struct outcome *outcome);
+} shapes[] = {
+    [COMMAND_SALE] = { sale_fields, RECORD_FIELDS(sale_fields), put_sale, take_sale },
+    [COMMAND_PREHEAT] = { preheat_fields, RECORD_FIELDS(preheat_fields), NULL, NULL },
+    [COMMAND_GATE] = { gate_fields, RECORD_FIELDS(gate_fields), NULL, NULL },
+    [COMMAND_USERS] = { users_fields, RECORD_FIELDS(users_fields), put_users, take_users },
+    [COMMAND_ADJUST] = { adjust_fields, RECORD_FIELDS(adjust_fields), NULL, NULL },
+    [COMMAND_MOVE] = { move_fields, RECORD_FIELDS(move_fields), NULL, NULL },
+    [COMMAND_SETTLE] = { settle_fields, RECORD_FIELDS(settle_fields), put_settle, take_settle },
+    [COMMAND_ARRIVE] = { arrive_fields, RECORD_FIELDS(arrive_fields), NULL, NULL },
+    [COMMAND_ADMIT] = { admit_fields, RECORD_FIELDS(admit_fields), NULL, NULL },
+    [COMMAND_RECLAIM] = { reclaim_fields, RECORD_FIELDS(reclaim_fields), NULL, take_reclaim },
+};
+static_assert(RECORD_FIELDS(shapes) == COMMAND_LOGGED_COUNT, "each type that is logged has its shape");
+
+/* NULL: no such record, or a RESERVE. */
+static const struct shape *shape_of(uint8_t type)
+{
+    return type < RECORD_FIELDS(shapes) && shapes[type].fields != NULL ? &shapes[type] : NULL;
+}
+
+uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
+{
+    uint8_t *at = put_u64(out, command->time_ms);
+    invariant(outcome->changed && outcome->free == 0);
+    if (command->type == COMMAND_RESERVE)
+        return (uint32_t)(put_reserve(at, &command->reserve, outcome) - out);
+    const struct shape *shape = shape_of(command->type);
+    invariant(shape != NULL); /* else the command is not one that is logged */
+    outcome_fits_type(command->type, outcome);
+    const bool origin = origin_is_there(command);
+    const bool currency = command->type == COMMAND_PREHEAT && command->preheat.currency[0] != 0;
+    at = put_u8(
+        at, (uint8_t)(outcome->answer | (origin ? ORIGIN_BIT : 0) | (currency ? CURRENCY_BIT : 0)));
+    at = put_u8(at, outcome->detail);
+    at = record_put_fields(at, shape->fields, shape->count, command, outcome);
+    if (shape->put != NULL)
+        at = shape->put(at, command, outcome);
+    if (currency) {
+        memcpy(at, command->preheat.currency, CURRENCY_BYTES);
+        at += CURRENCY_BYTES;
+    }
+    if (origin)
+        at = put_origin(at, &command->origin);
+    return (uint32_t)(at - out);
+}
+
+static void take_by_type(struct record_input *in, struct command *command, struct outcome *outcome)
 {
     if (command->type == COMMAND_RESERVE) {
         take_reserve(in, &command->reserve, outcome);
+        return;
+    }
+    const struct shape *shape = shape_of(command->type);
+    if (shape == NULL) {
+        in->bad = true;
         return;
     }
     const uint8_t answer = take_u8(in);
@@ -513,64 +403,11 @@ static void take_by_type(struct input *in, struct command *command, struct outco
     outcome->detail = take_u8(in);
     require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS);
     require(in, outcome->detail < CONFLICTS || command->type == COMMAND_SETTLE);
-    switch ((enum command_type)command->type) {
-    case COMMAND_SALE:
-        take_sale(in, &command->sale);
-        break;
-    case COMMAND_PREHEAT:
-        take_preheat(in, &command->preheat);
-        if (currency)
-            take_currency(in, command->preheat.currency);
-        break;
-    case COMMAND_GATE:
-        command->gate.sale = take_id(in);
-        command->gate.move = take_u8(in);
-        require(in, command->gate.move < GATE_MOVES);
-        break;
-    case COMMAND_USERS:
-        take_users(in, &command->users, outcome);
-        break;
-    case COMMAND_ADJUST:
-        command->adjust.item = take_id(in);
-        command->adjust.channel = take_place(in);
-        command->adjust.delta = (int32_t)take_u32(in);
-        require(in, command->adjust.delta != 0 && command->adjust.delta <= UNITS_MAX);
-        outcome->applied = take_change(in);
-        break;
-    case COMMAND_MOVE:
-        command->move.item = take_id(in);
-        command->move.from = take_place(in);
-        command->move.to = take_place(in);
-        command->move.quantity = take_u32(in);
-        require(in, command->move.quantity >= 1);
-        outcome->applied = take_change(in);
-        break;
-    case COMMAND_SETTLE:
-        take_settle(in, &command->settle, outcome);
-        break;
-    case COMMAND_ARRIVE:
-        command->arrive.sale = take_id(in);
-        command->arrive.user = take_some(in);
-        outcome->number = take_u32(in);
-        break;
-    case COMMAND_ADMIT:
-        command->admit.sale = take_id(in);
-        command->admit.head = take_u32(in);
-        outcome->number = take_u32(in);
-        break;
-    case COMMAND_RECLAIM:
-        take_reclaim(in, command, outcome);
-        break;
-    case COMMAND_RESERVE:
-    case COMMAND_NONE:
-    case COMMAND_LOGGED_COUNT:
-    case COMMAND_ASK_MINE:
-    case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS:
-    case COMMAND_ASK_SALE:
-    default:
-        in->bad = true;
-    }
+    record_take_fields(in, shape->fields, shape->count, command, outcome);
+    if (shape->take != NULL)
+        shape->take(in, command, outcome);
+    if (currency)
+        take_currency(in, command->preheat.currency);
     if (origin)
         take_origin(in, command);
 }
@@ -578,7 +415,7 @@ static void take_by_type(struct input *in, struct command *command, struct outco
 enum status record_decode(
     uint8_t type, struct span payload, struct command *command, struct outcome *outcome)
 {
-    struct input in = { .at = (const uint8_t *)payload.data, .left = payload.size };
+    struct record_input in = { .at = (const uint8_t *)payload.data, .left = payload.size };
     memset(command, 0, sizeof *command);
     memset(outcome, 0, sizeof *outcome);
     command->type = type;
