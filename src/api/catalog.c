@@ -216,6 +216,22 @@ const struct catalog_item *catalog_item_find(const struct catalog *catalog, item
     return index == 0 ? NULL : &catalog->items[index - 1];
 }
 
+void catalog_rules_show(const struct catalog *catalog, struct item_rules *rules, uint32_t items_max)
+{
+    for (item_id id = 1; id < items_max; id++) {
+        const struct catalog_item *item = catalog_item_find(catalog, id);
+        struct item_rule rule = { .known = item != NULL };
+        if (item != NULL) {
+            const struct catalog_sale *sale = catalog_sale_of(catalog, item);
+            rule.waiting_room = sale->waiting_room;
+            rule.drop_percent = (uint8_t)sale->drop_percent;
+            rule.pace_per_s = sale->pace_per_s;
+            rule.deduct_on_payment = item->deduct_on_payment;
+        }
+        item_rule_set(rules, id, &rule);
+    }
+}
+
 const char *sale_state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, uint64_t now_ms)
 {
     if (gate == GATE_ENDED || now_ms >= end_ms)

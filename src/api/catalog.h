@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "contract/board.h"
 #include "contract/order_store.h"
+#include "funnel/item_rules.h"
 
 struct catalog_item {
     item_id id;
@@ -49,6 +50,9 @@ struct catalog {
 /* Reads the store. Thread: the desk. */
 MUST_CHECK enum status catalog_build(struct catalog **catalog, struct order_store *store);
 void catalog_free(void *pointer); /* to a catalog; accepts NULL */
+
+/* What the sales in it tell the door, for the items 1 … items_max − 1. Thread: the desk. */
+void catalog_rules_show(const struct catalog *catalog, struct item_rules *rules, uint32_t items_max);
 
 /* Any thread, while the catalog is held. NULL: not public. */
 const struct catalog_sale *catalog_sale_find(const struct catalog *catalog, sale_id sale);

@@ -234,7 +234,7 @@ static __attribute__((noinline, cold)) enum door_reason pass_look(
     const struct door *door, const struct pass *pass)
 {
     if (pass->repeat_only) {
-        const bool room = door->sale != NULL && door->sale(door->context, pass->item).waiting_room;
+        const bool room = door->rules != NULL && item_rule_of(door->rules, pass->item).waiting_room;
         return room ? DOOR_NOT_YOUR_TURN : DOOR_TOO_POPULAR;
     }
     if (!pass->once)
@@ -287,19 +287,22 @@ static enum door_reason stock_ask(const struct door *door, item_id item, struct 
 }
 
 /* There are units, and everything is in order; may this one go on now? */
-static enum door_reason crowd_ask(
-    const struct door *door, const struct door_request *in, user_id user, struct door_result *out)
+static enum door_reason crowd_ask(const struct door *door, const struct door_request *in,
+    sale_id sale, user_id user, struct door_result *out)
 {
-    struct door_sale sale = { .id = 0 };
-    if (door->sale != NULL)
-        sale = door->sale(door->context, in->item);
-    if (sale.drop_percent != 0 && drop_hits(door->keys, sale.id, user, sale.drop_percent))
+    struct item_rule rule = { .known = true };
+    if (door->rules != NULL)
+        rule = item_rule_of(door->rules, in->item);
+    if (!rule.known)
+        return DOOR_UNAVAILABLE; /* just started: what its sale wants is not known yet */
+    out->deduct_on_payment = rule.deduct_on_payment;
+    if (rule.drop_percent != 0 && drop_hits(door->keys, sale, user, rule.drop_percent))
         return DOOR_TOO_POPULAR;
     if (door->limits == NULL)
         return DOOR_GO;
     if ((out->wait_ms = limits_user(door->limits, user, in->now_ms)) != 0)
         return DOOR_TOO_FAST;
-    if ((out->wait_ms = limits_item(door->limits, in->item, sale.pace_per_s, in->now_ms)) != 0)
+    if ((out->wait_ms = limits_item(door->limits, in->item, rule.pace_per_s, in->now_ms)) != 0)
         return DOOR_TOO_POPULAR;
     if ((out->wait_ms = limits_admission(door->limits, in->now_ms)) != 0)
         return DOOR_TOO_POPULAR;
@@ -349,7 +352,7 @@ static enum door_reason ask(
     if (refused == DOOR_GO)
         refused = stock_ask(door, in->item, out);
     if (refused == DOOR_GO)
-        refused = crowd_ask(door, in, user, out);
+        refused = crowd_ask(door, in, item.sale, user, out);
     if (refused == DOOR_GO && __builtin_expect(pass.once, 0))
         refused = pass_once_take(door, &pass, in->now_ms, out);
     out->repeat = refused != DOOR_GO && may_know_a_win(door, in->item, user);

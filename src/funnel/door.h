@@ -12,6 +12,7 @@
 
 #include "contract/board.h"
 #include "funnel/bans.h"
+#include "funnel/item_rules.h"
 #include "funnel/keys.h"
 #include "funnel/limits.h"
 #include "funnel/session_rules.h"
@@ -87,11 +88,6 @@ MUST_CHECK bool door_channel_find(
 /* Empty: there are not so many. */
 struct span door_channel_name(const struct door_channels *channels, channel_index index);
 
-struct door_sale { /* what an item's sale says of crowds */
-    sale_id id;
-    uint32_t drop_percent, pace_per_s; /* 0: none */
-    bool waiting_room;
-};
 struct door {
     const struct board *board;
     const struct funnel_keys *keys; /* turned by this thread */
@@ -100,9 +96,7 @@ struct door {
     struct limits *limits;                /* NULL: none */
     const struct ban_set *bans;           /* NULL: nobody; of this turn */
     const struct session_rules *sessions; /* NULL: all that we signed; of this turn */
-    /* Asked only for purchases that everything before lets through. NULL: no sale says anything. */
-    struct door_sale (*sale)(const void *context, item_id item);
-    const void *context;
+    const struct item_rules *rules;       /* NULL: no sale says anything */
     struct spent *spent; /* shared by all edges: passes that are good once; NULL only where none is issued */
 };
 struct door_request {
@@ -120,14 +114,15 @@ struct door_result {
     /* A refusal, but the user may have bought: it is told unless the inventory has an old answer
      * (RESERVE_REPEAT). No new win. */
     bool repeat;
-    channel_index channel; /* DOOR_GO, repeat */
-    uint32_t quantity;     /* DOOR_GO, repeat */
-    user_id user;          /* DOOR_GO and everything after the pass; else 0 */
-    uint64_t key;          /* DOOR_GO, repeat: command_reserve.key, 0: none */
-    uint64_t pass_mark;    /* DOOR_GO: of a pass that this request has used up; 0: none */
-    uint64_t start_ms;     /* DOOR_NOT_STARTED */
-    uint32_t free;         /* DOOR_SOLD_OUT: published free units of the channel */
-    uint32_t wait_ms;      /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
+    bool deduct_on_payment; /* DOOR_GO: the item's units are taken when payment starts */
+    channel_index channel;  /* DOOR_GO, repeat */
+    uint32_t quantity;      /* DOOR_GO, repeat */
+    user_id user;           /* DOOR_GO and everything after the pass; else 0 */
+    uint64_t key;           /* DOOR_GO, repeat: command_reserve.key, 0: none */
+    uint64_t pass_mark;     /* DOOR_GO: of a pass that this request has used up; 0: none */
+    uint64_t start_ms;      /* DOOR_NOT_STARTED */
+    uint32_t free;          /* DOOR_SOLD_OUT: published free units of the channel */
+    uint32_t wait_ms;       /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
 };
 
 /* Answers and counts (stampede_door_total). */

@@ -69,13 +69,6 @@ static bool routes_overlaps(void *self, const struct http_request *request)
     return request->method == HTTP_POST && purchase_path(request->path, &item);
 }
 
-static bool deducts_on_payment(const struct routes *routes, item_id item)
-{
-    const struct catalog *catalog = handover_get(routes->shared.catalog);
-    const struct catalog_item *found = catalog == NULL ? NULL : catalog_item_find(catalog, item);
-    return found != NULL && found->deduct_on_payment;
-}
-
 /* "/v1/items/12/intent" → 12 */
 static bool intent_path(struct span path, item_id *item)
 {
@@ -110,9 +103,9 @@ static enum edge_verdict intent_give(
 
 /* The door is passed, and the item's units are taken on payment, or the user believes so. */
 static __attribute__((noinline, cold)) enum edge_verdict purchase_on_payment(
-    struct exchange *exchange, const struct door_result *result, item_id item, bool asked, bool is)
+    struct exchange *exchange, const struct door_result *result, item_id item, bool asked)
 {
-    if (asked && is)
+    if (asked && result->deduct_on_payment)
         return intent_give(exchange, result, item);
     door_give_back(&exchange->routes->door, result);
     if (asked)
@@ -146,8 +139,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
             return repeat_ask(routes, token, item, &result, reply);
         return EDGE_ANSWERED;
     }
-    const bool on_payment = deducts_on_payment(routes, item);
-    if (__builtin_expect(intent || on_payment, 0)) {
+    if (__builtin_expect(intent || result.deduct_on_payment, 0)) {
         struct exchange exchange = { .routes = routes,
             .request = request,
             .token = token,
@@ -156,7 +148,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
             .chinese = (flags & ANSWER_CHINESE) != 0,
             .out = out,
             .reply = reply };
-        return purchase_on_payment(&exchange, &result, item, intent, on_payment);
+        return purchase_on_payment(&exchange, &result, item, intent);
     }
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
@@ -286,20 +278,6 @@ static enum edge_verdict route_static(struct exchange *exchange)
         break;
     }
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
-}
-
-/* What the door asks of a sale (funnel/door.h). */
-static struct door_sale sale_of(const void *context, item_id id)
-{
-    const struct routes *routes = context;
-    const struct catalog *catalog = handover_get(routes->shared.catalog);
-    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
-    struct door_sale asked = { .id = 0 };
-    if (item != NULL) {
-        const struct catalog_sale *sale = catalog_sale_of(catalog, item);
-        asked = (struct door_sale){ sale->id, sale->drop_percent, sale->pace_per_s, sale->waiting_room };
-    }
-    return asked;
 }
 
 /* What an address asks for counts against its rate as purchases do; a page counts less. False: refused. */
@@ -501,9 +479,8 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .channels = shared->channels,
         .switches = shared->switches,
         .limits = shared->limits,
-        .spent = shared->human->spent,
-        .sale = sale_of,
-        .context = routes };
+        .rules = shared->rules,
+        .spent = shared->human->spent };
     routes->human = human_desk_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
     routes->watch = shared->watches[index];

@@ -33,6 +33,7 @@ struct routes_shared { /* the same for all edges */
     struct media_desk *media;
     const struct human_desk *human;
     const struct switches *switches;
+    const struct item_rules *rules;
     struct limits *limits;
     struct lockout *lockout;   /* who showed wrong admin keys */
     struct handover *catalog;  /* struct catalog */

@@ -56,6 +56,7 @@ struct server {
     struct funnel_keys keys;
     struct door_channels channels;
     struct switches switches;
+    struct item_rules rules;
     struct human_desk human;
     struct handover settings, catalog, bans;
     struct reader_turns turns;
@@ -214,6 +215,7 @@ static bool desk_make(struct server *server)
         .switched_context = server,
         .media = &server->media,
         .catalog = &server->catalog,
+        .rules = &server->rules,
         .bans = &server->bans,
         .turns = &server->turns };
     if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
@@ -240,6 +242,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .lockout = server->limits.lockout,
         .human = &server->human,
         .switches = &server->switches,
+        .rules = &server->rules,
         .catalog = &server->catalog,
         .bans = &server->bans,
         .settings = &server->settings,

@@ -83,6 +83,8 @@ static void catalog_turn(struct desk *desk)
         return;
     }
     desk->catalog_stale = false;
+    /* First: who finds an item in the catalog may buy it by the rules of its sale. */
+    catalog_rules_show(catalog, desk->config.rules, (uint32_t)desk->config.config->items_max);
     handover_put(desk->config.catalog, desk->config.turns, catalog);
 }
 

@@ -52,7 +52,8 @@ struct desk_config {
     void (*switched)(void *context); /* the switches have changed: the edges follow them */
     void *switched_context;
     struct handover *catalog;
-    struct handover *bans; /* struct ban_set */
+    struct item_rules *rules; /* written with the catalog */
+    struct handover *bans;    /* struct ban_set */
     struct reader_turns *turns;
 };
 

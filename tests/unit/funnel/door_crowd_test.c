@@ -3,12 +3,11 @@
  * door_test.c). */
 #include "tests/unit/funnel/door_kit.h"
 
-static struct door_sale shaped;
-static struct door_sale shaped_sale(const void *context, item_id id)
+static struct item_rules items;
+
+static void rule_set(struct item_rule rule)
 {
-    assert_ptr_equal(context, &door);
-    assert_int_equal(id, ITEM);
-    return shaped;
+    item_rule_set(&items, ITEM, &rule);
 }
 
 static void crowd_open(const struct limits_rates *rates)
@@ -22,17 +21,16 @@ static void crowd_open(const struct limits_rates *rates)
         .rates = *rates };
     static const struct address client = { .bytes = { 0x20, 0x01 } };
     assert_int_equal(limits_create(&door.limits, &config), STATUS_OK);
-    door.sale = shaped_sale;
-    door.context = &door;
+    door.rules = &items;
     in.client = &client;
-    shaped = (struct door_sale){ .id = 1 };
+    rule_set((struct item_rule){ .known = true });
 }
 
 static void crowd_close(void)
 {
     limits_free(door.limits);
     door.limits = NULL;
-    door.sale = NULL;
+    door.rules = NULL;
     door.bans = NULL;
 }
 
@@ -80,7 +78,7 @@ static void pace_and_admission_let_the_rest_come_back_and_buyers_too(void **stat
     assert_int_equal(ask(), DOOR_GO);
     assert_int_equal(ask(), DOOR_TOO_POPULAR);
     assert_int_equal(out.wait_ms, 1000);
-    shaped.pace_per_s = 2;
+    rule_set((struct item_rule){ .known = true, .pace_per_s = 2 });
     in.now_ms = NOW_MS + 900;
     assert_int_equal(ask(), DOOR_TOO_POPULAR); /* let by the pace, not by admission */
     assert_int_equal(out.wait_ms, 100);
@@ -95,7 +93,7 @@ static void who_is_dropped_hears_the_same_each_time_and_a_buyer_may_hear_of_it(v
 {
     (void)state;
     crowd_open(&(struct limits_rates){ .user_requests = 2, .user_window_ms = 1000 });
-    shaped.drop_percent = 100;
+    rule_set((struct item_rule){ .known = true, .drop_percent = 100 });
     for (int i = 0; i < 5; i++) /* not counted as fast: the drop comes first */
         assert_int_equal(ask(), DOOR_TOO_POPULAR);
     assert_int_equal(out.wait_ms, 0);
@@ -128,6 +126,48 @@ static void bans_come_before_rates_by_address_and_after_the_pass_by_user(void **
     crowd_close();
 }
 
+static void nobody_buys_by_rules_that_are_not_known_but_a_buyer_hears_of_it(void **state)
+{
+    (void)state;
+    crowd_open(&(struct limits_rates){ .admission_per_s = 1 });
+    rule_set((struct item_rule){ .known = false });
+    assert_int_equal(ask(), DOOR_UNAVAILABLE);
+    board_add_buyer(&board, ITEM, USER);
+    assert_int_equal(ask_again(), DOOR_UNAVAILABLE);
+    item.counts.channel_free[0] = 0; /* what can be told without them is told */
+    board_publish(&board, &item);
+    assert_int_equal(ask_again(), DOOR_SOLD_OUT);
+    crowd_close();
+}
+
+static void the_door_says_when_units_are_taken_on_payment(void **state)
+{
+    (void)state;
+    crowd_open(&(struct limits_rates){ .admission_per_s = 0 });
+    assert_int_equal(ask(), DOOR_GO);
+    assert_false(out.deduct_on_payment);
+    rule_set((struct item_rule){ .known = true, .deduct_on_payment = true });
+    assert_int_equal(ask(), DOOR_GO);
+    assert_true(out.deduct_on_payment);
+    crowd_close();
+}
+
+static void a_pass_for_old_answers_waits_for_the_room_where_there_is_one(void **state)
+{
+    (void)state;
+    char token[TOKEN_CHARS];
+    const struct pass pass = { .user = USER, .item = ITEM, .expires_s = NOW_S + 60, .repeat_only = true };
+    crowd_open(&(struct limits_rates){ .admission_per_s = 0 });
+    pass_issue(&keys, &pass, token);
+    in.pass = span_of(token, sizeof token);
+    assert_int_equal(ask(), DOOR_TOO_POPULAR);
+    rule_set((struct item_rule){ .known = true, .waiting_room = true });
+    assert_int_equal(ask(), DOOR_NOT_YOUR_TURN);
+    door.rules = NULL;
+    assert_int_equal(ask(), DOOR_TOO_POPULAR);
+    crowd_close();
+}
+
 int main(void)
 {
 #define RULE(name) cmocka_unit_test_setup_teardown(name, open_door, close_door)
@@ -137,6 +177,9 @@ int main(void)
         RULE(pace_and_admission_let_the_rest_come_back_and_buyers_too),
         RULE(who_is_dropped_hears_the_same_each_time_and_a_buyer_may_hear_of_it),
         RULE(bans_come_before_rates_by_address_and_after_the_pass_by_user),
+        RULE(nobody_buys_by_rules_that_are_not_known_but_a_buyer_hears_of_it),
+        RULE(the_door_says_when_units_are_taken_on_payment),
+        RULE(a_pass_for_old_answers_waits_for_the_room_where_there_is_one),
     };
     return cmocka_run_group_tests_name("funnel/door_crowd", rules, NULL, NULL);
 }
