@@ -123,13 +123,15 @@ enum status sqlite_audit_append(struct order_store *handle, const struct audit_e
     return status;
 }
 
-static void entry_from_row(sqlite3_stmt *row, struct audit_entry *entry)
+static enum status entry_from_row(sqlite3_stmt *row, void *out)
 {
+    struct audit_entry *entry = out;
     entry->id = column_u64(row, 0);
     entry->time_ms = column_u64(row, 1);
     column_text(row, 2, entry->actor, sizeof entry->actor);
     column_text(row, 3, entry->action, sizeof entry->action);
     column_text(row, 4, entry->detail, sizeof entry->detail);
+    return STATUS_OK;
 }
 
 /* What was cut to fit, or hides behind a NUL, was not written by us. */
@@ -143,17 +145,8 @@ static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
 enum status sqlite_audit_list(struct order_store *handle, uint64_t after,
     struct audit_entry *entries, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &audit_rows, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        entry_from_row(list, &entries[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), &audit_rows, VALUES(U64(after), U64(max)), entry_from_row,
+        PAGE(entries, max, count));
 }
 
 enum status sqlite_audit_verify(struct order_store *handle, uint64_t *entries, uint64_t *first_bad)
@@ -172,7 +165,7 @@ enum status sqlite_audit_verify(struct order_store *handle, uint64_t *entries, u
     bind_i64(list, 2, -1); /* all */
     while (*first_bad == 0 && (status = sqlite_next(list)) == STATUS_OK) {
         struct audit_entry entry;
-        entry_from_row(list, &entry);
+        (void)entry_from_row(list, &entry);
         audit_hash(hash, &entry, hash);
         seen++;
         if (entry.id != seen || !row_is_whole(list, &entry) || !column_hash(list, 5, stored)

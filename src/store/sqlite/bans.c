@@ -46,8 +46,9 @@ static const struct sqlite_sql bans_in_effect = {
 };
 static_assert(BAN_SESSIONS_MS == 86400000, "as in the statement");
 
-static enum status ban_from_row(sqlite3_stmt *row, struct ban *ban)
+static enum status ban_from_row(sqlite3_stmt *row, void *out)
 {
+    struct ban *ban = out;
     char block[ADDRESS_BLOCK_CHARS_MAX + 1];
     *ban = (struct ban){ .id = column_u64(row, 0),
         .kind = (uint8_t)column_u32(row, 1),
@@ -67,17 +68,10 @@ static enum status ban_from_row(sqlite3_stmt *row, struct ban *ban)
 /* Whether there is room for one more. */
 static enum status room_check(struct sqlite_store *store, uint64_t now_ms)
 {
-    sqlite3_stmt *count;
-    enum status status = sqlite_prepare(store, &ban_count, &count);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(count, 1, now_ms);
-    bind_u64(count, 2, BANS_MAX);
-    status = sqlite_next(count);
-    if (status == STATUS_OK && column_u64(count, 0) >= BANS_MAX)
-        status = STATUS_FULL;
-    (void)sqlite3_reset(count);
-    return status;
+    uint64_t count = 0;
+    const enum status status =
+        sqlite_number(store, &ban_count, VALUES(U64(now_ms), U64(BANS_MAX)), &count);
+    return status == STATUS_OK && count >= BANS_MAX ? STATUS_FULL : status;
 }
 
 static enum status insert(struct order_store *handle, struct ban *ban)
@@ -113,69 +107,34 @@ static enum status insert(struct order_store *handle, struct ban *ban)
 
 static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
 {
-    sqlite3_stmt *row;
-    enum status status = sqlite_prepare(sqlite_of(handle), &ban_get, &row);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(row, 1, id);
-    status = sqlite_next(row);
-    if (status == STATUS_OK)
-        status = ban_from_row(row, ban);
-    (void)sqlite3_reset(row);
-    return status;
+    return sqlite_one(sqlite_of(handle), &ban_get, VALUES(U64(id)), ban_from_row, ban);
 }
 
 static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms, bool *lifted)
 {
     struct sqlite_store *store = sqlite_of(handle);
     struct ban ban;
-    sqlite3_stmt *change;
     *lifted = false;
     enum status status = get(handle, id, &ban);
     if (status == STATUS_OK)
-        status = sqlite_prepare(store, &ban_lift, &change);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(change, 1, id);
-    bind_u64(change, 2, now_ms);
-    status = sqlite_run(change);
+        status = sqlite_do(store, &ban_lift, VALUES(U64(id), U64(now_ms)));
     *lifted = status == STATUS_OK && sqlite_changed_rows(store) == 1;
     return status;
-}
-
-static enum status rows_read(struct order_store *handle, const struct sqlite_sql *sql,
-    uint64_t after, uint64_t now_ms, struct ban *bans, uint32_t max, uint32_t *count)
-{
-    sqlite3_stmt *rows;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), sql, &rows);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(rows, 1, after);
-    bind_u64(rows, 2, max);
-    if (sql != &bans_all)
-        bind_u64(rows, 3, now_ms);
-    while (*count < max && (status = sqlite_next(rows)) == STATUS_OK) {
-        status = ban_from_row(rows, &bans[*count]);
-        if (status != STATUS_OK)
-            break;
-        *count += 1;
-    }
-    (void)sqlite3_reset(rows);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
     struct ban *bans, uint32_t max, uint32_t *count)
 {
-    return rows_read(handle, in_force_ms == 0 ? &bans_all : &bans_in_force, after, in_force_ms,
-        bans, max, count);
+    return sqlite_rows(sqlite_of(handle), in_force_ms == 0 ? &bans_all : &bans_in_force,
+        in_force_ms == 0 ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(in_force_ms)),
+        ban_from_row, PAGE(bans, max, count));
 }
 
 static enum status in_effect(struct order_store *handle, uint64_t after, uint64_t now_ms,
     struct ban *bans, uint32_t max, uint32_t *count)
 {
-    return rows_read(handle, &bans_in_effect, after, now_ms, bans, max, count);
+    return sqlite_rows(sqlite_of(handle), &bans_in_effect,
+        VALUES(U64(after), U64(max), U64(now_ms)), ban_from_row, PAGE(bans, max, count));
 }
 
 const struct ban_store_ops sqlite_bans_ops = {

@@ -74,14 +74,27 @@ static enum status catalog_insert(
     return status;
 }
 
-static void product_from_row(sqlite3_stmt *row, struct product *product)
+/* One row with exactly this id: the list from the id before it. *found: the id of that row. */
+static enum status row_get(struct order_store *handle, uint32_t id, const struct sqlite_sql *list,
+    sqlite_take take, void *row, const uint32_t *found)
 {
+    if (id == 0)
+        return STATUS_NOT_FOUND;
+    const enum status status =
+        sqlite_one(sqlite_of(handle), list, VALUES(U64(id - 1), U64(1)), take, row);
+    return status == STATUS_OK && *found != id ? STATUS_NOT_FOUND : status;
+}
+
+static enum status product_from_row(sqlite3_stmt *row, void *out)
+{
+    struct product *product = out;
     product->id = column_u32(row, 0);
     column_text(row, 1, product->name, sizeof product->name);
     column_text(row, 2, product->description, sizeof product->description);
     column_text(row, 3, product->images, sizeof product->images);
     column_text(row, 4, product->currency, sizeof product->currency);
     product->list_price = column_u64(row, 5);
+    return STATUS_OK;
 }
 
 enum status sqlite_product_insert(struct order_store *handle, struct product *product)
@@ -101,29 +114,13 @@ enum status sqlite_product_insert(struct order_store *handle, struct product *pr
 enum status sqlite_products(struct order_store *handle, uint32_t after, struct product *products,
     uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &products_list, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        product_from_row(list, &products[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), &products_list, VALUES(U64(after), U64(max)),
+        product_from_row, PAGE(products, max, count));
 }
 
-/* One row with exactly this id: the list from the id before it. */
 enum status sqlite_product_get(struct order_store *handle, uint32_t id, struct product *product)
 {
-    uint32_t count = 0;
-    if (id == 0)
-        return STATUS_NOT_FOUND;
-    enum status status = sqlite_products(handle, id - 1, product, 1, &count);
-    if (status != STATUS_OK)
-        return status;
-    return count == 1 && product->id == id ? STATUS_OK : STATUS_NOT_FOUND;
+    return row_get(handle, id, &products_list, product_from_row, product, &product->id);
 }
 
 static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
@@ -148,8 +145,9 @@ static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
     bind_u64(statement, 23, sale->start_draw_ms);
 }
 
-static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
+static enum status sale_from_row(sqlite3_stmt *row, void *out)
 {
+    struct sale *sale = out;
     *sale = (struct sale){
         .id = column_u32(row, 0),
         .start_ms = column_u64(row, 2),
@@ -177,6 +175,7 @@ static void sale_from_row(sqlite3_stmt *row, struct sale *sale)
     column_text(row, 1, sale->title, sizeof sale->title);
     column_text(row, 16, sale->beacon_name, sizeof sale->beacon_name);
     column_text(row, 17, sale->beacon_value, sizeof sale->beacon_value);
+    return STATUS_OK;
 }
 
 enum status sqlite_sale_insert(struct order_store *handle, struct sale *sale)
@@ -211,50 +210,27 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
 
 enum status sqlite_sale_beacon(struct order_store *handle, const struct sale *sale)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), &sale_beacon, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_text(update, 1, sale->beacon_value);
-    bind_u64(update, 2, sale->beacon_state);
-    bind_u64(update, 3, sale->beacon_until_ms);
-    bind_u64(update, 4, sale->id);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update);
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_changed_rows(sqlite_of(handle)) == 1 ? STATUS_OK : STATUS_CONFLICT;
+    return sqlite_do_one(sqlite_of(handle), &sale_beacon,
+        VALUES(TEXT(sale->beacon_value), U64(sale->beacon_state), U64(sale->beacon_until_ms),
+            U64(sale->id)),
+        STATUS_CONFLICT);
 }
 
 enum status sqlite_sales(
     struct order_store *handle, sale_id after, struct sale *sales, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &sales_list, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        sale_from_row(list, &sales[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), &sales_list, VALUES(U64(after), U64(max)), sale_from_row,
+        PAGE(sales, max, count));
 }
 
 enum status sqlite_sale_get(struct order_store *handle, sale_id id, struct sale *sale)
 {
-    uint32_t count = 0;
-    if (id == 0)
-        return STATUS_NOT_FOUND;
-    enum status status = sqlite_sales(handle, id - 1, sale, 1, &count);
-    if (status != STATUS_OK)
-        return status;
-    return count == 1 && sale->id == id ? STATUS_OK : STATUS_NOT_FOUND;
+    return row_get(handle, id, &sales_list, sale_from_row, sale, &sale->id);
 }
 
-static void item_from_row(sqlite3_stmt *row, struct item *item)
+static enum status item_from_row(sqlite3_stmt *row, void *out)
 {
+    struct item *item = out;
     *item = (struct item){
         .id = column_u32(row, 0),
         .sale = column_u32(row, 1),
@@ -273,6 +249,7 @@ static void item_from_row(sqlite3_stmt *row, struct item *item)
     for (int i = 0; i < CHANNELS_MAX; i++)
         item->channel_units[i] = column_u32(row, 12 + i);
     column_text(row, 13 + CHANNELS_MAX, item->currency, sizeof item->currency);
+    return STATUS_OK;
 }
 
 enum status sqlite_item_insert(struct order_store *handle, struct item *item)
@@ -313,39 +290,18 @@ enum status sqlite_sale_insert_with_items(
         items[i].sale = sale->id;
         status = sqlite_item_insert(handle, &items[i]);
     }
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+    return sqlite_end(store, status);
 }
 
 enum status sqlite_items(struct order_store *handle, sale_id sale, item_id after,
     struct item *items, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status =
-        sqlite_prepare(sqlite_of(handle), sale != 0 ? &items_of_sale : &items_all, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    if (sale != 0)
-        bind_u64(list, 3, sale);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        item_from_row(list, &items[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), sale != 0 ? &items_of_sale : &items_all,
+        sale != 0 ? VALUES(U64(after), U64(max), U64(sale)) : VALUES(U64(after), U64(max)),
+        item_from_row, PAGE(items, max, count));
 }
 
 enum status sqlite_item_get(struct order_store *handle, item_id id, struct item *item)
 {
-    uint32_t count = 0;
-    if (id == 0)
-        return STATUS_NOT_FOUND;
-    enum status status = sqlite_items(handle, 0, id - 1, item, 1, &count);
-    if (status != STATUS_OK)
-        return status;
-    return count == 1 && item->id == id ? STATUS_OK : STATUS_NOT_FOUND;
+    return row_get(handle, id, &items_all, item_from_row, item, &item->id);
 }

@@ -19,81 +19,49 @@ static const struct sqlite_sql item_remove = { SQL_ITEM_REMOVE,
 static const struct sqlite_sql eligible_list = { SQL_ELIGIBLE_LIST,
     "SELECT user FROM eligible_users WHERE sale = ?1 AND user >= ?2 ORDER BY user LIMIT ?3" };
 
-static enum status one_row(struct sqlite_store *store, enum status status, enum status none)
-{
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_changed_rows(store) == 1 ? STATUS_OK : none;
-}
-
 enum status sqlite_product_update(struct order_store *handle, const struct product *product)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), &product_update, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_text(update, 1, product->name);
-    bind_text(update, 2, product->description);
-    bind_text(update, 3, product->images);
-    bind_text(update, 4, product->currency);
-    bind_u64(update, 5, product->list_price);
-    bind_u64(update, 6, product->id);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update); /* texts belong to the caller */
-    return one_row(sqlite_of(handle), status, STATUS_NOT_FOUND);
+    return sqlite_do_one(sqlite_of(handle), &product_update,
+        VALUES(TEXT(product->name), TEXT(product->description), TEXT(product->images),
+            TEXT(product->currency), U64(product->list_price), U64(product->id)),
+        STATUS_NOT_FOUND);
 }
 
 enum status sqlite_item_update(struct order_store *handle, const struct item *item, bool stock)
 {
-    sqlite3_stmt *terms, *units;
-    enum status status = sqlite_prepare(sqlite_of(handle), &item_terms, &terms);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(sqlite_of(handle), &item_stock, &units);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(terms, 1, item->id);
-    bind_u64(terms, 2, item->flash_price);
-    bind_u64(terms, 3, item->limit_per_user);
-    bind_u64(terms, 4, item->pay_window_ms);
-    bind_u64(terms, 5, item->deduct_on_payment);
-    bind_u64(terms, 6, item->terms_lsn);
-    status = one_row(sqlite_of(handle), sqlite_run(terms), STATUS_NOT_FOUND);
+    static_assert(CHANNELS_MAX == 8, "named one by one below");
+    const uint32_t *units = item->channel_units;
+    const enum status status = sqlite_do_one(sqlite_of(handle), &item_terms,
+        VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user),
+            U64(item->pay_window_ms), U64(item->deduct_on_payment), U64(item->terms_lsn)),
+        STATUS_NOT_FOUND);
     if (status != STATUS_OK || !stock)
         return status;
-    bind_u64(units, 1, item->id);
-    bind_u64(units, 2, item->total);
-    bind_u64(units, 3, item->locked);
-    bind_u64(units, 4, item->safety);
-    for (int i = 0; i < CHANNELS_MAX; i++)
-        bind_u64(units, 5 + i, item->channel_units[i]);
-    return one_row(sqlite_of(handle), sqlite_run(units), STATUS_CONFLICT);
+    return sqlite_do_one(sqlite_of(handle), &item_stock,
+        VALUES(U64(item->id), U64(item->total), U64(item->locked), U64(item->safety), U64(units[0]),
+            U64(units[1]), U64(units[2]), U64(units[3]), U64(units[4]), U64(units[5]),
+            U64(units[6]), U64(units[7])),
+        STATUS_CONFLICT);
 }
 
 enum status sqlite_item_remove(struct order_store *handle, item_id id)
 {
-    sqlite3_stmt *remove;
-    const enum status status = sqlite_prepare(sqlite_of(handle), &item_remove, &remove);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(remove, 1, id);
-    return one_row(sqlite_of(handle), sqlite_run(remove), STATUS_CONFLICT);
+    return sqlite_do_one(sqlite_of(handle), &item_remove, VALUES(U64(id)), STATUS_CONFLICT);
+}
+
+static enum status user_take(sqlite3_stmt *row, void *out)
+{
+    *(user_id *)out = column_u64(row, 0);
+    return STATUS_OK;
 }
 
 enum status sqlite_eligible_users(struct order_store *handle, sale_id sale, const user_id *after,
     user_id *users, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
     *count = 0;
     if (after != NULL && *after == INT64_MAX)
         return STATUS_OK; /* nobody comes behind that one */
-    enum status status = sqlite_prepare(sqlite_of(handle), &eligible_list, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, sale);
-    bind_u64(list, 2, after == NULL ? (uint64_t)INT64_MIN : *after + 1);
-    bind_u64(list, 3, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        users[(*count)++] = column_u64(list, 0);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), &eligible_list,
+        VALUES(U64(sale), U64(after == NULL ? (uint64_t)INT64_MIN : *after + 1), U64(max)),
+        user_take, PAGE(users, max, count));
 }

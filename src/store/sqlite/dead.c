@@ -30,30 +30,23 @@ static_assert(DEAD_OPEN == 1 && DEAD_DISMISSED == 4, "said in numbers above and 
 enum status sqlite_dead_put(struct sqlite_batch *batch, const struct queue_record *record)
 {
     const struct command *command = &record->command;
+    const struct outcome *outcome = &record->outcome;
+    const struct command_reserve *reserve = command->type == COMMAND_RESERVE ? &command->reserve : NULL;
     uint8_t bytes[RECORD_BYTES_MAX];
-    bool reserve = command->type == COMMAND_RESERVE;
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(batch->store, &dead_insert, &insert);
-    if (status != STATUS_OK)
-        return status;
-    const uint32_t size = record_encode(command, &record->outcome, bytes);
-    bind_u64(insert, 1, record->lsn);
-    bind_u64(insert, 2, command->type);
-    bind_u64(insert, 3, command->type == COMMAND_SETTLE ? command->settle.ticket : record->outcome.ticket);
-    bind_u64(insert, 4, reserve ? command->reserve.item : record->outcome.item);
-    bind_u64(insert, 5, reserve ? command->reserve.user : record->outcome.user);
-    bind_u64(insert, 6, reserve ? command->reserve.quantity : record->outcome.quantity);
-    bind_u64(insert, 7, command->time_ms);
-    bind_text(insert, 8, batch->dead_reason);
-    const int result = sqlite3_bind_blob(insert, 9, bytes, (int)size, SQLITE_TRANSIENT);
-    if (result != SQLITE_OK)
-        return sqlite_status(result);
-    status = sqlite_run(insert);
+    const uint32_t size = record_encode(command, outcome, bytes);
+    const enum status status = sqlite_do(batch->store, &dead_insert,
+        VALUES(U64(record->lsn), U64(command->type),
+            U64(command->type == COMMAND_SETTLE ? command->settle.ticket : outcome->ticket),
+            U64(reserve != NULL ? reserve->item : outcome->item),
+            U64(reserve != NULL ? reserve->user : outcome->user),
+            U64(reserve != NULL ? reserve->quantity : outcome->quantity), U64(command->time_ms),
+            TEXT(batch->dead_reason), BLOB(bytes, size)));
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
-static void letter_from_row(sqlite3_stmt *row, struct dead_letter *letter)
+static enum status letter_from_row(sqlite3_stmt *row, void *out)
 {
+    struct dead_letter *letter = out;
     *letter = (struct dead_letter){ .id = column_u64(row, 0),
         .lsn = column_u64(row, 1),
         .type = (uint8_t)sqlite3_column_int(row, 2),
@@ -64,86 +57,56 @@ static void letter_from_row(sqlite3_stmt *row, struct dead_letter *letter)
     column_text(row, 5, letter->reason, sizeof letter->reason);
     column_text(row, 8, letter->resolver, sizeof letter->resolver);
     column_text(row, 9, letter->note, sizeof letter->note);
+    return STATUS_OK;
 }
 
 enum status sqlite_dead_letters(struct order_store *handle, uint64_t after, enum dead_state state,
     struct dead_letter *letters, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status =
-        sqlite_prepare(sqlite_of(handle), state == DEAD_ANY ? &dead_list : &dead_list_state, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after > INT64_MAX ? INT64_MAX : after);
-    bind_u64(list, 2, max);
-    if (state != DEAD_ANY)
-        bind_u64(list, 3, state);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        letter_from_row(list, &letters[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    const uint64_t from = after > INT64_MAX ? INT64_MAX : after;
+    return sqlite_rows(sqlite_of(handle), state == DEAD_ANY ? &dead_list : &dead_list_state,
+        state == DEAD_ANY ? VALUES(U64(from), U64(max)) : VALUES(U64(from), U64(max), U64(state)),
+        letter_from_row, PAGE(letters, max, count));
+}
+
+struct whole_letter {
+    struct dead_letter *letter;
+    struct queue_record *record;
+};
+
+static enum status whole_letter_take(sqlite3_stmt *row, void *out)
+{
+    const struct whole_letter *whole = out;
+    (void)letter_from_row(row, whole->letter);
+    const void *bytes = sqlite3_column_blob(row, 10);
+    const struct span payload = span_of(bytes, (size_t)sqlite3_column_bytes(row, 10));
+    whole->record->lsn = whole->letter->lsn;
+    return record_decode(whole->letter->type, payload, &whole->record->command, &whole->record->outcome);
 }
 
 enum status sqlite_dead_letter_get(struct order_store *handle, uint64_t id,
     struct dead_letter *letter, struct queue_record *record)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &dead_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, id);
-    status = sqlite_next(get);
-    if (status == STATUS_OK) {
-        letter_from_row(get, letter);
-        const void *bytes = sqlite3_column_blob(get, 10);
-        const struct span payload = span_of(bytes, (size_t)sqlite3_column_bytes(get, 10));
-        record->lsn = letter->lsn;
-        status = record_decode(letter->type, payload, &record->command, &record->outcome);
-    }
-    (void)sqlite3_reset(get);
-    return status;
+    struct whole_letter whole = { letter, record };
+    return sqlite_one(sqlite_of(handle), &dead_get, VALUES(U64(id)), whole_letter_take, &whole);
 }
 
 enum status sqlite_dead_letters_open(struct order_store *handle, uint64_t *count)
 {
-    sqlite3_stmt *sum;
-    enum status status = sqlite_prepare(sqlite_of(handle), &dead_count, &sum);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(sum);
-    if (status == STATUS_OK)
-        *count = column_u64(sum, 0);
-    (void)sqlite3_reset(sum);
-    return status;
+    return sqlite_number(sqlite_of(handle), &dead_count, NO_VALUES, count);
 }
 
 static enum status decision_note(struct sqlite_store *store, const struct dead_decision *decision)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(store, &dead_decide, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, decision->id);
-    bind_u64(update, 2, decision->to);
-    bind_u64(update, 3, decision->now_ms);
-    bind_text(update, 4, decision->resolver);
-    bind_text(update, 5, decision->note);
-    status = sqlite_run(update);
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_changed_rows(store) == 1 ? STATUS_OK : STATUS_CONFLICT;
+    return sqlite_do_one(store, &dead_decide,
+        VALUES(U64(decision->id), U64(decision->to), U64(decision->now_ms),
+            TEXT(decision->resolver), TEXT(decision->note)),
+        STATUS_CONFLICT);
 }
 
 static enum status reason_note(struct sqlite_store *store, uint64_t id, const char *reason)
 {
-    sqlite3_stmt *update;
-    const enum status status = sqlite_prepare(store, &dead_reason, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, id);
-    bind_text(update, 2, reason);
-    return sqlite_run(update);
+    return sqlite_do(store, &dead_reason, VALUES(U64(id), TEXT(reason)));
 }
 
 /* Inside a transaction. */

@@ -38,25 +38,11 @@ static_assert(REFUND_DONE == 2 && USE_LATE == 2 && USE_ORDER == 1 && USE_RELINKE
 static enum status details_write(struct sqlite_store *store, ticket_number ticket,
     const struct order_details *details, uint64_t now_ms, bool *changed)
 {
-    sqlite3_stmt *put, *touch;
-    enum status status = sqlite_prepare(store, &details_put, &put);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(store, &order_touch, &touch);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(put, 1, ticket);
-    bind_text(put, 2, details->name);
-    bind_text(put, 3, details->phone);
-    bind_text(put, 4, details->address);
-    bind_text(put, 5, details->note);
-    bind_u64(put, 6, now_ms);
-    status = sqlite_run(put);
-    (void)sqlite3_clear_bindings(put);
+    const enum status status = sqlite_do(store, &details_put,
+        VALUES(U64(ticket), TEXT(details->name), TEXT(details->phone), TEXT(details->address),
+            TEXT(details->note), U64(now_ms)));
     *changed = status == STATUS_OK && sqlite_changed_rows(store) == 1;
-    if (!*changed)
-        return status;
-    bind_u64(touch, 1, ticket);
-    return sqlite_run(touch);
+    return *changed ? sqlite_do(store, &order_touch, VALUES(U64(ticket))) : status;
 }
 
 enum status sqlite_details_set(struct order_store *handle, ticket_number ticket,
@@ -77,51 +63,38 @@ enum status sqlite_details_set(struct order_store *handle, ticket_number ticket,
     return sqlite_change_end(&change, status, changed);
 }
 
+static enum status details_take(sqlite3_stmt *row, void *out)
+{
+    struct order_details *details = out;
+    column_text(row, 0, details->name, sizeof details->name);
+    column_text(row, 1, details->phone, sizeof details->phone);
+    column_text(row, 2, details->address, sizeof details->address);
+    column_text(row, 3, details->note, sizeof details->note);
+    return STATUS_OK;
+}
+
 enum status sqlite_details(struct order_store *handle, ticket_number ticket, struct order_details *details)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &details_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, ticket);
-    status = sqlite_next(get);
-    if (status == STATUS_OK) {
-        column_text(get, 0, details->name, sizeof details->name);
-        column_text(get, 1, details->phone, sizeof details->phone);
-        column_text(get, 2, details->address, sizeof details->address);
-        column_text(get, 3, details->note, sizeof details->note);
-    }
-    (void)sqlite3_reset(get);
-    return status;
+    return sqlite_one(sqlite_of(handle), &details_get, VALUES(U64(ticket)), details_take, details);
 }
 
 enum status sqlite_details_missing(struct sqlite_store *store, const struct order *order, bool *missing)
 {
-    sqlite3_stmt *find;
-    enum status status = sqlite_prepare(store, &details_missing, &find);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(find, 1, order->ticket);
-    bind_u64(find, 2, order->item);
-    status = sqlite_next(find);
-    *missing = status == STATUS_OK;
-    (void)sqlite3_reset(find);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_found(store, &details_missing, VALUES(U64(order->ticket), U64(order->item)), missing);
+}
+
+static enum status totals_take(sqlite3_stmt *sum, void *out)
+{
+    struct money_totals *totals = out;
+    *totals = (struct money_totals){ .captured = column_sum(sum, 0),
+        .refunded = column_sum(sum, 2),
+        .wanted = column_sum(sum, 4),
+        .late = column_sum(sum, 6),
+        .paid = column_sum(sum, 8) };
+    return STATUS_OK;
 }
 
 enum status sqlite_money_totals(struct order_store *handle, struct money_totals *totals)
 {
-    sqlite3_stmt *sum;
-    enum status status = sqlite_prepare(sqlite_of(handle), &money_totals, &sum);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(sum);
-    if (status == STATUS_OK)
-        *totals = (struct money_totals){ .captured = column_sum(sum, 0),
-            .refunded = column_sum(sum, 2),
-            .wanted = column_sum(sum, 4),
-            .late = column_sum(sum, 6),
-            .paid = column_sum(sum, 8) };
-    (void)sqlite3_reset(sum);
-    return status;
+    return sqlite_one(sqlite_of(handle), &money_totals, NO_VALUES, totals_take, totals);
 }

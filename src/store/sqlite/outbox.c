@@ -48,14 +48,7 @@ enum status sqlite_outbox_put(struct sqlite_store *store, ticket_number ticket, 
 {
     if (!store->outbox_on)
         return STATUS_OK;
-    sqlite3_stmt *put;
-    const enum status status = sqlite_prepare(store, &outbox_put, &put);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(put, 1, ticket);
-    bind_u64(put, 2, to);
-    bind_u64(put, 3, clock_now_ms());
-    return sqlite_run(put);
+    return sqlite_do(store, &outbox_put, VALUES(U64(ticket), U64(to), U64(clock_now_ms())));
 }
 
 static void outbox_turn_on(struct order_store *handle)
@@ -63,8 +56,9 @@ static void outbox_turn_on(struct order_store *handle)
     sqlite_of(handle)->outbox_on = true;
 }
 
-static void event_read(sqlite3_stmt *row, struct outbox_event *event)
+static enum status event_read(sqlite3_stmt *row, void *out)
 {
+    struct outbox_event *event = out;
     *event = (struct outbox_event){ .id = column_u64(row, 0),
         .ticket = column_u64(row, 1),
         .order_state = (uint8_t)sqlite3_column_int(row, 2),
@@ -75,128 +69,67 @@ static void event_read(sqlite3_stmt *row, struct outbox_event *event)
         .next_ms = column_u64(row, 7),
         .http_status = sqlite3_column_int(row, 8) };
     column_text(row, 9, event->error, sizeof event->error);
-}
-
-static enum status events_read(
-    sqlite3_stmt *rows, struct outbox_event *events, uint32_t max, uint32_t *count)
-{
-    enum status status = STATUS_OK;
-    *count = 0;
-    while (*count < max && (status = sqlite_next(rows)) == STATUS_OK)
-        event_read(rows, &events[(*count)++]);
-    (void)sqlite3_reset(rows);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-/* The first column of the first row; `none` without one. */
-static enum status number_read(sqlite3_stmt *row, uint64_t none, uint64_t *value)
-{
-    const enum status status = sqlite_next(row);
-    *value = status == STATUS_OK ? column_u64(row, 0) : none;
-    (void)sqlite3_reset(row);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return STATUS_OK;
 }
 
 static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
     struct outbox_event *events, uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    sqlite3_stmt *due, *next;
-    *count = 0;
+    struct sqlite_store *store = sqlite_of(handle);
     *next_ms = UINT64_MAX;
-    enum status status = sqlite_prepare(sqlite_of(handle), &outbox_due, &due);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(sqlite_of(handle), &outbox_next, &next);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(due, 1, now_ms);
-    bind_u64(due, 2, max);
-    status = events_read(due, events, max, count);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(next, 1, now_ms);
-    return number_read(next, UINT64_MAX, next_ms);
+    const enum status status = sqlite_rows(
+        store, &outbox_due, VALUES(U64(now_ms), U64(max)), event_read, PAGE(events, max, count));
+    return status == STATUS_OK ? sqlite_next_due(store, &outbox_next, now_ms, next_ms) : status;
 }
 
-static enum status result_write(sqlite3_stmt *update, const struct outbox_result *result)
+static enum status result_write(struct sqlite_store *store, const struct outbox_result *result)
 {
     invariant(result->state > OUTBOX_ANY && result->state < OUTBOX_STATES);
-    bind_u64(update, 1, result->id);
-    bind_u64(update, 2, result->state);
-    bind_u64(update, 3, result->state == OUTBOX_WAITING ? result->next_ms : 0);
-    bind_i64(update, 4, result->http_status);
-    bind_text(update, 5, result->error);
-    return sqlite_run(update);
+    return sqlite_do(store, &outbox_settle,
+        VALUES(U64(result->id), U64(result->state),
+            U64(result->state == OUTBOX_WAITING ? result->next_ms : 0),
+            U64((int64_t)result->http_status), TEXT(result->error)));
 }
 
 static enum status outbox_settle_all(
     struct order_store *handle, const struct outbox_result *results, uint32_t count)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    sqlite3_stmt *update;
     invariant(count <= OUTBOX_SETTLE_MAX);
-    enum status status = sqlite_prepare(store, &outbox_settle, &update);
-    if (status == STATUS_OK)
-        status = sqlite_begin(store);
+    enum status status = sqlite_begin(store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = result_write(update, &results[i]);
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+        status = result_write(store, &results[i]);
+    return sqlite_end(store, status);
 }
 
 static enum status outbox_list_read(struct order_store *handle, enum outbox_state state,
     uint64_t after, struct outbox_event *events, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    const enum status status = sqlite_prepare(sqlite_of(handle), &outbox_list, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, state);
-    bind_u64(list, 3, max);
-    return events_read(list, events, max, count);
-}
-
-static enum status replay_run(struct sqlite_store *store, const struct sqlite_sql *sql,
-    uint64_t which, uint64_t now_ms, uint32_t *count)
-{
-    sqlite3_stmt *update;
-    *count = 0;
-    enum status status = sqlite_prepare(store, sql, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, which);
-    bind_u64(update, 2, now_ms);
-    status = sqlite_run(update);
-    if (status == STATUS_OK)
-        *count = sqlite_changed_rows(store);
-    return status;
+    return sqlite_rows(sqlite_of(handle), &outbox_list, VALUES(U64(after), U64(state), U64(max)),
+        event_read, PAGE(events, max, count));
 }
 
 static enum status outbox_replay_one(struct order_store *handle, uint64_t id, uint64_t now_ms)
 {
-    uint32_t count;
-    const enum status status = replay_run(sqlite_of(handle), &outbox_replay, id, now_ms, &count);
-    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+    return sqlite_do_one(
+        sqlite_of(handle), &outbox_replay, VALUES(U64(id), U64(now_ms)), STATUS_NOT_FOUND);
 }
 
 static enum status outbox_replay_all(
     struct order_store *handle, uint64_t from_ms, uint64_t now_ms, uint32_t *count)
 {
-    return replay_run(sqlite_of(handle), &outbox_replay_from, from_ms, now_ms, count);
+    struct sqlite_store *store = sqlite_of(handle);
+    const enum status status = sqlite_do(store, &outbox_replay_from, VALUES(U64(from_ms), U64(now_ms)));
+    *count = status == STATUS_OK ? sqlite_changed_rows(store) : 0;
+    return status;
 }
 
 static enum status outbox_count(struct order_store *handle, enum outbox_state state, uint64_t *count)
 {
-    sqlite3_stmt *rows;
     invariant(state == OUTBOX_WAITING || state == OUTBOX_FAILED); /* these have an index each */
     *count = 0;
-    const enum status status = sqlite_prepare(
-        sqlite_of(handle), state == OUTBOX_WAITING ? &outbox_waiting : &outbox_failed, &rows);
-    return status == STATUS_OK ? number_read(rows, 0, count) : status;
+    return sqlite_number(sqlite_of(handle),
+        state == OUTBOX_WAITING ? &outbox_waiting : &outbox_failed, NO_VALUES, count);
 }
 
 const struct outbox_store_ops sqlite_outbox_ops = {

@@ -6,6 +6,7 @@
 #define STAMPEDE_STORE_SQLITE_PARTS_H
 
 #include "contract/payment.h"
+#include "store/sqlite/query.h"
 #include "store/sqlite/stock.h"
 
 #include <sqlite3.h>

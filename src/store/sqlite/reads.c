@@ -39,8 +39,9 @@ static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2, "sa
 static_assert(SETTLE_RETURN == 1 && ORDER_CLOSED == 3 && REASON_EXPIRED == 1 && REASON_CANCELLED == 2,
     "these, too");
 
-static void order_from_row(sqlite3_stmt *row, struct order *order)
+static enum status order_from_row(sqlite3_stmt *row, void *out)
 {
+    struct order *order = out;
     *order = (struct order){
         .ticket = column_u64(row, 0),
         .user = column_u64(row, 1),
@@ -56,20 +57,12 @@ static void order_from_row(sqlite3_stmt *row, struct order *order)
         .version = column_u64(row, 11),
         .ending = (uint8_t)sqlite3_column_int(row, 12),
     };
+    return STATUS_OK;
 }
 
 enum status sqlite_order_by_ticket(struct order_store *handle, ticket_number ticket, struct order *order)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &order_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, ticket);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        order_from_row(get, order);
-    (void)sqlite3_reset(get);
-    return status;
+    return sqlite_one(sqlite_of(handle), &order_get, VALUES(U64(ticket)), order_from_row, order);
 }
 
 static bool order_is_asked(const struct order_filter *filter, const struct order *order)
@@ -106,7 +99,7 @@ enum status sqlite_orders_list(struct order_store *handle, const struct order_fi
     for (uint32_t looked = 0;
          looked < ORDERS_LOOK_MAX && *count < max && (status = sqlite_next(list)) == STATUS_OK;
          looked++) {
-        order_from_row(list, &order);
+        (void)order_from_row(list, &order);
         if (order_is_asked(filter, &order) && sqlite3_column_int(list, ORDER_COLUMN_COUNT) != 0)
             orders[(*count)++] = order;
     }
@@ -116,62 +109,54 @@ enum status sqlite_orders_list(struct order_store *handle, const struct order_fi
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+static enum status event_from_row(sqlite3_stmt *row, void *out)
+{
+    struct stock_event *event = out;
+    *event = (struct stock_event){
+        .id = column_u64(row, 0),
+        .settle = {
+            .ticket = column_u64(row, 1),
+            .step = (uint8_t)sqlite3_column_int(row, 2),
+            .to = (channel_index)sqlite3_column_int(row, 3),
+            .let_go = sqlite3_column_int(row, 4) != 0,
+        },
+    };
+    return STATUS_OK;
+}
+
 enum status sqlite_stock_events(
     struct order_store *handle, struct stock_event *events, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &events_open, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        events[(*count)++] = (struct stock_event){
-            .id = column_u64(list, 0),
-            .settle = {
-                .ticket = column_u64(list, 1),
-                .step = (uint8_t)sqlite3_column_int(list, 2),
-                .to = (channel_index)sqlite3_column_int(list, 3),
-                .let_go = sqlite3_column_int(list, 4) != 0,
-            },
-        };
-    (void)sqlite3_reset(list);
-    if (status == STATUS_NOT_FOUND)
-        status = STATUS_OK;
+    struct sqlite_store *store = sqlite_of(handle);
+    enum status status =
+        sqlite_rows(store, &events_open, VALUES(U64(max)), event_from_row, PAGE(events, max, count));
     for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
         struct command_settle *settle = &events[i].settle;
         if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)
-            status = sqlite_waitlist_named(sqlite_of(handle), settle);
+            status = sqlite_waitlist_named(store, settle);
     }
     return status;
 }
 
+static enum status totals_from_row(sqlite3_stmt *row, void *out)
+{
+    uint64_t *totals = out;
+    totals[0] = column_u64(row, 0);
+    totals[1] = column_u64(row, 1);
+    return STATUS_OK;
+}
+
 enum status sqlite_order_totals(struct order_store *handle, item_id item, uint64_t *orders, uint64_t *units)
 {
-    sqlite3_stmt *sum;
-    enum status status = sqlite_prepare(sqlite_of(handle), &order_totals, &sum);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(sum, 1, item);
-    status = sqlite_next(sum);
-    if (status == STATUS_OK) {
-        *orders = column_u64(sum, 0);
-        *units = column_u64(sum, 1);
-    }
-    (void)sqlite3_reset(sum);
+    uint64_t totals[2] = { *orders, *units };
+    const enum status status =
+        sqlite_one(sqlite_of(handle), &order_totals, VALUES(U64(item)), totals_from_row, totals);
+    *orders = totals[0];
+    *units = totals[1];
     return status;
 }
 
 enum status sqlite_live_units(struct order_store *handle, item_id item, uint64_t *units)
 {
-    sqlite3_stmt *sum;
-    enum status status = sqlite_prepare(sqlite_of(handle), &live_units, &sum);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(sum, 1, item);
-    status = sqlite_next(sum);
-    if (status == STATUS_OK)
-        *units = column_u64(sum, 0);
-    (void)sqlite3_reset(sum);
-    return status;
+    return sqlite_number(sqlite_of(handle), &live_units, VALUES(U64(item)), units);
 }

@@ -145,9 +145,5 @@ enum status sqlite_repair(struct order_store *handle, const struct finding *find
         repair.sql = &counter_drop; /* a counter that counts nothing was nobody's */
         status = repair_run(store, &repair);
     }
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+    return sqlite_end(store, status);
 }

@@ -40,114 +40,91 @@ static enum status sqlite_counts_add(
     struct order_store *handle, sale_id sale, const struct sale_count *counts, uint32_t count)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    sqlite3_stmt *add;
-    enum status status = sqlite_prepare(store, &count_add, &add);
-    if (status == STATUS_OK)
-        status = sqlite_begin(store);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        bind_u64(add, 1, sale);
-        bind_text(add, 2, counts[i].layer);
-        bind_u64(add, 3, counts[i].count);
-        status = sqlite_run(add);
-    }
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+    enum status status = sqlite_begin(store);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = sqlite_do(
+            store, &count_add, VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
+    return sqlite_end(store, status);
+}
+
+static enum status count_take(sqlite3_stmt *row, void *out)
+{
+    struct sale_count *count = out;
+    column_text(row, 0, count->layer, sizeof count->layer);
+    count->count = column_u64(row, 1);
+    return STATUS_OK;
 }
 
 static enum status sqlite_counts(struct order_store *handle, sale_id sale,
     struct sale_count *counts, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &count_list, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, sale);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK) {
-        struct sale_count *row = &counts[(*count)++];
-        column_text(list, 0, row->layer, sizeof row->layer);
-        row->count = column_u64(list, 1);
-    }
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), &count_list, VALUES(U64(sale), U64(max)), count_take,
+        PAGE(counts, max, count));
 }
 
-static enum status number_read(struct sqlite_store *store, const struct sqlite_sql *sql,
-    sale_id sale, uint64_t offset, uint64_t *number)
+struct state_row {
+    uint32_t state, reason;
+    uint64_t orders, units;
+};
+
+static enum status state_take(sqlite3_stmt *row, void *out)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(store, sql, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, sale);
-    if (sql == &paid_at)
-        bind_u64(get, 2, offset);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        *number = column_u64(get, 0);
-    (void)sqlite3_reset(get);
-    return status;
+    struct state_row *state = out;
+    *state = (struct state_row){ column_u32(row, 0), column_u32(row, 1), column_u64(row, 2),
+        column_u64(row, 3) };
+    return STATUS_OK;
 }
 
 static enum status states_read(struct sqlite_store *store, sale_id sale, struct sale_figures *figures)
 {
-    sqlite3_stmt *list;
-    enum status status = sqlite_prepare(store, &states, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, sale);
-    while ((status = sqlite_next(list)) == STATUS_OK) {
-        const uint32_t state = column_u32(list, 0), reason = column_u32(list, 1);
-        if (state >= ORDER_STATES || reason >= ORDER_REASONS)
+    struct state_row rows[ORDER_STATES * ORDER_REASONS];
+    uint32_t count;
+    const enum status status = sqlite_rows(store, &states, VALUES(U64(sale)), state_take,
+        PAGE(rows, ORDER_STATES * ORDER_REASONS, &count));
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        if (rows[i].state >= ORDER_STATES || rows[i].reason >= ORDER_REASONS)
             continue;
-        figures->orders[state] += column_u64(list, 2);
-        figures->units[state] += column_u64(list, 3);
-        if (state == ORDER_CLOSED)
-            figures->closed[reason] += column_u64(list, 2);
+        figures->orders[rows[i].state] += rows[i].orders;
+        figures->units[rows[i].state] += rows[i].units;
+        if (rows[i].state == ORDER_CLOSED)
+            figures->closed[rows[i].reason] += rows[i].orders;
     }
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return status;
+}
+
+static enum status money_take(sqlite3_stmt *row, void *out)
+{
+    struct sale_money *sums = out;
+    column_text(row, 0, sums->currency, sizeof sums->currency);
+    sums->paid = column_sum(row, 1);
+    sums->refunded = column_sum(row, 3);
+    return STATUS_OK;
 }
 
 static enum status money_read(struct sqlite_store *store, sale_id sale, struct sale_figures *figures)
 {
-    sqlite3_stmt *list;
-    enum status status = sqlite_prepare(store, &money, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, sale);
-    bind_u64(list, 2, CURRENCIES_MAX);
-    while (figures->currencies < CURRENCIES_MAX && (status = sqlite_next(list)) == STATUS_OK) {
-        struct sale_money *row = &figures->money[figures->currencies++];
-        column_text(list, 0, row->currency, sizeof row->currency);
-        row->paid = column_sum(list, 1);
-        row->refunded = column_sum(list, 3);
-    }
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(store, &money, VALUES(U64(sale), U64(CURRENCIES_MAX)), money_take,
+        PAGE(figures->money, CURRENCIES_MAX, &figures->currencies));
 }
 
 static enum status sqlite_figures(struct order_store *handle, sale_id sale, struct sale_figures *figures)
 {
     struct sqlite_store *store = sqlite_of(handle);
     *figures = (struct sale_figures){ 0 };
-    enum status status = number_read(store, &winners, sale, 0, &figures->winners);
+    enum status status = sqlite_number(store, &winners, VALUES(U64(sale)), &figures->winners);
     if (status == STATUS_OK)
         status = states_read(store, sale, figures);
     if (status == STATUS_OK)
         status = money_read(store, sale, figures);
     if (status == STATUS_OK)
-        status = number_read(store, &paid_count, sale, 0, &figures->payments);
+        status = sqlite_number(store, &paid_count, VALUES(U64(sale)), &figures->payments);
     if (status != STATUS_OK || figures->payments == 0)
         return status;
     const uint64_t last = figures->payments - 1;
-    status = number_read(store, &paid_at, sale, last / 2, &figures->median_ms);
+    status = sqlite_number(store, &paid_at, VALUES(U64(sale), U64(last / 2)), &figures->median_ms);
     if (status == STATUS_OK)
-        status = number_read(store, &paid_at, sale, last * 95 / 100, &figures->p95_ms);
+        status =
+            sqlite_number(store, &paid_at, VALUES(U64(sale), U64(last * 95 / 100)), &figures->p95_ms);
     return status;
 }
 

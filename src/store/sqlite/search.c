@@ -41,26 +41,13 @@ enum status sqlite_payment_search(
     enum status status = sqlite_begin(store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
         status = search_put_one(store, &list[i], now_ms);
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+    return sqlite_end(store, status);
 }
 
 enum status sqlite_payment_search_next(
     struct order_store *handle, uint64_t id, const char *provider, uint64_t now_ms)
 {
-    sqlite3_stmt *next;
-    enum status status = sqlite_prepare(sqlite_of(handle), &search_next, &next);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(next, 1, id);
-    bind_text(next, 2, provider);
-    bind_u64(next, 3, now_ms);
-    status = sqlite_run(next);
-    (void)sqlite3_clear_bindings(next);
-    return status;
+    return sqlite_do(sqlite_of(handle), &search_next, VALUES(U64(id), TEXT(provider), U64(now_ms)));
 }
 
 enum status sqlite_payment_search_end(
@@ -69,18 +56,13 @@ enum status sqlite_payment_search_end(
     struct sqlite_store *store = sqlite_of(handle);
     struct sqlite_change change;
     struct payment payment;
-    sqlite3_stmt *end;
     enum status status = sqlite_change_begin(&change, store);
     if (status == STATUS_OK)
         status = sqlite_payment_get(handle, id, &payment);
     if (status == STATUS_OK)
         status = sqlite_order_by_ticket(handle, payment.ticket, after);
     if (status == STATUS_OK)
-        status = sqlite_prepare(store, &search_end, &end);
-    if (status == STATUS_OK) {
-        bind_u64(end, 1, id);
-        status = sqlite_run(end);
-    }
+        status = sqlite_do(store, &search_end, VALUES(U64(id)));
     if (status == STATUS_OK)
         status = sqlite_order_close_waiting(&change.batch, after, now_ms);
     return sqlite_change_end(&change, status, true);

@@ -18,21 +18,9 @@ static const struct sqlite_sql refunds_without = { SQL_STATEMENT_NO_REFUND,
     " AND r.stated_ms = 0 AND r.done_ms BETWEEN ?3 AND ?4 ORDER BY r.id LIMIT ?5" };
 static_assert(PAYMENT_CAPTURED == 4 && REFUND_DONE == 2, "said in numbers above");
 
-static enum status number_pair(
-    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t id, uint64_t now_ms)
-{
-    sqlite3_stmt *update;
-    const enum status status = sqlite_prepare(store, sql, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, id);
-    bind_u64(update, 2, now_ms);
-    return sqlite_run(update);
-}
-
 enum status sqlite_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms)
 {
-    return number_pair(sqlite_of(handle), &ask, id, now_ms);
+    return sqlite_do(sqlite_of(handle), &ask, VALUES(U64(id), U64(now_ms)));
 }
 
 enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
@@ -41,40 +29,28 @@ enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
     struct sqlite_store *store = sqlite_of(handle);
     enum status status = sqlite_begin(store);
     for (uint32_t i = 0; i < payment_count && status == STATUS_OK; i++)
-        status = number_pair(store, &payment_mark, payments[i], now_ms);
+        status = sqlite_do(store, &payment_mark, VALUES(U64(payments[i]), U64(now_ms)));
     for (uint32_t i = 0; i < refund_count && status == STATUS_OK; i++)
-        status = number_pair(store, &refund_mark, refunds[i], now_ms);
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+        status = sqlite_do(store, &refund_mark, VALUES(U64(refunds[i]), U64(now_ms)));
+    return sqlite_end(store, status);
+}
+
+static enum status missing_from_row(sqlite3_stmt *list, void *out)
+{
+    struct statement_missing *row = out;
+    *row = (struct statement_missing){ .id = column_u64(list, 0),
+        .ticket = column_u64(list, 1),
+        .amount = column_u64(list, 3),
+        .time_ms = column_u64(list, 5) };
+    column_text(list, 2, row->reference, sizeof row->reference);
+    column_text(list, 4, row->currency, sizeof row->currency);
+    return STATUS_OK;
 }
 
 enum status sqlite_unstated(struct order_store *handle, const struct unstated_query *query,
     struct statement_missing *rows, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(
-        sqlite_of(handle), query->refunds ? &refunds_without : &payments_without, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, query->after);
-    bind_text(list, 2, query->provider);
-    bind_u64(list, 3, query->from_ms);
-    bind_u64(list, 4, query->to_ms);
-    bind_u64(list, 5, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK) {
-        struct statement_missing *row = &rows[(*count)++];
-        *row = (struct statement_missing){ .id = column_u64(list, 0),
-            .ticket = column_u64(list, 1),
-            .amount = column_u64(list, 3),
-            .time_ms = column_u64(list, 5) };
-        column_text(list, 2, row->reference, sizeof row->reference);
-        column_text(list, 4, row->currency, sizeof row->currency);
-    }
-    (void)sqlite3_reset(list);
-    (void)sqlite3_clear_bindings(list); /* texts belong to the caller */
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), query->refunds ? &refunds_without : &payments_without,
+        VALUES(U64(query->after), TEXT(query->provider), U64(query->from_ms), U64(query->to_ms), U64(max)),
+        missing_from_row, PAGE(rows, max, count));
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/sqlite/query.c: a statement from its values to its rows, and reset again. */
+#include "store/sqlite/parts.h"
+
+static enum status start(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, sqlite3_stmt **statement)
+{
+    const enum status status = sqlite_prepare(store, sql, statement);
+    for (size_t i = 0; i < values.count && status == STATUS_OK; i++) {
+        const struct sqlite_value *value = &values.list[i];
+        const int at = (int)i + 1;
+        if (value->kind == SQLITE_VALUE_TEXT)
+            bind_text(*statement, at, value->data);
+        else if (value->kind == SQLITE_VALUE_NUMBER)
+            bind_u64(*statement, at, value->number);
+        else
+            invariant(sqlite3_bind_blob(*statement, at, value->data, (int)value->number, SQLITE_STATIC)
+                == SQLITE_OK);
+    }
+    return status;
+}
+
+/* Texts belong to the caller. */
+static void finish(sqlite3_stmt *statement)
+{
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+}
+
+enum status sqlite_do(struct sqlite_store *store, const struct sqlite_sql *sql, struct sqlite_values values)
+{
+    sqlite3_stmt *statement;
+    enum status status = start(store, sql, values, &statement);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_run(statement);
+    (void)sqlite3_clear_bindings(statement);
+    return status;
+}
+
+enum status sqlite_do_one(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, enum status none)
+{
+    const enum status status = sqlite_do(store, sql, values);
+    return status == STATUS_OK && sqlite_changed_rows(store) != 1 ? none : status;
+}
+
+enum status sqlite_one(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, sqlite_take take, void *out)
+{
+    sqlite3_stmt *row;
+    enum status status = start(store, sql, values, &row);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_next(row);
+    if (status == STATUS_OK)
+        status = take(row, out);
+    finish(row);
+    return status;
+}
+
+static enum status number_take(sqlite3_stmt *row, void *out)
+{
+    *(uint64_t *)out = column_u64(row, 0);
+    return STATUS_OK;
+}
+
+enum status sqlite_number(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, uint64_t *number)
+{
+    return sqlite_one(store, sql, values, number_take, number);
+}
+
+static enum status found_take(sqlite3_stmt *row, void *out)
+{
+    (void)row;
+    *(bool *)out = true;
+    return STATUS_OK;
+}
+
+enum status sqlite_found(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, bool *found)
+{
+    *found = false;
+    const enum status status = sqlite_one(store, sql, values, found_take, found);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_rows(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, sqlite_take take, struct sqlite_page page)
+{
+    sqlite3_stmt *row;
+    *page.count = 0;
+    enum status status = start(store, sql, values, &row);
+    if (status != STATUS_OK)
+        return status;
+    while (*page.count < page.max && (status = sqlite_next(row)) == STATUS_OK) {
+        status = take(row, (char *)page.rows + *page.count * page.row_bytes);
+        if (status != STATUS_OK)
+            break;
+        *page.count += 1;
+    }
+    finish(row);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_end(struct sqlite_store *store, enum status status)
+{
+    if (status == STATUS_OK)
+        status = sqlite_commit(store);
+    if (status != STATUS_OK)
+        sqlite_rollback(store);
+    return status;
+}
