@@ -283,6 +283,29 @@ tsan-programs:
 sim-programs:
 	@$(MAKE) BUILD=sim sims
 
+# What a developer runs before each commit: under two minutes when most of it is built. The slow units are
+# those that draw pictures and fill rooms.
+CHECK_SLOW := %/picture_solvers_test.c %/rooms_test.c %/line_test.c %/room_test.c %/altcha_test.c %/picture_test.c
+CHECK_E2E := purchase/purchase orders/order_requests payments/payment_requests rooms/waiting_room admin/admin_api \
+    push/push_text api/problems server/serve
+define CHECK_LIST
+parallel 120 tidy tools/tidy
+parallel 120 format $(MAKE) check-format
+parallel 120 shellcheck shellcheck $(SHELL_SCRIPTS)
+parallel 300 simulation/model $(SIMULATE) --seeds 300
+$(call each_program,debug,$(filter-out $(CHECK_SLOW),$(UNIT_SOURCES) $(SEAM_SOURCES)),120)
+$(if $(WEB_TESTS),parallel 120 tests/unit/web node --test $(WEB_TESTS))
+$(foreach name,$(CHECK_E2E),waiting 120 tests/e2e/$(name)_test python3 tests/e2e/$(name)_test.py$(newline))
+endef
+
+.PHONY: check
+check: export E2E_SERVER = $(abspath $(BUILD_ROOT)/debug/stampede)
+check: ## before each commit: form, units, seams, some sales in the simulator, some end to end (debug build)
+	@tools/setup build test
+	+@$(SUBMAKE) BUILD=debug programs server
+	+@$(SUBMAKE) BUILD=sim sims
+	@$(call run_tests,$(CHECK_LIST))
+
 unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base …' builds only these of src
 	@tools/setup build test
 	+@$(SUBMAKE) $(or $(call built,$(BUILD),$(PICKED)),FORCE)

@@ -2,6 +2,8 @@
 /* Tests of api/job_reply.h: an answer is a status, header lines and a body, and the last one counts. */
 #include "api/job_reply.h"
 
+#include "api/refusals.h"
+
 #include "base/clock.h"
 #include "tests/unit/base/unit.h"
 
@@ -100,7 +102,8 @@ static void a_conflict_says_which(void **state)
 {
     (void)state;
     job_reply_refused(&job, &(struct outcome){ .answer = ANSWER_CONFLICT, .detail = CONFLICT_ENDED });
-    assert_true(job.status == 409 && has(job_response_body(&job), "the sale is over"));
+    assert_true(
+        job.status == 409 && has(job_response_body(&job), refusal_conflict_text(CONFLICT_ENDED)));
     job_reply_refused(&job, &(struct outcome){ .answer = ANSWER_UNKNOWN_SALE });
     assert_int_equal(job.status, 404);
     job_reply_refused(&job, &(struct outcome){ .answer = ANSWER_FOUND }); /* never asked for as a refusal */
