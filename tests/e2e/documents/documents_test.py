@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documents say is what the code and the program say: settings, metrics, numbers, paths, versions, both README files."""
 import glob
+import json
 import os
 import re
 import subprocess
@@ -182,6 +183,24 @@ def the_libraries_of_the_build_are_those_of_the_documents():
              "libsystemd": "systemd", "zlib": "zlib", "libbrotlienc": "brotli"}
     text = re.search(r"shared libraries of Debian 12 \(([^)]*)\)", read("docs/operations.md").replace("\n", " ")).group(1)
     equal(sorted(text.split(", ")), sorted([names[library] for library in libraries] + ["wslay"]))
+
+
+@rule
+def the_page_of_the_api_has_every_route_of_the_api_document_and_no_other():
+    """Rows may shorten: `POST /sales/{sale}/open`, `/pause`."""
+    text, routes = read("docs/http-api.md"), json.loads(read("docs/openapi.json"))["paths"]
+    others = "".join(read(f"docs/{page}.md") for page in ("human-check", "waiting-room", "payments"))
+    real = {(method.upper(), path) for path, methods in routes.items() for method in methods if method != "parameters"}
+    public, admin = text.split("## Admin", 1)
+    for part, prefix in ((public, ""), (admin, "/admin/v1")):
+        for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[\w/{}.-]*)", part):
+            path = path if path.startswith(("/admin/v1", "/v1")) else prefix + path
+            true((method, path) in real or path == "/sandbox/pay.html", f"docs/http-api.md: there is no {method} {path}")
+    for path in routes:
+        short = path.removeprefix("/admin/v1")
+        parent, _, last = short.rpartition("/")
+        shown = f"{short}`" in text or f"{short}?" in text or f"{short} " in text or (f"/{last}`" in text and parent in text)
+        true(shown or short in others or path.startswith("/sandbox/"), f"docs/http-api.md does not have {path}")
 
 
 # ---- paths and links ---------------------------------------------------------------------------------
