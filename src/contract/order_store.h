@@ -37,6 +37,7 @@ struct order {
     uint64_t created_ms, pay_by_ms;
     uint64_t version; /* grows with every change */
     uint8_t ending;   /* enum order_reason: it is closed with that as soon as its payments are */
+    bool extended;    /* its time to pay was made longer, which happens once */
 };
 
 /* Which orders; a member that is 0 asks for nothing. */

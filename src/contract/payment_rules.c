@@ -36,6 +36,12 @@ enum start_answer payment_start_decide(const struct payment_start *start, const 
     return count >= PAYMENTS_PER_ORDER ? START_TOO_MANY : START_DONE;
 }
 
+bool payment_start_extends(const struct payment_start *start, const struct order *order, uint64_t *pay_by_ms)
+{
+    *pay_by_ms = start->now_ms + start->extend_ms;
+    return *pay_by_ms > order->pay_by_ms && (!order->extended || planted(HOLD_WITHOUT_END));
+}
+
 static void names_set(
     struct payment *payment, const char *provider, const char *reference, const char *currency)
 {

@@ -26,6 +26,9 @@ bool payment_is_payable(const struct payment *payment); /* live, and the user ma
  * one that is there. START_DONE: payment_start_make. */
 enum start_answer payment_start_decide(const struct payment_start *start, const struct order *order,
     const struct payment *tried, uint32_t count, bool details_missing, const struct payment **same);
+/* Whether the start makes the order's time to pay longer, and until when. */
+bool payment_start_extends(
+    const struct payment_start *start, const struct order *order, uint64_t *pay_by_ms);
 /* The row of a payment that starts, without its id; `order` has its time to pay already. */
 void payment_start_make(const struct payment_start *start, const struct order *order,
     const char *currency, struct payment *payment);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/waitlist_rules.h"
 
 GAUGE(waitlist_waiting, "stampede_waitlist_waiting", "Users on a waitlist.");
 
@@ -84,11 +85,8 @@ static enum status line_serve(struct waitlist *waitlist, item_id item, uint64_t 
         store->ops->waitlist->next(store, item, units, waitlist->places, WAITLIST_OFFERS_MAX, &count);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct waitlist_place *place = &waitlist->places[i];
-        if (place->quantity > units)
-            continue;
-        if (!offer_ask(waitlist, place, now_ms))
+        if (waitlist_take(&units, place->quantity) && !offer_ask(waitlist, place, now_ms))
             break;
-        units -= place->quantity;
     }
     return status;
 }

@@ -29,7 +29,6 @@ static void model_close(struct order_store *store)
     free(model->payments);
     free(model->refunds);
     free(model->details);
-    free(model->extended);
     free(model->dead);
     free(model->audit);
     free(model->places);

@@ -3,6 +3,7 @@
  * refusal puts them back in reverse. Arrays and maps get their room before a batch begins, so
  * nothing moves while pointers are noted. The rules are those of docs/store.md. */
 #include "base/planted.h"
+#include "contract/waitlist_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
 #include <stdarg.h>
@@ -149,7 +150,7 @@ void model_store_event(struct model_store *model, const struct order *order, enu
         .event = { .id = model->at.events,
             .settle = { .ticket = order->ticket, .step = (uint8_t)step, .to = destination } }
     };
-    if (step == SETTLE_RETURN && destination == WAITLIST_CHANNEL)
+    if (waitlist_gets(step, destination))
         model_waitlist_pick(model, &event->event, order);
 }
 

@@ -38,8 +38,7 @@ struct model_letter {
     struct queue_record record;
 };
 struct model_totals {
-    uint32_t products, sales, items, orders, events, payments, refunds, details, extended, dead,
-        audit, places;
+    uint32_t products, sales, items, orders, events, payments, refunds, details, dead, audit, places;
     uint32_t events_open; /* the first one that may be open */
     lsn_t position;
 };
@@ -60,7 +59,6 @@ struct model_store {
     struct payment *payments; /* by id − 1 */
     struct refund *refunds;   /* by id − 1 */
     struct model_details *details;
-    ticket_number *extended; /* orders whose time to pay was made longer */
     struct model_letter *dead;
     struct audit_entry *audit;
     struct model_place *places;

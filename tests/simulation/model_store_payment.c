@@ -61,7 +61,6 @@ static struct model_store *begin(struct order_store *store)
     model_store_undo_forget(model);
     MODEL_ROOM(model, payments, 1);
     MODEL_ROOM(model, refunds, 1);
-    MODEL_ROOM(model, extended, 1);
     MODEL_ROOM(model, events, 1);
     map_reserve(&model->counters, 2);
     map_reserve(&model->slots, 2);
@@ -71,20 +70,12 @@ static struct model_store *begin(struct order_store *store)
 
 /* ---- start ---- */
 
-static bool was_extended(const struct model_store *model, ticket_number ticket)
+static void extend(struct model_store *model, const struct payment_start *start, struct order *order)
 {
-    for (uint32_t i = 0; i < model->at.extended; i++)
-        if (model->extended[i] == ticket)
-            return true;
-    return false;
-}
-
-static void extend(struct model_store *model, struct order *order, uint64_t until_ms)
-{
-    if (until_ms <= order->pay_by_ms
-        || (was_extended(model, order->ticket) && !planted(HOLD_WITHOUT_END)))
+    uint64_t until_ms;
+    if (!payment_start_extends(start, order, &until_ms))
         return;
-    model->extended[model->at.extended++] = order->ticket;
+    order->extended = true;
     order->pay_by_ms = until_ms;
     order->version++;
     for (uint32_t i = 0; i < model->at.payments; i++)
@@ -118,7 +109,7 @@ static uint8_t start_try(struct model_store *model, const struct payment_start *
         return answer;
     if (model_payment_find(model, start->reference) != NULL)
         return START_ANSWERS; /* no answer: the caller's fault */
-    extend(model, order, start->now_ms + start->extend_ms);
+    extend(model, start, order);
     *after = *order;
     payment_start_make(start, order, currency_of(model, order), payment);
     payment->id = model->at.payments + 1;

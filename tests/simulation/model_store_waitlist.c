@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The waitlist of the model store: one array, searched from the front. */
+#include "contract/waitlist_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
 static bool waits(const struct model_place *row, item_id item)
@@ -21,22 +22,11 @@ static void settled_here(struct model_store *model)
 
 static uint8_t state_shown(struct order_store *store, const struct waitlist_place *place)
 {
-    struct order order;
-    if (place->state != PLACE_OFFERED
-        || store->ops->order_by_ticket(store, place->ticket, &order) != STATUS_OK)
-        return place->state;
-    switch ((enum order_state)order.state) {
-    case ORDER_PAID:
-    case ORDER_REFUNDED:
-        return PLACE_BOUGHT;
-    case ORDER_CLOSED:
-        return order.reason == REASON_CANCELLED ? PLACE_LEFT : PLACE_EXPIRED;
-    case ORDER_NONE:
-    case ORDER_PENDING:
-    case ORDER_STATES:
-        break;
-    }
-    return PLACE_OFFERED;
+    struct order order = { .state = ORDER_NONE };
+    if (place->state == PLACE_OFFERED)
+        (void)store->ops->order_by_ticket(store, place->ticket, &order); /* perhaps not written yet */
+    return (uint8_t)waitlist_place_state((enum place_state)place->state,
+        (enum order_state)order.state, (enum order_reason)order.reason);
 }
 
 static enum status model_place(
@@ -70,16 +60,14 @@ static enum status model_join(
     struct order_store *store, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
 {
     struct model_store *model = model_of(store);
-    struct waitlist_place old;
-    *answer = JOIN_THERE;
-    if (model_place(store, place->item, place->user, &old) == STATUS_OK && old.state == PLACE_WAITING) {
+    struct waitlist_place old = { .state = PLACE_NONE };
+    (void)model_place(store, place->item, place->user, &old); /* perhaps the first one */
+    *answer = (uint8_t)waitlist_join_decide(
+        (enum place_state)old.state, line_count(model, place->item), line_max);
+    if (*answer == JOIN_THERE)
         *place = old;
+    if (*answer != JOIN_DONE)
         return STATUS_OK;
-    }
-    *answer = JOIN_FULL;
-    if (line_count(model, place->item) >= line_max)
-        return STATUS_OK;
-    *answer = JOIN_DONE;
     settled_here(model);
     MODEL_ROOM(model, places, 1);
     place->id = model->at.places + 1;
@@ -177,9 +165,9 @@ void model_waitlist_pick(struct model_store *model, struct stock_event *event, c
     uint32_t left = order->quantity;
     for (uint32_t i = 0; i < model->at.places && settle->waiter_count < WAITERS_PER_RETURN; i++) {
         struct model_place *row = &model->places[i];
-        if (!waits(row, order->item) || row->named != 0 || row->passed || row->place.quantity > left)
+        if (!waits(row, order->item) || row->named != 0 || row->passed
+            || !waitlist_take(&left, row->place.quantity))
             continue;
-        left -= row->place.quantity;
         note(model, row)->named = order->ticket;
         settle->waiters[settle->waiter_count++] =
             (struct waiter){ row->place.user, waitlist_key(row->place.id), row->place.quantity };
@@ -205,10 +193,10 @@ void model_waitlist_settled(struct model_store *model, const struct queue_record
     const struct command_settle *settle = &record->command.settle;
     for (uint32_t i = 0; i < settle->waiter_count; i++) {
         const struct waiter *waiter = &settle->waiters[i];
-        const ticket_number ticket = outcome_waiter_ticket(&record->outcome, i);
-        const uint64_t id = waitlist_place_of(waiter->key);
-        if (ticket != 0)
-            model_waitlist_offer(model, waiter->key, waiter->user, ticket);
+        const struct waiter_verdict verdict = waitlist_waiter_verdict(record, i);
+        const uint64_t id = verdict.place;
+        if (verdict.ticket != 0)
+            model_waitlist_offer(model, waiter->key, waiter->user, verdict.ticket);
         else if (id != 0 && id <= model->at.places && model->places[id - 1].place.state == PLACE_WAITING)
             note(model, &model->places[id - 1])->passed = true;
     }

@@ -113,7 +113,7 @@ enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move
             status = sqlite_order_end(batch, row, order, to, reason, step);
     }
     if (status == STATUS_OK && !(planted(CLOSE_WITHOUT_RETURN) && step == SETTLE_RETURN))
-        status = sqlite_event_put(batch, move->ticket, step, order_move_destination(move, order));
+        status = sqlite_event_put(batch, order, step, order_move_destination(move, order));
     if (planted(RETURN_WITHOUT_CLOSE) && step != SETTLE_SOLD)
         return status;
     order->state = (uint8_t)to;

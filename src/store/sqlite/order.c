@@ -18,7 +18,7 @@
  * has told. */
 #include "base/planted.h"
 #include "contract/order_state.h"
-#include "contract/waitlist.h"
+#include "contract/waitlist_rules.h"
 #include "store/sqlite/parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
@@ -165,22 +165,22 @@ static enum insert_result order_put(struct sqlite_batch *batch, const struct sql
     return INSERT_FAILED;
 }
 
-enum status sqlite_event_put(struct sqlite_batch *batch, ticket_number ticket,
+enum status sqlite_event_put(struct sqlite_batch *batch, const struct order *order,
     enum settle_step step, channel_index destination)
 {
     sqlite3_stmt *insert;
     enum status status = sqlite_prepare(batch->store, &event_insert, &insert);
     if (status != STATUS_OK)
         return status;
-    bind_u64(insert, 1, ticket);
+    bind_u64(insert, 1, order->ticket);
     bind_u64(insert, 2, step);
     bind_u64(insert, 3, destination);
     status = sqlite_run(insert);
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
     const bool fresh = sqlite_changed_rows(batch->store) == 1;
-    if (fresh && step == SETTLE_RETURN && destination == WAITLIST_CHANNEL)
-        status = sqlite_waitlist_pick(batch, ticket);
+    if (fresh && waitlist_gets(step, destination))
+        status = sqlite_waitlist_pick(batch, order);
     return status;
 }
 
@@ -204,7 +204,10 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     if (reject) {
         if (planted(REJECT_KEEPS_STOCK))
             return STATUS_OK;
-        return sqlite_event_put(batch, ticket->ticket, SETTLE_RETURN, ticket->channel);
+        const struct order order = {
+            .ticket = ticket->ticket, .item = ticket->item, .quantity = ticket->quantity
+        };
+        return sqlite_event_put(batch, &order, SETTLE_RETURN, ticket->channel);
     }
     status = sqlite_stock_take(batch, row, ticket->quantity);
     if (status == STATUS_OK)

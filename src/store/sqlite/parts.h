@@ -131,7 +131,6 @@ enum sqlite_statement {
     SQL_PLACE_PASS,
     SQL_PLACES_AGAIN,
     SQL_PLACES_FREE,
-    SQL_PLACES_PICK,
     SQL_PLACE_NAME,
     SQL_PLACES_NAMED,
     SQL_PLACES_UNNAME,
@@ -328,8 +327,9 @@ MUST_CHECK enum status sqlite_order_settle(
 MUST_CHECK enum status sqlite_order_end(struct sqlite_batch *, struct stock_row *,
     const struct order *, enum order_state to, enum order_reason, enum settle_step);
 MUST_CHECK enum status sqlite_order_paid(struct sqlite_batch *, ticket_number);
+/* `order`: its ticket, item and quantity. */
 MUST_CHECK enum status sqlite_event_put(
-    struct sqlite_batch *, ticket_number, enum settle_step, channel_index destination);
+    struct sqlite_batch *, const struct order *, enum settle_step, channel_index destination);
 
 /* move.c: the life of an order as the order side decides it. */
 enum status sqlite_orders_move(struct order_store *, const struct order_move *, uint32_t count,
@@ -425,7 +425,7 @@ MUST_CHECK enum status sqlite_outbox_put(struct sqlite_store *, ticket_number, e
 extern const char sqlite_waitlist_tables[];
 extern const struct waitlist_store_ops sqlite_waitlist_ops;
 /* Names those of the line who are to be served from the return of this ticket; its order is in. */
-MUST_CHECK enum status sqlite_waitlist_pick(struct sqlite_batch *, ticket_number);
+MUST_CHECK enum status sqlite_waitlist_pick(struct sqlite_batch *, const struct order *);
 /* Fills in those who are named. */
 MUST_CHECK enum status sqlite_waitlist_named(struct sqlite_store *, struct command_settle *);
 /* A ticket was made for the place of this key, if it is one. */

@@ -83,12 +83,7 @@ static const struct sqlite_sql payments_next = { SQL_PAYMENTS_NEXT,
     " UNION ALL SELECT next_ms FROM payments WHERE " UNANSWERED " AND next_ms > ?1"
     " ORDER BY due LIMIT 1" };
 static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
-    "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1"
-    " WHERE ticket = ?1 AND extended = 0 AND pay_by_ms < ?2" };
-/* Only for the planted bug. */
-static const struct sqlite_sql order_extend_again = { SQL_ORDER_EXTEND,
-    "UPDATE orders SET pay_by_ms = ?2, version = version + 1"
-    " WHERE ticket = ?1 AND pay_by_ms < ?2" };
+    "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1 WHERE ticket = ?1" };
 static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
     "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1" };
 
@@ -302,12 +297,14 @@ static enum status start_look(struct sqlite_store *store, const struct payment_s
 static enum status start_extend(
     struct sqlite_store *store, const struct payment_start *start, struct order *order)
 {
-    const uint64_t pay_by_ms = start->now_ms + start->extend_ms;
-    const struct sqlite_sql *sql = planted(HOLD_WITHOUT_END) ? &order_extend_again : &order_extend;
-    enum status status = run_pair(store, sql, start->ticket, pay_by_ms);
-    if (status != STATUS_OK || sqlite_changed_rows(store) == 0)
+    uint64_t pay_by_ms;
+    if (!payment_start_extends(start, order, &pay_by_ms))
+        return STATUS_OK;
+    const enum status status = run_pair(store, &order_extend, start->ticket, pay_by_ms);
+    if (status != STATUS_OK)
         return status;
     order->pay_by_ms = pay_by_ms;
+    order->extended = true;
     order->version++;
     return run_pair(store, &payments_pay_by, start->ticket, pay_by_ms);
 }

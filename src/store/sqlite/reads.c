@@ -7,8 +7,8 @@
 #define ORDER_COLUMNS \
     "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms, " \
     "pay_by_ms," \
-    " orders.version, ending"
-enum { ORDER_COLUMN_COUNT = 13 };
+    " orders.version, ending, extended"
+enum { ORDER_COLUMN_COUNT = 14 };
 
 static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
     "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders"
@@ -56,6 +56,7 @@ static enum status order_from_row(sqlite3_stmt *row, void *out)
         .pay_by_ms = column_u64(row, 10),
         .version = column_u64(row, 11),
         .ending = (uint8_t)sqlite3_column_int(row, 12),
+        .extended = sqlite3_column_int(row, 13) != 0,
     };
     return STATUS_OK;
 }

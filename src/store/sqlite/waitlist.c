@@ -3,7 +3,7 @@
  * told by its order. `named`: the ticket whose return this place is to be served from, while that
  * return is under way. `passed`: the inventory refused it, see there. How many wait for an item is
  * counted along, so that nobody has to count a long line. */
-#include "contract/waitlist.h"
+#include "contract/waitlist_rules.h"
 
 #include "store/sqlite/parts.h"
 
@@ -73,12 +73,6 @@ static const struct sqlite_sql places_again = { SQL_PLACES_AGAIN,
     "UPDATE waitlist SET passed = 0 WHERE passed = 1" };
 static const struct sqlite_sql places_free = { SQL_PLACES_FREE,
     "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1" };
-/* The order of the ticket that returns says how many units of what. */
-static const struct sqlite_sql places_pick = { SQL_PLACES_PICK,
-    "SELECT waitlist.id, waitlist.quantity, orders.quantity FROM orders"
-    " JOIN waitlist ON waitlist.item = orders.item"
-    " WHERE orders.ticket = ?1 AND waitlist.quantity <= orders.quantity"
-    " AND waitlist.state = 1 AND waitlist.named = 0 AND waitlist.passed = 0 ORDER BY waitlist.id" };
 static const struct sqlite_sql place_name = { SQL_PLACE_NAME,
     "UPDATE waitlist SET named = ?2 WHERE id = ?1" };
 static const struct sqlite_sql places_named = { SQL_PLACES_NAMED,
@@ -106,18 +100,6 @@ static enum status run_with(
     return sqlite_run(statement);
 }
 
-/* What became of an offer. Not written yet: it will be, and is pending then. */
-static uint8_t place_state(uint32_t stored, uint32_t order_state, uint32_t reason)
-{
-    if (stored != PLACE_OFFERED)
-        return (uint8_t)stored;
-    if (order_state == ORDER_PAID || order_state == ORDER_REFUNDED)
-        return PLACE_BOUGHT;
-    if (order_state == ORDER_CLOSED)
-        return reason == REASON_CANCELLED ? PLACE_LEFT : PLACE_EXPIRED;
-    return PLACE_OFFERED;
-}
-
 static void place_from_row(sqlite3_stmt *row, struct waitlist_place *place)
 {
     *place = (struct waitlist_place){ .id = column_u64(row, 0),
@@ -125,7 +107,8 @@ static void place_from_row(sqlite3_stmt *row, struct waitlist_place *place)
         .user = column_u64(row, 2),
         .quantity = column_u32(row, 3),
         .joined_ms = column_u64(row, 4),
-        .state = place_state(column_u32(row, 5), column_u32(row, 7), column_u32(row, 8)),
+        .state =
+            (uint8_t)waitlist_place_state(column_u32(row, 5), column_u32(row, 7), column_u32(row, 8)),
         .ticket = column_u64(row, 6) };
 }
 
@@ -207,19 +190,15 @@ static enum status waitlist_join(
     struct waitlist_place old = { 0 };
     uint32_t waiting = 0;
     enum status status = waitlist_place(handle, place->item, place->user, &old);
-    if (status == STATUS_OK && old.state == PLACE_WAITING) {
-        *place = old;
-        *answer = JOIN_THERE;
-        return STATUS_OK;
-    }
     if (status == STATUS_OK || status == STATUS_NOT_FOUND)
         status = line_read(store, place->item, &waiting);
     if (status != STATUS_OK)
         return status;
-    *answer = JOIN_FULL;
-    if (waiting >= line_max)
+    *answer = (uint8_t)waitlist_join_decide((enum place_state)old.state, waiting, line_max);
+    if (*answer == JOIN_THERE)
+        *place = old;
+    if (*answer != JOIN_DONE)
         return STATUS_OK;
-    *answer = JOIN_DONE;
     status = place_put(store, place);
     return status == STATUS_OK ? waitlist_place(handle, place->item, place->user, place) : status;
 }
@@ -303,29 +282,25 @@ const struct waitlist_store_ops sqlite_waitlist_ops = {
 
 /* ---- parts of other transactions ---- */
 
-enum status sqlite_waitlist_pick(struct sqlite_batch *batch, ticket_number ticket)
+enum status sqlite_waitlist_pick(struct sqlite_batch *batch, const struct order *order)
 {
     uint64_t places[WAITERS_PER_RETURN];
-    uint32_t count = 0, taken = 0;
+    uint32_t count = 0, left = order->quantity;
     sqlite3_stmt *pick;
-    enum status status = sqlite_prepare(batch->store, &places_pick, &pick);
+    enum status status = sqlite_prepare(batch->store, &places_next, &pick);
     if (status != STATUS_OK)
         return status;
-    bind_u64(pick, 1, ticket);
-    while (count < WAITERS_PER_RETURN && (status = sqlite_next(pick)) == STATUS_OK) {
-        const uint32_t quantity = column_u32(pick, 1), returned = column_u32(pick, 2);
-        if (taken + quantity <= returned) {
-            taken += quantity;
+    bind_u64(pick, 1, order->item);
+    bind_u64(pick, 2, order->quantity);
+    bind_u64(pick, 3, INT64_MAX); /* all: some may stand back */
+    while (count < WAITERS_PER_RETURN && left > 0 && (status = sqlite_next(pick)) == STATUS_OK)
+        if (waitlist_take(&left, column_u32(pick, 3)))
             places[count++] = column_u64(pick, 0);
-        }
-        if (taken == returned)
-            break;
-    }
     (void)sqlite3_reset(pick);
     if (status == STATUS_NOT_FOUND)
         status = STATUS_OK;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = run_with(batch->store, &place_name, places[i], ticket);
+        status = run_with(batch->store, &place_name, places[i], order->ticket);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
@@ -367,11 +342,11 @@ enum status sqlite_waitlist_settled(struct sqlite_batch *batch, const struct que
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
         const struct waiter *waiter = &settle->waiters[i];
-        const ticket_number ticket = outcome_waiter_ticket(&record->outcome, i);
-        if (ticket != 0)
-            status = sqlite_waitlist_offer(batch, waiter->key, waiter->user, ticket);
-        else if (waitlist_place_of(waiter->key) != 0)
-            status = run_with(batch->store, &place_pass, waitlist_place_of(waiter->key), 0);
+        const struct waiter_verdict verdict = waitlist_waiter_verdict(record, i);
+        if (verdict.ticket != 0)
+            status = sqlite_waitlist_offer(batch, waiter->key, waiter->user, verdict.ticket);
+        else if (verdict.place != 0)
+            status = run_with(batch->store, &place_pass, verdict.place, 0);
     }
     if (status == STATUS_OK && settle->step == SETTLE_RETURN)
         status = run_with(batch->store, &places_unname, settle->ticket, 0);

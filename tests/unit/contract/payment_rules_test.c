@@ -366,6 +366,23 @@ static void a_payment_that_can_still_be_paid_is_not_started_twice(void **state)
     }
 }
 
+static void the_time_to_pay_gets_longer_once_and_never_shorter(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t extend_ms;
+        bool extended, longer;
+    } rows[] = { { 61, false, true }, { 60, false, false }, { 0, false, false }, { 61, true, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct payment_start start = { .now_ms = 40, .extend_ms = rows[i].extend_ms };
+        const struct order order = { .pay_by_ms = 100, .extended = rows[i].extended };
+        uint64_t pay_by_ms;
+        assert_int_equal(payment_start_extends(&start, &order, &pay_by_ms), rows[i].longer);
+        if (rows[i].longer)
+            assert_int_equal(pay_by_ms, 101);
+    }
+}
+
 static void rows_begin_as_what_they_are(void **state)
 {
     (void)state;
@@ -487,6 +504,7 @@ int main(void)
         cmocka_unit_test(late_money_without_a_unit_goes_back_once),
         cmocka_unit_test(a_payment_starts_for_a_pending_order_in_time),
         cmocka_unit_test(a_payment_that_can_still_be_paid_is_not_started_twice),
+        cmocka_unit_test(the_time_to_pay_gets_longer_once_and_never_shorter),
         cmocka_unit_test(rows_begin_as_what_they_are),
         cmocka_unit_test(what_the_provider_calls_it_is_learned_in_any_state_and_once),
         cmocka_unit_test(a_refund_is_wanted_unless_no_provider_is_needed),
