@@ -10,6 +10,7 @@ import { hasWords, say } from './i18n.js';
 import { createPayCode } from './pay_code.js';
 import { moneyModel } from './payment.js';
 import { sentenceFor } from './problems.js';
+import { questionAsk } from './question.js';
 
 let made = 0; /* so that each title has an id of its own */
 
@@ -124,17 +125,24 @@ function sentenceOf(order, model, acts) {
 
 export function createOrderMoney(acts) {
     let shown = null;
-    const sure = (words, done) => () => {
-        if (window.confirm(say(words)))
-            done(shown);
+    const ifSure = (act, done) => async () => {
+        const order = shown; /* another one may be shown by the time of the answer */
+        const words = () => ({
+            title: say(`order.${act}`),
+            text: say(`order.${act}Sure`),
+            no: say('order.keep'),
+            yes: say(`order.${act}Yes`),
+        });
+        if (await questionAsk(words))
+            done(order);
     };
     const details = createDetails(acts, () => shown);
     const ways = createPayWays((provider) => acts.pay(shown, provider));
     const code = createPayCode();
     const status = element('p', { class: 'order-status', role: 'status' });
     const paid = buttonMake('plain order-paid', () => acts.paidSay(shown));
-    const cancel = buttonMake('plain order-cancel', sure('order.cancelSure', acts.cancel));
-    const back = buttonMake('plain order-back', sure('order.giveBackSure', acts.giveBack));
+    const cancel = buttonMake('plain order-cancel', ifSure('cancel', acts.cancel));
+    const back = buttonMake('plain order-back', ifSure('giveBack', acts.giveBack));
     const receipt = buttonMake('plain order-receipt', () => window.print());
     const buttons = element('div', { class: 'order-buttons' }, paid, receipt, cancel, back);
     const node = element(

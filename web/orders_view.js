@@ -1,26 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-/* My orders, newest first. Without a session there are none, and nothing is asked. */
+/* My orders: to pay, paid, waitlists, past; the newest first. Without a session nothing is asked, and who
+ * must sign in to see any is told so. */
 
-import { itemGet, ordersGet } from './api.js';
+import { itemGet, ordersGet, waitlistGet } from './api.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
+import { count } from './format.js';
 import { onLanguage, say } from './i18n.js';
+import { createKeyed } from './keyed.js';
 import { createOrderActs } from './order_acts.js';
+import { GROUPS, emptyWords, ordersGrouped } from './order_groups.js';
 import { createOrderPanel } from './order_panel.js';
 import { createPoll } from './poll.js';
 import { sentenceFor } from './problems.js';
+import { loginAddress, signInMissing } from './shop.js';
+import { lasting } from './store.js';
 
 const CHANGING_MS = 6_000;
 const CHECKING_MS = 1_500; /* while the provider is being asked about a payment */
 const SETTLED_MS = 45_000;
 const TICK_MS = 1_000;
 
-export function mountOrders(root, { clock, session, titleSet }) {
+/* A part of the list with its title. */
+function createGroup(words) {
+    const title = element('h2', { class: 'orders-title' });
+    const list = element('ul', { class: 'orders-list' });
+    const node = element('section', { class: 'orders-group' }, title, list);
+    return {
+        node,
+        list,
+        paint(nodes) {
+            node.hidden = nodes.length === 0;
+            textSet(title, say(words));
+            if (nodes.length !== list.childElementCount || nodes.some((one, at) => list.children[at] !== one))
+                list.replaceChildren(...nodes);
+        },
+    };
+}
+
+function createWait() {
+    const name = element('span', { class: 'wait-name' });
+    const place = element('span', { class: 'badge' });
+    const link = routeLink('/', { class: 'wait-row' }, name, place);
+    return {
+        node: element('li', {}, link),
+        paint(wait, item) {
+            link.href = `/?item=${wait.id}`;
+            textSet(name, item?.product.name ?? say('order.itemNumber', { item: wait.id }));
+            textSet(place, say('waitlist.number', { position: count(wait.position) }));
+        },
+    };
+}
+
+export function mountOrders(root, { clock, session, shop, titleSet }) {
     const heading = element('h1', { tabIndex: -1 });
     const notice = element('p', { class: 'notice', role: 'status' });
     const browse = routeLink('/', { class: 'browse' });
-    const list = element('ul', { class: 'orders' });
+    const login = element('a', { class: 'plain strong orders-login' });
+    const groups = Object.fromEntries(GROUPS.map((group) => [group, createGroup(`orders.${group}`)]));
+    const waits = createGroup('orders.waits');
+    const waitsPaint = createKeyed(waits.list, createWait);
+    const list = element('div', { class: 'orders' },
+        groups.toPay.node, groups.paid.node, waits.node, groups.past.node);
     const rows = new Map(); /* by ticket */
     const items = new Map(); /* item id → item, null while it is asked for */
+    let waiting = []; /* [{ id, position }] of items */
     let orders = null;
     let failure = null;
     const acts = createOrderActs(session, (order) => items.get(order.item) ?? null, {
@@ -31,7 +74,7 @@ export function mountOrders(root, { clock, session, titleSet }) {
 
     const poll = createPoll(ordersAsk, () => {
         if (session.current() === null)
-            return Infinity;
+            return shop.known() === null ? CHANGING_MS : Infinity;
         if (orders.some((o) => o.state === 'pending' && acts.checking(o)))
             return CHECKING_MS;
         const changing = orders.some(
@@ -42,12 +85,18 @@ export function mountOrders(root, { clock, session, titleSet }) {
     async function ordersAsk() {
         const opened = session.current();
         try {
+            if (opened === null)
+                await shop.ask();
             orders = opened === null ? [] : (await ordersGet(opened.session)).orders;
+            waiting = opened === null ? [] : await waitingAsk(opened);
             failure = null;
         } catch (refusal) {
-            if (refusal.type === 'session-invalid')
+            const over = refusal.type === 'session-invalid';
+            if (over)
                 session.forget();
-            failure = refusal;
+            failure = over ? null : refusal;
+            if (over)
+                orders = [];
             paint();
             throw refusal;
         }
@@ -55,6 +104,22 @@ export function mountOrders(root, { clock, session, titleSet }) {
             itemNameAsk(order.item);
         paint();
         orders.forEach(paymentAsk);
+    }
+
+    /* This browser remembers where it waits. */
+    async function waitingAsk(opened) {
+        const mine = lasting.names('waits.').filter((id) => lasting.read(`waits.${id}`) === opened.user);
+        const places = await Promise.all(mine.map(async (id) => {
+            try {
+                const place = await waitlistGet(opened.session, id);
+                return { id: Number(id), ...place };
+            } catch {
+                return null; /* over, or not to be known now */
+            }
+        }));
+        const kept = places.filter((place) => place?.state === 'waiting');
+        kept.forEach(({ id }) => itemNameAsk(id));
+        return kept;
     }
 
     /* Who comes back from a pay page may be faster than the provider's callback: an open payment is
@@ -90,7 +155,7 @@ export function mountOrders(root, { clock, session, titleSet }) {
 
     function rowMake() {
         const picture = element('div', { class: 'order-picture' });
-        const panel = createOrderPanel('h2', acts);
+        const panel = createOrderPanel('h3', acts);
         return { picture, panel, node: element('li', { class: 'order-row' }, picture, panel.node) };
     }
 
@@ -111,7 +176,8 @@ export function mountOrders(root, { clock, session, titleSet }) {
             return sentenceFor(failure);
         if (orders === null)
             return say('orders.loading');
-        return orders.length === 0 ? say('orders.none') : '';
+        const nothing = orders.length === 0 && waiting.length === 0;
+        return nothing ? say(emptyWords(session.current(), shop.known(), session.ended())) : '';
     }
 
     function paint() {
@@ -120,10 +186,17 @@ export function mountOrders(root, { clock, session, titleSet }) {
         textSet(notice, noticeWords());
         notice.hidden = notice.textContent === '';
         textSet(browse, say('orders.browse'));
+        const missing = signInMissing(shop.known(), session.current());
+        const address = loginAddress(shop.known());
+        login.hidden = !missing || address === '';
+        login.href = address;
+        textSet(login, say('ready.signInNow'));
         browse.hidden = orders === null || orders.length > 0;
-        const nodes = (orders ?? []).map(rowPaint);
-        if (nodes.some((node, index) => list.children[index] !== node))
-            list.replaceChildren(...nodes);
+        const grouped = ordersGrouped(orders ?? []);
+        for (const group of GROUPS)
+            groups[group].paint(grouped[group].map(rowPaint));
+        waitsPaint(waiting, (part, wait) => part.paint(wait, items.get(wait.id) ?? null));
+        waits.paint([...waits.list.children]);
     }
 
     const timer = setInterval(() => {
@@ -131,7 +204,7 @@ export function mountOrders(root, { clock, session, titleSet }) {
             paint();
     }, TICK_MS);
     const languageEnd = onLanguage(paint);
-    root.replaceChildren(element('div', { class: 'orders-page' }, heading, notice, browse, list));
+    root.replaceChildren(element('div', { class: 'orders-page' }, heading, notice, login, browse, list));
     paint();
     poll.start();
 

@@ -13,6 +13,12 @@ import { lasting } from './store.js';
 const EXPIRY_MARGIN_MS = 10_000;
 const NAME_CHARS = 32;
 
+/* Across the tabs of this browser; where it can't (plain HTTP), across this page. */
+function oneAtATime(work) {
+    const locks = globalThis.navigator?.locks;
+    return locks === undefined ? work() : locks.request('stampede.session', work);
+}
+
 /* What the address carries behind #token=, or null; a fragment that can't be decoded is none. */
 export function tokenOf(hash) {
     const match = /[#&]token=([^&]*)/.exec(hash);
@@ -50,10 +56,15 @@ export function createSession(clock, ask) {
         if (kept === null)
             return null;
         if (clock.known() && clock.now() > kept.expires_ms - EXPIRY_MARGIN_MS) {
-            lasting.remove('session');
+            forget();
             return null;
         }
         return kept;
+    }
+
+    function forget() {
+        lasting.remove('session');
+        lasting.write('session.ended', true);
     }
 
     /* The session that counts from now on: the opened one, unless the user of another one that is
@@ -77,6 +88,7 @@ export function createSession(clock, ask) {
                 opened.name = subjectOf(shown);
             const counting = shown === null ? opened : await chosen(opened);
             lasting.write('session', counting);
+            lasting.remove('session.ended');
             readAs(counting);
             return counting;
         } catch (refusal) {
@@ -90,14 +102,17 @@ export function createSession(clock, ask) {
     function ensure() {
         if (opening !== null)
             return opening;
-        const kept = token === null ? current() : null;
+        const kept = known();
         if (kept !== null)
             return Promise.resolve(kept);
-        opening = open().finally(() => {
+        /* What another tab has opened meanwhile is this one's, too: one guest, one session. */
+        opening = oneAtATime(async () => known() ?? open()).finally(() => {
             opening = null;
         });
         return opening;
     }
+
+    const known = () => (token === null ? current() : null);
 
     /* True when the address carried a token, which ensure() will then exchange. */
     function tokenTake() {
@@ -109,5 +124,12 @@ export function createSession(clock, ask) {
         return token !== null;
     }
 
-    return { current, ensure, tokenTake, forget: () => lasting.remove('session') };
+    return {
+        current,
+        ensure,
+        tokenTake,
+        forget,
+        /* There was a session, and it is over. */
+        ended: () => lasting.read('session.ended') === true,
+    };
 }

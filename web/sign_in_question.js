@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Asks whether to go on as another user, in a dialog of the page's own. The choice that changes
- * nothing has the focus, and Escape means it. */
+/* Asks whether to go on as another user. */
 
-import { element, textSet } from './dom.js';
-import { onLanguage, say } from './i18n.js';
+import { say } from './i18n.js';
+import { questionAsk } from './question.js';
 
 const SHOWN_CHARS = 4;
 
@@ -17,36 +16,13 @@ function userName(session) {
 
 /* Resolves to true: go on as `to`. */
 export function signInAsk(from, to) {
-    const title = element('h2', { id: 'sign-in-title' });
-    const words = element('p', { id: 'sign-in-words' });
-    const stay = element('button', { type: 'button', class: 'plain strong', autofocus: true });
-    const change = element('button', { type: 'button', class: 'plain' });
-    const dialog = element(
-        'dialog',
-        { class: 'question', 'aria-labelledby': title.id, 'aria-describedby': words.id },
-        title,
-        words,
-        element('div', { class: 'question-choices' }, stay, change),
-    );
-
-    function paint() {
-        textSet(title, say('signIn.title'));
-        textSet(words, say('signIn.words', { from: userName(from), to: userName(to) }));
-        textSet(stay, say('signIn.stay', { from: userName(from) }));
-        textSet(change, say('signIn.change', { to: userName(to) }));
-    }
-
-    return new Promise((resolve) => {
-        const languageEnd = onLanguage(paint);
-        stay.addEventListener('click', () => dialog.close('stay'));
-        change.addEventListener('click', () => dialog.close('change'));
-        dialog.addEventListener('close', () => {
-            languageEnd();
-            dialog.remove();
-            resolve(dialog.returnValue === 'change');
-        });
-        paint();
-        document.body.append(dialog);
-        dialog.showModal();
+    return questionAsk(() => {
+        const names = { from: userName(from), to: userName(to) };
+        return {
+            title: say('signIn.title'),
+            text: say('signIn.words', names),
+            no: say('signIn.stay', names),
+            yes: say('signIn.change', names),
+        };
     });
 }

@@ -14,6 +14,16 @@ function createStore(storageOf) {
                 return null;
             }
         },
+        /* What is kept under names that begin so, without that beginning. */
+        names(prefix) {
+            const whole = `stampede.${prefix}`;
+            try {
+                const kept = Object.keys(storageOf()).filter((name) => name.startsWith(whole));
+                return kept.map((name) => name.slice(whole.length));
+            } catch {
+                return [...memory.keys()].filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+            }
+        },
         write(name, value) {
             try {
                 storageOf().setItem(`stampede.${name}`, JSON.stringify(value));

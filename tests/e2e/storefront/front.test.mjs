@@ -240,6 +240,14 @@ describe('who is not signed in', { concurrency: true }, () => {
         assert.equal(requests.filter(({ method }) => method === 'POST').length, 0);
     });
 
+    test('reads so in place of an empty list of orders', async () => {
+        const { page } = await visitor(PHONE);
+        await page.goto(`${front}/?orders`);
+        await page.getByText('Sign in through the shop to see your orders.').waitFor();
+        assert.equal(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href'), LOGIN);
+        assert.deepEqual(await seriousIn(page), []);
+    });
+
     test('and after signing in is not told so any more', async () => {
         const { page } = await visitor(PHONE);
         await signIn(page, 'customer-now');

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+    answer,
     browserForTests,
     itemAddress,
     liveButton,
@@ -107,8 +108,8 @@ describe('honest words', { concurrency: 4 }, () => {
         await shot(other.page, 'honest-sold-out');
         assert.deepEqual(await seriousIn(other.page), []);
         await other.page.waitForFunction(() => performance.getEntriesByType('resource').length > 0);
-        owner.page.on('dialog', (dialog) => dialog.accept());
         await owner.page.locator('.order-cancel').click();
+        await answer(owner.page, 'Yes, cancel it');
         await other.page.getByRole('button', { name: 'Buy now' }).waitFor({ timeout: 30_000 });
         for (const now of await said(other.page))
             assert.ok(!/^Buy now/.test(now) || /\| 1 of 1 left$/.test(now), now);

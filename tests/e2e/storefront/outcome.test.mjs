@@ -106,4 +106,53 @@ describe('the outcome', { concurrency: 3 }, () => {
             errors.splice(0, errors.length, ...errors.filter((error) => !/ERR_FAILED|409/.test(error)));
             assert.deepEqual(errors, []);
         });
+
+    /* My orders. */
+
+    test('orders are grouped: to pay, paid, waitlists, past', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000, limit: 3 });
+        const gone = await saleMake({ startsInMs: -1_000, total: 0 });
+        const { page, errors } = await bought(item, PHONE);
+        const session = await page.evaluate(() => JSON.parse(localStorage.getItem('stampede.session')).session);
+        const headers = { Authorization: `Bearer ${session}`, 'Content-Type': 'application/json' };
+        const orders = async () => (await (await fetch(`${base}/v1/orders`, { headers })).json()).orders;
+        const [first] = await orders();
+        await fetch(`${base}/v1/orders/${first.order}/cancel`, { method: 'POST', headers });
+        await page.goto(itemAddress(item));
+        await page.click(liveButton);
+        await page.waitForSelector(orderNumber);
+        await page.goto(itemAddress(gone.item));
+        await page.getByRole('button', { name: 'Join the waitlist' }).click();
+        await page.getByRole('button', { name: 'On the waitlist: number 1' }).waitFor();
+        await page.goto(`${base}/?orders`);
+        await page.getByText('On the waitlist: number 1').waitFor();
+        assert.deepEqual(await page.locator('.orders-title:visible').allTextContents(), ['To pay', 'Waitlists', 'Past']);
+        await page.waitForSelector('.orders-group:first-child .order .pay');
+        await shot(page, 'orders-phone', true);
+        await good(page);
+        assert.deepEqual(errors, []);
+    });
+
+    test('a guest whose visit is over is told so, and not that there are no orders', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000 });
+        const { page } = await bought(item, WIDE);
+        await page.evaluate(() => {
+            const session = JSON.parse(localStorage.getItem('stampede.session'));
+            localStorage.setItem('stampede.session', JSON.stringify({ ...session, expires_ms: 1 }));
+        });
+        await page.goto(`${base}/?orders`);
+        await page.getByText('Your visit as a guest has ended').waitFor();
+        assert.equal(await page.getByText('You have no orders yet.').count(), 0);
+    });
+
+    test('two tabs of one guest share one session, and both see its orders', async () => {
+        const { item } = await saleMake({ startsInMs: -1_000, limit: 1 });
+        const { page, context } = await visitor(WIDE);
+        const other = await context.newPage();
+        await Promise.all([page, other].map((tab) => tab.goto(itemAddress(item))));
+        await Promise.all([page, other].map((tab) => tab.waitForSelector(liveButton)));
+        await Promise.all([page, other].map((tab) => tab.evaluate(() => document.querySelector('.buy').click())));
+        await Promise.all([page, other].map((tab) => tab.waitForSelector(orderNumber)));
+        assert.equal(await page.textContent(orderNumber), await other.textContent(orderNumber));
+    });
 });

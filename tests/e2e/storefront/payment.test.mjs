@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
     admin,
+    answer,
     base,
     beyondOf,
     browserLaunch,
@@ -223,8 +224,8 @@ describe('giving it up, giving it back', () => {
         await page.waitForSelector('.order-cancel:not([hidden])');
         await admin('/sandbox', { unreached: 100 }, 'PATCH');
         try {
-            page.once('dialog', (dialog) => dialog.accept());
             await page.click('.order-cancel[aria-disabled="false"]');
+            await answer(page, 'Yes, cancel it');
             await page.getByText('Please do not pay any more.').waitFor();
             assert.equal(await page.textContent('.orders .badge'), 'Being closed');
             assert.equal(await page.locator('.pay:visible').count(), 0);
@@ -242,11 +243,11 @@ describe('giving it up, giving it back', () => {
         await bankDo(page, 'Pay ¥999.00');
         const back = page.getByRole('button', { name: 'Give it back' });
         await back.waitFor();
-        page.once('dialog', (dialog) => dialog.dismiss());
         await back.click();
+        await answer(page, 'Keep the order');
         assert.equal(await page.textContent('.orders .badge'), 'Paid');
-        page.once('dialog', (dialog) => dialog.accept());
         await back.click();
+        await answer(page, 'Yes, give it back');
         await page.waitForSelector(badge('refunded'));
         await page.getByText('Your money went back to you: ¥999.00.').waitFor();
         await good(page);

@@ -159,6 +159,12 @@ export async function seriousIn(page) {
         .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
 }
 
+/* Answers the question that a press has brought up. */
+export async function answer(page, name) {
+    await page.locator('dialog.question').getByRole('button', { name }).click();
+    await page.locator('dialog.question').waitFor({ state: 'detached' });
+}
+
 /* Pictures of what was seen, where SHOTS names a folder for them. */
 export async function shot(page, name, fullPage = false) {
     if (process.env.SHOTS)

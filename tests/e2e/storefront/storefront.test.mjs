@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
+    answer,
     base,
     beyondOf,
     browserLaunch,
@@ -221,11 +222,16 @@ describe('buying', { concurrency: 3 }, () => {
         await page.waitForSelector(orderNumber);
         await page.getByRole('link', { name: 'My orders', exact: true }).click();
         await page.waitForSelector('.order-cancel:not([hidden])');
-        page.once('dialog', (dialog) => dialog.dismiss());
         await page.click('.order-cancel');
+        assert.deepEqual(await seriousIn(page), []);
+        await page.keyboard.press('Enter'); /* what changes nothing has the focus */
+        await page.locator('dialog').waitFor({ state: 'detached' });
         assert.equal(await page.textContent('.orders .badge'), 'Waiting for payment');
-        page.once('dialog', (dialog) => dialog.accept());
         await page.click('.order-cancel');
+        await page.keyboard.press('Escape');
+        await page.locator('dialog').waitFor({ state: 'detached' });
+        await page.click('.order-cancel');
+        await answer(page, 'Yes, cancel it');
         await page.waitForSelector('.orders .badge[data-state="closed"]');
         assert.equal(await page.textContent('.orders .badge'), 'Closed · Cancelled');
         assert.equal(await page.isVisible('.order-cancel'), false);
@@ -368,8 +374,8 @@ describe('buying', { concurrency: 3 }, () => {
         await page.getByRole('button', { name: 'Leave the waitlist' }).click();
         await page.getByRole('button', { name: 'Join the waitlist' }).click();
         await page.getByText('You are number 1 on the waitlist.').waitFor();
-        owner.page.on('dialog', (dialog) => dialog.accept());
         await owner.page.click('.order-cancel');
+        await answer(owner.page, 'Yes, cancel it');
         await page.waitForSelector(orderNumber, { timeout: 20_000 });
         await page.getByText('A unit has come back and is yours!').waitFor();
         assert.equal(await page.locator('.wait-box').isVisible(), false);
