@@ -313,7 +313,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim torture fuzz check-spine check-orders check-funnel check-mend bench cov
+.PHONY: sim torture fuzz check-spine check-orders check-funnel check-mend check-rooms bench cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -363,6 +363,12 @@ check-mend: ## what an outside look at the product found, a line per finding
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches programs probes
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_mend.py $(MEND_ARGS)
+
+check-rooms: ## the bars of the layout, one line each
+	@tools/setup build test
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=sim sims
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_rooms.py $(ROOMS_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench
