@@ -38,7 +38,6 @@ static void ban_json(const struct ban *ban, struct text *out)
 void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
 {
     struct ban rows[PAGE_ROWS];
-    struct text body = job_body(job);
     uint64_t after = 0, all = 0;
     uint32_t count = 0;
     (void)id;
@@ -47,20 +46,14 @@ void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
     struct order_store *store = desk->config.store;
     const enum status status =
         store->ops->bans->list(store, after, all == 1 ? 0 : desk->now_ms, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"bans\":[");
+    struct text page = page_begin(job, "bans");
     for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        ban_json(&rows[i], &body);
+        page_row(&page);
+        ban_json(&rows[i], &page);
     }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }
 
 struct ban_wish {
@@ -141,10 +134,8 @@ void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
             job, PROBLEM_CONFLICT, "The table of bans is full. Lift a ban first.", SPAN_NONE);
         return;
     }
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     ban_json(&ban, &body);
     job_reply_json(job, 201, &body);
     desk_ban_whom(&ban, whom);
@@ -163,10 +154,8 @@ void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)
     enum status status = store->ops->bans->lift(store, id, desk->now_ms, &lifted);
     if (status == STATUS_OK)
         status = store->ops->bans->get(store, id, &ban);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     if (!lifted) {
         job_reply_problem(job, PROBLEM_CONFLICT, "This ban has ended or was already lifted.", SPAN_NONE);
         return;

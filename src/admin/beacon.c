@@ -161,10 +161,8 @@ void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id)
     memcpy(sale.beacon_value, value, sizeof value);
     sale.beacon_state = BEACON_GIVEN;
     const enum status status = desk->config.store->ops->sale_beacon(desk->config.store, &sale);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     value_reply(job, &sale, true);
     admin_audit_write(desk, job, "sale.beacon", "sale %u value \"%s\"", sale.id, value);
 }

@@ -43,18 +43,17 @@ static bool query_state(struct job *job, enum dead_state *state)
 /* Without the closing brace. */
 static void letter_json(const struct dead_letter *letter, struct text *out)
 {
-    text_format(out,
-        "{\"id\":%llu,\"position\":%llu,\"type\":\"%s\",\"number\":%llu,\"time_ms\":%llu,"
-        "\"state\":\"%s\",\"reason\":",
-        (unsigned long long)letter->id, (unsigned long long)letter->lsn,
-        letter->type < COMMAND_LOGGED_COUNT ? type_names[letter->type] : "?",
-        (unsigned long long)letter->ticket, (unsigned long long)letter->time_ms,
-        letter->state < DEAD_STATES ? state_names[letter->state] : "?");
-    text_json(out, span_from_string(letter->reason));
-    text_format(out, ",\"resolved_ms\":%llu,\"resolver\":", (unsigned long long)letter->resolved_ms);
-    text_json(out, span_from_string(letter->resolver));
-    text_literal(out, ",\"note\":");
-    text_json(out, span_from_string(letter->note));
+    json_object_begin(out, NULL);
+    json_u64(out, "id", letter->id);
+    json_u64(out, "position", letter->lsn);
+    json_text(out, "type", letter->type < COMMAND_LOGGED_COUNT ? type_names[letter->type] : "?");
+    json_u64(out, "number", letter->ticket);
+    json_u64(out, "time_ms", letter->time_ms);
+    json_text(out, "state", letter->state < DEAD_STATES ? state_names[letter->state] : "?");
+    json_text(out, "reason", letter->reason);
+    json_u64(out, "resolved_ms", letter->resolved_ms);
+    json_text(out, "resolver", letter->resolver);
+    json_text(out, "note", letter->note);
 }
 
 void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
@@ -63,27 +62,19 @@ void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
     enum dead_state state = DEAD_ANY;
     uint64_t after = 0;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
         return;
     const enum status status = desk->config.store->ops->dead_letters(
         desk->config.store, after, state, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"dead_letters\":[");
+    struct text page = page_begin(job, "dead_letters");
     for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        letter_json(&rows[i], &body);
-        text_literal(&body, "}");
+        letter_json(&rows[i], &page);
+        json_object_end(&page);
     }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }
 
 static void user_member(const char *name, user_id user, struct text *out)
@@ -160,10 +151,8 @@ static void letter_reply(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     const enum status status =
         desk->config.store->ops->dead_letter_get(desk->config.store, id, &letter, &record);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     letter_json(&letter, &body);
     text_literal(&body, ",\"record\":");
     record_json(desk, &record, &body);
@@ -191,10 +180,8 @@ static bool letter_decide(
     memcpy(decision->resolver, job->actor, sizeof job->actor);
     decision->now_ms = desk->now_ms;
     enum status status = store->ops->dead_letter_get(store, decision->id, &letter, &record);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return false;
-    }
     *ticket = letter.ticket;
     status = store->ops->dead_letter_decide(store, decision, &refusal);
     desk->letters_stale = true;

@@ -37,26 +37,19 @@ void admin_items_list(struct desk *desk, struct job *job, uint32_t id)
     struct item rows[PAGE_ROWS];
     uint64_t after = 0, sale = 0;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "sale", UINT32_MAX, &sale))
         return;
     const enum status status = desk->config.store->ops->items(
         desk->config.store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"items\":[");
+    struct text page = page_begin(job, "items");
     for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        item_json(desk, &rows[i], &body);
+        page_row(&page);
+        item_json(desk, &rows[i], &page);
     }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%u", rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }
 
 /* {"web":10,"app":5}: what is not said is zero; nothing at all means: everything on the web. */
@@ -299,10 +292,8 @@ static bool change_may_be(struct desk *desk, struct job *job, const struct item_
     }
     const enum status status =
         desk->config.store->ops->order_totals(desk->config.store, was->id, &orders, &units);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return false;
-    }
     if (orders > 0
         && (is->flash_price != was->flash_price || is->limit_per_user != was->limit_per_user
             || is->deduct_on_payment != was->deduct_on_payment)) {
@@ -402,10 +393,8 @@ void admin_item_remove(struct desk *desk, struct job *job, uint32_t id)
             SPAN_NONE);
         return;
     }
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     desk->catalog_stale = true;
     text_format(&body, "{\"item\":%u,\"removed\":true}", id);
     job_reply_json(job, 200, &body);

@@ -91,26 +91,18 @@ void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
     uint64_t limit = PAGE_ROWS;
     ticket_number next = 0;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!filter_read(desk, job, &filter, &limit))
         return;
     enum status status = desk->config.store->ops->orders_list(
         desk->config.store, &filter, rows, (uint32_t)limit, &count, &next);
-    text_literal(&body, "{\"orders\":[");
+    struct text page = page_begin(job, "orders");
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        status = order_row_json(desk, &rows[i], false, &body);
+        page_row(&page);
+        status = order_row_json(desk, &rows[i], false, &page);
     }
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
-        return;
-    }
-    text_literal(&body, "]");
-    if (next != 0)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)next);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    if (job_ok(job, status))
+        page_end(job, &page, next != 0, next);
 }
 
 void admin_order_show(struct desk *desk, struct job *job, uint32_t id)
@@ -126,10 +118,8 @@ void admin_order_show(struct desk *desk, struct job *job, uint32_t id)
     }
     if (status == STATUS_OK) /* names and addresses are for those who may act on them */
         status = order_row_json(desk, &order, job->role >= ADMIN_OPERATOR, &body);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     job_reply_json(job, 200, &body);
 }
 
@@ -138,30 +128,22 @@ void admin_audit(struct desk *desk, struct job *job, uint32_t id)
     struct audit_entry rows[PAGE_ROWS];
     uint64_t after = 0;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after))
         return;
     const enum status status =
         desk->config.store->ops->audit_list(desk->config.store, after, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"audit\":[");
+    struct text page = page_begin(job, "audit");
     for (uint32_t i = 0; i < count; i++) {
-        text_format(&body, "%s{\"id\":%llu,\"time_ms\":%llu,\"actor\":", i == 0 ? "" : ",",
-            (unsigned long long)rows[i].id, (unsigned long long)rows[i].time_ms);
-        text_json(&body, span_from_string(rows[i].actor));
-        text_literal(&body, ",\"action\":");
-        text_json(&body, span_from_string(rows[i].action));
-        text_literal(&body, ",\"detail\":");
-        text_json(&body, span_from_string(rows[i].detail));
-        text_literal(&body, "}");
+        json_object_begin(&page, NULL);
+        json_u64(&page, "id", rows[i].id);
+        json_u64(&page, "time_ms", rows[i].time_ms);
+        json_text(&page, "actor", rows[i].actor);
+        json_text(&page, "action", rows[i].action);
+        json_text(&page, "detail", rows[i].detail);
+        json_object_end(&page);
     }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }

@@ -19,25 +19,24 @@ static void payment_json(const struct desk *desk, const struct payment *payment,
 {
     static const char *const uses[] = { "none", "order", "late", "relinked", "refund" };
     static_assert(sizeof uses / sizeof *uses == PAYMENT_USES, "a name for each");
-    text_format(out, "{\"id\":%llu,", (unsigned long long)payment->id);
+    json_object_begin(out, NULL);
+    json_u64(out, "id", payment->id);
     if (payment->paid_ticket != 0)
-        text_format(out, "\"paid_order\":\"%016llx\",",
-            (unsigned long long)funnel_order_id(desk->config.keys, payment->paid_ticket));
-    text_literal(out, "\"provider\":");
-    text_json(out, span_from_string(payment->provider));
+        json_hex(out, "paid_order", funnel_order_id(desk->config.keys, payment->paid_ticket));
+    json_text(out, "provider", payment->provider);
     if (desk_provider_is_test(payment->provider))
-        text_literal(out, ",\"test\":true");
-    text_literal(out, ",\"reference\":");
-    text_json(out, span_from_string(payment->reference));
-    text_literal(out, ",\"provider_id\":");
-    text_json(out, span_from_string(payment->provider_id));
-    text_format(out, ",\"state\":\"%s\",\"use\":\"%s\",\"amount\":%llu,\"captured\":%llu",
-        desk_payment_state_name(payment), uses[payment->use], (unsigned long long)payment->amount,
-        (unsigned long long)payment->captured);
+        json_bool(out, "test", true);
+    json_text(out, "reference", payment->reference);
+    json_text(out, "provider_id", payment->provider_id);
+    json_text(out, "state", desk_payment_state_name(payment));
+    json_text(out, "use", uses[payment->use]);
+    json_u64(out, "amount", payment->amount);
+    json_u64(out, "captured", payment->captured);
     currency_members(payment->currency, out);
-    text_format(out, ",\"created_ms\":%llu,\"captured_ms\":%llu,\"tries\":%u}",
-        (unsigned long long)payment->created_ms, (unsigned long long)payment->captured_ms,
-        payment->tries);
+    json_u64(out, "created_ms", payment->created_ms);
+    json_u64(out, "captured_ms", payment->captured_ms);
+    json_u64(out, "tries", payment->tries);
+    json_object_end(out);
 }
 
 void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
@@ -46,7 +45,6 @@ void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
     struct order_store *store = desk->config.store;
     struct order order;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     enum status status = store->ops->order_by_ticket(store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
@@ -55,17 +53,12 @@ void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
     }
     if (status == STATUS_OK)
         status = money_ops(desk)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"payments\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        payment_json(desk, &payments[i], &body);
-    }
-    text_literal(&body, "]}");
-    job_reply_json(job, 200, &body);
+    struct text page = page_begin(job, "payments");
+    for (uint32_t i = 0; i < count; i++)
+        payment_json(desk, &payments[i], &page);
+    page_end(job, &page, false, 0);
 }
 
 void admin_order_details(struct desk *desk, struct job *job, uint32_t id)
@@ -78,20 +71,22 @@ static void refund_json(const struct desk *desk, const struct refund *refund, st
 {
     static const char *const whys[] = { "order", "late", "double", "amount" };
     static_assert(sizeof whys / sizeof *whys == REFUND_WHYS, "a name for each");
-    text_format(out, "{\"id\":%llu,\"order\":\"%016llx\",\"provider\":", (unsigned long long)refund->id,
-        (unsigned long long)funnel_order_id(desk->config.keys, refund->ticket));
-    text_json(out, span_from_string(refund->provider));
+    json_object_begin(out, NULL);
+    json_u64(out, "id", refund->id);
+    json_hex(out, "order", funnel_order_id(desk->config.keys, refund->ticket));
+    json_text(out, "provider", refund->provider);
     if (desk_provider_is_test(refund->provider))
-        text_literal(out, ",\"test\":true");
-    text_literal(out, ",\"key\":");
-    text_json(out, span_from_string(refund->key));
-    text_format(out, ",\"state\":\"%s\",\"why\":\"%s\",\"amount\":%llu",
-        desk_refund_state_name(refund->state), whys[refund->why], (unsigned long long)refund->amount);
+        json_bool(out, "test", true);
+    json_text(out, "key", refund->key);
+    json_text(out, "state", desk_refund_state_name(refund->state));
+    json_text(out, "why", whys[refund->why]);
+    json_u64(out, "amount", refund->amount);
     currency_members(refund->currency, out);
-    text_format(out, ",\"created_ms\":%llu,\"done_ms\":%llu,\"tries\":%u,\"error\":",
-        (unsigned long long)refund->created_ms, (unsigned long long)refund->done_ms, refund->tries);
-    text_json(out, span_from_string(refund->error));
-    text_literal(out, "}");
+    json_u64(out, "created_ms", refund->created_ms);
+    json_u64(out, "done_ms", refund->done_ms);
+    json_u64(out, "tries", refund->tries);
+    json_text(out, "error", refund->error);
+    json_object_end(out);
 }
 
 static int refund_compare(const void *left, const void *right)
@@ -123,27 +118,18 @@ void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
     struct refund refunds[2 * REFUNDS_SHOWN];
     uint32_t count = 0;
     uint64_t after = 0, open = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !job_query_u64(job, "open", 1, &open))
         return;
     const enum status status = open != 0 ? refunds_open(desk, after, refunds, &count)
                                          : money_ops(desk)->refunds(desk->config.store, after,
                                              REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"refunds\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        refund_json(desk, &refunds[i], &body);
-    }
-    text_literal(&body, "]");
-    if (count == REFUNDS_SHOWN)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)refunds[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    struct text page = page_begin(job, "refunds");
+    for (uint32_t i = 0; i < count; i++)
+        refund_json(desk, &refunds[i], &page);
+    page_end(job, &page, count == REFUNDS_SHOWN, count == 0 ? 0 : refunds[count - 1].id);
 }
 
 void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
@@ -152,10 +138,8 @@ void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     (void)id;
     const enum status status = money_ops(desk)->totals(desk->config.store, &totals);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     text_format(&body, "{\"captured\":%llu,\"refunded\":%llu,\"wanted\":%llu,\"late\":%llu,\"paid\":%llu}",
         (unsigned long long)money_shown(totals.captured),
         (unsigned long long)money_shown(totals.refunded), (unsigned long long)money_shown(totals.wanted),

@@ -12,42 +12,35 @@ enum { PRODUCT_ROWS = 16, READ_ROWS = 32 };
 
 static void product_json(const struct product *product, struct text *out)
 {
-    text_format(out, "{\"id\":%u,\"name\":", product->id);
-    text_json(out, span_from_string(product->name));
-    text_literal(out, ",\"description\":");
-    text_json(out, span_from_string(product->description));
-    text_literal(out, ",\"images\":");
+    json_object_begin(out, NULL);
+    json_u64(out, "id", product->id);
+    json_text(out, "name", product->name);
+    json_text(out, "description", product->description);
+    json_value(out, "images");
     text_string(out, product->images[0] == 0 ? "[]" : product->images);
     currency_members(product->currency, out);
-    text_format(out, ",\"list_price\":%llu}", (unsigned long long)product->list_price);
+    json_u64(out, "list_price", product->list_price);
+    json_object_end(out);
 }
 
 void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
 {
     uint64_t after = 0;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", UINT32_MAX, &after))
         return;
     struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
     invariant(rows != NULL);
-    const enum status status = desk->config.store->ops->products(
-        desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count);
-    text_literal(&body, "{\"products\":[");
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        product_json(&rows[i], &body);
+    if (job_ok(job,
+            desk->config.store->ops->products(
+                desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count))) {
+        struct text page = page_begin(job, "products");
+        for (uint32_t i = 0; i < count; i++)
+            product_json(&rows[i], &page);
+        page_end(job, &page, count == PRODUCT_ROWS, count == 0 ? 0 : rows[count - 1].id);
     }
-    text_literal(&body, "]");
-    if (count == PRODUCT_ROWS)
-        text_format(&body, ",\"next\":%u", rows[count - 1].id);
-    text_literal(&body, "}");
     free(rows);
-    if (status == STATUS_OK)
-        job_reply_json(job, 200, &body);
-    else
-        job_reply_status(job, status);
 }
 
 /* An array of addresses, kept as the JSON it is. */

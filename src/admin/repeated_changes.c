@@ -69,10 +69,8 @@ static void transaction_run(struct desk *desk, struct job *job, admin_handler ha
 {
     struct order_store *store = desk->config.store;
     enum status status = store->ops->admin->begin(store);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     if (request_is_known(desk, job)) {
         (void)!store->ops->admin->end(store, false);
         return;

@@ -72,10 +72,8 @@ void admin_sale_report(struct desk *desk, struct job *job, uint32_t id)
     enum status status = store->ops->report->counts(store, id, counts, LAYERS_MAX, &count);
     if (status == STATUS_OK)
         status = store->ops->report->figures(store, id, &figures);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     text_format(&body, "{\"sale\":%u,\"title\":", id);
     text_json(&body, span_from_string(sale.title));
     text_format(&body, ",\"gate\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu",

@@ -18,32 +18,25 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
     struct sale rows[READ_ROWS];
     uint64_t after = 0, archived = 0;
     uint32_t count = READ_ROWS, listed = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "archived", 1, &archived))
         return;
-    text_literal(&body, "{\"sales\":[");
+    struct text page = page_begin(job, "sales");
     while (count == READ_ROWS && listed < PAGE_ROWS) {
         const enum status status = desk->config.store->ops->sales(
             desk->config.store, (sale_id)after, rows, READ_ROWS, &count);
-        if (status != STATUS_OK) {
-            job_reply_status(job, status);
+        if (!job_ok(job, status))
             return;
-        }
         for (uint32_t i = 0; i < count && listed < PAGE_ROWS; i++) {
             after = rows[i].id;
             if (rows[i].archived != (archived == 1))
                 continue;
-            text_string(&body, listed == 0 ? "" : ",");
-            admin_sale_json(desk, &rows[i], &body);
+            page_row(&page);
+            admin_sale_json(desk, &rows[i], &page);
             listed++;
         }
     }
-    text_literal(&body, "]");
-    if (listed == PAGE_ROWS)
-        text_format(&body, ",\"next\":%u", (sale_id)after);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, listed == PAGE_ROWS, after);
 }
 
 /* What the inventory knows of a sale: gate and schedule as they are there, and how many units of it
@@ -71,10 +64,8 @@ static bool standing_read(
     for (item_id after = 0; count == READ_ROWS;) {
         const enum status status = desk->config.store->ops->items(
             desk->config.store, sale->id, after, items, READ_ROWS, &count);
-        if (status != STATUS_OK) {
-            job_reply_status(job, status);
+        if (!job_ok(job, status))
             return false;
-        }
         for (uint32_t i = 0; i < count; i++) {
             struct board_update view;
             after = items[i].id;
@@ -110,10 +101,8 @@ static void sale_write(struct desk *desk, struct job *job, const struct sale *sa
 {
     struct text body = job_body(job);
     const enum status status = desk->config.store->ops->sale_update(desk->config.store, sale);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     desk->catalog_stale = true;
     admin_sale_json(desk, sale, &body);
     job_reply_json(job, 200, &body);
@@ -309,10 +298,8 @@ static void clone_insert(struct desk *desk, struct job *job, sale_id from, struc
     struct text body = job_body(job);
     const enum status status =
         desk->config.store->ops->sale_insert_with_items(desk->config.store, sale, items, count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     admin_sale_json(desk, sale, &body);
     job_reply_json(job, 201, &body);
     admin_audit_write(desk, job, "sale.clone", "sale %u of sale %u, %u items, %.200s", sale->id,

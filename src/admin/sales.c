@@ -97,10 +97,8 @@ void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     const enum status status = desk->config.store->ops->sale_insert(desk->config.store, &sale);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     struct text body = job_body(job);
     admin_sale_json(desk, &sale, &body);
     job_reply_json(job, 201, &body);
@@ -189,10 +187,8 @@ void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
         status = desk_sale_terms(desk, &sale, &known);
     if (status == STATUS_OK)
         status = desk->config.store->ops->sale_update(desk->config.store, &sale);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     desk->catalog_stale = true;
     struct text body = job_body(job);
     admin_sale_json(desk, &sale, &body);

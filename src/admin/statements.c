@@ -169,10 +169,8 @@ static void part_job(struct desk *desk, struct job *job, struct part *part)
     const enum status status = part_compare(desk, part);
     if (part->asked > 0)
         cashier_look(&desk->money.cashier);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     if (part->first)
         alarm_clear(ALARM_STATEMENT);
     if (part->unknown > 0)
@@ -232,30 +230,25 @@ void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id)
     struct statement_missing rows[ROWS_MAX];
     struct unstated_query query = { 0 };
     char provider[PROVIDER_NAME_MAX + 1];
-    struct text body = job_body(job);
     uint32_t count = 0;
     (void)id;
     if (!query_read(job, provider, &query))
         return;
     const enum status status =
         money_ops(desk)->unstated(desk->config.store, &query, rows, ROWS_MAX, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"missing\":[");
+    struct text page = page_begin(job, "missing");
     for (uint32_t i = 0; i < count; i++) {
-        text_format(&body, "%s{\"id\":%llu,\"difference\":\"%s\",\"order\":\"%016llx\",\"reference\":",
-            i == 0 ? "" : ",", (unsigned long long)rows[i].id,
-            query.refunds ? "refund-missing-there" : "payment-missing-there",
-            (unsigned long long)funnel_order_id(desk->config.keys, rows[i].ticket));
-        text_json(&body, span_from_string(rows[i].reference));
-        text_format(&body, ",\"amount\":%llu,\"currency\":\"%s\",\"time_ms\":%llu}",
-            (unsigned long long)rows[i].amount, rows[i].currency, (unsigned long long)rows[i].time_ms);
+        json_object_begin(&page, NULL);
+        json_u64(&page, "id", rows[i].id);
+        json_text(&page, "difference", query.refunds ? "refund-missing-there" : "payment-missing-there");
+        json_hex(&page, "order", funnel_order_id(desk->config.keys, rows[i].ticket));
+        json_text(&page, "reference", rows[i].reference);
+        json_u64(&page, "amount", rows[i].amount);
+        json_text(&page, "currency", rows[i].currency);
+        json_u64(&page, "time_ms", rows[i].time_ms);
+        json_object_end(&page);
     }
-    text_literal(&body, "]");
-    if (count == ROWS_MAX)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, count == ROWS_MAX, count == 0 ? 0 : rows[count - 1].id);
 }

@@ -154,22 +154,18 @@ void admin_sale_users_list(struct desk *desk, struct job *job, uint32_t id)
         return;
     const enum status status = desk->config.store->ops->eligible_users(
         desk->config.store, id, said.data == NULL ? NULL : &after, users, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"users\":[");
+    json_object_begin(&body, NULL);
+    json_list_begin(&body, "users");
     for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "{\"user_id\":\"" : ",{\"user_id\":\"");
-        text_hex64(&body, users[i]);
-        text_literal(&body, "\"}");
+        json_object_begin(&body, NULL);
+        json_hex(&body, "user_id", users[i]);
+        json_object_end(&body);
     }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS) {
-        text_literal(&body, ",\"next\":\"");
-        text_hex64(&body, users[count - 1]);
-        text_literal(&body, "\"");
-    }
-    text_literal(&body, "}");
+    json_list_end(&body);
+    if (count == PAGE_ROWS)
+        json_hex(&body, "next", users[count - 1]);
+    json_object_end(&body);
     job_reply_json(job, 200, &body);
 }

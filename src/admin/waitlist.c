@@ -9,7 +9,6 @@ void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id)
     struct order_store *store = desk->config.store;
     struct waitlist_place rows[PAGE_ROWS];
     struct item item;
-    struct text body = job_body(job);
     uint64_t after = 0;
     uint32_t count = 0;
     if (!job_query_u64(job, "after", INT64_MAX, &after))
@@ -21,21 +20,16 @@ void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id)
     }
     if (status == STATUS_OK)
         status = store->ops->waitlist->list(store, id, after, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"waitlist\":[");
+    struct text page = page_begin(job, "waitlist");
     for (uint32_t i = 0; i < count; i++) {
-        text_format(
-            &body, "%s{\"id\":%llu,\"user\":\"", i == 0 ? "" : ",", (unsigned long long)rows[i].id);
-        text_hex64(&body, rows[i].user);
-        text_format(&body, "\",\"quantity\":%u,\"joined_ms\":%llu}", rows[i].quantity,
-            (unsigned long long)rows[i].joined_ms);
+        json_object_begin(&page, NULL);
+        json_u64(&page, "id", rows[i].id);
+        json_hex(&page, "user", rows[i].user);
+        json_u64(&page, "quantity", rows[i].quantity);
+        json_u64(&page, "joined_ms", rows[i].joined_ms);
+        json_object_end(&page);
     }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }

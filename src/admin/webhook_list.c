@@ -38,16 +38,19 @@ static void event_json(const struct desk *desk, const struct outbox_event *event
     const char *name = "order.none";
     (void)!webhook_event_name(desk->config.store, event, &name); /* it has a name all the same */
     webhook_event_id(desk, event->ticket, event->version, id);
-    text_format(out, "{\"id\":%llu,\"event\":\"%s\",\"type\":\"%s\",\"order\":\"",
-        (unsigned long long)event->id, id, name);
-    text_hex64(out, funnel_order_id(desk->config.keys, event->ticket));
-    text_format(out, "\",\"version\":%llu,\"time_ms\":%llu,\"state\":\"%s\",\"tries\":%u",
-        (unsigned long long)event->version, (unsigned long long)event->time_ms,
-        state_names[event->state < OUTBOX_STATES ? event->state : OUTBOX_ANY], event->tries);
-    text_format(out, ",\"next_ms\":%llu,\"http_status\":%d,\"error\":", (unsigned long long)event->next_ms,
-        event->http_status);
-    text_json(out, span_from_string(event->error));
-    text_literal(out, "}");
+    json_object_begin(out, NULL);
+    json_u64(out, "id", event->id);
+    json_text(out, "event", id);
+    json_text(out, "type", name);
+    json_hex(out, "order", funnel_order_id(desk->config.keys, event->ticket));
+    json_u64(out, "version", event->version);
+    json_u64(out, "time_ms", event->time_ms);
+    json_text(out, "state", state_names[event->state < OUTBOX_STATES ? event->state : OUTBOX_ANY]);
+    json_u64(out, "tries", event->tries);
+    json_u64(out, "next_ms", event->next_ms);
+    json_i64(out, "http_status", event->http_status);
+    json_text(out, "error", event->error);
+    json_object_end(out);
 }
 
 void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
@@ -56,26 +59,17 @@ void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
     enum outbox_state state = OUTBOX_ANY;
     uint64_t after = 0;
     uint32_t count = 0;
-    struct text body = job_body(job);
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
         return;
     struct order_store *store = desk->config.store;
     const enum status status = store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
-    text_literal(&body, "{\"webhooks\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_string(&body, i == 0 ? "" : ",");
-        event_json(desk, &rows[i], &body);
-    }
-    text_literal(&body, "]");
-    if (count == PAGE_ROWS)
-        text_format(&body, ",\"next\":%llu", (unsigned long long)rows[count - 1].id);
-    text_literal(&body, "}");
-    job_reply_json(job, 200, &body);
+    struct text page = page_begin(job, "webhooks");
+    for (uint32_t i = 0; i < count; i++)
+        event_json(desk, &rows[i], &page);
+    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }
 
 /* Without an endpoint a replay would wait for nobody. */
@@ -101,10 +95,8 @@ void admin_webhook_replay(struct desk *desk, struct job *job, uint32_t id)
     if (!webhooks_are_on(desk, job))
         return;
     const enum status status = store->ops->outbox->replay(store, id, desk->now_ms);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     replayed_reply(desk, job, 1);
     admin_audit_write(desk, job, "webhook.replay", "message %u", id);
 }
@@ -119,10 +111,8 @@ void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id)
     if (!job_fields_read(job, fields, 1) || !webhooks_are_on(desk, job))
         return;
     const enum status status = store->ops->outbox->replay_from(store, from_ms, desk->now_ms, &count);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     replayed_reply(desk, job, count);
     admin_audit_write(desk, job, "webhook.replay", "%u messages from %llu on", count,
         (unsigned long long)from_ms);

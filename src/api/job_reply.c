@@ -134,3 +134,32 @@ bool job_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *v
     job_reply_problem(job, PROBLEM_BAD_QUERY, detail, SPAN_NONE);
     return false;
 }
+
+bool job_ok(struct job *job, enum status status)
+{
+    if (status != STATUS_OK)
+        job_reply_status(job, status);
+    return status == STATUS_OK;
+}
+
+struct text page_begin(struct job *job, const char *name)
+{
+    struct text page = job_body(job);
+    json_object_begin(&page, NULL);
+    json_list_begin(&page, name);
+    return page;
+}
+
+void page_row(struct text *page)
+{
+    json_value(page, NULL);
+}
+
+void page_end(struct job *job, struct text *page, bool full, uint64_t next)
+{
+    json_list_end(page);
+    if (full)
+        json_u64(page, "next", next);
+    json_object_end(page);
+    job_reply_json(job, 200, page);
+}

@@ -9,6 +9,7 @@
 #include "api/job.h"
 #include "api/json_fields.h"
 #include "api/problems.h"
+#include "base/json_write.h"
 #include "base/text.h"
 
 struct text job_body(struct job *job); /* room for a body, where job_reply_json expects it */
@@ -22,8 +23,17 @@ void job_reply_method(struct job *job, const char *allow);
 /* A refusal that tells when it is over. */
 void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms);
 void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
+/* The same unless it is STATUS_OK; false: the job is answered. */
+MUST_CHECK bool job_ok(struct job *job, enum status status);
 /* An inventory refusal as a problem. */
 void job_reply_refused(struct job *job, const struct outcome *outcome);
+
+/* A list in pages: {"name":[…],"next":N}. Between begin and end each row is one JSON value
+ * (base/json_write.h; page_row before a row that is written by others). */
+struct text page_begin(struct job *job, const char *name);
+void page_row(struct text *page);
+/* `full`: there may be more rows, after `next`. */
+void page_end(struct job *job, struct text *page, bool full, uint64_t next);
 
 /* Strict reading of what the job brings. Each: false and the job is answered when it can't be. */
 MUST_CHECK bool job_fields_read(struct job *job, const struct field *fields, size_t count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/alarms.h"
 
+#include "base/json_write.h"
 #include "base/log.h"
 #include "base/metrics.h"
 
@@ -72,14 +73,18 @@ const char *alarm_name(enum alarm alarm)
 
 void alarms_json(struct text *out)
 {
-    text_literal(out, "{\"alarms\":[");
+    json_object_begin(out, NULL);
+    json_list_begin(out, "alarms");
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < ALARMS; i++) {
-        text_format(out, "%s{\"name\":\"%s\",\"up\":%s,\"since_ms\":%llu,\"detail\":", i == 0 ? "" : ",",
-            rows[i].name, rows[i].up ? "true" : "false", (unsigned long long)rows[i].since_ms);
-        text_json(out, span_from_string(rows[i].detail));
-        text_literal(out, "}");
+        json_object_begin(out, NULL);
+        json_text(out, "name", rows[i].name);
+        json_bool(out, "up", rows[i].up);
+        json_u64(out, "since_ms", rows[i].since_ms);
+        json_text(out, "detail", rows[i].detail);
+        json_object_end(out);
     }
     pthread_mutex_unlock(&lock);
-    text_literal(out, "]}");
+    json_list_end(out);
+    json_object_end(out);
 }

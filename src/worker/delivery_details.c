@@ -103,10 +103,8 @@ void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket
 {
     struct text body = job_body(job);
     const enum status status = desk_details_json(desk, ticket, &body);
-    if (status == STATUS_OK)
+    if (job_ok(job, status))
         job_reply_json(job, 200, &body);
-    else
-        job_reply_status(job, status);
 }
 
 void public_order_details(struct desk *desk, struct job *job, uint32_t id)

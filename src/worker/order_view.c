@@ -131,10 +131,8 @@ void desk_orders_job(struct desk *desk, struct job *job)
     text_literal(&body, "{");
     const enum status status = desk_orders_text(desk, job, &body);
     text_literal(&body, "}");
-    if (status == STATUS_OK)
+    if (job_ok(job, status))
         job_reply_json(job, 200, &body);
-    else
-        job_reply_status(job, status);
 }
 
 /* ,"state":"closed","reason":"expired" */
@@ -161,10 +159,8 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
     uint8_t answer = MOVE_UNKNOWN;
     const enum status status = store->ops->orders_move(store, move, 1, after, &answer);
     *done = false;
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return false;
-    }
     if (answer == MOVE_DONE) {
         *done = true;
         desk_order_changed(desk, move->ticket, after->user);

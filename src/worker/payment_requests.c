@@ -226,10 +226,8 @@ void public_order_query(struct desk *desk, struct job *job, uint32_t id)
             status = money_ops(desk)->again(
                 desk->config.store, payments[i].id, desk->now_ms + QUERY_SOON_MS);
     }
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     cashier_look(&desk->money.cashier);
     public_order_reply(desk, job, 202, &order);
 }
@@ -241,10 +239,8 @@ void desk_cancel_later(struct desk *desk, struct job *job, struct order *order)
     uint32_t live = 0;
     const enum status status = money_ops(desk)->closing(
         desk->config.store, order->ticket, REASON_CANCELLED, desk->now_ms, &live);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     order->ending = REASON_CANCELLED;
     desk_order_changed(desk, order->ticket, order->user);
     cashier_look(&desk->money.cashier);
@@ -268,10 +264,8 @@ void public_order_refund(struct desk *desk, struct job *job, uint32_t id)
     move.ticket = order.ticket;
     if (order.state == ORDER_PAID) {
         const enum status status = money_ops(desk)->of_paid(desk->config.store, order.ticket, &payment);
-        if (status != STATUS_OK) {
-            job_reply_status(job, status);
+        if (!job_ok(job, status))
             return;
-        }
         if (desk->now_ms >= payment.captured_ms + config->user_refund_ms) {
             job_reply_problem(job, PROBLEM_REFUND_NOT_ALLOWED, NULL, SPAN_NONE);
             return;

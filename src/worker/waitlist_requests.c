@@ -163,10 +163,8 @@ void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id)
     if (!place_read(desk, job, id, &place))
         return;
     const enum status status = line(desk)->leave(desk->config.store, id, job->user, &left);
-    if (status != STATUS_OK) {
-        job_reply_status(job, status);
+    if (!job_ok(job, status))
         return;
-    }
     if (!place_read(desk, job, id, &place))
         return;
     if (place.state == PLACE_LEFT)
