@@ -71,7 +71,7 @@ struct jwt_key_source {
  * then NULL. */
 MUST_CHECK enum status jwt_keys_load(struct jwt_keys **keys, const struct jwt_key_source *sources,
     size_t count, char error[JWT_ERROR_BYTES]);
-/* Every file of a folder: KID.pem (a public key), KID.secret (the bytes, without one final
+/* jwt_folder.c: every file of a folder: KID.pem (a public key), KID.secret (the bytes, without one final
  * newline). Other names, and names that start with a dot, are left alone. No key at all is an
  * error. */
 MUST_CHECK enum status jwt_keys_load_folder(

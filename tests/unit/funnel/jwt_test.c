@@ -455,49 +455,6 @@ static void a_name_twice_none_or_too_many_keys_are_refused(void **state)
     jwt_keys_free(NULL);
 }
 
-static void put_file(const char *folder, const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void a_folder_gives_its_keys_by_file_name(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/jwt_test.XXXXXX", error[JWT_ERROR_BYTES];
-    struct jwt_keys *made;
-    struct jwt_claims claims;
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(jwt_keys_load_folder(&made, folder, error), STATUS_BAD_INPUT); /* no key */
-    put_file(folder, "ES256.pem", pems[BY_EC]);
-    put_file(folder, "HS256.secret", SECRET "\n");
-    put_file(folder, "README.txt", "not a key");
-    put_file(folder, ".hidden.pem", "not a key");
-    assert_int_equal(jwt_keys_load_folder(&made, folder, error), STATUS_OK);
-    assert_int_equal(jwt_keys_count(made), 2);
-    assert_int_equal(jwt_verify(made, &no_rules, make_good(BY_EC), NOW_MS, &claims), JWT_OK);
-    assert_int_equal(jwt_verify(made, &no_rules, make_good(BY_HMAC), NOW_MS, &claims), JWT_OK);
-    assert_int_equal(jwt_verify(made, &no_rules, make_good(BY_RSA), NOW_MS, &claims), JWT_UNKNOWN_KEY);
-    jwt_keys_free(made);
-    put_file(folder, "bad.pem", "not a key");
-    assert_int_equal(jwt_keys_load_folder(&made, folder, error), STATUS_BAD_INPUT);
-    assert_non_null(strstr(error, "bad"));
-    assert_null(made);
-    static const char *const names[] = { "ES256.pem", "HS256.secret", "README.txt", ".hidden.pem",
-        "bad.pem" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    assert_int_equal(rmdir(folder), 0);
-    assert_int_equal(jwt_keys_load_folder(&made, folder, error), STATUS_IO);
-}
-
 static void every_answer_has_a_name(void **state)
 {
     (void)state;
@@ -524,7 +481,6 @@ int main(void)
         cmocka_unit_test(an_es256_signature_of_zeros_or_in_der_is_refused),
         cmocka_unit_test(keys_that_are_weak_or_of_another_kind_are_refused),
         cmocka_unit_test(a_name_twice_none_or_too_many_keys_are_refused),
-        cmocka_unit_test(a_folder_gives_its_keys_by_file_name),
         cmocka_unit_test(every_answer_has_a_name),
     };
     return cmocka_run_group_tests(rules, make_keys, free_keys);
