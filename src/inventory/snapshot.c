@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* inventory/snapshot.c: what a snapshot holds, written and read. Which files there are is
+ * inventory/snapshot_files.c's; bytes and their checksum are inventory/snapshot_stream.c's. */
 #include "inventory/snapshot.h"
 
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/planted.h"
 #include "inventory/engine_apply.h"
+#include "inventory/snapshot_files.h"
+#include "inventory/snapshot_stream.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +26,6 @@ enum {
     FIRST_BUYER_BYTES = 20,   /* version 1: without the cool-down */
     SECOND_TICKET_BYTES = 28, /* up to version 2: without the number, which was the row's */
     ROOM_BYTES = 17,
-    BUFFER_BYTES = 64 * 1024
 };
 static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
 static const char temporary[] = "snapshot.tmp";
@@ -33,60 +35,7 @@ static const char temporary[] = "snapshot.tmp";
  * on), last ticket number u64, first free row of tickets u64, first free row of buyers u64 (from version 3
  * on; plus one, 0: none). Free rows are written like the others. */
 
-/* A file written or read front to back through one buffer; writing, its checksum runs along. */
-struct stream {
-    struct disk *disk;
-    disk_file file;
-    uint64_t offset;
-    uint32_t crc;
-    uint32_t used, filled; /* used: bytes taken or put; filled: bytes read */
-    enum status status;
-    uint8_t *buffer;
-};
-
-static void stream_flush(struct stream *stream)
-{
-    if (stream->status == STATUS_OK && stream->used > 0)
-        stream->status = stream->disk->ops->write(
-            stream->disk, stream->file, stream->offset, stream->buffer, stream->used);
-    stream->offset += stream->used;
-    stream->used = 0;
-}
-
-static void stream_put(struct stream *stream, const void *data, size_t bytes)
-{
-    if (stream->used + bytes > BUFFER_BYTES)
-        stream_flush(stream);
-    stream->crc = hash_crc32c(stream->crc, data, bytes);
-    memcpy(stream->buffer + stream->used, data, bytes);
-    stream->used += (uint32_t)bytes;
-}
-
-static bool stream_take(struct stream *stream, void *data, size_t bytes)
-{
-    uint8_t *out = data;
-    for (size_t done = 0; done < bytes && stream->status == STATUS_OK;) {
-        if (stream->used == stream->filled) {
-            size_t got = 0;
-            stream->status = stream->disk->ops->read(
-                stream->disk, stream->file, stream->offset, stream->buffer, BUFFER_BYTES, &got);
-            if (stream->status == STATUS_OK && got == 0)
-                stream->status = STATUS_CORRUPT;
-            stream->offset += got;
-            stream->filled = (uint32_t)got;
-            stream->used = 0;
-            continue;
-        }
-        const size_t there = stream->filled - stream->used;
-        const size_t part = bytes - done < there ? bytes - done : there;
-        memcpy(out + done, stream->buffer + stream->used, part);
-        stream->used += (uint32_t)part;
-        done += part;
-    }
-    return stream->status == STATUS_OK;
-}
-
-static void put_sale(struct stream *stream, sale_id id, const struct engine_sale *sale)
+static void put_sale(struct snapshot_stream *stream, sale_id id, const struct engine_sale *sale)
 {
     uint8_t bytes[SALE_BYTES];
     bytes_put_u32(bytes, id);
@@ -103,10 +52,10 @@ static void put_sale(struct stream *stream, sale_id id, const struct engine_sale
     bytes_put_u32(bytes + 37, sale->start_draw_ms);
     bytes_put_u64(bytes + 41, sale->draw_seed);
     bytes_put_u64(bytes + 49, sale->opened_ms);
-    stream_put(stream, bytes, sizeof bytes);
+    snapshot_stream_put(stream, bytes, sizeof bytes);
 }
 
-static void put_item(struct stream *stream, item_id id, const struct engine_item *item)
+static void put_item(struct snapshot_stream *stream, item_id id, const struct engine_item *item)
 {
     uint8_t bytes[ITEM_BYTES];
     const uint32_t numbers[] = { id, item->sale, item->limit_per_user, item->pay_window_ms, item->total,
@@ -120,7 +69,7 @@ static void put_item(struct stream *stream, item_id id, const struct engine_item
     static_assert(sizeof numbers + sizeof item->free + 8 + sizeof item->draw_until_ms + sizeof item->draw_seed
             == ITEM_BYTES,
         "item layout");
-    stream_put(stream, bytes, sizeof bytes);
+    snapshot_stream_put(stream, bytes, sizeof bytes);
 }
 
 static bool room_is_used(const struct engine_sale *sale)
@@ -128,7 +77,7 @@ static bool room_is_used(const struct engine_sale *sale)
     return sale->arrived > 0 || sale->draw_done;
 }
 
-static void put_room(struct stream *stream, sale_id id, const struct engine_sale *sale)
+static void put_room(struct snapshot_stream *stream, sale_id id, const struct engine_sale *sale)
 {
     uint8_t bytes[ROOM_BYTES];
     bytes_put_u32(bytes, id);
@@ -136,7 +85,7 @@ static void put_room(struct stream *stream, sale_id id, const struct engine_sale
     bytes_put_u32(bytes + 8, sale->drawn);
     bytes_put_u32(bytes + 12, sale->head);
     bytes[16] = sale->draw_done;
-    stream_put(stream, bytes, sizeof bytes);
+    snapshot_stream_put(stream, bytes, sizeof bytes);
 }
 
 static uint64_t places_kept(const struct engine *engine)
@@ -154,8 +103,8 @@ static uint64_t keys_kept(uint64_t noted)
     return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
 }
 
-static void put_header(struct stream *stream, const struct engine *engine, uint64_t data_id,
-    const struct journal_position *position)
+static void put_header(struct snapshot_stream *stream, const struct engine *engine,
+    uint64_t data_id, const struct journal_position *position)
 {
     uint8_t header[HEADER_BYTES] = { 0 };
     uint32_t sales = 0, items = 0, rooms = 0;
@@ -181,10 +130,10 @@ static void put_header(struct stream *stream, const struct engine *engine, uint6
     bytes_put_u64(header + 112, engine->tickets.last);
     bytes_put_u64(header + 120, engine->tickets.free_head);
     bytes_put_u64(header + 128, buyers_kept(engine) == 0 ? 0 : engine->buyers.free_head);
-    stream_put(stream, header, sizeof header);
+    snapshot_stream_put(stream, header, sizeof header);
 }
 
-static void put_state(struct stream *stream, const struct engine *engine)
+static void put_state(struct snapshot_stream *stream, const struct engine *engine)
 {
     for (sale_id id = 1; id < engine->config.sales_max; id++)
         if (engine->sales[id].defined)
@@ -193,69 +142,26 @@ static void put_state(struct stream *stream, const struct engine *engine)
         if (engine->items[id].sale != 0)
             put_item(stream, id, &engine->items[id]);
     for (uint64_t i = 0; i < engine->tickets.rows_end; i++)
-        stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
+        snapshot_stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
     for (uint64_t i = 0; i < buyers_kept(engine); i++) {
         struct buyer_row row = engine->buyers.rows[i];
         if (planted(COOLDOWN_FORGOTTEN))
             row.returns = 0;
-        stream_put(stream, &row, sizeof row);
+        snapshot_stream_put(stream, &row, sizeof row);
     }
     for (sale_id id = 1; id < engine->config.sales_max; id++)
         if (room_is_used(&engine->sales[id]))
             put_room(stream, id, &engine->sales[id]);
     for (uint64_t i = 0; i < places_kept(engine); i++)
-        stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
+        snapshot_stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
     for (uint64_t i = 0; i < keys_kept(engine->keys.count); i++)
-        stream_put(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]);
-}
-
-static void snapshot_name(char name[DISK_NAME_MAX], uint64_t lsn)
-{
-    snprintf(name, DISK_NAME_MAX, "snapshot-%016" PRIx64, lsn);
-}
-
-/* The newest LSNs for which there is a file, newest first. */
-struct snapshot_list {
-    uint64_t lsns[16];
-    uint32_t count;
-};
-
-static void list_add(void *context, const char *name)
-{
-    struct snapshot_list *list = context;
-    uint64_t lsn;
-    if (strlen(name) != 25 || span_to_hex64(span_of(name + 9, 16), &lsn) != STATUS_OK)
-        return;
-    if (list->count == 16 && list->lsns[15] > lsn)
-        return;
-    uint32_t at = list->count < 16 ? list->count++ : 15;
-    for (; at > 0 && list->lsns[at - 1] < lsn; at--)
-        list->lsns[at] = list->lsns[at - 1];
-    list->lsns[at] = lsn;
-}
-
-static enum status snapshots_list(struct disk *disk, struct snapshot_list *list)
-{
-    *list = (struct snapshot_list){ 0 };
-    return disk->ops->list(disk, "snapshot-", list_add, list);
-}
-
-static enum status remove_old(struct disk *disk)
-{
-    struct snapshot_list list;
-    enum status status = snapshots_list(disk, &list);
-    for (uint32_t i = SNAPSHOTS_KEPT; i < list.count && status == STATUS_OK; i++) {
-        char name[DISK_NAME_MAX];
-        snapshot_name(name, list.lsns[i]);
-        status = disk->ops->remove(disk, name);
-    }
-    return status;
+        snapshot_stream_put(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]);
 }
 
 enum status snapshot_write(struct disk *disk, const struct engine *engine, uint64_t data_id,
     const struct journal_position *position)
 {
-    struct stream stream = { .disk = disk, .file = -1, .buffer = malloc(BUFFER_BYTES) };
+    struct snapshot_stream stream = { .disk = disk, .file = -1, .buffer = malloc(SNAPSHOT_BUFFER_BYTES) };
     char name[DISK_NAME_MAX];
     enum status status = disk->ops->remove(disk, temporary);
     if (stream.buffer == NULL)
@@ -267,8 +173,8 @@ enum status snapshot_write(struct disk *disk, const struct engine *engine, uint6
     put_header(&stream, engine, data_id, position);
     put_state(&stream, engine);
     const uint32_t crc = stream.crc;
-    stream_put(&stream, &crc, sizeof crc);
-    stream_flush(&stream);
+    snapshot_stream_put(&stream, &crc, sizeof crc);
+    snapshot_stream_flush(&stream);
     status = stream.status;
     if (status == STATUS_OK)
         status = disk->ops->sync(disk, stream.file);
@@ -279,7 +185,7 @@ enum status snapshot_write(struct disk *disk, const struct engine *engine, uint6
     if (status == STATUS_OK)
         status = disk->ops->sync_folder(disk);
     if (status == STATUS_OK)
-        status = remove_old(disk);
+        status = snapshots_remove_old(disk);
 done:
     free(stream.buffer);
     return status;
@@ -293,11 +199,11 @@ struct header {
     bool first, second; /* up to version 1, up to version 2: shorter rows */
 };
 
-static enum status take_header(struct stream *stream, struct header *header)
+static enum status take_header(struct snapshot_stream *stream, struct header *header)
 {
     uint8_t bytes[HEADER_BYTES];
     memset(bytes, 0, sizeof bytes);
-    if (!stream_take(stream, bytes, FIRST_HEADER_BYTES))
+    if (!snapshot_stream_take(stream, bytes, FIRST_HEADER_BYTES))
         return stream->status;
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return STATUS_CORRUPT;
@@ -307,7 +213,7 @@ static enum status take_header(struct stream *stream, struct header *header)
     const size_t size = version == 1 ? FIRST_HEADER_BYTES
         : version == 2               ? SECOND_HEADER_BYTES
                                      : HEADER_BYTES;
-    if (!stream_take(stream, bytes + FIRST_HEADER_BYTES, size - FIRST_HEADER_BYTES))
+    if (!snapshot_stream_take(stream, bytes + FIRST_HEADER_BYTES, size - FIRST_HEADER_BYTES))
         return stream->status;
     *header = (struct header){ .sales = bytes_get_u32(bytes + 12),
         .items = bytes_get_u32(bytes + 16),
@@ -328,11 +234,11 @@ static enum status take_header(struct stream *stream, struct header *header)
     return STATUS_OK;
 }
 
-static enum status take_sale(struct stream *stream, struct engine *engine, bool first)
+static enum status take_sale(struct snapshot_stream *stream, struct engine *engine, bool first)
 {
     uint8_t bytes[SALE_BYTES];
     memset(bytes, 0, sizeof bytes);
-    if (!stream_take(stream, bytes, first ? FIRST_SALE_BYTES : SALE_BYTES))
+    if (!snapshot_stream_take(stream, bytes, first ? FIRST_SALE_BYTES : SALE_BYTES))
         return stream->status;
     const sale_id id = bytes_get_u32(bytes);
     if (id == 0)
@@ -357,12 +263,12 @@ static enum status take_sale(struct stream *stream, struct engine *engine, bool 
     return STATUS_OK;
 }
 
-static enum status take_item(struct stream *stream, struct engine *engine, bool first)
+static enum status take_item(struct snapshot_stream *stream, struct engine *engine, bool first)
 {
     uint8_t bytes[ITEM_BYTES];
     uint32_t numbers[11];
     memset(bytes, 0, sizeof bytes);
-    if (!stream_take(stream, bytes, first ? FIRST_ITEM_BYTES : ITEM_BYTES))
+    if (!snapshot_stream_take(stream, bytes, first ? FIRST_ITEM_BYTES : ITEM_BYTES))
         return stream->status;
     memcpy(numbers, bytes, sizeof numbers);
     const item_id id = numbers[0];
@@ -391,10 +297,10 @@ static enum status take_item(struct stream *stream, struct engine *engine, bool 
     return STATUS_OK;
 }
 
-static enum status take_room(struct stream *stream, struct engine *engine)
+static enum status take_room(struct snapshot_stream *stream, struct engine *engine)
 {
     uint8_t bytes[ROOM_BYTES];
-    if (!stream_take(stream, bytes, sizeof bytes))
+    if (!snapshot_stream_take(stream, bytes, sizeof bytes))
         return stream->status;
     struct engine_sale *sale = engine_sale_find(engine, bytes_get_u32(bytes));
     if (sale == NULL)
@@ -406,13 +312,13 @@ static enum status take_room(struct stream *stream, struct engine *engine)
     return STATUS_OK;
 }
 
-static enum status take_places(struct stream *stream, struct engine *engine, uint64_t count)
+static enum status take_places(struct snapshot_stream *stream, struct engine *engine, uint64_t count)
 {
     if (count > engine->places.capacity)
         return STATUS_FULL;
     for (uint64_t i = 0; i < count; i++) {
         struct place_row row;
-        if (!stream_take(stream, &row, sizeof row))
+        if (!snapshot_stream_take(stream, &row, sizeof row))
             return stream->status;
         if (row.sale >= engine->config.sales_max
             || places_find(&engine->places, row.sale, row.user) != UINT64_MAX)
@@ -422,21 +328,22 @@ static enum status take_places(struct stream *stream, struct engine *engine, uin
     return STATUS_OK;
 }
 
-static enum status take_keys(struct stream *stream, struct engine *engine, uint64_t noted)
+static enum status take_keys(struct snapshot_stream *stream, struct engine *engine, uint64_t noted)
 {
     engine->keys.count = noted;
     for (uint64_t i = 0; i < keys_kept(noted); i++)
-        if (!stream_take(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]))
+        if (!snapshot_stream_take(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]))
             return stream->status;
     return STATUS_OK;
 }
 
-static enum status take_tickets(struct stream *stream, struct engine *engine, const struct header *header)
+static enum status take_tickets(
+    struct snapshot_stream *stream, struct engine *engine, const struct header *header)
 {
     struct tickets *tickets = &engine->tickets;
     for (uint64_t i = 0; i < header->tickets; i++) {
         struct ticket_row row = { .number = (uint32_t)(i + 1) };
-        if (!stream_take(stream, &row, header->second ? SECOND_TICKET_BYTES : sizeof row))
+        if (!snapshot_stream_take(stream, &row, header->second ? SECOND_TICKET_BYTES : sizeof row))
             return stream->status;
         if (!tickets_restore_row(tickets, &row))
             return STATUS_CORRUPT;
@@ -446,11 +353,12 @@ static enum status take_tickets(struct stream *stream, struct engine *engine, co
     return whole || planted(TICKET_REUSED) ? STATUS_OK : STATUS_CORRUPT;
 }
 
-static enum status take_buyers(struct stream *stream, struct engine *engine, const struct header *header)
+static enum status take_buyers(
+    struct snapshot_stream *stream, struct engine *engine, const struct header *header)
 {
     for (uint64_t i = 0; i < header->buyers; i++) {
         struct buyer_row row = { .user = 0 };
-        if (!stream_take(stream, &row, header->first ? FIRST_BUYER_BYTES : sizeof row))
+        if (!snapshot_stream_take(stream, &row, header->first ? FIRST_BUYER_BYTES : sizeof row))
             return stream->status;
         if (!buyers_restore_row(&engine->buyers, &row))
             return STATUS_CORRUPT;
@@ -458,7 +366,8 @@ static enum status take_buyers(struct stream *stream, struct engine *engine, con
     return buyers_restore_end(&engine->buyers, header->free_buyer) ? STATUS_OK : STATUS_CORRUPT;
 }
 
-static enum status take_state(struct stream *stream, struct engine *engine, const struct header *header)
+static enum status take_state(
+    struct snapshot_stream *stream, struct engine *engine, const struct header *header)
 {
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < header->sales && status == STATUS_OK; i++)
@@ -479,41 +388,15 @@ static enum status take_state(struct stream *stream, struct engine *engine, cons
     return status == STATUS_OK ? take_keys(stream, engine, header->keys) : status;
 }
 
-/* Reads the whole file once: STATUS_OK when its last four bytes are the checksum of the others. */
-static enum status checksum_judge(struct stream *stream)
-{
-    uint8_t tail[sizeof stream->crc];
-    uint32_t crc = 0, held = 0; /* bytes in the tail, the last ones read so far */
-    for (;;) {
-        size_t got = 0;
-        const enum status status = stream->disk->ops->read(
-            stream->disk, stream->file, stream->offset, stream->buffer, BUFFER_BYTES, &got);
-        if (status != STATUS_OK || got == 0)
-            return status != STATUS_OK                              ? status
-                : held == sizeof tail && bytes_get_u32(tail) == crc ? STATUS_OK
-                                                                    : STATUS_CORRUPT;
-        stream->offset += got;
-        const size_t whole = held + got < sizeof tail ? 0 : held + got - sizeof tail;
-        const size_t from_tail = whole < held ? whole : held;
-        crc = hash_crc32c(crc, tail, from_tail);
-        memmove(tail, tail + from_tail, held - from_tail);
-        held -= (uint32_t)from_tail;
-        crc = hash_crc32c(crc, stream->buffer, whole - from_tail);
-        const size_t rest = got - (whole - from_tail);
-        memcpy(tail + held, stream->buffer + (whole - from_tail), rest);
-        held += (uint32_t)rest;
-    }
-}
-
 static enum status load_one(struct disk *disk, struct engine *engine, uint64_t lsn, struct header *header)
 {
-    struct stream stream = { .disk = disk, .file = -1, .buffer = malloc(BUFFER_BYTES) };
+    struct snapshot_stream stream = { .disk = disk, .file = -1, .buffer = malloc(SNAPSHOT_BUFFER_BYTES) };
     char name[DISK_NAME_MAX];
     snapshot_name(name, lsn);
     invariant(stream.buffer != NULL);
     enum status status = disk->ops->open(disk, name, DISK_READ, &stream.file);
     if (status == STATUS_OK) {
-        status = checksum_judge(&stream);
+        status = snapshot_stream_judge(&stream);
         stream.offset = 0;
         if (status == STATUS_OK)
             status = take_header(&stream, header);
