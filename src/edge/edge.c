@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "edge/client.h"
+#include "edge/accept.h"
 #include "edge/edge_state.h"
 #include "edge/evict.h"
 #include "edge/http_date.h"
@@ -28,10 +28,8 @@
 #include <unistd.h>
 
 enum {
-    EVENTS_MAX = 512,      /* sockets served in one turn */
-    ACCEPTS_MAX = 256,     /* connections accepted in one turn */
-    SWEEP_MS = 100,        /* deadlines are that exact */
-    ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
+    EVENTS_MAX = 512,                                       /* sockets served in one turn */
+    SWEEP_MS = 100,                                         /* deadlines are that exact */
     BUFFER_SMALL = EDGE_OVERLAP_MAX * sizeof(struct reply), /* half a head, or a queue of replies */
     BUFFER_MEDIUM = 16 * 1024,
     MEDIUM_SHARE = 16, /* one for so many connections */
@@ -125,7 +123,7 @@ static enum status memory_open(struct edge *edge)
     return STATUS_OK;
 }
 
-static bool watch(struct edge *edge, int fd, uint32_t events, uint64_t data)
+bool edge_watch(struct edge *edge, int fd, uint32_t events, uint64_t data)
 {
     struct epoll_event event = { .events = events, .data.u64 = data };
     return epoll_ctl(edge->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
@@ -147,13 +145,13 @@ static enum status sockets_open(struct edge *edge)
     }
     edge->port = listener_port(edge->listen_fd);
     edge->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (edge->epoll_fd < 0 || !watch(edge, edge->listen_fd, EPOLLIN, EVENT_LISTENER))
+    if (edge->epoll_fd < 0 || !edge_watch(edge, edge->listen_fd, EPOLLIN, EVENT_LISTENER))
         return STATUS_IO;
     edge->listening = true;
     enum status status = wake_open(&edge->wake);
     if (status != STATUS_OK)
         return status;
-    return watch(edge, edge->wake.fd, EPOLLIN, EVENT_WAKE) ? STATUS_OK : STATUS_IO;
+    return edge_watch(edge, edge->wake.fd, EPOLLIN, EVENT_WAKE) ? STATUS_OK : STATUS_IO;
 }
 
 enum status edge_open(
@@ -232,85 +230,6 @@ uint32_t edge_connections_open(const struct edge *edge)
     return edge->table.open;
 }
 
-/* ---- accepting ---- */
-
-/* Who connected. A Unix socket's peer is this machine. */
-static struct address peer_of(const struct sockaddr_storage *from)
-{
-    const struct sockaddr_in *v4 = (const void *)from;
-    const struct sockaddr_in6 *v6 = (const void *)from;
-    struct address peer;
-    if (from->ss_family == AF_INET)
-        return address_from_v4(&v4->sin_addr);
-    if (from->ss_family != AF_INET6)
-        return address_from_v4(&(const uint32_t){ htonl(INADDR_LOOPBACK) });
-    memcpy(peer.bytes, &v6->sin6_addr, sizeof peer.bytes);
-    return peer;
-}
-
-/* One of very many: a word if the socket takes it, and no place for a gentle close. */
-static void turn_away(struct edge *edge, struct connection *connection, int status, const char *why)
-{
-    edge->counts.turned_away++;
-    edge->handler.refuse(edge->handler.self, status, why, &edge->out);
-    (void)socket_send(connection->fd, edge->out.data, edge->out.size);
-    edge->out.size = 0;
-    serve_close(edge, connection);
-}
-
-static void admit(struct edge *edge, int fd, const struct address *peer)
-{
-    bool too_many = edge->table.open >= edge->config.connections_max && !evict_for_place(edge);
-    struct connection *connection = connection_open(&edge->table, fd);
-    if (connection == NULL) {
-        close(fd);
-        edge->counts.turned_away++;
-        return;
-    }
-    edge->counts.accepted++;
-    uint64_t data = (uint64_t)connection->generation << 32 | connection->index;
-    if (!watch(edge, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, data)) {
-        serve_close(edge, connection);
-        return;
-    }
-    edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.idle_timeout_ms);
-    if (!client_accepted(edge, connection, peer)) {
-        turn_away(edge, connection, 429, CLIENT_TOO_MANY);
-        return;
-    }
-    if (too_many) {
-        edge->counts.turned_away++;
-        serve_refuse(edge, connection, 503, "There are too many connections. Try again shortly.");
-        serve(edge, connection);
-    }
-}
-
-static void accept_some(struct edge *edge)
-{
-    for (int i = 0; i < ACCEPTS_MAX; i++) {
-        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
-        socklen_t bytes = sizeof from;
-        int fd =
-            accept4(edge->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            const struct address peer = peer_of(&from);
-            admit(edge, fd, &peer);
-            continue;
-        }
-        if (errno == EAGAIN)
-            return;
-        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-            continue; /* that connection has gone already */
-        log_warn("edge", "no more connections can be accepted: %m");
-        if (!evict_for_place(edge)) {
-            epoll_ctl(edge->epoll_fd, EPOLL_CTL_DEL, edge->listen_fd, NULL);
-            edge->listening = false;
-            edge->listen_again = edge_deadline(edge, ACCEPT_PAUSE_MS);
-            return;
-        }
-    }
-}
-
 /* ---- the loop ---- */
 
 static void event_handle(struct edge *edge, const struct epoll_event *event)
@@ -367,7 +286,7 @@ static void sweep(struct edge *edge)
     }
     evict_late_heads(edge);
     if (!edge->listening && edge->listen_fd >= 0 && edge_deadline_passed(edge, edge->listen_again))
-        edge->listening = watch(edge, edge->listen_fd, EPOLLIN, EVENT_LISTENER);
+        edge->listening = edge_watch(edge, edge->listen_fd, EPOLLIN, EVENT_LISTENER);
     counts_publish(edge);
 }
 

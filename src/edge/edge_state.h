@@ -58,6 +58,8 @@ struct edge {
     struct wake wake;
     struct arena arena;
 };
+/* edge.c: puts a socket into the epoll set; `data` comes back with its events. */
+MUST_CHECK bool edge_watch(struct edge *edge, int fd, uint32_t events, uint64_t data);
 enum edge_wish { EDGE_WISH_RUN, EDGE_WISH_DRAIN, EDGE_WISH_STOP };
 
 static inline uint32_t edge_deadline(const struct edge *edge, uint32_t timeout_ms)

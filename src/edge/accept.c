@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* edge/accept.c: new connections: each gets a place, or somebody else's who is idle, or a refusal. */
+#include "edge/accept.h"
+
+#include "base/log.h"
+#include "edge/client.h"
+#include "edge/evict.h"
+#include "edge/sending.h"
+#include "edge/serve.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    ACCEPTS_MAX = 256,     /* connections accepted in one turn */
+    ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
+};
+
+/* Who connected. A Unix socket's peer is this machine. */
+static struct address peer_of(const struct sockaddr_storage *from)
+{
+    const struct sockaddr_in *v4 = (const void *)from;
+    const struct sockaddr_in6 *v6 = (const void *)from;
+    struct address peer;
+    if (from->ss_family == AF_INET)
+        return address_from_v4(&v4->sin_addr);
+    if (from->ss_family != AF_INET6)
+        return address_from_v4(&(const uint32_t){ htonl(INADDR_LOOPBACK) });
+    memcpy(peer.bytes, &v6->sin6_addr, sizeof peer.bytes);
+    return peer;
+}
+
+/* One of very many: a word if the socket takes it, and no place for a gentle close. */
+static void turn_away(struct edge *edge, struct connection *connection, int status, const char *why)
+{
+    edge->counts.turned_away++;
+    edge->handler.refuse(edge->handler.self, status, why, &edge->out);
+    (void)socket_send(connection->fd, edge->out.data, edge->out.size);
+    edge->out.size = 0;
+    serve_close(edge, connection);
+}
+
+static void admit(struct edge *edge, int fd, const struct address *peer)
+{
+    bool too_many = edge->table.open >= edge->config.connections_max && !evict_for_place(edge);
+    struct connection *connection = connection_open(&edge->table, fd);
+    if (connection == NULL) {
+        close(fd);
+        edge->counts.turned_away++;
+        return;
+    }
+    edge->counts.accepted++;
+    uint64_t data = (uint64_t)connection->generation << 32 | connection->index;
+    if (!edge_watch(edge, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, data)) {
+        serve_close(edge, connection);
+        return;
+    }
+    edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.idle_timeout_ms);
+    if (!client_accepted(edge, connection, peer)) {
+        turn_away(edge, connection, 429, CLIENT_TOO_MANY);
+        return;
+    }
+    if (too_many) {
+        edge->counts.turned_away++;
+        serve_refuse(edge, connection, 503, "There are too many connections. Try again shortly.");
+        serve(edge, connection);
+    }
+}
+
+void accept_some(struct edge *edge)
+{
+    for (int i = 0; i < ACCEPTS_MAX; i++) {
+        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+        socklen_t bytes = sizeof from;
+        int fd =
+            accept4(edge->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            const struct address peer = peer_of(&from);
+            admit(edge, fd, &peer);
+            continue;
+        }
+        if (errno == EAGAIN)
+            return;
+        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+            continue; /* that connection has gone already */
+        log_warn("edge", "no more connections can be accepted: %m");
+        if (!evict_for_place(edge)) {
+            epoll_ctl(edge->epoll_fd, EPOLL_CTL_DEL, edge->listen_fd, NULL);
+            edge->listening = false;
+            edge->listen_again = edge_deadline(edge, ACCEPT_PAUSE_MS);
+            return;
+        }
+    }
+}

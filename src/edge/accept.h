@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* edge/accept.h: takes in the connections that wait at the listener. Private to the edge; thread: its
+ * own. */
+#ifndef STAMPEDE_EDGE_ACCEPT_H
+#define STAMPEDE_EDGE_ACCEPT_H
+
+#include "edge/edge_state.h"
+
+/* As many as one turn may have. When the system has no descriptor left and no connection is idle, the
+ * listener leaves the epoll set until edge->listen_again. */
+void accept_some(struct edge *edge);
+
+#endif
