@@ -19,6 +19,7 @@ SEEDS ?= 1000
 KILLS ?= 100
 RUNS ?= 1000000
 TARGET ?=# one fuzz target
+MUTANTS ?=# only mutants whose name, table or file contains one of these words
 
 ifeq ($(filter $(BUILD),release debug asan tsan cov sim fuzz),)
 $(error BUILD=$(BUILD) is not one of release debug asan tsan cov sim fuzz)
@@ -57,7 +58,7 @@ CFLAGS.tsan := $(SANITIZED) -fsanitize=thread
 LDFLAGS.tsan := -fsanitize=thread
 CFLAGS.cov := -O0 --coverage
 LDFLAGS.cov := --coverage
-CFLAGS.sim := -O2 -DPLANTED_BUGS
+CFLAGS.sim := -O2
 CFLAGS.fuzz := -O1 -DSTAMPEDE_DEBUG -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -w
 LDFLAGS.fuzz := -fsanitize=address,undefined
 
@@ -129,12 +130,13 @@ probes: $(PROBES)
 server programs fuzzers sims benches probes:
 	@:
 
-# Rewritten only when it differs, so that other flags or a removed source file rebuild what they must.
+# Rewritten only when it differs, so that other flags or a removed source file rebuild what they must. (Where the
+# tree stands makes no difference, nor does -Werror: tools/mutate builds in a copy, and its mutants may warn.)
 write_if_changed = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ \
     || printf '%s\n' '$(subst ','\'',$(1))' > $@
 .PHONY: FORCE
 $(OUT)/flags: FORCE
-	$(call write_if_changed,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))
+	$(call write_if_changed,$(subst $(CURDIR),,$(CC) $(filter-out $(WERROR),$(ALL_CFLAGS)) $(ALL_LDFLAGS)))
 $(OUT)/%.list: FORCE
 	$(call write_if_changed,$(LIST))
 $(OUT)/libstampede.list: LIST = $(LIBRARY_OBJECTS)
@@ -224,6 +226,8 @@ background 1800 cppcheck $(MAKE) cppcheck
 parallel 60 tidy tools/tidy
 parallel 60 tidy-self-test tools/tidy --self-test
 parallel 60 run-tests-self-test tools/run-tests --self-test
+parallel 60 mutate-self-test tools/mutate --self-test
+parallel 60 mutation/rows-fit tools/mutate --check
 parallel 60 format $(MAKE) check-format
 parallel 60 shellcheck shellcheck $(SHELL_SCRIPTS)
 
@@ -231,7 +235,7 @@ endef
 define SIM_TESTS
 parallel 300 simulation/model $(SIMULATE) --seeds 2000
 parallel 300 simulation/sqlite $(SIMULATE) --seeds 100 --store sqlite
-parallel 600 simulation/planted-bugs $(SIMULATE) --planted
+parallel 600 mutation/sample tools/mutate --build-root $(BUILD_ROOT) --sample 2 --jobs 1
 
 endef
 # Those that need the whole machine; the others wait more than they compute.
@@ -313,11 +317,16 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim torture fuzz check-spine check-orders check-funnel check-mend check-rooms bench cov
-sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--planted' or '--seed N'
+.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms bench cov
+sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
 	$(SIMULATE) --seeds $(SEEDS) $(SIM_ARGS)
+
+mutate: ## break the program in each way of tests/mutation and see a test fail; MUTANTS=text picks some
+	@tools/setup build test
+	+@$(SUBMAKE) BUILD=sim sims
+	tools/mutate --build-root $(BUILD_ROOT) --pick '$(MUTANTS)' $(MUTATE_ARGS)
 
 torture: ## kill -9 the real server under load KILLS=100 times and compare told with recovered
 	@$(MAKE) BUILD=release all
@@ -404,8 +413,7 @@ clang-tidy: $(ANALYZED:%.c=$(BUILD_ROOT)/analyze/%.ok)
 $(BUILD_ROOT)/analyze/%.ok: %.c .clang-tidy
 	@mkdir -p $(@D)
 	@$(CC) $(ANALYSIS_FLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $<
-	@clang-tidy --quiet $< -- $(ANALYSIS_FLAGS) \
-	    $(if $(findstring tests/simulation,$<),-DPLANTED_BUGS) > $@.log 2>&1 \
+	@clang-tidy --quiet $< -- $(ANALYSIS_FLAGS) > $@.log 2>&1 \
 	    || { grep -vE 'warnings? generated|^Suppressed|^Use -header' $@.log; exit 1; }
 	@rm -f $@.log; touch $@
 

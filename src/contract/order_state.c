@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "contract/order_state.h"
 
-#include "base/planted.h"
-
 #include <stddef.h>
 #include <string.h>
 
@@ -35,8 +33,6 @@ static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a na
 enum order_state order_state_next(enum order_state state, enum order_event event)
 {
     invariant(state < ORDER_STATES && event < ORDER_EVENTS);
-    if (planted(PAID_ORDER_CLOSED) && state == ORDER_PAID && event == ORDER_EVENT_EXPIRE)
-        return ORDER_CLOSED;
     return order_next[state][event];
 }
 
@@ -70,19 +66,18 @@ enum move_answer order_move_decide(const struct order_move *move, const struct o
                  : order_state_next((enum order_state)order->state, (enum order_event)move->event);
     if (*to == ORDER_NONE && !repeated)
         return MOVE_REFUSED;
-    if (pays && (move->amount != order->amount || strcmp(move->currency, currency) != 0)
-        && !planted(PAY_WITHOUT_AMOUNT_CHECK))
+    if (pays && (move->amount != order->amount || strcmp(move->currency, currency) != 0))
         return MOVE_AMOUNT;
     if (repeated)
         return MOVE_REPEATED;
     if (move->event == ORDER_EVENT_REFUND && payer == PAYER_NONE)
         return MOVE_NO_PAYMENT;
-    if (move->event == ORDER_EVENT_EXPIRE && move->now_ms < order->pay_by_ms && !planted(EXPIRE_EARLY))
+    if (move->event == ORDER_EVENT_EXPIRE && move->now_ms < order->pay_by_ms)
         return MOVE_EARLY;
     if (pays && money->reference_used)
         return MOVE_REFERENCE_USED;
     const bool closes = move->event == ORDER_EVENT_EXPIRE || move->event == ORDER_EVENT_CANCEL;
-    if (closes && money->live > 0 && !planted(CLOSE_WITH_OPEN_PAYMENT))
+    if (closes && money->live > 0)
         return MOVE_PAYMENT_OPEN;
     return MOVE_DONE;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "contract/payment_rules.h"
 
-#include "base/planted.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +37,7 @@ enum start_answer payment_start_decide(const struct payment_start *start, const 
 bool payment_start_extends(const struct payment_start *start, const struct order *order, uint64_t *pay_by_ms)
 {
     *pay_by_ms = start->now_ms + start->extend_ms;
-    return *pay_by_ms > order->pay_by_ms && (!order->extended || planted(HOLD_WITHOUT_END));
+    return *pay_by_ms > order->pay_by_ms && !order->extended;
 }
 
 static void names_set(
@@ -108,7 +106,7 @@ void payment_opened_apply(
 static struct news_verdict closed_decide(const struct payment_news *news, struct payment *payment)
 {
     struct news_verdict verdict = { .answer = LEARN_REPEATED };
-    const bool captured = payment->state == PAYMENT_CAPTURED && !planted(CLOSED_NEWS_WIN);
+    const bool captured = payment->state == PAYMENT_CAPTURED;
     /* Only what we asked for ends the questions: a callback may be older than the money. */
     const bool answered = payment_is_unanswered(payment) && news->asked && news->ask_ms == 0;
     if (captured || (payment->state == PAYMENT_CLOSED && !answered))
@@ -116,7 +114,7 @@ static struct news_verdict closed_decide(const struct payment_news *news, struct
     payment->state = PAYMENT_CLOSED;
     payment->use = USE_NONE;
     payment->tries = 0;
-    payment->next_ms = planted(UNANSWERED_FORGOTTEN) ? 0 : news->ask_ms;
+    payment->next_ms = news->ask_ms;
     verdict.answer = LEARN_CLOSED;
     verdict.changed = verdict.order_freed = true;
     return verdict;
@@ -143,29 +141,22 @@ static struct news_verdict money_goes_back(struct payment *payment, enum refund_
 {
     if (why != REFUND_OF_ORDER)
         payment->use = USE_REFUND;
-    return (struct news_verdict){ .answer = LEARN_REFUND,
-        .changed = true,
-        .order_freed = true,
-        .refund = !(planted(DOUBLE_MONEY_KEPT) && why == REFUND_OF_DOUBLE),
-        .why = (uint8_t)why };
+    return (struct news_verdict){
+        .answer = LEARN_REFUND, .changed = true, .order_freed = true, .refund = true, .why = (uint8_t)why
+    };
 }
 
-static struct news_verdict money_is_late(struct payment *payment, const struct order *order)
+static struct news_verdict money_is_late(struct payment *payment)
 {
     payment->use = USE_LATE;
     payment->next_ms = payment->captured_ms;
-    if (planted(LATE_MONEY_KEPT))
-        payment->use = USE_REFUND; /* and no intent */
-    if (planted(LATE_MONEY_REOPENS) && order->state == ORDER_CLOSED)
-        money_pays(payment, order);
     return (struct news_verdict){ .answer = LEARN_LATE, .changed = true };
 }
 
 static struct news_verdict captured_decide(const struct payment_news *news,
     const struct order *order, bool payer_known, struct payment *payment)
 {
-    const bool right = planted(CALLBACK_AMOUNT_UNCHECKED)
-        || (news->amount == payment->amount && strcmp(news->currency, payment->currency) == 0);
+    const bool right = news->amount == payment->amount && strcmp(news->currency, payment->currency) == 0;
     if (!right && !news->asked) {
         payment->next_ms = news->now_ms;
         return (struct news_verdict){ .answer = LEARN_AMOUNT, .changed = true };
@@ -180,7 +171,7 @@ static struct news_verdict captured_decide(const struct payment_news *news,
     if (news->refunded || (order->state == ORDER_PAID && payer_known))
         return money_goes_back(payment, REFUND_OF_DOUBLE);
     if (order->state != ORDER_PENDING && order->state != ORDER_PAID)
-        return money_is_late(payment, order);
+        return money_is_late(payment);
     money_pays(payment, order);
     return (struct news_verdict){ .answer = LEARN_PAID, .changed = true, .pays = true };
 }
@@ -194,9 +185,7 @@ struct news_verdict payment_news_decide(const struct payment_news *news, const s
         return closed_decide(news, payment);
     if (payment->state != PAYMENT_CAPTURED)
         return captured_decide(news, order, payer_known, payment);
-    return (struct news_verdict){ .answer = LEARN_REPEATED,
-        .refund = planted(REFUND_TWICE) && payment->use == USE_REFUND,
-        .why = REFUND_OF_DOUBLE };
+    return (struct news_verdict){ .answer = LEARN_REPEATED };
 }
 
 /* ---- late money ---- */

@@ -3,7 +3,6 @@
 #include "inventory/embedded.h"
 
 #include "base/log.h"
-#include "base/planted.h"
 #include "contract/record.h"
 #include "inventory/embedded_parts.h"
 
@@ -32,17 +31,6 @@ static void dirty_add_room(struct embedded *embedded, sale_id sale)
         return;
     embedded->room_is_dirty[sale] = true;
     embedded->room_dirty[embedded->room_dirty_count++] = sale;
-}
-
-static void board_show(struct embedded *embedded, const struct board_update *update)
-{
-    if (planted(FLAG_STAYS)) {
-        struct board_update old;
-        if (board_read(&embedded->board, update->item, &old) && old.counts.channel_free[0] == 0
-            && update->counts.channel_free[0] > 0)
-            return;
-    }
-    board_publish(&embedded->board, update);
 }
 
 /* A slot of the answer ring is free for the host only when it was given back: then the request
@@ -212,8 +200,6 @@ static void request_handle(
         answer.outcome.quantity = command->reserve.quantity;
     }
     answer.outcome.lsn = lsn;
-    if (planted(TOLD_BEFORE_DURABLE))
-        lsn = 0;
     if (lsn > embedded->durable)
         answer_park(embedded, lsn, port, &flow, &answer);
     else
@@ -258,7 +244,7 @@ static void batch_became_durable(struct embedded *embedded)
     /* After the answers, which count as decided (board.h), and before anybody can read them: their
      * rings are published at the end of the turn. */
     for (uint32_t i = 0; i < embedded->sealed_count; i++)
-        board_show(embedded, &embedded->sealed[i]);
+        board_publish(&embedded->board, &embedded->sealed[i]);
     embedded->sealed_count = 0;
     rooms_show(embedded);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/embedded_open.c: opening with recovery, snapshots, closing. */
 #include "base/log.h"
-#include "base/planted.h"
 #include "inventory/embedded_parts.h"
 #include "inventory/replay.h"
 #include "inventory/snapshot.h"
@@ -191,7 +190,7 @@ enum status embedded_open(
     embedded->durable = journal_durable(embedded->journal);
     embedded->tickets_sealed = embedded->tickets_durable = embedded->engine.tickets.last;
     embedded->places_sealed = embedded->engine.places.count;
-    embedded->last_time_ms = planted(CLOCK_BACKWARDS) ? 0 : embedded->time_floor_ms;
+    embedded->last_time_ms = embedded->time_floor_ms;
     embedded->segments_seen = journal_segments_begun(embedded->journal);
     atomic_store(&embedded->board.durable_lsn, embedded->durable);
     board_fill(embedded);

@@ -2,7 +2,6 @@
 /* inventory/engine_keys.c: what became of admin commands that had a key, so that a request whose
  * answer was lost can be repeated safely, also after a restart. Loading users has no row: it is a
  * set, loading them again changes nothing, and long lists would drive everything else out. */
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 static uint64_t rows_used(const struct engine_keys *keys)
@@ -18,7 +17,7 @@ static bool key_counts(const struct command *command)
 bool engine_keys_repeated(
     const struct engine *engine, const struct command *command, struct outcome *outcome)
 {
-    if (!key_counts(command) || planted(ADMIN_KEY_FORGOTTEN))
+    if (!key_counts(command))
         return false;
     const uint64_t used = rows_used(&engine->keys);
     for (uint64_t i = 0; i < used; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_purchase.c: a purchase, and every later step of its ticket. */
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 /* What a user may still take of an item: rows of both scopes, found once and used for check and
@@ -13,8 +12,6 @@ struct allowance {
 static bool limit_allows(uint32_t limit, const struct buyer_row *row, uint32_t quantity)
 {
     const uint64_t used = row == NULL ? 0 : row->used;
-    if (planted(LIMIT_CHECK_SKIPPED))
-        return limit == 0 || used < limit;
     return limit == 0 || used + quantity <= limit;
 }
 
@@ -35,7 +32,7 @@ static void answer_repeated(const struct engine *engine, const struct command_re
     const struct ticket_row *ticket = tickets_get(&engine->tickets, number);
     const bool same = ticket->user == asked->user && ticket->item == asked->item
         && ticket->quantity == asked->quantity && ticket->channel == asked->channel;
-    if (!same && !planted(KEY_OTHER_BODY)) {
+    if (!same) {
         outcome->answer = ANSWER_KEY_REUSED;
         return;
     }
@@ -49,10 +46,7 @@ static void answer_repeated(const struct engine *engine, const struct command_re
 
 static enum answer window_answer(const struct engine_sale *sale, uint64_t now_ms)
 {
-    const bool past_end = planted(END_INCLUSIVE) ? now_ms > sale->end_ms : now_ms >= sale->end_ms;
-    if (planted(WINDOW_UNCHECKED))
-        return ANSWER_NONE;
-    if (sale->ended || past_end)
+    if (sale->ended || now_ms >= sale->end_ms)
         return ANSWER_ENDED;
     if (!sale->opened && now_ms < sale->start_ms)
         return ANSWER_NOT_STARTED;
@@ -76,7 +70,7 @@ static bool limit_refuses(const struct engine_item *item, const struct engine_sa
 static ticket_number open_order(
     const struct engine *engine, const struct engine_sale *sale, const struct allowance *allowance)
 {
-    if (!sale->one_open_order || allowance->sale_row == NULL || planted(OPEN_ORDER_UNCHECKED))
+    if (!sale->one_open_order || allowance->sale_row == NULL)
         return 0;
     const ticket_number last = allowance->sale_row->last;
     const struct ticket_row *ticket = tickets_get(&engine->tickets, last);
@@ -93,12 +87,7 @@ static bool user_is_invited(const struct engine *engine, const struct engine_ite
 
 static bool pool_refuses(const struct engine_item *item, channel_index channel, uint32_t quantity)
 {
-    const uint32_t free = item->free[channel];
-    if (planted(SELL_ONE_TOO_MANY))
-        return (uint64_t)free + 1 < quantity || free == UINT32_MAX;
-    if (planted(NEVER_SELL_LAST))
-        return free <= quantity;
-    return free < quantity;
+    return item->free[channel] < quantity;
 }
 
 /* There are units, but not for this user yet. Late money is not held up: it is paid already. Nor does
@@ -144,7 +133,7 @@ static bool purchase_refused(const struct engine *engine, const struct command *
         outcome->ticket = open;
         return true;
     }
-    if ((asked->flags & RESERVE_REPEAT) != 0 && !planted(REPEAT_WINS)) {
+    if ((asked->flags & RESERVE_REPEAT) != 0) {
         outcome->answer = ANSWER_NOTHING_TO_REPEAT;
         return true;
     }
@@ -188,7 +177,7 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
     struct engine_item *item = &engine->items[win->item];
     const sale_id sale = item->sale;
     const struct ticket_row row = { .user = win->user,
-        .key = planted(KEY_FORGOTTEN) ? 0 : win->key,
+        .key = win->key,
         .pay_by_ms = win->pay_by_ms & 0xffffffffffffu,
         .item = win->item & 0xffffu,
         .quantity = (uint16_t)win->quantity,
@@ -210,15 +199,6 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
     return number;
 }
 
-static void reset_all_items(struct engine *engine, const struct engine_item *item, channel_index channel)
-{
-    if (item->free[channel] != 0)
-        return;
-    for (item_id id = 1; id < engine->config.items_max; id++)
-        if (engine->items[id].sale != 0)
-            engine->items[id].free[0] = 0;
-}
-
 void engine_apply_reserve(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
 {
@@ -228,7 +208,7 @@ void engine_apply_reserve(
         outcome->answer = ANSWER_UNKNOWN_ITEM;
         return;
     }
-    if (asked->quantity < 1 || (asked->quantity > QUANTITY_MAX && !planted(NEGATIVE_QUANTITY))) {
+    if (asked->quantity < 1 || asked->quantity > QUANTITY_MAX) {
         outcome->answer = ANSWER_BAD_QUANTITY;
         return;
     }
@@ -242,11 +222,8 @@ void engine_apply_reserve(
         return;
     }
     const struct allowance allowance = allowance_find(engine, item, asked->item, asked->user);
-    if (purchase_refused(engine, command, item, &allowance, outcome)) {
-        if (planted(MARK_WITHOUT_UNIT) && outcome->answer == ANSWER_SOLD_OUT)
-            buyers_find_or_add(&engine->buyers, buyers_scope_item(asked->item), asked->user)->used++;
+    if (purchase_refused(engine, command, item, &allowance, outcome))
         return;
-    }
     if (!engine_may(may_change, outcome))
         return;
     const struct win win = { .user = asked->user,
@@ -261,8 +238,6 @@ void engine_apply_reserve(
     outcome->changed = true;
     outcome->unit_price = item->unit_price;
     outcome->pay_by_ms = win.pay_by_ms;
-    if (planted(RESET_ALL_ITEMS))
-        reset_all_items(engine, item, asked->channel);
 }
 
 /* The table of a ticket's life: where each step leads; an empty cell is a refusal. */
@@ -280,7 +255,7 @@ static void units_move(
     struct engine_item *item, const struct ticket_row *ticket, uint8_t next, channel_index to)
 {
     uint32_t *from = ticket->state == TICKET_HELD ? &item->held : &item->sold;
-    invariant(*from >= ticket->quantity || planted(RETURN_TWICE));
+    invariant(*from >= ticket->quantity);
     *from -= ticket->quantity;
     if (next == TICKET_SOLD)
         item->sold += ticket->quantity;
@@ -299,7 +274,7 @@ static void allowance_give_back(
 {
     const sale_id sale = engine->items[ticket->item].sale;
     struct buyer_row *row = buyers_find(&engine->buyers, buyers_scope_item(ticket->item), ticket->user);
-    invariant(row != NULL && (row->used >= ticket->quantity || planted(RETURN_TWICE)));
+    invariant(row != NULL && row->used >= ticket->quantity);
     row->used -= ticket->quantity;
     if (let_go && engine->sales[sale].cooldown_s != 0)
         engine_cool_down(&engine->sales[sale], row, now_ms);
@@ -321,7 +296,7 @@ static bool waiter_may(const struct engine *engine, const struct engine_item *it
     if (waiter->key != 0 && tickets_find_key(&engine->tickets, waiter->key) != 0)
         return false;
     const struct allowance allowance = allowance_find(engine, item, id, waiter->user);
-    if (limit_refuses(item, sale, &allowance, waiter->quantity, &limit) && !planted(WAITER_OVER_LIMIT))
+    if (limit_refuses(item, sale, &allowance, waiter->quantity, &limit))
         return false;
     return open_order(engine, sale, &allowance) == 0
         && engine_cooling_until_ms(sale, allowance.item_row, now_ms) == 0;
@@ -337,8 +312,7 @@ static void waiters_serve(struct engine *engine, const struct command *command, 
     if (asked->to >= CHANNELS_MAX)
         return;
     for (uint32_t i = 0; i < asked->waiter_count; i++) {
-        const uint32_t at = planted(WAITER_SKIPS_LINE) ? asked->waiter_count - 1 - i : i;
-        const struct waiter *waiter = &asked->waiters[at];
+        const struct waiter *waiter = &asked->waiters[i];
         if (waiter->quantity > returned || !waiter_may(engine, item, id, waiter, command->time_ms))
             continue;
         const struct win win = { .user = waiter->user,
@@ -350,7 +324,7 @@ static void waiters_serve(struct engine *engine, const struct command *command, 
         const ticket_number number = win_take(engine, &win);
         returned -= waiter->quantity;
         outcome->ticket = outcome->ticket == 0 ? number : outcome->ticket;
-        outcome->detail |= (uint8_t)(1u << at);
+        outcome->detail |= (uint8_t)(1u << i);
     }
     if (outcome->ticket == 0)
         return;
@@ -389,11 +363,11 @@ void engine_apply_settle(
     }
     const uint8_t next = settle_next[ticket->state][asked->step];
     const bool again = ticket->state == settle_goal[asked->step];
-    if (again && !(planted(RETURN_TWICE) && asked->step == SETTLE_RETURN)) {
+    if (again) {
         outcome->answer = ANSWER_UNCHANGED; /* each step once */
         return;
     }
-    if (next == 0 && !again) {
+    if (next == 0) {
         engine_conflict(outcome, CONFLICT_BAD_MOVE);
         return;
     }
@@ -402,11 +376,11 @@ void engine_apply_settle(
     const item_id id = ticket->item;
     const bool to_empty = asked->step == SETTLE_RETURN && asked->to < CHANNELS_MAX
         && engine->items[id].free[asked->to] == 0;
-    const bool let_go = (asked->let_go || planted(REJECTED_COOLS_DOWN)) && ticket->state == TICKET_HELD;
-    units_move(&engine->items[id], ticket, again ? TICKET_RETURNED : next, asked->to);
-    if (asked->step == SETTLE_RETURN && !planted(MARK_NOT_FREED))
+    const bool let_go = asked->let_go && ticket->state == TICKET_HELD;
+    units_move(&engine->items[id], ticket, next, asked->to);
+    if (asked->step == SETTLE_RETURN)
         allowance_give_back(engine, ticket, let_go, command->time_ms);
-    ticket->state = again ? TICKET_RETURNED : next;
+    ticket->state = next;
     outcome->applied = ticket->quantity;
     engine_item_recheck(&engine->items[id]);
     engine_done(outcome);

@@ -9,17 +9,15 @@
  *
  * A command looks at a bounded number of rows, so that no turn becomes long, and it is logged: what is
  * forgotten does not depend on settings, and a replay comes to the same. */
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 static bool may_forget(const struct engine *engine, const struct ticket_row *ticket, uint64_t before_ms)
 {
     if (ticket->number == 0)
         return false;
-    const bool returned =
-        ticket->state == TICKET_RETURNED || (planted(RECLAIM_HELD) && ticket->state == TICKET_HELD);
+    const bool returned = ticket->state == TICKET_RETURNED;
     const struct engine_sale *sale = &engine->sales[engine->items[ticket->item].sale];
-    const bool over = sale->end_ms <= before_ms || planted(RECLAIM_RUNNING_SALE);
+    const bool over = sale->end_ms <= before_ms;
     return returned && over && ticket->pay_by_ms <= before_ms;
 }
 

@@ -13,7 +13,6 @@
  * which are keyed hashes; that of the start has the millisecond at which the sale was defined: nobody
  * outside can check a guess before the draw. */
 #include "base/hash.h"
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 static uint64_t seconds_up(uint64_t ms)
@@ -24,7 +23,7 @@ static uint64_t seconds_up(uint64_t ms)
 uint64_t engine_cooling_until_ms(
     const struct engine_sale *sale, const struct buyer_row *row, uint64_t now_ms)
 {
-    if (row == NULL || row->returns == 0 || sale->cooldown_s == 0 || planted(COOLDOWN_IGNORED))
+    if (row == NULL || row->returns == 0 || sale->cooldown_s == 0)
         return 0;
     const uint64_t until_ms = (uint64_t)row->cool_until_s * 1000;
     return until_ms > now_ms ? until_ms : 0;
@@ -67,7 +66,7 @@ struct draw {
 static uint64_t moment_ms(
     const struct draw *draw, item_id item, channel_index channel, user_id user, uint64_t now_ms)
 {
-    if (__builtin_expect(now_ms >= draw->until_ms, 1) || planted(DRAW_IGNORED))
+    if (__builtin_expect(now_ms >= draw->until_ms, 1))
         return 0;
     const struct hash_key key = { draw->seed, item };
     const uint64_t chance = hash_siphash_pair(key, user, channel) >> 32; /* of 2^32 */

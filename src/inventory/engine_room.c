@@ -2,7 +2,6 @@
 /* inventory/engine_room.c: the waiting room as far as it must survive: who came as which number,
  * among how many the draw was, and how many were admitted. The order itself is arithmetic
  * (funnel/room/room.h). */
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 static bool sale_started(const struct engine_sale *sale, uint64_t now_ms)
@@ -14,7 +13,7 @@ static bool sale_started(const struct engine_sale *sale, uint64_t now_ms)
  * an arrival or an admission. */
 static bool draw_close(struct engine_sale *sale, uint64_t now_ms)
 {
-    if ((sale->draw_done && !planted(DRAW_TWICE)) || !sale_started(sale, now_ms))
+    if (sale->draw_done || !sale_started(sale, now_ms))
         return false;
     sale->draw_done = true;
     sale->drawn = sale->arrived;
@@ -63,7 +62,7 @@ void engine_apply_admit(
         return;
     }
     const uint32_t head = asked->head < sale->arrived ? asked->head : sale->arrived;
-    if (sale->draw_done && head <= sale->head && !planted(DRAW_TWICE)) {
+    if (sale->draw_done && head <= sale->head) {
         outcome->answer = ANSWER_UNCHANGED;
         outcome->number = sale->head;
         return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_setup.c: sales, items and gates: everything that happens before and around
  * the selling. */
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 static bool sale_started(const struct engine_sale *sale, uint64_t now_ms)
@@ -151,7 +150,7 @@ void engine_apply_preheat(
         terms_change(sale, item, command, may_change, outcome);
         return;
     }
-    if (known && !planted(PREHEAT_OVERWRITES)) {
+    if (known) {
         const enum conflict conflict = item_change_conflict(item, asked);
         if (conflict == CONFLICT_NONE)
             outcome->answer = ANSWER_UNCHANGED;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_stock.c: units added, removed and moved while the sale runs. */
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 
 /* A place where units can lie: a channel's pool or the safety stock; NULL: no such place. */
@@ -31,7 +30,7 @@ void engine_apply_adjust(
         return;
     }
     int64_t applied = delta;
-    if (delta < 0 && -delta > (int64_t)*place && !planted(ADJUST_BELOW_ZERO))
+    if (delta < 0 && -delta > (int64_t)*place)
         applied = -(int64_t)*place;
     if (applied == 0) {
         outcome->answer = ANSWER_UNCHANGED;

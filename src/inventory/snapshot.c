@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
-#include "base/planted.h"
 #include "inventory/engine_apply.h"
 #include "inventory/snapshot_files.h"
 #include "inventory/snapshot_stream.h"
@@ -88,16 +87,6 @@ static void put_room(struct snapshot_stream *stream, sale_id id, const struct en
     snapshot_stream_put(stream, bytes, sizeof bytes);
 }
 
-static uint64_t places_kept(const struct engine *engine)
-{
-    return planted(PLACE_FORGOTTEN) ? 0 : engine->places.count;
-}
-
-static uint64_t buyers_kept(const struct engine *engine)
-{
-    return planted(LIMIT_FORGETS_ON_RESTART) ? 0 : engine->buyers.rows_end;
-}
-
 static uint64_t keys_kept(uint64_t noted)
 {
     return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
@@ -120,16 +109,16 @@ static void put_header(struct snapshot_stream *stream, const struct engine *engi
     bytes_put_u32(header + 16, items);
     bytes_put_u32(header + 20, rooms);
     bytes_put_u64(header + 24, data_id);
-    bytes_put_u64(header + 32, position->lsn + (planted(SNAPSHOT_EARLY) ? 1 : 0));
+    bytes_put_u64(header + 32, position->lsn);
     bytes_put_u64(header + 40, position->time_ms);
     memcpy(header + 48, position->hash, sizeof position->hash);
     bytes_put_u64(header + 80, engine->tickets.rows_end);
-    bytes_put_u64(header + 88, buyers_kept(engine));
-    bytes_put_u64(header + 96, places_kept(engine));
+    bytes_put_u64(header + 88, engine->buyers.rows_end);
+    bytes_put_u64(header + 96, engine->places.count);
     bytes_put_u64(header + 104, engine->keys.count);
     bytes_put_u64(header + 112, engine->tickets.last);
     bytes_put_u64(header + 120, engine->tickets.free_head);
-    bytes_put_u64(header + 128, buyers_kept(engine) == 0 ? 0 : engine->buyers.free_head);
+    bytes_put_u64(header + 128, engine->buyers.rows_end == 0 ? 0 : engine->buyers.free_head);
     snapshot_stream_put(stream, header, sizeof header);
 }
 
@@ -143,16 +132,12 @@ static void put_state(struct snapshot_stream *stream, const struct engine *engin
             put_item(stream, id, &engine->items[id]);
     for (uint64_t i = 0; i < engine->tickets.rows_end; i++)
         snapshot_stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
-    for (uint64_t i = 0; i < buyers_kept(engine); i++) {
-        struct buyer_row row = engine->buyers.rows[i];
-        if (planted(COOLDOWN_FORGOTTEN))
-            row.returns = 0;
-        snapshot_stream_put(stream, &row, sizeof row);
-    }
+    for (uint64_t i = 0; i < engine->buyers.rows_end; i++)
+        snapshot_stream_put(stream, &engine->buyers.rows[i], sizeof engine->buyers.rows[i]);
     for (sale_id id = 1; id < engine->config.sales_max; id++)
         if (room_is_used(&engine->sales[id]))
             put_room(stream, id, &engine->sales[id]);
-    for (uint64_t i = 0; i < places_kept(engine); i++)
+    for (uint64_t i = 0; i < engine->places.count; i++)
         snapshot_stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
     for (uint64_t i = 0; i < keys_kept(engine->keys.count); i++)
         snapshot_stream_put(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]);
@@ -348,9 +333,8 @@ static enum status take_tickets(
         if (!tickets_restore_row(tickets, &row))
             return STATUS_CORRUPT;
     }
-    const uint64_t last = planted(TICKET_REUSED) ? tickets_used(tickets) / 2 : header->last_ticket;
-    const bool whole = tickets_restore_end(tickets, last, header->free_ticket);
-    return whole || planted(TICKET_REUSED) ? STATUS_OK : STATUS_CORRUPT;
+    const bool whole = tickets_restore_end(tickets, header->last_ticket, header->free_ticket);
+    return whole ? STATUS_OK : STATUS_CORRUPT;
 }
 
 static enum status take_buyers(

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/tickets.h"
 
-#include "base/planted.h"
 #include "base/random.h"
 
 static_assert(ITEMS_LIMIT <= 1 << 16, "item ids are kept in 16 bits");
@@ -62,8 +61,6 @@ ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row)
         at = tickets->free_head - 1;
         tickets->free_head = tickets->rows[at].user;
         tickets->free_count--;
-        if (planted(NUMBER_REPEATS))
-            number = at + 1;
     } else {
         tickets->rows_end++;
     }

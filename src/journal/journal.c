@@ -29,7 +29,6 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "base/planted.h"
 #include "journal/format.h"
 #include "journal/recover.h"
 
@@ -209,7 +208,7 @@ bool journal_seal(struct journal *journal, uint64_t time_ms)
 {
     if (journal->fill_records == 0 || journal_writing(journal) || journal_failed(journal))
         return false;
-    if (time_ms < journal->last_time_ms && !planted(CLOCK_BACKWARDS))
+    if (time_ms < journal->last_time_ms)
         time_ms = journal->last_time_ms;
     journal->last_time_ms = time_ms;
 
@@ -285,12 +284,7 @@ static enum status roll(struct journal *journal)
 static enum status sync_once(struct journal *journal)
 {
     struct disk *disk = journal->config.disk;
-    enum status status = disk->ops->sync(disk, journal->present.file);
-    if (status != STATUS_OK && planted(RETRY_SYNC))
-        status = disk->ops->sync(disk, journal->present.file);
-    if (status != STATUS_OK && planted(IGNORE_SYNC_ERROR))
-        status = STATUS_OK;
-    return status;
+    return disk->ops->sync(disk, journal->present.file);
 }
 
 static void finish_batch(struct journal *journal, uint8_t digest[HASH_SHA256_BYTES])

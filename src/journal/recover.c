@@ -19,7 +19,6 @@
 #include "journal/recover.h"
 
 #include "base/log.h"
-#include "base/planted.h"
 #include "journal/format.h"
 #include "journal/scan.h"
 
@@ -241,11 +240,9 @@ static enum status settle_tail(struct walk *walk, const struct segment *present)
     if (reach > present->batch_bytes)
         reach = present->batch_bytes;
     invariant(torn <= reach);
-    if (!planted(TORN_TAIL_NOT_ZEROED)) {
-        status = segment_write_zeros(disk, present->file, walk->scan.offset, walk->scan.offset + reach);
-        if (status != STATUS_OK)
-            return status;
-    }
+    status = segment_write_zeros(disk, present->file, walk->scan.offset, walk->scan.offset + reach);
+    if (status != STATUS_OK)
+        return status;
     if (torn > 0)
         log_warn("journal",
             "cut a torn batch after lsn=%llu: %llu bytes at offset=%llu of segment=%016llx",

@@ -13,7 +13,6 @@
  * every page to the end of the segment. */
 #include "journal/scan.h"
 
-#include "base/planted.h"
 #include "journal/format.h"
 
 void scan_start(
@@ -89,7 +88,7 @@ static const uint8_t *complete_batch(
     data = scan_bytes(scan, offset, format_pages(*bytes), fault);
     if (data == NULL)
         return NULL;
-    if (bytes_get_u32(data + BATCH_AT_CRC) != format_batch_crc(data, *bytes) && !planted(IGNORE_CRC)) {
+    if (bytes_get_u32(data + BATCH_AT_CRC) != format_batch_crc(data, *bytes)) {
         *why = "wrong checksum";
         return NULL;
     }
@@ -128,7 +127,7 @@ static enum status continues_the_log(struct scan *scan, const struct batch *batc
             (unsigned long long)scan->data_id);
     if (batch->first_lsn != scan->end.lsn + 1)
         return damaged(scan, "batch starts at the wrong LSN", batch->first_lsn, scan->end.lsn + 1);
-    if (scan->hash_known && !planted(IGNORE_CRC)
+    if (scan->hash_known
         && memcmp(batch->data + BATCH_AT_PREVIOUS, scan->end.hash, HASH_SHA256_BYTES) != 0)
         return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, scan->offset,
             "batch does not carry the hash of the batch before it");
@@ -197,7 +196,7 @@ enum status scan_tail(struct scan *scan, uint64_t *torn_bytes)
         if (all_zero(page, JOURNAL_PAGE))
             continue;
         last = at + JOURNAL_PAGE;
-        if (complete_batch(scan, at, &bytes, &why, &fault) != NULL && !planted(IGNORE_CRC))
+        if (complete_batch(scan, at, &bytes, &why, &fault) != NULL)
             return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, start,
                 "bad batch, but a good one follows it at %llu: not a torn end", (unsigned long long)at);
         if (fault != STATUS_OK)

@@ -25,7 +25,6 @@
  *   36  u32  page size, 4096 */
 #include "journal/segment.h"
 
-#include "base/planted.h"
 #include "journal/format.h"
 
 #include <stdarg.h>
@@ -145,7 +144,7 @@ static enum status header_check(const uint8_t *page, uint64_t file_bytes, uint64
     if (bytes_get_u64(page + SEGMENT_AT_MAGIC) != SEGMENT_MAGIC)
         return damage_set(
             damage, STATUS_CORRUPT, lsn, SEGMENT_AT_MAGIC, "not a segment: wrong magic number");
-    if (bytes_get_u32(page + SEGMENT_AT_CRC) != format_segment_crc(page) && !planted(IGNORE_CRC))
+    if (bytes_get_u32(page + SEGMENT_AT_CRC) != format_segment_crc(page))
         return damage_set(damage, STATUS_CORRUPT, lsn, SEGMENT_AT_CRC, "segment header: wrong checksum");
     uint32_t version = bytes_get_u32(page + SEGMENT_AT_VERSION);
     if (version != JOURNAL_VERSION)

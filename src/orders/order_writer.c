@@ -8,12 +8,11 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/planted.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_BYTES = sizeof((struct refusal *)0)->text, PLANTED_REWIND = 64 };
+enum { TEXT_BYTES = sizeof((struct refusal *)0)->text };
 
 struct order_writer {
     struct order_writer_config config;
@@ -62,10 +61,7 @@ enum status order_writer_start(struct order_writer *writer)
         return status;
     if (writer->position > queue->ops->end(queue))
         return STATUS_CONFLICT;
-    lsn_t after = writer->position;
-    if (planted(DUPLICATE_ORDERS))
-        after -= after < PLANTED_REWIND ? after : PLANTED_REWIND;
-    status = queue->ops->seek(queue, after);
+    status = queue->ops->seek(queue, writer->position);
     writer->started = status == STATUS_OK;
     return status;
 }
@@ -239,16 +235,6 @@ static void batch_refused(
         writer->suspect = size;
 }
 
-/* The planted bug of S1: a failed record is passed over. */
-static void batch_skip(struct order_writer *writer, uint32_t at)
-{
-    uint32_t after = writer->count - at - 1;
-    memmove(&writer->records[at], &writer->records[at + 1], after * sizeof writer->records[0]);
-    memmove(&writer->dispositions[at], &writer->dispositions[at + 1], after);
-    memmove(&writer->tries[at], &writer->tries[at + 1], after);
-    writer->count--;
-}
-
 static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
 {
     struct order_store *store = writer->config.store;
@@ -260,8 +246,6 @@ static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct ord
         store, &writer->records[first], &writer->dispositions[first], size, &refusal);
     if (status == STATUS_OK)
         batch_done(writer, size, now_ms, progress);
-    else if (planted(SKIP_FAILED_RECORD))
-        batch_skip(writer, first + (refusal.index < size ? refusal.index : 0));
     else if (status == STATUS_REFUSED)
         batch_refused(writer, size, &refusal, now_ms);
     else if (status == STATUS_CORRUPT)

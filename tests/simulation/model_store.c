@@ -3,7 +3,6 @@
  * batch. */
 #include "tests/simulation/model_store.h"
 
-#include "base/planted.h"
 #include "tests/simulation/model_store_parts.h"
 
 #include <string.h>
@@ -44,13 +43,7 @@ static void model_close(struct order_store *store)
 void model_store_crash(struct order_store *store)
 {
     struct model_store *model = model_of(store);
-    lsn_t position = model->at.position;
     model->fault = MODEL_FAULT_NONE;
-    /* The planted bug: the position was committed, the orders of the last batch were not. */
-    if (planted(POSITION_APART)) {
-        model_store_undo(model);
-        model->at.position = position;
-    }
     model_store_undo_forget(model);
 }
 

@@ -2,7 +2,6 @@
 /* One batch is all or nothing by an undo log: before something changes, its bytes are noted; a
  * refusal puts them back in reverse. Arrays and maps get their room before a batch begins, so
  * nothing moves while pointers are noted. The rules are those of docs/store.md. */
-#include "base/planted.h"
 #include "contract/waitlist_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
@@ -11,7 +10,6 @@
 #include <string.h>
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
-static const uint64_t planted_twin = (uint64_t)1 << 62;
 
 /* ---- undo
  * -------------------------------------------------------------------------------------------------- */
@@ -133,13 +131,7 @@ static void counter_free(struct model_store *model, uint64_t scope, user_id user
 
 static uint64_t slot_of(const struct model_item *row, const struct order *order)
 {
-    bool twin = planted(DUPLICATE_ORDERS) && (order->ticket & planted_twin) != 0;
-    return row->item.limit_per_user == 1 && !twin ? 0 : order->ticket;
-}
-
-static uint64_t slot_user(const struct order *order)
-{
-    return planted(UNIQUE_WITHOUT_USER) ? 0 : order->user;
+    return row->item.limit_per_user == 1 ? 0 : order->ticket;
 }
 
 void model_store_event(struct model_store *model, const struct order *order, enum settle_step step,
@@ -160,9 +152,9 @@ static enum status guards_take(struct model_store *model, struct model_item *row
     const uint32_t sale_limit = model->sales[row->item.sale - 1].logged_limit;
     const uint64_t slot = slot_of(row, order);
     enum status status = STATUS_OK;
-    if (map_at(&model->slots, order->item, slot_user(order), slot)->value != 0)
+    if (map_at(&model->slots, order->item, order->user, slot)->value != 0)
         return refuse(model, REFUSAL_UNIQUE, "item %u has a live order of this user", order->item);
-    map_set(model, &model->slots, order->item, slot_user(order), slot, order->ticket);
+    map_set(model, &model->slots, order->item, order->user, slot, order->ticket);
     if ((int64_t)row->item.total - row->item.locked - row->item.sold < order->quantity)
         return refuse(model, REFUSAL_STOCK, "item %u has not enough units left", order->item);
     row->item.sold += order->quantity;
@@ -190,8 +182,6 @@ static enum status order_write(struct model_store *model, struct order order, bo
         return refuse(model, REFUSAL_UNKNOWN, "ticket %llu is another order",
             (unsigned long long)order.ticket);
     }
-    if (planted(LIST_PRICE_CHARGED))
-        order.unit_price = model->products[row->item.product - 1].list_price;
     order.amount = order.unit_price * order.quantity;
     order.state = reject ? ORDER_CLOSED : ORDER_PENDING;
     order.reason = reject ? REASON_REJECTED : REASON_NONE;
@@ -202,7 +192,7 @@ static enum status order_write(struct model_store *model, struct order order, bo
         enum status status = guards_take(model, row, &order);
         if (status != STATUS_OK)
             return status;
-    } else if (!planted(REJECT_KEEPS_STOCK)) {
+    } else {
         model_store_event(model, &order, SETTLE_RETURN, order.channel);
     }
     model->orders[model->at.orders++] = order;
@@ -216,7 +206,7 @@ void model_store_end(struct model_store *model, struct order *order, enum order_
     struct model_item *row = item_change(model, order->item);
     invariant(row != NULL);
     NOTE(model, order);
-    map_set(model, &model->slots, order->item, slot_user(order), slot_of(row, order), 0);
+    map_set(model, &model->slots, order->item, order->user, slot_of(row, order), 0);
     row->item.sold -= order->quantity;
     item_version(model, row);
     if (step == SETTLE_WRITE_OFF) {
@@ -486,10 +476,6 @@ static enum status apply_all(struct model_store *model, const struct queue_recor
         if (records[i].lsn > model->at.position) {
             status = model_store_record(model, &records[i], dispositions[i]);
             model->at.position = records[i].lsn;
-        } else if (planted(DUPLICATE_ORDERS) && records[i].command.type == COMMAND_RESERVE) {
-            struct queue_record twin = records[i];
-            twin.outcome.ticket |= planted_twin;
-            status = model_store_record(model, &twin, dispositions[i]);
         }
         if (status != STATUS_OK)
             return status;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves of orders by the order side, as docs/orders.md has them. */
-#include "base/planted.h"
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
 #include "tests/simulation/model_store_parts.h"
@@ -26,15 +25,12 @@ static void move_make(struct model_store *model, const struct order_move *move, 
             model_order_pay(model, order, move->now_ms);
         return;
     }
-    if (!planted(RETURN_WITHOUT_CLOSE)) {
-        const enum order_reason reason =
-            to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
-        model_store_end(model, order, to, reason, step);
-    }
+    const enum order_reason reason =
+        to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
+    model_store_end(model, order, to, reason, step);
     if (move->event == ORDER_EVENT_REFUND)
         model_refund_order(model, move->ticket, move->now_ms);
-    if (!planted(CLOSE_WITHOUT_RETURN) || step != SETTLE_RETURN)
-        model_store_event(model, order, step, destination);
+    model_store_event(model, order, step, destination);
 }
 
 static enum move_answer move_try(

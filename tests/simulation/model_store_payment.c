@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Payments of the model store, as docs/orders.md has them: plain arrays, searched from end to end. */
-#include "base/planted.h"
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
 #include "tests/simulation/model_store_parts.h"
@@ -49,8 +48,7 @@ void model_order_pay(struct model_store *model, struct order *order, uint64_t no
     order->state = ORDER_PAID;
     order->ending = REASON_NONE;
     order->version++;
-    if (!planted(SECOND_PAYMENT_LEFT_OPEN))
-        close_all(model, order->ticket, now_ms);
+    close_all(model, order->ticket, now_ms);
     model_store_event(model, order, SETTLE_SOLD, order->channel);
 }
 
@@ -149,7 +147,7 @@ static void order_is_paid(struct model_store *model, struct order *order, uint64
 {
     if (order->state == ORDER_PENDING)
         model_order_pay(model, order, now_ms);
-    else if (!planted(SECOND_PAYMENT_LEFT_OPEN)) /* it was paid, and by what is known by now */
+    else /* it was paid, and by what is known by now */
         close_all(model, order->ticket, now_ms);
 }
 
@@ -166,10 +164,6 @@ static enum status model_learn(struct order_store *store, const struct payment_n
     const struct news_verdict verdict =
         payment_news_decide(news, order, model_payer_known(model, order->ticket), row);
     *answer = verdict.answer;
-    if (planted(LATE_MONEY_REOPENS) && *answer == LEARN_LATE && order->state == ORDER_CLOSED) {
-        order->state = ORDER_PAID;
-        order->reason = REASON_NONE;
-    }
     if (verdict.pays)
         order_is_paid(model, order, news->now_ms);
     if (verdict.refund)

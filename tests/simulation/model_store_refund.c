@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refunds, details and sums of the model store. */
-#include "base/planted.h"
 #include "contract/payment_rules.h"
 #include "tests/simulation/model_store_parts.h"
 
@@ -11,7 +10,7 @@ void model_refund_want(struct model_store *model, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < model->at.refunds; i++)
-        invariant(model->refunds[i].payment != payment->id || planted(REFUND_TWICE));
+        invariant(model->refunds[i].payment != payment->id);
     struct refund *refund = &model->refunds[model->at.refunds++];
     refund_make(payment, currency, why, now_ms, refund);
     refund->id = model->at.refunds;
@@ -83,7 +82,7 @@ enum status model_refund_again(
     if (refund == NULL)
         return STATUS_OK;
     refund->tries++;
-    refund->next_ms = planted(REFUND_LOST) ? INT64_MAX : next_ms;
+    refund->next_ms = next_ms;
     refund->state = stuck ? REFUND_STUCK : REFUND_WANTED;
     snprintf(refund->error, sizeof refund->error, "%s", error);
     return STATUS_OK;

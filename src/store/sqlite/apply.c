@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One batch of queue records, one transaction: what they say, and the position after them. */
-#include "base/planted.h"
 #include "store/sqlite/parts.h"
 #include "store/sqlite/restore.h"
 
@@ -384,17 +383,6 @@ static enum status apply_position(struct sqlite_batch *batch)
     return sqlite_run(set);
 }
 
-/* The planted bug: a redelivered ticket makes a second order, under a key of its own. */
-static enum status apply_twin(
-    struct sqlite_batch *batch, const struct queue_record *record, uint8_t disposition)
-{
-    if (record->command.type != COMMAND_RESERVE)
-        return STATUS_OK;
-    struct queue_record twin = *record;
-    twin.outcome.ticket |= (uint64_t)1 << 62;
-    return sqlite_apply_record(batch, &twin, disposition);
-}
-
 static enum status apply_all(struct sqlite_batch *batch, const struct queue_record *records,
     const uint8_t *dispositions, uint32_t count)
 {
@@ -406,8 +394,6 @@ static enum status apply_all(struct sqlite_batch *batch, const struct queue_reco
             batch->position = records[i].lsn;
             if (status == STATUS_OK)
                 status = sqlite_audit_record(batch, &records[i]);
-        } else if (planted(DUPLICATE_ORDERS)) {
-            status = apply_twin(batch, &records[i], dispositions[i]);
         }
         if (status != STATUS_OK)
             return status;
@@ -415,20 +401,6 @@ static enum status apply_all(struct sqlite_batch *batch, const struct queue_reco
     batch->index = UINT32_MAX;
     const enum status status = sqlite_audit_users_flush(batch);
     return status == STATUS_OK ? sqlite_stock_flush(batch) : status;
-}
-
-/* The planted bug: two transactions where there must be one. */
-static enum status apply_position_apart(struct sqlite_batch *batch, lsn_t position)
-{
-    lsn_t stored = batch->position;
-    batch->position = position;
-    enum status status = apply_position(batch);
-    if (status == STATUS_OK)
-        status = sqlite_commit(batch->store);
-    if (status == STATUS_OK)
-        status = sqlite_begin(batch->store);
-    batch->position = stored;
-    return status;
 }
 
 enum status sqlite_apply(struct order_store *handle, const struct queue_record *records,
@@ -449,8 +421,6 @@ enum status sqlite_apply(struct order_store *handle, const struct queue_record *
     if (status != STATUS_OK)
         goto fail;
     status = sqlite_identity(handle, &data_id, &batch.position);
-    if (status == STATUS_OK && planted(POSITION_APART) && records[count - 1].lsn > batch.position)
-        status = apply_position_apart(&batch, records[count - 1].lsn);
     if (status == STATUS_OK)
         status = apply_all(&batch, records, dispositions, count);
     if (status == STATUS_OK)

@@ -2,15 +2,9 @@
 /* News of payments. One door, one transaction: the payment, its order, the stock, the event and the
  * refund intent change together or not at all. What becomes of them is decided in
  * contract/payment_rules.h; here it is read and written. */
-#include "base/planted.h"
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
-
-/* Only for the planted bug. */
-static const struct sqlite_sql order_reopen = { SQL_ORDER_REOPEN,
-    "UPDATE orders SET state = 2, reason = 0, slot = ticket, version = version + 1"
-    " WHERE ticket = ?1 AND state = 3" };
 
 static enum status order_pay(struct sqlite_batch *batch, struct order *order, uint64_t now_ms)
 {
@@ -29,19 +23,6 @@ enum status sqlite_order_close_waiting(struct sqlite_batch *batch, struct order 
     return sqlite_move_make(batch, &move, order, ORDER_CLOSED);
 }
 
-/* The planted bug about money that came too late. */
-static enum status late_planted(struct sqlite_store *store, const struct order *order)
-{
-    sqlite3_stmt *update;
-    if (!planted(LATE_MONEY_REOPENS) || order->state != ORDER_CLOSED)
-        return STATUS_OK;
-    const enum status status = sqlite_prepare(store, &order_reopen, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, order->ticket);
-    return sqlite_run(update);
-}
-
 static enum status verdict_execute(struct sqlite_batch *batch, const struct news_verdict *verdict,
     const struct payment_news *news, const struct payment *payment, struct order *order)
 {
@@ -49,8 +30,6 @@ static enum status verdict_execute(struct sqlite_batch *batch, const struct news
     enum status status = STATUS_OK;
     if (verdict->changed)
         status = sqlite_payment_write(store, payment);
-    if (status == STATUS_OK && verdict->answer == LEARN_LATE)
-        status = late_planted(store, order);
     if (status == STATUS_OK && verdict->pays)
         status = order_pay(batch, order, news->now_ms);
     if (status == STATUS_OK && verdict->refund)

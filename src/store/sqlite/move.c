@@ -8,7 +8,6 @@
  *   expired, cancelled pending → closed; sold −= quantity, counters, slot; an event RETURN
  *   refunded           paid → refunded; the same, or written off: an event WRITE_OFF
  * Units that belong to a channel follow the log, as always: they move when the record comes. */
-#include "base/planted.h"
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
@@ -107,15 +106,13 @@ enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move
         status = sqlite_order_paid(batch, move->ticket);
         if (status == STATUS_OK)
             status = sqlite_payments_close(batch->store, move->ticket, move->now_ms);
-    } else if (!planted(RETURN_WITHOUT_CLOSE)) {
+    } else {
         status = sqlite_stock_row(batch, order->item, &row);
         if (status == STATUS_OK)
             status = sqlite_order_end(batch, row, order, to, reason, step);
     }
-    if (status == STATUS_OK && !(planted(CLOSE_WITHOUT_RETURN) && step == SETTLE_RETURN))
+    if (status == STATUS_OK)
         status = sqlite_event_put(batch, order, step, order_move_destination(move, order));
-    if (planted(RETURN_WITHOUT_CLOSE) && step != SETTLE_SOLD)
-        return status;
     order->state = (uint8_t)to;
     order->reason = (uint8_t)reason;
     order->ending = REASON_NONE;

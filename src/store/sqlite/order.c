@@ -16,13 +16,11 @@
  *                    the units don't come back for sale; counters stay, as in the engine
  * The guards here are never stricter than the engine: they count against the limits that the log
  * has told. */
-#include "base/planted.h"
 #include "contract/order_state.h"
 #include "contract/waitlist_rules.h"
 #include "store/sqlite/parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
-static const uint64_t planted_twin = (uint64_t)1 << 62;
 
 static const struct sqlite_sql order_insert = { SQL_ORDER_INSERT,
     "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price, "
@@ -190,20 +188,15 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     enum status status = sqlite_stock_row(batch, ticket->item, &row);
     if (status != STATUS_OK)
         return status;
-    uint64_t price = planted(LIST_PRICE_CHARGED) ? row->list_price : ticket->unit_price;
     uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
-    if (planted(DUPLICATE_ORDERS) && (ticket->ticket & planted_twin) != 0)
-        slot = ticket->ticket;
     const struct sqlite_sql *sql = reject ? &order_reject : &order_insert;
-    enum insert_result result = order_put(batch, sql, ticket, slot, price, &status);
+    enum insert_result result = order_put(batch, sql, ticket, slot, ticket->unit_price, &status);
     if (result != INSERTED)
         return status; /* STATUS_OK if it was there: then all below is done too */
     status = sqlite_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
     if (reject) {
-        if (planted(REJECT_KEEPS_STOCK))
-            return STATUS_OK;
         const struct order order = {
             .ticket = ticket->ticket, .item = ticket->item, .quantity = ticket->quantity
         };

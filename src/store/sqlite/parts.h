@@ -48,7 +48,6 @@ enum sqlite_statement {
     SQL_ORDER_EXTEND,
     SQL_ORDER_ENDING,
     SQL_ORDER_TOUCH,
-    SQL_ORDER_REOPEN,
     SQL_REFUND_INSERT,
     SQL_REFUND_OF_PAID,
     SQL_REFUNDS_DUE,
@@ -383,7 +382,7 @@ enum status sqlite_payment_relink(struct order_store *, uint64_t id, ticket_numb
 enum status sqlite_payment_give_back(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);
 
 /* refund.c */
-const char *sqlite_refund_tables(void);
+extern const char sqlite_refund_tables[];
 /* An intent over what the payment has captured. */
 MUST_CHECK enum status sqlite_refund_want(struct sqlite_store *, const struct payment *,
     const char *currency, enum refund_why, uint64_t now_ms);

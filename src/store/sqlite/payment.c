@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Payments (contract/payment.h) from their start until there is news of them; learn.c has
  * what follows. */
-#include "base/planted.h"
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
@@ -213,8 +212,6 @@ static enum status run_pair(
 
 enum status sqlite_payments_close(struct sqlite_store *store, ticket_number ticket, uint64_t now_ms)
 {
-    if (planted(SECOND_PAYMENT_LEFT_OPEN))
-        return STATUS_OK;
     return run_pair(store, &payments_close, ticket, now_ms);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refund intents: written with what makes them necessary, in one transaction; at most one for a
  * payment, by a unique key; due until the provider has confirmed. */
-#include "base/planted.h"
 #include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
@@ -10,25 +9,20 @@
 static_assert(REFUND_WANTED == 1 && REFUND_DONE == 2 && REFUND_STUCK == 3,
     "numbers in the database never change their meaning");
 
-#define REFUND_TABLE(payment_rule) \
-    "CREATE TABLE refunds(" \
-    "  id INTEGER PRIMARY KEY AUTOINCREMENT," \
-    "  payment INTEGER NOT NULL " payment_rule " REFERENCES payments(id)," \
-    "  ticket INTEGER NOT NULL, provider TEXT NOT NULL," \
-    "  key TEXT NOT NULL " payment_rule ", provider_id TEXT NOT NULL," \
-    "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3)," \
-    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3), why INTEGER NOT NULL," \
-    "  tries INTEGER NOT NULL," \
-    "  created_ms INTEGER NOT NULL, done_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL," \
-    "  error TEXT NOT NULL" \
-    ", stated_ms INTEGER NOT NULL DEFAULT 0" \
-    ") STRICT;" \
-    "CREATE INDEX refunds_open ON refunds(next_ms) WHERE state <> 2;"
-
-const char *sqlite_refund_tables(void)
-{
-    return planted(REFUND_TWICE) ? REFUND_TABLE("") : REFUND_TABLE("UNIQUE"); /* never twice */
-}
+const char sqlite_refund_tables[] =
+    "CREATE TABLE refunds("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  payment INTEGER NOT NULL UNIQUE REFERENCES payments(id),"
+    "  ticket INTEGER NOT NULL, provider TEXT NOT NULL,"
+    "  key TEXT NOT NULL UNIQUE, provider_id TEXT NOT NULL,"
+    "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3),"
+    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3), why INTEGER NOT NULL,"
+    "  tries INTEGER NOT NULL,"
+    "  created_ms INTEGER NOT NULL, done_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL,"
+    "  error TEXT NOT NULL"
+    ", stated_ms INTEGER NOT NULL DEFAULT 0"
+    ") STRICT;"
+    "CREATE INDEX refunds_open ON refunds(next_ms) WHERE state <> 2;";
 
 #define REFUND_COLUMNS \
     "refunds.id, payment, refunds.ticket, refunds.provider, key, refunds.provider_id," \
@@ -168,7 +162,7 @@ enum status sqlite_refund_again(
     if (status != STATUS_OK)
         return status;
     bind_u64(update, 1, id);
-    bind_u64(update, 2, planted(REFUND_LOST) ? INT64_MAX : next_ms);
+    bind_u64(update, 2, next_ms);
     bind_text(update, 3, error);
     bind_u64(update, 4, stuck ? REFUND_STUCK : REFUND_WANTED);
     status = sqlite_run(update);

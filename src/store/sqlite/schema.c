@@ -17,8 +17,6 @@
 #include "store/sqlite/parts.h"
 #include "store/sqlite/sqlite.h"
 
-#include "base/planted.h"
-
 #include <stdio.h>
 
 static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below say so too");
@@ -133,26 +131,26 @@ static const char tables_core[] =
     "INSERT INTO queue_position(id, data_id, position) VALUES(1, 0, 0);"
     "INSERT INTO audit_head VALUES(1, 0, zeroblob(32));";
 
-#define SCHEMA_ORDERS(key) \
-    "CREATE TABLE orders(" \
-    "  ticket INTEGER PRIMARY KEY," \
-    "  item INTEGER NOT NULL REFERENCES items(id)," \
-    "  user INTEGER NOT NULL," \
-    "  slot INTEGER," \
-    "  quantity INTEGER NOT NULL CHECK(quantity > 0)," \
-    "  channel INTEGER NOT NULL," \
-    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4)," \
-    "  reason INTEGER NOT NULL CHECK((reason <> 0) = (state = 3))," \
-    "  unit_price INTEGER NOT NULL," \
-    "  amount INTEGER NOT NULL CHECK(amount = quantity * unit_price)," \
-    "  created_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL," \
-    "  version INTEGER NOT NULL," \
-    "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */ \
-    "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */ \
-    "  CHECK((slot IS NULL) = (state > 2))," \
-    "  UNIQUE(" key ")" \
-    ") STRICT;" \
-    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;"
+static const char tables_orders[] =
+    "CREATE TABLE orders("
+    "  ticket INTEGER PRIMARY KEY,"
+    "  item INTEGER NOT NULL REFERENCES items(id),"
+    "  user INTEGER NOT NULL,"
+    "  slot INTEGER,"
+    "  quantity INTEGER NOT NULL CHECK(quantity > 0),"
+    "  channel INTEGER NOT NULL,"
+    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4),"
+    "  reason INTEGER NOT NULL CHECK((reason <> 0) = (state = 3)),"
+    "  unit_price INTEGER NOT NULL,"
+    "  amount INTEGER NOT NULL CHECK(amount = quantity * unit_price),"
+    "  created_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL,"
+    "  version INTEGER NOT NULL,"
+    "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */
+    "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */
+    "  CHECK((slot IS NULL) = (state > 2)),"
+    "  UNIQUE(item, user, slot)"
+    ") STRICT;"
+    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;";
 
 static enum status schema_failed(
     struct sqlite_store *store, int result, const char *what, char *error, size_t error_bytes)
@@ -219,20 +217,15 @@ static enum status schema_wal(struct sqlite_store *store, char *error, size_t er
 static enum status schema_create(struct sqlite_store *store, char *error, size_t error_bytes)
 {
     char stamp[96];
-    const char *const parts[] = { tables_core, sqlite_payment_tables, sqlite_refund_tables(),
+    const char *const parts[] = { tables_core, sqlite_payment_tables, sqlite_refund_tables,
         sqlite_details_tables, sqlite_outbox_tables, sqlite_waitlist_tables, sqlite_report_tables,
-        sqlite_bans_tables, sqlite_admin_tables,
-        sqlite_customers_tables }; /* each stands in the file that writes it */
+        sqlite_bans_tables, sqlite_admin_tables, sqlite_customers_tables,
+        tables_orders }; /* each stands in the file that writes it */
     snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
         SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);
     enum status status = schema_execute(store, "BEGIN EXCLUSIVE", "begin", error, error_bytes);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == STATUS_OK; i++)
         status = schema_execute(store, parts[i], "tables", error, error_bytes);
-    if (status == STATUS_OK) {
-        const char *orders = planted(UNIQUE_WITHOUT_USER) ? SCHEMA_ORDERS("item, slot")
-                                                          : SCHEMA_ORDERS("item, user, slot");
-        status = schema_execute(store, orders, "orders", error, error_bytes);
-    }
     if (status == STATUS_OK)
         status = schema_execute(store, stamp, "version", error, error_bytes);
     if (status == STATUS_OK)

@@ -3,13 +3,11 @@
 
 #include "store/sqlite/parts.h"
 
-/* The planted bug that charges the list price needs it; one row of a small table. */
 static const struct sqlite_sql stock_read = { SQL_STOCK_READ,
-    "SELECT items.sale, items.limit_per_user, sales.logged_limit, items.flash_price, "
-    "products.list_price,"
+    "SELECT items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
     " items.version, items.preheated, total, locked, sold, written_off, safety,"
     " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
-    " FROM items JOIN sales ON sales.id = items.sale JOIN products ON products.id = items.product"
+    " FROM items JOIN sales ON sales.id = items.sale"
     " WHERE items.id = ?1" };
 static const struct sqlite_sql stock_take = { SQL_STOCK_TAKE,
     "UPDATE items SET sold = sold + ?3, version = version + 1"
@@ -44,19 +42,18 @@ static enum status stock_load(struct sqlite_batch *batch, item_id item, struct s
             .limit_per_user = column_u32(read, 1),
             .sale_limit = column_u32(read, 2),
             .flash_price = column_u64(read, 3),
-            .list_price = column_u64(read, 4),
-            .version = column_u64(read, 5),
-            .preheated = sqlite3_column_int(read, 6) != 0,
+            .version = column_u64(read, 4),
+            .preheated = sqlite3_column_int(read, 5) != 0,
             .now = {
-                .total = sqlite3_column_int64(read, 7),
-                .locked = sqlite3_column_int64(read, 8),
-                .sold = sqlite3_column_int64(read, 9),
-                .written_off = sqlite3_column_int64(read, 10),
-                .safety = sqlite3_column_int64(read, 11),
+                .total = sqlite3_column_int64(read, 6),
+                .locked = sqlite3_column_int64(read, 7),
+                .sold = sqlite3_column_int64(read, 8),
+                .written_off = sqlite3_column_int64(read, 9),
+                .safety = sqlite3_column_int64(read, 10),
             },
         };
         for (int i = 0; i < CHANNELS_MAX; i++)
-            row->now.channel[i] = sqlite3_column_int64(read, 12 + i);
+            row->now.channel[i] = sqlite3_column_int64(read, 11 + i);
         row->before = row->now;
     }
     (void)sqlite3_reset(read);

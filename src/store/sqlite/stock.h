@@ -19,7 +19,7 @@ struct stock_row {
     sale_id sale;
     uint32_t limit_per_user; /* of the item, as in the log */
     uint32_t sale_limit;     /* of the sale, as in the log */
-    uint64_t flash_price, list_price;
+    uint64_t flash_price;
     uint64_t version;
     bool preheated;
     struct stock_units before, now;
