@@ -5,46 +5,70 @@
 
 import { challengeGet } from './api.js';
 import { element, textSet } from './dom.js';
-import { say } from './i18n.js';
+import { onLanguage, say } from './i18n.js';
 import { workInBackground } from './pow_background.js';
 import { widgetKnown, widgetShow } from './widget.js';
 
 const STEP = 20; /* pixels of PageUp and PageDown */
 
 export function createHumanCheck() {
-    const heading = element('h2', { class: 'human-heading', tabIndex: -1 });
+    const heading = element('h2', { class: 'human-heading', id: 'human-heading' });
+    const wrong = element('p', { class: 'human-wrong', role: 'alert' });
     const words = element('p', { class: 'human-words', id: 'human-words' });
     const stage = element('div', { class: 'human-stage' });
     const progress = element('progress', { max: 1, value: 0, 'aria-labelledby': 'human-words' });
     const again = element('button', { class: 'human-other', type: 'button' });
     const other = element('button', { class: 'human-other', type: 'button' });
     const cancel = element('button', { class: 'human-other', type: 'button' });
-    const node = element('section', { class: 'human', 'aria-live': 'polite' },
-        heading, words, stage, element('div', { class: 'human-more' }, again, cancel, other));
+    /* A sheet from the lower edge, above everything else; Escape closes it. */
+    const node = element('dialog',
+        { class: 'human', 'aria-labelledby': 'human-heading', 'aria-describedby': 'human-words' },
+        heading, wrong, words, stage, element('div', { class: 'human-more' }, again, cancel, other));
+    const spoken = new Map(); /* node → [key, values]: said again when the language changes */
     let abort = null;
     let failed = false;
-    node.hidden = true;
 
-    function show(text, picture, ...children) {
-        node.hidden = false;
+    function speak(part, key, values = {}) {
+        spoken.set(part, [key, values]);
+        textSet(part, say(key, values));
+        return part;
+    }
+
+    function speakAgain() {
+        for (const [part, [key, values]] of spoken)
+            textSet(part, say(key, values));
+    }
+    node.addEventListener('cancel', (event) => {
+        event.preventDefault();
+        abort.abort();
+    });
+
+    function show([key, values], picture, ...children) {
         again.hidden = other.hidden = !picture;
-        textSet(heading, say('human.title'));
-        textSet(words, failed ? `${say('human.wrong')} ${text}` : text);
-        textSet(again, say('human.again'));
-        textSet(other, say('human.other'));
-        textSet(cancel, say('human.cancel'));
+        speak(heading, 'human.title');
+        speak(words, key, values);
+        speak(again, 'human.again');
+        speak(other, 'human.other');
+        speak(cancel, 'human.cancel');
         cancel.onclick = () => abort.abort();
         stage.replaceChildren(...children);
-        node.scrollIntoView({ block: 'nearest' });
+        if (!node.open)
+            node.showModal();
+        if (failed)
+            speak(wrong, 'human.wrong');
+        wrong.hidden = !failed;
+        (stage.querySelector('input') ?? cancel).focus();
     }
 
     function hide() {
-        node.hidden = true;
+        node.close();
+        wrong.textContent = '';
+        spoken.clear();
         stage.replaceChildren();
     }
 
     function work(challenge) {
-        show(say('human.working'), false, progress);
+        show(['human.working'], false, progress);
         progress.value = 0;
         return workInBackground(
             challenge,
@@ -58,7 +82,6 @@ export function createHumanCheck() {
     /* Resolves when the form is sent; with 'other' when the work is wanted instead, with 'again' for
      * another picture, with null when the visitor gives up. */
     function formDone(form, read) {
-        heading.focus({ preventScroll: true });
         return new Promise((resolve) => {
             form.addEventListener('submit', (event) => {
                 event.preventDefault();
@@ -72,9 +95,11 @@ export function createHumanCheck() {
         });
     }
 
+    const sendMake = () => speak(element('button', { class: 'human-send', type: 'submit' }), 'human.send');
+
     function code(challenge) {
         const picture = element('img', { src: challenge.image, alt: say('human.picture'), class: 'human-picture', width: 240, height: 80 });
-        const label = element('label', { htmlFor: 'human-code' }, say('human.code'));
+        const label = speak(element('label', { htmlFor: 'human-code' }), 'human.code');
         const input = element('input', {
             id: 'human-code',
             type: 'text',
@@ -84,9 +109,8 @@ export function createHumanCheck() {
             'autocapitalize': 'characters',
             'spellcheck': 'false',
         });
-        const send = element('button', { class: 'human-send', type: 'submit' }, say('human.send'));
-        const form = element('form', { class: 'human-form' }, picture, label, input, send);
-        show(say('human.read'), true, form);
+        const form = element('form', { class: 'human-form' }, picture, label, input, sendMake());
+        show(['human.read'], true, form);
         return formDone(form, () => ({ token: challenge.token, answer: input.value.trim() }));
     }
 
@@ -99,9 +123,8 @@ export function createHumanCheck() {
         const lane = element('div', { class: 'human-lane' }, piece);
         const frame = element('div', { class: 'human-frame' }, lane, whole, mark);
         const range = element('input', { id: 'human-range', type: 'range', min: 0, max: width, step: 1, value: width / 2 });
-        const label = element('label', { htmlFor: 'human-range' }, say('human.slide'));
-        const send = element('button', { class: 'human-send', type: 'submit' }, say('human.send'));
-        const form = element('form', { class: 'human-form' }, frame, label, range, send);
+        const label = speak(element('label', { htmlFor: 'human-range' }), 'human.slide');
+        const form = element('form', { class: 'human-form' }, frame, label, range, sendMake());
         const moved = () => {
             const left = `${(100 * range.value) / width}%`;
             piece.style.left = `calc(${left} - ${size / 2}px)`;
@@ -132,7 +155,7 @@ export function createHumanCheck() {
             if (event.buttons !== 0)
                 moveUnder(event);
         });
-        show(say('human.move', { at: at + 1, of: pieces.length }), true, form);
+        show(['human.move', { at: at + 1, of: pieces.length }], true, form);
         return formDone(form, () => Number(range.value));
     }
 
@@ -150,15 +173,14 @@ export function createHumanCheck() {
     /* A service's widget; the work is offered beside it, also when it does not load. */
     function widget(challenge) {
         const place = element('div', { class: 'human-widget' });
-        show(say('human.widget'), true, place);
+        show(['human.widget'], true, place);
         again.hidden = true;
-        heading.focus({ preventScroll: true });
         return new Promise((resolve) => {
             other.onclick = () => resolve('other');
             abort.signal.addEventListener('abort', () => resolve(null));
             widgetShow(challenge.kind, challenge.site_key, place).then(
                 (response) => resolve({ token: challenge.token, response }),
-                () => textSet(words, say('human.widget-away')),
+                () => speak(words, 'human.widget-away'),
             );
         });
     }
@@ -175,18 +197,21 @@ export function createHumanCheck() {
         if (challenge.parameters !== undefined)
             return work(challenge);
         const solution = await ask(challenge);
+        failed = false; /* it was told */
         if (solution === 'again')
             return solveOne(session, item, kind);
         return solution === 'other' ? solveOne(session, item, 'pow') : solution;
     }
 
-    /* `wrong`: the last answer was. */
-    async function solve(session, item, kinds, wrong) {
+    /* `wrongBefore`: the last answer was wrong. */
+    async function solve(session, item, kinds, wrongBefore) {
+        const languageEnd = onLanguage(speakAgain);
         abort = new AbortController();
-        failed = wrong;
+        failed = wrongBefore;
         try {
-            return await solveOne(session, item, kinds[0]);
+            return await solveOne(session, item, kinds?.[0]);
         } finally {
+            languageEnd();
             hide();
         }
     }
