@@ -137,6 +137,13 @@ struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORI
 /* "12" at the front of *path; the rest stays. */
 bool path_number(struct span *path, uint32_t *number);
 
+/* intents.c */
+/* "/v1/items/12/intent" → 12 */
+bool intent_path(struct span path, item_id *item);
+/* The door is passed, and the item's units are taken on payment, or the user believes so (`asked`). */
+__attribute__((cold)) enum edge_verdict purchase_on_payment(
+    struct exchange *exchange, const struct door_result *result, item_id item, bool asked);
+
 /* request_shape.c: false after writing the refusal: the query has a member that the route does not
  * take. `path`: under /v1. */
 bool routes_query_taken(struct exchange *exchange, struct span path);

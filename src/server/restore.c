@@ -15,10 +15,10 @@
 #include "base/metrics.h"
 #include "config/data_folder.h"
 #include "funnel/keys.h"
-#include "inventory/embedded.h"
 #include "orders/order_writer.h"
 #include "orders/payment_search.h"
 #include "queue/journal_queue.h"
+#include "server/host.h"
 #include "server/serve.h"
 #include "store/sqlite/sqlite.h"
 
@@ -29,7 +29,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BATCH_BYTES = 1024 * 1024, PAUSE_MS_MAX = 100 };
+enum { PAUSE_MS_MAX = 100 };
 
 struct restore {
     struct config config;
@@ -121,10 +121,7 @@ static bool inventory_open(struct restore *restore)
     struct embedded_report report;
     const struct config *config = &restore->config;
     const struct embedded_config inventory = {
-        .journal = { .disk = restore->folder.journal,
-            .data_id = restore->folder.data_id,
-            .segment_bytes = config->segment_bytes,
-            .batch_bytes = BATCH_BYTES },
+        .journal = host_journal(config, &restore->folder),
         .engine = { .items_max = (uint32_t)config->items_max,
             .sales_max = (uint32_t)config->sales_max,
             .tickets_max = config->tickets_max,

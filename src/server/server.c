@@ -22,8 +22,8 @@
 #include "queue/journal_queue.h"
 #include "server/file_limit.h"
 #include "server/host.h"
+#include "server/housekeeper.h"
 #include "server/restore.h"
-#include "server/server_metrics.h"
 #include "store/sqlite/sqlite.h"
 #include "worker/worker.h"
 
@@ -34,18 +34,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 enum {
-    HOUSEKEEPER_MS = 100,
     WATCH_MS = 100,             /* how often the main thread looks after the others */
     FEW_CORES = 2,              /* up to here the inventory runs on edge 0's loop */
     REQUEST_TIMEOUT_MS = 40000, /* above the longest long-poll */
     FINISH_MS = 5000,           /* beyond server.drain_ms: for what is in flight at a stop */
-    WALL_DRIFT_MS = 1000,
 };
 
 struct server {
@@ -75,9 +72,9 @@ struct server {
     struct routes *routes[EDGES_MAX];
     struct loop loops[EDGES_MAX];
     bool host_on_edge;
-    struct wake housekeeper_wake;
-    struct thread edge_threads[EDGES_MAX], desk_thread, courier_thread, housekeeper_thread;
-    _Atomic bool draining, stop_housekeeper;
+    struct housekeeper housekeeper;
+    struct thread edge_threads[EDGES_MAX], desk_thread, courier_thread;
+    _Atomic bool draining;
     char error[CONFIG_ERROR];
 };
 
@@ -87,31 +84,6 @@ static void edge_thread(void *context)
 {
     metrics_thread_enter();
     edge_run(context);
-}
-
-static void clock_watch(bool *warned)
-{
-    const uint64_t wall = clock_wall_ms(), ours = clock_now_ms();
-    const uint64_t apart = wall > ours ? wall - ours : ours - wall;
-    if (apart > WALL_DRIFT_MS && !*warned)
-        log_warn("server",
-            "the wall clock is %" PRIu64 " ms from the server's clock, which goes on as it was", apart);
-    *warned = apart > WALL_DRIFT_MS;
-}
-
-static void housekeeper_thread(void *context)
-{
-    struct server *server = context;
-    bool warned = false;
-    metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("server", "the priority of the housekeeper can't be lowered");
-    while (!atomic_load(&server->stop_housekeeper)) {
-        if (host_housekeep(&server->host) == STATUS_OK)
-            clock_watch(&warned);
-        server_metrics_update(server->host.inventory->board, server->link);
-        wake_wait(&server->housekeeper_wake, HOUSEKEEPER_MS);
-    }
 }
 
 /* ---- opening */
@@ -307,7 +279,7 @@ static bool threads_start(struct server *server)
         && thread_start(&server->courier_thread, "courier", courier_run, desk_courier(server->desk))
             == STATUS_OK
         && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
-        && thread_start(&server->housekeeper_thread, "housekeeper", housekeeper_thread, server) == STATUS_OK
+        && housekeeper_start(&server->housekeeper, &server->host, server->link) == STATUS_OK
         && human_desk_start(&server->human) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
         char name[16];
@@ -355,8 +327,6 @@ static bool server_open(struct server *server)
         return failed(server, "the pages can't be loaded");
     if (media_desk_open(&server->media, &server->config, server->error) != STATUS_OK)
         return false;
-    if (wake_open(&server->housekeeper_wake) != STATUS_OK)
-        return failed(server, "no descriptor for a wake-up");
     if (human_desk_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
         return failed(server, "the human check can't be opened");
     if (!desk_make(server) || !edges_start(server))
@@ -406,9 +376,7 @@ static void threads_stop(struct server *server)
     thread_join(&server->desk_thread);
     courier_stop(desk_courier(server->desk));
     thread_join(&server->courier_thread);
-    atomic_store(&server->stop_housekeeper, true);
-    wake_signal(&server->housekeeper_wake);
-    thread_join(&server->housekeeper_thread);
+    housekeeper_stop(&server->housekeeper);
     host_stop(&server->host);
 }
 
@@ -437,8 +405,6 @@ static void server_close(struct server *server)
         handover_close(&server->catalog);
         handover_close(&server->bans);
     }
-    if (server->housekeeper_wake.fd > 0)
-        wake_close(&server->housekeeper_wake);
     data_folder_close(&server->folder);
     explicit_bzero(&server->keys, sizeof server->keys);
 }
