@@ -50,8 +50,13 @@ static void method_refuse(struct job *job)
     job_reply_method(job, bytes);
 }
 
-void admin_job(struct desk *desk, struct job *job)
+void admin_job(struct desk *worker, struct job *job)
 {
+    const struct desk_config *lent = desk_lent(worker);
+    struct admin one = {
+        .store = lent->store, .lent = lent, .worker = worker, .now_ms = desk_now_ms(worker)
+    };
+    struct admin *admin = &one;
     char error[QUERY_ERROR];
     bool path_known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
@@ -72,11 +77,11 @@ void admin_job(struct desk *desk, struct job *job)
             job_reply_problem(job, PROBLEM_BAD_QUERY, error, SPAN_NONE);
             return;
         }
-        job->ticket = order == 0 ? 0 : funnel_order_number(desk->config.keys, order);
+        job->ticket = order == 0 ? 0 : funnel_order_number(admin->lent->keys, order);
         if (routes[i].effect == READS)
-            routes[i].handler(desk, job, id);
+            routes[i].handler(admin, job, id);
         else
-            admin_change_run(desk, job, routes[i].handler, id, routes[i].effect == WRITES);
+            admin_change_run(admin, job, routes[i].handler, id, routes[i].effect == WRITES);
         return;
     }
     if (path_known)
@@ -85,15 +90,15 @@ void admin_job(struct desk *desk, struct job *job)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
 }
 
-const char *admin_sale_gate(const struct desk *desk, const struct sale *sale)
+const char *admin_sale_gate(const struct admin *admin, const struct sale *sale)
 {
     return catalog_sale_state(
-        handover_get(desk->config.catalog), desk->config.inventory->board, sale, desk->now_ms);
+        handover_get(admin->lent->catalog), admin->lent->inventory->board, sale, admin->now_ms);
 }
 
-bool admin_sale_read(struct desk *desk, struct job *job, sale_id id, struct sale *sale)
+bool admin_sale_read(struct admin *admin, struct job *job, sale_id id, struct sale *sale)
 {
-    const enum status status = desk->config.store->ops->sale_get(desk->config.store, id, sale);
+    const enum status status = admin->store->ops->sale_get(admin->store, id, sale);
     if (status == STATUS_NOT_FOUND)
         job_reply_problem(job, PROBLEM_UNKNOWN_SALE, NULL, SPAN_NONE);
     else if (status != STATUS_OK)

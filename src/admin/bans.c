@@ -35,7 +35,7 @@ static void ban_json(const struct ban *ban, struct text *out)
         (unsigned long long)ban->lifted_ms, ban->sessions_ms != 0 ? "true" : "false");
 }
 
-void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_bans_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct ban rows[PAGE_ROWS];
     uint64_t after = 0, all = 0;
@@ -43,9 +43,9 @@ void admin_bans_list(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !job_query_u64(job, "all", 1, &all))
         return;
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     const enum status status =
-        store->ops->bans->list(store, after, all == 1 ? 0 : desk->now_ms, rows, PAGE_ROWS, &count);
+        store->ops->bans->list(store, after, all == 1 ? 0 : admin->now_ms, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "bans");
@@ -68,13 +68,13 @@ static bool block_is_wide(const struct address_block *block)
 }
 
 /* NULL: whom is known; else what is wrong. */
-static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish, struct ban *ban)
+static const char *ban_whom(const struct admin *admin, const struct ban_wish *wish, struct ban *ban)
 {
     if (wish->by_address + wish->by_user + wish->by_user_id != 1)
         return "Name exactly one of address, user and user_id.";
     ban->kind = wish->by_address ? BAN_ADDRESS : BAN_USER;
     if (wish->by_user)
-        ban->user = funnel_user_id(desk->config.keys, span_from_string(wish->user));
+        ban->user = funnel_user_id(admin->lent->keys, span_from_string(wish->user));
     if (wish->by_user_id
         && (span_to_hex64(span_from_string(wish->user_id), &ban->user) != STATUS_OK || ban->user == 0))
         return "user_id must be the 16 hex digits that orders show.";
@@ -86,7 +86,7 @@ static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish
         return "address must be like 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32, with zeros "
                "after "
                "the prefix.";
-    if (!wish->force && desk_block_protected(desk, &ban->block))
+    if (!wish->force && desk_block_protected(admin->worker, &ban->block))
         return "This would ban the server itself or one of its proxies. To do it anyway, send "
                "\"force\": true.";
     if (!wish->force && block_is_wide(&ban->block))
@@ -94,7 +94,7 @@ static const char *ban_whom(const struct desk *desk, const struct ban_wish *wish
     return NULL;
 }
 
-static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
+static bool ban_read(const struct admin *admin, struct job *job, struct ban *ban)
 {
     struct ban_wish wish = { .force = false };
     const struct field fields[] = {
@@ -108,27 +108,27 @@ static bool ban_read(const struct desk *desk, struct job *job, struct ban *ban)
     };
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return false;
-    const char *wrong = ban_whom(desk, &wish, ban);
+    const char *wrong = ban_whom(admin, &wish, ban);
     if (wrong != NULL) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
         return false;
     }
     snprintf(ban->by, sizeof ban->by, "%s", job->actor);
-    ban->created_ms = desk->now_ms;
-    ban->sessions_ms = wish.sessions ? desk->now_ms : 0;
-    ban->until_ms = desk->now_ms + (uint64_t)wish.minutes * MINUTE_MS;
+    ban->created_ms = admin->now_ms;
+    ban->sessions_ms = wish.sessions ? admin->now_ms : 0;
+    ban->until_ms = admin->now_ms + (uint64_t)wish.minutes * MINUTE_MS;
     return true;
 }
 
-void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
+void admin_ban_add(struct admin *admin, struct job *job, uint32_t id)
 {
     struct ban ban = { .id = 0 };
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
     struct text body = job_body(job);
     (void)id;
-    if (!ban_read(desk, job, &ban))
+    if (!ban_read(admin, job, &ban))
         return;
-    const enum status status = desk_ban_put(desk, &ban);
+    const enum status status = desk_ban_put(admin->worker, &ban);
     if (status == STATUS_FULL) {
         job_reply_problem(
             job, PROBLEM_CONFLICT, "The table of bans is full. Lift a ban first.", SPAN_NONE);
@@ -139,19 +139,19 @@ void admin_ban_add(struct desk *desk, struct job *job, uint32_t id)
     ban_json(&ban, &body);
     job_reply_json(job, 201, &body);
     desk_ban_whom(&ban, whom);
-    admin_audit_write(desk, job, "ban.add", "ban %llu of %s until %llu%s: %s",
+    admin_audit_write(admin, job, "ban.add", "ban %llu of %s until %llu%s: %s",
         (unsigned long long)ban.id, whom, (unsigned long long)ban.until_ms,
         ban.sessions_ms != 0 ? ", sessions end" : "", ban.reason);
 }
 
-void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)
+void admin_ban_lift(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct text body = job_body(job);
     struct ban ban;
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
     bool lifted = false;
-    enum status status = store->ops->bans->lift(store, id, desk->now_ms, &lifted);
+    enum status status = store->ops->bans->lift(store, id, admin->now_ms, &lifted);
     if (status == STATUS_OK)
         status = store->ops->bans->get(store, id, &ban);
     if (!job_ok(job, status))
@@ -160,19 +160,19 @@ void admin_ban_lift(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_CONFLICT, "This ban has ended or was already lifted.", SPAN_NONE);
         return;
     }
-    desk->bans_stale = true;
-    desk_watch_forgive(desk, &ban);
+    desk_bans_changed(admin->worker);
+    desk_watch_forgive(admin->worker, &ban);
     ban_json(&ban, &body);
     job_reply_json(job, 200, &body);
     desk_ban_whom(&ban, whom);
     admin_audit_write(
-        desk, job, "ban.lift", "ban %llu of %s: %s", (unsigned long long)ban.id, whom, ban.reason);
+        admin, job, "ban.lift", "ban %llu of %s: %s", (unsigned long long)ban.id, whom, ban.reason);
 }
 
-void admin_watch(struct desk *desk, struct job *job, uint32_t id)
+void admin_watch(struct admin *admin, struct job *job, uint32_t id)
 {
     struct text body = job_body(job);
     (void)id;
-    desk_watch_json(desk, &body);
+    desk_watch_json(admin->worker, &body);
     job_reply_json(job, 200, &body);
 }

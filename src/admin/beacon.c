@@ -52,26 +52,26 @@ static bool value_is_good(const char *value)
     return !has_outer_space(value);
 }
 
-static bool line_is_closed(const struct desk *desk, sale_id sale)
+static bool line_is_closed(const struct admin *admin, sale_id sale)
 {
     struct board_room_update room;
-    return board_read_room(desk->config.inventory->board, sale, &room) && room.draw_done;
+    return board_read_room(admin->lent->inventory->board, sale, &room) && room.draw_done;
 }
 
 /* From then on somebody may rely on what was published. Who is in stays in when the start is moved. */
-static bool entry_has_opened(const struct desk *desk, const struct sale *sale)
+static bool entry_has_opened(const struct admin *admin, const struct sale *sale)
 {
     struct board_room_update room;
-    const bool known = board_read_room(desk->config.inventory->board, sale->id, &room);
+    const bool known = board_read_room(admin->lent->inventory->board, sale->id, &room);
     const bool open = sale->published
         && (sale->gate != GATE_SCHEDULED
-            || desk->now_ms + desk->config.config->room_open_ms >= sale->start_ms);
+            || admin->now_ms + admin->lent->config->room_open_ms >= sale->start_ms);
     return open || (known && (room.arrived > 0 || room.draw_done)) || sale->beacon_until_ms != 0
         || sale->beacon_state != BEACON_OPEN;
 }
 
 bool admin_beacon_may_be(
-    struct desk *desk, struct job *job, const struct sale *before, const struct sale *sale)
+    struct admin *admin, struct job *job, const struct sale *before, const struct sale *sale)
 {
     if (strcmp(before->beacon_name, sale->beacon_name) == 0)
         return true;
@@ -82,7 +82,7 @@ bool admin_beacon_may_be(
             SPAN_NONE);
     else if (sale->beacon_name[0] != 0 && !sale->waiting_room)
         job_reply_problem(job, PROBLEM_BAD_VALUE, "A beacon needs a sale with a waiting room.", SPAN_NONE);
-    else if (before->id != 0 && entry_has_opened(desk, before))
+    else if (before->id != 0 && entry_has_opened(admin, before))
         job_reply_problem(job, PROBLEM_CONFLICT,
             "The waiting room is open: its beacon can't be changed any more.", SPAN_NONE);
     else
@@ -113,7 +113,7 @@ void admin_beacon_members(const struct sale *sale, struct text *out)
 }
 
 /* NULL: it may be given, or was before. */
-static const char *value_refusal(const struct desk *desk, const struct sale *sale, const char *value)
+static const char *value_refusal(const struct admin *admin, const struct sale *sale, const char *value)
 {
     if (sale->beacon_name[0] == 0)
         return "This sale has no beacon.";
@@ -121,7 +121,7 @@ static const char *value_refusal(const struct desk *desk, const struct sale *sal
         return "The value did not come in time: the draw was made without it.";
     if (sale->beacon_state == BEACON_GIVEN)
         return strcmp(sale->beacon_value, value) == 0 ? NULL : "The beacon already has another value.";
-    return line_is_closed(desk, sale->id)
+    return line_is_closed(admin, sale->id)
         ? NULL
         : "The waiting room still accepts entries: send the value after the sale has started.";
 }
@@ -135,21 +135,21 @@ static void value_reply(struct job *job, const struct sale *sale, bool changed)
     job_reply_json(job, 200, &body);
 }
 
-void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_beacon(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     char value[BEACON_VALUE_BYTES_MAX + 1] = "";
     const struct field fields[] = {
         { "value", FIELD_TEXT, value, 1, BEACON_VALUE_BYTES_MAX, true, NULL },
     };
-    if (!admin_sale_read(desk, job, id, &sale) || !job_fields_read(job, fields, 1))
+    if (!admin_sale_read(admin, job, id, &sale) || !job_fields_read(job, fields, 1))
         return;
     if (!value_is_good(value)) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,
             "value must be printable ASCII characters, without leading or trailing spaces.", SPAN_NONE);
         return;
     }
-    const char *refusal = value_refusal(desk, &sale, value);
+    const char *refusal = value_refusal(admin, &sale, value);
     if (refusal != NULL) {
         job_reply_problem(job, PROBLEM_CONFLICT, refusal, SPAN_NONE);
         return;
@@ -160,9 +160,9 @@ void admin_sale_beacon(struct desk *desk, struct job *job, uint32_t id)
     }
     memcpy(sale.beacon_value, value, sizeof value);
     sale.beacon_state = BEACON_GIVEN;
-    const enum status status = desk->config.store->ops->sale_beacon(desk->config.store, &sale);
+    const enum status status = admin->store->ops->sale_beacon(admin->store, &sale);
     if (!job_ok(job, status))
         return;
     value_reply(job, &sale, true);
-    admin_audit_write(desk, job, "sale.beacon", "sale %u value \"%s\"", sale.id, value);
+    admin_audit_write(admin, job, "sale.beacon", "sale %u value \"%s\"", sale.id, value);
 }

@@ -56,7 +56,7 @@ static void letter_json(const struct dead_letter *letter, struct text *out)
     json_text(out, "note", letter->note);
 }
 
-void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
+void admin_dead_letters(struct admin *admin, struct job *job, uint32_t id)
 {
     struct dead_letter rows[PAGE_ROWS];
     enum dead_state state = DEAD_ANY;
@@ -65,8 +65,8 @@ void admin_dead_letters(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
         return;
-    const enum status status = desk->config.store->ops->dead_letters(
-        desk->config.store, after, state, rows, PAGE_ROWS, &count);
+    const enum status status =
+        admin->store->ops->dead_letters(admin->store, after, state, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "dead_letters");
@@ -84,7 +84,7 @@ static void user_member(const char *name, user_id user, struct text *out)
     text_literal(out, "\"");
 }
 
-static void record_json(const struct desk *desk, const struct queue_record *record, struct text *out)
+static void record_json(const struct admin *admin, const struct queue_record *record, struct text *out)
 {
     static const char *const steps[] = { "sold", "return", "write-off" };
     static_assert(sizeof steps / sizeof *steps == SETTLE_STEPS, "a name for each");
@@ -99,7 +99,7 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
             ",\"item\":%u,\"quantity\":%u,\"channel\":\"%s\",\"unit_price\":%llu,"
             "\"pay_by_ms\":%llu",
             command->reserve.item, command->reserve.quantity,
-            channel_name(desk, command->reserve.channel, name),
+            channel_name(admin->worker, command->reserve.channel, name),
             (unsigned long long)outcome->unit_price, (unsigned long long)outcome->pay_by_ms);
         break;
     case COMMAND_SETTLE:
@@ -144,47 +144,46 @@ static void record_json(const struct desk *desk, const struct queue_record *reco
     text_literal(out, "}");
 }
 
-static void letter_reply(struct desk *desk, struct job *job, uint32_t id)
+static void letter_reply(struct admin *admin, struct job *job, uint32_t id)
 {
     struct dead_letter letter;
     struct queue_record record;
     struct text body = job_body(job);
-    const enum status status =
-        desk->config.store->ops->dead_letter_get(desk->config.store, id, &letter, &record);
+    const enum status status = admin->store->ops->dead_letter_get(admin->store, id, &letter, &record);
     if (!job_ok(job, status))
         return;
     letter_json(&letter, &body);
     text_literal(&body, ",\"record\":");
-    record_json(desk, &record, &body);
+    record_json(admin, &record, &body);
     if (letter.type == COMMAND_RESERVE) {
-        user_member("ticket", funnel_ticket_id(desk->config.keys, letter.ticket), &body);
-        user_member("order", funnel_order_id(desk->config.keys, letter.ticket), &body);
+        user_member("ticket", funnel_ticket_id(admin->lent->keys, letter.ticket), &body);
+        user_member("order", funnel_order_id(admin->lent->keys, letter.ticket), &body);
     }
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);
 }
 
-void admin_dead_letter_show(struct desk *desk, struct job *job, uint32_t id)
+void admin_dead_letter_show(struct admin *admin, struct job *job, uint32_t id)
 {
-    letter_reply(desk, job, id);
+    letter_reply(admin, job, id);
 }
 
 /* True: it is decided, and the job is still to be answered. */
 static bool letter_decide(
-    struct desk *desk, struct job *job, struct dead_decision *decision, ticket_number *ticket)
+    struct admin *admin, struct job *job, struct dead_decision *decision, ticket_number *ticket)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct dead_letter letter;
     struct queue_record record;
     struct refusal refusal = { .index = UINT32_MAX };
     memcpy(decision->resolver, job->actor, sizeof job->actor);
-    decision->now_ms = desk->now_ms;
+    decision->now_ms = admin->now_ms;
     enum status status = store->ops->dead_letter_get(store, decision->id, &letter, &record);
     if (!job_ok(job, status))
         return false;
     *ticket = letter.ticket;
     status = store->ops->dead_letter_decide(store, decision, &refusal);
-    desk->letters_stale = true;
+    desk_letters_changed(admin->worker);
     if (status == STATUS_REFUSED)
         job_reply_problem(job, PROBLEM_CONFLICT, refusal.text, SPAN_NONE);
     else if (status == STATUS_CONFLICT)
@@ -197,51 +196,49 @@ static bool letter_decide(
     return status == STATUS_OK;
 }
 
-static void letter_resolve(struct desk *desk, struct job *job, struct dead_decision *decision)
+static void letter_resolve(struct admin *admin, struct job *job, struct dead_decision *decision)
 {
     static const char *const actions[] = { NULL, NULL, "dead-letter.retry", "dead-letter.return",
         "dead-letter.dismiss" };
     static_assert(sizeof actions / sizeof *actions == DEAD_STATES, "a name for each");
     ticket_number ticket = 0;
     struct order order;
-    if (!letter_decide(desk, job, decision, &ticket))
+    if (!letter_decide(admin, job, decision, &ticket))
         return;
-    letter_reply(desk, job, (uint32_t)decision->id);
-    admin_audit_write(desk, job, actions[decision->to], "dead letter %llu number %llu %s",
+    letter_reply(admin, job, (uint32_t)decision->id);
+    admin_audit_write(admin, job, actions[decision->to], "dead letter %llu number %llu %s",
         (unsigned long long)decision->id, (unsigned long long)ticket, decision->note);
     if (decision->to == DEAD_DISMISSED)
         return;
-    if (desk->config.store->ops->order_by_ticket(desk->config.store, ticket, &order) == STATUS_OK)
-        desk_order_changed(desk, ticket, order.user);
-    stock_pump_look(desk->pump);
-    expiry_look(&desk->expiry);
-    desk->catalog_stale = true; /* a sale or item may have been in it */
+    if (admin->store->ops->order_by_ticket(admin->store, ticket, &order) == STATUS_OK)
+        desk_order_changed(admin->worker, ticket, order.user);
+    desk_letters_retried(admin->worker);
 }
 
-void admin_dead_letter_retry(struct desk *desk, struct job *job, uint32_t id)
+void admin_dead_letter_retry(struct admin *admin, struct job *job, uint32_t id)
 {
     struct dead_decision decision = { .id = id, .to = DEAD_RETRIED };
-    letter_resolve(desk, job, &decision);
+    letter_resolve(admin, job, &decision);
 }
 
-void admin_dead_letter_return(struct desk *desk, struct job *job, uint32_t id)
+void admin_dead_letter_return(struct admin *admin, struct job *job, uint32_t id)
 {
     struct dead_decision decision = { .id = id, .to = DEAD_RETURNED };
-    letter_resolve(desk, job, &decision);
+    letter_resolve(admin, job, &decision);
 }
 
-void admin_dead_letter_dismiss(struct desk *desk, struct job *job, uint32_t id)
+void admin_dead_letter_dismiss(struct admin *admin, struct job *job, uint32_t id)
 {
     struct dead_decision decision = { .id = id, .to = DEAD_DISMISSED };
     const struct field fields[] = { { "note", FIELD_TEXT, decision.note, 1, DEAD_NOTE_MAX, true, NULL } };
     if (job_fields_read(job, fields, 1))
-        letter_resolve(desk, job, &decision);
+        letter_resolve(admin, job, &decision);
 }
 
-void admin_alarms(struct desk *desk, struct job *job, uint32_t id)
+void admin_alarms(struct admin *admin, struct job *job, uint32_t id)
 {
     struct text body = job_body(job);
-    (void)desk;
+    (void)admin;
     (void)id;
     alarms_json(&body);
     job_reply_json(job, 200, &body);

@@ -11,7 +11,7 @@
 enum { PAGE_ROWS = 50 };
 enum { PAY_WINDOW_STANDARD_MS = 15 * 60 * 1000, PAY_WINDOW_MAX_MS = 7 * 24 * 3600 * 1000 };
 
-static void item_json(const struct desk *desk, const struct item *item, struct text *out)
+static void item_json(const struct admin *admin, const struct item *item, struct text *out)
 {
     text_format(out,
         "{\"id\":%u,\"sale\":%u,\"product\":%u,\"flash_price\":%llu,\"limit_per_user\":%u,\"pay_"
@@ -24,15 +24,15 @@ static void item_json(const struct desk *desk, const struct item *item, struct t
         item->deduct_on_payment ? "true" : "false");
     currency_members(item->currency, out);
     text_literal(out, ",\"channels\":{");
-    for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
+    for (uint32_t channel = 0; channel < admin->lent->channels->count; channel++) {
         char name[CHANNEL_NAME_MAX + 1];
         text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
-            channel_name(desk, (channel_index)channel, name), item->channel_units[channel]);
+            channel_name(admin->worker, (channel_index)channel, name), item->channel_units[channel]);
     }
     text_literal(out, "}}");
 }
 
-void admin_items_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_items_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item rows[PAGE_ROWS];
     uint64_t after = 0, sale = 0;
@@ -40,20 +40,20 @@ void admin_items_list(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "sale", UINT32_MAX, &sale))
         return;
-    const enum status status = desk->config.store->ops->items(
-        desk->config.store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);
+    const enum status status =
+        admin->store->ops->items(admin->store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "items");
     for (uint32_t i = 0; i < count; i++) {
         page_row(&page);
-        item_json(desk, &rows[i], &page);
+        item_json(admin, &rows[i], &page);
     }
     page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }
 
 /* {"web":10,"app":5}: what is not said is zero; nothing at all means: everything on the web. */
-static const char *channels_take(const struct desk *desk, json_t *channels, struct item *item)
+static const char *channels_take(const struct admin *admin, json_t *channels, struct item *item)
 {
     const int64_t sellable = (int64_t)item->total - item->locked - item->safety;
     const char *name;
@@ -70,7 +70,7 @@ static const char *channels_take(const struct desk *desk, json_t *channels, stru
     json_object_foreach(channels, name, units)
     {
         channel_index channel;
-        if (!door_channel_find(desk->config.channels, span_from_string(name), &channel))
+        if (!door_channel_find(admin->lent->channels, span_from_string(name), &channel))
             return "channels names a channel that is not configured.";
         const json_int_t value = json_integer_value(units);
         if (!json_is_integer(units) || value < 0 || value > UNITS_MAX)
@@ -84,13 +84,12 @@ static const char *channels_take(const struct desk *desk, json_t *channels, stru
 /* What is surely odd but may be meant. */
 enum { WARNINGS_BYTES = 1024 };
 
-static bool product_is_in_sale(struct desk *desk, const struct item *item, enum status *status)
+static bool product_is_in_sale(struct admin *admin, const struct item *item, enum status *status)
 {
     struct item rows[PAGE_ROWS];
     uint32_t count = PAGE_ROWS;
     for (item_id after = 0; *status == STATUS_OK && count == PAGE_ROWS;) {
-        *status = desk->config.store->ops->items(
-            desk->config.store, item->sale, after, rows, PAGE_ROWS, &count);
+        *status = admin->store->ops->items(admin->store, item->sale, after, rows, PAGE_ROWS, &count);
         for (uint32_t i = 0; i < count && *status == STATUS_OK; i++) {
             after = rows[i].id;
             if (rows[i].product == item->product && rows[i].id != item->id)
@@ -119,11 +118,11 @@ static void item_warnings(
         warning_add(warnings, "another item of this sale sells the same product");
 }
 
-static void item_reply(const struct desk *desk, struct job *job, int status,
+static void item_reply(const struct admin *admin, struct job *job, int status,
     const struct item *item, const struct text *warnings)
 {
     struct text body = job_body(job);
-    item_json(desk, item, &body);
+    item_json(admin, item, &body);
     if (warnings->size > 0 && body.size > 0) {
         body.size--; /* the brace */
         text_literal(&body, ",\"warnings\":[");
@@ -134,18 +133,18 @@ static void item_reply(const struct desk *desk, struct job *job, int status,
 }
 
 /* False: answered. The sale and the product are there, and the sale is not over. */
-static bool item_place_check(struct desk *desk, struct job *job, struct item *item, struct product *product)
+static bool item_place_check(
+    struct admin *admin, struct job *job, struct item *item, struct product *product)
 {
     struct sale sale;
-    if (!admin_sale_read(desk, job, item->sale, &sale))
+    if (!admin_sale_read(admin, job, item->sale, &sale))
         return false;
-    if (strcmp(admin_sale_gate(desk, &sale), "ended") == 0) {
+    if (strcmp(admin_sale_gate(admin, &sale), "ended") == 0) {
         job_reply_problem(
             job, PROBLEM_CONFLICT, "The sale has ended: it can't be changed any more.", SPAN_NONE);
         return false;
     }
-    const enum status status =
-        desk->config.store->ops->product_get(desk->config.store, item->product, product);
+    const enum status status = admin->store->ops->product_get(admin->store, item->product, product);
     if (status == STATUS_NOT_FOUND)
         job_reply_problem(job, PROBLEM_BAD_VALUE, "This product does not exist.", SPAN_NONE);
     else if (status != STATUS_OK)
@@ -155,7 +154,8 @@ static bool item_place_check(struct desk *desk, struct job *job, struct item *it
 }
 
 /* False: answered. */
-static bool item_body_read(struct desk *desk, struct job *job, struct item *item, struct asked_price *price)
+static bool item_body_read(
+    struct admin *admin, struct job *job, struct item *item, struct asked_price *price)
 {
     char error[FIELD_ERROR];
     json_t *channels = NULL;
@@ -177,14 +177,14 @@ static bool item_body_read(struct desk *desk, struct job *job, struct item *item
         return false;
     }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
-    const char *wrong = good ? channels_take(desk, channels, item) : error;
+    const char *wrong = good ? channels_take(admin, channels, item) : error;
     json_decref(object);
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     return wrong == NULL;
 }
 
-void admin_item_create(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_create(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item = { .limit_per_user = 1, .pay_window_ms = PAY_WINDOW_STANDARD_MS };
     struct asked_price price = { 0 };
@@ -194,32 +194,32 @@ void admin_item_create(struct desk *desk, struct job *job, uint32_t id)
     enum status status = STATUS_OK;
     (void)id;
     invariant(product != NULL);
-    if (!item_body_read(desk, job, &item, &price) || !item_place_check(desk, job, &item, product))
+    if (!item_body_read(admin, job, &item, &price) || !item_place_check(admin, job, &item, product))
         goto done;
     if (!admin_price_take(
             "flash_price", &price, item.currency, (uint64_t)PRICE_MAX, &item.flash_price, error)) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         goto done;
     }
-    const bool twice = product_is_in_sale(desk, &item, &status);
+    const bool twice = product_is_in_sale(admin, &item, &status);
     if (status == STATUS_OK)
-        status = desk->config.store->ops->item_insert(desk->config.store, &item);
+        status = admin->store->ops->item_insert(admin->store, &item);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         goto done;
     }
-    desk->catalog_stale = true;
+    desk_catalog_changed(admin->worker);
     item_warnings(&item, product, twice, &warnings);
-    item_reply(desk, job, 201, &item, &warnings);
-    admin_audit_write(desk, job, "item.create", "item %u sale %u product %u total %u price %llu",
+    item_reply(admin, job, 201, &item, &warnings);
+    admin_audit_write(admin, job, "item.create", "item %u sale %u product %u total %u price %llu",
         item.id, item.sale, item.product, item.total, (unsigned long long)item.flash_price);
 done:
     free(product);
 }
 
-static bool item_read(struct desk *desk, struct job *job, item_id id, struct item *item)
+static bool item_read(struct admin *admin, struct job *job, item_id id, struct item *item)
 {
-    const enum status status = desk->config.store->ops->item_get(desk->config.store, id, item);
+    const enum status status = admin->store->ops->item_get(admin->store, id, item);
     if (status == STATUS_NOT_FOUND)
         job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
     else if (status != STATUS_OK)
@@ -228,10 +228,10 @@ static bool item_read(struct desk *desk, struct job *job, item_id id, struct ite
 }
 
 /* Whether the inventory has it; the row hears of that later. */
-static bool item_is_preheated(const struct desk *desk, const struct item *item)
+static bool item_is_preheated(const struct admin *admin, const struct item *item)
 {
     struct board_update view;
-    return item->preheated || board_read(desk->config.inventory->board, item->id, &view);
+    return item->preheated || board_read(admin->lent->inventory->board, item->id, &view);
 }
 
 struct item_change {
@@ -240,7 +240,7 @@ struct item_change {
 };
 
 /* False: answered. */
-static bool change_read(struct desk *desk, struct job *job, struct item_change *change)
+static bool change_read(struct admin *admin, struct job *job, struct item_change *change)
 {
     struct item *item = &change->after;
     struct asked_price price = { .minor = item->flash_price };
@@ -270,7 +270,7 @@ static bool change_read(struct desk *desk, struct job *job, struct item_change *
     change->stock = total || locked || safety || channels != NULL;
     if (wrong == NULL && change->stock) {
         memset(item->channel_units, 0, sizeof item->channel_units);
-        wrong = channels_take(desk, channels, item);
+        wrong = channels_take(admin, channels, item);
     }
     json_decref(object);
     if (wrong != NULL)
@@ -279,19 +279,18 @@ static bool change_read(struct desk *desk, struct job *job, struct item_change *
 }
 
 /* What people have bought stays as they bought it. False: answered. */
-static bool change_may_be(struct desk *desk, struct job *job, const struct item_change *change)
+static bool change_may_be(struct admin *admin, struct job *job, const struct item_change *change)
 {
     const struct item *was = &change->before, *is = &change->after;
     uint64_t orders = 0, units = 0;
-    if (change->stock && item_is_preheated(desk, was)) {
+    if (change->stock && item_is_preheated(admin, was)) {
         job_reply_problem(job, PROBLEM_CONFLICT,
             "The item is preheated: use adjust to add or remove units, and move to move them "
             "between channels.",
             SPAN_NONE);
         return false;
     }
-    const enum status status =
-        desk->config.store->ops->order_totals(desk->config.store, was->id, &orders, &units);
+    const enum status status = admin->store->ops->order_totals(admin->store, was->id, &orders, &units);
     if (!job_ok(job, status))
         return false;
     if (orders > 0
@@ -308,21 +307,21 @@ static bool change_may_be(struct desk *desk, struct job *job, const struct item_
 
 /* An item that the inventory has changes there first: if it refuses, nothing has changed anywhere. The
  * desk writes all orders, so none can have come and gone since it looked for some. */
-static bool terms_tell(struct desk *desk, struct job *job, struct item *item)
+static bool terms_tell(struct admin *admin, struct job *job, struct item *item)
 {
     struct outcome outcome = { 0 };
     struct command command = desk_preheat_command(item);
-    if (!item_is_preheated(desk, item))
+    if (!item_is_preheated(admin, item))
         return true;
     command.preheat.change = true;
-    if (!admin_ask(desk, job, &command, &outcome))
+    if (!admin_ask(admin, job, &command, &outcome))
         return false;
     item->terms_lsn = outcome.lsn;
     return true;
 }
 
 static void change_audit(
-    struct desk *desk, struct job *job, const struct item *was, const struct item *is)
+    struct admin *admin, struct job *job, const struct item *was, const struct item *is)
 {
     const struct {
         const char *name;
@@ -335,11 +334,11 @@ static void change_audit(
         { "safety", was->safety, is->safety } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].was != numbers[i].is)
-            admin_audit_write(desk, job, "item.change", "item %u %s: %llu \u2192 %llu", is->id,
+            admin_audit_write(admin, job, "item.change", "item %u %s: %llu \u2192 %llu", is->id,
                 numbers[i].name, (unsigned long long)numbers[i].was, (unsigned long long)numbers[i].is);
 }
 
-void admin_item_change(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_change(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item_change change;
     struct product *product = malloc(sizeof *product);
@@ -347,45 +346,44 @@ void admin_item_change(struct desk *desk, struct job *job, uint32_t id)
     struct text warnings = text_in(told, sizeof told);
     struct item *item = &change.after;
     invariant(product != NULL);
-    if (!item_read(desk, job, id, &change.before))
+    if (!item_read(admin, job, id, &change.before))
         goto done;
     *item = change.before;
-    if (!item_place_check(desk, job, item, product) || !change_read(desk, job, &change)
-        || !change_may_be(desk, job, &change) || !terms_tell(desk, job, item))
+    if (!item_place_check(admin, job, item, product) || !change_read(admin, job, &change)
+        || !change_may_be(admin, job, &change) || !terms_tell(admin, job, item))
         goto done;
-    const enum status status =
-        desk->config.store->ops->item_update(desk->config.store, item, change.stock);
+    const enum status status = admin->store->ops->item_update(admin->store, item, change.stock);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         goto done;
     }
-    desk->catalog_stale = true;
+    desk_catalog_changed(admin->worker);
     item_warnings(item, product, false, &warnings);
-    item_reply(desk, job, 200, item, &warnings);
-    change_audit(desk, job, &change.before, item);
+    item_reply(admin, job, 200, item, &warnings);
+    change_audit(admin, job, &change.before, item);
 done:
     free(product);
 }
 
-void admin_item_show(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_show(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item;
     struct text body = job_body(job);
-    if (!item_read(desk, job, id, &item))
+    if (!item_read(admin, job, id, &item))
         return;
-    item_json(desk, &item, &body);
+    item_json(admin, &item, &body);
     job_reply_json(job, 200, &body);
 }
 
-void admin_item_remove(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_remove(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item;
     struct text body = job_body(job);
-    if (!item_read(desk, job, id, &item))
+    if (!item_read(admin, job, id, &item))
         return;
-    const enum status status = item_is_preheated(desk, &item)
+    const enum status status = item_is_preheated(admin, &item)
         ? STATUS_CONFLICT
-        : desk->config.store->ops->item_remove(desk->config.store, id);
+        : admin->store->ops->item_remove(admin->store, id);
     if (status == STATUS_CONFLICT) {
         job_reply_problem(job, PROBLEM_CONFLICT,
             "The item is preheated and can't be removed. To stop selling it, remove its units "
@@ -395,9 +393,9 @@ void admin_item_remove(struct desk *desk, struct job *job, uint32_t id)
     }
     if (!job_ok(job, status))
         return;
-    desk->catalog_stale = true;
+    desk_catalog_changed(admin->worker);
     text_format(&body, "{\"item\":%u,\"removed\":true}", id);
     job_reply_json(job, 200, &body);
     admin_audit_write(
-        desk, job, "item.remove", "item %u of sale %u product %u", id, item.sale, item.product);
+        admin, job, "item.remove", "item %u of sale %u product %u", id, item.sale, item.product);
 }

@@ -9,7 +9,7 @@
 enum { PAGE_ROWS = 100 };
 
 /* ?user= takes the user id as the API shows it, ?subject= the shop's own name of the user. */
-static bool query_user(struct desk *desk, struct job *job, user_id *user)
+static bool query_user(struct admin *admin, struct job *job, user_id *user)
 {
     const struct span id = query_value(job->query, "user"), name = query_value(job->query, "subject");
     char subject[SUBJECT_BYTES_MAX + 1];
@@ -21,7 +21,7 @@ static bool query_user(struct desk *desk, struct job *job, user_id *user)
     else if (name.data != NULL && !query_text(name, subject, SUBJECT_BYTES_MAX))
         wrong = "subject must be the shop's name of a user: 1 to 128 bytes.";
     else if (name.data != NULL)
-        *user = funnel_user_id(desk->config.keys, span_from_string(subject));
+        *user = funnel_user_id(admin->lent->keys, span_from_string(subject));
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_QUERY, wrong, SPAN_NONE);
     return wrong == NULL;
@@ -56,7 +56,7 @@ static bool query_number(struct job *job, const char *name, uint64_t most, uint6
 }
 
 /* False: answered. */
-static bool filter_read(struct desk *desk, struct job *job, struct order_filter *filter, uint64_t *limit)
+static bool filter_read(struct admin *admin, struct job *job, struct order_filter *filter, uint64_t *limit)
 {
     uint64_t item = 0, sale = 0;
     const bool good = query_number(job, "item", UINT32_MAX, &item)
@@ -65,26 +65,26 @@ static bool filter_read(struct desk *desk, struct job *job, struct order_filter 
         && query_number(job, "to_ms", INT64_MAX, &filter->to_ms)
         && query_number(job, "before", UINT64_MAX, &filter->before)
         && job_query_u64(job, "limit", PAGE_ROWS, limit) && query_state(job, &filter->state)
-        && query_user(desk, job, &filter->user);
+        && query_user(admin, job, &filter->user);
     filter->item = (item_id)item;
     filter->sale = (sale_id)sale;
     return good;
 }
 
 static enum status order_row_json(
-    const struct desk *desk, const struct order *order, bool details, struct text *out)
+    const struct admin *admin, const struct order *order, bool details, struct text *out)
 {
     text_format(out, "{\"number\":%llu,\"user\":\"", (unsigned long long)order->ticket);
     text_hex64(out, order->user);
     text_literal(out, "\"");
-    const enum status status = desk_order_contact_json(desk, order, details, out);
+    const enum status status = desk_order_contact_json(admin->worker, order, details, out);
     text_literal(out, ",\"view\":");
-    desk_order_json(desk, order, out);
+    desk_order_json(admin->worker, order, out);
     text_literal(out, "}");
     return status;
 }
 
-void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_orders_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct order rows[PAGE_ROWS];
     struct order_filter filter = { 0 };
@@ -92,38 +92,37 @@ void admin_orders_list(struct desk *desk, struct job *job, uint32_t id)
     ticket_number next = 0;
     uint32_t count = 0;
     (void)id;
-    if (!filter_read(desk, job, &filter, &limit))
+    if (!filter_read(admin, job, &filter, &limit))
         return;
-    enum status status = desk->config.store->ops->orders_list(
-        desk->config.store, &filter, rows, (uint32_t)limit, &count, &next);
+    enum status status =
+        admin->store->ops->orders_list(admin->store, &filter, rows, (uint32_t)limit, &count, &next);
     struct text page = page_begin(job, "orders");
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         page_row(&page);
-        status = order_row_json(desk, &rows[i], false, &page);
+        status = order_row_json(admin, &rows[i], false, &page);
     }
     if (job_ok(job, status))
         page_end(job, &page, next != 0, next);
 }
 
-void admin_order_show(struct desk *desk, struct job *job, uint32_t id)
+void admin_order_show(struct admin *admin, struct job *job, uint32_t id)
 {
     struct order order;
     struct text body = job_body(job);
     (void)id;
-    enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+    enum status status = admin->store->ops->order_by_ticket(admin->store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "This order does not exist.", SPAN_NONE);
         return;
     }
     if (status == STATUS_OK) /* names and addresses are for those who may act on them */
-        status = order_row_json(desk, &order, job->role >= ADMIN_OPERATOR, &body);
+        status = order_row_json(admin, &order, job->role >= ADMIN_OPERATOR, &body);
     if (!job_ok(job, status))
         return;
     job_reply_json(job, 200, &body);
 }
 
-void admin_audit(struct desk *desk, struct job *job, uint32_t id)
+void admin_audit(struct admin *admin, struct job *job, uint32_t id)
 {
     struct audit_entry rows[PAGE_ROWS];
     uint64_t after = 0;
@@ -132,7 +131,7 @@ void admin_audit(struct desk *desk, struct job *job, uint32_t id)
     if (!job_query_u64(job, "after", INT64_MAX, &after))
         return;
     const enum status status =
-        desk->config.store->ops->audit_list(desk->config.store, after, rows, PAGE_ROWS, &count);
+        admin->store->ops->audit_list(admin->store, after, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "audit");

@@ -5,26 +5,26 @@
 
 #include <string.h>
 
-static void moved_reply(struct desk *desk, struct job *job, const struct order *order)
+static void moved_reply(struct admin *admin, struct job *job, const struct order *order)
 {
     struct text body = job_body(job);
-    desk_returned_json(desk, order, &body);
+    desk_returned_json(admin->worker, order, &body);
     job_reply_json(job, 200, &body);
 }
 
-static struct order_move move_of(const struct desk *desk, const struct job *job, enum order_event event)
+static struct order_move move_of(const struct admin *admin, const struct job *job, enum order_event event)
 {
-    return (struct order_move){ .ticket = job->ticket, .event = (uint8_t)event, .now_ms = desk->now_ms };
+    return (struct order_move){ .ticket = job->ticket, .event = (uint8_t)event, .now_ms = admin->now_ms };
 }
 
-static unsigned long long order_id(const struct desk *desk, const struct job *job)
+static unsigned long long order_id(const struct admin *admin, const struct job *job)
 {
-    return (unsigned long long)funnel_order_id(desk->config.keys, job->ticket);
+    return (unsigned long long)funnel_order_id(admin->lent->keys, job->ticket);
 }
 
-void admin_order_paid(struct desk *desk, struct job *job, uint32_t id)
+void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct order_move move = move_of(desk, job, ORDER_EVENT_PAY);
+    struct order_move move = move_of(admin, job, ORDER_EVENT_PAY);
     struct order order;
     struct asked_price amount = { 0 };
     char error[FIELD_ERROR];
@@ -41,35 +41,35 @@ void admin_order_paid(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return;
     }
-    if (!desk_order_move(desk, job, &move, &order, &done))
+    if (!desk_order_move(admin->worker, job, &move, &order, &done))
         return;
-    moved_reply(desk, job, &order);
+    moved_reply(admin, job, &order);
     if (done)
-        admin_audit_write(desk, job, "order.paid", "order %016llx amount %llu %s reference %s",
-            order_id(desk, job), (unsigned long long)move.amount, move.currency, move.reference);
+        admin_audit_write(admin, job, "order.paid", "order %016llx amount %llu %s reference %s",
+            order_id(admin, job), (unsigned long long)move.amount, move.currency, move.reference);
 }
 
-void admin_order_cancel(struct desk *desk, struct job *job, uint32_t id)
+void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id)
 {
-    const struct order_move move = move_of(desk, job, ORDER_EVENT_CANCEL);
+    const struct order_move move = move_of(admin, job, ORDER_EVENT_CANCEL);
     struct order order;
     bool done;
     (void)id;
-    if (!desk_order_move(desk, job, &move, &order, &done)) {
+    if (!desk_order_move(admin->worker, job, &move, &order, &done)) {
         if (job->status == 202)
-            admin_audit_write(desk, job, "order.cancel",
-                "order %016llx: will be closed when its payments are closed", order_id(desk, job));
+            admin_audit_write(admin, job, "order.cancel",
+                "order %016llx: will be closed when its payments are closed", order_id(admin, job));
         return;
     }
-    moved_reply(desk, job, &order);
+    moved_reply(admin, job, &order);
     if (done)
-        admin_audit_write(desk, job, "order.cancel", "order %016llx", order_id(desk, job));
+        admin_audit_write(admin, job, "order.cancel", "order %016llx", order_id(admin, job));
 }
 
-void admin_order_refund(struct desk *desk, struct job *job, uint32_t id)
+void admin_order_refund(struct admin *admin, struct job *job, uint32_t id)
 {
     static const char *const names[] = { "stock", "safety", "write-off" };
-    struct order_move move = move_of(desk, job, ORDER_EVENT_REFUND);
+    struct order_move move = move_of(admin, job, ORDER_EVENT_REFUND);
     struct order order;
     char to[10];
     bool done;
@@ -83,9 +83,9 @@ void admin_order_refund(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
         return;
     }
-    if (!desk_order_move(desk, job, &move, &order, &done))
+    if (!desk_order_move(admin->worker, job, &move, &order, &done))
         return;
-    moved_reply(desk, job, &order);
+    moved_reply(admin, job, &order);
     if (done)
-        admin_audit_write(desk, job, "order.refund", "order %016llx to %s", order_id(desk, job), to);
+        admin_audit_write(admin, job, "order.refund", "order %016llx to %s", order_id(admin, job), to);
 }

@@ -4,25 +4,26 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "base/log.h"
+#include "payment/sandbox_bank.h"
 #include "worker/payment_requests.h"
 
 #include <stdlib.h>
 
 enum { REFUNDS_SHOWN = 100 };
 
-static const struct payment_store_ops *money_ops(const struct desk *desk)
+static const struct payment_store_ops *money_ops(const struct admin *admin)
 {
-    return desk->config.store->ops->payment;
+    return admin->store->ops->payment;
 }
 
-static void payment_json(const struct desk *desk, const struct payment *payment, struct text *out)
+static void payment_json(const struct admin *admin, const struct payment *payment, struct text *out)
 {
     static const char *const uses[] = { "none", "order", "late", "relinked", "refund" };
     static_assert(sizeof uses / sizeof *uses == PAYMENT_USES, "a name for each");
     json_object_begin(out, NULL);
     json_u64(out, "id", payment->id);
     if (payment->paid_ticket != 0)
-        json_hex(out, "paid_order", funnel_order_id(desk->config.keys, payment->paid_ticket));
+        json_hex(out, "paid_order", funnel_order_id(admin->lent->keys, payment->paid_ticket));
     json_text(out, "provider", payment->provider);
     if (desk_provider_is_test(payment->provider))
         json_bool(out, "test", true);
@@ -39,10 +40,10 @@ static void payment_json(const struct desk *desk, const struct payment *payment,
     json_object_end(out);
 }
 
-void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
+void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
 {
     struct payment payments[PAYMENTS_PER_ORDER];
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct order order;
     uint32_t count = 0;
     (void)id;
@@ -52,28 +53,28 @@ void admin_order_payments(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     if (status == STATUS_OK)
-        status = money_ops(desk)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
+        status = money_ops(admin)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "payments");
     for (uint32_t i = 0; i < count; i++)
-        payment_json(desk, &payments[i], &page);
+        payment_json(admin, &payments[i], &page);
     page_end(job, &page, false, 0);
 }
 
-void admin_order_details(struct desk *desk, struct job *job, uint32_t id)
+void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    desk_details_reply(desk, job, job->ticket);
+    desk_details_reply(admin->worker, job, job->ticket);
 }
 
-static void refund_json(const struct desk *desk, const struct refund *refund, struct text *out)
+static void refund_json(const struct admin *admin, const struct refund *refund, struct text *out)
 {
     static const char *const whys[] = { "order", "late", "double", "amount" };
     static_assert(sizeof whys / sizeof *whys == REFUND_WHYS, "a name for each");
     json_object_begin(out, NULL);
     json_u64(out, "id", refund->id);
-    json_hex(out, "order", funnel_order_id(desk->config.keys, refund->ticket));
+    json_hex(out, "order", funnel_order_id(admin->lent->keys, refund->ticket));
     json_text(out, "provider", refund->provider);
     if (desk_provider_is_test(refund->provider))
         json_bool(out, "test", true);
@@ -98,14 +99,14 @@ static int refund_compare(const void *left, const void *right)
 /* Those that are wanted and those that are stuck, as one ascending list: the last id shown is where
  * the next page goes on, for both. */
 static enum status refunds_open(
-    struct desk *desk, uint64_t after, struct refund refunds[2 * REFUNDS_SHOWN], uint32_t *count)
+    struct admin *admin, uint64_t after, struct refund refunds[2 * REFUNDS_SHOWN], uint32_t *count)
 {
     uint32_t wanted = 0, stuck = 0;
-    enum status status = money_ops(desk)->refunds(
-        desk->config.store, after, REFUND_WANTED, refunds, REFUNDS_SHOWN, &wanted);
+    enum status status =
+        money_ops(admin)->refunds(admin->store, after, REFUND_WANTED, refunds, REFUNDS_SHOWN, &wanted);
     if (status == STATUS_OK)
-        status = money_ops(desk)->refunds(
-            desk->config.store, after, REFUND_STUCK, refunds + wanted, REFUNDS_SHOWN, &stuck);
+        status = money_ops(admin)->refunds(
+            admin->store, after, REFUND_STUCK, refunds + wanted, REFUNDS_SHOWN, &stuck);
     *count = wanted + stuck;
     qsort(refunds, *count, sizeof *refunds, refund_compare);
     if (*count > REFUNDS_SHOWN)
@@ -113,7 +114,7 @@ static enum status refunds_open(
     return status;
 }
 
-void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
+void admin_refunds(struct admin *admin, struct job *job, uint32_t id)
 {
     struct refund refunds[2 * REFUNDS_SHOWN];
     uint32_t count = 0;
@@ -121,23 +122,23 @@ void admin_refunds(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !job_query_u64(job, "open", 1, &open))
         return;
-    const enum status status = open != 0 ? refunds_open(desk, after, refunds, &count)
-                                         : money_ops(desk)->refunds(desk->config.store, after,
-                                             REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
+    const enum status status = open != 0
+        ? refunds_open(admin, after, refunds, &count)
+        : money_ops(admin)->refunds(admin->store, after, REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "refunds");
     for (uint32_t i = 0; i < count; i++)
-        refund_json(desk, &refunds[i], &page);
+        refund_json(admin, &refunds[i], &page);
     page_end(job, &page, count == REFUNDS_SHOWN, count == 0 ? 0 : refunds[count - 1].id);
 }
 
-void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
+void admin_money_totals(struct admin *admin, struct job *job, uint32_t id)
 {
     struct money_totals totals;
     struct text body = job_body(job);
     (void)id;
-    const enum status status = money_ops(desk)->totals(desk->config.store, &totals);
+    const enum status status = money_ops(admin)->totals(admin->store, &totals);
     if (!job_ok(job, status))
         return;
     text_format(&body, "{\"captured\":%llu,\"refunded\":%llu,\"wanted\":%llu,\"late\":%llu,\"paid\":%llu}",
@@ -149,12 +150,12 @@ void admin_money_totals(struct desk *desk, struct job *job, uint32_t id)
 
 /* ---- the sandbox ---- */
 
-static void switches_reply(struct desk *desk, struct job *job)
+static void switches_reply(struct admin *admin, struct job *job)
 {
-    const struct bank_switches *switches = bank_switches(desk->money.bank);
+    const struct bank_switches *switches = bank_switches(desk_bank(admin->worker));
     struct text body = job_body(job);
     uint64_t captured, refunded;
-    bank_totals(desk->money.bank, &captured, &refunded);
+    bank_totals(desk_bank(admin->worker), &captured, &refunded);
     text_format(&body,
         "{\"lost\":%u,\"doubled\":%u,\"reordered\":%u,\"wrong_amount\":%u,\"unreached\":%u,"
         "\"unanswered\":%u,\"short_paid\":%u,\"delay_ms\":%u,\"captured\":%llu,\"refunded\":%llu}",
@@ -164,22 +165,22 @@ static void switches_reply(struct desk *desk, struct job *job)
     job_reply_json(job, 200, &body);
 }
 
-void admin_sandbox(struct desk *desk, struct job *job, uint32_t id)
+void admin_sandbox(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    if (desk->money.bank == NULL)
+    if (desk_bank(admin->worker) == NULL)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else
-        switches_reply(desk, job);
+        switches_reply(admin, job);
 }
 
-void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id)
+void admin_sandbox_change(struct admin *admin, struct job *job, uint32_t id)
 {
-    if (desk->money.bank == NULL) {
-        admin_sandbox(desk, job, id);
+    if (desk_bank(admin->worker) == NULL) {
+        admin_sandbox(admin, job, id);
         return;
     }
-    struct bank_switches wanted = *bank_switches(desk->money.bank);
+    struct bank_switches wanted = *bank_switches(desk_bank(admin->worker));
     const struct field fields[] = {
         { "lost", FIELD_U32, &wanted.lost, 0, 100, false, NULL },
         { "doubled", FIELD_U32, &wanted.doubled, 0, 100, false, NULL },
@@ -192,10 +193,10 @@ void admin_sandbox_change(struct desk *desk, struct job *job, uint32_t id)
     };
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return;
-    admin_audit_write(desk, job, "sandbox.change", "lost %u doubled %u delay %u ms", wanted.lost,
+    admin_audit_write(admin, job, "sandbox.change", "lost %u doubled %u delay %u ms", wanted.lost,
         wanted.doubled, wanted.delay_ms);
-    if (!admin_audit_keep(desk, job))
+    if (!admin_audit_keep(admin, job))
         return;
-    *bank_switches(desk->money.bank) = wanted;
-    switches_reply(desk, job);
+    *bank_switches(desk_bank(admin->worker)) = wanted;
+    switches_reply(admin, job);
 }

@@ -36,9 +36,9 @@ static void upload_reply(struct job *job, int status, const struct upload *uploa
 }
 
 /* The upload that this piece belongs to; NULL: answered. */
-static struct upload *upload_of(struct desk *desk, struct job *job, uint64_t id, uint64_t bytes)
+static struct upload *upload_of(struct admin *admin, struct job *job, uint64_t id, uint64_t bytes)
 {
-    struct media_desk *media = desk->config.media;
+    struct media_desk *media = admin->lent->media;
     char detail[96];
     if (id != 0) {
         struct upload *found = media_upload_find(media, (uint32_t)id);
@@ -52,7 +52,7 @@ static struct upload *upload_of(struct desk *desk, struct job *job, uint64_t id,
         job_reply_problem(job, PROBLEM_BAD_VALUE, detail, SPAN_NONE);
         return NULL;
     }
-    struct upload *upload = media_upload_begin(media, job->actor, (size_t)bytes, desk->now_ms);
+    struct upload *upload = media_upload_begin(media, job->actor, (size_t)bytes, admin->now_ms);
     if (upload == NULL)
         job_reply_problem(job, PROBLEM_UNAVAILABLE,
             "Too many pictures are being uploaded at once. Try again in a minute.", SPAN_NONE);
@@ -60,7 +60,7 @@ static struct upload *upload_of(struct desk *desk, struct job *job, uint64_t id,
 }
 
 /* The whole picture; or its first piece (?bytes=, of all of it), or another one (?upload=&at=). */
-void admin_media_add(struct desk *desk, struct job *job, uint32_t id)
+void admin_media_add(struct admin *admin, struct job *job, uint32_t id)
 {
     uint64_t number = 0, at = 0, bytes = job->body.size;
     char detail[96];
@@ -68,7 +68,7 @@ void admin_media_add(struct desk *desk, struct job *job, uint32_t id)
     if (!job_query_u64(job, "upload", UINT32_MAX, &number) || !job_query_u64(job, "at", UINT32_MAX, &at)
         || !job_query_u64(job, "bytes", UINT32_MAX, &bytes))
         return;
-    struct upload *upload = upload_of(desk, job, number, bytes);
+    struct upload *upload = upload_of(admin, job, number, bytes);
     if (upload == NULL)
         return;
     const bool again = number != 0 && at + job->body.size == upload->received && job->body.size > 0;
@@ -78,7 +78,7 @@ void admin_media_add(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
         return;
     }
-    if (!again && media_upload_add(upload, job->body, desk->now_ms) != STATUS_OK) {
+    if (!again && media_upload_add(upload, job->body, admin->now_ms) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,
             "A piece must have at least 1 byte, and at most as many as the upload still needs.",
             SPAN_NONE);
@@ -90,18 +90,18 @@ void admin_media_add(struct desk *desk, struct job *job, uint32_t id)
         upload_reply(job, 202, upload);
 }
 
-void admin_media_upload(struct desk *desk, struct job *job, uint32_t id)
+void admin_media_upload(struct admin *admin, struct job *job, uint32_t id)
 {
-    const struct upload *upload = media_upload_find(desk->config.media, id);
+    const struct upload *upload = media_upload_find(admin->lent->media, id);
     if (upload == NULL)
         job_reply_problem(job, PROBLEM_NOT_FOUND, "This upload does not exist.", SPAN_NONE);
     else
         upload_reply(job, 200, upload);
 }
 
-void admin_media_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_media_list(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct media_desk *media = desk->config.media;
+    struct media_desk *media = admin->lent->media;
     const struct media_set *set = handover_get(&media->shown);
     struct text body = job_body(job);
     (void)id;
@@ -115,7 +115,7 @@ void admin_media_list(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* The number of a product that shows the picture; 0: none. */
-static enum status product_with(struct desk *desk, const char *path, uint32_t *product)
+static enum status product_with(struct admin *admin, const char *path, uint32_t *product)
 {
     char quoted[PATH_CHARS_MAX + 3];
     struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
@@ -125,8 +125,7 @@ static enum status product_with(struct desk *desk, const char *path, uint32_t *p
     snprintf(quoted, sizeof quoted, "\"%s\"", path);
     *product = 0;
     for (uint32_t after = 0; status == STATUS_OK && *product == 0 && count == PRODUCT_ROWS;) {
-        status =
-            desk->config.store->ops->products(desk->config.store, after, rows, PRODUCT_ROWS, &count);
+        status = admin->store->ops->products(admin->store, after, rows, PRODUCT_ROWS, &count);
         for (uint32_t i = 0; i < count && status == STATUS_OK && *product == 0; i++) {
             after = rows[i].id;
             if (strstr(rows[i].images, quoted) != NULL)
@@ -137,7 +136,7 @@ static enum status product_with(struct desk *desk, const char *path, uint32_t *p
     return status;
 }
 
-void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
+void admin_media_remove(struct admin *admin, struct job *job, uint32_t id)
 {
     char path[PATH_CHARS_MAX + 1], detail[96];
     uint32_t product = 0;
@@ -147,7 +146,7 @@ void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
         return;
     enum status status = STATUS_NOT_FOUND;
     if (span_starts_with(span_from_string(path), media_prefix))
-        status = product_with(desk, path, &product);
+        status = product_with(admin, path, &product);
     if (status == STATUS_OK && product != 0) {
         snprintf(detail, sizeof detail, "Product %u shows this picture.", product);
         job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
@@ -155,7 +154,7 @@ void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
     }
     if (status == STATUS_OK)
         status = media_desk_remove(
-            desk->config.media, desk->config.turns, span_from_string(path + media_prefix.size));
+            admin->lent->media, admin->lent->turns, span_from_string(path + media_prefix.size));
     if (status != STATUS_OK) {
         if (status == STATUS_NOT_FOUND)
             job_reply_problem(job, PROBLEM_NOT_FOUND, "This picture does not exist.", SPAN_NONE);
@@ -167,5 +166,5 @@ void admin_media_remove(struct desk *desk, struct job *job, uint32_t id)
     struct text body = job_body(job);
     text_format(&body, "{\"path\":\"%s\"}", path);
     job_reply_json(job, 200, &body);
-    admin_audit_write(desk, job, "media.remove", "%s", path);
+    admin_audit_write(admin, job, "media.remove", "%s", path);
 }

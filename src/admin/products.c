@@ -23,7 +23,7 @@ static void product_json(const struct product *product, struct text *out)
     json_object_end(out);
 }
 
-void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_products_list(struct admin *admin, struct job *job, uint32_t id)
 {
     uint64_t after = 0;
     uint32_t count = 0;
@@ -33,8 +33,7 @@ void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
     struct product *rows = malloc(PRODUCT_ROWS * sizeof *rows);
     invariant(rows != NULL);
     if (job_ok(job,
-            desk->config.store->ops->products(
-                desk->config.store, (uint32_t)after, rows, PRODUCT_ROWS, &count))) {
+            admin->store->ops->products(admin->store, (uint32_t)after, rows, PRODUCT_ROWS, &count))) {
         struct text page = page_begin(job, "products");
         for (uint32_t i = 0; i < count; i++)
             product_json(&rows[i], &page);
@@ -44,7 +43,7 @@ void admin_products_list(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* An array of addresses, kept as the JSON it is. */
-static const char *images_take(struct desk *desk, json_t *images, char out[IMAGES_BYTES_MAX + 1])
+static const char *images_take(struct admin *admin, json_t *images, char out[IMAGES_BYTES_MAX + 1])
 {
     size_t index;
     json_t *image;
@@ -57,7 +56,7 @@ static const char *images_take(struct desk *desk, json_t *images, char out[IMAGE
         const char *address = json_string_value(image);
         const char *wrong = address == NULL
             ? "images must be a list of addresses."
-            : media_address_wrong(desk->config.media, desk->config.config->image_origins, address);
+            : media_address_wrong(admin->lent->media, admin->lent->config->image_origins, address);
         if (wrong != NULL)
             return wrong;
     }
@@ -70,7 +69,7 @@ static const char *images_take(struct desk *desk, json_t *images, char out[IMAGE
 }
 
 /* Reads the body over what `product` is already. False: answered. */
-static bool product_body_read(struct desk *desk, struct job *job, struct product *product, bool required)
+static bool product_body_read(struct admin *admin, struct job *job, struct product *product, bool required)
 {
     struct asked_price price = { .minor = product->list_price };
     char error[FIELD_ERROR];
@@ -89,7 +88,7 @@ static bool product_body_read(struct desk *desk, struct job *job, struct product
         return false;
     }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
-    const char *wrong = good ? images_take(desk, images, product->images) : error;
+    const char *wrong = good ? images_take(admin, images, product->images) : error;
     if (wrong == NULL && !currency_find(span_from_string(product->currency), &digits))
         wrong = "currency must be a code of ISO 4217 in capital letters, like CNY, USD or JPY.";
     if (wrong == NULL
@@ -109,18 +108,18 @@ static void product_reply(struct job *job, int status, const struct product *pro
     job_reply_json(job, status, &body);
 }
 
-void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
+void admin_product_create(struct admin *admin, struct job *job, uint32_t id)
 {
     struct product *product = calloc(1, sizeof *product);
     (void)id;
     invariant(product != NULL);
     memcpy(product->currency, "CNY", 4);
-    if (product_body_read(desk, job, product, true)) {
-        const enum status status = desk->config.store->ops->product_insert(desk->config.store, product);
+    if (product_body_read(admin, job, product, true)) {
+        const enum status status = admin->store->ops->product_insert(admin->store, product);
         if (status == STATUS_OK) {
             product_reply(job, 201, product);
             admin_audit_write(
-                desk, job, "product.create", "product %u %.200s", product->id, product->name);
+                admin, job, "product.create", "product %u %.200s", product->id, product->name);
         } else {
             job_reply_status(job, status);
         }
@@ -129,11 +128,11 @@ void admin_product_create(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* NULL: answered. The caller frees it. */
-static struct product *product_read(struct desk *desk, struct job *job, uint32_t id)
+static struct product *product_read(struct admin *admin, struct job *job, uint32_t id)
 {
     struct product *product = malloc(sizeof *product);
     invariant(product != NULL);
-    const enum status status = desk->config.store->ops->product_get(desk->config.store, id, product);
+    const enum status status = admin->store->ops->product_get(admin->store, id, product);
     if (status == STATUS_OK)
         return product;
     free(product);
@@ -144,9 +143,9 @@ static struct product *product_read(struct desk *desk, struct job *job, uint32_t
     return NULL;
 }
 
-void admin_product_show(struct desk *desk, struct job *job, uint32_t id)
+void admin_product_show(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct product *product = product_read(desk, job, id);
+    struct product *product = product_read(admin, job, id);
     if (product == NULL)
         return;
     product_reply(job, 200, product);
@@ -154,15 +153,15 @@ void admin_product_show(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* Whether an item with it is preheated, and so has a price in its currency that counts. */
-static enum status product_is_priced(struct desk *desk, uint32_t product, bool *priced)
+static enum status product_is_priced(struct admin *admin, uint32_t product, bool *priced)
 {
-    const struct board *board = desk->config.inventory->board;
+    const struct board *board = admin->lent->inventory->board;
     struct item rows[READ_ROWS];
     uint32_t count = READ_ROWS;
     *priced = false;
     for (item_id after = 0; count == READ_ROWS && !*priced;) {
         const enum status status =
-            desk->config.store->ops->items(desk->config.store, 0, after, rows, READ_ROWS, &count);
+            admin->store->ops->items(admin->store, 0, after, rows, READ_ROWS, &count);
         if (status != STATUS_OK)
             return status;
         for (uint32_t i = 0; i < count; i++) {
@@ -177,13 +176,13 @@ static enum status product_is_priced(struct desk *desk, uint32_t product, bool *
 
 /* Orders are in the currency of their product, so it stays once a price counts; unless it is none, in a
  * database of an earlier version. False: answered. */
-static bool currency_may_change(struct desk *desk, struct job *job, const struct product *before)
+static bool currency_may_change(struct admin *admin, struct job *job, const struct product *before)
 {
     unsigned digits;
     bool priced = false;
     if (!currency_find(span_from_string(before->currency), &digits))
         return true;
-    const enum status status = product_is_priced(desk, before->id, &priced);
+    const enum status status = product_is_priced(admin, before->id, &priced);
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (priced)
@@ -195,39 +194,39 @@ static bool currency_may_change(struct desk *desk, struct job *job, const struct
 }
 
 static void change_audit(
-    struct desk *desk, struct job *job, const struct product *before, const struct product *after)
+    struct admin *admin, struct job *job, const struct product *before, const struct product *after)
 {
     if (strcmp(before->name, after->name) != 0)
-        admin_audit_write(desk, job, "product.change", "product %u name: %.200s \u2192 %.200s",
+        admin_audit_write(admin, job, "product.change", "product %u name: %.200s \u2192 %.200s",
             after->id, before->name, after->name);
     if (strcmp(before->description, after->description) != 0)
-        admin_audit_write(desk, job, "product.change", "product %u description: now %zu bytes",
+        admin_audit_write(admin, job, "product.change", "product %u description: now %zu bytes",
             after->id, strlen(after->description));
     if (strcmp(before->images, after->images) != 0)
-        admin_audit_write(
-            desk, job, "product.change", "product %u images: now %.400s", after->id, after->images);
+        admin_audit_write(admin, job, "product.change", "product %u images: now %.400s", after->id,
+            after->images);
     if (before->list_price != after->list_price || strcmp(before->currency, after->currency) != 0)
-        admin_audit_write(desk, job, "product.change", "product %u list_price: %llu %s \u2192 %llu %s",
+        admin_audit_write(admin, job, "product.change", "product %u list_price: %llu %s \u2192 %llu %s",
             after->id, (unsigned long long)before->list_price, before->currency,
             (unsigned long long)after->list_price, after->currency);
 }
 
-void admin_product_change(struct desk *desk, struct job *job, uint32_t id)
+void admin_product_change(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct product *before = product_read(desk, job, id);
+    struct product *before = product_read(admin, job, id);
     if (before == NULL)
         return;
     struct product *product = malloc(sizeof *product);
     invariant(product != NULL);
     *product = *before;
-    const bool good = product_body_read(desk, job, product, false)
-        && (strcmp(before->currency, product->currency) == 0 || currency_may_change(desk, job, before));
+    const bool good = product_body_read(admin, job, product, false)
+        && (strcmp(before->currency, product->currency) == 0 || currency_may_change(admin, job, before));
     if (good) {
-        const enum status status = desk->config.store->ops->product_update(desk->config.store, product);
+        const enum status status = admin->store->ops->product_update(admin->store, product);
         if (status == STATUS_OK) {
-            desk->catalog_stale = true;
+            desk_catalog_changed(admin->worker);
             product_reply(job, 200, product);
-            change_audit(desk, job, before, product);
+            change_audit(admin, job, before, product);
         } else {
             job_reply_status(job, status);
         }

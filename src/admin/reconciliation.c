@@ -2,8 +2,9 @@
 /* admin/reconciliation.c: reconciliation by hand, and the report of the last run. A run takes many
  * turns of the desk: the answer says that it has begun, and GET tells how it went. */
 #include "admin/admin.h"
+#include "orders/reconcile.h"
 
-static void finding_json(const struct desk *desk, const struct finding *finding, struct text *out)
+static void finding_json(const struct admin *admin, const struct finding *finding, struct text *out)
 {
     const enum finding_code code = (enum finding_code)finding->code;
     text_format(out, "{\"code\":\"%s\",\"repairable\":%s,\"repaired\":%s,\"text\":", finding_name(code),
@@ -15,7 +16,7 @@ static void finding_json(const struct desk *desk, const struct finding *finding,
         text_format(out, ",\"sale\":%u", finding->sale);
     if (finding->ticket != 0) {
         text_format(out, ",\"number\":%llu,\"order\":\"", (unsigned long long)finding->ticket);
-        text_hex64(out, funnel_order_id(desk->config.keys, finding->ticket));
+        text_hex64(out, funnel_order_id(admin->lent->keys, finding->ticket));
         text_literal(out, "\"");
     }
     if (finding->user != 0) {
@@ -28,16 +29,17 @@ static void finding_json(const struct desk *desk, const struct finding *finding,
     text_literal(out, "}");
 }
 
-static void report_reply(struct desk *desk, struct job *job, int status)
+static void report_reply(struct admin *admin, struct job *job, int status)
 {
     static const char *const states[] = { "never", "running", "done", "failed" };
-    const struct reconcile_report *report = reconcile_report(desk->reconcile);
+    uint64_t run;
+    const struct reconcile_report *report = desk_reconcile_report(admin->worker, &run);
     const bool over = report->state == RECONCILE_DONE || report->state == RECONCILE_FAILED;
     struct text body = job_body(job);
     const struct {
         const char *name;
         uint64_t value;
-    } numbers[] = { { "run", desk->reconciling.run }, { "started_ms", report->started_ms },
+    } numbers[] = { { "run", run }, { "started_ms", report->started_ms },
         { "ended_ms", report->ended_ms }, { "position", report->position },
         { "orders", report->orders }, { "users", report->users }, { "counters", report->counters },
         { "payments", report->payments }, { "items", report->items },
@@ -52,19 +54,19 @@ static void report_reply(struct desk *desk, struct job *job, int status)
     text_literal(&body, ",\"findings\":[");
     for (uint32_t i = 0; i < report->count && over; i++) {
         text_string(&body, i == 0 ? "" : ",");
-        finding_json(desk, &report->findings[i], &body);
+        finding_json(admin, &report->findings[i], &body);
     }
     text_literal(&body, "]}");
     job_reply_json(job, status, &body);
 }
 
-void admin_reconcile_show(struct desk *desk, struct job *job, uint32_t id)
+void admin_reconcile_show(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    report_reply(desk, job, 200);
+    report_reply(admin, job, 200);
 }
 
-void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id)
+void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id)
 {
     bool repair = false;
     const struct field fields[] = { { "repair", FIELD_FLAG, &repair, 0, 0, false, NULL } };
@@ -75,15 +77,16 @@ void admin_reconcile_run(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
         return;
     }
-    if (reconcile_report(desk->reconcile)->state == RECONCILE_RUNNING) {
+    uint64_t run;
+    if (desk_reconcile_report(admin->worker, &run)->state == RECONCILE_RUNNING) {
         job_reply_problem(job, PROBLEM_CONFLICT, "A reconciliation is already running.", SPAN_NONE);
         return;
     }
     if (repair)
-        admin_audit_write(desk, job, "reconcile.run", "with repair");
-    if (!admin_audit_keep(desk, job))
+        admin_audit_write(admin, job, "reconcile.run", "with repair");
+    if (!admin_audit_keep(admin, job))
         return;
-    const bool begun = desk_reconcile_begin(desk, job->actor, repair);
+    const bool begun = desk_reconcile_begin(admin->worker, job->actor, repair);
     invariant(begun);
-    report_reply(desk, job, 202);
+    report_reply(admin, job, 202);
 }

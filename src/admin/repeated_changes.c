@@ -17,9 +17,9 @@
 static_assert((int)REQUEST_BODY_MAX >= (int)JOB_RESPONSE_BYTES, "every answer can be kept");
 
 /* True: this key was used before, and the job is answered. */
-static bool request_is_known(struct desk *desk, struct job *job)
+static bool request_is_known(struct admin *admin, struct job *job)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct kept_request kept;
     struct text body = job_body(job);
     if (job->origin.key == 0)
@@ -39,12 +39,12 @@ static bool request_is_known(struct desk *desk, struct job *job)
     return true;
 }
 
-static enum status answer_keep(struct desk *desk, const struct job *job)
+static enum status answer_keep(struct admin *admin, const struct job *job)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     const struct kept_request kept = { .key = job->origin.key,
         .request = job->origin.request,
-        .time_ms = desk->now_ms,
+        .time_ms = admin->now_ms,
         .status = job->status,
         .body = job_response_body(job) };
     const bool done = job->status >= 200 && job->status < 300;
@@ -52,66 +52,66 @@ static enum status answer_keep(struct desk *desk, const struct job *job)
 }
 
 /* Ends the transaction: kept, unless something failed. `answered`: the job has its response. */
-static enum status transaction_end(struct desk *desk, struct job *job, bool answered)
+static enum status transaction_end(struct admin *admin, struct job *job, bool answered)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     const bool failed = answered && job->status >= 500;
     enum status status = job->audited;
     if (status == STATUS_OK && answered && !failed)
-        status = answer_keep(desk, job);
+        status = answer_keep(admin, job);
     const bool keep = status == STATUS_OK && !failed;
     const enum status ended = store->ops->admin->end(store, keep);
-    desk->together = false;
+    admin->together = false;
     return keep ? ended : status;
 }
 
-static void transaction_run(struct desk *desk, struct job *job, admin_handler handler, uint32_t id)
+static void transaction_run(struct admin *admin, struct job *job, admin_handler handler, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     enum status status = store->ops->admin->begin(store);
     if (!job_ok(job, status))
         return;
-    if (request_is_known(desk, job)) {
+    if (request_is_known(admin, job)) {
         (void)!store->ops->admin->end(store, false);
         return;
     }
-    desk->together = true;
-    handler(desk, job, id);
+    admin->together = true;
+    handler(admin, job, id);
     invariant(job->result == JOB_REPLY);
-    if (!desk->together)
+    if (!admin->together)
         return; /* admin_audit_keep has ended it */
-    status = transaction_end(desk, job, true);
+    status = transaction_end(admin, job, true);
     if (status != STATUS_OK)
         job_reply_status(job, status);
 }
 
-void admin_change_run(struct desk *desk, struct job *job, admin_handler handler, uint32_t id, bool writes)
+void admin_change_run(struct admin *admin, struct job *job, admin_handler handler, uint32_t id, bool writes)
 {
     job->commanded = false;
     job->audited = STATUS_OK;
     job->status = 0;
-    desk_origin_read(desk, job);
-    desk->acting = job;
+    desk_origin_read(admin->worker, job);
+    desk_acting(admin->worker, job);
     if (writes)
-        transaction_run(desk, job, handler, id);
+        transaction_run(admin, job, handler, id);
     else
-        handler(desk, job, id);
-    desk->acting = NULL;
+        handler(admin, job, id);
+    desk_acting(admin->worker, NULL);
     if (job->status == 503 && job->commanded)
         job_reply_problem(job, PROBLEM_OUTCOME_UNKNOWN, NULL, SPAN_NONE);
 }
 
-void admin_audit_write(struct desk *desk, struct job *job, const char *action, const char *format, ...)
+void admin_audit_write(struct admin *admin, struct job *job, const char *action, const char *format, ...)
 {
-    struct audit_entry entry = { .time_ms = desk->now_ms };
+    struct audit_entry entry = { .time_ms = admin->now_ms };
     va_list arguments;
-    invariant(desk->together);
+    invariant(admin->together);
     snprintf(entry.actor, sizeof entry.actor, "%s", job->actor);
     snprintf(entry.action, sizeof entry.action, "%s", action);
     va_start(arguments, format);
     vsnprintf(entry.detail, sizeof entry.detail, format, arguments);
     va_end(arguments);
-    const enum status status = desk->config.store->ops->audit_append(desk->config.store, &entry);
+    const enum status status = admin->store->ops->audit_append(admin->store, &entry);
     if (status == STATUS_OK)
         return;
     log_error("desk", "the audit entry \"%s %s\" can't be written: %s", action, entry.detail,
@@ -120,9 +120,9 @@ void admin_audit_write(struct desk *desk, struct job *job, const char *action, c
         job->audited = status;
 }
 
-bool admin_audit_keep(struct desk *desk, struct job *job)
+bool admin_audit_keep(struct admin *admin, struct job *job)
 {
-    const enum status status = transaction_end(desk, job, false);
+    const enum status status = transaction_end(admin, job, false);
     if (status != STATUS_OK)
         job_reply_status(job, status);
     return status == STATUS_OK;

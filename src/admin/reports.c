@@ -57,18 +57,18 @@ static void figures_json(const struct sale_figures *figures, struct text *out)
     text_literal(out, "]");
 }
 
-void admin_sale_report(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_report(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct sale sale;
     struct sale_figures figures;
     struct sale_count counts[LAYERS_MAX];
     uint32_t count = 0;
     struct text body = job_body(job);
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
-    desk_report_look(desk); /* what was counted up to now */
-    desk_report_flush(desk);
+    desk_report_look(admin->worker); /* what was counted up to now */
+    desk_report_flush(admin->worker);
     enum status status = store->ops->report->counts(store, id, counts, LAYERS_MAX, &count);
     if (status == STATUS_OK)
         status = store->ops->report->figures(store, id, &figures);
@@ -77,7 +77,7 @@ void admin_sale_report(struct desk *desk, struct job *job, uint32_t id)
     text_format(&body, "{\"sale\":%u,\"title\":", id);
     text_json(&body, span_from_string(sale.title));
     text_format(&body, ",\"gate\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu",
-        admin_sale_gate(desk, &sale), (unsigned long long)sale.start_ms,
+        admin_sale_gate(admin, &sale), (unsigned long long)sale.start_ms,
         (unsigned long long)sale.end_ms);
     counts_json(&sale, counts, count, &body);
     figures_json(&figures, &body);

@@ -13,7 +13,7 @@ enum { PAGE_ROWS = 50, READ_ROWS = 32 };
 static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
 
 /* Sales that are in use, or those that were put away (?archived=1). */
-void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_sales_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale rows[READ_ROWS];
     uint64_t after = 0, archived = 0;
@@ -23,8 +23,8 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
         return;
     struct text page = page_begin(job, "sales");
     while (count == READ_ROWS && listed < PAGE_ROWS) {
-        const enum status status = desk->config.store->ops->sales(
-            desk->config.store, (sale_id)after, rows, READ_ROWS, &count);
+        const enum status status =
+            admin->store->ops->sales(admin->store, (sale_id)after, rows, READ_ROWS, &count);
         if (!job_ok(job, status))
             return;
         for (uint32_t i = 0; i < count && listed < PAGE_ROWS; i++) {
@@ -32,7 +32,7 @@ void admin_sales_list(struct desk *desk, struct job *job, uint32_t id)
             if (rows[i].archived != (archived == 1))
                 continue;
             page_row(&page);
-            admin_sale_json(desk, &rows[i], &page);
+            admin_sale_json(admin, &rows[i], &page);
             listed++;
         }
     }
@@ -51,9 +51,9 @@ struct sale_standing {
 
 /* False: answered. */
 static bool standing_read(
-    struct desk *desk, struct job *job, const struct sale *sale, struct sale_standing *standing)
+    struct admin *admin, struct job *job, const struct sale *sale, struct sale_standing *standing)
 {
-    const struct board *board = desk->config.inventory->board;
+    const struct board *board = admin->lent->inventory->board;
     struct item items[READ_ROWS];
     struct board_room_update room;
     uint32_t count = READ_ROWS;
@@ -62,8 +62,8 @@ static bool standing_read(
     if (board_read_room(board, sale->id, &room))
         standing->arrived = room.arrived;
     for (item_id after = 0; count == READ_ROWS;) {
-        const enum status status = desk->config.store->ops->items(
-            desk->config.store, sale->id, after, items, READ_ROWS, &count);
+        const enum status status =
+            admin->store->ops->items(admin->store, sale->id, after, items, READ_ROWS, &count);
         if (!job_ok(job, status))
             return false;
         for (uint32_t i = 0; i < count; i++) {
@@ -82,49 +82,49 @@ static bool standing_read(
     return true;
 }
 
-static bool is_over(const struct desk *desk, const struct sale_standing *standing)
+static bool is_over(const struct admin *admin, const struct sale_standing *standing)
 {
-    return standing->gate == GATE_ENDED || desk->now_ms >= standing->end_ms;
+    return standing->gate == GATE_ENDED || admin->now_ms >= standing->end_ms;
 }
 
 /* Passes may be in people's hands, so units may be sold at any moment. */
-static bool may_sell(const struct desk *desk, const struct sale_standing *standing)
+static bool may_sell(const struct admin *admin, const struct sale_standing *standing)
 {
-    if (!standing->preheated || is_over(desk, standing) || standing->gate == GATE_PAUSED)
+    if (!standing->preheated || is_over(admin, standing) || standing->gate == GATE_PAUSED)
         return false;
     return standing->gate == GATE_OPENED
-        || desk->now_ms + desk->config.config->pass_early_ms >= standing->start_ms;
+        || admin->now_ms + admin->lent->config->pass_early_ms >= standing->start_ms;
 }
 
 /* Writes the row, answers with it, and leaves an audit entry. */
-static void sale_write(struct desk *desk, struct job *job, const struct sale *sale, const char *action)
+static void sale_write(struct admin *admin, struct job *job, const struct sale *sale, const char *action)
 {
     struct text body = job_body(job);
-    const enum status status = desk->config.store->ops->sale_update(desk->config.store, sale);
+    const enum status status = admin->store->ops->sale_update(admin->store, sale);
     if (!job_ok(job, status))
         return;
-    desk->catalog_stale = true;
-    admin_sale_json(desk, sale, &body);
+    desk_catalog_changed(admin->worker);
+    admin_sale_json(admin, sale, &body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(desk, job, action, "sale %u", sale->id);
+    admin_audit_write(admin, job, action, "sale %u", sale->id);
 }
 
 /* Nothing is to be changed: the row as it is. */
-static void sale_answer(const struct desk *desk, struct job *job, const struct sale *sale)
+static void sale_answer(const struct admin *admin, struct job *job, const struct sale *sale)
 {
     struct text body = job_body(job);
-    admin_sale_json(desk, sale, &body);
+    admin_sale_json(admin, sale, &body);
     job_reply_json(job, 200, &body);
 }
 
 /* False: answered with why the sale can't be hidden now. */
-static bool may_unpublish(struct desk *desk, struct job *job, const struct sale *sale, bool force)
+static bool may_unpublish(struct admin *admin, struct job *job, const struct sale *sale, bool force)
 {
     struct sale_standing standing;
     char detail[200];
-    if (!standing_read(desk, job, sale, &standing))
+    if (!standing_read(admin, job, sale, &standing))
         return false;
-    if (may_sell(desk, &standing)) {
+    if (may_sell(admin, &standing)) {
         job_reply_problem(job, PROBLEM_CONFLICT,
             "The sale is open or about to open. Pause or end it first.", SPAN_NONE);
         return false;
@@ -139,22 +139,22 @@ static bool may_unpublish(struct desk *desk, struct job *job, const struct sale 
     return false;
 }
 
-void admin_sale_unpublish(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_unpublish(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     bool force = false;
     const struct field fields[] = { { "force", FIELD_FLAG, &force, 0, 1, false, NULL } };
-    if (!admin_sale_read(desk, job, id, &sale)
+    if (!admin_sale_read(admin, job, id, &sale)
         || (job->body.size > 0 && !job_fields_read(job, fields, 1)))
         return;
     if (!sale.published) {
-        sale_answer(desk, job, &sale);
+        sale_answer(admin, job, &sale);
         return;
     }
-    if (!may_unpublish(desk, job, &sale, force))
+    if (!may_unpublish(admin, job, &sale, force))
         return;
     sale.published = false;
-    sale_write(desk, job, &sale, force ? "sale.unpublish.force" : "sale.unpublish");
+    sale_write(admin, job, &sale, force ? "sale.unpublish.force" : "sale.unpublish");
 }
 
 bool admin_sale_in_use(struct job *job, const struct sale *sale)
@@ -164,39 +164,39 @@ bool admin_sale_in_use(struct job *job, const struct sale *sale)
     return !sale->archived;
 }
 
-void admin_sale_archive(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_archive(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     struct sale_standing standing;
-    if (!admin_sale_read(desk, job, id, &sale) || !standing_read(desk, job, &sale, &standing))
+    if (!admin_sale_read(admin, job, id, &sale) || !standing_read(admin, job, &sale, &standing))
         return;
     if (sale.archived) {
-        sale_answer(desk, job, &sale);
+        sale_answer(admin, job, &sale);
         return;
     }
-    if (!is_over(desk, &standing)) {
+    if (!is_over(admin, &standing)) {
         job_reply_problem(job, PROBLEM_CONFLICT, "The sale has not ended. End it first.", SPAN_NONE);
         return;
     }
     sale.archived = true;
-    sale_write(desk, job, &sale, "sale.archive");
+    sale_write(admin, job, &sale, "sale.archive");
 }
 
-void admin_sale_unarchive(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_unarchive(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
     if (!sale.archived) {
-        sale_answer(desk, job, &sale);
+        sale_answer(admin, job, &sale);
         return;
     }
     sale.archived = false;
-    sale_write(desk, job, &sale, "sale.unarchive");
+    sale_write(admin, job, &sale, "sale.unarchive");
 }
 
 /* All items of a sale; the caller frees. NULL: answered. */
-static struct item *items_read(struct desk *desk, struct job *job, sale_id sale, uint32_t *count)
+static struct item *items_read(struct admin *admin, struct job *job, sale_id sale, uint32_t *count)
 {
     struct item *items = NULL;
     uint32_t read = READ_ROWS;
@@ -205,7 +205,7 @@ static struct item *items_read(struct desk *desk, struct job *job, sale_id sale,
         struct item *larger = realloc(items, (*count + READ_ROWS) * sizeof *items);
         invariant(larger != NULL);
         items = larger;
-        const enum status status = desk->config.store->ops->items(desk->config.store, sale,
+        const enum status status = admin->store->ops->items(admin->store, sale,
             *count == 0 ? 0 : items[*count - 1].id, items + *count, READ_ROWS, &read);
         if (status != STATUS_OK) {
             job_reply_status(job, status);
@@ -278,9 +278,9 @@ static void sale_renew(struct sale *sale)
 
 /* NULL: the sale and its items are ready to be inserted; else what is wrong. */
 static const char *clone_prepare(
-    struct desk *desk, json_t *totals, struct sale *sale, struct item *items, uint32_t count)
+    struct admin *admin, json_t *totals, struct sale *sale, struct item *items, uint32_t count)
 {
-    if (sale->end_ms <= sale->start_ms || sale->end_ms <= desk->now_ms)
+    if (sale->end_ms <= sale->start_ms || sale->end_ms <= admin->now_ms)
         return "end_ms must be after start_ms and in the future.";
     const char *wrong = totals_take(totals, items, count);
     if (wrong != NULL)
@@ -292,27 +292,27 @@ static const char *clone_prepare(
     return NULL;
 }
 
-static void clone_insert(struct desk *desk, struct job *job, sale_id from, struct sale *sale,
+static void clone_insert(struct admin *admin, struct job *job, sale_id from, struct sale *sale,
     struct item *items, uint32_t count)
 {
     struct text body = job_body(job);
     const enum status status =
-        desk->config.store->ops->sale_insert_with_items(desk->config.store, sale, items, count);
+        admin->store->ops->sale_insert_with_items(admin->store, sale, items, count);
     if (!job_ok(job, status))
         return;
-    admin_sale_json(desk, sale, &body);
+    admin_sale_json(admin, sale, &body);
     job_reply_json(job, 201, &body);
-    admin_audit_write(desk, job, "sale.clone", "sale %u of sale %u, %u items, %.200s", sale->id,
+    admin_audit_write(admin, job, "sale.clone", "sale %u of sale %u, %u items, %.200s", sale->id,
         from, count, sale->title);
 }
 
-void admin_sale_clone(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_clone(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     char error[FIELD_ERROR];
     json_t *totals = NULL;
     uint32_t count = 0;
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
     const struct field fields[] = {
         { "title", FIELD_TEXT, sale.title, 1, NAME_BYTES_MAX, false, NULL },
@@ -326,12 +326,12 @@ void admin_sale_clone(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
-    struct item *items = good ? items_read(desk, job, id, &count) : NULL;
+    struct item *items = good ? items_read(admin, job, id, &count) : NULL;
     const char *wrong = error;
     if (items != NULL)
-        wrong = clone_prepare(desk, totals, &sale, items, count);
+        wrong = clone_prepare(admin, totals, &sale, items, count);
     if (wrong == NULL)
-        clone_insert(desk, job, id, &sale, items, count);
+        clone_insert(admin, job, id, &sale, items, count);
     else if (!good || items != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     free(items);

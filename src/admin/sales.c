@@ -10,7 +10,7 @@
 static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
 enum { PACE_MAX_PER_S = 1000 * 1000 };
 
-void admin_sale_json(const struct desk *desk, const struct sale *sale, struct text *out)
+void admin_sale_json(const struct admin *admin, const struct sale *sale, struct text *out)
 {
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_json(out, span_from_string(sale->title));
@@ -23,7 +23,7 @@ void admin_sale_json(const struct desk *desk, const struct sale *sale, struct te
         "\"archived\":%s",
         (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
         sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
-        admin_sale_gate(desk, sale), (unsigned long long)sale->preheat_at_ms,
+        admin_sale_gate(admin, sale), (unsigned long long)sale->preheat_at_ms,
         sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
         human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
         sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s, sale->cooldown_s,
@@ -82,38 +82,38 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
     return false;
 }
 
-void admin_sale_create(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_create(struct admin *admin, struct job *job, uint32_t id)
 {
     const struct sale before = { 0 };
     struct sale sale = { .cooldown_s = COOLDOWN_STANDARD_S,
         .return_draw_ms = RETURN_DRAW_STANDARD_MS,
         .start_draw_ms = START_DRAW_STANDARD_MS };
     (void)id;
-    if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(desk, job, &before, &sale))
+    if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(admin, job, &before, &sale))
         return;
-    if (sale.end_ms <= sale.start_ms || sale.end_ms <= desk->now_ms) {
+    if (sale.end_ms <= sale.start_ms || sale.end_ms <= admin->now_ms) {
         job_reply_problem(
             job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms and in the future.", SPAN_NONE);
         return;
     }
-    const enum status status = desk->config.store->ops->sale_insert(desk->config.store, &sale);
+    const enum status status = admin->store->ops->sale_insert(admin->store, &sale);
     if (!job_ok(job, status))
         return;
     struct text body = job_body(job);
-    admin_sale_json(desk, &sale, &body);
+    admin_sale_json(admin, &sale, &body);
     job_reply_json(job, 201, &body);
-    admin_audit_write(desk, job, "sale.create", "sale %u %.200s", sale.id, sale.title);
+    admin_audit_write(admin, job, "sale.create", "sale %u %.200s", sale.id, sale.title);
     if (sale.beacon_name[0] != 0)
-        admin_audit_write(desk, job, "sale.create", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
+        admin_audit_write(admin, job, "sale.create", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
 }
 
-void admin_sale_show(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_show(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     struct text body = job_body(job);
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
-    admin_sale_json(desk, &sale, &body);
+    admin_sale_json(admin, &sale, &body);
     job_reply_json(job, 200, &body);
 }
 
@@ -130,7 +130,7 @@ static void value_text(const struct field *field, struct text *out)
 
 /* A row for each member that has another value now. */
 static void sale_change_audit(
-    struct desk *desk, struct job *job, const struct sale *before, const struct sale *after)
+    struct admin *admin, struct job *job, const struct sale *before, const struct sale *after)
 {
     struct field was[SALE_FIELDS], is[SALE_FIELDS];
     struct sale old = *before, new = *after;
@@ -145,53 +145,53 @@ static void sale_change_audit(
         if (span_equal(text_span(&from), text_span(&to)))
             continue;
         const bool both = from.size + to.size <= AUDIT_VALUES_MAX;
-        admin_audit_write(desk, job, "sale.change", "sale %u %s: %.*s%s%.*s", after->id, is[i].name,
+        admin_audit_write(admin, job, "sale.change", "sale %u %s: %.*s%s%.*s", after->id, is[i].name,
             both ? (int)from.size : 0, from.data, both ? " \u2192 " : "now ", (int)to.size, to.data);
     }
 }
 
 /* A sale that the inventory knows changes there first: if it refuses, nothing has changed
  * anywhere. */
-void admin_sale_change(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale before, sale;
     struct outcome outcome = { .answer = ANSWER_DONE };
     bool known;
-    if (!admin_sale_read(desk, job, id, &before) || !admin_sale_in_use(job, &before))
+    if (!admin_sale_read(admin, job, id, &before) || !admin_sale_in_use(job, &before))
         return;
-    if (desk_sale_terms(desk, &before, &known) != STATUS_OK) {
+    if (desk_sale_terms(admin->worker, &before, &known) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
         return;
     }
     sale = before;
-    if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(desk, job, &before, &sale))
+    if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(admin, job, &before, &sale))
         return;
     if (sale.end_ms <= sale.start_ms) {
         job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
         return;
     }
-    if (sale.end_ms != before.end_ms && sale.end_ms <= desk->now_ms) {
+    if (sale.end_ms != before.end_ms && sale.end_ms <= admin->now_ms) {
         job_reply_problem(job, PROBLEM_BAD_VALUE,
             "end_ms must be in the future. To end the sale now, use POST "
             "/admin/v1/sales/{sale}/end.",
             SPAN_NONE);
         return;
     }
-    enum status status = desk_sale_define(desk, &sale, &outcome);
+    enum status status = desk_sale_define(admin->worker, &sale, &outcome);
     if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
         job_reply_refused(job, &outcome);
         return;
     }
     sale.terms_lsn = outcome.lsn;
     if (status == STATUS_OK && outcome.repeated) /* done before; somebody may have changed them since */
-        status = desk_sale_terms(desk, &sale, &known);
+        status = desk_sale_terms(admin->worker, &sale, &known);
     if (status == STATUS_OK)
-        status = desk->config.store->ops->sale_update(desk->config.store, &sale);
+        status = admin->store->ops->sale_update(admin->store, &sale);
     if (!job_ok(job, status))
         return;
-    desk->catalog_stale = true;
+    desk_catalog_changed(admin->worker);
     struct text body = job_body(job);
-    admin_sale_json(desk, &sale, &body);
+    admin_sale_json(admin, &sale, &body);
     job_reply_json(job, 200, &body);
-    sale_change_audit(desk, job, &before, &sale);
+    sale_change_audit(admin, job, &before, &sale);
 }

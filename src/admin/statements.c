@@ -26,9 +26,9 @@ struct part {
     struct text body;
 };
 
-static const struct payment_store_ops *money_ops(const struct desk *desk)
+static const struct payment_store_ops *money_ops(const struct admin *admin)
 {
-    return desk->config.store->ops->payment;
+    return admin->store->ops->payment;
 }
 
 /* False: `error` says what is wrong. */
@@ -55,7 +55,7 @@ static bool row_read(json_t *json, struct statement_row *row, char error[FIELD_E
     return false;
 }
 
-static void difference_json(const struct desk *desk, struct part *part, const struct statement_row *row,
+static void difference_json(const struct admin *admin, struct part *part, const struct statement_row *row,
     enum statement_verdict verdict, const struct payment *payment, const struct refund *refund)
 {
     struct text *out = &part->body;
@@ -66,7 +66,7 @@ static void difference_json(const struct desk *desk, struct part *part, const st
     text_json(out, span_from_string(row->currency));
     if (payment != NULL)
         text_format(out, ",\"order\":\"%016llx\",\"state\":\"%s\",\"captured\":%llu",
-            (unsigned long long)funnel_order_id(desk->config.keys, payment->ticket),
+            (unsigned long long)funnel_order_id(admin->lent->keys, payment->ticket),
             desk_payment_state_name(payment), (unsigned long long)payment->captured);
     if (refund != NULL)
         text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
@@ -75,28 +75,28 @@ static void difference_json(const struct desk *desk, struct part *part, const st
 }
 
 /* Our payment with the row's reference, and its refund; NULL where there is none. */
-static enum status books_read(struct desk *desk, const struct part *part,
+static enum status books_read(struct admin *admin, const struct part *part,
     const struct statement_row *row, struct payment *payment, struct refund *refund, bool there[2])
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     there[0] = there[1] = false;
     if (row->reference[0] == 0)
         return STATUS_OK;
-    enum status status = money_ops(desk)->by_reference(store, row->reference, payment);
+    enum status status = money_ops(admin)->by_reference(store, row->reference, payment);
     there[0] = status == STATUS_OK && strcmp(payment->provider, part->provider) == 0;
     if (status == STATUS_OK && there[0]) {
-        status = money_ops(desk)->refund_of_payment(store, payment->id, refund);
+        status = money_ops(admin)->refund_of_payment(store, payment->id, refund);
         there[1] = status == STATUS_OK;
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status row_compare(struct desk *desk, struct part *part, const struct statement_row *row)
+static enum status row_compare(struct admin *admin, struct part *part, const struct statement_row *row)
 {
     struct payment payment = { .id = 0 };
     struct refund refund;
     bool there[2];
-    enum status status = books_read(desk, part, row, &payment, &refund, there);
+    enum status status = books_read(admin, part, row, &payment, &refund, there);
     if (status != STATUS_OK)
         return status;
     const enum statement_verdict verdict =
@@ -109,7 +109,7 @@ static enum status row_compare(struct desk *desk, struct part *part, const struc
     part->others += verdict == STATEMENT_OF_OTHERS;
     if (verdict == STATEMENT_AGREES || verdict == STATEMENT_OF_OTHERS)
         return STATUS_OK;
-    difference_json(desk, part, row, verdict, there[0] ? &payment : NULL, there[1] ? &refund : NULL);
+    difference_json(admin, part, row, verdict, there[0] ? &payment : NULL, there[1] ? &refund : NULL);
     if (verdict == STATEMENT_UNKNOWN_PAYMENT) {
         part->unknown++;
         log_error("statement", "%s has payment %s of %llu %s, which is not in the database",
@@ -118,7 +118,7 @@ static enum status row_compare(struct desk *desk, struct part *part, const struc
     if (verdict != STATEMENT_NOT_CAPTURED)
         return STATUS_OK;
     part->asked++;
-    return money_ops(desk)->ask(desk->config.store, payment.id, desk->now_ms);
+    return money_ops(admin)->ask(admin->store, payment.id, admin->now_ms);
 }
 
 /* All rows are understood before the first is compared. False: answered. */
@@ -144,7 +144,7 @@ static bool rows_check(struct job *job, const struct part *part)
     return true;
 }
 
-static enum status part_compare(struct desk *desk, struct part *part)
+static enum status part_compare(struct admin *admin, struct part *part)
 {
     struct statement_row row;
     char error[FIELD_ERROR];
@@ -152,38 +152,38 @@ static enum status part_compare(struct desk *desk, struct part *part)
     text_literal(&part->body, "{\"differences\":[");
     for (size_t i = 0; i < json_array_size(part->rows) && status == STATUS_OK; i++)
         if (row_read(json_array_get(part->rows, i), &row, error))
-            status = row_compare(desk, part, &row);
+            status = row_compare(admin, part, &row);
     if (status == STATUS_OK && part->payment_count + part->refund_count > 0)
-        status = money_ops(desk)->stated(desk->config.store, part->payments, part->payment_count,
-            part->refunds, part->refund_count, desk->now_ms);
+        status = money_ops(admin)->stated(admin->store, part->payments, part->payment_count,
+            part->refunds, part->refund_count, admin->now_ms);
     text_format(&part->body, "],\"agree\":%u,\"of_others\":%u,\"asked\":%u}", part->agree,
         part->others, part->asked);
     return status;
 }
 
-static void part_job(struct desk *desk, struct job *job, struct part *part)
+static void part_job(struct admin *admin, struct job *job, struct part *part)
 {
     part->body = job_body(job);
     if (!rows_check(job, part))
         return;
-    const enum status status = part_compare(desk, part);
+    const enum status status = part_compare(admin, part);
     if (part->asked > 0)
-        cashier_look(&desk->money.cashier);
+        desk_payments_due(admin->worker);
     if (!job_ok(job, status))
         return;
     if (part->first)
         alarm_clear(ALARM_STATEMENT);
     if (part->unknown > 0)
-        alarm_raise(ALARM_STATEMENT, desk->now_ms,
+        alarm_raise(ALARM_STATEMENT, admin->now_ms,
             "%s has payments that the database does not know: stampede admin statement import",
             part->provider);
     const uint32_t rows = (uint32_t)json_array_size(part->rows);
     job_reply_json(job, 200, &part->body);
-    admin_audit_write(desk, job, "statement.import", "%s: %u rows, %u agree, %u differ, %u queried",
+    admin_audit_write(admin, job, "statement.import", "%s: %u rows, %u agree, %u differ, %u queried",
         part->provider, rows, part->agree, part->differ, part->asked);
 }
 
-void admin_statement_import(struct desk *desk, struct job *job, uint32_t id)
+void admin_statement_import(struct admin *admin, struct job *job, uint32_t id)
 {
     struct part part = { .rows = NULL };
     char error[FIELD_ERROR];
@@ -199,7 +199,7 @@ void admin_statement_import(struct desk *desk, struct job *job, uint32_t id)
     else if (!admin_fields_read(body, fields, sizeof fields / sizeof *fields, error))
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
     else
-        part_job(desk, job, &part);
+        part_job(admin, job, &part);
     json_decref(body);
 }
 
@@ -225,7 +225,7 @@ static bool query_read(struct job *job, char provider[PROVIDER_NAME_MAX + 1], st
         && job_query_u64(job, "after", INT64_MAX, &query->after);
 }
 
-void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id)
+void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id)
 {
     struct statement_missing rows[ROWS_MAX];
     struct unstated_query query = { 0 };
@@ -234,8 +234,7 @@ void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!query_read(job, provider, &query))
         return;
-    const enum status status =
-        money_ops(desk)->unstated(desk->config.store, &query, rows, ROWS_MAX, &count);
+    const enum status status = money_ops(admin)->unstated(admin->store, &query, rows, ROWS_MAX, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "missing");
@@ -243,7 +242,7 @@ void admin_statement_missing(struct desk *desk, struct job *job, uint32_t id)
         json_object_begin(&page, NULL);
         json_u64(&page, "id", rows[i].id);
         json_text(&page, "difference", query.refunds ? "refund-missing-there" : "payment-missing-there");
-        json_hex(&page, "order", funnel_order_id(desk->config.keys, rows[i].ticket));
+        json_hex(&page, "order", funnel_order_id(admin->lent->keys, rows[i].ticket));
         json_text(&page, "reference", rows[i].reference);
         json_u64(&page, "amount", rows[i].amount);
         json_text(&page, "currency", rows[i].currency);

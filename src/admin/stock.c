@@ -11,10 +11,10 @@
 
 enum { READ_ROWS = 32 };
 
-static void counts_json(const struct desk *desk, item_id item, struct text *out)
+static void counts_json(const struct admin *admin, item_id item, struct text *out)
 {
     struct board_update view;
-    if (!board_read(desk->config.inventory->board, item, &view)) {
+    if (!board_read(admin->lent->inventory->board, item, &view)) {
         text_literal(out, "null");
         return;
     }
@@ -22,10 +22,10 @@ static void counts_json(const struct desk *desk, item_id item, struct text *out)
     text_literal(out, "{");
     counts_members(counts, out);
     text_literal(out, ",\"channels\":{");
-    for (uint32_t channel = 0; channel < desk->config.channels->count; channel++) {
+    for (uint32_t channel = 0; channel < admin->lent->channels->count; channel++) {
         char name[CHANNEL_NAME_MAX + 1];
         text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
-            channel_name(desk, (channel_index)channel, name), counts->channel_free[channel]);
+            channel_name(admin->worker, (channel_index)channel, name), counts->channel_free[channel]);
     }
     text_literal(out, "}}");
 }
@@ -43,7 +43,7 @@ static void preheat_json(const struct item *item, enum preheat_result result,
 
 /* Preheats all items of the sale into `out`; answers the worst that happened. */
 static enum preheat_result sale_preheat(
-    struct desk *desk, const struct sale *sale, struct text *out, enum status *status)
+    struct admin *admin, const struct sale *sale, struct text *out, enum status *status)
 {
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS;
@@ -51,13 +51,12 @@ static enum preheat_result sale_preheat(
     const char *comma = "";
     text_literal(out, "\"items\":[");
     for (item_id after = 0; count == READ_ROWS;) {
-        *status = desk->config.store->ops->items(
-            desk->config.store, sale->id, after, items, READ_ROWS, &count);
+        *status = admin->store->ops->items(admin->store, sale->id, after, items, READ_ROWS, &count);
         if (*status != STATUS_OK)
             return PREHEAT_AWAY;
         for (uint32_t i = 0; i < count; i++) {
             struct outcome outcome = { 0 };
-            const enum preheat_result result = desk_preheat(desk, sale, &items[i], &outcome);
+            const enum preheat_result result = desk_preheat(admin->worker, sale, &items[i], &outcome);
             text_string(out, comma);
             preheat_json(&items[i], result, &outcome, out);
             comma = ",";
@@ -83,15 +82,15 @@ static void preheat_reply(struct job *job, enum preheat_result worst, const stru
             body);
 }
 
-void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_preheat(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     struct text body = job_body(job);
     enum status status = STATUS_OK;
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
     text_format(&body, "{\"sale\":%u,", id);
-    const enum preheat_result worst = sale_preheat(desk, &sale, &body, &status);
+    const enum preheat_result worst = sale_preheat(admin, &sale, &body, &status);
     text_literal(&body, "}");
     if (status != STATUS_OK)
         job_reply_status(job, status);
@@ -100,12 +99,11 @@ void admin_sale_preheat(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* False: answered. */
-static bool sale_has_items(struct desk *desk, struct job *job, sale_id id)
+static bool sale_has_items(struct admin *admin, struct job *job, sale_id id)
 {
     struct item item;
     uint32_t count = 0;
-    const enum status status =
-        desk->config.store->ops->items(desk->config.store, id, 0, &item, 1, &count);
+    const enum status status = admin->store->ops->items(admin->store, id, 0, &item, 1, &count);
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (count == 0)
@@ -114,23 +112,23 @@ static bool sale_has_items(struct desk *desk, struct job *job, sale_id id)
     return status == STATUS_OK && count > 0;
 }
 
-void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_publish(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     struct text body = job_body(job);
     enum status status = STATUS_OK;
-    if (!admin_sale_read(desk, job, id, &sale) || !admin_sale_in_use(job, &sale))
+    if (!admin_sale_read(admin, job, id, &sale) || !admin_sale_in_use(job, &sale))
         return;
-    if (!sale_has_items(desk, job, id))
+    if (!sale_has_items(admin, job, id))
         return;
     text_format(&body, "{\"sale\":%u,", id);
-    const enum preheat_result worst = sale_preheat(desk, &sale, &body, &status);
+    const enum preheat_result worst = sale_preheat(admin, &sale, &body, &status);
     if (status == STATUS_OK && worst <= PREHEAT_UNCHANGED && !sale.published) {
         sale.published = true;
-        status = desk->config.store->ops->sale_update(desk->config.store, &sale);
+        status = admin->store->ops->sale_update(admin->store, &sale);
         if (status == STATUS_OK)
-            admin_audit_write(desk, job, "sale.publish", "sale %u", id);
-        desk->catalog_stale = true;
+            admin_audit_write(admin, job, "sale.publish", "sale %u", id);
+        desk_catalog_changed(admin->worker);
     }
     text_format(&body, ",\"published\":%s}", sale.published ? "true" : "false");
     if (status != STATUS_OK)
@@ -139,13 +137,13 @@ void admin_sale_publish(struct desk *desk, struct job *job, uint32_t id)
         preheat_reply(job, worst, &body);
 }
 
-void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_preheat(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item;
     struct sale sale;
     struct outcome outcome = { 0 };
     struct text body = job_body(job);
-    const enum status status = desk->config.store->ops->item_get(desk->config.store, id, &item);
+    const enum status status = admin->store->ops->item_get(admin->store, id, &item);
     if (status != STATUS_OK) {
         if (status == STATUS_NOT_FOUND)
             job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
@@ -153,18 +151,18 @@ void admin_item_preheat(struct desk *desk, struct job *job, uint32_t id)
             job_reply_status(job, status);
         return;
     }
-    if (!admin_sale_read(desk, job, item.sale, &sale))
+    if (!admin_sale_read(admin, job, item.sale, &sale))
         return;
-    const enum preheat_result result = desk_preheat(desk, &sale, &item, &outcome);
+    const enum preheat_result result = desk_preheat(admin->worker, &sale, &item, &outcome);
     preheat_json(&item, result, &outcome, &body);
     preheat_reply(job, result, &body);
 }
 
 /* What the inventory does not know but the store does is not preheated yet. True: answered. */
-static bool unknown_refuse(struct desk *desk, struct job *job, const struct command *command,
+static bool unknown_refuse(struct admin *admin, struct job *job, const struct command *command,
     const struct outcome *outcome)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct sale sale;
     struct item item;
     char detail[160];
@@ -185,9 +183,9 @@ static bool unknown_refuse(struct desk *desk, struct job *job, const struct comm
     return true;
 }
 
-bool admin_ask(struct desk *desk, struct job *job, const struct command *command, struct outcome *outcome)
+bool admin_ask(struct admin *admin, struct job *job, const struct command *command, struct outcome *outcome)
 {
-    const enum status status = desk_ask(desk, command, outcome);
+    const enum status status = desk_ask(admin->worker, command, outcome);
     if (status == STATUS_UNKNOWN) {
         job_reply_status(job, status);
         return false;
@@ -198,86 +196,87 @@ bool admin_ask(struct desk *desk, struct job *job, const struct command *command
         return false;
     }
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
-        if (!unknown_refuse(desk, job, command, outcome))
+        if (!unknown_refuse(admin, job, command, outcome))
             job_reply_refused(job, outcome);
         return false;
     }
     return true;
 }
 
-static void gate_move(struct desk *desk, struct job *job, sale_id id, enum gate_move move)
+static void gate_move(struct admin *admin, struct job *job, sale_id id, enum gate_move move)
 {
     struct sale sale;
     struct outcome outcome = { 0 };
     struct text body = job_body(job);
-    if (!admin_sale_read(desk, job, id, &sale) || !admin_sale_in_use(job, &sale))
+    if (!admin_sale_read(admin, job, id, &sale) || !admin_sale_in_use(job, &sale))
         return;
     const struct command command = { .type = COMMAND_GATE,
         .gate = { .sale = id, .move = (uint8_t)move } };
-    if (!admin_ask(desk, job, &command, &outcome))
+    if (!admin_ask(admin, job, &command, &outcome))
         return;
     if (move == GATE_MOVE_OPEN && outcome.changed)
-        desk_report_opened(desk, &sale);
-    desk->catalog_stale = true;
+        desk_report_opened(admin->worker, &sale);
+    desk_catalog_changed(admin->worker);
     text_format(&body, "{\"sale\":%u,\"changed\":%s}", id,
         outcome.changed || outcome.repeated ? "true" : "false");
     job_reply_json(job, 200, &body);
 }
 
-void admin_sale_open(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_open(struct admin *admin, struct job *job, uint32_t id)
 {
-    gate_move(desk, job, id, GATE_MOVE_OPEN);
+    gate_move(admin, job, id, GATE_MOVE_OPEN);
 }
 
-void admin_sale_pause(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_pause(struct admin *admin, struct job *job, uint32_t id)
 {
-    gate_move(desk, job, id, GATE_MOVE_PAUSE);
+    gate_move(admin, job, id, GATE_MOVE_PAUSE);
 }
 
-void admin_sale_resume(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_resume(struct admin *admin, struct job *job, uint32_t id)
 {
-    gate_move(desk, job, id, GATE_MOVE_RESUME);
+    gate_move(admin, job, id, GATE_MOVE_RESUME);
 }
 
-void admin_sale_end(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_end(struct admin *admin, struct job *job, uint32_t id)
 {
-    desk_report_look(desk); /* what came until now is the sale's own */
-    gate_move(desk, job, id, GATE_MOVE_END);
+    desk_report_look(admin->worker); /* what came until now is the sale's own */
+    gate_move(admin, job, id, GATE_MOVE_END);
 }
 
-void admin_sale_reopen(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_reopen(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
     if (sale.archived)
         job_reply_problem(job, PROBLEM_CONFLICT, "The sale is archived. Unarchive it first.", SPAN_NONE);
     else
-        gate_move(desk, job, id, GATE_MOVE_REOPEN);
+        gate_move(admin, job, id, GATE_MOVE_REOPEN);
 }
 
-static bool channel_read(const struct desk *desk, struct job *job, const char *name, channel_index *channel)
+static bool channel_read(
+    const struct admin *admin, struct job *job, const char *name, channel_index *channel)
 {
     if (strcmp(name, "safety") == 0) {
         *channel = CHANNEL_SAFETY;
         return true;
     }
-    if (door_channel_find(desk->config.channels, span_from_string(name), channel))
+    if (door_channel_find(admin->lent->channels, span_from_string(name), channel))
         return true;
     job_reply_problem(job, PROBLEM_BAD_CHANNEL, NULL, SPAN_NONE);
     return false;
 }
 
-static void applied_reply(struct desk *desk, struct job *job, item_id id, const struct outcome *outcome)
+static void applied_reply(struct admin *admin, struct job *job, item_id id, const struct outcome *outcome)
 {
     struct text body = job_body(job);
     text_format(&body, "{\"item\":%u,\"applied\":%d,\"counts\":", id, outcome->applied);
-    counts_json(desk, id, &body);
+    counts_json(admin, id, &body);
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);
 }
 
-void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_adjust(struct admin *admin, struct job *job, uint32_t id)
 {
     char name[CHANNEL_NAME_MAX + 1] = "web";
     struct command command = { .type = COMMAND_ADJUST, .adjust = { .item = id } };
@@ -287,13 +286,13 @@ void admin_item_adjust(struct desk *desk, struct job *job, uint32_t id)
         { "channel", FIELD_TEXT, name, 1, CHANNEL_NAME_MAX, false, NULL },
     };
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields)
-        || !channel_read(desk, job, name, &command.adjust.channel)
-        || !admin_ask(desk, job, &command, &outcome))
+        || !channel_read(admin, job, name, &command.adjust.channel)
+        || !admin_ask(admin, job, &command, &outcome))
         return;
-    applied_reply(desk, job, id, &outcome);
+    applied_reply(admin, job, id, &outcome);
 }
 
-void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_move(struct admin *admin, struct job *job, uint32_t id)
 {
     char from[CHANNEL_NAME_MAX + 1], to[CHANNEL_NAME_MAX + 1];
     struct command command = { .type = COMMAND_MOVE, .move = { .item = id } };
@@ -304,18 +303,18 @@ void admin_item_move(struct desk *desk, struct job *job, uint32_t id)
         { "quantity", FIELD_U32, &command.move.quantity, 1, UNITS_MAX, true, NULL },
     };
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields)
-        || !channel_read(desk, job, from, &command.move.from)
-        || !channel_read(desk, job, to, &command.move.to) || !admin_ask(desk, job, &command, &outcome))
+        || !channel_read(admin, job, from, &command.move.from)
+        || !channel_read(admin, job, to, &command.move.to) || !admin_ask(admin, job, &command, &outcome))
         return;
-    applied_reply(desk, job, id, &outcome);
+    applied_reply(admin, job, id, &outcome);
 }
 
-void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_counts(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item;
     uint64_t orders = 0, units = 0;
     struct text body = job_body(job);
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     enum status status = store->ops->item_get(store, id, &item);
     if (status == STATUS_OK)
         status = store->ops->order_totals(store, id, &orders, &units);
@@ -332,7 +331,7 @@ void admin_item_counts(struct desk *desk, struct job *job, uint32_t id)
         "\"counts\":",
         id, item.total, item.locked, item.sold, item.preheated ? "true" : "false",
         (unsigned long long)orders, (unsigned long long)units);
-    counts_json(desk, id, &body);
+    counts_json(admin, id, &body);
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);
 }

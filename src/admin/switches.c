@@ -37,9 +37,9 @@ void switches_start(struct switches *switches, const struct config *config)
         switch_set(switches, (enum switch_name)name, (uint32_t)values[name]);
 }
 
-static void switches_reply(const struct desk *desk, struct job *job)
+static void switches_reply(const struct admin *admin, struct job *job)
 {
-    const struct switches *switches = desk->config.switches;
+    const struct switches *switches = admin->lent->switches;
     struct text body = job_body(job);
     text_literal(&body, "{");
     for (unsigned name = 0; name < SWITCHES; name++) {
@@ -62,14 +62,14 @@ static void switches_reply(const struct desk *desk, struct job *job)
     job_reply_json(job, 200, &body);
 }
 
-void admin_switches(struct desk *desk, struct job *job, uint32_t id)
+void admin_switches(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    switches_reply(desk, job);
+    switches_reply(admin, job);
 }
 
 /* NULL: the list is one of items that are there. */
-static const char *items_take(struct desk *desk, const json_t *list, struct switch_wish *wish)
+static const char *items_take(struct admin *admin, const json_t *list, struct switch_wish *wish)
 {
     static const char wrong[] = "sold_out_items must be a list of at most 200 item numbers.";
     size_t index;
@@ -84,7 +84,7 @@ static const char *items_take(struct desk *desk, const json_t *list, struct swit
         const json_int_t value = json_integer_value(number);
         if (!json_is_integer(number) || value < 1 || value >= ITEMS_LIMIT)
             return wrong;
-        if (desk->config.store->ops->item_get(desk->config.store, (item_id)value, &item) != STATUS_OK)
+        if (admin->store->ops->item_get(admin->store, (item_id)value, &item) != STATUS_OK)
             return "sold_out_items names an item that does not exist.";
         wish->sold_out[wish->item_count++] = (item_id)value;
     }
@@ -92,13 +92,13 @@ static const char *items_take(struct desk *desk, const json_t *list, struct swit
 }
 
 /* False: answered. */
-static bool wish_read(struct desk *desk, struct job *job, struct switch_wish *wish)
+static bool wish_read(struct admin *admin, struct job *job, struct switch_wish *wish)
 {
     struct field fields[SWITCHES + 1];
     char error[FIELD_ERROR];
     json_t *items = NULL;
     for (unsigned name = 0; name < SWITCHES; name++) {
-        wish->numbers[name] = switch_value(desk->config.switches, (enum switch_name)name);
+        wish->numbers[name] = switch_value(admin->lent->switches, (enum switch_name)name);
         wish->flags[name] = wish->numbers[name] != 0;
         fields[name] = (struct field){ switch_kinds[name].name, is_flag(name) ? FIELD_FLAG : FIELD_U32,
             is_flag(name) ? (void *)&wish->flags[name] : (void *)&wish->numbers[name], 0,
@@ -112,7 +112,7 @@ static bool wish_read(struct desk *desk, struct job *job, struct switch_wish *wi
         return false;
     }
     const char *wrong =
-        admin_fields_read(object, fields, SWITCHES + 1, error) ? items_take(desk, items, wish) : error;
+        admin_fields_read(object, fields, SWITCHES + 1, error) ? items_take(admin, items, wish) : error;
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     json_decref(object);
@@ -127,49 +127,49 @@ static bool wants_sold_out(const struct switch_wish *wish, item_id item)
     return false;
 }
 
-static void sold_out_change(struct desk *desk, struct job *job, const struct switch_wish *wish, bool set)
+static void sold_out_change(struct admin *admin, struct job *job, const struct switch_wish *wish, bool set)
 {
     for (item_id item = 1; item < ITEMS_LIMIT; item++) {
-        const bool is = switch_sold_out(desk->config.switches, item);
+        const bool is = switch_sold_out(admin->lent->switches, item);
         const bool wanted = (is || wish->item_count > 0) && wants_sold_out(wish, item);
         if (is == wanted)
             continue;
         if (set)
-            switch_sold_out_set(desk->config.switches, item, wanted);
+            switch_sold_out_set(admin->lent->switches, item, wanted);
         else
-            admin_audit_write(desk, job, "switch.set", "sold_out_items: item %u %s", item,
+            admin_audit_write(admin, job, "switch.set", "sold_out_items: item %u %s", item,
                 wanted ? "answers sold out without a check" : "is sold again");
     }
 }
 
 /* First all audit rows; when they are kept, the switches (`set`), which are in memory. */
-static void wish_pass(struct desk *desk, struct job *job, const struct switch_wish *wish, bool set)
+static void wish_pass(struct admin *admin, struct job *job, const struct switch_wish *wish, bool set)
 {
     for (unsigned name = 0; name < SWITCHES; name++) {
-        const uint32_t is = switch_value(desk->config.switches, (enum switch_name)name);
+        const uint32_t is = switch_value(admin->lent->switches, (enum switch_name)name);
         const uint32_t wanted = is_flag(name) ? wish->flags[name] : wish->numbers[name];
         if (is == wanted)
             continue;
         if (set)
-            switch_set(desk->config.switches, (enum switch_name)name, wanted);
+            switch_set(admin->lent->switches, (enum switch_name)name, wanted);
         else
             admin_audit_write(
-                desk, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
+                admin, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
     }
     if (wish->items_given)
-        sold_out_change(desk, job, wish, set);
+        sold_out_change(admin, job, wish, set);
 }
 
-void admin_switches_change(struct desk *desk, struct job *job, uint32_t id)
+void admin_switches_change(struct admin *admin, struct job *job, uint32_t id)
 {
     struct switch_wish wish = { .items_given = false };
     (void)id;
-    if (!wish_read(desk, job, &wish))
+    if (!wish_read(admin, job, &wish))
         return;
-    wish_pass(desk, job, &wish, false);
-    if (!admin_audit_keep(desk, job))
+    wish_pass(admin, job, &wish, false);
+    if (!admin_audit_keep(admin, job))
         return;
-    wish_pass(desk, job, &wish, true);
-    desk->config.switched(desk->config.switched_context);
-    switches_reply(desk, job);
+    wish_pass(admin, job, &wish, true);
+    admin->lent->switched(admin->lent->switched_context);
+    switches_reply(admin, job);
 }

@@ -39,19 +39,19 @@ static const char *ids_check(json_t *ids)
     return NULL;
 }
 
-static user_id user_of(const struct desk *desk, const json_t *said, bool by_id)
+static user_id user_of(const struct admin *admin, const json_t *said, bool by_id)
 {
     const struct span text = span_of(json_string_value(said), json_string_length(said));
     user_id user = 0;
     if (!by_id)
-        return funnel_user_id(desk->config.keys, text);
+        return funnel_user_id(admin->lent->keys, text);
     const enum status status = span_to_hex64(text, &user);
     invariant(status == STATUS_OK); /* ids_check */
     return user;
 }
 
 /* In commands of USERS_PER_COMMAND; false and the job is answered when the inventory refuses. */
-static bool users_tell(struct desk *desk, struct job *job, sale_id id, json_t *users, bool by_id,
+static bool users_tell(struct admin *admin, struct job *job, sale_id id, json_t *users, bool by_id,
     bool remove, uint32_t *changed)
 {
     size_t index = 0;
@@ -61,24 +61,24 @@ static bool users_tell(struct desk *desk, struct job *job, sale_id id, json_t *u
         struct outcome outcome = { 0 };
         for (; index < count && command.users.count < USERS_PER_COMMAND; index++)
             command.users.users[command.users.count++] =
-                user_of(desk, json_array_get(users, index), by_id);
-        if (!admin_ask(desk, job, &command, &outcome))
+                user_of(admin, json_array_get(users, index), by_id);
+        if (!admin_ask(admin, job, &command, &outcome))
             return false;
         *changed += (uint32_t)outcome.applied;
     }
     return true;
 }
 
-static void users_load(struct desk *desk, struct job *job, struct sale *sale, json_t *users)
+static void users_load(struct admin *admin, struct job *job, struct sale *sale, json_t *users)
 {
     struct outcome outcome = { 0 };
     uint32_t fresh = 0;
-    const enum status status = desk_sale_ensure(desk, sale, &outcome);
+    const enum status status = desk_sale_ensure(admin->worker, sale, &outcome);
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
         job_reply_refused(job, &outcome);
-    else if (users_tell(desk, job, sale->id, users, false, false, &fresh)) {
+    else if (users_tell(admin, job, sale->id, users, false, false, &fresh)) {
         struct text body = job_body(job);
         text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", sale->id,
             json_array_size(users), fresh);
@@ -86,13 +86,13 @@ static void users_load(struct desk *desk, struct job *job, struct sale *sale, js
     }
 }
 
-void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_users(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     char error[FIELD_ERROR];
     json_t *users = NULL;
     const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, true, NULL } };
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
     json_t *object = admin_body_parse(job->body, error);
     if (object == NULL) {
@@ -104,11 +104,11 @@ void admin_sale_users(struct desk *desk, struct job *job, uint32_t id)
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     else
-        users_load(desk, job, &sale, users);
+        users_load(admin, job, &sale, users);
     json_decref(object);
 }
 
-void admin_sale_users_remove(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_users_remove(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     char error[FIELD_ERROR];
@@ -116,7 +116,7 @@ void admin_sale_users_remove(struct desk *desk, struct job *job, uint32_t id)
     uint32_t removed = 0;
     const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, false, NULL },
         { "user_ids", FIELD_JSON, &ids, 0, 0, false, NULL } };
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
     json_t *object = admin_body_parse(job->body, error);
     if (object == NULL) {
@@ -130,7 +130,7 @@ void admin_sale_users_remove(struct desk *desk, struct job *job, uint32_t id)
         wrong = users != NULL ? users_check(users) : ids_check(ids);
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    else if (users_tell(desk, job, id, users != NULL ? users : ids, ids != NULL, true, &removed)) {
+    else if (users_tell(admin, job, id, users != NULL ? users : ids, ids != NULL, true, &removed)) {
         struct text body = job_body(job);
         text_format(&body, "{\"sale\":%u,\"removed\":%u}", id, removed);
         job_reply_json(job, 200, &body);
@@ -139,7 +139,7 @@ void admin_sale_users_remove(struct desk *desk, struct job *job, uint32_t id)
 }
 
 /* Names are not kept: the list has the ids that the API shows everywhere. */
-void admin_sale_users_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_sale_users_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
     user_id users[PAGE_ROWS], after = 0;
@@ -150,10 +150,10 @@ void admin_sale_users_list(struct desk *desk, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_QUERY, "after must be 16 hex digits.", SPAN_NONE);
         return;
     }
-    if (!admin_sale_read(desk, job, id, &sale))
+    if (!admin_sale_read(admin, job, id, &sale))
         return;
-    const enum status status = desk->config.store->ops->eligible_users(
-        desk->config.store, id, said.data == NULL ? NULL : &after, users, PAGE_ROWS, &count);
+    const enum status status = admin->store->ops->eligible_users(
+        admin->store, id, said.data == NULL ? NULL : &after, users, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
     json_object_begin(&body, NULL);

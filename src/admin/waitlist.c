@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admin/waitlist.c: who waits for an item, in the order of the line. */
+#include "contract/waitlist.h"
 #include "admin/admin.h"
 
 enum { PAGE_ROWS = 100 };
 
-void admin_item_waitlist(struct desk *desk, struct job *job, uint32_t id)
+void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     struct waitlist_place rows[PAGE_ROWS];
     struct item item;
     uint64_t after = 0;

@@ -32,17 +32,17 @@ static bool query_state(struct job *job, enum outbox_state *state)
     return true;
 }
 
-static void event_json(const struct desk *desk, const struct outbox_event *event, struct text *out)
+static void event_json(const struct admin *admin, const struct outbox_event *event, struct text *out)
 {
     char id[WEBHOOK_ID_MAX];
     const char *name = "order.none";
-    (void)!webhook_event_name(desk->config.store, event, &name); /* it has a name all the same */
-    webhook_event_id(desk, event->ticket, event->version, id);
+    (void)!webhook_event_name(admin->store, event, &name); /* it has a name all the same */
+    webhook_event_id(admin->worker, event->ticket, event->version, id);
     json_object_begin(out, NULL);
     json_u64(out, "id", event->id);
     json_text(out, "event", id);
     json_text(out, "type", name);
-    json_hex(out, "order", funnel_order_id(desk->config.keys, event->ticket));
+    json_hex(out, "order", funnel_order_id(admin->lent->keys, event->ticket));
     json_u64(out, "version", event->version);
     json_u64(out, "time_ms", event->time_ms);
     json_text(out, "state", state_names[event->state < OUTBOX_STATES ? event->state : OUTBOX_ANY]);
@@ -53,7 +53,7 @@ static void event_json(const struct desk *desk, const struct outbox_event *event
     json_object_end(out);
 }
 
-void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
+void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct outbox_event rows[PAGE_ROWS];
     enum outbox_state state = OUTBOX_ANY;
@@ -62,58 +62,58 @@ void admin_webhooks_list(struct desk *desk, struct job *job, uint32_t id)
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
         return;
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     const enum status status = store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
     struct text page = page_begin(job, "webhooks");
     for (uint32_t i = 0; i < count; i++)
-        event_json(desk, &rows[i], &page);
+        event_json(admin, &rows[i], &page);
     page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
 }
 
 /* Without an endpoint a replay would wait for nobody. */
-static bool webhooks_are_on(const struct desk *desk, struct job *job)
+static bool webhooks_are_on(const struct admin *admin, struct job *job)
 {
-    if (!desk->webhooks.on)
+    if (!desk_webhooks_are_on(admin->worker))
         job_reply_problem(
             job, PROBLEM_CONFLICT, "webhook.url is not set: there is no receiver.", SPAN_NONE);
-    return desk->webhooks.on;
+    return desk_webhooks_are_on(admin->worker);
 }
 
-static void replayed_reply(struct desk *desk, struct job *job, uint32_t count)
+static void replayed_reply(struct admin *admin, struct job *job, uint32_t count)
 {
     struct text body = job_body(job);
-    desk_webhooks_look(desk);
+    desk_webhooks_look(admin->worker);
     text_format(&body, "{\"replayed\":%u}", count);
     job_reply_json(job, 200, &body);
 }
 
-void admin_webhook_replay(struct desk *desk, struct job *job, uint32_t id)
+void admin_webhook_replay(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
-    if (!webhooks_are_on(desk, job))
+    struct order_store *store = admin->store;
+    if (!webhooks_are_on(admin, job))
         return;
-    const enum status status = store->ops->outbox->replay(store, id, desk->now_ms);
+    const enum status status = store->ops->outbox->replay(store, id, admin->now_ms);
     if (!job_ok(job, status))
         return;
-    replayed_reply(desk, job, 1);
-    admin_audit_write(desk, job, "webhook.replay", "message %u", id);
+    replayed_reply(admin, job, 1);
+    admin_audit_write(admin, job, "webhook.replay", "message %u", id);
 }
 
-void admin_webhooks_replay(struct desk *desk, struct job *job, uint32_t id)
+void admin_webhooks_replay(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = admin->store;
     uint64_t from_ms = 0;
     uint32_t count = 0;
     const struct field fields[] = { { "from_ms", FIELD_U64, &from_ms, 0, INT64_MAX, true, NULL } };
     (void)id;
-    if (!job_fields_read(job, fields, 1) || !webhooks_are_on(desk, job))
+    if (!job_fields_read(job, fields, 1) || !webhooks_are_on(admin, job))
         return;
-    const enum status status = store->ops->outbox->replay_from(store, from_ms, desk->now_ms, &count);
+    const enum status status = store->ops->outbox->replay_from(store, from_ms, admin->now_ms, &count);
     if (!job_ok(job, status))
         return;
-    replayed_reply(desk, job, count);
-    admin_audit_write(desk, job, "webhook.replay", "%u messages from %llu on", count,
+    replayed_reply(admin, job, count);
+    admin_audit_write(admin, job, "webhook.replay", "%u messages from %llu on", count,
         (unsigned long long)from_ms);
 }

@@ -7,6 +7,7 @@
 #include "api/json_fields.h"
 #include "contract/payment.h"
 #include "worker/public_requests.h"
+#include "worker/services.h"
 
 void public_order_pay(struct desk *desk, struct job *job, uint32_t id);
 void public_order_query(struct desk *desk, struct job *job, uint32_t id);
@@ -28,10 +29,6 @@ void desk_payments_turn(struct desk *desk); /* units that were taken and whose o
 /* payment_view.c: payment or refund of the order, as members that begin with a comma; nothing
  * where there is none. */
 void desk_payment_json(const struct desk *desk, const struct order *order, struct text *out);
-/* Paid, or to be paid, through the sandbox: no real money. */
-bool desk_provider_is_test(const char *provider);
-const char *desk_payment_state_name(const struct payment *payment);
-const char *desk_refund_state_name(uint8_t state);
 /* The order has live payments: they are closed at their providers, then it. Answers the job. */
 void desk_cancel_later(struct desk *desk, struct job *job, struct order *order);
 

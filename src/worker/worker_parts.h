@@ -18,6 +18,7 @@
 #include "outgoing/courier.h"
 #include "outgoing/webhook.h"
 #include "worker/money.h"
+#include "worker/services.h"
 #include "worker/worker.h"
 
 enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
@@ -148,7 +149,6 @@ struct desk {
     struct desk_rooms rooms;
     struct desk_reclaim reclaim;
     struct job *acting; /* the administrator's request at work; NULL: none */
-    bool together;      /* its transaction is open (contract/admin_store.h) */
     uint64_t next_tag;
     uint64_t now_ms;
     uint64_t schedule_at_ms;
@@ -167,14 +167,6 @@ struct desk {
     _Atomic bool stop, ended;
 };
 
-/* worker.c: asks the inventory and waits for the durable answer. STATUS_AWAY: it was not asked, nothing
- * changes. STATUS_UNKNOWN: no answer within DESK_ASK_MS, it may still be done. Commands that
- * `desk->acting` causes carry its origin. */
-MUST_CHECK enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome);
-
-/* Tells the edges. context: the desk; user 0: whoever the store says. */
-void desk_order_changed(void *context, ticket_number ticket, user_id user);
-
 /* order_view.c */
 void desk_order_job(struct desk *desk, struct job *job);
 void desk_orders_job(struct desk *desk, struct job *job);
@@ -183,62 +175,24 @@ void desk_returns_run(struct desk *desk);
 void desk_return_job(struct desk *desk, struct job *job);
 /* The order was cancelled or refunded: answers when its units are back in the inventory, or soon. */
 void desk_return_reply(struct desk *desk, struct job *job, const struct order *order, bool done);
-/* The order as JSON; "returning" as long as its units are on their way. */
-void desk_returned_json(struct desk *desk, const struct order *order, struct text *out);
 void desk_push_job(struct desk *desk, struct job *job); /* push_text.c */
 /* "orders":[…] of the job's user, the newest ones. */
 MUST_CHECK enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out);
-/* Makes the move; answers the job unless it is done or repeated (then: true). */
-MUST_CHECK bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
-    struct order *after, bool *done);
-void desk_order_json(const struct desk *desk, const struct order *order, struct text *out);
 
 /* payment_requests.c: whoever started to pay and waits: is there an address by now? */
 void desk_payment_job(struct desk *desk, struct job *job);
-/* payment_requests.c: address and note of an order, as an answer. */
-void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket);
 /* {"name":…}. STATUS_NOT_FOUND: nobody has said where it goes; nothing is written. */
 MUST_CHECK enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out);
-/* order_view.c: what only the shop may know of an order: ,"customer":…,"details":… without braces;
- * `details`: whether the asker may see where it goes. STATUS_AWAY: the store can't say now. */
-MUST_CHECK enum status desk_order_contact_json(
-    const struct desk *desk, const struct order *order, bool details, struct text *out);
 /* webhooks.c: tells the shop what became of its orders. */
 MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR]);
 void desk_webhooks_close(struct desk *desk);
-void desk_webhooks_look(struct desk *desk); /* something may be due */
 void desk_webhooks_turn(struct desk *desk);
 void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call);
-/* "order.paid". An order that was offered to somebody who waited begins with "order.offered". */
-MUST_CHECK enum status webhook_event_name(
-    struct order_store *store, const struct outbox_event *event, const char **name);
-void webhook_event_id(
-    const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);
 
-/* schedule.c: preheat and schedule. `conflict` says why the inventory refused. */
-enum preheat_result {
-    PREHEAT_DONE,
-    PREHEAT_UNCHANGED,
-    PREHEAT_REFUSED,
-    PREHEAT_AWAY,    /* it was not changed */
-    PREHEAT_UNKNOWN, /* no answer: it may be */
-};
-struct command desk_preheat_command(const struct item *item);
-enum preheat_result desk_preheat(
-    struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome);
-/* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
-MUST_CHECK enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known);
-/* Makes these its terms. */
-MUST_CHECK enum status desk_sale_define(
-    struct desk *desk, const struct sale *sale, struct outcome *outcome);
-/* Defines it with the terms of the row, if the inventory does not know it yet. */
-MUST_CHECK enum status desk_sale_ensure(
-    struct desk *desk, const struct sale *sale, struct outcome *outcome);
 void desk_schedule(struct desk *desk);
 /* room_driver.c: true: there is more to do at once. */
 bool desk_rooms_turn(struct desk *desk);
 void desk_rooms_define(struct desk *desk, const struct sale *sale);
-const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 
 /* high_water_mark.c: at_once: before somebody is told a number. */
 void desk_high_water_turn(struct desk *desk, bool at_once);
@@ -247,14 +201,10 @@ void desk_high_water_end(struct desk *desk); /* a clean stop: nothing is reserve
 /* reconcile_runs.c */
 void desk_reconcile_open(struct desk *desk, struct arena *arena);
 bool desk_reconcile_turn(struct desk *desk); /* true: there is more to do at once */
-bool desk_reconcile_begin(struct desk *desk, const char *actor, bool repair); /* false: one runs */
 
 /* sale_report.c */
 size_t desk_report_bytes(const struct desk_config *config);
 void desk_report_open(struct desk *desk, struct arena *arena);
-void desk_report_opened(struct desk *desk, const struct sale *sale); /* by hand, now */
-void desk_report_look(struct desk *desk);
-void desk_report_flush(struct desk *desk);
 
 /* reclaim.c */
 bool desk_tables_nearly_full(const struct desk *desk);
@@ -268,22 +218,13 @@ void desk_alarms_refunds(struct desk *desk); /* those that a provider refuses fo
 
 /* ban_list.c */
 void desk_bans_turn(struct desk *desk);
-MUST_CHECK enum status desk_ban_put(struct desk *desk, struct ban *ban); /* fills the id */
-/* The machine itself, or a proxy of it: never banned by a rule. */
-bool desk_block_protected(const struct desk *desk, const struct address_block *block);
-void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8]);
 
 /* anomaly_findings.c */
 size_t desk_watch_bytes(uint32_t edges);
 void desk_watch_open(struct desk *desk, struct arena *arena);
 void desk_watch_turn(struct desk *desk);
 void desk_watch_unpaid(void *context, user_id user); /* a win was let go */
-void desk_watch_forgive(struct desk *desk, const struct ban *ban);
-/* What was found lately and how the rules fare, as JSON. */
-void desk_watch_json(const struct desk *desk, struct text *out);
 
-/* command_origin.c: reads job->origin of an administrator's request. */
-void desk_origin_read(const struct desk *desk, struct job *job);
 /* Whom and which request a command of the administrator's at work is from. */
 void desk_origin_fill(const struct desk *desk, struct command *command);
 void desk_media_turn(struct desk *desk);                  /* picture_uploads.c */
