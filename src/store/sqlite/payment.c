@@ -86,8 +86,9 @@ static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
 static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
     "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1" };
 
-static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
+static enum status payment_from_row(sqlite3_stmt *row, void *out)
 {
+    struct payment *payment = out;
     *payment = (struct payment){
         .id = column_u64(row, 0),
         .ticket = column_u64(row, 1),
@@ -111,136 +112,61 @@ static void payment_from_row(sqlite3_stmt *row, struct payment *payment)
     column_text(row, 5, payment->provider_id, sizeof payment->provider_id);
     column_text(row, 6, payment->url, sizeof payment->url);
     column_text(row, 8, payment->currency, sizeof payment->currency);
-}
-
-/* The rows of a statement that is bound. */
-static enum status payments_read(
-    sqlite3_stmt *list, struct payment *payments, uint32_t max, uint32_t *count)
-{
-    enum status status = STATUS_OK;
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        payment_from_row(list, &payments[(*count)++]);
-    (void)sqlite3_reset(list);
-    (void)sqlite3_clear_bindings(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status payment_by_number(struct order_store *handle, const struct sqlite_sql *sql,
-    uint64_t number, struct payment *payment)
-{
-    sqlite3_stmt *get;
-    uint32_t count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), sql, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, number);
-    status = payments_read(get, payment, 1, &count);
-    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+    return STATUS_OK;
 }
 
 enum status sqlite_payer_known(struct sqlite_store *store, ticket_number ticket, bool *known)
 {
-    struct payment payment;
-    const enum status status = payment_by_number(&store->store, &payment_of_paid, ticket, &payment);
-    *known = status == STATUS_OK;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_found(store, &payment_of_paid, VALUES(U64(ticket)), known);
 }
 
 enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
 {
-    return payment_by_number(handle, &payment_get, id, payment);
+    return sqlite_one(sqlite_of(handle), &payment_get, VALUES(U64(id)), payment_from_row, payment);
 }
 
 static enum status payment_of_ticket(
     struct order_store *handle, ticket_number ticket, struct payment *payment)
 {
-    return payment_by_number(handle, &payment_of_paid, ticket, payment);
+    return sqlite_one(sqlite_of(handle), &payment_of_paid, VALUES(U64(ticket)), payment_from_row, payment);
 }
 
 enum status sqlite_payment_by_reference(
     struct order_store *handle, const char *reference, struct payment *payment)
 {
-    sqlite3_stmt *get;
-    uint32_t count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &payment_by_reference, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_text(get, 1, reference);
-    status = payments_read(get, payment, 1, &count);
-    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+    return sqlite_one(sqlite_of(handle), &payment_by_reference, VALUES(TEXT(reference)),
+        payment_from_row, payment);
 }
 
 static enum status payments_of(struct order_store *handle, ticket_number ticket,
     struct payment *payments, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &payments_of_order, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, ticket);
-    bind_u64(list, 2, max);
-    return payments_read(list, payments, max, count);
+    return sqlite_rows(sqlite_of(handle), &payments_of_order, VALUES(U64(ticket), U64(max)),
+        payment_from_row, PAGE(payments, max, count));
 }
 
 enum status sqlite_payments_live(struct sqlite_store *store, ticket_number ticket, uint32_t *live)
 {
-    sqlite3_stmt *sum;
-    enum status status = sqlite_prepare(store, &payments_live, &sum);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(sum, 1, ticket);
-    status = sqlite_next(sum);
-    if (status == STATUS_OK)
-        *live = column_u32(sum, 0);
-    (void)sqlite3_reset(sum);
+    uint64_t count = *live;
+    const enum status status = sqlite_number(store, &payments_live, VALUES(U64(ticket)), &count);
+    *live = (uint32_t)count;
     return status;
-}
-
-/* A statement of a ticket or a payment and one more number. */
-static enum status run_pair(
-    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t first, uint64_t second)
-{
-    sqlite3_stmt *update;
-    const enum status status = sqlite_prepare(store, sql, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, first);
-    bind_u64(update, 2, second);
-    return sqlite_run(update);
 }
 
 enum status sqlite_payments_close(struct sqlite_store *store, ticket_number ticket, uint64_t now_ms)
 {
-    return run_pair(store, &payments_close, ticket, now_ms);
+    return sqlite_do(store, &payments_close, VALUES(U64(ticket), U64(now_ms)));
 }
 
 enum status sqlite_payment_insert(struct sqlite_store *store, struct payment *payment)
 {
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(store, &payment_insert, &insert);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(insert, 1, payment->ticket);
-    bind_u64(insert, 2, payment->paid_ticket);
-    bind_text(insert, 3, payment->provider);
-    bind_text(insert, 4, payment->reference);
-    bind_text(insert, 5, payment->provider_id);
-    bind_text(insert, 6, payment->url);
-    bind_u64(insert, 7, payment->amount);
-    bind_text(insert, 8, payment->currency);
-    bind_u64(insert, 9, payment->captured);
-    bind_u64(insert, 10, payment->state);
-    bind_u64(insert, 11, payment->use);
-    bind_u64(insert, 12, payment->tries);
-    bind_u64(insert, 13, payment->created_ms);
-    bind_u64(insert, 14, payment->captured_ms);
-    bind_u64(insert, 15, payment->next_ms);
-    bind_u64(insert, 16, payment->pay_by_ms);
-    bind_u64(insert, 17, payment->closing_ms);
-    bind_u64(insert, 18, payment->searched);
-    status = sqlite_run(insert);
-    (void)sqlite3_clear_bindings(insert); /* texts belong to the caller */
+    const enum status status = sqlite_do(store, &payment_insert,
+        VALUES(U64(payment->ticket), U64(payment->paid_ticket), TEXT(payment->provider),
+            TEXT(payment->reference), TEXT(payment->provider_id), TEXT(payment->url),
+            U64(payment->amount), TEXT(payment->currency), U64(payment->captured),
+            U64(payment->state), U64(payment->use), U64(payment->tries), U64(payment->created_ms),
+            U64(payment->captured_ms), U64(payment->next_ms), U64(payment->pay_by_ms),
+            U64(payment->closing_ms), U64(payment->searched)));
     if (status == STATUS_OK)
         payment->id = (uint64_t)sqlite3_last_insert_rowid(store->database);
     return status;
@@ -248,22 +174,10 @@ enum status sqlite_payment_insert(struct sqlite_store *store, struct payment *pa
 
 enum status sqlite_payment_write(struct sqlite_store *store, const struct payment *payment)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(store, &payment_write, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, payment->id);
-    bind_u64(update, 2, payment->paid_ticket);
-    bind_text(update, 3, payment->provider_id);
-    bind_text(update, 4, payment->url);
-    bind_u64(update, 5, payment->captured);
-    bind_u64(update, 6, payment->state);
-    bind_u64(update, 7, payment->use);
-    bind_u64(update, 8, payment->tries);
-    bind_u64(update, 9, payment->captured_ms);
-    bind_u64(update, 10, payment->next_ms);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update);
+    const enum status status = sqlite_do(store, &payment_write,
+        VALUES(U64(payment->id), U64(payment->paid_ticket), TEXT(payment->provider_id),
+            TEXT(payment->url), U64(payment->captured), U64(payment->state), U64(payment->use),
+            U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms)));
     invariant(status != STATUS_OK || sqlite_changed_rows(store) == 1); /* it was read before */
     return status;
 }
@@ -297,13 +211,14 @@ static enum status start_extend(
     uint64_t pay_by_ms;
     if (!payment_start_extends(start, order, &pay_by_ms))
         return STATUS_OK;
-    const enum status status = run_pair(store, &order_extend, start->ticket, pay_by_ms);
+    const enum status status =
+        sqlite_do(store, &order_extend, VALUES(U64(start->ticket), U64(pay_by_ms)));
     if (status != STATUS_OK)
         return status;
     order->pay_by_ms = pay_by_ms;
     order->extended = true;
     order->version++;
-    return run_pair(store, &payments_pay_by, start->ticket, pay_by_ms);
+    return sqlite_do(store, &payments_pay_by, VALUES(U64(start->ticket), U64(pay_by_ms)));
 }
 
 static enum status start_make(struct sqlite_store *store, const struct payment_start *start,
@@ -355,25 +270,19 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
     if (status == STATUS_OK)
         status = sqlite_payments_live(store, ticket, live);
     if (status == STATUS_OK && *live > 0)
-        status = run_pair(store, &payments_close, ticket, now_ms);
+        status = sqlite_do(store, &payments_close, VALUES(U64(ticket), U64(now_ms)));
     if (status == STATUS_OK && *live > 0)
         status = sqlite_order_by_ticket(handle, ticket, &order);
     if (status == STATUS_OK && order_ending_is_kept(&order, *live, reason))
-        status = run_pair(store, &order_ending, ticket, reason);
+        status = sqlite_do(store, &order_ending, VALUES(U64(ticket), U64(reason)));
     return sqlite_change_end(&change, status, *live > 0);
 }
 
 static enum status payments_due_list(struct order_store *handle, uint64_t now_ms,
     struct payment *payments, uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &payments_due, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, now_ms);
-    bind_u64(list, 2, max);
-    status = payments_read(list, payments, max, count);
+    const enum status status = sqlite_rows(sqlite_of(handle), &payments_due,
+        VALUES(U64(now_ms), U64(max)), payment_from_row, PAGE(payments, max, count));
     if (status != STATUS_OK)
         return status;
     return sqlite_next_due(sqlite_of(handle), &payments_next, now_ms, next_ms);
@@ -381,7 +290,7 @@ static enum status payments_due_list(struct order_store *handle, uint64_t now_ms
 
 static enum status payment_try_again(struct order_store *handle, uint64_t id, uint64_t next_ms)
 {
-    return run_pair(sqlite_of(handle), &payment_again, id, next_ms);
+    return sqlite_do(sqlite_of(handle), &payment_again, VALUES(U64(id), U64(next_ms)));
 }
 
 const struct payment_store_ops sqlite_payment_ops = {

@@ -2,22 +2,19 @@
 /* store/sqlite/query.c: a statement from its values to its rows, and reset again. */
 #include "store/sqlite/parts.h"
 
-static enum status start(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, sqlite3_stmt **statement)
+static void bind(sqlite3_stmt *statement, struct sqlite_values values)
 {
-    const enum status status = sqlite_prepare(store, sql, statement);
-    for (size_t i = 0; i < values.count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < values.count; i++) {
         const struct sqlite_value *value = &values.list[i];
         const int at = (int)i + 1;
         if (value->kind == SQLITE_VALUE_TEXT)
-            bind_text(*statement, at, value->data);
+            bind_text(statement, at, value->data);
         else if (value->kind == SQLITE_VALUE_NUMBER)
-            bind_u64(*statement, at, value->number);
+            bind_u64(statement, at, value->number);
         else
-            invariant(sqlite3_bind_blob(*statement, at, value->data, (int)value->number, SQLITE_STATIC)
+            invariant(sqlite3_bind_blob(statement, at, value->data, (int)value->number, SQLITE_STATIC)
                 == SQLITE_OK);
     }
-    return status;
 }
 
 /* Texts belong to the caller. */
@@ -30,9 +27,10 @@ static void finish(sqlite3_stmt *statement)
 enum status sqlite_do(struct sqlite_store *store, const struct sqlite_sql *sql, struct sqlite_values values)
 {
     sqlite3_stmt *statement;
-    enum status status = start(store, sql, values, &statement);
+    enum status status = sqlite_prepare(store, sql, &statement);
     if (status != STATUS_OK)
         return status;
+    bind(statement, values);
     status = sqlite_run(statement);
     (void)sqlite3_clear_bindings(statement);
     return status;
@@ -45,18 +43,22 @@ enum status sqlite_do_one(struct sqlite_store *store, const struct sqlite_sql *s
     return status == STATUS_OK && sqlite_changed_rows(store) != 1 ? none : status;
 }
 
-enum status sqlite_one(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, sqlite_take take, void *out)
+enum status sqlite_one_of(sqlite3_stmt *row, struct sqlite_values values, sqlite_take take, void *out)
 {
-    sqlite3_stmt *row;
-    enum status status = start(store, sql, values, &row);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(row);
+    bind(row, values);
+    enum status status = sqlite_next(row);
     if (status == STATUS_OK)
         status = take(row, out);
     finish(row);
     return status;
+}
+
+enum status sqlite_one(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, sqlite_take take, void *out)
+{
+    sqlite3_stmt *row;
+    const enum status status = sqlite_prepare(store, sql, &row);
+    return status == STATUS_OK ? sqlite_one_of(row, values, take, out) : status;
 }
 
 static enum status number_take(sqlite3_stmt *row, void *out)
@@ -86,14 +88,12 @@ enum status sqlite_found(struct sqlite_store *store, const struct sqlite_sql *sq
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_rows(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, sqlite_take take, struct sqlite_page page)
+enum status sqlite_rows_of(
+    sqlite3_stmt *row, struct sqlite_values values, sqlite_take take, struct sqlite_page page)
 {
-    sqlite3_stmt *row;
+    enum status status = STATUS_OK;
     *page.count = 0;
-    enum status status = start(store, sql, values, &row);
-    if (status != STATUS_OK)
-        return status;
+    bind(row, values);
     while (*page.count < page.max && (status = sqlite_next(row)) == STATUS_OK) {
         status = take(row, (char *)page.rows + *page.count * page.row_bytes);
         if (status != STATUS_OK)
@@ -102,6 +102,15 @@ enum status sqlite_rows(struct sqlite_store *store, const struct sqlite_sql *sql
     }
     finish(row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status sqlite_rows(struct sqlite_store *store, const struct sqlite_sql *sql,
+    struct sqlite_values values, sqlite_take take, struct sqlite_page page)
+{
+    sqlite3_stmt *row;
+    *page.count = 0;
+    const enum status status = sqlite_prepare(store, sql, &row);
+    return status == STATUS_OK ? sqlite_rows_of(row, values, take, page) : status;
 }
 
 enum status sqlite_end(struct sqlite_store *store, enum status status)

@@ -67,6 +67,10 @@ struct sqlite_page {
 #define PAGE(rows, max, count) ((struct sqlite_page){ (rows), sizeof *(rows), (max), (count) })
 MUST_CHECK enum status sqlite_rows(struct sqlite_store *, const struct sqlite_sql *,
     struct sqlite_values, sqlite_take, struct sqlite_page);
+/* Both, of a statement that is prepared. */
+MUST_CHECK enum status sqlite_one_of(sqlite3_stmt *, struct sqlite_values, sqlite_take, void *out);
+MUST_CHECK enum status sqlite_rows_of(
+    sqlite3_stmt *, struct sqlite_values, sqlite_take, struct sqlite_page);
 /* Commits, or rolls back what has failed already or fails now. */
 MUST_CHECK enum status sqlite_end(struct sqlite_store *, enum status);
 

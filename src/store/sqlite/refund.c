@@ -60,8 +60,9 @@ static const struct sqlite_sql refund_of_order = { SQL_REFUND_OF_ORDER,
     " ORDER BY why <> 0, id DESC LIMIT 1" };
 static_assert(REFUND_OF_ORDER == 0 && USE_ORDER == 1 && USE_RELINKED == 3, "said in numbers above");
 
-static void refund_from_row(sqlite3_stmt *row, struct refund *refund)
+static enum status refund_from_row(sqlite3_stmt *row, void *out)
 {
+    struct refund *refund = out;
     *refund = (struct refund){
         .id = column_u64(row, 0),
         .payment = column_u64(row, 1),
@@ -80,55 +81,25 @@ static void refund_from_row(sqlite3_stmt *row, struct refund *refund)
     column_text(row, 5, refund->provider_id, sizeof refund->provider_id);
     column_text(row, 7, refund->currency, sizeof refund->currency);
     column_text(row, 14, refund->error, sizeof refund->error);
-}
-
-static enum status refunds_read(sqlite3_stmt *list, struct refund *refunds, uint32_t max, uint32_t *count)
-{
-    enum status status = STATUS_OK;
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        refund_from_row(list, &refunds[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return STATUS_OK;
 }
 
 enum status sqlite_refund_want(struct sqlite_store *store, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
 {
     struct refund refund;
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(store, &refund_insert, &insert);
-    if (status != STATUS_OK)
-        return status;
     refund_make(payment, currency, why, now_ms, &refund);
-    bind_u64(insert, 1, refund.payment);
-    bind_u64(insert, 2, refund.ticket);
-    bind_text(insert, 3, refund.provider);
-    bind_text(insert, 4, refund.key);
-    bind_u64(insert, 5, refund.amount);
-    bind_text(insert, 6, refund.currency);
-    bind_u64(insert, 7, refund.state);
-    bind_u64(insert, 8, refund.why);
-    bind_u64(insert, 9, refund.created_ms);
-    bind_u64(insert, 10, refund.done_ms);
-    bind_u64(insert, 11, refund.next_ms);
-    status = sqlite_run(insert);
-    (void)sqlite3_clear_bindings(insert);
-    return status;
+    return sqlite_do(store, &refund_insert,
+        VALUES(U64(refund.payment), U64(refund.ticket), TEXT(refund.provider), TEXT(refund.key),
+            U64(refund.amount), TEXT(refund.currency), U64(refund.state), U64(refund.why),
+            U64(refund.created_ms), U64(refund.done_ms), U64(refund.next_ms)));
 }
 
 enum status sqlite_refund_order(struct sqlite_store *store, ticket_number ticket, uint64_t now_ms)
 {
     struct payment payment;
     uint64_t id = 0;
-    sqlite3_stmt *find;
-    enum status status = sqlite_prepare(store, &refund_of_paid, &find);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(find, 1, ticket);
-    status = sqlite_next(find);
-    if (status == STATUS_OK)
-        id = column_u64(find, 0);
-    (void)sqlite3_reset(find);
+    enum status status = sqlite_number(store, &refund_of_paid, VALUES(U64(ticket)), &id);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* the log told that it was paid, nobody told us of money */
     if (status == STATUS_OK)
@@ -141,85 +112,40 @@ enum status sqlite_refund_order(struct sqlite_store *store, ticket_number ticket
 enum status sqlite_refunds_due(struct order_store *handle, uint64_t now_ms, struct refund *refunds,
     uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &refunds_due, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, now_ms);
-    bind_u64(list, 2, max);
-    status = refunds_read(list, refunds, max, count);
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_next_due(sqlite_of(handle), &refunds_next, now_ms, next_ms);
+    struct sqlite_store *store = sqlite_of(handle);
+    const enum status status = sqlite_rows(store, &refunds_due, VALUES(U64(now_ms), U64(max)),
+        refund_from_row, PAGE(refunds, max, count));
+    return status == STATUS_OK ? sqlite_next_due(store, &refunds_next, now_ms, next_ms) : status;
 }
 
 enum status sqlite_refund_again(
     struct order_store *handle, uint64_t id, uint64_t next_ms, const char *error, bool stuck)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), &refund_again, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, id);
-    bind_u64(update, 2, next_ms);
-    bind_text(update, 3, error);
-    bind_u64(update, 4, stuck ? REFUND_STUCK : REFUND_WANTED);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update);
-    return status;
+    return sqlite_do(sqlite_of(handle), &refund_again,
+        VALUES(U64(id), U64(next_ms), TEXT(error), U64(stuck ? REFUND_STUCK : REFUND_WANTED)));
 }
 
 enum status sqlite_refund_done(
     struct order_store *handle, uint64_t id, const char *provider_id, uint64_t now_ms)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), &refund_done, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, id);
-    bind_text(update, 2, provider_id);
-    bind_u64(update, 3, now_ms);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update);
-    return status;
+    return sqlite_do(sqlite_of(handle), &refund_done, VALUES(U64(id), TEXT(provider_id), U64(now_ms)));
 }
 
 enum status sqlite_refunds(struct order_store *handle, uint64_t after, enum refund_state state,
     struct refund *refunds, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    const enum status status = sqlite_prepare(
-        sqlite_of(handle), state == REFUND_NONE ? &refunds_all : &refunds_of_state, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    if (state != REFUND_NONE)
-        bind_u64(list, 3, state);
-    return refunds_read(list, refunds, max, count);
-}
-
-static enum status refund_by(struct order_store *handle, const struct sqlite_sql *sql,
-    uint64_t number, struct refund *refund)
-{
-    sqlite3_stmt *get;
-    uint32_t count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), sql, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, number);
-    status = refunds_read(get, refund, 1, &count);
-    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
+    return sqlite_rows(sqlite_of(handle), state == REFUND_NONE ? &refunds_all : &refunds_of_state,
+        state == REFUND_NONE ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(state)),
+        refund_from_row, PAGE(refunds, max, count));
 }
 
 enum status sqlite_refund_of_order(struct order_store *handle, ticket_number ticket, struct refund *refund)
 {
-    return refund_by(handle, &refund_of_order, ticket, refund);
+    return sqlite_one(sqlite_of(handle), &refund_of_order, VALUES(U64(ticket)), refund_from_row, refund);
 }
 
 enum status sqlite_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund)
 {
-    return refund_by(handle, &refund_of_payment, payment, refund);
+    return sqlite_one(
+        sqlite_of(handle), &refund_of_payment, VALUES(U64(payment)), refund_from_row, refund);
 }

@@ -69,42 +69,32 @@ static int counted_find(const char *name)
     return -1;
 }
 
+static enum status sequence_take(sqlite3_stmt *row, void *out)
+{
+    struct store_sequence *sequence = out;
+    column_text(row, 0, sequence->name, sizeof sequence->name);
+    sequence->last = column_u64(row, 1);
+    return STATUS_OK;
+}
+
 static enum status sequences_read(
     struct order_store *handle, struct store_sequence *list, uint32_t max, uint32_t *count)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    sqlite3_stmt *rows;
-    *count = 0;
-    enum status status = sqlite_prepare(store, &sequences_list, &rows);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(rows, 1, max);
-    while (*count < max && (status = sqlite_next(rows)) == STATUS_OK) {
-        struct store_sequence *sequence = &list[(*count)++];
-        column_text(rows, 0, sequence->name, sizeof sequence->name);
-        sequence->last = column_u64(rows, 1);
-        const int counted = counted_find(sequence->name);
-        if (counted >= 0 && store->floors[counted] > sequence->last)
-            sequence->last = store->floors[counted];
+    const enum status status =
+        sqlite_rows(store, &sequences_list, VALUES(U64(max)), sequence_take, PAGE(list, max, count));
+    for (uint32_t i = 0; i < *count; i++) {
+        const int counted = counted_find(list[i].name);
+        if (counted >= 0 && store->floors[counted] > list[i].last)
+            list[i].last = store->floors[counted];
     }
-    (void)sqlite3_reset(rows);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return status;
 }
 
 static enum status sequence_run(
     struct sqlite_store *store, const struct sqlite_sql *sql, const struct store_sequence *sequence)
 {
-    sqlite3_stmt *statement;
-    enum status status = sqlite_prepare(store, sql, &statement);
-    if (status != STATUS_OK)
-        return status;
-    bind_text(statement, 1, sequence->name);
-    bind_u64(statement, 2, sequence->last);
-    status = sqlite_run(statement);
-    (void)sqlite3_clear_bindings(statement);
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_changed_rows(store) == 1 ? STATUS_OK : STATUS_NOT_FOUND;
+    return sqlite_do_one(store, sql, VALUES(TEXT(sequence->name), U64(sequence->last)), STATUS_NOT_FOUND);
 }
 
 static enum status sequence_lift(struct order_store *handle, const struct store_sequence *sequence)
@@ -129,33 +119,20 @@ static void recover_set(struct order_store *handle, bool on)
 
 static enum status newest_ticket(struct order_store *handle, ticket_number *ticket)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &newest_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        *ticket = column_u64(get, 0);
-    (void)sqlite3_reset(get);
-    return status;
+    return sqlite_number(sqlite_of(handle), &newest_get, NO_VALUES, ticket);
+}
+
+static enum status ticket_take(sqlite3_stmt *row, void *out)
+{
+    *(struct order *)out = (struct order){ .ticket = column_u64(row, 0) };
+    return STATUS_OK;
 }
 
 static enum status orders_to_search(struct order_store *handle, ticket_number after,
     ticket_number newest, struct order *orders, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &orders_without, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, newest);
-    bind_u64(list, 3, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        orders[(*count)++] = (struct order){ .ticket = column_u64(list, 0) };
-    (void)sqlite3_reset(list);
-    if (status == STATUS_NOT_FOUND)
-        status = STATUS_OK;
+    enum status status = sqlite_rows(sqlite_of(handle), &orders_without,
+        VALUES(U64(after), U64(newest), U64(max)), ticket_take, PAGE(orders, max, count));
     for (uint32_t i = 0; i < *count && status == STATUS_OK; i++)
         status = sqlite_order_by_ticket(handle, orders[i].ticket, &orders[i]);
     return status;

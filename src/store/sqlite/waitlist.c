@@ -100,8 +100,9 @@ static enum status run_with(
     return sqlite_run(statement);
 }
 
-static void place_from_row(sqlite3_stmt *row, struct waitlist_place *place)
+static enum status place_from_row(sqlite3_stmt *row, void *out)
 {
+    struct waitlist_place *place = out;
     *place = (struct waitlist_place){ .id = column_u64(row, 0),
         .item = column_u32(row, 1),
         .user = column_u64(row, 2),
@@ -110,76 +111,45 @@ static void place_from_row(sqlite3_stmt *row, struct waitlist_place *place)
         .state =
             (uint8_t)waitlist_place_state(column_u32(row, 5), column_u32(row, 7), column_u32(row, 8)),
         .ticket = column_u64(row, 6) };
+    return STATUS_OK;
 }
 
 static enum status position_find(struct sqlite_store *store, struct waitlist_place *place)
 {
-    sqlite3_stmt *count;
+    uint64_t before = 0;
     if (place->state != PLACE_WAITING)
         return STATUS_OK;
-    enum status status = sqlite_prepare(store, &place_position, &count);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(count, 1, place->item);
-    bind_u64(count, 2, place->id);
-    bind_u64(count, 3, WAITLIST_POSITION_MAX - 1);
-    status = sqlite_next(count);
+    const enum status status = sqlite_number(store, &place_position,
+        VALUES(U64(place->item), U64(place->id), U64(WAITLIST_POSITION_MAX - 1)), &before);
     if (status == STATUS_OK)
-        place->position = 1 + column_u32(count, 0);
-    (void)sqlite3_reset(count);
+        place->position = 1 + (uint32_t)before;
     return status;
 }
 
 static enum status waitlist_place(
     struct order_store *handle, item_id item, user_id user, struct waitlist_place *place)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &place_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, item);
-    bind_u64(get, 2, user);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        place_from_row(get, place);
-    (void)sqlite3_reset(get);
-    return status == STATUS_OK ? position_find(sqlite_of(handle), place) : status;
+    struct sqlite_store *store = sqlite_of(handle);
+    const enum status status =
+        sqlite_one(store, &place_get, VALUES(U64(item), U64(user)), place_from_row, place);
+    return status == STATUS_OK ? position_find(store, place) : status;
 }
 
 static enum status line_read(struct sqlite_store *store, item_id item, uint32_t *waiting)
 {
-    sqlite3_stmt *get;
-    *waiting = 0;
-    enum status status = sqlite_prepare(store, &line_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, item);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        *waiting = column_u32(get, 0);
-    (void)sqlite3_reset(get);
+    uint64_t count = 0;
+    const enum status status = sqlite_number(store, &line_get, VALUES(U64(item)), &count);
+    *waiting = (uint32_t)count;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status place_put(struct sqlite_store *store, const struct waitlist_place *place)
 {
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(store, &place_insert, &insert);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(insert, 1, place->item);
-    bind_u64(insert, 2, place->user);
-    bind_u64(insert, 3, place->quantity);
-    bind_u64(insert, 4, place->joined_ms);
-    status = sqlite_begin(store);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_run(insert);
+    enum status status = sqlite_begin(store);
     if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+        status = sqlite_do(store, &place_insert,
+            VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)));
+    return sqlite_end(store, status);
 }
 
 /* Nobody else writes between the look and the insert: one thread, one connection. */
@@ -216,18 +186,8 @@ static enum status waitlist_leave(struct order_store *handle, item_id item, user
 static enum status places_read(struct order_store *handle, const struct sqlite_sql *sql,
     item_id item, uint64_t bound, struct waitlist_place *places, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), sql, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, item);
-    bind_u64(list, 2, bound);
-    bind_u64(list, 3, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        place_from_row(list, &places[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), sql, VALUES(U64(item), U64(bound), U64(max)),
+        place_from_row, PAGE(places, max, count));
 }
 
 static enum status waitlist_list(struct order_store *handle, item_id item, uint64_t after,
@@ -242,21 +202,18 @@ static enum status waitlist_next(struct order_store *handle, item_id item, uint3
     return places_read(handle, &places_next, item, units, places, max, count);
 }
 
+static enum status line_take(sqlite3_stmt *row, void *out)
+{
+    struct waitlist_line *line = out;
+    *line = (struct waitlist_line){ .item = column_u32(row, 0), .waiting = column_u32(row, 1) };
+    return STATUS_OK;
+}
+
 static enum status waitlist_lines(struct order_store *handle, item_id after,
     struct waitlist_line *lines, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = sqlite_prepare(sqlite_of(handle), &lines_get, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        lines[(*count)++] =
-            (struct waitlist_line){ .item = column_u32(list, 0), .waiting = column_u32(list, 1) };
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return sqlite_rows(sqlite_of(handle), &lines_get, VALUES(U64(after), U64(max)), line_take,
+        PAGE(lines, max, count));
 }
 
 static enum status waitlist_pass(struct order_store *handle, uint64_t place)
@@ -323,16 +280,10 @@ enum status sqlite_waitlist_named(struct sqlite_store *store, struct command_set
 enum status sqlite_waitlist_offer(
     struct sqlite_batch *batch, uint64_t key, user_id user, ticket_number ticket)
 {
-    sqlite3_stmt *offer;
     if (waitlist_place_of(key) == 0)
         return STATUS_OK;
-    enum status status = sqlite_prepare(batch->store, &place_offer, &offer);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(offer, 1, waitlist_place_of(key));
-    bind_u64(offer, 2, ticket);
-    bind_u64(offer, 3, user);
-    status = sqlite_run(offer);
+    const enum status status = sqlite_do(
+        batch->store, &place_offer, VALUES(U64(waitlist_place_of(key)), U64(ticket), U64(user)));
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
