@@ -13,7 +13,9 @@
 #include "base/sign.h"
 #include "payment/beijing_time.h"
 #include "payment/form.h"
+#include "payment/json_member.h"
 #include "payment/provider_json.h"
+#include "payment/yuan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,6 @@ enum {
     CONTENT_MAX = 4096,
     TEXT_MAX = 32 * 1024, /* a callback, or what is signed */
     SUBJECT_MAX = 240,
-    CENTS_DIGITS = 2,
     REPEATS_S = 25 * 3600,
 };
 
@@ -84,12 +85,9 @@ static const char *keys_open(struct alipay *alipay, const char *const *values)
 {
     char pem[SIGN_PEM_BYTES_MAX], serial[SIGN_SERIAL_MAX + 1];
     size_t size = 0;
-    if (provider_file_read(values[SETTING_PRIVATE_KEY], pem, sizeof pem, &size) != STATUS_OK)
-        return "private_key_file can't be read";
-    enum status status = sign_private_load(&alipay->ours, span_of(pem, size));
-    explicit_bzero(pem, sizeof pem);
-    if (status != STATUS_OK)
-        return "private_key_file is not an RSA private key in PEM of 2048 bits or more";
+    const char *wrong = provider_private_key(values[SETTING_PRIVATE_KEY], &alipay->ours);
+    if (wrong != NULL)
+        return wrong;
     if (provider_file_read(values[SETTING_PUBLIC_KEY], pem, sizeof pem, &size) != STATUS_OK)
         return "public_key_file can't be read";
     if (sign_public_load(&alipay->theirs, span_of(pem, size), serial) != STATUS_OK)
@@ -119,47 +117,10 @@ static enum status alipay_open(
     struct provider **provider, const char *const *values, char error[PROVIDER_ERROR])
 {
     *provider = NULL;
-    struct alipay *alipay = calloc(1, sizeof *alipay);
-    if (alipay == NULL) {
-        snprintf(error, PROVIDER_ERROR, "alipay: no memory");
+    struct provider *made = provider_make(&alipay_provider, sizeof(struct alipay), error);
+    if (made == NULL)
         return STATUS_FULL;
-    }
-    alipay->provider.ops = &alipay_provider;
-    const char *wrong = settings_take(alipay, values);
-    if (wrong != NULL) {
-        snprintf(error, PROVIDER_ERROR, "alipay: %s", wrong);
-        alipay_close((struct provider *)alipay);
-        return STATUS_BAD_INPUT;
-    }
-    *provider = &alipay->provider;
-    return STATUS_OK;
-}
-
-/* ---- amounts: yuan with two decimals outside, fen inside ---- */
-
-static void amount_write(struct text *text, uint64_t fen)
-{
-    text_format(text, "\"%llu.%02u\"", (unsigned long long)(fen / 100), (unsigned)(fen % 100));
-}
-
-static bool amount_read(struct span text, uint64_t *fen)
-{
-    struct span yuan, rest = text;
-    uint64_t whole, part = 0;
-    if (!span_take_until(&rest, '.', &yuan) || span_to_u64(yuan, &whole) != STATUS_OK)
-        return false;
-    if (yuan.size < text.size) {
-        if (rest.size == 0 || rest.size > CENTS_DIGITS)
-            return false;
-        for (size_t i = 0; i < CENTS_DIGITS; i++) {
-            const char digit = i < rest.size ? rest.data[i] : '0';
-            if (digit < '0' || digit > '9')
-                return false;
-            part = part * 10 + (uint64_t)(digit - '0');
-        }
-    }
-    return !__builtin_mul_overflow(whole, UINT64_C(100), fen)
-        && !__builtin_add_overflow(*fen, part, fen);
+    return provider_made(provider, made, settings_take((struct alipay *)made, values), error);
 }
 
 /* ---- requests ---- */
@@ -178,7 +139,7 @@ static void create_write(const struct alipay *alipay, const struct provider_task
 {
     char time[BEIJING_TIME_CHARS + 1];
     text_literal(text, ",\"total_amount\":");
-    amount_write(text, task->payment->amount);
+    yuan_write(text, task->payment->amount);
     text_literal(text, ",\"subject\":");
     subject_write(text, task->title);
     if (alipay->page)
@@ -202,7 +163,7 @@ static struct span content_write(struct alipay *alipay, const struct provider_ta
         create_write(alipay, task, &text);
     if (task->act == PROVIDER_REFUND) {
         text_literal(&text, ",\"refund_amount\":");
-        amount_write(&text, task->refund->amount);
+        yuan_write(&text, task->refund->amount);
     }
     if (task->act == PROVIDER_REFUND || task->act == PROVIDER_REFUND_QUERY) {
         text_literal(&text, ",\"out_request_no\":");
@@ -300,67 +261,6 @@ static bool alipay_ask(struct provider *provider, const struct provider_task *ta
 
 /* ---- answers ---- */
 
-static size_t space_skip(struct span text, size_t at)
-{
-    while (at < text.size && strchr(" \t\r\n", text.data[at]) != NULL && text.data[at] != '\0')
-        at++;
-    return at;
-}
-
-/* `at` is a quote; answers where the string is over, past its other quote. */
-static size_t string_skip(struct span text, size_t at)
-{
-    for (at++; at < text.size && text.data[at] != '"'; at++) {
-        if (text.data[at] == '\\')
-            at++;
-    }
-    return at < text.size ? at + 1 : text.size;
-}
-
-/* Where the value is over: at the comma or brace after it. */
-static size_t value_skip(struct span text, size_t at)
-{
-    size_t depth = 0;
-    while (at < text.size) {
-        const char c = text.data[at];
-        if (c == '"') {
-            at = string_skip(text, at);
-            continue;
-        }
-        if (depth == 0 && (c == ',' || c == '}'))
-            return at;
-        if (c == '{' || c == '[')
-            depth++;
-        if ((c == '}' || c == ']') && depth > 0)
-            depth--;
-        at++;
-    }
-    return at;
-}
-
-/* The bytes of a member of the outermost object, as they stand. The text is known to be JSON. */
-static bool member_cut(struct span text, const char *name, struct span *value)
-{
-    size_t at = space_skip(text, 0) + 1;
-    while (at < text.size) {
-        const size_t start = space_skip(text, at);
-        const size_t end = string_skip(text, start);
-        const size_t from = space_skip(text, space_skip(text, end) + 1);
-        const size_t until = value_skip(text, from);
-        if (until >= text.size)
-            return false;
-        if (end - start >= 2
-            && span_equal(span_of(text.data + start + 1, end - start - 2), span_from_string(name))) {
-            *value = span_of(text.data + from, until - from);
-            while (value->size > 0 && strchr(" \t\r\n", value->data[value->size - 1]) != NULL)
-                value->size--;
-            return true;
-        }
-        at = until + 1;
-    }
-    return false;
-}
-
 /* What the provider has signed, parsed; NULL: `said` says why it can't be trusted. */
 static json_t *answer_check(const struct alipay *alipay, const struct provider_task *task,
     struct span reply, struct provider_said *said)
@@ -371,7 +271,7 @@ static json_t *answer_check(const struct alipay *alipay, const struct provider_t
     const char *name = acts[task->act].answer;
     if (whole != NULL && json_object_get(whole, name) == NULL)
         name = "error_response";
-    if (whole == NULL || !member_cut(reply, name, &raw)) {
+    if (whole == NULL || !json_member_cut(reply, name, &raw)) {
         provider_say(said, WORD_FORGED, "the answer is not JSON of the expected form");
     } else if (!sign_holds(alipay->theirs, raw, provider_json_text(whole, "sign"))) {
         const json_t *unsure = json_object_get(whole, name);
@@ -421,7 +321,7 @@ static void trade_read(const json_t *answer, struct provider_said *said)
         || provider_json_is(answer, "trade_status", "TRADE_FINISHED")) {
         said->word = WORD_CAPTURED;
         memcpy(said->currency, "CNY", sizeof said->currency);
-        if (!amount_read(provider_json_text(answer, "total_amount"), &said->amount))
+        if (!yuan_read(provider_json_text(answer, "total_amount"), &said->amount))
             provider_say(said, WORD_FORGED, "total_amount is not an amount");
     } else if (provider_json_is(answer, "trade_status", "TRADE_CLOSED")) {
         said->word = WORD_CLOSED;
@@ -444,7 +344,7 @@ static void refund_read(const struct provider_task *task, const json_t *answer, 
     }
     said->word = WORD_REFUNDED;
     if (!provider_json_is(answer, "out_request_no", task->refund->key)
-        || !amount_read(provider_json_text(answer, "refund_amount"), &amount)
+        || !yuan_read(provider_json_text(answer, "refund_amount"), &amount)
         || amount != task->refund->amount)
         provider_say(said, WORD_REFUSED, "the provider has another refund under this key");
 }
@@ -566,7 +466,7 @@ static void alipay_callback(
         return;
     said->word = WORD_CAPTURED;
     memcpy(said->currency, "CNY", sizeof said->currency);
-    if (!amount_read(form_value(form, "total_amount"), &said->amount))
+    if (!yuan_read(form_value(form, "total_amount"), &said->amount))
         provider_say(said, WORD_FORGED, "total_amount is not an amount");
 }
 

@@ -2,7 +2,7 @@
 /* payment/provider.h: what a payment provider is to us: it writes requests, reads answers, and checks
  * callbacks (what it is asked and what it says: contract/provider.h). It never calls anybody itself and
  * keeps no state: the cashier (orders/cashier.h) sends what `ask` has written and gives the answer to
- * `read`. So a provider is one file, plus its line in
+ * `read`. So a provider is a file or a few, plus its line in
  * provider_table.c, and can be tested without a network.
  *
  * Trust. An answer or callback counts only after its signature was checked (where the provider signs
@@ -71,6 +71,15 @@ extern const struct provider_ops *const provider_table[];
 const struct provider_ops *provider_find(const char *name); /* NULL: none */
 
 /* provider_kit.c: shared by the files. */
+/* The two ends of an `open`. All zero but `ops`, which is first; NULL: no memory, and `error` says so. */
+struct provider *provider_make(const struct provider_ops *ops, size_t bytes, char error[PROVIDER_ERROR]);
+/* `wrong` NULL: *provider is `made`. Else `made` is closed, `error` says what is wrong with which
+ * provider, and the answer is STATUS_BAD_INPUT. */
+MUST_CHECK enum status provider_made(struct provider **provider, struct provider *made,
+    const char *wrong, char error[PROVIDER_ERROR]);
+/* From the setting private_key_file. NULL: *key is the caller's; else what is wrong. */
+struct sign_key;
+MUST_CHECK const char *provider_private_key(const char *path, struct sign_key **key);
 /* SPAN_NONE: not there, or there twice: which of the two is meant can't be known. */
 struct span provider_header(struct span head, const char *name);
 void provider_say(struct provider_said *said, enum provider_word word, const char *format, ...)

@@ -1,8 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* payment/provider_kit.c: what the files of the providers share: opening, keys from files, headers,
+ * words, names. */
 #include "payment/provider.h"
+
+#include "base/sign.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+struct provider *provider_make(const struct provider_ops *ops, size_t bytes, char error[PROVIDER_ERROR])
+{
+    struct provider *provider = calloc(1, bytes);
+    if (provider == NULL)
+        snprintf(error, PROVIDER_ERROR, "%s: no memory", ops->name);
+    else
+        provider->ops = ops;
+    return provider;
+}
+
+enum status provider_made(struct provider **provider, struct provider *made, const char *wrong,
+    char error[PROVIDER_ERROR])
+{
+    if (wrong == NULL) {
+        *provider = made;
+        return STATUS_OK;
+    }
+    snprintf(error, PROVIDER_ERROR, "%s: %s", made->ops->name, wrong);
+    made->ops->close(made);
+    return STATUS_BAD_INPUT;
+}
+
+const char *provider_private_key(const char *path, struct sign_key **key)
+{
+    char pem[SIGN_PEM_BYTES_MAX];
+    size_t size = 0;
+    if (provider_file_read(path, pem, sizeof pem, &size) != STATUS_OK)
+        return "private_key_file can't be read";
+    const enum status status = sign_private_load(key, span_of(pem, size));
+    explicit_bzero(pem, sizeof pem);
+    return status == STATUS_OK
+        ? NULL
+        : "private_key_file is not an RSA private key in PEM of 2048 bits or more";
+}
 
 static struct span trimmed(struct span text)
 {

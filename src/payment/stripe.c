@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* payment/stripe.c: requests to Stripe Checkout, its answers, and what its callbacks say. Who sent a
+ * callback is payment/stripe_signature.c's. */
 #include "payment/stripe.h"
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "payment/form.h"
+#include "payment/stripe_signature.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -14,8 +16,6 @@ enum {
     KEY_MAX = 256,
     BASE_MAX = 200,
     VERSION_MAX = 40,
-    TIME_DIGITS_MAX = 20,
-    SIGNATURES_MAX = 8, /* looked at in one header: old and new secret while it is changed */
 };
 enum { SETTING_BASE, SETTING_KEY, SETTING_WEBHOOK, SETTING_VERSION };
 static const struct provider_setting settings[] = {
@@ -35,7 +35,7 @@ struct stripe {
     char authorization[sizeof "Bearer " + KEY_MAX];
     char webhook_secret[KEY_MAX + 1];
     size_t webhook_secret_size;
-    char signed_text[TIME_DIGITS_MAX + 1 + STRIPE_CALLBACK_MAX];
+    char signed_text[STRIPE_SIGNED_MAX];
 };
 
 /* ---- open ---- */
@@ -423,61 +423,6 @@ static void stripe_read(struct provider *provider, const struct provider_task *t
 
 /* ---- callback ---- */
 
-static bool hex_read(struct span text, uint8_t out[HASH_SHA256_BYTES])
-{
-    if (text.size != 2 * (size_t)HASH_SHA256_BYTES)
-        return false;
-    for (size_t i = 0; i < text.size; i++) {
-        const char digit = text.data[i];
-        const int value = digit >= '0' && digit <= '9' ? digit - '0'
-            : digit >= 'a' && digit <= 'f'             ? digit - 'a' + 10
-                                                       : -1;
-        if (value < 0)
-            return false;
-        out[i / 2] = (uint8_t)(i % 2 == 0 ? value << 4 : out[i / 2] | value);
-    }
-    return true;
-}
-
-/* t=…,v1=…,v1=…,v0=…: one time, any number of signatures of which one must be right. */
-static const char *signature_check(struct stripe *stripe, const struct provider_callback *callback)
-{
-    struct span header = provider_header(callback->head, "Stripe-Signature");
-    struct span part, name, time_text = SPAN_NONE;
-    uint8_t given[SIGNATURES_MAX][HASH_SHA256_BYTES];
-    uint32_t count = 0;
-    uint64_t time_s;
-    while (span_take_until(&header, ',', &part)) {
-        if (!span_take_until(&part, '=', &name))
-            return "the signature header is malformed";
-        if (span_equal(name, SPAN("t")) && time_text.data != NULL)
-            return "the signature header has two times";
-        if (span_equal(name, SPAN("t")))
-            time_text = part;
-        if (span_equal(name, SPAN("v1")) && count < SIGNATURES_MAX && hex_read(part, given[count]))
-            count++;
-    }
-    if (time_text.size > TIME_DIGITS_MAX || span_to_u64(time_text, &time_s) != STATUS_OK || count == 0)
-        return "there is no signature";
-    if (callback->body.size > STRIPE_CALLBACK_MAX)
-        return "the body is too long";
-    struct text text = text_in(stripe->signed_text, sizeof stripe->signed_text);
-    text_add(&text, time_text);
-    text_literal(&text, ".");
-    text_add(&text, callback->body);
-    uint8_t right[HASH_SHA256_BYTES];
-    hash_hmac_sha256(stripe->webhook_secret, stripe->webhook_secret_size, text.data, text.size, right);
-    bool genuine = false;
-    for (uint32_t i = 0; i < count; i++)
-        genuine |= span_equal_constant_time(
-            span_of(right, sizeof right), span_of(given[i], HASH_SHA256_BYTES));
-    if (!genuine)
-        return "the signature is wrong";
-    return provider_fresh(time_s, callback->now_ms, PROVIDER_FRESH_S, PROVIDER_FRESH_S)
-        ? NULL
-        : "the signature is too old or from the future";
-}
-
 static bool type_is(const char *type, const char *wanted)
 {
     return strcmp(type, wanted) == 0;
@@ -504,7 +449,9 @@ static void event_read(const json_t *event, struct provider_said *said)
 static void stripe_callback(
     struct provider *provider, const struct provider_callback *callback, struct provider_said *said)
 {
-    const char *wrong = signature_check((struct stripe *)provider, callback);
+    struct stripe *stripe = (struct stripe *)provider;
+    const char *wrong = stripe_signature_check(
+        span_of(stripe->webhook_secret, stripe->webhook_secret_size), callback, stripe->signed_text);
     if (wrong != NULL) {
         provider_say(said, WORD_FORGED, "%s", wrong);
         return;

@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DESIGN. A request carries in its Authorization header a signature over method, path, time, nonce and
- * body. Answers and callbacks are signed the same way round by the platform: Wechatpay-Timestamp, -Nonce
- * and the raw body, with the key that Wechatpay-Serial names. All four headers are checked, the time to
- * within PROVIDER_FRESH_S, before the body is looked at; an empty 204 is signed too. The body of a
- * callback holds the transaction once more sealed, with AES-256-GCM under the API v3 key. */
+/* payment/wechat.c: requests to WeChat Pay, its answers, and what its callbacks say. Signatures and what
+ * is sealed are payment/wechat_signing.c's. */
 #include "payment/wechat.h"
 
-#include "base/random.h"
-#include "base/sign.h"
 #include "base/text.h"
 #include "payment/beijing_time.h"
 #include "payment/form.h"
 #include "payment/provider_json.h"
+#include "payment/wechat_signing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    ID_MAX = 32,
-    SERIAL_MAX = 64,
     BASE_MAX = 128,
     REFERENCE_MAX = 32, /* theirs; ours must fit */
     DESCRIPTION_MAX = 120,
     PATH_MAX_BYTES = 256,
-    NONCE_BYTES = 16,
-    SECONDS_DIGITS_MAX = 10,
-    NONCE_CHARS_MAX = 64,
-    TEXT_MAX = OUTGOING_REPLY_MAX + 256, /* what is signed */
-    SEALED_MAX = 32 * 1024,
 };
 
 enum setting {
@@ -57,12 +46,9 @@ static const struct provider_setting settings[SETTINGS + 1] = {
 struct wechat {
     struct provider provider; /* first */
     char base[BASE_MAX + 1];
-    char mchid[ID_MAX + 1], appid[ID_MAX + 1];
-    char serial[SERIAL_MAX + 1], platform_serial[SERIAL_MAX + 1];
+    char appid[WECHAT_ID_MAX + 1];
     bool h5, local;
-    struct sign_key *ours, *theirs;
-    uint8_t api_key[SIGN_SEAL_KEY_BYTES];
-    char plain[TEXT_MAX], sealed[SEALED_MAX], opened[SEALED_MAX];
+    struct wechat_keys keys; /* and whose: mchid, serial */
 };
 
 /* ---- open and close ---- */
@@ -72,50 +58,9 @@ static void wechat_close(struct provider *provider)
     struct wechat *wechat = (struct wechat *)provider;
     if (wechat == NULL)
         return;
-    sign_key_free(wechat->ours);
-    sign_key_free(wechat->theirs);
+    wechat_keys_close(&wechat->keys);
     explicit_bzero(wechat, sizeof *wechat);
     free(wechat);
-}
-
-static const char *platform_open(struct wechat *wechat, const char *const *values)
-{
-    char pem[SIGN_PEM_BYTES_MAX], serial[SIGN_SERIAL_MAX + 1];
-    size_t size = 0;
-    if (provider_file_read(values[SETTING_PLATFORM], pem, sizeof pem, &size) != STATUS_OK)
-        return "platform_file can't be read";
-    if (sign_public_load(&wechat->theirs, span_of(pem, size), serial) != STATUS_OK)
-        return "platform_file is neither an RSA public key nor a certificate in PEM";
-    struct span named = span_from_string(values[SETTING_PLATFORM_SERIAL]);
-    if (named.size == 0)
-        named = span_from_string(serial);
-    if (named.size == 0
-        || !provider_name_copy(wechat->platform_serial, sizeof wechat->platform_serial, named))
-        return "platform_serial must be set: the id of the public key, up to 64 characters";
-    if (serial[0] != '\0' && !span_equal_ignoring_case(named, span_from_string(serial)))
-        return "platform_serial is not that of the certificate in platform_file";
-    return NULL;
-}
-
-static const char *keys_open(struct wechat *wechat, const char *const *values)
-{
-    char text[SIGN_PEM_BYTES_MAX];
-    size_t size = 0;
-    if (provider_file_read(values[SETTING_PRIVATE_KEY], text, sizeof text, &size) != STATUS_OK)
-        return "private_key_file can't be read";
-    enum status status = sign_private_load(&wechat->ours, span_of(text, size));
-    explicit_bzero(text, sizeof text);
-    if (status != STATUS_OK)
-        return "private_key_file is not an RSA private key in PEM of 2048 bits or more";
-    status = provider_file_read(values[SETTING_API_KEY], text, sizeof text, &size);
-    if (status == STATUS_OK && size == sizeof wechat->api_key)
-        memcpy(wechat->api_key, text, sizeof wechat->api_key);
-    explicit_bzero(text, sizeof text);
-    if (status != STATUS_OK)
-        return "api_v3_key_file can't be read";
-    if (size != sizeof wechat->api_key)
-        return "api_v3_key_file must have exactly 32 bytes";
-    return platform_open(wechat, values);
 }
 
 static bool name_take(char *out, size_t out_bytes, const char *value)
@@ -132,36 +77,30 @@ static const char *settings_take(struct wechat *wechat, const char *const *value
     snprintf(wechat->base, sizeof wechat->base, "%s", values[SETTING_BASE]);
     if (strchr(strstr(wechat->base, "//") + 2, '/') != NULL)
         return "base must be an https address without a path or a slash at its end";
-    if (!name_take(wechat->mchid, sizeof wechat->mchid, values[SETTING_MCHID]))
+    if (!name_take(wechat->keys.mchid, sizeof wechat->keys.mchid, values[SETTING_MCHID]))
         return "mchid must have 1 to 32 characters";
     if (!name_take(wechat->appid, sizeof wechat->appid, values[SETTING_APPID]))
         return "appid must have 1 to 32 characters";
-    if (!name_take(wechat->serial, sizeof wechat->serial, values[SETTING_SERIAL]))
+    if (!name_take(wechat->keys.serial, sizeof wechat->keys.serial, values[SETTING_SERIAL]))
         return "serial must have 1 to 64 characters";
     wechat->h5 = strcmp(values[SETTING_KIND], "h5") == 0;
     if (!wechat->h5 && strcmp(values[SETTING_KIND], "native") != 0)
         return "kind must be native or h5";
-    return keys_open(wechat, values);
+    return wechat_keys_open(&wechat->keys,
+        &(struct wechat_key_files){ .private_key = values[SETTING_PRIVATE_KEY],
+            .api_key = values[SETTING_API_KEY],
+            .platform = values[SETTING_PLATFORM],
+            .platform_serial = values[SETTING_PLATFORM_SERIAL] });
 }
 
 static enum status wechat_open(
     struct provider **provider, const char *const *values, char error[PROVIDER_ERROR])
 {
     *provider = NULL;
-    struct wechat *wechat = calloc(1, sizeof *wechat);
-    if (wechat == NULL) {
-        snprintf(error, PROVIDER_ERROR, "wechat: no memory");
+    struct provider *made = provider_make(&wechat_provider, sizeof(struct wechat), error);
+    if (made == NULL)
         return STATUS_FULL;
-    }
-    wechat->provider.ops = &wechat_provider;
-    const char *wrong = settings_take(wechat, values);
-    if (wrong != NULL) {
-        snprintf(error, PROVIDER_ERROR, "wechat: %s", wrong);
-        wechat_close((struct provider *)wechat);
-        return STATUS_BAD_INPUT;
-    }
-    *provider = &wechat->provider;
-    return STATUS_OK;
+    return provider_made(provider, made, settings_take((struct wechat *)made, values), error);
 }
 
 /* ---- requests ---- */
@@ -185,7 +124,7 @@ static void create_write(const struct wechat *wechat, const struct provider_task
 {
     char time[BEIJING_TIME_CHARS + 1];
     text_literal(text, "{\"mchid\":");
-    text_json(text, span_from_string(wechat->mchid));
+    text_json(text, span_from_string(wechat->keys.mchid));
     member_write(text, "appid", wechat->appid);
     text_literal(text, ",\"description\":");
     text_json(text, provider_title(task->title, DESCRIPTION_MAX));
@@ -229,12 +168,12 @@ static void request_write(const struct wechat *wechat, const struct provider_tas
         create_write(wechat, task, body);
         break;
     case PROVIDER_QUERY:
-        text_format(path, "%s/out-trade-no/%s?mchid=%s", transactions, reference, wechat->mchid);
+        text_format(path, "%s/out-trade-no/%s?mchid=%s", transactions, reference, wechat->keys.mchid);
         break;
     case PROVIDER_CLOSE:
         text_format(path, "%s/out-trade-no/%s/close", transactions, reference);
         text_literal(body, "{\"mchid\":");
-        text_json(body, span_from_string(wechat->mchid));
+        text_json(body, span_from_string(wechat->keys.mchid));
         text_literal(body, "}");
         break;
     case PROVIDER_REFUND:
@@ -247,36 +186,6 @@ static void request_write(const struct wechat *wechat, const struct provider_tas
     case PROVIDER_ACTS:
         break;
     }
-}
-
-static void headers_write(struct wechat *wechat, struct outgoing_call *call, struct span path,
-    struct span body, uint64_t now_ms)
-{
-    uint8_t random[NONCE_BYTES];
-    char nonce[2 * NONCE_BYTES], signature[SIGN_TEXT_MAX];
-    struct text hex = text_in(nonce, sizeof nonce), plain = text_in(wechat->plain, sizeof wechat->plain);
-    random_secret(random, sizeof random);
-    text_hex(&hex, span_of(random, sizeof random));
-    const unsigned long long now_s = (unsigned long long)(now_ms / 1000);
-    text_format(&plain, "%s\n%.*s\n%llu\n%.*s\n", call->method, (int)path.size, path.data, now_s,
-        (int)sizeof nonce, nonce);
-    text_add(&plain, body);
-    text_literal(&plain, "\n");
-    invariant(!plain.overflow); /* body and path have less room than this */
-    const size_t size = sign_make(wechat->ours, text_span(&plain), signature);
-    struct text headers = text_in(call->headers, sizeof call->headers);
-    text_format(&headers,
-        "Authorization: WECHATPAY2-SHA256-RSA2048 "
-        "mchid=\"%s\",nonce_str=\"%.*s\",timestamp=\"%llu\","
-        "serial_no=\"%s\",signature=\"",
-        wechat->mchid, (int)sizeof nonce, nonce, now_s, wechat->serial);
-    text_add(&headers, span_of(signature, size));
-    text_format(&headers,
-        "\"\nAccept: application/json\nContent-Type: application/json\nUser-Agent: Stampede\n"
-        "Wechatpay-Serial: %s\n",
-        wechat->platform_serial);
-    text_add(&headers, span_of("", 1));
-    invariant(!headers.overflow);
 }
 
 static bool wechat_ask(struct provider *provider, const struct provider_task *task,
@@ -301,38 +210,9 @@ static bool wechat_ask(struct provider *provider, const struct provider_task *ta
     }
     call->body_size = (uint32_t)body.size;
     snprintf(call->url, sizeof call->url, "%s%.*s", wechat->base, (int)path.size, path.data);
-    headers_write(wechat, call, text_span(&path), text_span(&body), task->now_ms);
+    wechat_request_sign(&wechat->keys, call, text_span(&path), text_span(&body), task->now_ms);
     call->allow_private = wechat->local;
     return true;
-}
-
-/* ---- what the platform has signed: answers and callbacks alike ---- */
-
-/* NULL: signed by the platform, and fresh. */
-static const char *signed_check(struct wechat *wechat, struct span head, struct span body, uint64_t now_ms)
-{
-    const struct span time = provider_header(head, "Wechatpay-Timestamp");
-    const struct span nonce = provider_header(head, "Wechatpay-Nonce");
-    const struct span serial = provider_header(head, "Wechatpay-Serial");
-    const struct span signature = provider_header(head, "Wechatpay-Signature");
-    uint64_t sent_s = 0;
-    if (time.size > SECONDS_DIGITS_MAX || span_to_u64(time, &sent_s) != STATUS_OK || nonce.size == 0
-        || nonce.size > NONCE_CHARS_MAX || signature.size == 0)
-        return "not signed";
-    if (!span_equal(serial, span_of(wechat->platform_serial, strlen(wechat->platform_serial))))
-        return "signed with another key of the platform";
-    struct text plain = text_in(wechat->plain, sizeof wechat->plain);
-    text_add(&plain, time);
-    text_literal(&plain, "\n");
-    text_add(&plain, nonce);
-    text_literal(&plain, "\n");
-    text_add(&plain, body);
-    text_literal(&plain, "\n");
-    if (plain.overflow || !sign_holds(wechat->theirs, text_span(&plain), signature))
-        return "not signed by WeChat Pay";
-    if (!provider_fresh(sent_s, now_ms, PROVIDER_FRESH_S, PROVIDER_FRESH_S))
-        return "its time is too old or in the future";
-    return NULL;
 }
 
 /* A transaction, from a query or a callback. */
@@ -342,7 +222,7 @@ static void transaction_read(const struct wechat *wechat, const json_t *json, st
     const struct span state = provider_json_text(json, "trade_state");
     const struct span reference = provider_json_text(json, "out_trade_no");
     provider_say(said, WORD_OPEN, "%s", "");
-    if (!provider_json_is(json, "mchid", wechat->mchid)
+    if (!provider_json_is(json, "mchid", wechat->keys.mchid)
         || !provider_json_is(json, "appid", wechat->appid)) {
         provider_say(said, WORD_FORGED, "for another mchid or appid");
         return;
@@ -477,8 +357,8 @@ static void wechat_read(struct provider *provider, const struct provider_task *t
     if (provider_unanswered(call, said))
         return;
     const struct span body = span_of(call->reply, call->reply_size);
-    const char *wrong = signed_check(
-        wechat, span_of(call->reply_headers, call->reply_headers_size), body, task->now_ms);
+    const char *wrong = wechat_signed_check(
+        &wechat->keys, span_of(call->reply_headers, call->reply_headers_size), body, task->now_ms);
     json_t *json = provider_json_read(body);
     if (wrong != NULL)
         provider_say(said, WORD_FORGED, "the answer (%d %.40s) is %s", call->status,
@@ -494,30 +374,13 @@ static void wechat_read(struct provider *provider, const struct provider_task *t
 
 /* ---- callbacks ---- */
 
-/* The transaction that is sealed in the callback; NULL: it can't be opened. */
-static json_t *resource_open(struct wechat *wechat, const json_t *notice)
-{
-    const json_t *resource = json_object_get(notice, "resource");
-    const struct span ciphertext = provider_json_text(resource, "ciphertext");
-    const struct span nonce = provider_json_text(resource, "nonce");
-    const struct span associated = provider_json_text(resource, "associated_data");
-    size_t size = sizeof wechat->sealed, opened = sizeof wechat->opened;
-    if (!provider_json_is(resource, "algorithm", "AEAD_AES_256_GCM")
-        || base64_standard_decode(ciphertext, wechat->sealed, &size) != STATUS_OK)
-        return NULL;
-    const struct span sealed = span_of(wechat->sealed, size);
-    if (sign_unseal(wechat->api_key, nonce, associated, sealed, wechat->opened, &opened) != STATUS_OK)
-        return NULL;
-    return provider_json_read(span_of(wechat->opened, opened));
-}
-
 static void notice_read(struct wechat *wechat, const json_t *notice, struct provider_said *said)
 {
     if (!provider_json_is(notice, "event_type", "TRANSACTION.SUCCESS")) {
         provider_say(said, WORD_OPEN, "event %.60s", provider_json_shown(notice, "event_type"));
         return;
     }
-    json_t *transaction = resource_open(wechat, notice);
+    json_t *transaction = wechat_resource_open(&wechat->keys, notice);
     if (transaction == NULL)
         provider_say(said, WORD_FORGED, "the transaction in it can't be decrypted");
     else
@@ -529,7 +392,8 @@ static void wechat_callback(
     struct provider *provider, const struct provider_callback *callback, struct provider_said *said)
 {
     struct wechat *wechat = (struct wechat *)provider;
-    const char *wrong = signed_check(wechat, callback->head, callback->body, callback->now_ms);
+    const char *wrong =
+        wechat_signed_check(&wechat->keys, callback->head, callback->body, callback->now_ms);
     if (wrong != NULL) {
         provider_say(said, WORD_FORGED, "%s", wrong);
         return;

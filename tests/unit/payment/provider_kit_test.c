@@ -6,6 +6,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static uint32_t closed;
+
+static void bank_close(struct provider *provider)
+{
+    closed++;
+    free(provider);
+}
+
+static void a_provider_with_a_wrong_setting_is_closed_and_named(void **state)
+{
+    static const struct provider_ops bank = { .name = "bank", .close = bank_close };
+    struct provider *provider = NULL;
+    char error[PROVIDER_ERROR] = "";
+    (void)state;
+    struct provider *made = provider_make(&bank, 2 * sizeof *made, error);
+    assert_non_null(made);
+    assert_ptr_equal(made->ops, &bank);
+    assert_null(made[1].ops);
+    assert_int_equal(provider_made(&provider, made, "key must be set", error), STATUS_BAD_INPUT);
+    assert_string_equal(error, "bank: key must be set");
+    assert_null(provider);
+    assert_int_equal(closed, 1);
+    made = provider_make(&bank, sizeof *made, error);
+    assert_int_equal(provider_made(&provider, made, NULL, error), STATUS_OK);
+    assert_ptr_equal(provider, made);
+    assert_int_equal(closed, 1);
+    bank_close(provider);
+}
+
+static void a_private_key_that_is_none_is_named(void **state)
+{
+    char path[] = "/tmp/stampede-kit-XXXXXX";
+    struct sign_key *key = NULL;
+    (void)state;
+    const int fd = mkstemp(path);
+    assert_int_equal(write(fd, "no key", 6), 6);
+    close(fd);
+    assert_string_equal(provider_private_key(path, &key),
+        "private_key_file is not an RSA private key in PEM of 2048 bits or more");
+    unlink(path);
+    assert_string_equal(provider_private_key(path, &key), "private_key_file can't be read");
+    assert_null(key);
+}
+
 static void a_header_is_found_by_name_in_any_case_and_only_once(void **state)
 {
     const struct span head = SPAN("Host: a\r\nWechatpay-Nonce:  x y \r\nEmpty:\r\nTwice: 1\r\n"
@@ -133,6 +177,8 @@ static void addresses_are_https_or_this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_provider_with_a_wrong_setting_is_closed_and_named),
+        cmocka_unit_test(a_private_key_that_is_none_is_named),
         cmocka_unit_test(a_header_is_found_by_name_in_any_case_and_only_once),
         cmocka_unit_test(words_are_cut_between_characters_and_have_no_control_characters),
         cmocka_unit_test(a_file_is_read_whole_and_without_its_line_end_or_not_at_all),
