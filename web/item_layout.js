@@ -20,6 +20,8 @@ const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 export function createItemLayout(acts, payChosen, readyActs, turnAlert) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
+    const nowhere = element('h1', { class: 'nowhere-title', hidden: true });
+    const elsewhere = routeLink('/', { class: 'plain strong ready-link', hidden: true });
     const heading = element('h1', { tabIndex: -1 });
     const description = element('p', { class: 'description' });
     const gallery = element('div', { class: 'gallery' });
@@ -79,10 +81,13 @@ export function createItemLayout(acts, payChosen, readyActs, turnAlert) {
             quantity.add(new Option(String(quantity.options.length + 1)));
     }
 
-    /* `trouble` stands in for an item that could not be loaded. */
-    function paint(item, phase, now, trouble) {
+    /* `trouble` stands in for an item that could not be loaded; `gone`: there is no such item. */
+    function paint(item, phase, now, trouble, gone) {
         textSet(back, say('item.back'));
         textSet(loading, trouble || say('item.loading'));
+        nowhere.hidden = elsewhere.hidden = !gone || item !== null;
+        textSet(nowhere, say('item.gone'));
+        textSet(elsewhere, say('orders.browse'));
         if (item === null)
             return;
         article.hidden = false;
@@ -100,7 +105,7 @@ export function createItemLayout(acts, payChosen, readyActs, turnAlert) {
     }
 
     return {
-        nodes: [back, loading, article],
+        nodes: [back, nowhere, loading, elsewhere, article],
         heading,
         dock,
         choice,

@@ -334,9 +334,12 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     function paint() {
         const now = clock.now();
         const phase = phaseOf(item, now);
-        layout.paint(item, phase, now, failure === null ? '' : sentenceFor(failure));
-        if (item === null)
+        const gone = failure?.type === 'unknown-item';
+        layout.paint(item, phase, now, failure === null ? '' : sentenceFor(failure), gone);
+        if (item === null) {
+            titleSet(gone ? say('item.gone') : '');
             return;
+        }
         const shownRoom = roomShown(phase);
         titlePaint(shownRoom);
         paintDock(phase, now);

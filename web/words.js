@@ -63,7 +63,7 @@ const en = {
     'quantity.label': 'Quantity',
     'item.back': 'All sales',
     'item.loading': 'Loading…',
-    'item.unknown': 'This item does not exist or is no longer shown.',
+    'item.gone': 'Not here',
 
     'buy.unknown': 'Checking the time…',
     'buy.before': 'Starts in {time}',
@@ -417,7 +417,7 @@ const zh = {
     'quantity.label': '数量',
     'item.back': '全部活动',
     'item.loading': '正在加载…',
-    'item.unknown': '该商品不存在或已下架。',
+    'item.gone': '没有找到该商品',
 
     'buy.unknown': '正在校准时间…',
     'buy.before': '{time} 后开抢',

@@ -374,13 +374,43 @@ static bool etag_matches(struct span list, struct span etag)
     return false;
 }
 
+/* A browser that was sent to an address, in contrast to a program: it asks for a page. */
+static bool page_is_wanted(const struct http_request *request)
+{
+    struct span lines = http_header_lines(request), line, name, kind;
+    if (request->method != HTTP_GET && request->method != HTTP_HEAD)
+        return false;
+    while (span_take_until(&lines, '\n', &line)) {
+        line.size -= line.size > 0; /* the CR */
+        if (!span_take_until(&line, ':', &name) || !span_equal_ignoring_case(name, SPAN("accept")))
+            continue;
+        while (span_take_until(&line, ',', &kind))
+            if (span_equal(trimmed(kind), SPAN("text/html")))
+                return true;
+    }
+    return false;
+}
+
+/* No such path: a page says so, where there is one for it. */
+static enum static_answer missing_reply(const struct static_files *files,
+    const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply)
+{
+    const struct file *page = page_is_wanted(request) ? file_find(files, SPAN("/404.html")) : NULL;
+    const struct form *form = page == NULL ? NULL : form_choose(page, request->accept_encoding);
+    if (form == NULL)
+        return STATIC_NOT_FOUND;
+    http_reply_head(out, 404, page->type, form->headers, form->body.size, closing);
+    reply->body = form->body;
+    return STATIC_REPLIED;
+}
+
 enum static_answer static_files_find(const struct static_files *files,
     const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply)
 {
     const struct file *file = file_find(files, request->path);
     reply->body = SPAN_NONE;
     if (file == NULL)
-        return STATIC_NOT_FOUND;
+        return missing_reply(files, request, closing, out, reply);
     if (request->method != HTTP_GET && request->method != HTTP_HEAD)
         return STATIC_WRONG_METHOD;
     const struct form *form = form_choose(file, request->accept_encoding);

@@ -73,6 +73,22 @@ describe('looking', { concurrency: 2 }, () => {
         const { page } = await visitor();
         await page.goto(itemAddress(999_999_999));
         await page.getByText('This item does not exist or is no longer shown.').waitFor();
+        await page.getByRole('heading', { level: 1, name: 'Not here' }).waitFor();
+        assert.match(await page.title(), /^Not here · /);
+        await page.getByRole('link', { name: 'See the sales' }).waitFor();
+        assert.deepEqual(await seriousIn(page), []);
+    });
+
+    test('an address that is none is a page that leads back', async () => {
+        const { page } = await visitor();
+        const response = await page.goto(`${base}/nonsense`);
+        assert.equal(response.status(), 404);
+        await page.getByText('There is no such page.').waitFor();
+        assert.deepEqual(await seriousIn(page), []);
+        await page.getByRole('link', { name: 'See the sales' }).click();
+        await page.waitForSelector('.card');
+        const program = await fetch(`${base}/nonsense`);
+        assert.equal((await program.json()).type, '/problems/not-found');
     });
 
     test('the words exist in both languages', async () => {

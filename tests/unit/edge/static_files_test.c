@@ -27,6 +27,7 @@ static int start(void **state)
         page[i] = (unsigned char)("<p>hello</p>\n"[i % 13]);
     static const struct asset assets[] = {
         { "/index.html", page, sizeof(page) },
+        { "/404.html", page, 300 },
         { "/app.js", page, 2000 },
         { "/assets/app-3f2a9c1b.js", page, 2000 },
         { "/assets/app-JKXQ3WLB.css", page, 2000 },
@@ -90,6 +91,20 @@ static void files_are_found_by_their_path_and_the_slash_is_the_index(void **stat
         "/zzz", "/assets", "//" };
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
         assert_int_equal(find("GET", absent[i], ""), STATIC_NOT_FOUND);
+}
+
+static void who_asks_for_a_page_that_is_not_there_gets_a_page(void **state)
+{
+    (void)state;
+    expect_found("/none", "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n", "404");
+    assert_int_equal(reply.body.size, 300);
+    expect_header("\r\nContent-Type: text/html");
+    expect_found("/none", "accept: */*, text/html\r\n", "404");
+    static const char *const programs[] = { "", "Accept: */*\r\n", "Accept: application/json\r\n",
+        "Accept: text/htmlx\r\n", "Accept-Language: text/html\r\n" };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        assert_int_equal(find("GET", "/none", programs[i]), STATIC_NOT_FOUND);
+    assert_int_equal(find("POST", "/none", "Accept: text/html\r\n"), STATIC_NOT_FOUND);
 }
 
 static void only_get_and_head_read_files(void **state)
@@ -287,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_found_by_their_path_and_the_slash_is_the_index),
+        cmocka_unit_test(who_asks_for_a_page_that_is_not_there_gets_a_page),
         cmocka_unit_test(only_get_and_head_read_files),
         cmocka_unit_test(types_come_from_the_ending),
         cmocka_unit_test(only_names_with_a_hash_are_kept_for_ever),
