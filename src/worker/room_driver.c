@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/room_driver.c: the waiting rooms of open sales: the chain of arrivals, the draw at the start,
- * and how the head moves. The order of things: the inventory closes the list (COMMAND_ADMIT with head
- * 0), the chain is brought up to that number of arrivals, the draw is shown, then people go in. The
- * head is the inventory's as well: nobody hears "your turn" before it would survive a crash.
+/* worker/room_driver.c: the waiting rooms of open sales, each by the rules of funnel/room/room_line.h, and
+ * what gateways are shown of them.
  * A draw with a public beacon waits for its value, or for the time to be over. Which of the two it was is in
- * the database before the draw is shown, and never changes.
- * After a restart all of it follows again from what is stored. */
+ * the database before the draw is shown, and never changes. */
 #include "api/catalog.h"
 #include "base/log.h"
 #include "worker/worker_parts.h"
@@ -13,7 +10,6 @@
 enum {
     ROOM_TICK_MS = 100,
     ROOM_ROWS_PER_TURN = 8192, /* arrivals that one turn adds to chains: a few milliseconds */
-    ROOM_ROWS_AT_ONCE = 128,
 };
 
 static const struct board *board_of(const struct desk *desk)
@@ -24,31 +20,19 @@ static const struct board *board_of(const struct desk *desk)
 static struct desk_room *room_find(struct desk *desk, sale_id sale)
 {
     for (uint32_t i = 0; i < DESK_ROOMS_MAX; i++)
-        if (desk->rooms.rooms[i].sale == sale)
+        if (desk->rooms.rooms[i].line.sale == sale)
             return &desk->rooms.rooms[i];
     return NULL;
 }
 
-/* All items of the sale, and whether it takes people in at all. */
-struct sale_look {
-    struct room_stock stock;
-    bool started, open;
-};
-
-static struct sale_look sale_look(
+static struct room_look sale_look(
     const struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale)
 {
-    struct sale_look look = { .started = desk->now_ms >= sale->start_ms };
-    look.open = desk->now_ms < sale->end_ms;
+    struct room_look look = room_look_begin(desk->now_ms, sale->start_ms, sale->end_ms);
     for (uint32_t i = 0; i < sale->item_count; i++) {
         struct board_update view;
-        if (!board_read(board_of(desk), catalog->items[sale->first_item + i].id, &view))
-            continue;
-        look.stock.free += view.counts.free;
-        look.stock.held += view.counts.held;
-        look.stock.sold += view.counts.sold;
-        look.started |= view.gate == GATE_OPENED;
-        look.open &= view.gate != GATE_ENDED && view.gate != GATE_PAUSED;
+        if (board_read(board_of(desk), catalog->items[sale->first_item + i].id, &view))
+            room_look_item(&look, &view);
     }
     return look;
 }
@@ -82,50 +66,12 @@ static struct desk_room *room_take(struct desk *desk, sale_id sale)
         desk->rooms.full_told = true;
         return NULL;
     }
-    *room = (struct desk_room){ .sale = sale };
     struct room_draw draw;
     struct room_chain chain;
-    room->drawn = rooms_draw(desk->config.rooms, sale, &draw, &chain);
-    room_secret(desk->config.keys, sale, room->secret);
-    room_chain_begin(&room->chain, sale);
+    *room = (struct desk_room){ .seen = false };
+    room_line_begin(&room->line, desk->config.keys, sale);
+    room->line.drawn = rooms_draw(desk->config.rooms, sale, &draw, &chain);
     return room;
-}
-
-/* Adds durable arrivals, at most up to the number that the draw has. Before the draw is shown, all that
- * is shown came before the start (board_publish_room). */
-static void chain_catch_up(struct desk *desk, struct desk_room *room, uint32_t *budget)
-{
-    const struct inventory *inventory = desk->config.inventory;
-    struct arrival arrivals[ROOM_ROWS_AT_ONCE];
-    struct board_room_update shown;
-    if (!board_read_room(board_of(desk), room->sale, &shown))
-        return;
-    const uint32_t until = shown.draw_done ? shown.drawn : shown.arrived;
-    while (room->chain.count < until) {
-        const uint32_t missing = until - room->chain.count;
-        const uint32_t max = missing < ROOM_ROWS_AT_ONCE ? missing : ROOM_ROWS_AT_ONCE;
-        const uint32_t count = inventory->ops->arrivals(
-            inventory, room->sale, &room->arrivals_cursor, budget, arrivals, max);
-        for (uint32_t i = 0; i < count; i++) {
-            invariant(arrivals[i].number == room->chain.count);
-            room_chain_add(&room->chain, room_mark(room->secret, room->sale, arrivals[i].user));
-        }
-        if (count < max)
-            break;
-    }
-}
-
-static void admit_ask(struct desk *desk, struct desk_room *room, uint32_t head)
-{
-    struct inventory_port *port = desk->config.rooms_port;
-    struct inventory_request *request = port->ops->reserve(port);
-    if (request == NULL)
-        return;
-    *request = (struct inventory_request){ .tag = room->sale,
-        .command = { .type = COMMAND_ADMIT, .admit = { .sale = room->sale, .head = head } } };
-    port->ops->commit(port);
-    port->ops->flush(port);
-    room->asking = true;
 }
 
 static void answers_take(struct desk *desk)
@@ -135,7 +81,7 @@ static void answers_take(struct desk *desk)
     while ((answer = port->ops->collect(port)) != NULL) {
         struct desk_room *room = room_find(desk, (sale_id)answer->tag);
         if (room != NULL)
-            room->asking = false;
+            room->line.asking = false;
     }
 }
 
@@ -201,14 +147,15 @@ static void draw_show(struct desk *desk, struct desk_room *room, const struct sa
     const struct span value = used ? span_from_string(row->beacon_value) : SPAN_NONE;
     if (used)
         room_beacon(span_from_string(row->beacon_name), value, beacon);
-    room_draw_make(&draw, room->secret, room->sale, &room->chain, span_from_string(beacon));
-    rooms_show_draw(desk->config.rooms, room->sale, &draw, &room->chain, value);
-    room->drawn = true;
-    log_info("desk", "sale %u: the places of %u people are drawn%s", room->sale, draw.count,
+    room_draw_make(
+        &draw, room->line.secret, room->line.sale, &room->line.chain, span_from_string(beacon));
+    rooms_show_draw(desk->config.rooms, room->line.sale, &draw, &room->line.chain, value);
+    room->line.drawn = true;
+    log_info("desk", "sale %u: the places of %u people are drawn%s", room->line.sale, draw.count,
         used ? ", with the beacon" : "");
 }
 
-static void head_move(struct desk *desk, struct desk_room *room, const struct sale_look *look,
+static void head_move(struct desk *desk, struct desk_room *room, const struct room_look *look,
     const struct board_room_update *shown)
 {
     const struct config *config = desk->config.config;
@@ -216,11 +163,10 @@ static void head_move(struct desk *desk, struct desk_room *room, const struct sa
         .rate_min = (uint32_t)config->room_rate_min,
         .rate_max = (uint32_t)config->room_rate_max };
     struct room_view view;
-    const uint32_t head = room_admit(&room->control, &rules, desk->now_ms, &look->stock,
-        shown->head, look->open ? shown->arrived : shown->head, &view);
-    rooms_show_view(desk->config.rooms, room->sale, &view);
+    const uint32_t head = room_line_head(&room->line, &rules, desk->now_ms, look, shown, &view);
+    rooms_show_view(desk->config.rooms, room->line.sale, &view);
     if (head > shown->head)
-        admit_ask(desk, room, head);
+        room_line_ask(&room->line, desk->config.rooms_port, room->line.sale, head);
 }
 
 static void room_turn(struct desk *desk, const struct catalog *catalog,
@@ -228,30 +174,36 @@ static void room_turn(struct desk *desk, const struct catalog *catalog,
 {
     struct board_room_update shown;
     struct sale row;
-    const struct sale_look look = sale_look(desk, catalog, sale);
+    const struct room_look look = sale_look(desk, catalog, sale);
     room->seen = true;
-    if (!room->drawn)
-        chain_catch_up(desk, room, budget);
-    if (room->asking || !board_read_room(board_of(desk), room->sale, &shown))
+    room_line_catch_up(&room->line, desk->config.inventory, budget);
+    if (!board_read_room(board_of(desk), room->line.sale, &shown))
         return;
-    if (!shown.draw_done) {
-        if (look.started && look.open)
-            admit_ask(desk, room, 0);
+    const bool decided = shown.draw_done && !room->line.drawn && !room->line.asking
+        && beacon_decided(desk, room, sale, shown.head > 0, &row);
+    switch (room_line_step(&room->line, &look, &shown)) {
+    case ROOM_STAYS:
         return;
-    }
-    if (!room->drawn && beacon_decided(desk, room, sale, shown.head > 0, &row)
-        && room->chain.count == shown.drawn)
+    case ROOM_CLOSES_LIST:
+        room_line_ask(&room->line, desk->config.rooms_port, room->line.sale, 0);
+        return;
+    case ROOM_DRAWS:
+        if (!decided)
+            return;
         draw_show(desk, room, &row);
-    if (room->drawn)
-        head_move(desk, room, &look, &shown);
+        break;
+    case ROOM_MOVES:
+        break;
+    }
+    head_move(desk, room, &look, &shown);
 }
 
 static void rooms_drop_unseen(struct desk *desk)
 {
     for (uint32_t i = 0; i < DESK_ROOMS_MAX; i++) {
         struct desk_room *room = &desk->rooms.rooms[i];
-        if (room->sale != 0 && !room->seen && !room->asking)
-            *room = (struct desk_room){ .sale = 0 };
+        if (room->line.sale != 0 && !room->seen && !room->line.asking)
+            *room = (struct desk_room){ .seen = false };
         room->seen = false;
     }
 }

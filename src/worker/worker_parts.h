@@ -10,6 +10,7 @@
 #include "contract/report.h"
 #include "funnel/anomaly/watch_rules.h"
 #include "funnel/bans.h"
+#include "funnel/room/room_line.h"
 #include "orders/expiry.h"
 #include "orders/order_writer.h"
 #include "orders/reconcile.h"
@@ -64,13 +65,8 @@ struct desk_webhooks {
 /* Waiting rooms that are open, or were and have a draw to be worked out again. */
 enum { DESK_ROOMS_MAX = 64 };
 struct desk_room {
-    sale_id sale; /* 0: a free place */
-    uint8_t secret[ROOM_SECRET_BYTES];
-    struct room_chain chain;
-    uint64_t arrivals_cursor; /* those before it are in the chain */
-    struct room_control control;
-    bool asking; /* an admission is under way to the inventory */
-    bool defined, drawn, seen, told;
+    struct room_line line; /* of sale 0: a free place */
+    bool defined, seen, told;
 };
 struct desk_rooms {
     struct desk_room rooms[DESK_ROOMS_MAX];

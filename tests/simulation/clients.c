@@ -322,17 +322,16 @@ static struct command users_command(struct world *world, sale_id sale)
     return command;
 }
 
-/* Somebody enters the waiting room, or the head moves on. */
+/* Somebody enters the waiting room. */
 static void room_act(struct world *world)
 {
     const sale_id sale = (sale_id)(1 + world_below(world, world->sale_count + world_chance(world, 3)));
     struct command command = { .type = COMMAND_ARRIVE,
         .arrive = { .sale = sale, .user = world->users[world_below(world, BUYERS)] } };
     uint32_t port = port_of(command.arrive.user);
-    if (world_chance(world, 25)) {
+    if (world_chance(world, 3)) { /* told again; whom the room admits is in rooms.c */
         const uint32_t head = sale < SIM_SALES ? world->model.sales[sale].head : 0;
-        command = (struct command){ .type = COMMAND_ADMIT,
-            .admit = { .sale = sale, .head = head + (uint32_t)world_below(world, 3) } };
+        command = (struct command){ .type = COMMAND_ADMIT, .admit = { .sale = sale, .head = head } };
         port = 0;
     }
     (void)client_ask(world, port, &command);

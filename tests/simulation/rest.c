@@ -43,6 +43,7 @@ static void round_run(struct world *world, bool whole)
             status_name(status));
     waitlist_look(&world->waitlist);
     world_serve(world);
+    rooms_run(world, UINT32_MAX);
     const uint32_t wait_ms = world->writer_progress.wait_ms;
     world->now_ms += wait_ms < 20 ? 20 : wait_ms > 1000 ? 1000 : wait_ms;
 }

@@ -136,6 +136,7 @@ static void step_pump(struct world *world)
     if (status == STATUS_OK && world->pump_progress.refused > 0)
         violation("I10 every unit returned once", "the inventory refuses a stock event");
     world_serve(world);
+    rooms_run(world, 1 + (uint32_t)world_below(world, SIM_PLACES));
 }
 
 static void step_time(struct world *world)

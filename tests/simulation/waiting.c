@@ -52,7 +52,7 @@ void world_serve(struct world *world)
         const bool late = late_money_answer(&world->late, answer);
         if (late)
             cashier_look(&world->cashier);
-        else if (!stock_pump_answer(world->pump, world->now_ms, answer)
+        else if (!rooms_answer(world, answer) && !stock_pump_answer(world->pump, world->now_ms, answer)
             && !waitlist_answer(&world->waitlist, answer))
             violation("the line", "an answer for nobody");
     }

@@ -234,6 +234,7 @@ static void orders_open(struct world *world)
             .board = embedded_board(world->embedded),
             .window_ms = OFFER_WINDOW_MS });
     providers_open(world);
+    rooms_start(world);
     world->writer_progress = (struct order_writer_progress){ 0 };
     world->pump_progress = (struct stock_pump_progress){ 0 };
     status = order_writer_start(world->writer);
@@ -482,6 +483,7 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     world->engine_ms = 0;
     memset(world->moved, 0, sizeof world->moved);
     world->payment_count = 0;
+    memset(world->draws, 0, sizeof world->draws);
     world->backup_there = false;
     world->place_id_last = 0;
     world->lives = world->commands = world->crashes = world->stops = world->door_refusals = 0;

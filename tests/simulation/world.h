@@ -7,6 +7,7 @@
 
 #include "contract/payment.h"
 #include "funnel/door.h"
+#include "funnel/room/room_line.h"
 #include "inventory/embedded.h"
 #include "orders/cashier.h"
 #include "orders/late_money.h"
@@ -48,6 +49,12 @@ struct sim_payment {
 struct sim_call {
     bool used;
     struct provider_said said;
+};
+
+/* A draw that was shown. */
+struct sim_draw {
+    bool shown;
+    uint8_t key[ROOM_KEY_BYTES];
 };
 
 /* The pump's port: the model hears what the pump asks and is told. */
@@ -95,6 +102,7 @@ struct world {
     struct waitlist waitlist;
     struct cashier cashier;
     struct late_money late;
+    struct room_line rooms[SIM_SALES];
     struct sim_call calls[SIM_CALLS]; /* by the cashier's flight */
     struct order_writer_progress writer_progress;
     struct stock_pump_progress pump_progress;
@@ -106,6 +114,8 @@ struct world {
 
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_NUMBERS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
+
+    struct sim_draw draws[SIM_SALES];
 
     bool backup_there;      /* sim_vfs_keep has one */
     uint64_t place_id_last; /* of all places that were told */
@@ -175,6 +185,11 @@ void world_serve(struct world *world); /* the pump's port is emptied, free units
 void world_check_lines(const struct world *world);
 
 void world_look(struct world *world, ticket_number ticket); /* a commit whose answer a crash took */
+
+/* rooms.c */
+void rooms_start(struct world *world);                /* the process starts */
+void rooms_run(struct world *world, uint32_t budget); /* one turn of all waiting rooms; rows to read */
+bool rooms_answer(struct world *world, const struct inventory_answer *answer); /* false: not theirs */
 
 /* providers.c: the two providers, and what the cashier has of the world */
 void providers_store(struct world *world); /* a store was opened: what is learned in it is checked */
