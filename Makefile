@@ -294,6 +294,7 @@ CHECK_E2E := purchase/purchase orders/order_requests payments/payment_requests r
     push/push_text api/problems server/serve
 define CHECK_LIST
 parallel 120 tidy tools/tidy
+parallel 120 mutation/rows-fit tools/mutate --check
 parallel 120 format $(MAKE) check-format
 parallel 120 shellcheck shellcheck $(SHELL_SCRIPTS)
 parallel 300 simulation/model $(SIMULATE) --seeds 300
