@@ -29,7 +29,7 @@ struct catalog_sale {
     uint8_t human_check; /* enum human_check */
     uint32_t drop_percent, pace_per_s;
     uint8_t gate;
-    bool archived;                   /* in no list; who has its number still finds it */
+    bool archived;                   /* in no list; it can still be found by its number */
     uint32_t first_item, item_count; /* in items */
     struct span title;               /* as a JSON string */
     struct span beacon_name; /* as a JSON string; empty: none is named, or there is no room */
@@ -40,11 +40,11 @@ struct catalog {
     struct catalog_item *items; /* by sale, then id */
     uint32_t *item_by_id;       /* index + 1; 0: not public */
     uint32_t item_ids;          /* size of item_by_id */
-    uint32_t listed;            /* sales that are not archived: so many in by_end */
-    uint32_t coming;            /* those whose end was to come at build: so many in by_start */
-    uint32_t *by_start;         /* in sales; the earliest first */
-    uint32_t *by_end;           /* in sales; the latest first */
-    char *text;                 /* what the spans point into */
+    uint32_t listed;            /* sales that are not archived: the number of rows in by_end */
+    uint32_t coming;    /* those that had not ended at build: the number of rows in by_start */
+    uint32_t *by_start; /* in sales; the earliest first */
+    uint32_t *by_end;   /* in sales; the latest first */
+    char *text;         /* what the spans point into */
 };
 
 /* Reads the store. Thread: the desk. */

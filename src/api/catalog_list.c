@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/catalog_list.c: the list of sales that the front page shows, in one answer: sales that are
  * not over in the order of their start, or sales that are over, the latest end first. A shop
- * collects hundreds of old sales, so those come only to who asks for them.
+ * collects hundreds of old sales, so those are sent only on request.
  *
  * The page ends where the next sale would not fit any more. "next" names the last sale by its time
  * and number, so that a sale that comes or goes between two pages moves no other one. */

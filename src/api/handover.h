@@ -23,8 +23,8 @@ struct reader_turns {
 static inline void reader_turn_done(struct reader_turns *turns, uint32_t reader)
 {
     _Atomic uint64_t *count = &turns->turns[reader].count;
-    /* Sequentially consistent with the exchange in handover_put: who counts a turn after it sees
-     * the new value. */
+    /* Sequentially consistent with the exchange in handover_put: whoever counts a turn after it
+     * sees the new value. */
     atomic_store(count, atomic_load_explicit(count, memory_order_relaxed) + 1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/path_pattern.h: paths with numbers in them. In a pattern '#' stands for a decimal number of
  * 32 bits and '@' for the id of an order, anything up to the next '/'; everything else stands for
- * itself. Behind a '?' are the members of a query that the route takes, with a space between. */
+ * itself. After a '?' follow the query parameters of the route, separated by spaces. */
 #ifndef STAMPEDE_API_PATH_PATTERN_H
 #define STAMPEDE_API_PATH_PATTERN_H
 
@@ -11,7 +11,7 @@
 
 /* The whole path must fit. *id and *order: what stood there; 0: nothing, or not an id. */
 bool path_pattern_matches(const char *pattern, struct span path, uint32_t *id, uint64_t *order);
-/* The members behind the '?' (query.h); "": none. */
+/* The parameters after the '?' (query.h); "": none. */
 const char *path_pattern_query(const char *pattern);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/query.h: the part of an address behind '?': name=value, with '&' between. Each route names
+/* api/query.h: the part of an address after '?': name=value, with '&' between. Each route names
  * the members that it takes; others are refused, because who asks for `?stat=paid` must not believe
  * that he got it. Thread: any. */
 #ifndef STAMPEDE_API_QUERY_H

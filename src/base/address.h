@@ -39,7 +39,7 @@ struct address address_from_v4(const void *four_bytes);
 /* The whole text is one address as RFC 4291 spells it, or four decimal numbers without leading
  * zeros: no port, no brackets, no zone, no space. STATUS_BAD_INPUT otherwise. */
 MUST_CHECK enum status address_parse(struct span text, struct address *address);
-/* An address, or an address, '/' and the number of bits that count; bits behind them must be 0, so
+/* An address, or an address, '/' and the number of bits that count; bits after them must be 0, so
  * that a typing error does not name another block. */
 MUST_CHECK enum status address_block_parse(struct span text, struct address_block *block);
 void address_text(struct text *out, const struct address *address); /* IPv4 with its dots */
@@ -47,8 +47,8 @@ void address_block_text(struct text *out, const struct address_block *block);
 /* Blocks have one family: ::/0 holds no IPv4 address. */
 bool address_in_block(const struct address *address, const struct address_block *block);
 
-/* Who counts as one for limits: an IPv4 address by itself, of an IPv6 one the first `v6_bits`
- * (1 … 128, ADDRESS_GROUP_BITS usually). The rest is 0. */
+/* What counts as one client for limits: an IPv4 address by itself, of an IPv6 one the first
+ * `v6_bits` (1 … 128, ADDRESS_GROUP_BITS usually). The rest is 0. */
 static inline struct address address_group(const struct address *address, uint32_t v6_bits)
 {
     struct address group = *address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/clock.h: the one door to time.
  * Server time is wall time at start carried on by CLOCK_BOOTTIME: it never jumps while the program
- * runs, and it never starts behind the last time in the log (clock_start gets that as
+ * runs, and it never starts before the last time in the log (clock_start gets that as
  * `not_before_ms`).
  * Thread: clock_start once before other threads; the rest from any thread. */
 #ifndef STAMPEDE_BASE_CLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/hash.h: SipHash (keyed, for tables fed by strangers), CRC32C (torn and damaged bytes)
+/* base/hash.h: SipHash (keyed, for tables with keys from outside), CRC32C (torn and damaged bytes)
  * and SHA-256 (the chain of the journal, key derivation). Ids and tokens: cipher.h. */
 #ifndef STAMPEDE_BASE_HASH_H
 #define STAMPEDE_BASE_HASH_H

@@ -39,7 +39,7 @@ static bool same_labels(const struct metric *a, const struct metric *b)
     return span_equal(span_from_string(a->labels), span_from_string(b->labels));
 }
 
-/* Where the metric belongs: behind the last one of its name, or at the end. */
+/* Where the metric belongs: after the last one of its name, or at the end. */
 static size_t registry_place(const struct metric *metric)
 {
     size_t place = registry_count;

@@ -25,7 +25,8 @@ struct sign_key; /* opaque: an RSA key */
 /* A private key in PEM (PKCS#1 or PKCS#8), without a passphrase. */
 MUST_CHECK enum status sign_private_load(struct sign_key **key, struct span pem);
 /* A public key or an X.509 certificate in PEM. `serial`: of the certificate, upper-case hex digits;
- * "" for a bare key. Nothing else of the certificate is looked at: who trusts the file trusts the key. */
+ * "" for a bare key. Nothing else of the certificate is checked: whoever trusts the file trusts
+ * the key. */
 MUST_CHECK enum status sign_public_load(
     struct sign_key **key, struct span pem, char serial[SIGN_SERIAL_MAX + 1]);
 void sign_key_free(struct sign_key *key); /* wipes it; accepts NULL */

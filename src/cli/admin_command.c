@@ -41,7 +41,7 @@ static enum admin_cli_result page_get(struct admin_session *session,
     return admin_session_call(session, "GET", path, NULL, page);
 }
 
-/* A list that is cut: pages are put together until there are so many rows, and who reads them is
+/* A list that is cut: pages are joined until there are enough rows, and who reads them is
  * told whether there are more. */
 static enum admin_cli_result rows_follow(
     struct admin_session *session, const struct admin_request *request, struct admin_answer *first)
@@ -77,7 +77,7 @@ static enum admin_cli_result rows_follow(
     return ADMIN_CLI_DONE;
 }
 
-/* A list that goes on: the next page's rows are put behind the first's. */
+/* A list with more pages: their rows are appended to the first's. */
 static enum admin_cli_result pages_follow(
     struct admin_session *session, const struct admin_request *request, struct admin_answer *first)
 {

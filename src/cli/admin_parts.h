@@ -27,7 +27,7 @@ enum admin_option_kind {
     OPTION_ID,     /* an order's 16 hex digits, for the path */
     OPTION_FILE,   /* a file that is sent: subjects, one per line, or a picture */
     OPTION_CURSOR, /* where a list goes on */
-    OPTION_ROWS,   /* so many rows of the list at most, over all its pages */
+    OPTION_ROWS,   /* the most rows of the list, over all its pages */
     OPTION_TEXT,
     OPTION_NUMBER, /* 0 … 2^63 − 1 */
     OPTION_PRICE,  /* the smallest unit, or 99.00 in the currency */
@@ -54,7 +54,7 @@ struct admin_verb {
     const char *columns;       /* of the table, in order; those that no row has are left out */
     const char *help;
     bool pages;         /* a list that may come in pages, `after` the `next` of the one before */
-    const char *cursor; /* a list that is cut after so many rows: `next` goes in here */
+    const char *cursor; /* a list that is cut after --limit rows: `next` goes in here */
     struct admin_option options[ADMIN_OPTIONS_MAX]; /* ends with name NULL */
 };
 

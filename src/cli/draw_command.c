@@ -119,7 +119,7 @@ static bool chain_check(const struct claim *claim, struct room_chain *chain, FIL
     return told(out, "arrivals", good && memcmp(chain->hash, claim->hash, sizeof chain->hash) == 0);
 }
 
-/* What a stranger published may not speak to the terminal. */
+/* Strip control characters from remote text before printing. */
 static void plain_print(FILE *out, const char *before, const char *text)
 {
     fputs(before, out);
@@ -162,7 +162,7 @@ static bool key_check(const struct claim *claim, const struct room_draw *draw, F
     return told(out, "key", claim->has_key && memcmp(claim->key, draw->key, sizeof draw->key) == 0);
 }
 
-/* Nobody can do anything with a permutation that is none. */
+/* A mapping with duplicates is not a valid draw. */
 static bool places_check(const struct room_draw *draw, bool print, FILE *out)
 {
     bool *taken = calloc((size_t)draw->count + 1, sizeof *taken);

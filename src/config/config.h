@@ -44,9 +44,9 @@ struct config {
     uint64_t pass_life_s, pass_early_ms;
     /* [room] */
     uint64_t room_places_max;     /* people in the waiting rooms of all sales */
-    uint64_t room_open_ms;        /* a room takes people in from so long before the start on */
-    uint64_t room_beacon_wait_ms; /* so long a draw waits for the value of its beacon */
-    uint64_t room_turn_ms;        /* who has not bought by then does not hold up the line */
+    uint64_t room_open_ms;        /* how long before the start a room opens */
+    uint64_t room_beacon_wait_ms; /* how long a draw waits for the value of its beacon */
+    uint64_t room_turn_ms;        /* after this time admitted visitors are no longer waited for */
     uint64_t room_rate_min, room_rate_max; /* people a second that go in while there is stock */
     /* [human] */
     uint64_t human_pow_hashes;  /* that solving takes, without suspicion or boost */
@@ -70,22 +70,22 @@ struct config {
     uint64_t user_requests, user_window_ms, user_entries;
     uint64_t admission_per_s;
     uint64_t connections_per_address;
-    uint64_t v6_prefix; /* addresses that have so many bits in common count as one */
+    uint64_t v6_prefix; /* addresses that share this many bits count as one */
     /* [proxy] */
     char proxy_protocol[CONFIG_TEXT]; /* off or on */
     char proxy_trusted[CONFIG_LIST];  /* blocks of addresses, separated by commas */
     /* [orders] */
-    uint64_t lag_max;                 /* records that orders may be behind before wins stop */
-    uint64_t grace_ms;                /* from a start on, older orders are not closed for so long */
-    uint64_t user_refund_ms;          /* a user may give a paid order back for so long; 0: never */
+    uint64_t lag_max;                 /* records that orders may lag before wins stop */
+    uint64_t grace_ms;                /* after a start, older orders are not closed for this time */
+    uint64_t user_refund_ms;          /* how long a user can refund a paid order; 0: never */
     char user_refund_to[CONFIG_TEXT]; /* stock, safety or write-off */
     /* [payment] */
     char providers[CONFIG_TEXT]; /* separated by commas: which of payment/provider_table.c */
     char public_url[CONFIG_TEXT]; /* how providers and browsers reach this server; empty: as it listens */
-    uint64_t extend_ms;           /* starting to pay holds the order for so long at least, once */
+    uint64_t extend_ms;           /* starting a payment leaves at least this time to pay, once */
     uint64_t payment_calls_max;                     /* questions to providers at a time */
     uint64_t query_ms, close_wait_ms, late_wait_ms; /* orders/cashier.h */
-    uint64_t ask_days;       /* so long an unanswered payment is asked about */
+    uint64_t ask_days;                              /* how long an unanswered payment is queried */
     uint64_t create_wait_ms; /* how long the user's request waits for the provider */
     /* [sandbox], also read by the bank */
     bool sandbox_allow_public; /* other machines may reach a server that takes no real money */
@@ -96,7 +96,7 @@ struct config {
     /* [waitlist] */
     bool waitlist_enabled;
     uint64_t waitlist_window_ms;    /* to pay an offer */
-    uint64_t waitlist_max_per_item; /* who may wait for one item */
+    uint64_t waitlist_max_per_item; /* the most users on the waitlist of one item */
     /* [reconcile] */
     uint64_t reconcile_interval_ms; /* while a sale is open; 0: never by itself */
     /* [switches]: how they stand at start (funnel/switches.h) */

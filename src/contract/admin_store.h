@@ -10,7 +10,7 @@
 #include "contract/order_store.h"
 
 enum {
-    REQUEST_KEPT_MS = 24 * 60 * 60 * 1000, /* so long an answer is kept at least */
+    REQUEST_KEPT_MS = 24 * 60 * 60 * 1000, /* how long an answer is kept at least */
     REQUEST_BODY_MAX = 256 * 1024,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contract/bans.h: who is kept out: an address, a block of addresses, or a user, until a time, for a
+/* contract/bans.h: bans of an address, a block of addresses, or a user, until a time, for a
  * reason that a person can read, by an administrator or by a rule. What is over or lifted stays in the
  * store as history.
  * Thread: the store's. Errors: as contract/order_store.h. */

@@ -12,7 +12,7 @@
  * would cost a sold-out answer a fifth of its instructions: user ids are keyed hashes already, and
  * all that somebody could win by collisions is the right to be refused by the inventory instead of
  * by the flag. Bits are only ever set. The inventory adds a buyer before it publishes the counts
- * that the purchase left behind; whoever sees those counts therefore sees the buyer too.
+ * of the purchase; whoever sees those counts therefore sees the buyer too.
  * `filter_key` is for the owner to set after board_create and before the first buyer. */
 #include "contract/board.h"
 
@@ -196,8 +196,8 @@ void board_create_rooms(struct board *board, struct arena *arena, uint32_t sale_
     board->rooms = arena_take(arena, sale_count, sizeof *board->rooms);
 }
 
-/* The draw first: who sees an arrival after the start sees the draw too, and who sees a head sees the
- * arrivals behind it. */
+/* Publish the draw before arrivals and head: a reader that sees an arrival after the start sees the
+ * draw too, and one that sees a head sees the arrivals before it. */
 void board_publish_room(struct board *board, const struct board_room_update *update)
 {
     invariant(update->sale != 0 && update->sale < board->sale_count);

@@ -37,7 +37,7 @@ struct board_room {
 /* Units of purchases of one item on their way, by channel: what was asked for and what was decided,
  * since the start, modulo 2^32; the difference is what the inventory has still to decide or to make
  * durable. Whoever hands a purchase in adds to `asked` before that; the inventory adds to `decided`
- * before it publishes the counts that the decision left behind. So with board_queued after a look at
+ * before it publishes the counts after the decision. So with board_queued after a look at
  * channel_free, no unit counts as taken twice: free − queued is never less than what will be left. */
 struct board_flow {
     alignas(64) _Atomic uint32_t asked[CHANNELS_MAX];

@@ -77,10 +77,10 @@ struct command_sale {
     uint64_t start_ms, end_ms;
     bool eligible_only;  /* only users loaded by COMMAND_USERS may buy */
     bool one_open_order; /* a user whose last ticket of the sale is held can't take another one */
-    /* For so long the units are drawn for, not taken by whoever asks first: from the opening on, and
+    /* How long a draw decides instead of who asks first: from the opening on, and
      * when some come back to an empty pool (engine_returns.c). 0: not. */
     uint16_t start_draw_ms, return_draw_ms;
-    /* A user who lets an order go can't take that item for so long, twice as long each time (up to
+    /* How long a user who gives an order up can't buy that item, twice as long each time (up to
      * 2^COOLDOWN_DOUBLINGS_MAX); 0: at once. */
     uint16_t cooldown_s;
 };
@@ -142,7 +142,7 @@ struct command_settle {
     uint8_t waiter_count;
     uint32_t waiter_window_ms; /* their time to pay */
     /* In the order of the line. In the same command the returned units, and no others, are
-     * reserved for them; who can't have them is passed over. */
+     * reserved for them; users who can't have them are skipped. */
     struct waiter waiters[WAITERS_PER_RETURN];
 };
 struct command_arrive {
@@ -172,7 +172,7 @@ struct command_ask {
 struct command_origin {
     uint64_t key;     /* keyed hash of actor, Idempotency-Key and part of the request; 0: none */
     uint64_t request; /* keyed hash of the request: the same key with another one is refused */
-    char actor[ACTOR_BYTES_MAX + 1]; /* the name of the admin key, zeros behind it */
+    char actor[ACTOR_BYTES_MAX + 1]; /* the name of the admin key, padded with zeros */
 };
 /* Only commands of administrators carry one; for the others it means nothing. */
 static inline bool command_has_origin(uint8_t type)

@@ -9,10 +9,10 @@
 
 enum { CURRENCY_DIGITS_MAX = 3, AMOUNT_CHARS_MAX = 24 };
 
-/* False: not a code of the table (which is in capital letters). *digits: behind the point. */
+/* False: not a code of the table (which is in capital letters). *digits: after the point. */
 bool currency_find(struct span code, unsigned *digits);
 /* "99.00" with 2 digits → 9900; "99.5" → 9950; "99" with no digits → 99. STATUS_BAD_INPUT: not an
- * amount, no point or too many digits behind it, or above INT64_MAX. "99" is refused where there
+ * amount, no point or too many digits after it, or above INT64_MAX. "99" is refused where there
  * are digits, because as a number it would mean the smallest unit. */
 MUST_CHECK enum status amount_parse(struct span text, unsigned digits, uint64_t *minor);
 /* 9900 with 2 digits → "99.00". */

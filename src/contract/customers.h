@@ -10,7 +10,7 @@
 
 enum {
     CUSTOMER_NONCE_BYTES = 12, /* in front of what is sealed */
-    CUSTOMER_TAG_BYTES = 16,   /* behind it */
+    CUSTOMER_TAG_BYTES = 16,   /* after it */
     CUSTOMER_SEALED_MAX = CUSTOMER_NONCE_BYTES + SUBJECT_BYTES_MAX + CUSTOMER_TAG_BYTES,
     CUSTOMERS_PUT_MAX = 512,
 };

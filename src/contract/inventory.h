@@ -10,7 +10,7 @@
  * each other; the tag tells which is which.
  * What is shown. The board and the arrivals of waiting rooms: only what is durable, to be read by
  * any thread without a lock.
- * Who opens an inventory knows which one it is (server/host.h); nobody else does. */
+ * Whoever opens an inventory knows which one it is (server/host.h); nobody else does. */
 #ifndef STAMPEDE_CONTRACT_INVENTORY_H
 #define STAMPEDE_CONTRACT_INVENTORY_H
 

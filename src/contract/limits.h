@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contract/limits.h: every queue, loop and buffer is bounded here, and the bounds agree. */
+/* contract/limits.h: the bounds that several folders share, and how they relate. Bounds of one
+ * folder are in its own headers. */
 #ifndef STAMPEDE_CONTRACT_LIMITS_H
 #define STAMPEDE_CONTRACT_LIMITS_H
 

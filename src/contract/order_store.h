@@ -142,7 +142,7 @@ struct sale {
     /* Of the rest sale_beacon is the only writer. */
     char beacon_value[BEACON_VALUE_BYTES_MAX + 1]; /* "": not given */
     uint8_t beacon_state;                          /* enum beacon_state */
-    uint64_t beacon_until_ms; /* so long the draw waits; 0: it does not wait yet */
+    uint64_t beacon_until_ms; /* until when the draw waits; 0: it does not wait yet */
 };
 struct item {
     item_id id;
@@ -304,7 +304,8 @@ struct order_store_ops {
     enum status (*item_update)(struct order_store *, const struct item *, bool stock);
     /* STATUS_CONFLICT: it is preheated, or orders name it. */
     enum status (*item_remove)(struct order_store *, item_id);
-    /* Eligible users of a sale, in an order that stays the same; those behind `after` (NULL: all). */
+    /* Eligible users of a sale, in an order that stays the same; those after `after` (NULL: all).
+     * */
     enum status (*eligible_users)(struct order_store *, sale_id, const user_id *after,
         user_id *users, uint32_t max, uint32_t *count);
     /* One row, so that total, locked and sold agree. */

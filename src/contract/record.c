@@ -25,7 +25,7 @@
  *               u32 quantity, i32 applied                                                           40
  *               and with waiters: u32 window, u64 first new ticket, u64 unit price, u64 pay by,
  *               u8 count, count × (u64 user, u64 key, u32 quantity)                       69 + 20 × count
- *               detail: who of them was served, a bit each
+ *               detail: which of them were served, a bit each
  *   ARRIVE      u32 sale, u64 user, u32 number                                                      26
  *   ADMIT       u32 sale, u32 head asked for, u32 head                                              22
  *   RECLAIM     u64 before, u32 from, u32 rows, u32 tickets forgotten, u32 row to go on with        34

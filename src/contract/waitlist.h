@@ -2,8 +2,8 @@
 /* contract/waitlist.h: who waits for units of an item. A place is held in the order of joining, one
  * per user and item. Units of the web channel that come back go to the line in the transaction that
  * returns them: it names the first places that fit, the stock event carries them, and the SETTLE
- * record says who was served. Only then is a place offered; who was passed over stays where he was.
- * An offer is an order like any other, so what became of it is read from the order.
+ * record says who was served. Only then is a place offered; users who were skipped keep their
+ * place. An offer is an order like any other, so what became of it is read from the order.
  * Thread: the store thread only. Errors: as in contract/order_store.h. */
 #ifndef STAMPEDE_CONTRACT_WAITLIST_H
 #define STAMPEDE_CONTRACT_WAITLIST_H

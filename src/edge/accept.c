@@ -34,7 +34,7 @@ static struct address peer_of(const struct sockaddr_storage *from)
     return peer;
 }
 
-/* One of very many: a word if the socket takes it, and no place for a gentle close. */
+/* A best-effort refusal, then a close without lingering. */
 static void turn_away(struct edge *edge, struct connection *connection, int status, const char *why)
 {
     edge->counts.turned_away++;

@@ -5,7 +5,7 @@
 
 #include "edge/edge_state.h"
 
-/* Whether the route takes a body of so many bytes, by what the head says or by what has come. */
+/* Whether the route accepts a body of this size, announced or received. */
 static inline bool body_limit_fits(
     const struct edge *edge, const struct http_request *request, size_t bytes)
 {

@@ -51,7 +51,7 @@ bool client_told(struct edge *edge, struct connection *connection, struct span b
     const bool named = !address_equal(&told, &nobody);
     const struct address client = named ? told : connection->client;
     if (client_known(edge, connection, &client)) {
-        /* A balancer that names nobody wrote no X-Forwarded-For either: a stranger may have. */
+        /* A balancer that names nobody wrote no X-Forwarded-For either: anybody may have. */
         connection->forwarded = connection->forwarded && named;
         return true;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edge/client.h: whom a connection speaks for. The peer itself, unless it is a trusted proxy: then
  * whom its PROXY protocol header names, and after that, request by request, whom X-Forwarded-For
- * names. A client's address may have so many connections (edge/caller_counts.h); those of trusted
- * proxies are not counted.
+ * names. A client's address may have a limited number of connections (edge/caller_counts.h); those
+ * of trusted proxies are not counted.
  * Thread: the edge's. */
 #ifndef STAMPEDE_EDGE_CLIENT_H
 #define STAMPEDE_EDGE_CLIENT_H

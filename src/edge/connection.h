@@ -56,7 +56,7 @@ struct connection {
     struct buffer in;       /* bytes that wait for the rest of their request, or for their turn */
     struct buffer out;      /* bytes that the socket did not take, from out_at on */
     uint32_t out_at;
-    uint32_t need;        /* no use parsing `in` before it is so long; websocket: next ping */
+    uint32_t need;        /* do not parse `in` before it has this size; websocket: next ping */
     struct span body;     /* what follows `out`, not ours */
     uint32_t phase_until; /* deadline of the partial request; websocket: of the next sign of life */
     uint32_t send_until;  /* deadline of the next SEND_PROGRESS bytes of `out` and `body` */

@@ -32,7 +32,7 @@ enum {
     SWEEP_MS = 100,                                         /* deadlines are that exact */
     BUFFER_SMALL = EDGE_OVERLAP_MAX * sizeof(struct reply), /* half a head, or a queue of replies */
     BUFFER_MEDIUM = 16 * 1024,
-    MEDIUM_SHARE = 16, /* one for so many connections */
+    MEDIUM_SHARE = 16, /* connections per block */
     LARGE_SHARE = 64,
     HUGE_COUNT = 32,
     SHARE_MIN = 64,
@@ -294,7 +294,7 @@ static void drain_start(struct edge *edge)
 {
     edge->draining = true;
     edge->drain_until_ms = edge->now_ms + atomic_load(&edge->drain_ms);
-    accept_some(edge); /* they were let in already, as far as they know */
+    accept_some(edge); /* already connected from the client's point of view */
     listener_close(edge);
     for (uint32_t i = 0; i < edge->table.fresh; i++) {
         if (edge->table.slots[i].fd >= 0)

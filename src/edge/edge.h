@@ -100,7 +100,7 @@ enum {
     EDGE_SEND_PROGRESS = 16 * 1024,
     EDGE_TURNED_AWAY_SLOTS = 64, /* connections above the limit that are being told so */
     EDGE_SOCKET_WAITING_MAX = 16 * 1024,
-    /* Frames of all kinds that a websocket may send in so long; no other limit counts them. */
+    /* Frames of all kinds that a websocket may send in this time; no other limit counts them. */
     EDGE_SOCKET_MESSAGES_MAX = 64,
     EDGE_SOCKET_MESSAGES_MS = 10 * 1000,
 };

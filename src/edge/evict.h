@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edge/evict.h: who gives way when places or buffers run out.
+/* edge/evict.h: which connection is closed when places or buffers run out.
  *
  * Places (connections): a request that began more than a second ago and is not whole gives way first,
  * then the longest idle connection. Buffers: the connection whose unfinished request holds a large
@@ -15,8 +15,8 @@
 
 /* Closes one connection. False: none of the sample may be closed. */
 bool evict_for_place(struct edge *edge);
-/* Frees a block of at least so many bytes, never one of `asker`. False: no unfinished request of the sample
- * holds one. */
+/* Frees a block of at least this size, never one of `asker`. False: no unfinished request of the
+ * sample holds one. */
 bool evict_for_buffer(struct edge *edge, const struct connection *asker, size_t bytes);
 /* Closes connections whose heads are later than a nearly full table allows. Call it now and then. */
 void evict_late_heads(struct edge *edge);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edge/forwarded.h: who sent a request that came through proxies of ours: X-Forwarded-For from the right,
  * past the hops that are trusted, to the first that is not. What stands further left was written by
- * strangers and is not looked at. An entry that is no address ends the walk at the last good hop.
+ * anybody and is ignored. An entry that is not an address ends the walk at the last valid hop.
  * Thread: any. Memory: none. */
 #ifndef STAMPEDE_EDGE_FORWARDED_H
 #define STAMPEDE_EDGE_FORWARDED_H

@@ -187,7 +187,7 @@ static inline const char *scan_plain(const char *at, const char *end)
 }
 
 /* The same for a text of less than SCAN_MARGIN bytes with nothing readable before it; `limit` is
- * the end of what is readable behind it. */
+ * the end of what is readable after it. */
 static inline const char *scan_plain_short(const char *at, const char *end, const char *limit)
 {
 #ifdef __SSE2__

@@ -81,7 +81,7 @@ static void render_refusal(struct edge *edge, struct connection *connection, int
     connection->linger = true;
 }
 
-/* A response was written behind `from`: what HEAD must not have is cut; one that did not fit
+/* A response was written after `from`: what HEAD must not have is cut; one that did not fit
  * becomes a 500. */
 static void response_check(struct edge *edge, struct connection *connection, size_t from, bool head_only)
 {
@@ -276,7 +276,7 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
 
 /* ---- receiving ---- */
 
-/* Space for so many bytes of an unfinished request: what has come, not what was announced, so that an
+/* Space for the bytes of an unfinished request: what has come, not what was announced, so that an
  * announcement costs nothing. Another unfinished request may have to give way. */
 static bool in_grow(struct edge *edge, struct connection *connection, size_t bytes)
 {
@@ -326,7 +326,7 @@ static void handle_kept(struct edge *edge, struct connection *connection)
     keep_bytes(edge, connection, in->data, size, done);
 }
 
-/* What follows from a recv: `got` bytes came behind those that the connection had; there was
+/* What follows from a recv: `got` bytes came after those that the connection had; there was
  * room for more. */
 static void received(struct edge *edge, struct connection *connection, char *data, size_t room, ssize_t got)
 {

@@ -65,7 +65,7 @@ void websocket_accept(struct text *out, const struct websocket_offer *offer, str
 
 /* ---- frames out ---- */
 
-/* Writes the head of a whole frame with so many bytes; answers its size. */
+/* Writes the head of a whole frame of this size; returns the size of the head. */
 size_t websocket_head(char out[WEBSOCKET_HEAD_MAX], enum websocket_opcode opcode, size_t bytes);
 /* A whole frame. */
 void websocket_frame(struct text *out, enum websocket_opcode opcode, struct span payload);

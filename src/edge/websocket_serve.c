@@ -60,7 +60,7 @@ static void cut(struct edge *edge, struct connection *connection, enum edge_sock
     serve_mark_dirty(edge, connection);
 }
 
-/* Behind what waits already. */
+/* After what waits already. */
 static bool send_later(struct edge *edge, struct connection *connection, struct span frame)
 {
     struct buffer *out = &connection->out;
@@ -150,7 +150,7 @@ static bool messages_exceed(const struct edge *edge, struct connection *connecti
     return ++connection->messages > EDGE_SOCKET_MESSAGES_MAX;
 }
 
-/* Gently, unless it does not read either: a close would wait behind what it leaves unread. */
+/* Gently, unless it does not read either: a close would wait after what it leaves unread. */
 static void flooder_end(struct edge *edge, struct connection *connection)
 {
     if (sending_pending(connection))

@@ -209,7 +209,7 @@ static struct ban_set *set_fill(const struct sorted *sorted, struct range *stret
         set->v4_first[i] = (uint32_t)stretches[i].first;
         set->v4_until_ms[i] = stretches[i].until_ms;
     }
-    /* What is behind the last IPv4 address is none. */
+    /* There is nothing after the last IPv4 address. */
     if (v4_count > 0 && stretches[v4_count - 1].first > UINT32_MAX + ((wide)0xffff << 32))
         set->v4_count--;
     for (uint32_t i = 0; i < v6_count; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DESIGN. Questions in the order of docs/funnel.md; each is a small function that answers DOOR_GO
- * or a reason, and the first reason ends it. Cheap before dear: the board is a few loads, a token
- * one MAC, the filter one hash. The pass comes before the sold-out flag on purpose: without a pass
- * nobody learns even that much. Users who may have bought are refused like everybody, but with a note that
- * the inventory may have an old answer for him: a win whose answer was lost can be heard again, and
- * nothing new is won that way. */
+ * or a reason, and the first reason ends it. Cheap checks before expensive ones: the board is a
+ * few loads, a token one MAC, the filter one hash. The pass comes before the sold-out flag on
+ * purpose: without a pass nobody learns even that much. Users who may have bought are refused like
+ * everybody, but with a note that the inventory may have an old answer: a win whose answer was
+ * lost can be told again, and nothing new is won that way. */
 #include "funnel/door.h"
 
 #include "base/bytes.h"
@@ -122,7 +122,7 @@ static bool window_read(const struct board *board, item_id id, struct window *wi
     window->limit_per_user = atomic_load_explicit(&item->limit_per_user, memory_order_acquire);
     uint32_t after = atomic_load_explicit(&item->sequence, memory_order_relaxed);
     if (__builtin_expect((before & 1) != 0 || before != after, 0)) {
-        struct board_update copy; /* just being written: the patient way */
+        struct board_update copy; /* just being written: retry with the seqlock reader */
         bool there = board_read(board, id, &copy);
         *window = (struct window){ copy.start_ms, copy.end_ms, copy.sale, (uint32_t)copy.gate,
             copy.limit_per_user };
@@ -144,7 +144,7 @@ static enum door_reason window_ask(const struct window *item, uint64_t now_ms, s
     return DOOR_GO;
 }
 
-/* The address: is it kept out, is it too fast? */
+/* The address: is it banned, is it too fast? */
 static inline enum door_reason address_ask(
     const struct door *door, const struct door_request *in, struct door_result *out)
 {
@@ -314,7 +314,7 @@ static enum door_reason ask(
     struct window item;
     if (!window_read(door->board, in->item, &item))
         return DOOR_UNKNOWN_ITEM;
-    /* Closed for purchases, but who may have won is still let through to hear of it. */
+    /* Closed for purchases, but users who may have won still get their earlier answer. */
     enum door_reason closed = window_ask(&item, in->now_ms, out);
     if (closed == DOOR_GO && wins_stopped(door->board))
         closed = DOOR_UNAVAILABLE;

@@ -85,7 +85,7 @@ MUST_CHECK enum status door_channels_set(
     struct door_channels *channels, const struct span *names, uint32_t count);
 MUST_CHECK bool door_channel_find(
     const struct door_channels *channels, struct span name, channel_index *index);
-/* Empty: there are not so many. */
+/* Empty: there is no such channel. */
 struct span door_channel_name(const struct door_channels *channels, channel_index index);
 
 struct door {
@@ -97,7 +97,7 @@ struct door {
     const struct ban_set *bans;           /* NULL: nobody; of this turn */
     const struct session_rules *sessions; /* NULL: all that we signed; of this turn */
     const struct item_rules *rules;       /* NULL: no sale says anything */
-    struct spent *spent; /* shared by all edges: passes that are good once; NULL only where none is issued */
+    struct spent *spent; /* shared by all edges: used single-use passes; NULL only where none is issued */
 };
 struct door_request {
     uint64_t now_ms;

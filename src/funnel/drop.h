@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/drop.h: early drop. Some of the users are told "too popular" for a whole sale before they
- * cost anything. Who is decided by a keyed hash of sale and user: asking again gives the same
+ * cost anything. A keyed hash of sale and user decides who: asking again gives the same
  * answer, nobody can tell beforehand, and another sale drops others.
  * Thread: any. Memory: none. */
 #ifndef STAMPEDE_FUNNEL_DROP_H

@@ -24,7 +24,7 @@ bool cursor_field(struct json_cursor *in, unsigned *count, struct span *name);
 bool cursor_element(struct json_cursor *in, unsigned *count);
 void cursor_string(struct json_cursor *in, struct span *value);
 void cursor_u32(struct json_cursor *in, uint32_t *value);
-void cursor_number_skip(struct json_cursor *in); /* any JSON number, which nobody needs */
+void cursor_number_skip(struct json_cursor *in); /* skips any JSON number */
 /* The value at the cursor is a string. */
 bool cursor_is_string(struct json_cursor *in);
 void cursor_fail(struct json_cursor *in);

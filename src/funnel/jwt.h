@@ -36,9 +36,9 @@ enum jwt_answer {
     JWT_WRONG_AUDIENCE,
     JWT_BAD_SUBJECT, /* sub missing, not a string, empty or too long */
     JWT_NO_ID,       /* jti is required and missing */
-    JWT_BAD_CHANNEL, /* channel is there, and not a name of a channel; said by who knows them */
+    JWT_BAD_CHANNEL, /* channel is present, but not the name of a channel; reported by the caller */
     JWT_TOO_LONG, /* jti is there, but exp is so far away that it can't be remembered until then */
-    JWT_USED,     /* jti was used before; said by who remembers */
+    JWT_USED,     /* jti was used before; reported by the caller */
     JWT_ANSWERS,
 };
 const char *jwt_answer_name(enum jwt_answer answer); /* for metrics and logs: "expired" */

@@ -2,10 +2,11 @@
 /* DESIGN. An entry of an address is one word, tag and moment, so that taking it over from an idle
  * address, charging it and losing a race are one compare-and-exchange each; there is no moment at
  * which it belongs to nobody or to two. Its clock is 44 bits of 1/1024 ms, compared by difference:
- * an entry that was left alone for months is far ahead or far behind, and both mean idle.
+ * an entry that was left alone for months is far in the future or in the past, and both mean idle.
  * A new address takes the first idle entry of its line. Two threads can take two entries for one
- * address only if they disagree about what is idle; who sees the other's entry afterwards gives its
- * own back and charges the other's. A user's row works alike, with the times behind its name. */
+ * address only if they disagree about what is idle; whoever sees the other's entry afterwards
+ * frees its own and charges the other's. A user's row works alike, with the times after its name.
+ * */
 #include "funnel/limits.h"
 
 #include "base/arena.h"

@@ -50,7 +50,7 @@ struct limits_config {
     uint32_t addresses;         /* entries of 8 bytes, rounded up to a power of two, 8 at least */
     uint32_t users;             /* rows of 64 bytes (256 above 12 requests), likewise */
     uint32_t items;             /* ids below this have a pace */
-    uint32_t user_requests_max; /* limits_set may ask for so many */
+    uint32_t user_requests_max; /* the most that limits_set may ask for */
     uint32_t v6_bits;           /* address_group */
     struct hash_key key;        /* made at start, secret */
     struct limits_rates rates;

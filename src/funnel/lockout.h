@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* funnel/lockout.h: who shows wrong admin keys has to wait. Keys have 256 random bits, so guessing leads
- * nowhere; this keeps it from costing anything, and from filling logs and counts.
+/* funnel/lockout.h: addresses that send wrong admin keys must wait. Keys have 256 random bits, so
+ * guessing leads nowhere; this keeps it from costing anything, and from filling logs and counts.
  *
  * The first LOCKOUT_FREE wrong keys of an address (address_group) are refused at once. Then each makes the
  * address wait, one second at first, twice as long each time, LOCKOUT_MAX_MS at most; while it waits, no
  * key is looked at. LOCKOUT_FORGET_MS without a wrong key forget it. Two kinds of addresses are spared, so
- * that a stranger beside an operator can't keep the operator out: this machine waits LOCKOUT_LOCAL_MS at
- * most, and an address that showed a right key within LOCKOUT_TRUST_MS never waits.
+ * that an attacker with the operator's address can't lock the operator out: this machine waits
+ * LOCKOUT_LOCAL_MS at most, and an address that showed a right key within LOCKOUT_TRUST_MS never
+ * waits.
  *
  * Places are LOCKOUT_PLACES, in lines of eight by a keyed hash. In a full line the one that was not seen
  * for longest gives way.

@@ -5,10 +5,10 @@
  *
  * Two threads that take one mark at once may pick different places, because a place expired or was
  * given back between their looks. So taking has two steps: put the word in as pending, look at the
- * whole bucket again, then confirm. Who sees the same tag confirmed elsewhere withdraws. Of two that
- * are pending the lower place goes on: the upper one withdraws when it sees the lower one, and the
- * lower one empties the upper place when it sees that; a confirm that finds its place emptied has
- * lost. The lowest pending one loses only to a confirmed one, so exactly one wins.
+ * whole bucket again, then confirm. A thread that sees the same tag confirmed elsewhere withdraws.
+ * Of two that are pending the lower place goes on: the upper one withdraws when it sees the lower
+ * one, and the lower one empties the upper place when it sees that; a confirm that finds its place
+ * emptied has lost. The lowest pending one loses only to a confirmed one, so exactly one wins.
  *
  * Expiries wrap after 24 days; spent_sweep empties places long before they would look alive again. */
 #include "funnel/spent.h"

@@ -23,12 +23,13 @@ enum {
 static_assert(UNITS_MAX < 1 << BUYER_USED_BITS, "a user can't have more than all units");
 
 struct buyer_row {
-    user_id user;                          /* of a free row: the next free one plus one; 0: none */
-    uint32_t scope;                        /* buyers_scope_…; 0: the row is free */
-    uint32_t used : BUYER_USED_BITS;       /* units */
-    uint32_t returns : BUYER_RETURNS_BITS; /* how often the user let the item go, or so often and more */
-    uint32_t last;                         /* the latest ticket in this scope; 0: none */
-    uint32_t cool_until_s;                 /* with returns: the item can't be taken before */
+    user_id user;                    /* of a free row: the next free one plus one; 0: none */
+    uint32_t scope;                  /* buyers_scope_…; 0: the row is free */
+    uint32_t used : BUYER_USED_BITS; /* units */
+    uint32_t returns
+        : BUYER_RETURNS_BITS; /* how often the user gave the item up; the largest value means that or more */
+    uint32_t last;            /* the latest ticket in this scope; 0: none */
+    uint32_t cool_until_s; /* with returns: the item can't be taken before */
 } __attribute__((packed, aligned(4)));
 
 static inline void buyer_use(struct buyer_row *row, uint32_t units)

@@ -206,7 +206,7 @@ static void request_handle(
         answer_give(embedded, port, &flow, &answer);
 }
 
-/* The rows first: who sees a room's numbers finds the places behind them. */
+/* The rows first: whoever sees a room's numbers finds their places. */
 static void rooms_show(struct embedded *embedded)
 {
     atomic_store_explicit(&embedded->board.places_durable, embedded->places_sealed, memory_order_release);

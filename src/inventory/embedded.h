@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory/embedded.h: the inventory seam on one machine: the engine behind rings, with the
+/* inventory/embedded.h: the inventory seam on one machine: the engine and its rings, with the
  * journal under it.
  *
  * One rule for answers: an answer leaves when the log position that it saw is durable. Wins wait

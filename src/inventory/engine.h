@@ -37,7 +37,7 @@ struct engine_sale {
     uint32_t limit_per_user;
     uint32_t items;   /* preheated */
     uint32_t arrived; /* in the waiting room; arrival numbers are below this */
-    uint32_t drawn;   /* so many had come when the sale started: the draw is among them */
+    uint32_t drawn;   /* visitors when the sale started: the draw is among them */
     uint32_t head;    /* places below this were admitted */
     bool defined, eligible_only, opened, paused, ended, one_open_order;
     bool draw_done;                                     /* `drawn` is final */

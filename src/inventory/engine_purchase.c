@@ -123,8 +123,8 @@ static bool purchase_refused(const struct engine *engine, const struct command *
         outcome->answer = ANSWER_IN_PROGRESS;
         return true;
     }
-    /* Who has the unit already hears of it even after the end: the first answer may have been
-     * lost. */
+    /* A user who already has the unit gets that answer even after the end: the first answer may
+     * have been lost. */
     if (limit_refuses(item, sale, allowance, asked->quantity, outcome) && outcome->ticket != 0)
         return true;
     const ticket_number open = open_order(engine, sale, allowance);
@@ -267,8 +267,8 @@ static void units_move(
         item->free[to] += ticket->quantity;
 }
 
-/* A returned unit frees the purchase mark: the user may buy again, after the cool-down if he let it
- * go. */
+/* A returned unit frees the purchase mark: the user may buy again, after the cool-down if they
+ * gave it go. */
 static void allowance_give_back(
     struct engine *engine, const struct ticket_row *ticket, bool let_go, uint64_t now_ms)
 {

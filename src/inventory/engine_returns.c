@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/engine_returns.c: so that letting units go and asking fastest pays nobody.
  *
- * The cool-down: who lets an item go (cancelled, or not paid in time) can't take it again for the
- * sale's cooldown_s, twice as long after each further time.
+ * The cool-down: a user who gives an item up (cancelled, or not paid in time) can't buy it again
+ * for the sale's cooldown_s, twice as long after each further time.
  *
  * The draws: units that many want at one moment are not for whoever asks fastest. There is one from
  * the opening of the sale on (start_draw_ms), and one when units come back to an empty pool
  * (return_draw_ms). In its first half nobody gets a unit, so that everybody can ask; each user has a
- * moment of his own in the second half, which follows from his id and the draw's seed, and takes a
+ * own moment in the second half, which follows from the user's id and the draw's seed, and takes a
  * unit from then on, if one is left. Nothing is kept per asker, refusals tell the moment, and a
  * replay comes to the same. The seed of a return grows out of the returned tickets with their keys,
  * which are keyed hashes; that of the start has the millisecond at which the sale was defined: nobody

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/places.h: who has entered the waiting room of which sale, with which arrival number.
  * Rows are in the order of the log and never change, so that other threads may look without a
- * lock: a row is written before its slot is, and who must only tell what is durable compares the
- * row's index with the durable count (board.places_durable).
+ * lock: a row is written before its slot is, and a reader that may only tell what is durable
+ * compares the row's index with the durable count (board.places_durable).
  * Thread: places_add by the inventory thread; the rest by any. Memory: from the arena at create;
  * 16 bytes a row and 8 for its slots.
  * Errors: adding to a full table, or a user twice, is a bug; ask first. */

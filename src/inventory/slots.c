@@ -14,7 +14,7 @@ void slots_remove(struct slots *slots, uint64_t slot,
     for (uint64_t next = slots_next(slots, hole); slots->at[next] != 0; next = slots_next(slots, next)) {
         const uint64_t home = home_of(table, slots->at[next] - 1);
         if (distance(slots, home, next) < distance(slots, hole, next))
-            continue; /* it belongs behind the hole */
+            continue; /* it belongs after the hole */
         slots->at[hole] = slots->at[next];
         hole = next;
     }

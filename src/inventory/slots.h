@@ -31,7 +31,7 @@ static inline void slots_put(struct slots *slots, uint64_t home, uint64_t row)
         home = slots_next(slots, home);
     slots->at[home] = (uint32_t)(row + 1);
 }
-/* Empties a slot, and moves those behind it up so that each is still found from its home. `home_of`
+/* Empties a slot, and moves those after it up so that each is still found from its home. `home_of`
  * answers where the row in a slot belongs. */
 void slots_remove(struct slots *slots, uint64_t slot,
     uint64_t (*home_of)(const void *table, uint32_t row), const void *table);

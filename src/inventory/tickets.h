@@ -31,7 +31,7 @@ struct tickets {
     struct ticket_row *rows;
     struct slots keys;
     struct slots numbers; /* of tickets in other rows than that of their number */
-    uint64_t moved;       /* so many are in it */
+    uint64_t moved;       /* how many are in it */
     uint64_t rows_end;    /* rows below this were used */
     uint64_t free_count;
     uint64_t free_head; /* the free row to be used next, plus one; 0: none */

@@ -93,7 +93,7 @@ MUST_CHECK enum status journal_scan(const struct journal_config *config,
     const struct journal_position *from, journal_each each, void *context,
     struct journal_recovery *recovery);
 
-/* The same, up to and including the batch that ends at `until`: for complete segments behind a
+/* The same, up to and including the batch that ends at `until`: for complete segments after a
  * live writer. STATUS_CORRUPT: no batch ends there. */
 MUST_CHECK enum status journal_scan_until(const struct journal_config *config,
     const struct journal_position *from, uint64_t until, journal_each each, void *context,
@@ -105,7 +105,7 @@ uint32_t journal_room(const struct journal *journal);
 /* Answers the LSN. Only if there is room; the type is not 0. */
 uint64_t journal_append(struct journal *journal, uint8_t type, const void *payload, uint32_t bytes);
 /* True: a batch is ready, someone must journal_write. False: nothing to seal, one is in flight, or
- * the journal has failed. A time behind that of the batch before becomes that one's. */
+ * the journal has failed. A time before that of the previous batch becomes that one's. */
 bool journal_seal(struct journal *journal, uint64_t time_ms);
 uint64_t journal_durable(const struct journal *journal);  /* any thread: last durable LSN */
 uint64_t journal_appended(const struct journal *journal); /* last LSN handed out */
@@ -125,7 +125,7 @@ uint64_t journal_segments_begun(const struct journal *journal);
 /* The LSN at which the present segment starts: segments before it are complete. Any thread. */
 uint64_t journal_segment_start(const struct journal *journal);
 
-/* Reading behind the writer, from another thread, up to the durable end (given by the caller). */
+/* Reading after the writer, from another thread, up to the durable end (given by the caller). */
 struct journal_reader;
 MUST_CHECK enum status journal_reader_open(
     struct journal_reader **reader, const struct journal_config *config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* journal/reader.c: reading behind the writer.
+/* journal/reader.c: reading after the writer.
  *
  * DESIGN
  * The caller's `limit` (the durable end) is what makes reading safe: everything up to it lies

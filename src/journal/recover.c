@@ -4,7 +4,7 @@
  *
  * DESIGN One write is in flight at a time, and a roll waits for the batch before it. So a crash
  * leaves, in the last segment only, at most one batch that is not whole. From that:
- *   - every segment but the last ends in zeros behind its last batch, and the next one is named
+ *   - every segment but the last ends in zeros after its last batch, and the next one is named
  *     after the next LSN;
  *   - the last one may end in the remains of one torn batch: they are overwritten with zeros and synced;
  *   - everything else is damage: STATUS_CORRUPT, and nothing is written.
@@ -13,7 +13,7 @@
  *
  * What was read may be in the page cache only: after kill -9, or after a sync that failed (the
  * kernel may then call pages clean that never reached the disk). So before anything is built on
- * it, the last batch is written again as it stands and the space of one batch behind it is
+ * it, the last batch is written again as it stands and the space of one batch after it is
  * zeroed, then file and folder are synced. Writing the same bytes can't tear: old and new are
  * equal. */
 #include "journal/recover.h"

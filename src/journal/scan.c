@@ -184,7 +184,7 @@ enum scan_found scan_next(struct scan *scan, struct batch *batch, enum status *f
 enum status scan_tail(struct scan *scan, uint64_t *torn_bytes)
 {
     const uint64_t start = scan->offset;
-    uint64_t last = 0; /* the page behind the last one with anything on it */
+    uint64_t last = 0; /* the page after the last one with anything on it */
     enum status fault = STATUS_OK;
     const char *why = NULL;
     *torn_bytes = 0;

@@ -39,7 +39,7 @@ struct scan {
 };
 
 enum scan_found {
-    SCAN_BATCH,   /* a good batch that continues the log; the scan stands behind it */
+    SCAN_BATCH,   /* a good batch that continues the log; the scan stands after it */
     SCAN_NOTHING, /* a zero page, or the segment is used up */
     SCAN_BROKEN, /* bytes that are no good batch: torn or damaged (damage says what), scan_tail tells which */
     SCAN_FAULT, /* scan_next's *fault tells: STATUS_IO, STATUS_CORRUPT or STATUS_CONFLICT (see damage) */
@@ -53,7 +53,7 @@ void scan_stop(struct scan *scan); /* accepts a zeroed one */
 MUST_CHECK enum status scan_enter(struct scan *scan, uint64_t first_lsn);
 MUST_CHECK enum scan_found scan_next(struct scan *scan, struct batch *batch, enum status *fault);
 /* Judges what stands where the next batch would start. STATUS_OK: zeros (*torn_bytes 0), or what
- * one torn batch can leave (up to its last non-zero byte). STATUS_CORRUPT: a good batch behind a
+ * one torn batch can leave (up to its last non-zero byte). STATUS_CORRUPT: a good batch after a
  * bad place, or more than one batch. */
 MUST_CHECK enum status scan_tail(struct scan *scan, uint64_t *torn_bytes);
 void scan_forget(struct scan *scan); /* the file may have changed: read again */

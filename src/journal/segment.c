@@ -2,7 +2,7 @@
 /* journal/segment.c: segment files.
  *
  * DESIGN
- * A segment is a file of a fixed size, all zeros behind its header page until batches are
+ * A segment is a file of a fixed size, all zeros after its header page until batches are
  * written over the zeros, so that writing a batch changes no metadata, needs no room and can't
  * meet a full disk.
  *

@@ -15,7 +15,7 @@
 
 enum {
     MEDIA_UPLOADS_MAX = 4,
-    MEDIA_UPLOAD_IDLE_MS = 60 * 1000, /* an upload that got nothing for so long gives way */
+    MEDIA_UPLOAD_IDLE_MS = 60 * 1000, /* an upload without data for this time is dropped */
 };
 
 enum upload_state { UPLOAD_NONE, UPLOAD_RECEIVING, UPLOAD_WORKING, UPLOAD_DONE, UPLOAD_REFUSED };
@@ -46,7 +46,7 @@ MUST_CHECK enum status media_desk_open(
     struct media_desk *media, const struct config *config, char error[CONFIG_ERROR]);
 void media_desk_close(struct media_desk *media); /* after the edges; accepts a zeroed one */
 
-/* A new upload of so many bytes; NULL: all places are taken. */
+/* A new upload of this size; NULL: all places are taken. */
 struct upload *media_upload_begin(
     struct media_desk *media, const char *actor, size_t bytes, uint64_t now_ms);
 struct upload *media_upload_find(struct media_desk *media, uint32_t id); /* NULL: none, or long gone */

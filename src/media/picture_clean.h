@@ -2,7 +2,7 @@
 /* media/picture_clean.h: decodes a picture and encodes it anew in the same format, so that nothing
  * survives but what one sees: no metadata, no trailing bytes, no second file inside. Turned the way
  * EXIF says, and scaled down if a side is longer than PICTURE_KEPT_SIDE_MAX.
- * Decoders meet strangers' bytes here: run it in a process of its own (picture_command.h). */
+ * Decoders read untrusted bytes here: run it in a process of its own (picture_command.h). */
 #ifndef STAMPEDE_MEDIA_PICTURE_CLEAN_H
 #define STAMPEDE_MEDIA_PICTURE_CLEAN_H
 

@@ -52,9 +52,9 @@ struct cashier_config {
     struct order_store *store;
     uint32_t calls_max; /* questions under way at a time; 0: CASHIER_FLIGHT_MAX */
     uint64_t query_ms;  /* from opening to the first question; doubles up to CASHIER_AGAIN_MAX_MS */
-    uint64_t close_wait_ms; /* an order is closed without the provider's word after so long */
+    uint64_t close_wait_ms; /* an order is closed without an answer of the provider after this time */
     uint64_t ask_ms; /* a payment that is so old and unanswered is asked about by itself no more */
-    uint64_t late_wait_ms; /* late money that finds the inventory away goes back after so long */
+    uint64_t late_wait_ms; /* late money is refunded when the inventory is unavailable for this time */
     /* Asks the provider. False: no room now. The answer is brought to cashier_said, exactly once,
      * later or within this call, with the same `flight`. */
     bool (*ask)(void *context, uint32_t flight, const struct provider_task *task);

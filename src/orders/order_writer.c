@@ -254,7 +254,7 @@ static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct ord
         writer_pause(writer, now_ms, refusal.text);
 }
 
-/* Small batches wait a little for company, but never behind a clock that went back. */
+/* Small batches wait a little for company, but never because of a clock that went back. */
 static uint64_t writer_due_ms(const struct order_writer *writer, uint64_t now_ms)
 {
     uint64_t due_ms = writer->retry_ms;

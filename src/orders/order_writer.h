@@ -23,7 +23,7 @@
 enum {
     ORDER_AWAY_MS_MIN = 100,
     ORDER_AWAY_MS_MAX = 5000,
-    ORDER_APPLIES_PER_TURN = 1, /* a turn gives the thread back after so many transactions */
+    ORDER_APPLIES_PER_TURN = 1, /* a turn returns after this many transactions */
 };
 
 enum order_writer_state {

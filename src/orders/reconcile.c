@@ -136,8 +136,8 @@ static bool finding_follows(const struct reconcile *reconcile, const struct find
     return false;
 }
 
-/* First the tickets, then the sums: a sum that is wrong because a ticket is would be mended to what
- * is wrong. */
+/* First the tickets, then the sums: a sum that is wrong because a ticket is would be repaired to
+ * what is wrong. */
 static void findings_that_follow_drop(struct reconcile *reconcile)
 {
     struct reconcile_report *report = &reconcile->report;

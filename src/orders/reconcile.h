@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* orders/reconcile.h: database and inventory, compared while both work, and mended where what is
+/* orders/reconcile.h: compares database and inventory while both work, and repairs what is
  * right is beyond doubt (docs/reconcile.md has every rule with its code).
  *
  * Orders move on the store thread and the inventory follows by stock events; so an order together
@@ -23,7 +23,7 @@ enum {
     RECONCILE_SLICE = 512,        /* rows and questions of one turn */
     RECONCILE_FINDINGS_MAX = 200, /* kept in a report; more are only counted */
     RECONCILE_SUSPECTS_MAX = 512,
-    RECONCILE_GAP_MAX = 64, /* missing tickets looked at in one gap, and behind the last order */
+    RECONCILE_GAP_MAX = 64, /* missing tickets checked in one gap, and after the last order */
     RECONCILE_ROUNDS_MAX = 10,
     RECONCILE_ROUND_MS = 30,       /* between two looks at a suspect */
     RECONCILE_ANSWER_MS = 10000,   /* for answers of the inventory, or a position of the store */

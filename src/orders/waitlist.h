@@ -4,8 +4,8 @@
  * (What an order returns goes to the line at once, with the return itself: contract/waitlist.h.)
  *
  * An offer is a RESERVE for the waiter under the key of the place: asked twice, or after a crash, it
- * is the same ticket. The record of the win marks the place. Who may not have the units now keeps the
- * place and is passed over for a while.
+ * is the same ticket. The record of the win marks the place. A user who may not have the units now
+ * keeps the place and is passed over for a while.
  *
  * Thread: the store thread only; time comes in as now_ms. The port is shared: its owner collects and
  * hands answers to waitlist_answer.
@@ -19,9 +19,9 @@
 
 enum {
     WAITLIST_LOOK_MS = 50,
-    WAITLIST_AGAIN_MS = 10000, /* who was passed over is looked at again, whatever the reason was */
+    WAITLIST_AGAIN_MS = 10000, /* users who were skipped are checked again, whatever the reason was */
     WAITLIST_LINES_MAX = 64,   /* items in one turn */
-    WAITLIST_OFFERS_MAX = 64,  /* asked and not answered */
+    WAITLIST_OFFERS_MAX = 64, /* asked and not answered */
 };
 static const uint64_t WAITLIST_TAG = (uint64_t)1 << 61;
 

@@ -42,7 +42,7 @@ static const struct prefix not_public_v6[] = {
     { { 0xfe, 0xc0 }, 10 },                         /* site-local, given up */
     { { 0xff }, 8 },                                /* multicast */
 };
-/* IPv6 prefixes with an IPv4 address behind them, at byte `at`. ::/96 has :: and ::1, too: as IPv4
+/* IPv6 prefixes with an IPv4 address after them, at byte `at`. ::/96 has :: and ::1, too: as IPv4
  * they are in 0.0.0.0/8. */
 static const struct carrier {
     struct prefix prefix;

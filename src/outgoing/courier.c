@@ -359,7 +359,7 @@ static void flight_land(struct courier *courier, struct flight *flight, CURLcode
     call_answer(courier, call);
 }
 
-/* Sorted by time; who came first stays before others of the same time. */
+/* Sorted by time; equal times stay in the order of arrival. */
 static void waiting_insert(struct courier *courier, struct outgoing_call *call)
 {
     uint32_t at = courier->waiting_count;

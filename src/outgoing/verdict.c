@@ -24,7 +24,7 @@ void verdict_post(const struct verdict_account *account, struct outgoing_call *c
         outgoing_header_add(call, "Content-Type", SPAN("application/x-www-form-urlencoded"));
     invariant(added);
     call->timeout_ms = account->timeout_ms;
-    call->allow_private = true; /* the operator has set the address, no stranger */
+    call->allow_private = true; /* the address comes from the operator, not from outside */
     call->body_size = 0;
 }
 

@@ -35,7 +35,7 @@ static bool geetest_ask(const struct verdict_account *account, struct span respo
     if (!values_split(response, values))
         return false;
     verdict_post(account, call);
-    /* As a field, so that the key is escaped, then put behind the address. */
+    /* As a field, so that the key is escaped, then appended to the address. */
     if (!verdict_field(call, "captcha_id", span_from_string(account->site_key)))
         return false;
     const size_t used = strlen(call->url);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Alipay's bill "业务明细" (trade details), as alipay.data.dataservice.bill.downloadurl.query gives it
- * after unpacking: lines that begin with '#' around one table, fields with tabs behind them, GBK or
+ * after unpacking: lines that begin with '#' around one table, fields followed by tabs, GBK or
  * UTF-8. The names of columns are given in both; no byte of a GBK character is a comma, a quote or
  * a line end. Moments are Beijing's, amounts yuan; a refund's amount has a minus. */
 #include "payment/beijing_time.h"

@@ -87,7 +87,7 @@ void provider_say(struct provider_said *said, enum provider_word word, const cha
     size_t size = strlen(text);
     if (size > PAYMENT_ERROR_MAX)
         size = whole_characters(text, PAYMENT_ERROR_MAX);
-    for (size_t i = 0; i < size; i++) /* a stranger's words: no line ends into logs */
+    for (size_t i = 0; i < size; i++) /* untrusted text: no line ends into logs */
         said->error[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
 }
 

@@ -23,7 +23,7 @@ struct bank_switches { /* percent, of callbacks unless said otherwise */
     uint32_t unreached;  /* of requests: not even looked at */
     uint32_t unanswered; /* of requests: done, but answered with an error */
     uint32_t short_paid; /* of payments: a unit less of money is really taken */
-    uint32_t delay_ms;   /* each callback waits up to so long */
+    uint32_t delay_ms;   /* longest delay of a callback */
 };
 
 struct bank;

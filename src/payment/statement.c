@@ -65,7 +65,7 @@ struct span statement_trim(struct span text)
     return text;
 }
 
-/* One field from the front of `rest`; `rest` begins behind its comma. False: it was the last. */
+/* One field from the front of `rest`; `rest` begins after its comma. False: it was the last. */
 static bool field_take(struct span *rest, struct span *field)
 {
     size_t end = 0;

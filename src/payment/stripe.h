@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* payment/stripe.h: Stripe Checkout behind payment/provider.h.
+/* payment/stripe.h: Stripe Checkout, as payment/provider.h asks.
  *
  * One payment is one Checkout Session. Creating it carries the reference as Idempotency-Key, so that
  * asking again gives the same session; all parameters come from the payment and its order, because

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WeChat Pay's trade bill (GET /v3/bill/tradebill, or the merchant platform's download), types ALL,
- * SUCCESS and REFUND, UTF-8: a header, a row per payment and refund, each field behind a backtick,
+ * SUCCESS and REFUND, UTF-8: a header, a row per payment and refund, each field after a backtick,
  * then a header and one row of sums, whose first field is the number of rows. Fields may hold
  * commas; a comma and a backtick part two of them. Moments are Beijing's, amounts yuan. */
 #include "payment/beijing_time.h"

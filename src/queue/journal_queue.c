@@ -14,7 +14,7 @@ struct journal_queue {
     struct journal_reader *reader;
     const struct journal *writer;
     lsn_t given, committed;
-    bool undecodable; /* the reader stands behind a record that can't be given */
+    bool undecodable; /* the reader stands after a record that can't be given */
 };
 
 static struct journal_queue *queue_of(struct ticket_queue *queue)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue/journal_queue.h: the ticket queue of one machine: the journal itself, read behind its
+/* queue/journal_queue.h: the ticket queue of one machine: the journal itself, read after its
  * writer. Nothing is copied and nothing can get lost between: a record is in the queue when it
  * is durable in the log. */
 #ifndef STAMPEDE_QUEUE_JOURNAL_QUEUE_H

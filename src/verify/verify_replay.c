@@ -6,7 +6,7 @@
  * cheap and touches only the item in hand, so that a whole journal takes about as long as hashing
  * it. The slow check of everything runs when there are four times as many records as at the last
  * one, and at the end. Snapshots and store are compared at the very position they name: before the
- * first record behind it is applied. */
+ * first record after it is applied. */
 #include "base/clock.h"
 #include "contract/record.h"
 #include "verify/verify_parts.h"

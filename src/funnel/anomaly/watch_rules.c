@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DESIGN. The book is a table of buckets. Who was seen longest ago gives way, except that those who
- * were early at a start or were found are kept before others: what counts about them takes days, not
- * seconds. Different users (addresses) are counted by bits (linear counting): n strangers leave
- * m·(1 − 1/m)^n of m bits empty, so the empty ones tell n, within a tenth up to a thousand. */
+/* DESIGN. The book is a table of buckets. The entry that was seen longest ago is replaced, except
+ * that those who were early at a start or were found are kept before others: what counts about
+ * them takes days, not seconds. Different users (addresses) are counted by bits (linear counting):
+ * n strangers leave m·(1 − 1/m)^n of m bits empty, so the empty ones tell n, within a tenth up to
+ * a thousand. */
 #include "funnel/anomaly/watch_rules.h"
 
 #include "base/hash.h"

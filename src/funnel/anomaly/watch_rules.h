@@ -4,7 +4,7 @@
  * folded in and the rules are asked about those that were touched. A finding says why in words and
  * numbers. What follows from it (a report, a ban) is the desk's to decide.
  *
- * An address behind which many users were seen may be refused and fail as often more: a school or an
+ * An address with many users may be refused and fail more often in proportion: a school or an
  * office is not a machine because many sit in it.
  * Thread: the desk's. Memory: from the arena at start. */
 #ifndef STAMPEDE_FUNNEL_ANOMALY_WATCH_RULES_H
@@ -27,9 +27,9 @@ enum {
     WATCH_WINDOW_MS = 60 * 1000,           /* failures and regular purchases are counted in this */
     WATCH_SEEN_WINDOW_MS = 10 * 60 * 1000, /* users of an address, addresses of a user */
     WATCH_STARTS_MS = 24 * 60 * 60 * 1000, /* starts that a user was early at */
-    WATCH_AGAIN_MS = 10 * 60 * 1000,       /* the same finding is not made again for so long */
+    WATCH_AGAIN_MS = 10 * 60 * 1000,       /* the same finding is not repeated for this time */
     WATCH_SUBJECTS = 16384,                /* addresses and users that are remembered */
-    WATCH_USERS_ALLOWED = 50,              /* so many users of one address count at most */
+    WATCH_USERS_ALLOWED = 50,              /* the most users of one address that count */
     WATCH_REGULAR_PERCENT = 3,             /* of the mean: a machine strays less */
     WATCH_REGULAR_LEAST_MS = 20,           /* faster is the rate's business */
     WATCH_REASON_BYTES = 160,
@@ -66,12 +66,13 @@ uint32_t watch_book_judge(struct watch_book *book, const struct watch_settings *
     uint64_t now_ms, struct watch_finding *findings, uint32_t max);
 /* A ban was lifted: what led to it is forgotten. */
 void watch_book_forgive(struct watch_book *book, const struct address *address, user_id user);
-/* How many different ones were folded in since the minute began; who comes each second counts once. */
+/* How many different ones were folded in since the minute began; an address or user that comes
+ * each second counts once. */
 uint32_t watch_book_seen(const struct watch_book *book);
 void watch_book_minute_begin(struct watch_book *book);
 
 const char *watch_rule_name(enum watch_rule rule);
-/* How many different ones set so many of WATCH_MARKS bits, on average. */
+/* How many different ones set this number of WATCH_MARKS bits, on average. */
 uint32_t watch_marks_estimate(const struct watch_book *book, const uint64_t marks[WATCH_MARK_WORDS]);
 
 #endif

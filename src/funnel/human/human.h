@@ -24,7 +24,7 @@ enum {
     /* Points for failures: they fade by half each HUMAN_FAILURES_HALF_S. */
     HUMAN_FAILURES_HALF_S = 60,
     HUMAN_FAILURE_POINTS = 10,
-    HUMAN_USER_POINTS_PER_BIT = 10,    /* so many of a user double the work */
+    HUMAN_USER_POINTS_PER_BIT = 10,    /* how many points of a user double the work */
     HUMAN_ADDRESS_POINTS_PER_BIT = 20, /* an address may be many people */
     HUMAN_FAILURE_BITS_MAX = 6,
     HUMAN_USER_NO_PICTURES = 30, /* from here on there is work instead of pictures */

@@ -17,7 +17,7 @@ enum {
     PLACE_WIDTH = 46,
     ROW_SHIFT_MOST = PICTURE_SLIDER_WIDTH - COLUMNS * PLACE_WIDTH, /* no columns: x says nothing */
     PLACE_HEIGHT = PICTURE_SLIDER_HEIGHT / ROWS,
-    HALVES_EVERY = 3, /* of so many places one has the half of a wanted figure */
+    HALVES_EVERY = 3, /* one of this many places has the half of a wanted figure */
     STROKES = 12,
     SHAKE = 5,
     PIECE_TURN_MOST = 25, /* degrees */

@@ -144,14 +144,14 @@ uint32_t room_place(const struct room_draw *draw, uint32_t number)
 
 enum {
     MILLI = 1000,
-    PRIOR = 20, /* people of whom we believe, before we know, that each takes one unit */
+    PRIOR = 20, /* prior of the conversion estimate: people who take one unit each */
     CONVERSION_MIN_MILLI = 10,
     CONVERSION_MAX_MILLI = 100 * MILLI,
     STEP_MAX_MS = 1000, /* after a pause (a restart) nobody rushes in at once */
     RATE_SMOOTH_MS = 4000,
     POLL_MIN_MS = 1000,
     POLL_MAX_MS = 15000,
-    POLL_PART = 8, /* asks about so often before the turn comes */
+    POLL_PART = 8, /* asks about this often before its turn */
 };
 
 static uint32_t least(uint64_t a, uint64_t b)

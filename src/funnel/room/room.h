@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* funnel/room/room.h: the waiting room as arithmetic: who stands where, how many may go in, what to
+/* funnel/room/room.h: the waiting room as arithmetic: places, how many are admitted, what to
  * tell those who wait. Nothing here is stored: arrival numbers, the size of the draw and the head
  * are the inventory's (inventory/engine_room.c).
  *
@@ -12,7 +12,7 @@
  *            SHA-256("stampede beacon 1" ‖ bytes of name u32 ‖ name ‖ value)
  * and the place of number i is a permutation of [0, n) under that key: a Feistel network whose
  * rounds are Speck64/128, on the smallest even number of bits that holds n (at least 6), walked
- * along until it is below n. All numbers are little-endian. Who comes later has the arrival
+ * along until it is below n. All numbers are little-endian. A later visitor has the arrival
  * number as place. docs/waiting-room.md has the same in Python.
  *
  * Thread: any; no state but what is passed. Memory: none. */
@@ -63,7 +63,7 @@ uint32_t room_place(const struct room_draw *draw, uint32_t number);
 /* ---- who may go in now ---- */
 
 struct room_rules {
-    uint32_t turn_ms;            /* who has not bought by then does not hold up the line */
+    uint32_t turn_ms;            /* after this time admitted visitors are no longer waited for */
     uint32_t rate_min, rate_max; /* people a second, while there is stock */
 };
 /* What the inventory shows of a sale, all items together. */
@@ -89,7 +89,7 @@ struct room_view {
     uint32_t deciding;         /* admitted, in their turn, have not bought */
     uint32_t conversion_milli; /* units taken by each who was admitted, times 1000 */
     uint64_t rate_milli;
-    uint32_t ready; /* so many more would go in at the next look, if they came now */
+    uint32_t ready; /* how many more would be admitted at the next check */
 };
 /* Answers the new head, at least `head`. Called a few times a second from the start on. */
 uint32_t room_admit(struct room_control *control, const struct room_rules *rules, uint64_t now_ms,

@@ -39,13 +39,13 @@ enum room_state {
 struct room_standing {
     enum room_state state;
     uint32_t number;          /* arrival number, from 0 */
-    uint32_t arrived;         /* so many have come */
+    uint32_t arrived;         /* how many visitors have entered */
     uint32_t ahead;           /* ROOM_WAITING */
     bool list_closed;         /* ROOM_EARLY: the sale has started, the draw is being made */
-    uint64_t beacon_until_ms; /* ROOM_EARLY: so long the draw waits for its beacon; 0: it does not */
+    uint64_t beacon_until_ms; /* ROOM_EARLY: until when the draw waits for its beacon; 0: it does not */
     struct room_view view;
 };
-/* When a room opens, so long before the start. */
+/* How long before the start a room opens. */
 static inline uint64_t room_opens_ms(uint64_t start_ms, uint64_t before_ms)
 {
     return start_ms > before_ms ? start_ms - before_ms : 0;

@@ -18,7 +18,7 @@ static const struct sqlite_sql position_set = { SQL_POSITION_SET,
     "UPDATE queue_position SET position = ?1" };
 static const struct sqlite_sql sale_logged = { SQL_SALE_LOGGED,
     "UPDATE sales SET logged_limit = ?2 WHERE id = ?1" };
-/* An admin request writes what the inventory has answered at once; the record comes behind, and
+/* An admin request writes what the inventory has answered at once; the record follows, and
  * perhaps others before it that are older than the row. */
 static const struct sqlite_sql sale_terms = { SQL_SALE_TERMS,
     "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"

@@ -134,7 +134,7 @@ static enum status entry_from_row(sqlite3_stmt *row, void *out)
     return STATUS_OK;
 }
 
-/* What was cut to fit, or hides behind a NUL, was not written by us. */
+/* Text that was cut to fit, or has a NUL, was not written by us. */
 static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
 {
     return (size_t)sqlite3_column_bytes(row, 2) == strlen(entry->actor)

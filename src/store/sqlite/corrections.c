@@ -60,7 +60,7 @@ enum status sqlite_eligible_users(struct order_store *handle, sale_id sale, cons
 {
     *count = 0;
     if (after != NULL && *after == INT64_MAX)
-        return STATUS_OK; /* nobody comes behind that one */
+        return STATUS_OK; /* no id comes after that one */
     return sqlite_rows(sqlite_of(handle), &eligible_list,
         VALUES(U64(sale), U64(after == NULL ? (uint64_t)INT64_MIN : *after + 1), U64(max)),
         user_take, PAGE(users, max, count));

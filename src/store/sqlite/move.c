@@ -3,7 +3,7 @@
  * transaction holds the conditional update, the accounting of order.c, the payment, and the
  * stock event that the pump brings to the inventory. The SETTLE record that comes back finds the
  * order moved and only confirms the event; so nothing is counted twice, and a crash anywhere in
- * between leaves an open event behind, which the pump brings again.
+ * between leaves an open event, which the pump sends again.
  *   paid               pending → paid; a payment, an event SOLD
  *   expired, cancelled pending → closed; sold −= quantity, counters, slot; an event RETURN
  *   refunded           paid → refunded; the same, or written off: an event WRITE_OFF

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/sqlite/parts.h: what the parts of the SQLite store share. Nobody else includes it. A
  * statement is prepared at its first use and kept until close. Every helper leaves its statement
- * reset, so that no read transaction stays open behind an answer. */
+ * reset, so that no read transaction stays open after an answer. */
 #ifndef STAMPEDE_STORE_SQLITE_PARTS_H
 #define STAMPEDE_STORE_SQLITE_PARTS_H
 
@@ -256,9 +256,9 @@ MUST_CHECK enum status sqlite_waitlist_pick(struct sqlite_batch *, const struct 
 MUST_CHECK enum status sqlite_waitlist_named(struct sqlite_store *, struct command_settle *);
 /* A ticket was made for the place of this key, if it is one. */
 MUST_CHECK enum status sqlite_waitlist_offer(struct sqlite_batch *, uint64_t key, user_id, ticket_number);
-/* The return is in the log: who was served is offered, the others stay in line. */
+/* The return is in the log: served users get their offer, the others stay in the waitlist. */
 MUST_CHECK enum status sqlite_waitlist_settled(struct sqlite_batch *, const struct queue_record *);
-/* The terms of a sale have changed: who was passed over is looked at again. */
+/* The terms of a sale have changed: users who were skipped are checked again. */
 MUST_CHECK enum status sqlite_waitlist_terms(struct sqlite_batch *);
 
 /* look.c: reconciliation. */

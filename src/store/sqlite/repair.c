@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reconciliation mends, each in one transaction. A repair computes what is right from the rows
- * as they are then, so it can't make worse what has changed since it was found. */
+/* The repairs of reconciliation, each in one transaction. A repair computes what is right from the
+ * rows as they are then, so it can't make worse what has changed since it was found. */
 #include "contract/reconcile.h"
 
 #include "contract/payment.h"

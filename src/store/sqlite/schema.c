@@ -5,7 +5,7 @@
  * the same bits. orders.slot is what makes "one live order per user" a unique key: 0 where the
  * item's limit is one unit, the ticket itself elsewhere, NULL (which is never equal to anything)
  * once the order is over. The item leads the key, because then the orders of a sale that runs
- * now lie side by side, and a batch of strangers touches few pages. user_counters.scope: an
+ * now lie side by side, and a batch of different users touches few pages. user_counters.scope: an
  * item's id, or 2^32 + a sale's id. user_version names the schema; another one is refused, never
  * guessed. A new column or table stands here and in a step of migrate.c.
  * orders_pending holds only orders that wait for money, so it stays as small as they are few.
