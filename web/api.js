@@ -233,6 +233,18 @@ export function waitlistDelete(session, item) {
 export const roomGet = (session, sale) => call('GET', `/v1/sales/${sale}/room`, { headers: bearer(session) });
 export const roomPost = (session, sale) => call('POST', `/v1/sales/${sale}/room`, { headers: bearer(session) });
 
+/* The draw of a waiting room as it is published, and the marks of all who came, as one text of hex digits. */
+export const drawGet = (sale) => call('GET', `/v1/sales/${sale}/draw`);
+export async function arrivalsGet(sale) {
+    let marks = '';
+    for (let after = 0; after !== undefined; ) {
+        const page = await call('GET', `/v1/sales/${sale}/draw/arrivals?after=${after}`);
+        marks += page.marks;
+        after = page.next;
+    }
+    return marks;
+}
+
 /* The order behind a ticket; with a version it answers once the order has changed from it. */
 export function ticketWait(session, ticket, version, signal) {
     const since = version === undefined ? '' : `&version=${version}`;

@@ -17,7 +17,7 @@ import { createWonHead } from './won.js';
 const QUANTITY_CHOICES_MAX = 1000; /* what the server takes in one purchase */
 const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 
-export function createItemLayout(acts, payChosen, readyActs, turnAlert) {
+export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCheck }) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
     const nowhere = element('h1', { class: 'nowhere-title', hidden: true });
@@ -34,7 +34,7 @@ export function createItemLayout(acts, payChosen, readyActs, turnAlert) {
     const quantityRow = element('p', { class: 'quantity' }, quantityName, quantity);
     const dock = createDock();
     const ready = createReadyBox(readyActs);
-    const room = createRoomBox(turnAlert);
+    const room = createRoomBox(turnAlert, drawCheck);
     const choice = createPayChoice(payChosen);
     const human = createHumanCheck();
     const panel = createOrderPanel('h2', acts);

@@ -46,7 +46,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         changed: () => paint(),
         detailsSaved: () => tick(),
         check: () => preparation.checkDo(item, shop.known()),
-    }, turnAlert);
+    }, { turnAlert, drawCheck: () => room.check() });
     let item = null;
     let failure = null; /* why the last status did not arrive */
     let order = null;

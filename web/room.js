@@ -3,7 +3,8 @@
  * a turn. Nothing is asked for before the first click, unless this browser remembers that somebody
  * waits: so a reload goes on where it was. `changed` is called whenever `state` has. */
 
-import { roomGet, roomPost } from './api.js';
+import { arrivalsGet, drawGet, roomGet, roomPost } from './api.js';
+import { drawCheck } from './draw_check.js';
 import { createPoll } from './poll.js';
 import { lasting } from './store.js';
 
@@ -48,8 +49,26 @@ export function createRoom(session, changed) {
         }
     }
 
+    /* What the server has committed itself to before the draw: noted here, so that it can't be another later. */
+    async function commitmentNote() {
+        if (state.standing.drawn || lasting.read(`commitment.${sale}`) !== null)
+            return;
+        try {
+            lasting.write(`commitment.${sale}`, (await drawGet(sale)).commitment);
+        } catch {
+            /* Then the check goes without. */
+        }
+    }
+
     return {
         state,
+        /* Checks the draw from what is published: { wrong, place, count } (draw_check.js). */
+        async check() {
+            const [draw, marks] = await Promise.all([drawGet(sale), arrivalsGet(sale)]);
+            const { user } = session.current();
+            const noted = lasting.read(`commitment.${sale}`);
+            return drawCheck({ draw, marks, user, number: state.standing.number, noted });
+        },
         /* The sale is known once the item is. */
         follow(next, live) {
             pushIsLive = live;
@@ -67,6 +86,7 @@ export function createRoom(session, changed) {
             try {
                 const opened = await session.ensure();
                 standingSet(await roomPost(opened.session, sale));
+                commitmentNote();
             } catch (refusal) {
                 stateSet({ refusal });
             }

@@ -6,8 +6,8 @@ import { count, hourAndMinute } from './format.js';
 import { say } from './i18n.js';
 import { roomIsScreen } from './room.js';
 
-/* `alert`: tells of the turn (turn_alert.js). `now` is the server's. */
-export function createRoomBox(alert) {
+/* `alert`: tells of the turn (turn_alert.js); `drawCheck` checks the draw (room.js). */
+export function createRoomBox(alert, drawCheck) {
     const title = element('h2', { class: 'room-title' });
     const number = element('p', { class: 'room-number' });
     const unit = element('p', { class: 'room-unit' });
@@ -19,7 +19,42 @@ export function createRoomBox(alert) {
     /* Only what changes seldom is announced; a number every second would drown everything else. */
     const words = element('p', { class: 'room-words', role: 'status' });
     const node = element('section', { class: 'room-box' }, title, number, unit, bar, eta, odds, words, bell, ago);
+    const fair = element('summary');
+    const fairWords = element('p', { class: 'room-words' });
+    const check = element('button', { class: 'plain', type: 'button' });
+    const found = element('p', { class: 'room-found', role: 'status' });
+    const proof = element('details', { class: 'room-proof' }, fair, fairWords, check, found);
+    node.append(proof);
     node.hidden = true;
+    let result = null; /* of the check: what drawCheck says, or 'away' */
+
+    check.addEventListener('click', async () => {
+        try {
+            result = await drawCheck();
+        } catch {
+            result = 'away';
+        }
+        proofPaint(true);
+    });
+
+    function foundWords() {
+        if (result === null)
+            return '';
+        if (result === 'away')
+            return say('proof.away');
+        return result.wrong === ''
+            ? say('proof.good', { place: count(result.place), count: count(result.count) })
+            : say('proof.wrong', { what: result.wrong });
+    }
+
+    function proofPaint(shown) {
+        proof.hidden = !shown || globalThis.crypto?.subtle === undefined;
+        textSet(fair, say('proof.title'));
+        textSet(fairWords, say('proof.words'));
+        textSet(check, say('proof.check'));
+        found.dataset.good = String(result?.wrong === '');
+        textSet(found, foundWords());
+    }
 
     bell.addEventListener('click', async () => {
         await alert.toggle();
@@ -59,6 +94,7 @@ export function createRoomBox(alert) {
             part.hidden = part.textContent === '';
         bell.hidden = !roomIsScreen(model);
         bellPaint();
+        proofPaint(model.kind === 'line' || model.kind === 'in');
         textSet(words, trouble || say(model.words));
     }
 

@@ -83,6 +83,9 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await admin(`/sales/${sale}/open`);
         await page.getByText('It is your turn: buy now.').waitFor();
         assert.match(await page.title(), /^Your turn! · /);
+        await page.getByText('Why this is fair').click();
+        await page.getByRole('button', { name: 'Check the draw in this browser' }).click();
+        await page.getByText('The draw is right. You drew place 1 of 1.').waitFor();
         await clean(page);
         await shot(page, 'room-turn');
         await page.click(liveButton);
@@ -111,6 +114,9 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await admin(`/sales/${sale}/beacon`, { value: '42' });
         await english.page.getByText('It is your turn: buy now.').waitFor();
         await chinese.page.getByText('轮到您了').first().waitFor();
+        await english.page.getByText('Why this is fair').click();
+        await english.page.getByRole('button', { name: 'Check the draw in this browser' }).click();
+        await english.page.getByText(/^The draw is right\. You drew place [12] of 2\.$/).waitFor();
         assert.deepEqual([...english.errors, ...chinese.errors], []);
     });
 
