@@ -249,6 +249,17 @@ def every_document_is_in_the_list_of_documents():
         true(name == "README.md" or f"]({name})" in listed, f"docs/README.md does not list {name}")
 
 
+@rule
+def each_decision_has_its_own_number_a_date_and_a_status():
+    numbers = []
+    for path in sorted(glob.glob(os.path.join(REPOSITORY, "docs", "decisions", "0*.md"))):
+        name, lines = os.path.basename(path), read(path).splitlines()
+        numbers.append(int(name[:4]))
+        true(lines[0].startswith(f"# {name[:4]} "), f"{name}: the title does not begin with its number")
+        true(re.match(r"Date: \d{4}-\d{2}-\d{2}\. Status: (accepted|superseded by \d{4}|withdrawn)\.", lines[2]), f"{name}: no date and status")
+    equal(numbers, list(range(1, len(numbers) + 1)), "numbers of decisions")
+
+
 # ---- README, glossary, versions ----------------------------------------------------------------------
 
 
