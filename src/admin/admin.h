@@ -143,6 +143,7 @@ void admin_audit_write(struct admin *admin, struct job *job, const char *action,
 MUST_CHECK bool admin_audit_keep(struct admin *admin, struct job *job);
 /* admin.c: shared by the handlers. */
 /* False and the job is answered when it can't be. */
+MUST_CHECK bool admin_item_read(struct admin *admin, struct job *job, item_id id, struct item *item);
 MUST_CHECK bool admin_sale_read(struct admin *admin, struct job *job, sale_id id, struct sale *sale);
 
 /* "scheduled", "open", "paused" or "ended", by gate and time: what the public sees. */

@@ -217,7 +217,7 @@ done:
     free(product);
 }
 
-static bool item_read(struct admin *admin, struct job *job, item_id id, struct item *item)
+bool admin_item_read(struct admin *admin, struct job *job, item_id id, struct item *item)
 {
     const enum status status = admin->store->ops->item_get(admin->store, id, item);
     if (status == STATUS_NOT_FOUND)
@@ -346,7 +346,7 @@ void admin_item_change(struct admin *admin, struct job *job, uint32_t id)
     struct text warnings = text_in(told, sizeof told);
     struct item *item = &change.after;
     invariant(product != NULL);
-    if (!item_read(admin, job, id, &change.before))
+    if (!admin_item_read(admin, job, id, &change.before))
         goto done;
     *item = change.before;
     if (!item_place_check(admin, job, item, product) || !change_read(admin, job, &change)
@@ -369,7 +369,7 @@ void admin_item_show(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item;
     struct text body = job_body(job);
-    if (!item_read(admin, job, id, &item))
+    if (!admin_item_read(admin, job, id, &item))
         return;
     item_json(admin, &item, &body);
     job_reply_json(job, 200, &body);
@@ -379,7 +379,7 @@ void admin_item_remove(struct admin *admin, struct job *job, uint32_t id)
 {
     struct item item;
     struct text body = job_body(job);
-    if (!item_read(admin, job, id, &item))
+    if (!admin_item_read(admin, job, id, &item))
         return;
     const enum status status = item_is_preheated(admin, &item)
         ? STATUS_CONFLICT

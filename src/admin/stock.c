@@ -143,15 +143,7 @@ void admin_item_preheat(struct admin *admin, struct job *job, uint32_t id)
     struct sale sale;
     struct outcome outcome = { 0 };
     struct text body = job_body(job);
-    const enum status status = admin->store->ops->item_get(admin->store, id, &item);
-    if (status != STATUS_OK) {
-        if (status == STATUS_NOT_FOUND)
-            job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
-        else
-            job_reply_status(job, status);
-        return;
-    }
-    if (!admin_sale_read(admin, job, item.sale, &sale))
+    if (!admin_item_read(admin, job, id, &item) || !admin_sale_read(admin, job, item.sale, &sale))
         return;
     const enum preheat_result result = desk_preheat(admin->worker, &sale, &item, &outcome);
     preheat_json(&item, result, &outcome, &body);
@@ -315,16 +307,9 @@ void admin_item_counts(struct admin *admin, struct job *job, uint32_t id)
     uint64_t orders = 0, units = 0;
     struct text body = job_body(job);
     struct order_store *store = admin->store;
-    enum status status = store->ops->item_get(store, id, &item);
-    if (status == STATUS_OK)
-        status = store->ops->order_totals(store, id, &orders, &units);
-    if (status != STATUS_OK) {
-        if (status == STATUS_NOT_FOUND)
-            job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
-        else
-            job_reply_status(job, status);
+    if (!admin_item_read(admin, job, id, &item)
+        || !job_ok(job, store->ops->order_totals(store, id, &orders, &units)))
         return;
-    }
     text_format(&body,
         "{\"item\":%u,\"total\":%u,\"locked\":%u,\"taken\":%u,\"preheated\":%s,\"orders\":%llu,"
         "\"units_ordered\":%llu,"

@@ -12,16 +12,8 @@ void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id)
     struct item item;
     uint64_t after = 0;
     uint32_t count = 0;
-    if (!job_query_u64(job, "after", INT64_MAX, &after))
-        return;
-    enum status status = store->ops->item_get(store, id, &item);
-    if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
-        return;
-    }
-    if (status == STATUS_OK)
-        status = store->ops->waitlist->list(store, id, after, rows, PAGE_ROWS, &count);
-    if (!job_ok(job, status))
+    if (!job_query_u64(job, "after", INT64_MAX, &after) || !admin_item_read(admin, job, id, &item)
+        || !job_ok(job, store->ops->waitlist->list(store, id, after, rows, PAGE_ROWS, &count)))
         return;
     struct text page = page_begin(job, "waitlist");
     for (uint32_t i = 0; i < count; i++) {

@@ -132,3 +132,17 @@ bool span_take_until(struct span *text, char separator, struct span *part)
     *text = span_of(at + 1, text->size - taken - 1);
     return true;
 }
+
+static bool has_byte(struct span bytes, char byte)
+{
+    return memchr(bytes.data, byte, bytes.size) != NULL;
+}
+
+struct span span_trim(struct span text, struct span what)
+{
+    while (text.size > 0 && has_byte(what, text.data[0]))
+        text = span_of(text.data + 1, text.size - 1);
+    while (text.size > 0 && has_byte(what, text.data[text.size - 1]))
+        text.size--;
+    return text;
+}

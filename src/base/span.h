@@ -33,6 +33,7 @@ static inline bool span_equal(struct span a, struct span b)
 }
 bool span_equal_ignoring_case(struct span a, struct span b); /* ASCII only */
 bool span_starts_with(struct span text, struct span prefix);
+struct span span_trim(struct span text, struct span what); /* without these bytes at both ends */
 bool span_ends_with(struct span text, struct span suffix);
 /* Equal or not in a time that depends on the sizes only. */
 bool span_equal_constant_time(struct span a, struct span b);

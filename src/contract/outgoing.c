@@ -3,19 +3,6 @@
 
 #include "base/text.h"
 
-static struct span trimmed(struct span text)
-{
-    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text.data++;
-        text.size--;
-    }
-    while (text.size > 0
-        && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'
-            || text.data[text.size - 1] == '\r'))
-        text.size--;
-    return text;
-}
-
 struct span outgoing_header(const struct outgoing_call *call, const char *name)
 {
     struct span rest = { call->reply_headers, call->reply_headers_size };
@@ -25,7 +12,7 @@ struct span outgoing_header(const struct outgoing_call *call, const char *name)
         if (!span_take_until(&value, ':', &found) || found.size == line.size)
             continue; /* no colon */
         if (span_equal_ignoring_case(found, span_from_string(name)))
-            return trimmed(value);
+            return span_trim(value, SPAN(" \t\r"));
     }
     return SPAN_NONE;
 }

@@ -284,15 +284,6 @@ static const struct file *file_find(const struct static_files *files, struct spa
     return NULL;
 }
 
-static struct span trimmed(struct span text)
-{
-    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = span_of(text.data + 1, text.size - 1);
-    while (text.size > 0 && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
-        text.size--;
-    return text;
-}
-
 /* "0", "0.5", "1.000" as thousandths; what is no qvalue counts as 0: not wanted rather than
  * wrongly sent. */
 static int quality_parse(struct span text)
@@ -322,11 +313,11 @@ static void qualities_parse(struct span accept, int quality[ENCODINGS])
         if (!span_take_until(&element, ';', &coding))
             continue;
         while (span_take_until(&element, ';', &parameter)) {
-            parameter = trimmed(parameter);
+            parameter = span_trim(parameter, SPAN(" \t"));
             if (parameter.size >= 2 && (parameter.data[0] | 0x20) == 'q' && parameter.data[1] == '=')
                 value = quality_parse(span_of(parameter.data + 2, parameter.size - 2));
         }
-        coding = trimmed(coding);
+        coding = span_trim(coding, SPAN(" \t"));
         if (span_equal(coding, SPAN("*")))
             others = value;
         for (int i = 0; i < ENCODINGS; i++) {
@@ -362,10 +353,10 @@ static const struct form *form_choose(const struct file *file, struct span accep
 static bool etag_matches(struct span list, struct span etag)
 {
     struct span element;
-    if (span_equal(trimmed(list), SPAN("*")))
+    if (span_equal(span_trim(list, SPAN(" \t")), SPAN("*")))
         return true;
     while (span_take_until(&list, ',', &element)) {
-        element = trimmed(element);
+        element = span_trim(element, SPAN(" \t"));
         if (span_starts_with(element, SPAN("W/")))
             element = span_of(element.data + 2, element.size - 2);
         if (span_equal(element, etag))
@@ -385,7 +376,7 @@ static bool page_is_wanted(const struct http_request *request)
         if (!span_take_until(&line, ':', &name) || !span_equal_ignoring_case(name, SPAN("accept")))
             continue;
         while (span_take_until(&line, ',', &kind))
-            if (span_equal(trimmed(kind), SPAN("text/html")))
+            if (span_equal(span_trim(kind, SPAN(" \t")), SPAN("text/html")))
                 return true;
     }
     return false;

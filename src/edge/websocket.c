@@ -29,15 +29,6 @@ struct fields { /* of the handshake; SPAN_NONE: not there */
     bool repeated; /* one of them stands twice */
 };
 
-static struct span trimmed(struct span text)
-{
-    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = span_of(text.data + 1, text.size - 1);
-    while (text.size > 0 && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
-        text.size--;
-    return text;
-}
-
 static void field_take(struct fields *fields, struct span name, struct span value)
 {
     const struct {
@@ -54,7 +45,7 @@ static void field_take(struct fields *fields, struct span name, struct span valu
         if (!span_equal_ignoring_case(name, known[i].name))
             continue;
         fields->repeated |= known[i].place->data != NULL;
-        *known[i].place = trimmed(value);
+        *known[i].place = span_trim(value, SPAN(" \t"));
     }
 }
 
@@ -73,7 +64,7 @@ static bool list_has(struct span list, struct span wanted)
 {
     struct span part;
     while (span_take_until(&list, ',', &part))
-        if (span_equal_ignoring_case(trimmed(part), wanted))
+        if (span_equal_ignoring_case(span_trim(part, SPAN(" \t")), wanted))
             return true;
     return false;
 }
@@ -140,7 +131,7 @@ enum websocket_answer websocket_offer_read(
 bool websocket_protocol_take(struct span *protocols, struct span *name)
 {
     while (span_take_until(protocols, ',', name)) {
-        *name = trimmed(*name);
+        *name = span_trim(*name, SPAN(" \t"));
         if (name->size > 0)
             return true;
     }

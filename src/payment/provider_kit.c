@@ -44,15 +44,6 @@ const char *provider_private_key(const char *path, struct sign_key **key)
         : "private_key_file is not an RSA private key in PEM of 2048 bits or more";
 }
 
-static struct span trimmed(struct span text)
-{
-    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = span_of(text.data + 1, text.size - 1);
-    while (text.size > 0 && strchr(" \t\r", text.data[text.size - 1]) != NULL)
-        text.size--;
-    return text;
-}
-
 struct span provider_header(struct span head, const char *name)
 {
     struct span line, found = SPAN_NONE;
@@ -63,7 +54,8 @@ struct span provider_header(struct span head, const char *name)
             continue;
         if (found.data != NULL)
             return SPAN_NONE;
-        found = trimmed(span_of(line.data + wanted.size + 1, line.size - wanted.size - 1));
+        found = span_trim(
+            span_of(line.data + wanted.size + 1, line.size - wanted.size - 1), SPAN(" \t\r"));
     }
     return found;
 }

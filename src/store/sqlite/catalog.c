@@ -228,9 +228,8 @@ enum status sqlite_sale_get(struct order_store *handle, sale_id id, struct sale 
     return row_get(handle, id, &sales_list, sale_from_row, sale, &sale->id);
 }
 
-static enum status item_from_row(sqlite3_stmt *row, void *out)
+void sqlite_item_columns(sqlite3_stmt *row, struct item *item)
 {
-    struct item *item = out;
     *item = (struct item){
         .id = column_u32(row, 0),
         .sale = column_u32(row, 1),
@@ -244,8 +243,14 @@ static enum status item_from_row(sqlite3_stmt *row, void *out)
         .safety = column_u32(row, 9),
         .version = column_u64(row, 10),
         .preheated = sqlite3_column_int(row, 11) != 0,
-        .deduct_on_payment = sqlite3_column_int(row, 12 + CHANNELS_MAX) != 0,
     };
+}
+
+static enum status item_from_row(sqlite3_stmt *row, void *out)
+{
+    struct item *item = out;
+    sqlite_item_columns(row, item);
+    item->deduct_on_payment = sqlite3_column_int(row, 12 + CHANNELS_MAX) != 0;
     for (int i = 0; i < CHANNELS_MAX; i++)
         item->channel_units[i] = column_u32(row, 12 + i);
     column_text(row, 13 + CHANNELS_MAX, item->currency, sizeof item->currency);

@@ -208,21 +208,27 @@ static enum status look_moment_begin(struct order_store *handle)
     return status;
 }
 
-static void order_take(sqlite3_stmt *row, struct look_order *out)
+static enum status look_rows(struct order_store *handle, enum look_at at, enum look_statement which,
+    struct sqlite_values values, sqlite_take take, struct sqlite_page page)
 {
-    *out = (struct look_order){
-        .order = { .ticket = column_u64(row, 0),
-            .user = column_u64(row, 1),
-            .item = column_u32(row, 2),
-            .quantity = column_u32(row, 3),
-            .channel = (channel_index)sqlite3_column_int(row, 4),
-            .state = (uint8_t)sqlite3_column_int(row, 5),
-            .reason = (uint8_t)sqlite3_column_int(row, 6),
-            .unit_price = column_u64(row, 7),
-            .amount = column_u64(row, 8),
-            .created_ms = column_u64(row, 9),
-            .pay_by_ms = column_u64(row, 10),
-            .version = column_u64(row, 11) },
+    sqlite3_stmt *list;
+    *page.count = 0;
+    const enum status status = look_prepare(sqlite_of(handle), at, which, &list);
+    return status == STATUS_OK ? sqlite_rows_of(list, values, take, page) : status;
+}
+
+static enum status look_one(struct order_store *handle, enum look_at at, enum look_statement which,
+    struct sqlite_values values, sqlite_take take, void *out)
+{
+    sqlite3_stmt *get;
+    const enum status status = look_prepare(sqlite_of(handle), at, which, &get);
+    return status == STATUS_OK ? sqlite_one_of(get, values, take, out) : status;
+}
+
+static enum status order_take(sqlite3_stmt *row, void *out)
+{
+    struct look_order *look = out;
+    *look = (struct look_order){
         .has_slot = sqlite3_column_int(row, 12) != 0,
         .slot = column_u64(row, 13),
         .limit_per_user = column_u32(row, 14),
@@ -231,54 +237,41 @@ static void order_take(sqlite3_stmt *row, struct look_order *out)
         .payments_paid = (uint8_t)sqlite3_column_int(row, 17),
         .refund_there = sqlite3_column_int(row, 18) != 0,
     };
+    sqlite_order_columns(row, &look->order);
+    return STATUS_OK;
 }
 
 static enum status look_orders(struct order_store *handle, ticket_number after,
     struct look_order *rows, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_NOW, LOOK_ORDERS, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        order_take(list, &rows[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return look_rows(handle, LOOK_NOW, LOOK_ORDERS, VALUES(U64(after), U64(max)), order_take,
+        PAGE(rows, max, count));
 }
 
 static enum status look_order(struct order_store *handle, ticket_number ticket, struct look_order *row)
 {
-    sqlite3_stmt *get;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_NOW, LOOK_ORDER, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, ticket);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        order_take(get, row);
-    (void)sqlite3_reset(get);
-    return status;
+    return look_one(handle, LOOK_NOW, LOOK_ORDER, VALUES(U64(ticket)), order_take, row);
+}
+
+static enum status there_take(sqlite3_stmt *row, void *out)
+{
+    (void)row;
+    *(bool *)out = true;
+    return STATUS_OK;
 }
 
 static enum status look_dead(struct order_store *handle, ticket_number ticket, bool *there)
 {
-    sqlite3_stmt *get;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_NOW, LOOK_DEAD, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, ticket);
-    status = sqlite_next(get);
-    *there = status == STATUS_OK;
-    (void)sqlite3_reset(get);
+    *there = false;
+    const enum status status =
+        look_one(handle, LOOK_NOW, LOOK_DEAD, VALUES(U64(ticket)), there_take, there);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static void user_take(sqlite3_stmt *row, struct look_user *out)
+static enum status user_take(sqlite3_stmt *row, void *out)
 {
-    *out = (struct look_user){ .item = column_u32(row, 0),
+    struct look_user *look = out;
+    *look = (struct look_user){ .item = column_u32(row, 0),
         .user = column_u64(row, 1),
         .live = column_u64(row, 2),
         .counted = column_u64(row, 3),
@@ -287,158 +280,117 @@ static void user_take(sqlite3_stmt *row, struct look_user *out)
         .item_counter = sqlite3_column_int(row, 6) != 0,
         .sale_counter = sqlite3_column_int(row, 7) != 0 };
     for (int i = 0; i < CHANNELS_MAX; i++)
-        out->channel_live[i] = column_u64(row, 8 + i);
+        look->channel_live[i] = column_u64(row, 8 + i);
+    return STATUS_OK;
 }
 
 static enum status look_users(struct order_store *handle, item_id item, bool first, user_id after,
     struct look_user *rows, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
     *count = 0;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_USERS, &list);
-    if (status != STATUS_OK)
-        return status;
     if (!first && (int64_t)after == INT64_MAX)
         return STATUS_OK;
-    bind_u64(list, 1, item);
-    bind_i64(list, 2, first ? INT64_MIN : (int64_t)after + 1);
-    bind_u64(list, 3, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        user_take(list, &rows[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return look_rows(handle, LOOK_MOMENT, LOOK_USERS,
+        VALUES(U64(item), U64(first ? INT64_MIN : (int64_t)after + 1), U64(max)), user_take,
+        PAGE(rows, max, count));
 }
 
 static enum status look_user(struct order_store *handle, item_id item, user_id user, struct look_user *row)
 {
-    sqlite3_stmt *get;
     *row = (struct look_user){ .item = item, .user = user };
-    enum status status = look_prepare(sqlite_of(handle), LOOK_NOW, LOOK_USER, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, item);
-    bind_u64(get, 2, user);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        user_take(get, row);
-    (void)sqlite3_reset(get);
+    const enum status status =
+        look_one(handle, LOOK_NOW, LOOK_USER, VALUES(U64(item), U64(user)), user_take, row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static void item_take(sqlite3_stmt *row, struct look_item *out)
+static enum status item_take(sqlite3_stmt *row, void *out)
 {
-    *out = (struct look_item){
-        .item = { .id = column_u32(row, 0),
-            .sale = column_u32(row, 1),
-            .product = column_u32(row, 2),
-            .flash_price = column_u64(row, 3),
-            .limit_per_user = column_u32(row, 4),
-            .pay_window_ms = column_u32(row, 5),
-            .total = column_u32(row, 6),
-            .locked = column_u32(row, 7),
-            .sold = column_u32(row, 8),
-            .safety = column_u32(row, 9),
-            .version = column_u64(row, 10),
-            .preheated = sqlite3_column_int(row, 11) != 0 },
+    struct look_item *look = out;
+    *look = (struct look_item){
         .sold_before = column_u32(row, 12),
         .written_off = column_u32(row, 13),
         .sale_limit = column_u32(row, 14),
         .dead_units = column_u32(row, 15),
         .dead_other = column_u32(row, 16),
     };
+    sqlite_item_columns(row, &look->item);
     for (int i = 0; i < CHANNELS_MAX; i++)
-        out->item.channel_units[i] = column_u32(row, 17 + i);
+        look->item.channel_units[i] = column_u32(row, 17 + i);
+    return STATUS_OK;
 }
 
 static enum status look_items(struct order_store *handle, enum look_at at, item_id after,
     struct look_item *rows, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = look_prepare(sqlite_of(handle), at, LOOK_ITEMS, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        item_take(list, &rows[(*count)++]);
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return look_rows(
+        handle, at, LOOK_ITEMS, VALUES(U64(after), U64(max)), item_take, PAGE(rows, max, count));
+}
+
+static enum status counter_take(sqlite3_stmt *row, void *out)
+{
+    struct look_counter *counter = out;
+    *counter = (struct look_counter){ .scope = column_u64(row, 0),
+        .user = column_u64(row, 1),
+        .used = column_u64(row, 2),
+        .counted = column_u64(row, 3) };
+    return STATUS_OK;
 }
 
 static enum status look_counters(struct order_store *handle, bool first,
     const struct look_counter *after, struct look_counter *rows, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_COUNTERS, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_i64(list, 1, first ? -1 : (int64_t)after->scope);
-    bind_u64(list, 2, first ? 0 : after->user);
-    bind_u64(list, 3, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        rows[(*count)++] = (struct look_counter){ .scope = column_u64(list, 0),
-            .user = column_u64(list, 1),
-            .used = column_u64(list, 2),
-            .counted = column_u64(list, 3) };
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return look_rows(handle, LOOK_MOMENT, LOOK_COUNTERS,
+        VALUES(U64(first ? -1 : (int64_t)after->scope), U64(first ? 0 : after->user), U64(max)),
+        counter_take, PAGE(rows, max, count));
+}
+
+static enum status money_take(sqlite3_stmt *row, void *out)
+{
+    struct look_money *money = out;
+    *money = (struct look_money){ .code = (uint8_t)sqlite3_column_int(row, 0),
+        .payment = column_u64(row, 1),
+        .ticket = column_u64(row, 2),
+        .amount = column_u64(row, 3) };
+    return STATUS_OK;
 }
 
 static enum status look_money(struct order_store *handle, uint64_t after, uint64_t to,
     struct look_money *rows, uint32_t max, uint32_t *count)
 {
-    sqlite3_stmt *list;
-    *count = 0;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_MONEY, &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, after);
-    bind_u64(list, 2, to);
-    bind_u64(list, 3, max);
-    bind_u64(list, 4, FINDING_PAYMENT_WITHOUT_ORDER);
-    bind_u64(list, 5, FINDING_MONEY_UNUSED);
-    bind_u64(list, 6, FINDING_PAYMENT_LIVE);
-    bind_u64(list, 7, FINDING_REFUND_STUCK);
-    bind_u64(list, 8, FINDING_UNANSWERED);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        rows[(*count)++] = (struct look_money){ .code = (uint8_t)sqlite3_column_int(list, 0),
-            .payment = column_u64(list, 1),
-            .ticket = column_u64(list, 2),
-            .amount = column_u64(list, 3) };
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return look_rows(handle, LOOK_MOMENT, LOOK_MONEY,
+        VALUES(U64(after), U64(to), U64(max), U64(FINDING_PAYMENT_WITHOUT_ORDER),
+            U64(FINDING_MONEY_UNUSED), U64(FINDING_PAYMENT_LIVE), U64(FINDING_REFUND_STUCK),
+            U64(FINDING_UNANSWERED)),
+        money_take, PAGE(rows, max, count));
+}
+
+static enum status last_take(sqlite3_stmt *row, void *out)
+{
+    *(uint64_t *)out = column_u64(row, 0);
+    return STATUS_OK;
 }
 
 static enum status look_money_last(struct order_store *handle, uint64_t *last)
 {
-    sqlite3_stmt *get;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_MONEY_LAST, &get);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        *last = column_u64(get, 0);
-    (void)sqlite3_reset(get);
-    return status;
+    return look_one(handle, LOOK_MOMENT, LOOK_MONEY_LAST, NO_VALUES, last_take, last);
+}
+
+static enum status sums_take(sqlite3_stmt *row, void *out)
+{
+    uint64_t *sums = out;
+    sums[0] = column_sum(row, 0);
+    sums[1] = column_sum(row, 2);
+    return STATUS_OK;
 }
 
 static enum status look_money_sums(struct order_store *handle, uint64_t after, uint64_t to,
     uint64_t *captured, uint64_t *accounted)
 {
-    sqlite3_stmt *sum;
-    enum status status = look_prepare(sqlite_of(handle), LOOK_MOMENT, LOOK_MONEY_SUMS, &sum);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(sum, 1, after);
-    bind_u64(sum, 2, to);
-    status = sqlite_next(sum);
-    if (status == STATUS_OK) {
-        *captured += column_sum(sum, 0);
-        *accounted += column_sum(sum, 2);
-    }
-    (void)sqlite3_reset(sum);
+    uint64_t sums[2] = { 0 };
+    const enum status status =
+        look_one(handle, LOOK_MOMENT, LOOK_MONEY_SUMS, VALUES(U64(after), U64(to)), sums_take, sums);
+    *captured += sums[0];
+    *accounted += sums[1];
     return status;
 }
 

@@ -87,6 +87,10 @@ static inline uint32_t column_u32(sqlite3_stmt *statement, int at)
 /* Cut to fit; the insert refused what does not. */
 void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes);
 
+/* The first twelve columns of every statement that reads orders (reads.c) or items (catalog.c). */
+void sqlite_order_columns(sqlite3_stmt *row, struct order *order);
+void sqlite_item_columns(sqlite3_stmt *row, struct item *item);
+
 /* schema.c: pragmas, tables, version. */
 MUST_CHECK enum status sqlite_schema_open(struct sqlite_store *, char *error, size_t error_bytes);
 

@@ -39,9 +39,8 @@ static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2, "sa
 static_assert(SETTLE_RETURN == 1 && ORDER_CLOSED == 3 && REASON_EXPIRED == 1 && REASON_CANCELLED == 2,
     "these, too");
 
-static enum status order_from_row(sqlite3_stmt *row, void *out)
+void sqlite_order_columns(sqlite3_stmt *row, struct order *order)
 {
-    struct order *order = out;
     *order = (struct order){
         .ticket = column_u64(row, 0),
         .user = column_u64(row, 1),
@@ -55,9 +54,15 @@ static enum status order_from_row(sqlite3_stmt *row, void *out)
         .created_ms = column_u64(row, 9),
         .pay_by_ms = column_u64(row, 10),
         .version = column_u64(row, 11),
-        .ending = (uint8_t)sqlite3_column_int(row, 12),
-        .extended = sqlite3_column_int(row, 13) != 0,
     };
+}
+
+static enum status order_from_row(sqlite3_stmt *row, void *out)
+{
+    struct order *order = out;
+    sqlite_order_columns(row, order);
+    order->ending = (uint8_t)sqlite3_column_int(row, 12);
+    order->extended = sqlite3_column_int(row, 13) != 0;
     return STATUS_OK;
 }
 

@@ -155,9 +155,21 @@ static void taking_drops_the_separator_and_ends_with_the_span(void **state)
     assert_false(span_take_until(&text, ',', &part));
 }
 
+static void a_span_is_trimmed_at_both_ends_only(void **state)
+{
+    (void)state;
+    const struct span blanks = SPAN(" \t");
+    assert_true(span_equal(span_trim(SPAN(" \ta b\t "), blanks), SPAN("a b")));
+    assert_true(span_equal(span_trim(SPAN("a\r"), blanks), SPAN("a\r")));
+    assert_true(span_equal(span_trim(SPAN("a\0"), blanks), SPAN("a\0")));
+    assert_int_equal(span_trim(SPAN(" \t "), blanks).size, 0);
+    assert_int_equal(span_trim(SPAN_NONE, blanks).size, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_span_is_trimmed_at_both_ends_only),
         cmocka_unit_test(comparing_looks_at_size_and_bytes),
         cmocka_unit_test(ignoring_case_folds_ascii_letters_and_nothing_else),
         cmocka_unit_test(prefix_and_suffix_may_be_the_whole_but_not_more),
