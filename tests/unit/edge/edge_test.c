@@ -5,6 +5,7 @@
 #include "edge/listener.h"
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,6 +39,18 @@ static void expect_now(int fd)
     assert_int_equal(client_read(fd, text, sizeof(text), false), 200);
 }
 
+/* Every byte is progress, and none of it counts. */
+static void trickle_until_answered(int fd, const char *piece)
+{
+    for (int i = 0; i < 500; i++) {
+        struct pollfd readable = { .fd = fd, .events = POLLIN };
+        if (poll(&readable, 1, 20) > 0)
+            return;
+        client_send(fd, piece);
+    }
+    fail_msg("single bytes keep a connection for ever");
+}
+
 static void a_head_that_trickles_in_is_cut_at_its_deadline(void **state)
 {
     (void)state;
@@ -45,10 +58,7 @@ static void a_head_that_trickles_in_is_cut_at_its_deadline(void **state)
     uint64_t begun = test_now_ms();
     int fd = client_connect(&harness);
     client_send(fd, "GET /now HTTP/1.1\r\nHost: t\r\n");
-    for (int i = 0; i < 10; i++) { /* every byte is progress, and none of it counts */
-        client_send(fd, "A");
-        test_sleep_ms(20);
-    }
+    trickle_until_answered(fd, "A");
     assert_int_equal(client_read(fd, text, sizeof(text), false), 408);
     assert_true(client_is_closed(fd, 1000));
     assert_in_range(test_now_ms() - begun, 250, 1200);
@@ -63,6 +73,22 @@ static void a_body_that_does_not_come_is_cut_at_its_deadline(void **state)
     client_send(fd, "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\nabc");
     assert_int_equal(client_read(fd, text, sizeof(text), false), 408);
     assert_true(client_is_closed(fd, 1000));
+    close(fd);
+}
+
+static void a_body_that_trickles_in_is_cut_at_its_deadline(void **state)
+{
+    (void)state;
+    start((struct edge_config){ .body_timeout_ms = 200 });
+    int fd = client_connect(&harness);
+    client_send(fd, "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\nabc");
+    trickle_until_answered(fd, "A");
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 408);
+    close(fd);
+    fd = client_connect(&harness);
+    client_send(fd, "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
+    trickle_until_answered(fd, "1\r\nA\r\n");
+    assert_int_equal(client_read(fd, text, sizeof(text), false), 408);
     close(fd);
 }
 
@@ -271,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_head_that_trickles_in_is_cut_at_its_deadline, end),
         cmocka_unit_test_teardown(a_body_that_does_not_come_is_cut_at_its_deadline, end),
+        cmocka_unit_test_teardown(a_body_that_trickles_in_is_cut_at_its_deadline, end),
         cmocka_unit_test_teardown(an_idle_connection_is_closed_without_a_word, end),
         cmocka_unit_test_teardown(a_request_that_nobody_answers_ends_at_its_deadline, end),
         cmocka_unit_test_teardown(a_reader_that_does_not_read_is_cut, end),

@@ -123,6 +123,7 @@ static void data_is_as_long_as_its_size_says(void **state)
     refused(400, "3\r\nab\r\n0\r\n\r\n");
     refused(400, "3\r\nabc\n0\r\n\r\n");
     refused(400, "3\r\nabc\rx0\r\n\r\n");
+    refused(400, "3\r\nabcx\n0\r\n\r\n");
 }
 
 static void the_least_size_that_helps_is_told(void **state)

@@ -116,6 +116,23 @@ static void only_progress_earns_more_time(void **state)
     assert_int_equal(connection->send_until, 1900);
 }
 
+static void a_few_bytes_earn_none(void **state)
+{
+    (void)state;
+    sending_start(&edge, connection, SPAN_NONE, span_of(second, sizeof(second)));
+    while (connection->takes_more) /* until the socket is full */
+        sending_continue(&edge, connection);
+    assert_true(sending_pending(connection));
+    connection->body = span_of(connection->body.data, EDGE_SEND_PROGRESS - 1); /* so much and no more goes */
+    connection->sent_bytes = 0;
+    edge.now = 1400;
+    while (recv(peer, got, sizeof(got), 0) > 0)
+        continue;
+    sending_continue(&edge, connection);
+    assert_int_equal(connection->sent_bytes, EDGE_SEND_PROGRESS - 1);
+    assert_int_equal(connection->send_until, 1500);
+}
+
 static void a_broken_socket_fails_the_connection(void **state)
 {
     (void)state;
@@ -144,6 +161,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_does_not_fit_follows_in_order, start, stop),
         cmocka_unit_test_setup_teardown(a_long_answer_goes_in_pieces, start, stop),
         cmocka_unit_test_setup_teardown(only_progress_earns_more_time, start, stop),
+        cmocka_unit_test_setup_teardown(a_few_bytes_earn_none, start, stop),
         cmocka_unit_test_setup_teardown(a_broken_socket_fails_the_connection, start, stop),
         cmocka_unit_test_setup_teardown(without_a_buffer_left_the_connection_fails, start, stop),
     };

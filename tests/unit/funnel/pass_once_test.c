@@ -80,6 +80,21 @@ static void it_goes_once_and_others_go_on(void **state)
     assert_int_equal(ask(), DOOR_GO);
 }
 
+static void when_the_table_is_full_nobody_new_goes(void **state)
+{
+    (void)state;
+    uint32_t nonce = 1;
+    enum door_reason reason = DOOR_GO;
+    for (; nonce < 100 * 1000 && reason == DOOR_GO; nonce++) {
+        in.pass = pass_for(nonce, true);
+        reason = ask();
+    }
+    assert_int_equal(reason, DOOR_UNAVAILABLE);
+    assert_int_equal(ask(), DOOR_UNAVAILABLE); /* nor the same one again */
+    in.pass = pass_for(1, true);
+    assert_int_equal(ask(), DOOR_PASS_SPENT); /* and nothing is forgotten */
+}
+
 static void a_pass_of_another_sale_goes_as_often_as_it_likes(void **state)
 {
     (void)state;
@@ -148,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(it_goes_once_and_others_go_on, open_door, close_door),
+        cmocka_unit_test_setup_teardown(when_the_table_is_full_nobody_new_goes, open_door, close_door),
         cmocka_unit_test_setup_teardown(
             a_pass_of_another_sale_goes_as_often_as_it_likes, open_door, close_door),
         cmocka_unit_test_setup_teardown(a_refusal_does_not_use_it_up, open_door, close_door),

@@ -172,6 +172,32 @@ static void a_batch_that_was_changed_and_resealed_breaks_the_chain(void **state)
     assert_non_null(strstr(recovery.damage.what, "hash"));
 }
 
+static void the_chain_holds_from_a_later_segment_on(void **state)
+{
+    struct fixture *fixture = *state;
+    struct journal_recovery recovery;
+    struct kit_log log;
+    char second[JOURNAL_NAME_MAX];
+    uint8_t byte;
+    struct journal *journal = kit_open(&fixture->config, &log, &recovery);
+    while (journal_segments_begun(journal) == 1)
+        kit_batch(journal, 1000, KIT_TIME + 10);
+    segment_name(journal_segment_start(journal), second);
+    kit_batch(journal, 1000, KIT_TIME + 10);
+    journal_close(journal);
+    fixture->config.disk->ops->remove(fixture->disk, KIT_FIRST); /* a snapshot has what it had */
+    assert_int_equal(journal_scan(&fixture->config, NULL, NULL, NULL, &recovery), STATUS_OK);
+    memory_disk_peek(
+        fixture->disk, second, JOURNAL_PAGE + BATCH_HEADER_BYTES + RECORD_HEADER_BYTES, &byte, 1);
+    byte ^= 1;
+    memory_disk_poke(
+        fixture->disk, second, JOURNAL_PAGE + BATCH_HEADER_BYTES + RECORD_HEADER_BYTES, &byte, 1);
+    kit_reseal(fixture->disk, second, JOURNAL_PAGE);
+    assert_int_equal(journal_scan(&fixture->config, NULL, NULL, NULL, &recovery), STATUS_CORRUPT);
+    assert_int_equal(recovery.damage.offset, 2 * JOURNAL_PAGE);
+    assert_non_null(strstr(recovery.damage.what, "hash"));
+}
+
 static void remains_reach_as_far_as_one_batch_and_not_farther(void **state)
 {
     const struct fixture *fixture = *state;
@@ -256,6 +282,7 @@ int main(void)
         FIXED(a_bad_end_of_a_segment_that_has_a_successor_is_damage),
         FIXED(what_passes_the_checksum_and_does_not_fit_is_damage_at_once),
         FIXED(a_batch_that_was_changed_and_resealed_breaks_the_chain),
+        FIXED(the_chain_holds_from_a_later_segment_on),
         FIXED(remains_reach_as_far_as_one_batch_and_not_farther),
         FIXED(a_good_batch_behind_a_gap_is_damage),
         FIXED(a_segment_with_a_bad_header_page_is_refused),

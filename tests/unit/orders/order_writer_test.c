@@ -281,8 +281,10 @@ static void a_clock_that_goes_back_does_not_stretch_a_pause(void **state)
     assert_int_equal(turn(f), STATUS_OK);
     f->store.answer = STATUS_OK;
     f->now_ms -= 500000;
+    const uint64_t set_back_ms = f->now_ms;
     assert_true(run(f, 10));
     assert_int_equal(count_fate(f, WRITTEN), 10);
+    assert_true(f->now_ms - set_back_ms <= ORDER_AWAY_MS_MIN + ORDER_BATCH_WAIT_MS);
 }
 
 static void a_queue_that_is_away_is_tried_again(void **state)

@@ -106,6 +106,17 @@ static void turn_after(struct fixture *f, uint32_t ms)
     assert_int_equal(stock_pump_turn(f->pump, f->now_ms, &f->progress), STATUS_OK);
 }
 
+static void a_clock_that_goes_back_does_not_stop_it(void **state)
+{
+    struct fixture *f = *state;
+    f->now_ms = 500000;
+    turn_after(f, 0);
+    add_event(f, 1);
+    f->now_ms = 1000;
+    turn_after(f, 0);
+    assert_int_equal(f->progress.submitted, 1);
+}
+
 static void an_event_becomes_one_settle_command(void **state)
 {
     struct fixture *f = *state;
@@ -275,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_event_becomes_one_settle_command),
+        TEST(a_clock_that_goes_back_does_not_stop_it),
         TEST(a_confirmed_event_is_forgotten),
         TEST(an_answer_without_a_record_is_asked_again_later),
         TEST(not_now_is_tried_again_soon),

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 globalThis.navigator ??= { language: 'en', languages: ['en'] };
 globalThis.localStorage ??= { getItem: () => null, setItem: () => {} };
 globalThis.document ??= { documentElement: {} };
-const { clockText, clockTickMs, money } = await import('../../../web/format.js');
+const { clockText, clockTickMs, money, saving } = await import('../../../web/format.js');
 
 test('an amount is shown in the digits of its currency', () => {
     assert.equal(money(9900, { currency: 'CNY', minor_units: 2 }), '¥99.00');
@@ -46,4 +46,14 @@ test('the countdown is painted again exactly when it says something else', () =>
         assert.ok(wait >= 1 && wait <= 1000, `${ms}: ${wait}`);
         assert.notEqual(clockText(ms - wait, 'd'), clockText(ms, 'd'), `${ms}`);
     }
+});
+
+test('no more is said to be saved than is saved', () => {
+    const said = (list, flash) => saving(list, flash, (name, { percent, tenths }) => `${percent}% ${tenths}折`);
+    assert.equal(said(300, 199), '33% 6.7折');
+    assert.equal(said(10000, 2000), '80% 2折');
+    assert.equal(said(1000, 991), '');
+    assert.equal(said(1000, 1000), '');
+    assert.equal(said(1000, 0), '');
+    assert.equal(said(1000000, 1), '99% 0.1折');
 });
