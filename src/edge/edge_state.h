@@ -13,10 +13,8 @@ enum {
     EDGE_IN_BYTES = 16 * 1024,  /* received at once */
     EDGE_OUT_FLUSH = 64 * 1024, /* answers collected before a send */
     EDGE_OUT_BYTES = EDGE_OUT_FLUSH + EDGE_REPLY_MAX,
-    EDGE_REQUESTS_PER_TURN = 128,   /* of one connection; then the others */
-    EDGE_SEND_PIECE = 32 * 1024,    /* of a long answer; then the others */
-    EDGE_LINGER_BYTES = 256 * 1024, /* dropped after the last answer, then the connection is cut */
-    EDGE_LINGER_MS = 2000,
+    EDGE_REQUESTS_PER_TURN = 128, /* of one connection; then the others */
+    EDGE_SEND_PIECE = 32 * 1024,  /* of a long answer; then the others */
 };
 
 struct websocket_parser;

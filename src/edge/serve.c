@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DESIGN. serve() is the only driver, called when a socket is ready and when something that a
+/* edge/serve.c: what happens on one connection. The answers themselves are edge/replies.c's.
+ *
+ * DESIGN. serve() is the only driver, called when a socket is ready and when something that a
  * connection waited for has come. It renders the replies that are ready, starts requests from
  * the bytes at hand, receives more, and sends once at the end. Answers collect in the edge's one
  * out buffer, which belongs to the connection being served. Whatever can't go on is kept with
@@ -14,7 +16,8 @@
 #include "edge/evict.h"
 #include "edge/http_chunked.h"
 #include "edge/http_parse.h"
-#include "edge/http_reply.h"
+#include "edge/linger.h"
+#include "edge/replies.h"
 #include "edge/sending.h"
 #include "edge/websocket_serve.h"
 
@@ -48,93 +51,12 @@ bool serve_is_idle(const struct connection *connection)
         && connection->phase != PHASE_WEBSOCKET;
 }
 
-/* ---- sending ---- */
-
-static void flush(struct edge *edge, struct connection *connection)
-{
-    if (edge->out.size + edge->body.size > 0 && !connection->failed)
-        sending_start(edge, connection, text_span(&edge->out), edge->body);
-    edge->out.size = 0;
-    edge->body = SPAN_NONE;
-}
-
 void serve_send_now(struct edge *edge, struct connection *connection, struct span response)
 {
     connection_paid(&edge->table, connection);
     connection->blocked = false;
     sending_start(edge, connection, response, SPAN_NONE);
     serve_mark_dirty(edge, connection);
-}
-
-/* ---- replies ---- */
-
-static void render_refusal(struct edge *edge, struct connection *connection, int status, const char *why)
-{
-    size_t from = edge->out.size;
-    edge->handler.refuse(edge->handler.self, status, why, &edge->out);
-    invariant(!edge->out.overflow);
-    if (connection->refuse_head)
-        http_reply_cut_body(&edge->out, from);
-    edge->counts.refused++;
-    connection->refuse_status = 0;
-    connection->finishing = true;
-    connection->linger = true;
-}
-
-/* A response was written after `from`: what HEAD must not have is cut; one that did not fit
- * becomes a 500. */
-static void response_check(struct edge *edge, struct connection *connection, size_t from, bool head_only)
-{
-    if (__builtin_expect(edge->out.overflow, 0)) {
-        edge->out.overflow = false;
-        edge->out.size = from;
-        edge->body = SPAN_NONE;
-        render_refusal(edge, connection, 500, "the answer is too long");
-    }
-    if (__builtin_expect(head_only, 0)) {
-        http_reply_cut_body(&edge->out, from);
-        edge->body = SPAN_NONE;
-    }
-}
-
-static void render_answer(struct edge *edge, struct connection *connection,
-    const struct edge_answer *answer, bool head_only, bool closing)
-{
-    size_t from = edge->out.size;
-    edge->handler.render(edge->handler.self, answer, closing, &edge->out);
-    response_check(edge, connection, from, head_only);
-}
-
-/* Keeps out within its bound. False: the socket is full, or broken. */
-static bool out_has_room(struct edge *edge, struct connection *connection)
-{
-    if (edge->out.size >= EDGE_OUT_FLUSH || edge->body.size > 0)
-        flush(edge, connection);
-    return !connection->failed && !sending_pending(connection);
-}
-
-/* All replies at the front that are ready; then a refusal, if it is its turn. */
-static void render_ready(struct edge *edge, struct connection *connection)
-{
-    while (connection_owes(connection) > 0 && out_has_room(edge, connection)) {
-        struct reply *reply = connection_oldest(connection);
-        if (reply->state == REPLY_WAITING)
-            return;
-        bool last = connection->finishing && connection->refuse_status == 0
-            && connection_owes(connection) == 1;
-        if (reply->state == REPLY_ANSWERED) {
-            render_answer(edge, connection, &reply->answer, reply->head_only, last);
-        } else {
-            size_t from = edge->out.size;
-            text_add(&edge->out, span_of(reply->bytes.data, reply->bytes.size));
-            response_check(edge, connection, from, reply->head_only);
-        }
-        connection_paid(&edge->table, connection);
-        connection->blocked = false;
-    }
-    if (connection->refuse_status != 0 && connection_owes(connection) == 0
-        && out_has_room(edge, connection))
-        render_refusal(edge, connection, connection->refuse_status, connection->refuse_why);
 }
 
 void serve_refuse(struct edge *edge, struct connection *connection, int status, const char *why)
@@ -153,6 +75,26 @@ static bool may_start(const struct connection *connection)
 {
     return !connection->finishing && !connection->failed && !connection->blocked
         && !sending_pending(connection);
+}
+
+/* The request has its answer, and no other is owed before it: `given`, or what the handler has written
+ * after `from`. False: the connection is a WebSocket now. */
+static inline bool answer_now(struct edge *edge, struct connection *connection,
+    enum edge_verdict verdict, const struct edge_reply *given, size_t from, bool head_only, bool closing)
+{
+    if (verdict == EDGE_ANSWERED) {
+        edge->handler.render(edge->handler.self, &given->answer, closing, &edge->out);
+    } else if (verdict == EDGE_REPLIED) {
+        edge->body = given->body;
+    } else {
+        invariant(!closing && !head_only);
+        replies_flush(edge, connection); /* from here on, nothing goes through `out` */
+        websocket_start(edge, connection);
+        return false;
+    }
+    if (__builtin_expect(edge->out.overflow || head_only, 0))
+        replies_check(edge, connection, from, head_only);
+    return true;
 }
 
 static void start_request(
@@ -185,18 +127,7 @@ static void start_request(
         return;
     }
     connection_paid(&edge->table, connection);
-    if (verdict == EDGE_ANSWERED) {
-        render_answer(edge, connection, &given.answer, head_only, closing);
-        return;
-    }
-    if (verdict == EDGE_UPGRADED) {
-        invariant(!closing && !head_only);
-        flush(edge, connection); /* from here on, nothing goes through `out` */
-        websocket_start(edge, connection);
-        return;
-    }
-    edge->body = given.body;
-    response_check(edge, connection, from, head_only);
+    (void)answer_now(edge, connection, verdict, &given, from, head_only, closing);
 }
 
 /* The request is not all there: from when on it is late, and whether its sender waits for a
@@ -235,7 +166,7 @@ static size_t handle_bytes(struct edge *edge, struct connection *connection, cha
     if (__builtin_expect(connection->phase == PHASE_PROXY, 0)
         && !client_told(edge, connection, span_of(data, size), &at))
         return at;
-    while (at < size && out_has_room(edge, connection) && may_start(connection)) {
+    while (at < size && replies_have_room(edge, connection) && may_start(connection)) {
         size_t bytes;
         enum http_parse_result result = http_parse(
             span_of(data + at, size - at), edge->config.body_max, &request, &bytes, &refusal);
@@ -370,25 +301,6 @@ static void receive(struct edge *edge, struct connection *connection)
     received(edge, connection, data, room, socket_receive(connection->fd, data + have, room));
 }
 
-/* After the last answer: what still comes is dropped, so that the answer is not lost to a reset. */
-static void linger_on(struct edge *edge, struct connection *connection)
-{
-    while (connection->readable && !connection->failed) {
-        ssize_t got = socket_receive(connection->fd, edge->in, EDGE_IN_BYTES);
-        if (got > 0) {
-            connection->linger_bytes += (uint32_t)got;
-            if (connection->linger_bytes > EDGE_LINGER_BYTES)
-                connection->failed = true;
-        } else if (got < 0 && errno == EAGAIN) {
-            connection->readable = false;
-        } else if (got == 0 || errno != EINTR) {
-            connection->failed = true;
-        }
-    }
-    if (connection->failed)
-        serve_close(edge, connection);
-}
-
 /* ---- the whole ---- */
 
 void serve_finish(struct edge *edge, struct connection *connection)
@@ -398,12 +310,7 @@ void serve_finish(struct edge *edge, struct connection *connection)
         serve_close(edge, connection);
         return;
     }
-    shutdown(connection->fd, SHUT_WR);
-    connection->lingering = true;
-    buffer_give(&edge->buffers, &connection->in);
-    edge->table.deadlines[connection->index] = edge_deadline(edge, EDGE_LINGER_MS);
-    connection->readable = true;
-    linger_on(edge, connection);
+    linger_start(edge, connection);
 }
 
 /* What it waits for now, and until when. */
@@ -463,20 +370,9 @@ static inline void answer_alone(
     }
     connection->sequence_next++;
     connection->sequence_done++;
-    if (verdict == EDGE_ANSWERED)
-        edge->handler.render(edge->handler.self, &given.answer, false, &edge->out);
-    else if (verdict == EDGE_REPLIED)
-        edge->body = given.body;
-    else {
-        flush(edge, connection);
-        websocket_start(edge, connection);
-        settle(edge, connection);
-        return;
-    }
-    if (__builtin_expect(edge->out.overflow, 0))
-        response_check(edge, connection, 0, false);
-    if (__builtin_expect(edge->body.size > 0 || connection->finishing, 0)) {
-        flush(edge, connection);
+    const bool plain = answer_now(edge, connection, verdict, &given, 0, false, false);
+    if (__builtin_expect(!plain || edge->body.size > 0 || connection->finishing, 0)) {
+        replies_flush(edge, connection);
         settle(edge, connection);
         return;
     }
@@ -533,12 +429,12 @@ static __attribute__((noinline)) void serve_fully(struct edge *edge, struct conn
         sending_continue(edge, connection);
     if (!sending_pending(connection) && !connection->failed) {
         uint64_t requests_max = edge->counts.requests + EDGE_REQUESTS_PER_TURN;
-        render_ready(edge, connection);
+        replies_render_ready(edge, connection);
         handle_kept(edge, connection);
         while (connection->readable && may_start(connection) && edge->counts.requests < requests_max)
             receive(edge, connection);
-        render_ready(edge, connection); /* a refusal that needs no waiting */
-        flush(edge, connection);
+        replies_render_ready(edge, connection); /* a refusal that needs no waiting */
+        replies_flush(edge, connection);
         if (connection->readable && may_start(connection))
             serve_mark_dirty(edge, connection);
     }

@@ -73,42 +73,6 @@ static void connection_close_and_http_1_0_end_it_after_the_answer(void **state)
     }
 }
 
-static void pipelined_answers_leave_in_the_order_of_the_requests(void **state)
-{
-    (void)state;
-    enum { REQUESTS = 500 };
-    static char all[REQUESTS * 64];
-    size_t size = 0;
-    int fd = client_connect(&harness);
-    for (int i = 0; i < REQUESTS; i++) /* deferred ones complete newest first */
-        size += (size_t)snprintf(all + size, sizeof(all) - size,
-            "GET /%s?%d HTTP/1.1\r\nHost: t\r\n\r\n", i % 3 == 0 ? "answer" : "defer", i);
-    client_send_bytes(fd, all, size);
-    for (int i = 0; i < REQUESTS; i++) {
-        char body[32];
-        snprintf(body, sizeof(body), "answer %d", i);
-        expect(fd, 200, body);
-    }
-    close(fd);
-}
-
-static void a_request_that_does_not_overlap_waits_for_those_before_it(void **state)
-{
-    (void)state;
-    int fd = client_connect(&harness);
-    client_send(fd,
-        GET("/defer?1") GET("/defer?2") GET("/now") GET("/bytes") GET("/bytes") GET("/defer?3")
-            GET("/now"));
-    expect(fd, 200, "answer 1");
-    expect(fd, 200, "answer 2");
-    expect(fd, 200, "now");
-    expect(fd, 200, "bytes");
-    expect(fd, 200, "bytes");
-    expect(fd, 200, "answer 3");
-    expect(fd, 200, "now");
-    close(fd);
-}
-
 static void a_chunked_request_that_had_to_wait_is_decoded_once(void **state)
 {
     (void)state;
@@ -144,36 +108,6 @@ static void bodies_come_whole_however_they_were_cut(void **state)
     }
 }
 
-static void head_gets_the_head_of_get_without_its_body(void **state)
-{
-    (void)state;
-    static const char *const paths[] = { "/now", "/answer?1", "/defer?1", "/bytes", "/page", "/big" };
-    int fd = client_connect(&harness);
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        char request[128];
-        snprintf(request, sizeof(request), "HEAD %s HTTP/1.1\r\nHost: t\r\n\r\n", paths[i]);
-        client_send(fd, request);
-        assert_int_equal(client_read(fd, text, sizeof(text), true), 200);
-        assert_null(strstr(text, "Content-Length: 0"));
-        assert_non_null(strstr(text, "Content-Length: "));
-    }
-    client_send(fd, GET("/now"));
-    expect(fd, 200, "now");
-    close(fd);
-}
-
-static void a_refused_head_gets_no_body(void **state)
-{
-    (void)state;
-    int fd = client_connect(&harness);
-    client_send(fd, "HEAD /now HTTP/1.1\r\nHost: t\r\nno colon\r\n\r\n");
-    assert_int_equal(client_read(fd, text, sizeof(text), true), 400);
-    assert_null(strstr(text, "Content-Length: 0"));
-    char more;
-    assert_int_equal(recv(fd, &more, 1, 0), 0); /* the end, and not a byte before it */
-    close(fd);
-}
-
 static void expect_gets_a_continue_before_the_body_is_sent(void **state)
 {
     (void)state;
@@ -188,18 +122,6 @@ static void expect_gets_a_continue_before_the_body_is_sent(void **state)
     client_send(fd,
         "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nxyz");
     expect(fd, 200, "xyz"); /* its body was there already */
-    close(fd);
-}
-
-static void malformed_requests_are_refused_in_turn_and_the_connection_closes(void **state)
-{
-    (void)state;
-    int fd = client_connect(&harness);
-    client_send(fd, GET("/defer?1") "GET / HTTP/1.1\r\nHost : t\r\n\r\n" GET("/now"));
-    expect(fd, 200, "answer 1");
-    assert_int_equal(client_read(fd, text, sizeof(text), false), 400);
-    assert_non_null(strstr(text, "Connection: close"));
-    assert_true(client_is_closed(fd, 1000));
     close(fd);
 }
 
@@ -262,32 +184,6 @@ static void half_a_request_and_then_the_end_is_no_request(void **state)
     close(fd);
 }
 
-static void long_bodies_arrive_whole_though_the_socket_fills(void **state)
-{
-    (void)state;
-    static char big[HARNESS_BIG_BYTES + 4096];
-    int fd = client_connect(&harness);
-    client_send(fd, GET("/page") GET("/big") GET("/page") GET("/now"));
-    test_sleep_ms(50);
-    assert_int_equal(client_read(fd, big, sizeof(big), false), 200);
-    assert_int_equal(client_read(fd, big, sizeof(big), false), 200);
-    assert_memory_equal(strstr(big, "\r\n\r\n") + 4, harness.big, HARNESS_BIG_BYTES);
-    assert_int_equal(client_read(fd, big, sizeof(big), false), 200);
-    expect(fd, 200, "now");
-    close(fd);
-}
-
-static void an_answer_that_does_not_fit_becomes_a_500(void **state)
-{
-    (void)state;
-    int fd = client_connect(&harness);
-    client_send(fd, GET("/now") GET("/flood"));
-    expect(fd, 200, "now");
-    assert_int_equal(client_read(fd, text, sizeof(text), false), 500);
-    assert_true(client_is_closed(fd, 1000));
-    close(fd);
-}
-
 static void completions_for_a_client_that_left_are_dropped(void **state)
 {
     (void)state;
@@ -332,20 +228,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_connection_is_kept_for_the_next_request),
         cmocka_unit_test(connection_close_and_http_1_0_end_it_after_the_answer),
-        cmocka_unit_test(pipelined_answers_leave_in_the_order_of_the_requests),
-        cmocka_unit_test(a_request_that_does_not_overlap_waits_for_those_before_it),
         cmocka_unit_test(a_chunked_request_that_had_to_wait_is_decoded_once),
         cmocka_unit_test(bodies_come_whole_however_they_were_cut),
-        cmocka_unit_test(head_gets_the_head_of_get_without_its_body),
-        cmocka_unit_test(a_refused_head_gets_no_body),
         cmocka_unit_test(expect_gets_a_continue_before_the_body_is_sent),
-        cmocka_unit_test(malformed_requests_are_refused_in_turn_and_the_connection_closes),
         cmocka_unit_test(a_body_that_is_too_long_is_refused_before_it_is_read),
         cmocka_unit_test(a_head_that_is_too_long_is_refused),
         cmocka_unit_test(a_client_that_closed_its_side_still_gets_all_answers),
         cmocka_unit_test(half_a_request_and_then_the_end_is_no_request),
-        cmocka_unit_test(long_bodies_arrive_whole_though_the_socket_fills),
-        cmocka_unit_test(an_answer_that_does_not_fit_becomes_a_500),
         cmocka_unit_test(completions_for_a_client_that_left_are_dropped),
         cmocka_unit_test(ten_thousand_requests_get_ten_thousand_answers),
     };
