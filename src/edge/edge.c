@@ -225,11 +225,6 @@ struct wake *edge_wake(struct edge *edge)
     return &edge->wake;
 }
 
-uint32_t edge_connections_open(const struct edge *edge)
-{
-    return edge->table.open;
-}
-
 /* ---- the loop ---- */
 
 static void event_handle(struct edge *edge, const struct epoll_event *event)

@@ -151,7 +151,6 @@ bool edge_socket_send(struct edge *edge, uint64_t socket, struct span frame); /*
 void edge_socket_close(struct edge *edge, uint64_t socket, int code, const char *reason);
 uint64_t edge_now_ms(const struct edge *edge); /* server time at the start of this turn */
 bool edge_token_alive(const struct edge *edge, uint64_t token);
-uint32_t edge_connections_open(const struct edge *edge);
 
 /* Counters of all edges (stampede_edge_…_total). Start-up only, once. */
 

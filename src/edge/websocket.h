@@ -40,7 +40,6 @@ enum websocket_code {
     WEBSOCKET_BAD_DATA = 1007,
     WEBSOCKET_POLICY = 1008,
     WEBSOCKET_TOO_LONG = 1009,
-    WEBSOCKET_TRY_LATER = 1013,
 };
 
 /* ---- the handshake ---- */

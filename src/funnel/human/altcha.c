@@ -5,11 +5,7 @@
 #include "base/bytes.h"
 #include "funnel/json_cursor.h"
 
-enum {
-    HEX_USER_CHARS = 16,
-    HEX_NONCE_CHARS = 2 * ALTCHA_NONCE_BYTES,
-    HEX_KEY_CHARS = ALTCHA_SECRET_CHARS
-};
+enum { HEX_USER_CHARS = 16, HEX_KEY_CHARS = ALTCHA_SECRET_CHARS };
 
 /* What a payload says, still as text. */
 struct payload {
