@@ -20,7 +20,7 @@ const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCheck }) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
-    const nowhere = element('h1', { class: 'nowhere-title', hidden: true });
+    const nowhere = element('h1', { class: 'nowhere-title' });
     const elsewhere = routeLink('/', { class: 'plain strong ready-link', hidden: true });
     const heading = element('h1', { tabIndex: -1 });
     const description = element('p', { class: 'description' });
@@ -85,7 +85,11 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
     function paint(item, phase, now, trouble, gone) {
         textSet(back, say('item.back'));
         textSet(loading, trouble || say('item.loading'));
-        nowhere.hidden = elsewhere.hidden = !gone || item !== null;
+        elsewhere.hidden = !gone || item !== null;
+        if (elsewhere.hidden)
+            nowhere.remove(); /* a page has one heading of the first level */
+        else if (!nowhere.isConnected)
+            loading.before(nowhere);
         textSet(nowhere, say('item.gone'));
         textSet(elsewhere, say('orders.browse'));
         if (item === null)
@@ -105,7 +109,7 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
     }
 
     return {
-        nodes: [back, nowhere, loading, elsewhere, article],
+        nodes: [back, loading, elsewhere, article],
         heading,
         dock,
         choice,
