@@ -235,7 +235,7 @@ endef
 define SIM_TESTS
 parallel 300 simulation/model $(SIMULATE) --seeds 2000
 parallel 300 simulation/sqlite $(SIMULATE) --seeds 100 --store sqlite
-parallel 600 mutation/sample tools/mutate --build-root $(BUILD_ROOT) --sample 2 --jobs 1
+background 1800 mutation/sample tools/mutate --build-root $(BUILD_ROOT) --sample 2 --suite simulation --jobs 1
 
 endef
 # Those that need the whole machine; the others wait more than they compute.
