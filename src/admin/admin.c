@@ -50,11 +50,11 @@ static void method_refuse(struct job *job)
     job_reply_method(job, bytes);
 }
 
-void admin_job(struct desk *worker, struct job *job)
+void admin_job(struct worker *worker, struct job *job)
 {
-    const struct desk_config *lent = desk_lent(worker);
+    const struct worker_config *lent = worker_lent(worker);
     struct admin one = {
-        .store = lent->store, .lent = lent, .worker = worker, .now_ms = desk_now_ms(worker)
+        .store = lent->store, .lent = lent, .worker = worker, .now_ms = worker_now_ms(worker)
     };
     struct admin *admin = &one;
     char error[QUERY_ERROR];

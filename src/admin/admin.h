@@ -11,13 +11,13 @@
 static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;
 
 /* Carries out one request. */
-void admin_job(struct desk *worker, struct job *job);
+void admin_job(struct worker *worker, struct job *job);
 
 /* What the handlers use: of one request. */
 struct admin {
     struct order_store *store;
-    const struct desk_config *lent; /* what the worker was given */
-    struct desk *worker;
+    const struct worker_config *lent; /* what the worker was given */
+    struct worker *worker;
     uint64_t now_ms;
     bool together; /* its transaction is open (contract/admin_store.h) */
 };

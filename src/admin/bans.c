@@ -86,7 +86,7 @@ static const char *ban_whom(const struct admin *admin, const struct ban_wish *wi
         return "address must be like 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32, with zeros "
                "after "
                "the prefix.";
-    if (!wish->force && desk_block_protected(admin->worker, &ban->block))
+    if (!wish->force && worker_block_protected(admin->worker, &ban->block))
         return "This would ban the server itself or one of its proxies. To do it anyway, send "
                "\"force\": true.";
     if (!wish->force && block_is_wide(&ban->block))
@@ -128,7 +128,7 @@ void admin_ban_add(struct admin *admin, struct job *job, uint32_t id)
     (void)id;
     if (!ban_read(admin, job, &ban))
         return;
-    const enum status status = desk_ban_put(admin->worker, &ban);
+    const enum status status = worker_ban_put(admin->worker, &ban);
     if (status == STATUS_FULL) {
         job_reply_problem(
             job, PROBLEM_CONFLICT, "The table of bans is full. Lift a ban first.", SPAN_NONE);
@@ -138,7 +138,7 @@ void admin_ban_add(struct admin *admin, struct job *job, uint32_t id)
         return;
     ban_json(&ban, &body);
     job_reply_json(job, 201, &body);
-    desk_ban_whom(&ban, whom);
+    worker_ban_whom(&ban, whom);
     admin_audit_write(admin, job, "ban.add", "ban %llu of %s until %llu%s: %s",
         (unsigned long long)ban.id, whom, (unsigned long long)ban.until_ms,
         ban.sessions_ms != 0 ? ", sessions end" : "", ban.reason);
@@ -160,11 +160,11 @@ void admin_ban_lift(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_CONFLICT, "This ban has ended or was already lifted.", SPAN_NONE);
         return;
     }
-    desk_bans_changed(admin->worker);
-    desk_watch_forgive(admin->worker, &ban);
+    worker_bans_changed(admin->worker);
+    worker_watch_forgive(admin->worker, &ban);
     ban_json(&ban, &body);
     job_reply_json(job, 200, &body);
-    desk_ban_whom(&ban, whom);
+    worker_ban_whom(&ban, whom);
     admin_audit_write(
         admin, job, "ban.lift", "ban %llu of %s: %s", (unsigned long long)ban.id, whom, ban.reason);
 }
@@ -173,6 +173,6 @@ void admin_watch(struct admin *admin, struct job *job, uint32_t id)
 {
     struct text body = job_body(job);
     (void)id;
-    desk_watch_json(admin->worker, &body);
+    worker_watch_json(admin->worker, &body);
     job_reply_json(job, 200, &body);
 }

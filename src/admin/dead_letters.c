@@ -183,7 +183,7 @@ static bool letter_decide(
         return false;
     *ticket = letter.ticket;
     status = store->ops->dead_letter_decide(store, decision, &refusal);
-    desk_letters_changed(admin->worker);
+    worker_letters_changed(admin->worker);
     if (status == STATUS_REFUSED)
         job_reply_problem(job, PROBLEM_CONFLICT, refusal.text, SPAN_NONE);
     else if (status == STATUS_CONFLICT)
@@ -211,8 +211,8 @@ static void letter_resolve(struct admin *admin, struct job *job, struct dead_dec
     if (decision->to == DEAD_DISMISSED)
         return;
     if (admin->store->ops->order_by_ticket(admin->store, ticket, &order) == STATUS_OK)
-        desk_order_changed(admin->worker, ticket, order.user);
-    desk_letters_retried(admin->worker);
+        worker_order_changed(admin->worker, ticket, order.user);
+    worker_letters_retried(admin->worker);
 }
 
 void admin_dead_letter_retry(struct admin *admin, struct job *job, uint32_t id)

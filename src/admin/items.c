@@ -208,7 +208,7 @@ void admin_item_create(struct admin *admin, struct job *job, uint32_t id)
         job_reply_status(job, status);
         goto done;
     }
-    desk_catalog_changed(admin->worker);
+    worker_catalog_changed(admin->worker);
     item_warnings(&item, product, twice, &warnings);
     item_reply(admin, job, 201, &item, &warnings);
     admin_audit_write(admin, job, "item.create", "item %u sale %u product %u total %u price %llu",
@@ -306,11 +306,11 @@ static bool change_may_be(struct admin *admin, struct job *job, const struct ite
 }
 
 /* An item that the inventory has changes there first: if it refuses, nothing has changed anywhere. The
- * desk writes all orders, so none can have come and gone since it looked for some. */
+ * worker writes all orders, so none can have come and gone since it looked for some. */
 static bool terms_tell(struct admin *admin, struct job *job, struct item *item)
 {
     struct outcome outcome = { 0 };
-    struct command command = desk_preheat_command(item);
+    struct command command = worker_preheat_command(item);
     if (!item_is_preheated(admin, item))
         return true;
     command.preheat.change = true;
@@ -357,7 +357,7 @@ void admin_item_change(struct admin *admin, struct job *job, uint32_t id)
         job_reply_status(job, status);
         goto done;
     }
-    desk_catalog_changed(admin->worker);
+    worker_catalog_changed(admin->worker);
     item_warnings(item, product, false, &warnings);
     item_reply(admin, job, 200, item, &warnings);
     change_audit(admin, job, &change.before, item);
@@ -393,7 +393,7 @@ void admin_item_remove(struct admin *admin, struct job *job, uint32_t id)
     }
     if (!job_ok(job, status))
         return;
-    desk_catalog_changed(admin->worker);
+    worker_catalog_changed(admin->worker);
     text_format(&body, "{\"item\":%u,\"removed\":true}", id);
     job_reply_json(job, 200, &body);
     admin_audit_write(

@@ -8,7 +8,7 @@
 static void moved_reply(struct admin *admin, struct job *job, const struct order *order)
 {
     struct text body = job_body(job);
-    desk_returned_json(admin->worker, order, &body);
+    worker_returned_json(admin->worker, order, &body);
     job_reply_json(job, 200, &body);
 }
 
@@ -41,7 +41,7 @@ void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return;
     }
-    if (!desk_order_move(admin->worker, job, &move, &order, &done))
+    if (!worker_order_move(admin->worker, job, &move, &order, &done))
         return;
     moved_reply(admin, job, &order);
     if (done)
@@ -55,7 +55,7 @@ void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id)
     struct order order;
     bool done;
     (void)id;
-    if (!desk_order_move(admin->worker, job, &move, &order, &done)) {
+    if (!worker_order_move(admin->worker, job, &move, &order, &done)) {
         if (job->status == 202)
             admin_audit_write(admin, job, "order.cancel",
                 "order %016llx: will be closed when its payments are closed", order_id(admin, job));
@@ -83,7 +83,7 @@ void admin_order_refund(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
         return;
     }
-    if (!desk_order_move(admin->worker, job, &move, &order, &done))
+    if (!worker_order_move(admin->worker, job, &move, &order, &done))
         return;
     moved_reply(admin, job, &order);
     if (done)

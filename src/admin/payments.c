@@ -25,11 +25,11 @@ static void payment_json(const struct admin *admin, const struct payment *paymen
     if (payment->paid_ticket != 0)
         json_hex(out, "paid_order", funnel_order_id(admin->lent->keys, payment->paid_ticket));
     json_text(out, "provider", payment->provider);
-    if (desk_provider_is_test(payment->provider))
+    if (worker_provider_is_test(payment->provider))
         json_bool(out, "test", true);
     json_text(out, "reference", payment->reference);
     json_text(out, "provider_id", payment->provider_id);
-    json_text(out, "state", desk_payment_state_name(payment));
+    json_text(out, "state", worker_payment_state_name(payment));
     json_text(out, "use", uses[payment->use]);
     json_u64(out, "amount", payment->amount);
     json_u64(out, "captured", payment->captured);
@@ -65,7 +65,7 @@ void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
 void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    desk_details_reply(admin->worker, job, job->ticket);
+    worker_details_reply(admin->worker, job, job->ticket);
 }
 
 static void refund_json(const struct admin *admin, const struct refund *refund, struct text *out)
@@ -76,10 +76,10 @@ static void refund_json(const struct admin *admin, const struct refund *refund, 
     json_u64(out, "id", refund->id);
     json_hex(out, "order", funnel_order_id(admin->lent->keys, refund->ticket));
     json_text(out, "provider", refund->provider);
-    if (desk_provider_is_test(refund->provider))
+    if (worker_provider_is_test(refund->provider))
         json_bool(out, "test", true);
     json_text(out, "key", refund->key);
-    json_text(out, "state", desk_refund_state_name(refund->state));
+    json_text(out, "state", worker_refund_state_name(refund->state));
     json_text(out, "why", whys[refund->why]);
     json_u64(out, "amount", refund->amount);
     currency_members(refund->currency, out);
@@ -152,10 +152,10 @@ void admin_money_totals(struct admin *admin, struct job *job, uint32_t id)
 
 static void switches_reply(struct admin *admin, struct job *job)
 {
-    const struct bank_switches *switches = bank_switches(desk_bank(admin->worker));
+    const struct bank_switches *switches = bank_switches(worker_bank(admin->worker));
     struct text body = job_body(job);
     uint64_t captured, refunded;
-    bank_totals(desk_bank(admin->worker), &captured, &refunded);
+    bank_totals(worker_bank(admin->worker), &captured, &refunded);
     text_format(&body,
         "{\"lost\":%u,\"doubled\":%u,\"reordered\":%u,\"wrong_amount\":%u,\"unreached\":%u,"
         "\"unanswered\":%u,\"short_paid\":%u,\"delay_ms\":%u,\"captured\":%llu,\"refunded\":%llu}",
@@ -168,7 +168,7 @@ static void switches_reply(struct admin *admin, struct job *job)
 void admin_sandbox(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    if (desk_bank(admin->worker) == NULL)
+    if (worker_bank(admin->worker) == NULL)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else
         switches_reply(admin, job);
@@ -176,11 +176,11 @@ void admin_sandbox(struct admin *admin, struct job *job, uint32_t id)
 
 void admin_sandbox_change(struct admin *admin, struct job *job, uint32_t id)
 {
-    if (desk_bank(admin->worker) == NULL) {
+    if (worker_bank(admin->worker) == NULL) {
         admin_sandbox(admin, job, id);
         return;
     }
-    struct bank_switches wanted = *bank_switches(desk_bank(admin->worker));
+    struct bank_switches wanted = *bank_switches(worker_bank(admin->worker));
     const struct field fields[] = {
         { "lost", FIELD_U32, &wanted.lost, 0, 100, false, NULL },
         { "doubled", FIELD_U32, &wanted.doubled, 0, 100, false, NULL },
@@ -197,6 +197,6 @@ void admin_sandbox_change(struct admin *admin, struct job *job, uint32_t id)
         wanted.doubled, wanted.delay_ms);
     if (!admin_audit_keep(admin, job))
         return;
-    *bank_switches(desk_bank(admin->worker)) = wanted;
+    *bank_switches(worker_bank(admin->worker)) = wanted;
     switches_reply(admin, job);
 }

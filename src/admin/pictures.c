@@ -38,7 +38,7 @@ static void upload_reply(struct job *job, int status, const struct upload *uploa
 /* The upload that this piece belongs to; NULL: answered. */
 static struct upload *upload_of(struct admin *admin, struct job *job, uint64_t id, uint64_t bytes)
 {
-    struct media_desk *media = admin->lent->media;
+    struct media_service *media = admin->lent->media;
     char detail[96];
     if (id != 0) {
         struct upload *found = media_upload_find(media, (uint32_t)id);
@@ -101,7 +101,7 @@ void admin_media_upload(struct admin *admin, struct job *job, uint32_t id)
 
 void admin_media_list(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct media_desk *media = admin->lent->media;
+    struct media_service *media = admin->lent->media;
     const struct media_set *set = handover_get(&media->shown);
     struct text body = job_body(job);
     (void)id;
@@ -153,7 +153,7 @@ void admin_media_remove(struct admin *admin, struct job *job, uint32_t id)
         return;
     }
     if (status == STATUS_OK)
-        status = media_desk_remove(
+        status = media_service_remove(
             admin->lent->media, admin->lent->turns, span_from_string(path + media_prefix.size));
     if (status != STATUS_OK) {
         if (status == STATUS_NOT_FOUND)

@@ -224,7 +224,7 @@ void admin_product_change(struct admin *admin, struct job *job, uint32_t id)
     if (good) {
         const enum status status = admin->store->ops->product_update(admin->store, product);
         if (status == STATUS_OK) {
-            desk_catalog_changed(admin->worker);
+            worker_catalog_changed(admin->worker);
             product_reply(job, 200, product);
             change_audit(admin, job, before, product);
         } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admin/reconciliation.c: reconciliation by hand, and the report of the last run. A run takes many
- * turns of the desk: the answer says that it has begun, and GET tells how it went. */
+ * turns of the worker: the answer says that it has begun, and GET tells how it went. */
 #include "admin/admin.h"
 #include "orders/reconcile.h"
 
@@ -33,7 +33,7 @@ static void report_reply(struct admin *admin, struct job *job, int status)
 {
     static const char *const states[] = { "never", "running", "done", "failed" };
     uint64_t run;
-    const struct reconcile_report *report = desk_reconcile_report(admin->worker, &run);
+    const struct reconcile_report *report = worker_reconcile_report(admin->worker, &run);
     const bool over = report->state == RECONCILE_DONE || report->state == RECONCILE_FAILED;
     struct text body = job_body(job);
     const struct {
@@ -78,7 +78,7 @@ void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id)
         return;
     }
     uint64_t run;
-    if (desk_reconcile_report(admin->worker, &run)->state == RECONCILE_RUNNING) {
+    if (worker_reconcile_report(admin->worker, &run)->state == RECONCILE_RUNNING) {
         job_reply_problem(job, PROBLEM_CONFLICT, "A reconciliation is already running.", SPAN_NONE);
         return;
     }
@@ -86,7 +86,7 @@ void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id)
         admin_audit_write(admin, job, "reconcile.run", "with repair");
     if (!admin_audit_keep(admin, job))
         return;
-    const bool begun = desk_reconcile_begin(admin->worker, job->actor, repair);
+    const bool begun = worker_reconcile_begin(admin->worker, job->actor, repair);
     invariant(begun);
     report_reply(admin, job, 202);
 }

@@ -90,13 +90,13 @@ void admin_change_run(struct admin *admin, struct job *job, admin_handler handle
     job->commanded = false;
     job->audited = STATUS_OK;
     job->status = 0;
-    desk_origin_read(admin->worker, job);
-    desk_acting(admin->worker, job);
+    worker_origin_read(admin->worker, job);
+    worker_acting(admin->worker, job);
     if (writes)
         transaction_run(admin, job, handler, id);
     else
         handler(admin, job, id);
-    desk_acting(admin->worker, NULL);
+    worker_acting(admin->worker, NULL);
     if (job->status == 503 && job->commanded)
         job_reply_problem(job, PROBLEM_OUTCOME_UNKNOWN, NULL, SPAN_NONE);
 }
@@ -114,7 +114,7 @@ void admin_audit_write(struct admin *admin, struct job *job, const char *action,
     const enum status status = admin->store->ops->audit_append(admin->store, &entry);
     if (status == STATUS_OK)
         return;
-    log_error("desk", "the audit entry \"%s %s\" can't be written: %s", action, entry.detail,
+    log_error("worker", "the audit entry \"%s %s\" can't be written: %s", action, entry.detail,
         status_name(status));
     if (job->audited == STATUS_OK)
         job->audited = status;

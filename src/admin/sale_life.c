@@ -103,7 +103,7 @@ static void sale_write(struct admin *admin, struct job *job, const struct sale *
     const enum status status = admin->store->ops->sale_update(admin->store, sale);
     if (!job_ok(job, status))
         return;
-    desk_catalog_changed(admin->worker);
+    worker_catalog_changed(admin->worker);
     admin_sale_json(admin, sale, &body);
     job_reply_json(job, 200, &body);
     admin_audit_write(admin, job, action, "sale %u", sale->id);

@@ -67,10 +67,10 @@ static void difference_json(const struct admin *admin, struct part *part, const 
     if (payment != NULL)
         text_format(out, ",\"order\":\"%016llx\",\"state\":\"%s\",\"captured\":%llu",
             (unsigned long long)funnel_order_id(admin->lent->keys, payment->ticket),
-            desk_payment_state_name(payment), (unsigned long long)payment->captured);
+            worker_payment_state_name(payment), (unsigned long long)payment->captured);
     if (refund != NULL)
         text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
-            desk_refund_state_name(refund->state), (unsigned long long)refund->amount);
+            worker_refund_state_name(refund->state), (unsigned long long)refund->amount);
     text_literal(out, "}");
 }
 
@@ -168,7 +168,7 @@ static void part_job(struct admin *admin, struct job *job, struct part *part)
         return;
     const enum status status = part_compare(admin, part);
     if (part->asked > 0)
-        desk_payments_due(admin->worker);
+        worker_payments_due(admin->worker);
     if (!job_ok(job, status))
         return;
     if (part->first)

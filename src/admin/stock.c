@@ -56,7 +56,7 @@ static enum preheat_result sale_preheat(
             return PREHEAT_AWAY;
         for (uint32_t i = 0; i < count; i++) {
             struct outcome outcome = { 0 };
-            const enum preheat_result result = desk_preheat(admin->worker, sale, &items[i], &outcome);
+            const enum preheat_result result = worker_preheat(admin->worker, sale, &items[i], &outcome);
             text_string(out, comma);
             preheat_json(&items[i], result, &outcome, out);
             comma = ",";
@@ -128,7 +128,7 @@ void admin_sale_publish(struct admin *admin, struct job *job, uint32_t id)
         status = admin->store->ops->sale_update(admin->store, &sale);
         if (status == STATUS_OK)
             admin_audit_write(admin, job, "sale.publish", "sale %u", id);
-        desk_catalog_changed(admin->worker);
+        worker_catalog_changed(admin->worker);
     }
     text_format(&body, ",\"published\":%s}", sale.published ? "true" : "false");
     if (status != STATUS_OK)
@@ -145,7 +145,7 @@ void admin_item_preheat(struct admin *admin, struct job *job, uint32_t id)
     struct text body = job_body(job);
     if (!admin_item_read(admin, job, id, &item) || !admin_sale_read(admin, job, item.sale, &sale))
         return;
-    const enum preheat_result result = desk_preheat(admin->worker, &sale, &item, &outcome);
+    const enum preheat_result result = worker_preheat(admin->worker, &sale, &item, &outcome);
     preheat_json(&item, result, &outcome, &body);
     preheat_reply(job, result, &body);
 }
@@ -177,7 +177,7 @@ static bool unknown_refuse(struct admin *admin, struct job *job, const struct co
 
 bool admin_ask(struct admin *admin, struct job *job, const struct command *command, struct outcome *outcome)
 {
-    const enum status status = desk_ask(admin->worker, command, outcome);
+    const enum status status = worker_ask(admin->worker, command, outcome);
     if (status == STATUS_UNKNOWN) {
         job_reply_status(job, status);
         return false;
@@ -207,8 +207,8 @@ static void gate_move(struct admin *admin, struct job *job, sale_id id, enum gat
     if (!admin_ask(admin, job, &command, &outcome))
         return;
     if (move == GATE_MOVE_OPEN && outcome.changed)
-        desk_report_opened(admin->worker, &sale);
-    desk_catalog_changed(admin->worker);
+        worker_report_opened(admin->worker, &sale);
+    worker_catalog_changed(admin->worker);
     text_format(&body, "{\"sale\":%u,\"changed\":%s}", id,
         outcome.changed || outcome.repeated ? "true" : "false");
     job_reply_json(job, 200, &body);
@@ -231,7 +231,7 @@ void admin_sale_resume(struct admin *admin, struct job *job, uint32_t id)
 
 void admin_sale_end(struct admin *admin, struct job *job, uint32_t id)
 {
-    desk_report_look(admin->worker); /* what came until now is the sale's own */
+    worker_report_look(admin->worker); /* what came until now is the sale's own */
     gate_move(admin, job, id, GATE_MOVE_END);
 }
 

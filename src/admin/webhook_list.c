@@ -75,16 +75,16 @@ void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
 /* Without an endpoint a replay would wait for nobody. */
 static bool webhooks_are_on(const struct admin *admin, struct job *job)
 {
-    if (!desk_webhooks_are_on(admin->worker))
+    if (!worker_webhooks_are_on(admin->worker))
         job_reply_problem(
             job, PROBLEM_CONFLICT, "webhook.url is not set: there is no receiver.", SPAN_NONE);
-    return desk_webhooks_are_on(admin->worker);
+    return worker_webhooks_are_on(admin->worker);
 }
 
 static void replayed_reply(struct admin *admin, struct job *job, uint32_t count)
 {
     struct text body = job_body(job);
-    desk_webhooks_look(admin->worker);
+    worker_webhooks_look(admin->worker);
     text_format(&body, "{\"replayed\":%u}", count);
     job_reply_json(job, 200, &body);
 }

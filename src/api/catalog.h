@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/catalog.h: what the public may read about published sales, rendered as far as it does
- * not change by itself. Built by the desk whenever a sale, item or product changes, never
+ * not change by itself. Built by the worker whenever a sale, item or product changes, never
  * altered afterwards, and handed to the edges by one pointer (handover.h). Counts and gates are
  * not in it: they come from the board at the moment of the request. */
 #ifndef STAMPEDE_API_CATALOG_H
@@ -47,11 +47,11 @@ struct catalog {
     char *text;         /* what the spans point into */
 };
 
-/* Reads the store. Thread: the desk. */
+/* Reads the store. Thread: the worker. */
 MUST_CHECK enum status catalog_build(struct catalog **catalog, struct order_store *store);
 void catalog_free(void *pointer); /* to a catalog; accepts NULL */
 
-/* What the sales in it tell the door, for the items 1 … items_max − 1. Thread: the desk. */
+/* What the sales in it tell the door, for the items 1 … items_max − 1. Thread: the worker. */
 void catalog_rules_show(const struct catalog *catalog, struct item_rules *rules, uint32_t items_max);
 
 /* Any thread, while the catalog is held. NULL: not public. */

@@ -98,7 +98,7 @@ static bool ring_write(
         if (note_seal(customers, note, &customers->batch[count]))
             count++;
         else
-            log_error("desk", "a customer's name can't be encrypted: orders will not show it");
+            log_error("worker", "a customer's name can't be encrypted: orders will not show it");
         ring_pop(ring);
     }
     if (count > 0 && store->ops->customers->put(store, customers->batch, count, now_ms) != STATUS_OK) {

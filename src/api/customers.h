@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/customers.h: the shop's names for users, on their way from the edges to the store and back to the
- * shop. An edge notes the name when a token opens a session; the desk seals it (AES-256-GCM under a key of
+ * shop. An edge notes the name when a token opens a session; the worker seals it (AES-256-GCM under a key of
  * the master secret) and writes it; orders and webhooks show it to the shop.
  *
  * A name that can't be noted refuses its session: a session without a name would be an order that nobody can
  * ship. What was noted and not yet written is lost in a crash; the customer's next session notes it again.
- * Threads: customers_note an edge's own; the rest the desk's. Memory: rings at open. */
+ * Threads: customers_note an edge's own; the rest the worker's. Memory: rings at open. */
 #ifndef STAMPEDE_API_CUSTOMERS_H
 #define STAMPEDE_API_CUSTOMERS_H
 

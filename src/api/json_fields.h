@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/json_fields.h: strict reading of admin request bodies: an object with known fields of
  * the right type and range, nothing else. The first thing that is wrong is told, and nothing is
- * done. Thread: the desk's. */
+ * done. Thread: the worker's. */
 #ifndef STAMPEDE_API_JSON_FIELDS_H
 #define STAMPEDE_API_JSON_FIELDS_H
 

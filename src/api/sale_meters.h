@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/sale_meters.h: what the door and the inventory answered, counted by sale, for the final
- * report. The desk gives each open sale one of SALE_METERS meters and notes in a table which meter an
+ * report. The worker gives each open sale one of SALE_METERS meters and notes in a table which meter an
  * item counts in. An edge counts with one load and one add in a table of its own, which nobody else
- * writes. Thread: sale_meter_count on the edge named; the rest on the desk's. Memory: at start, from
+ * writes. Thread: sale_meter_count on the edge named; the rest on the worker's. Memory: at start, from
  * the arena. */
 #ifndef STAMPEDE_API_SALE_METERS_H
 #define STAMPEDE_API_SALE_METERS_H

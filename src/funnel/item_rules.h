@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/item_rules.h: what the sale of an item tells the door, by item id. One table for all edges, a word
  * for each item: a reader sees a change with its next request, and never half of one.
- * Thread: any reads; one (the desk) writes, with the catalog. Memory: plain data, no pointers; pages of ids
+ * Thread: any reads; one (the worker) writes, with the catalog. Memory: plain data, no pointers; pages of ids
  * that are not used stay untouched. */
 #ifndef STAMPEDE_FUNNEL_ITEM_RULES_H
 #define STAMPEDE_FUNNEL_ITEM_RULES_H

@@ -3,7 +3,7 @@
  * in, nobody new, an item that answers "sold out" unseen, a layer left out. One struct for all
  * edges, each value an atomic of its own: a reader sees a change with its next request, and no
  * change needs two values at once. Values start as configured and are not kept over a restart.
- * Thread: any reads; one (the desk) writes. Memory: plain data, no pointers. */
+ * Thread: any reads; one (the worker) writes. Memory: plain data, no pointers. */
 #ifndef STAMPEDE_FUNNEL_SWITCHES_H
 #define STAMPEDE_FUNNEL_SWITCHES_H
 

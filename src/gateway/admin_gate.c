@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/admin_gate.c: requests of operators. Their key is checked here, so that strangers never
- * reach the desk. A right key is let in at any rate, and from a banned address too: a rule that bans
+ * reach the worker. A right key is let in at any rate, and from a banned address too: a rule that bans
  * an office must not keep its operators from lifting the ban. Wrong keys count against the rate of
  * their address, and after a few the address waits before it may show another (funnel/lockout.h). */
 #include "base/log.h"

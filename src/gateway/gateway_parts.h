@@ -23,7 +23,7 @@ enum {
     WAITS_PER_USER = 32, /* once half of them are taken */
     WAIT_MAX_S = 30,
     WAITS_LOOK_MS = 20,           /* between two looks at which waits are over */
-    TOO_MANY_JOBS_WAIT_MS = 1000, /* who has enough jobs at the desk comes again after this */
+    TOO_MANY_JOBS_WAIT_MS = 1000, /* who has enough jobs at the worker comes again after this */
 };
 
 /* Marks in the spare bits of a token while it travels as a tag. */
@@ -194,11 +194,11 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
 /* order_requests.c */
 enum edge_verdict orders_mine(struct exchange *exchange, item_id item);
 enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by_ticket);
-/* A request of a user that the desk answers (public_api.h); the path is under /v1. */
+/* A request of a user that the worker answers (public_api.h); the path is under /v1. */
 enum edge_verdict orders_public(struct exchange *exchange, struct span path);
 /* Whether it is a payment provider's callback. `self` is not used. */
 bool orders_callback(void *self, const struct http_request *request);
-/* A request without a session that the desk answers (callbacks.c). */
+/* A request without a session that the worker answers (callbacks.c). */
 enum edge_verdict orders_outside(struct exchange *exchange, bool callback);
 enum edge_verdict orders_list(struct exchange *exchange);
 void orders_ask_answered(struct routes *routes, uint32_t index, const struct outcome *outcome);

@@ -22,7 +22,7 @@ static struct metric verdict_metrics[] = {
 METRIC_TABLE(verdict_metrics);
 
 static enum status account_open(
-    struct human_outside_desk *outside, const struct config *config, char error[CONFIG_ERROR])
+    struct outside_service *outside, const struct config *config, char error[CONFIG_ERROR])
 {
     size_t size = 0;
     outside->account.site_key = config->human_outside_site_key;
@@ -40,7 +40,7 @@ static enum status account_open(
     return STATUS_BAD_INPUT;
 }
 
-static enum status memory_open(struct human_outside_desk *outside, uint32_t edges, struct wake *wake)
+static enum status memory_open(struct outside_service *outside, uint32_t edges, struct wake *wake)
 {
     const size_t edge_bytes = sizeof(struct ring) + sizeof(struct human_outside)
         + OUTSIDE_QUESTIONS * sizeof(struct human_question) + 256;
@@ -62,7 +62,7 @@ static enum status memory_open(struct human_outside_desk *outside, uint32_t edge
     return STATUS_OK;
 }
 
-enum status human_outside_open(struct human_outside_desk *outside, const struct config *config,
+enum status human_outside_open(struct outside_service *outside, const struct config *config,
     uint32_t edges, struct wake *wake, char error[CONFIG_ERROR])
 {
     outside->ops = verdict_find(config->human_outside);
@@ -80,14 +80,14 @@ enum status human_outside_open(struct human_outside_desk *outside, const struct 
     return STATUS_OK;
 }
 
-enum status human_outside_start(struct human_outside_desk *outside)
+enum status human_outside_start(struct outside_service *outside)
 {
     return outside->ops == NULL
         ? STATUS_OK
         : thread_start(&outside->thread, "verdicts", courier_run, outside->courier);
 }
 
-static void verdict_note(struct human_outside_desk *outside, const struct outside_flight *flight,
+static void verdict_note(struct outside_service *outside, const struct outside_flight *flight,
     enum verdict verdict, uint32_t now_s)
 {
     metric_add(&verdict_metrics[verdict], 1);
@@ -99,7 +99,7 @@ static void verdict_note(struct human_outside_desk *outside, const struct outsid
         log_warn("human", "no space to store a verdict: the visitor needs a new challenge");
 }
 
-static struct outside_flight *flight_take(struct human_outside_desk *outside, uint64_t *at)
+static struct outside_flight *flight_take(struct outside_service *outside, uint64_t *at)
 {
     *at = 0;
     while (outside->flights[*at].taken)
@@ -109,7 +109,7 @@ static struct outside_flight *flight_take(struct human_outside_desk *outside, ui
 }
 
 /* The first question of an edge; false: there is none, or no call for it. */
-static bool question_ask(struct human_outside_desk *outside, struct ring *ring, uint32_t now_s)
+static bool question_ask(struct outside_service *outside, struct ring *ring, uint32_t now_s)
 {
     const struct human_question *question = ring_peek(ring);
     struct outgoing_call *call = question != NULL ? courier_take(outside->courier) : NULL;
@@ -137,7 +137,7 @@ static bool question_ask(struct human_outside_desk *outside, struct ring *ring, 
     return true;
 }
 
-void human_outside_turn(struct human_outside_desk *outside, uint32_t now_s)
+void human_outside_turn(struct outside_service *outside, uint32_t now_s)
 {
     struct outgoing_call *call;
     bool more = true;
@@ -158,7 +158,7 @@ void human_outside_turn(struct human_outside_desk *outside, uint32_t now_s)
     spent_sweep(outside->verdicts, SWEEP_PLACES, now_s);
 }
 
-void human_outside_stop(struct human_outside_desk *outside)
+void human_outside_stop(struct outside_service *outside)
 {
     if (!outside->thread.started)
         return;
@@ -166,7 +166,7 @@ void human_outside_stop(struct human_outside_desk *outside)
     thread_join(&outside->thread);
 }
 
-void human_outside_close(struct human_outside_desk *outside)
+void human_outside_close(struct outside_service *outside)
 {
     if (outside->ops == NULL)
         return;

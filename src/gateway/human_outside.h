@@ -3,7 +3,7 @@
  * edges' questions, has a courier of its own call the service, and notes the verdicts. The courier of
  * money and webhooks is left alone. Bounded: OUTSIDE_CALLS calls at a time, OUTSIDE_QUESTIONS wait at
  * each edge; more hear `too-popular`.
- * Thread: open and close by the main thread; turn by the human desk's; edges write into their ring. */
+ * Thread: open and close by the main thread; turn by the human worker's; edges write into their ring. */
 #ifndef STAMPEDE_GATEWAY_HUMAN_OUTSIDE_H
 #define STAMPEDE_GATEWAY_HUMAN_OUTSIDE_H
 
@@ -20,7 +20,7 @@ struct outside_flight {
     uint32_t expires_s;
     bool taken;
 };
-struct human_outside_desk {
+struct outside_service {
     const struct verdict_ops *ops; /* NULL: no service is set, and nothing else is there */
     struct verdict_account account;
     bool let_in; /* where there is no verdict */
@@ -35,11 +35,11 @@ struct human_outside_desk {
 };
 
 /* STATUS_BAD_INPUT with `error`: the secret can't be read. */
-MUST_CHECK enum status human_outside_open(struct human_outside_desk *outside,
+MUST_CHECK enum status human_outside_open(struct outside_service *outside,
     const struct config *config, uint32_t edges, struct wake *wake, char error[CONFIG_ERROR]);
-MUST_CHECK enum status human_outside_start(struct human_outside_desk *outside);
-void human_outside_turn(struct human_outside_desk *outside, uint32_t now_s);
-void human_outside_stop(struct human_outside_desk *outside);  /* accepts one that is not set */
-void human_outside_close(struct human_outside_desk *outside); /* the same; after the edges */
+MUST_CHECK enum status human_outside_start(struct outside_service *outside);
+void human_outside_turn(struct outside_service *outside, uint32_t now_s);
+void human_outside_stop(struct outside_service *outside);  /* accepts one that is not set */
+void human_outside_close(struct outside_service *outside); /* the same; after the edges */
 
 #endif

@@ -10,28 +10,28 @@
 #include "funnel/human/human.h"
 #include "gateway/human_outside.h"
 
-struct human_desk {
+struct human_shared {
     struct arena arena;
     struct spent *spent;
     struct spent *tokens; /* of the shop, by jti */
     struct spent *tries;
     struct suspicion *failures, *passes;
     struct picture_pool *pool; /* NULL: human.pictures is 0, or a service stands in for them */
-    struct human_outside_desk outside;
+    struct outside_service outside;
     uint32_t start; /* names this process in its challenges */
     struct thread thread;
     struct wake wake;
     _Atomic bool stop;
 };
 
-MUST_CHECK enum status human_desk_open(
-    struct human_desk *desk, const struct config *config, uint32_t edges, char error[CONFIG_ERROR]);
-MUST_CHECK enum status human_desk_start(struct human_desk *desk);
-void human_desk_stop(struct human_desk *desk); /* accepts one that was never started */
-void human_desk_close(struct human_desk *desk); /* accepts a zeroed one; when no edge runs any more */
+MUST_CHECK enum status human_shared_open(struct human_shared *shared, const struct config *config,
+    uint32_t edges, char error[CONFIG_ERROR]);
+MUST_CHECK enum status human_shared_start(struct human_shared *shared);
+void human_shared_stop(struct human_shared *shared); /* accepts one that was never started */
+void human_shared_close(struct human_shared *shared); /* accepts a zeroed one; when no edge runs any more */
 
 /* What an edge asks with; `keys` are its own. */
-struct human human_desk_edge(const struct human_desk *desk, const struct config *config,
+struct human human_shared_edge(const struct human_shared *shared, const struct config *config,
     const struct funnel_keys *keys, uint32_t edge);
 
 #endif

@@ -22,7 +22,8 @@ static const struct share_row rows[JOB_SHARES] = {
     [SHARE_VIEW] = { 256, REQUEST_SMALL, JOB_RESPONSE_BYTES, true },
     [SHARE_PUSH] = { 64, 0, JOB_RESPONSE_BYTES, false },
 };
-static_assert(24 + 64 + 256 + 1024 + 256 + 64 < JOB_SLOTS, "the desk's rings always have room for a job");
+static_assert(
+    24 + 64 + 256 + 1024 + 256 + 64 < JOB_SLOTS, "the worker's rings always have room for a job");
 
 size_t job_shares_bytes(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/job_shares.h: the jobs that an edge can have at the desk. Each kind of work has its own share, so
+/* gateway/job_shares.h: the jobs that an edge can have at the worker. Each kind of work has its own share, so
  * that no other kind can take its last place: operators and callbacks get through however many people pay.
  * A request that waits (for a provider, for an order to change) holds no job; it waits at the edge
  * (waits.c).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/order_requests.c: requests that go to the inventory for a look or to the desk for the
+/* gateway/order_requests.c: requests that go to the inventory for a look or to the worker for the
  * database, and wait. An order view asks the inventory first whose ticket it is: only then, and
- * only for its owner, the desk reads the order. */
+ * only for its owner, the worker reads the order. */
 #include "api/public_routes.h"
 #include "api/refusals.h"
 #include "edge/http_reply.h"
@@ -309,7 +309,7 @@ bool orders_callback(void *self, const struct http_request *request)
         && span_ends_with(request->path, SPAN("/callback"));
 }
 
-/* Callbacks and the sandbox: their signature is all they have, and the desk checks it. */
+/* Callbacks and the sandbox: their signature is all they have, and the worker checks it. */
 enum edge_verdict orders_outside(struct exchange *exchange, bool callback)
 {
     struct routes *routes = exchange->routes;

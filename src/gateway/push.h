@@ -2,10 +2,10 @@
 /* gateway/push.h: GET /v1/push: a websocket on which a user hears of their orders and of items that
  * they watch. The same texts as polling gives; docs/push.md has the messages.
  *
- * The desk's notes say whose order has changed. For a socket of that user, the order is read by a job
- * at the desk, as for a poll, and sent. Jobs come back in the order in which they read, so a socket
+ * The worker's notes say whose order has changed. For a socket of that user, the order is read by a job
+ * at the worker, as for a poll, and sent. Jobs come back in the order in which they read, so a socket
  * never hears of an older version after a newer one. Changes that come while a job is under way end in
- * one more job. Everything is bounded: sockets of a user, sockets of an edge, jobs at the desk, bytes
+ * one more job. Everything is bounded: sockets of a user, sockets of an edge, jobs at the worker, bytes
  * that wait for a slow reader; the rest stands in line or is cut.
  * Thread: the edge's own. */
 #ifndef STAMPEDE_GATEWAY_PUSH_H

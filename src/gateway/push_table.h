@@ -40,7 +40,7 @@ struct push_socket {
     uint8_t need;          /* enum push_need */
     uint8_t round;         /* of refreshing all: was visited in this one */
     bool in_line : 1;
-    bool asked : 1; /* a job for it is at the desk */
+    bool asked : 1; /* a job for it is at the worker */
 };
 
 struct push_table {

@@ -433,7 +433,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .limits = shared->limits,
         .rules = shared->rules,
         .spent = shared->human->spent };
-    routes->human = human_desk_edge(shared->human, shared->config, &routes->keys, index);
+    routes->human = human_shared_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
     routes->watch = shared->watches[index];
     routes->meters = shared->meters;

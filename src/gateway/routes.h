@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/routes.h: the edge's handler: which request goes where. One per edge; it owns its copy
- * of the keys, its port to the inventory, its jobs at the desk, and the requests that wait for
+ * of the keys, its port to the inventory, its jobs at the worker, and the requests that wait for
  * an order to change. The purchase path (funnel → inventory → answer) allocates nothing and
  * makes no system call.
  * Thread: the edge's own. */
@@ -15,8 +15,8 @@
 
 struct static_files;
 struct limits;
-struct human_desk;
-struct media_desk;
+struct human_shared;
+struct media_service;
 struct switches;
 
 struct routes_shared { /* the same for all edges */
@@ -30,8 +30,8 @@ struct routes_shared { /* the same for all edges */
     struct rooms *rooms;
     struct customers *customers;
     const struct static_files *files;
-    struct media_desk *media;
-    const struct human_desk *human;
+    struct media_service *media;
+    const struct human_shared *human;
     const struct switches *switches;
     const struct item_rules *rules;
     struct limits *limits;

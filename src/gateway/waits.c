@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/waits.c: requests that wait at their edge: order views for news of the order, payers for
  * the address to pay at, those who gave units back for these to be there. Who waits holds no place at
- * the desk: a job is handed in again when there is news of the order, and when the time is up. Once half
+ * the worker: a job is handed in again when there is news of the order, and when the time is up. Once half
  * of the table is taken, one user has WAITS_PER_USER of it at most; who may not wait is answered at once
  * with what is known. */
 #include "gateway/gateway_parts.h"

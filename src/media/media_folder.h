@@ -6,7 +6,7 @@
  * All of them are in memory, since whoever serves them must not wait for the disk. What is removed
  * stays there until the end (somebody may be sending it), so the quota bounds memory as well: it
  * counts what was loaded or added since the start.
- * Thread: one owner (the desk); media_set is for any thread and never altered. */
+ * Thread: one owner (the worker); media_set is for any thread and never altered. */
 #ifndef STAMPEDE_MEDIA_MEDIA_FOLDER_H
 #define STAMPEDE_MEDIA_MEDIA_FOLDER_H
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum status media_desk_open(
-    struct media_desk *media, const struct config *config, char error[CONFIG_ERROR])
+enum status media_service_open(
+    struct media_service *media, const struct config *config, char error[CONFIG_ERROR])
 {
     char path[CONFIG_TEXT + 32];
     struct disk *disk;
-    *media = (struct media_desk){ .quota = config->media_quota_bytes,
+    *media = (struct media_service){ .quota = config->media_quota_bytes,
         .upload_bytes_max = config->media_upload_bytes };
     snprintf(path, sizeof path, "%s/media", config->folder);
     enum status status = disk_folder_open(path, &disk);
@@ -33,7 +33,7 @@ static void upload_forget(struct upload *upload)
     *upload = (struct upload){ 0 };
 }
 
-void media_desk_close(struct media_desk *media)
+void media_service_close(struct media_service *media)
 {
     if (media->folder == NULL)
         return;
@@ -42,13 +42,13 @@ void media_desk_close(struct media_desk *media)
         upload_forget(&media->uploads[i]);
     handover_close(&media->shown);
     media_folder_close(media->folder);
-    *media = (struct media_desk){ 0 };
+    *media = (struct media_service){ 0 };
 }
 
 /* ---- uploads */
 
 /* An empty place; else that of the upload that ended, or fell silent, longest ago. */
-static struct upload *place_find(struct media_desk *media, uint64_t now_ms)
+static struct upload *place_find(struct media_service *media, uint64_t now_ms)
 {
     struct upload *best = NULL;
     for (int i = 0; i < MEDIA_UPLOADS_MAX; i++) {
@@ -65,7 +65,8 @@ static struct upload *place_find(struct media_desk *media, uint64_t now_ms)
     return best;
 }
 
-struct upload *media_upload_begin(struct media_desk *media, const char *actor, size_t bytes, uint64_t now_ms)
+struct upload *media_upload_begin(
+    struct media_service *media, const char *actor, size_t bytes, uint64_t now_ms)
 {
     struct upload *upload = place_find(media, now_ms);
     invariant(bytes > 0 && bytes <= media->upload_bytes_max);
@@ -83,7 +84,7 @@ struct upload *media_upload_begin(struct media_desk *media, const char *actor, s
     return upload;
 }
 
-struct upload *media_upload_find(struct media_desk *media, uint32_t id)
+struct upload *media_upload_find(struct media_service *media, uint32_t id)
 {
     for (int i = 0; i < MEDIA_UPLOADS_MAX; i++)
         if (media->uploads[i].state != UPLOAD_NONE && media->uploads[i].id == id)
@@ -118,7 +119,7 @@ enum status media_upload_add(struct upload *upload, struct span bytes, uint64_t 
 
 /* ---- decoding */
 
-static void picture_keep(struct media_desk *media, struct reader_turns *turns,
+static void picture_keep(struct media_service *media, struct reader_turns *turns,
     struct upload *upload, struct span cleaned)
 {
     const enum picture_format format = picture_format_of(cleaned);
@@ -138,7 +139,7 @@ static void picture_keep(struct media_desk *media, struct reader_turns *turns,
     }
 }
 
-static void picture_ended(struct media_desk *media, struct reader_turns *turns,
+static void picture_ended(struct media_service *media, struct reader_turns *turns,
     struct upload *upload, enum picture_outcome outcome, struct span cleaned)
 {
     switch (outcome) {
@@ -159,7 +160,7 @@ static void picture_ended(struct media_desk *media, struct reader_turns *turns,
     }
 }
 
-static struct upload *next_to_work(struct media_desk *media)
+static struct upload *next_to_work(struct media_service *media)
 {
     struct upload *next = NULL;
     for (int i = 0; i < MEDIA_UPLOADS_MAX; i++) {
@@ -170,7 +171,8 @@ static struct upload *next_to_work(struct media_desk *media)
     return next;
 }
 
-const struct upload *media_desk_turn(struct media_desk *media, struct reader_turns *turns, uint64_t now_ms)
+const struct upload *media_service_turn(
+    struct media_service *media, struct reader_turns *turns, uint64_t now_ms)
 {
     char *bytes;
     size_t size;
@@ -198,7 +200,7 @@ const struct upload *media_desk_turn(struct media_desk *media, struct reader_tur
     return upload;
 }
 
-enum status media_desk_remove(struct media_desk *media, struct reader_turns *turns, struct span name)
+enum status media_service_remove(struct media_service *media, struct reader_turns *turns, struct span name)
 {
     const enum status status = media_folder_remove(media->folder, name);
     if (status == STATUS_OK)
@@ -208,7 +210,7 @@ enum status media_desk_remove(struct media_desk *media, struct reader_turns *tur
 
 /* ---- addresses of pictures */
 
-const char *media_address_wrong(struct media_desk *media, const char *image_origins, const char *address)
+const char *media_address_wrong(struct media_service *media, const char *image_origins, const char *address)
 {
     static const struct span ours = SPAN("/media/");
     const struct span whole = span_from_string(address);

@@ -2,8 +2,8 @@
 /* media/media_service.h: product pictures from upload to page. An administrator's picture comes in
  * pieces (a request is at most 64 KiB long), is decoded and encoded anew by a process of its own
  * (picture_command.h), and is kept in the data folder (media/media_folder.h). The upload is asked
- * for what became of it; nobody waits at the desk.
- * Thread: the desk's, but for open, close, and the set, which edges read (handover.h). */
+ * for what became of it; nobody waits at the media.
+ * Thread: the media's, but for open, close, and the set, which edges read (handover.h). */
 #ifndef STAMPEDE_MEDIA_MEDIA_SERVICE_H
 #define STAMPEDE_MEDIA_MEDIA_SERVICE_H
 
@@ -32,7 +32,7 @@ struct upload {
     size_t kept_bytes;
 };
 
-struct media_desk {
+struct media_service {
     struct media_folder *folder;
     struct handover shown; /* struct media_set */
     uint64_t quota, upload_bytes_max;
@@ -42,26 +42,27 @@ struct media_desk {
     uint32_t working; /* the upload whose picture the child has; 0: none */
 };
 
-MUST_CHECK enum status media_desk_open(
-    struct media_desk *media, const struct config *config, char error[CONFIG_ERROR]);
-void media_desk_close(struct media_desk *media); /* after the edges; accepts a zeroed one */
+MUST_CHECK enum status media_service_open(
+    struct media_service *media, const struct config *config, char error[CONFIG_ERROR]);
+void media_service_close(struct media_service *media); /* after the edges; accepts a zeroed one */
 
 /* A new upload of this size; NULL: all places are taken. */
 struct upload *media_upload_begin(
-    struct media_desk *media, const char *actor, size_t bytes, uint64_t now_ms);
-struct upload *media_upload_find(struct media_desk *media, uint32_t id); /* NULL: none, or long gone */
+    struct media_service *media, const char *actor, size_t bytes, uint64_t now_ms);
+struct upload *media_upload_find(struct media_service *media, uint32_t id); /* NULL: none, or long gone */
 /* The next bytes of it; the last ones put it to work, or have it refused for what its first bytes say.
  * STATUS_BAD_INPUT: they are too many. */
 MUST_CHECK enum status media_upload_add(struct upload *upload, struct span bytes, uint64_t now_ms);
 /* Goes on with what is to be decoded; the upload that has ended now, or NULL. */
-const struct upload *media_desk_turn(
-    struct media_desk *media, struct reader_turns *turns, uint64_t now_ms);
+const struct upload *media_service_turn(
+    struct media_service *media, struct reader_turns *turns, uint64_t now_ms);
 /* STATUS_NOT_FOUND, or what the disk says. */
-MUST_CHECK enum status media_desk_remove(
-    struct media_desk *media, struct reader_turns *turns, struct span name);
+MUST_CHECK enum status media_service_remove(
+    struct media_service *media, struct reader_turns *turns, struct span name);
 
 /* Whether a product may show this address: a path of ours (a picture must be there), or of an origin
  * that page.image_origins names. NULL: it may; else a sentence. */
-const char *media_address_wrong(struct media_desk *media, const char *image_origins, const char *address);
+const char *media_address_wrong(
+    struct media_service *media, const char *image_origins, const char *address);
 
 #endif

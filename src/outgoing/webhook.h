@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outgoing/webhook.h: how the shop is told, after the Standard Webhooks specification: what a message
  * is signed with, when it is tried again, and what an answer means. It makes requests and calls
- * nobody; the desk keeps the outbox (contract/outbox.h) and sends.
+ * nobody; the worker keeps the outbox (contract/outbox.h) and sends.
  *
  *   webhook-id: evt_…          the same for each try, so that the receiver can drop repeats
  *   webhook-timestamp: 1700…   of this try, in seconds

@@ -4,7 +4,7 @@
  * to behave as badly as real networks do: callbacks late, lost, doubled, out of order, with a wrong
  * amount; answers that never come.
  *
- * The bank decides; who calls whom is the desk's business (worker/sandbox_api.c).
+ * The bank decides; who calls whom is the worker's business (worker/sandbox_api.c).
  * Thread: the store thread. Memory: rows for BANK_PAYMENTS_MAX, taken from the system as they are
  * used. Errors: BANK_… answers; a disk that fails: the change is not made. */
 #ifndef STAMPEDE_PAYMENT_SANDBOX_BANK_H

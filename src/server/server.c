@@ -54,7 +54,7 @@ struct server {
     struct door_channels channels;
     struct switches switches;
     struct item_rules rules;
-    struct human_desk human;
+    struct human_shared human;
     struct handover settings, catalog, bans;
     struct reader_turns turns;
     struct host host;
@@ -63,17 +63,17 @@ struct server {
     struct order_store *store;
     struct ticket_queue *queue;
     struct link *link;
-    struct desk *desk;
+    struct worker *worker;
     struct gate_limits limits;
     struct static_files *files;
-    struct media_desk media;
+    struct media_service media;
     uint32_t edge_count;
     struct edge *edges[EDGES_MAX];
     struct routes *routes[EDGES_MAX];
     struct loop loops[EDGES_MAX];
     bool host_on_edge;
     struct housekeeper housekeeper;
-    struct thread edge_threads[EDGES_MAX], desk_thread, courier_thread;
+    struct thread edge_threads[EDGES_MAX], worker_thread, courier_thread;
     _Atomic bool draining;
     char error[CONFIG_ERROR];
 };
@@ -142,7 +142,7 @@ static bool store_open(struct server *server)
 }
 
 /* The worker's ports stand behind those of the edges. */
-enum worker_ports { PORT_ADMIN, PORT_PUMP, PORT_RECONCILE, PORT_ROOMS, PORTS_OF_DESK };
+enum worker_ports { PORT_ADMIN, PORT_PUMP, PORT_RECONCILE, PORT_ROOMS, WORKER_PORTS };
 
 static struct inventory_port *port_of(struct server *server, unsigned port, struct wake *client)
 {
@@ -156,7 +156,7 @@ static void switched(void *context)
     gate_limits_apply(server->limits.limits, &server->switches, &server->config);
 }
 
-static bool desk_make(struct server *server)
+static bool worker_make(struct server *server)
 {
     if (link_open(&server->link, server->edge_count) != STATUS_OK)
         return failed(server, "no memory for the way to the store thread");
@@ -164,7 +164,7 @@ static bool desk_make(struct server *server)
         return failed(server, "no memory for the waiting rooms");
     if (customers_open(&server->customers, server->edge_count, &server->keys) != STATUS_OK)
         return failed(server, "no memory for the customers");
-    const struct desk_config config = { .config = &server->config,
+    const struct worker_config config = { .config = &server->config,
         .keys = &server->keys,
         .channels = &server->channels,
         .inventory = server->host.inventory,
@@ -190,10 +190,10 @@ static bool desk_make(struct server *server)
         .rules = &server->rules,
         .bans = &server->bans,
         .turns = &server->turns };
-    if (desk_open(&server->desk, &config, server->error) != STATUS_OK)
+    if (worker_open(&server->worker, &config, server->error) != STATUS_OK)
         return failed(server, "the store thread can't be created");
-    for (unsigned port = 0; port < PORTS_OF_DESK; port++)
-        port_of(server, port, desk_wake(server->desk));
+    for (unsigned port = 0; port < WORKER_PORTS; port++)
+        port_of(server, port, worker_wake(server->worker));
     return true;
 }
 
@@ -204,8 +204,8 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .channels = &server->channels,
         .inventory = server->host.inventory,
         .link = server->link,
-        .watches = desk_edge_watches(server->desk),
-        .meters = desk_sale_meters(server->desk),
+        .watches = worker_edge_watches(server->worker),
+        .meters = worker_sale_meters(server->worker),
         .rooms = server->rooms,
         .customers = server->customers,
         .files = server->files,
@@ -276,11 +276,11 @@ static bool threads_start(struct server *server)
 {
     struct wake *loop = server->host_on_edge ? edge_wake(server->edges[0]) : NULL;
     bool good = host_start(&server->host, loop)
-        && thread_start(&server->courier_thread, "courier", courier_run, desk_courier(server->desk))
+        && thread_start(&server->courier_thread, "courier", courier_run, worker_courier(server->worker))
             == STATUS_OK
-        && thread_start(&server->desk_thread, "desk", desk_run, server->desk) == STATUS_OK
+        && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
         && housekeeper_start(&server->housekeeper, &server->host, server->link) == STATUS_OK
-        && human_desk_start(&server->human) == STATUS_OK;
+        && human_shared_start(&server->human) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "edge-%u", i);
@@ -312,7 +312,7 @@ static bool server_open(struct server *server)
     if (funnel_keys_derive(&server->keys, server->folder.master, sizeof server->folder.master) != STATUS_OK)
         return failed(server, "the master secret is too short");
     if (host_open(&server->host, &server->config, &server->folder, &server->keys,
-            server->edge_count + PORTS_OF_DESK, server->error)
+            server->edge_count + WORKER_PORTS, server->error)
         != STATUS_OK)
         return failed(server, "the inventory can't be opened");
     if (!store_open(server))
@@ -325,13 +325,13 @@ static bool server_open(struct server *server)
             widget == NULL ? "" : widget->sources)
         != STATUS_OK)
         return failed(server, "the pages can't be loaded");
-    if (media_desk_open(&server->media, &server->config, server->error) != STATUS_OK)
+    if (media_service_open(&server->media, &server->config, server->error) != STATUS_OK)
         return false;
-    if (human_desk_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
+    if (human_shared_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
         return failed(server, "the human check can't be opened");
-    if (!desk_make(server) || !edges_start(server))
+    if (!worker_make(server) || !edges_start(server))
         return false;
-    if (desk_start(server->desk, (uint16_t)server->config.port, server->error) != STATUS_OK)
+    if (worker_start(server->worker, (uint16_t)server->config.port, server->error) != STATUS_OK)
         return failed(server, "payments can't be started");
     return threads_start(server);
 }
@@ -360,21 +360,22 @@ static void edges_stop(struct server *server)
     edge_join(server, 0);
 }
 
-static bool desk_is_done(const void *context)
+static bool worker_is_done(const void *context)
 {
     const struct server *server = context;
-    return !server->desk_thread.started || desk_ended(server->desk);
+    return !server->worker_thread.started || worker_ended(server->worker);
 }
 
 static void threads_stop(struct server *server)
 {
-    if (server->host.inventory == NULL || server->desk == NULL)
+    if (server->host.inventory == NULL || server->worker == NULL)
         return;
     edges_stop(server);
-    desk_stop(server->desk);
-    host_finish(&server->host, clock_now_ms() + server->config.drain_ms + FINISH_MS, desk_is_done, server);
-    thread_join(&server->desk_thread);
-    courier_stop(desk_courier(server->desk));
+    worker_stop(server->worker);
+    host_finish(&server->host, clock_now_ms() + server->config.drain_ms + FINISH_MS, worker_is_done,
+        server);
+    thread_join(&server->worker_thread);
+    courier_stop(worker_courier(server->worker));
     thread_join(&server->courier_thread);
     housekeeper_stop(&server->housekeeper);
     host_stop(&server->host);
@@ -388,8 +389,8 @@ static void server_close(struct server *server)
         routes_close(server->routes[i]);
     }
     gate_limits_close(&server->limits);
-    human_desk_close(&server->human);
-    desk_close(server->desk);
+    human_shared_close(&server->human);
+    worker_close(server->worker);
     link_close(server->link);
     if (server->queue != NULL)
         server->queue->ops->close(server->queue);
@@ -399,7 +400,7 @@ static void server_close(struct server *server)
     customers_close(server->customers);
     host_close(&server->host);
     static_files_close(server->files);
-    media_desk_close(&server->media);
+    media_service_close(&server->media);
     if (server->settings.release != NULL) {
         handover_close(&server->settings);
         handover_close(&server->catalog);

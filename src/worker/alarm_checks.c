@@ -7,42 +7,42 @@
 
 GAUGE(letters_open, "stampede_dead_letters_open", "Dead letters that wait for a person.");
 
-void desk_letters_look(struct desk *desk)
+void worker_letters_look(struct worker *worker)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     uint64_t count = 0;
     if (store->ops->dead_letters_open(store, &count) != STATUS_OK)
         return; /* next time */
-    desk->letters_stale = false;
+    worker->letters_stale = false;
     metric_set(&letters_open, count);
     if (count > 0)
-        alarm_raise(ALARM_DEAD_LETTERS, desk->now_ms,
+        alarm_raise(ALARM_DEAD_LETTERS, worker->now_ms,
             "%llu records could not become orders: stampede admin dead-letter list",
             (unsigned long long)count);
     else
         alarm_clear(ALARM_DEAD_LETTERS);
 }
 
-void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress)
+void worker_alarms_writer(struct worker *worker, const struct order_writer_progress *progress)
 {
     if (progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED)
-        alarm_raise(ALARM_DATABASE_AWAY, desk->now_ms, "orders wait: %s",
+        alarm_raise(ALARM_DATABASE_AWAY, worker->now_ms, "orders wait: %s",
             progress->trouble == NULL ? "no further information" : progress->trouble);
     else
         alarm_clear(ALARM_DATABASE_AWAY);
     if (progress->dead > 0)
-        desk->letters_stale = true;
-    if (desk->letters_stale)
-        desk_letters_look(desk);
+        worker->letters_stale = true;
+    if (worker->letters_stale)
+        worker_letters_look(worker);
 }
 
 /* Both tables grow with wins; what of them can be reclaimed is no longer in them for long. */
-static void tickets_look(struct desk *desk, const struct board *board)
+static void tickets_look(struct worker *worker, const struct board *board)
 {
     const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
-    const uint64_t tickets_max = desk->config.config->tickets_max;
-    if (desk_tables_nearly_full(desk))
-        alarm_raise(ALARM_TICKETS, desk->now_ms,
+    const uint64_t tickets_max = worker->config.config->tickets_max;
+    if (worker_tables_nearly_full(worker))
+        alarm_raise(ALARM_TICKETS, worker->now_ms,
             "%llu of %llu tickets and %u %% of the rows of users are used: raise data.tickets_max "
             "and restart before wins stop",
             (unsigned long long)tickets, (unsigned long long)tickets_max,
@@ -51,35 +51,35 @@ static void tickets_look(struct desk *desk, const struct board *board)
         alarm_clear(ALARM_TICKETS);
 }
 
-void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump)
+void worker_alarms_pump(struct worker *worker, const struct stock_pump_progress *pump)
 {
     if (pump->refused > 0)
-        alarm_raise(ALARM_STOCK_EVENT_REFUSED, desk->now_ms,
+        alarm_raise(ALARM_STOCK_EVENT_REFUSED, worker->now_ms,
             "the inventory refused %u stock events: run stampede reconcile", pump->refused);
     else
         alarm_clear(ALARM_STOCK_EVENT_REFUSED);
-    const struct board *board = desk->config.inventory->board;
+    const struct board *board = worker->config.inventory->board;
     if (atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
-        alarm_raise(ALARM_DISK_FULL, desk->now_ms, "no space for the journal: wins are stopped");
+        alarm_raise(ALARM_DISK_FULL, worker->now_ms, "no space for the journal: wins are stopped");
     else
         alarm_clear(ALARM_DISK_FULL);
-    tickets_look(desk, board);
+    tickets_look(worker, board);
 }
 
 /* Looks only while the alarm is up, and once at the start. */
-void desk_alarms_refunds(struct desk *desk)
+void worker_alarms_refunds(struct worker *worker)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     struct refund stuck;
     uint32_t count = 0;
-    if (desk->refunds_looked && !alarm_is_up(ALARM_REFUND_STUCK))
+    if (worker->refunds_looked && !alarm_is_up(ALARM_REFUND_STUCK))
         return;
     if (store->ops->payment->refunds(store, 0, REFUND_STUCK, &stuck, 1, &count) != STATUS_OK)
         return; /* next time */
-    desk->refunds_looked = true;
+    worker->refunds_looked = true;
     if (count == 0)
         alarm_clear(ALARM_REFUND_STUCK);
     else
-        alarm_raise(ALARM_REFUND_STUCK, desk->now_ms,
+        alarm_raise(ALARM_REFUND_STUCK, worker->now_ms,
             "%s refuses refund %s: stampede admin refund list", stuck.provider, stuck.key);
 }

@@ -75,69 +75,69 @@ static struct watch_settings settings_of(const struct config *config)
     };
 }
 
-size_t desk_watch_bytes(uint32_t edges)
+size_t worker_watch_bytes(uint32_t edges)
 {
     return watch_book_bytes() + edges * watch_bytes();
 }
 
-void desk_watch_open(struct desk *desk, struct arena *arena)
+void worker_watch_open(struct worker *worker, struct arena *arena)
 {
-    struct desk_watch *state = &desk->watch;
+    struct worker_watch *state = &worker->watch;
     struct hash_key key;
     random_secret(&key, sizeof key);
-    state->settings = settings_of(desk->config.config);
+    state->settings = settings_of(worker->config.config);
     state->book = watch_book_create(arena, key);
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+    for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
         state->watches[edge] = watch_create(arena, key, state->settings.early_ms);
         watch_give(state->watches[edge]);
     }
 }
 
-struct watch *const *desk_edge_watches(struct desk *desk)
+struct watch *const *worker_edge_watches(struct worker *worker)
 {
-    return desk->watch.watches;
+    return worker->watch.watches;
 }
 
-static void tables_fold(struct desk *desk)
+static void tables_fold(struct worker *worker)
 {
-    struct desk_watch *state = &desk->watch;
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+    struct worker_watch *state = &worker->watch;
+    for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
         const struct watch_table *table = watch_take(state->watches[edge]);
         if (table == NULL)
             continue; /* the edge did not turn within this second: next time */
         metric_add(&lost_metric, table->lost);
-        watch_book_fold(state->book, table, desk->now_ms);
+        watch_book_fold(state->book, table, worker->now_ms);
         watch_give(state->watches[edge]);
     }
 }
 
 /* How many may be banned in this minute. */
-static uint64_t bans_allowed(const struct desk *desk)
+static uint64_t bans_allowed(const struct worker *worker)
 {
-    const uint64_t most = desk->config.config->watch_bans_per_minute;
-    const uint64_t share = watch_book_seen(desk->watch.book) / BANS_SHARE;
+    const uint64_t most = worker->config.config->watch_bans_per_minute;
+    const uint64_t share = watch_book_seen(worker->watch.book) / BANS_SHARE;
     const uint64_t wanted = share < BANS_LEAST ? BANS_LEAST : share;
     return wanted < most ? wanted : most;
 }
 
-static struct ban ban_of(const struct desk *desk, const struct watch_finding *found)
+static struct ban ban_of(const struct worker *worker, const struct watch_finding *found)
 {
     struct ban ban = { .kind = found->user != 0 ? BAN_USER : BAN_ADDRESS,
         .user = found->user,
         .block = { found->address, found->bits },
-        .created_ms = desk->now_ms,
-        .until_ms = desk->now_ms + desk->config.config->watch_ban_minutes * MINUTE_MS };
+        .created_ms = worker->now_ms,
+        .until_ms = worker->now_ms + worker->config.config->watch_ban_minutes * MINUTE_MS };
     snprintf(ban.reason, sizeof ban.reason, "%s", found->reason);
     snprintf(ban.by, sizeof ban.by, "rule %s", watch_rule_name(found->rule));
     return ban;
 }
 
-static void ban_audit(struct desk *desk, const struct ban *ban)
+static void ban_audit(struct worker *worker, const struct ban *ban)
 {
-    struct order_store *store = desk->config.store;
-    struct audit_entry entry = { .time_ms = desk->now_ms, .action = "ban.add" };
+    struct order_store *store = worker->config.store;
+    struct audit_entry entry = { .time_ms = worker->now_ms, .action = "ban.add" };
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
-    desk_ban_whom(ban, whom);
+    worker_ban_whom(ban, whom);
     snprintf(entry.actor, sizeof entry.actor, "%s", ban->by);
     snprintf(entry.detail, sizeof entry.detail, "ban %llu of %s until %llu: %s",
         (unsigned long long)ban->id, whom, (unsigned long long)ban->until_ms, ban->reason);
@@ -147,30 +147,30 @@ static void ban_audit(struct desk *desk, const struct ban *ban)
 
 /* What becomes of a finding; *ban is filled if somebody was banned. */
 static enum watched_outcome finding_act(
-    struct desk *desk, const struct watch_finding *found, struct ban *ban)
+    struct worker *worker, const struct watch_finding *found, struct ban *ban)
 {
-    if (desk->watch.settings.modes[found->rule] != WATCH_BAN)
+    if (worker->watch.settings.modes[found->rule] != WATCH_BAN)
         return WATCHED_REPORTED;
-    *ban = ban_of(desk, found);
-    if (ban->kind == BAN_ADDRESS && desk_block_protected(desk, &ban->block))
+    *ban = ban_of(worker, found);
+    if (ban->kind == BAN_ADDRESS && worker_block_protected(worker, &ban->block))
         return WATCHED_PROTECTED;
-    if (desk->watch.minute_bans >= bans_allowed(desk))
+    if (worker->watch.minute_bans >= bans_allowed(worker))
         return WATCHED_HELD_BACK;
-    if (desk_ban_put(desk, ban) != STATUS_OK)
+    if (worker_ban_put(worker, ban) != STATUS_OK)
         return WATCHED_FAILED;
-    desk->watch.minute_bans++;
-    ban_audit(desk, ban);
+    worker->watch.minute_bans++;
+    ban_audit(worker, ban);
     return WATCHED_BANNED;
 }
 
-static void finding_take(struct desk *desk, const struct watch_finding *found)
+static void finding_take(struct worker *worker, const struct watch_finding *found)
 {
-    struct desk_watch *state = &desk->watch;
-    struct ban ban = ban_of(desk, found);
+    struct worker_watch *state = &worker->watch;
+    struct ban ban = ban_of(worker, found);
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
-    const enum watched_outcome outcome = finding_act(desk, found, &ban);
+    const enum watched_outcome outcome = finding_act(worker, found, &ban);
     state->watched[state->found % WATCHED_MAX] = (struct watched){
-        .time_ms = desk->now_ms, .found = *found, .outcome = (uint8_t)outcome, .ban = ban.id
+        .time_ms = worker->now_ms, .found = *found, .outcome = (uint8_t)outcome, .ban = ban.id
     };
     state->found++;
     state->found_by[found->rule]++;
@@ -179,39 +179,39 @@ static void finding_take(struct desk *desk, const struct watch_finding *found)
         state->banned_by[found->rule]++;
         metric_add(&banned_metrics[found->rule], 1);
     }
-    desk_ban_whom(&ban, whom);
+    worker_ban_whom(&ban, whom);
     log_warn("watch", "%s %s, rule %s: %s", outcome_names[outcome], whom,
         watch_rule_name(found->rule), found->reason);
 }
 
-void desk_watch_turn(struct desk *desk)
+void worker_watch_turn(struct worker *worker)
 {
-    struct desk_watch *state = &desk->watch;
+    struct worker_watch *state = &worker->watch;
     struct watch_finding findings[FINDINGS_PER_LOOK];
-    if (desk->now_ms < state->look_ms)
+    if (worker->now_ms < state->look_ms)
         return;
-    state->look_ms = desk->now_ms + LOOK_MS;
-    if (desk->now_ms - state->minute_ms >= MINUTE_MS) {
-        state->minute_ms = desk->now_ms;
+    state->look_ms = worker->now_ms + LOOK_MS;
+    if (worker->now_ms - state->minute_ms >= MINUTE_MS) {
+        state->minute_ms = worker->now_ms;
         state->minute_bans = 0;
         watch_book_minute_begin(state->book);
     }
-    tables_fold(desk);
+    tables_fold(worker);
     const uint32_t count =
-        watch_book_judge(state->book, &state->settings, desk->now_ms, findings, FINDINGS_PER_LOOK);
+        watch_book_judge(state->book, &state->settings, worker->now_ms, findings, FINDINGS_PER_LOOK);
     for (uint32_t i = 0; i < count; i++)
-        finding_take(desk, &findings[i]);
+        finding_take(worker, &findings[i]);
 }
 
-void desk_watch_unpaid(void *context, user_id user)
+void worker_watch_unpaid(void *context, user_id user)
 {
-    struct desk *desk = context;
-    watch_book_unpaid(desk->watch.book, user, desk->now_ms);
+    struct worker *worker = context;
+    watch_book_unpaid(worker->watch.book, user, worker->now_ms);
 }
 
-void desk_watch_forgive(struct desk *desk, const struct ban *ban)
+void worker_watch_forgive(struct worker *worker, const struct ban *ban)
 {
-    watch_book_forgive(desk->watch.book, &ban->block.first, ban->kind == BAN_USER ? ban->user : 0);
+    watch_book_forgive(worker->watch.book, &ban->block.first, ban->kind == BAN_USER ? ban->user : 0);
 }
 
 static void watched_json(const struct watched *watched, uint64_t id, struct text *out)
@@ -236,9 +236,9 @@ static void watched_json(const struct watched *watched, uint64_t id, struct text
 }
 
 /* The newest first; what was found before the last start is not known any more. */
-void desk_watch_json(const struct desk *desk, struct text *out)
+void worker_watch_json(const struct worker *worker, struct text *out)
 {
-    const struct desk_watch *state = &desk->watch;
+    const struct worker_watch *state = &worker->watch;
     text_literal(out, "{\"findings\":[");
     for (uint64_t n = 0; n < WATCHED_MAX && n < state->found; n++) {
         const uint64_t at = state->found - 1 - n;

@@ -28,16 +28,16 @@ METRIC_TABLE(in_force);
 
 /* All that are in force, or ended sessions that could still be shown; grows as they are read. The
  * caller frees. */
-static enum status bans_read(struct desk *desk, struct ban_entry **entries, uint32_t *count)
+static enum status bans_read(struct worker *worker, struct ban_entry **entries, uint32_t *count)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     struct ban rows[READ_ROWS];
     uint32_t got = READ_ROWS, room = 0;
     *entries = NULL;
     *count = 0;
     for (uint64_t after = 0; got == READ_ROWS && *count < BANS_MAX;) {
         const enum status status =
-            store->ops->bans->in_effect(store, after, desk->now_ms, rows, READ_ROWS, &got);
+            store->ops->bans->in_effect(store, after, worker->now_ms, rows, READ_ROWS, &got);
         if (status != STATUS_OK)
             return status;
         if (*count + got > room) {
@@ -63,37 +63,37 @@ static void bans_count(const struct ban_entry *entries, uint32_t count, uint64_t
     metric_set(&in_force[BAN_USER], kinds[BAN_USER]);
 }
 
-void desk_bans_turn(struct desk *desk)
+void worker_bans_turn(struct worker *worker)
 {
     struct ban_entry *entries = NULL;
     struct ban_set *set = NULL;
     uint32_t count = 0;
     uint64_t next_ms = UINT64_MAX;
-    handover_collect(desk->config.bans, desk->config.turns);
-    if (!desk->bans_stale && desk->now_ms < desk->bans_next_ms)
+    handover_collect(worker->config.bans, worker->config.turns);
+    if (!worker->bans_stale && worker->now_ms < worker->bans_next_ms)
         return;
-    enum status status = bans_read(desk, &entries, &count);
+    enum status status = bans_read(worker, &entries, &count);
     if (status == STATUS_OK)
-        status = ban_set_build(&set, entries, count, desk->now_ms, &next_ms);
+        status = ban_set_build(&set, entries, count, worker->now_ms, &next_ms);
     if (status == STATUS_OK) {
-        bans_count(entries, count, desk->now_ms);
-        handover_put(desk->config.bans, desk->config.turns, set);
-        desk->bans_next_ms = next_ms < desk->now_ms + TIDY_MS ? desk->now_ms + TIDY_MS : next_ms;
+        bans_count(entries, count, worker->now_ms);
+        handover_put(worker->config.bans, worker->config.turns, set);
+        worker->bans_next_ms = next_ms < worker->now_ms + TIDY_MS ? worker->now_ms + TIDY_MS : next_ms;
     } else {
-        log_warn("desk", "bans can't be read now (%s); the previous ones stay in force",
+        log_warn("worker", "bans can't be read now (%s); the previous ones stay in force",
             status_name(status));
-        desk->bans_next_ms = desk->now_ms + TRY_AGAIN_MS;
+        worker->bans_next_ms = worker->now_ms + TRY_AGAIN_MS;
     }
-    desk->bans_stale = false;
+    worker->bans_stale = false;
     free(entries);
 }
 
-enum status desk_ban_put(struct desk *desk, struct ban *ban)
+enum status worker_ban_put(struct worker *worker, struct ban *ban)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     const enum status status = store->ops->bans->insert(store, ban);
     if (status == STATUS_OK)
-        desk->bans_stale = true;
+        worker->bans_stale = true;
     return status;
 }
 
@@ -102,7 +102,7 @@ static bool blocks_meet(const struct address_block *a, const struct address_bloc
     return address_in_block(&a->first, b) || address_in_block(&b->first, a);
 }
 
-bool desk_block_protected(const struct desk *desk, const struct address_block *block)
+bool worker_block_protected(const struct worker *worker, const struct address_block *block)
 {
     static const struct address_block loopback[] = {
         { { { [10] = 0xff, [11] = 0xff, [12] = 127 } }, ADDRESS_V4_BITS + 8 },
@@ -110,7 +110,7 @@ bool desk_block_protected(const struct desk *desk, const struct address_block *b
     };
     struct trusted proxies;
     struct span bad;
-    const struct span list = span_from_string(desk->config.config->proxy_trusted);
+    const struct span list = span_from_string(worker->config.config->proxy_trusted);
     const enum status status = trusted_parse(&proxies, list, &bad);
     invariant(status == STATUS_OK); /* the configuration was checked */
     bool meets = blocks_meet(block, &loopback[0]) || blocks_meet(block, &loopback[1]);
@@ -119,7 +119,7 @@ bool desk_block_protected(const struct desk *desk, const struct address_block *b
     return meets;
 }
 
-void desk_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
+void worker_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
 {
     struct text text = text_in(out, ADDRESS_BLOCK_CHARS_MAX + 7);
     if (ban->kind == BAN_USER) {

@@ -29,7 +29,7 @@ static bool callback_provider(struct span path, struct span *name)
     return true;
 }
 
-static void callback_job(struct desk *desk, struct job *job, struct provider *provider)
+static void callback_job(struct worker *worker, struct job *job, struct provider *provider)
 {
     const struct provider_ops *ops = provider->ops;
     const struct provider_callback callback = { .head = job->head,
@@ -51,11 +51,11 @@ static void callback_job(struct desk *desk, struct job *job, struct provider *pr
         return;
     }
     /* Answered after the commit: what the provider was thanked for is not forgotten. */
-    enum status status = cashier_news(&desk->money.cashier, ops->name, &said, desk->now_ms, &answer);
+    enum status status = cashier_news(&worker->money.cashier, ops->name, &said, worker->now_ms, &answer);
     if (status == STATUS_OK && answer == LEARN_UNKNOWN) {
-        status = desk_payment_adopt(desk, ops->name, said.reference);
+        status = worker_payment_adopt(worker, ops->name, said.reference);
         if (status == STATUS_OK) {
-            cashier_look(&desk->money.cashier); /* what became of it is asked of the provider */
+            cashier_look(&worker->money.cashier); /* what became of it is asked of the provider */
             answer = LEARN_REPEATED;
         } else if (status == STATUS_NOT_FOUND) {
             status = STATUS_OK;
@@ -67,22 +67,22 @@ static void callback_job(struct desk *desk, struct job *job, struct provider *pr
     receipt_reply(job, status != STATUS_OK ? &ops->later : refused ? &ops->refused : &ops->taken);
 }
 
-void desk_outside_job(struct desk *desk, struct job *job)
+void worker_outside_job(struct worker *worker, struct job *job)
 {
     static const struct span sandbox = SPAN("/sandbox/v1");
     struct span name;
     uint32_t index;
-    if (desk->money.bank != NULL && span_starts_with(job->path, sandbox)) {
-        desk_sandbox_job(
-            desk, job, span_of(job->path.data + sandbox.size, job->path.size - sandbox.size));
+    if (worker->money.bank != NULL && span_starts_with(job->path, sandbox)) {
+        worker_sandbox_job(
+            worker, job, span_of(job->path.data + sandbox.size, job->path.size - sandbox.size));
         return;
     }
     struct provider *provider =
-        callback_provider(job->path, &name) ? desk_provider_find(desk, name, &index) : NULL;
+        callback_provider(job->path, &name) ? worker_provider_find(worker, name, &index) : NULL;
     if (provider == NULL)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else if (job->method != HTTP_POST)
         job_reply_method(job, "POST, OPTIONS");
     else
-        callback_job(desk, job, provider);
+        callback_job(worker, job, provider);
 }

@@ -12,9 +12,9 @@ static uint64_t some(uint64_t hash)
 }
 
 /* A key is its actor's own. */
-void desk_origin_read(const struct desk *desk, struct job *job)
+void worker_origin_read(const struct worker *worker, struct job *job)
 {
-    const struct funnel_keys *keys = desk->config.keys;
+    const struct funnel_keys *keys = worker->config.keys;
     const struct hash_key secret = keys->idempotency;
     memset(&job->origin, 0, sizeof job->origin);
     snprintf(job->origin.actor, sizeof job->origin.actor, "%s", job->actor);
@@ -28,12 +28,12 @@ void desk_origin_read(const struct desk *desk, struct job *job)
 }
 
 /* A request may be several commands, each of another type or about something else. */
-void desk_origin_fill(const struct desk *desk, struct command *command)
+void worker_origin_fill(const struct worker *worker, struct command *command)
 {
-    const struct hash_key secret = desk->config.keys->idempotency;
+    const struct hash_key secret = worker->config.keys->idempotency;
     if (!command_has_origin(command->type))
         return;
-    command->origin = desk->acting->origin;
+    command->origin = worker->acting->origin;
     if (command->origin.key == 0 || command->type == COMMAND_USERS)
         return;
     const uint64_t about = command->type == COMMAND_SALE ? command->sale.sale

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-static const struct payment_store_ops *money_ops(const struct desk *desk)
+static const struct payment_store_ops *money_ops(const struct worker *worker)
 {
-    return desk->config.store->ops->payment;
+    return worker->config.store->ops->payment;
 }
 
 static bool detail_is_clean(const char *text)
@@ -56,11 +56,11 @@ void details_fields(struct order_details *details, struct field fields[DETAIL_FI
 }
 
 /* False: the job is answered. */
-static bool details_keep(struct desk *desk, struct job *job, const struct order *order,
+static bool details_keep(struct worker *worker, struct job *job, const struct order *order,
     const struct order_details *details, struct order *after)
 {
-    const enum status status =
-        money_ops(desk)->details_set(desk->config.store, order->ticket, details, desk->now_ms, after);
+    const enum status status = money_ops(worker)->details_set(
+        worker->config.store, order->ticket, details, worker->now_ms, after);
     if (status == STATUS_CONFLICT)
         job_reply_problem(job,
             order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID : PROBLEM_ORDER_CLOSED, NULL, SPAN_NONE);
@@ -69,22 +69,22 @@ static bool details_keep(struct desk *desk, struct job *job, const struct order 
     return status == STATUS_OK;
 }
 
-void public_order_details_set(struct desk *desk, struct job *job, uint32_t id)
+void public_order_details_set(struct worker *worker, struct job *job, uint32_t id)
 {
     struct order order, after;
     struct order_details details = { .note = "" };
     struct field fields[DETAIL_FIELDS];
     (void)id;
     details_fields(&details, fields);
-    if (public_order_read(desk, job, &order) && job_fields_read(job, fields, DETAIL_FIELDS)
-        && details_check(job, &details) && details_keep(desk, job, &order, &details, &after))
-        public_order_reply(desk, job, 200, &after);
+    if (public_order_read(worker, job, &order) && job_fields_read(job, fields, DETAIL_FIELDS)
+        && details_check(job, &details) && details_keep(worker, job, &order, &details, &after))
+        public_order_reply(worker, job, 200, &after);
 }
 
-enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out)
+enum status worker_details_json(const struct worker *worker, ticket_number ticket, struct text *out)
 {
     struct order_details details;
-    const enum status status = money_ops(desk)->details(desk->config.store, ticket, &details);
+    const enum status status = money_ops(worker)->details(worker->config.store, ticket, &details);
     if (status != STATUS_OK)
         return status;
     const struct {
@@ -99,18 +99,18 @@ enum status desk_details_json(const struct desk *desk, ticket_number ticket, str
     return STATUS_OK;
 }
 
-void desk_details_reply(struct desk *desk, struct job *job, ticket_number ticket)
+void worker_details_reply(struct worker *worker, struct job *job, ticket_number ticket)
 {
     struct text body = job_body(job);
-    const enum status status = desk_details_json(desk, ticket, &body);
+    const enum status status = worker_details_json(worker, ticket, &body);
     if (job_ok(job, status))
         job_reply_json(job, 200, &body);
 }
 
-void public_order_details(struct desk *desk, struct job *job, uint32_t id)
+void public_order_details(struct worker *worker, struct job *job, uint32_t id)
 {
     struct order order;
     (void)id;
-    if (public_order_read(desk, job, &order))
-        desk_details_reply(desk, job, order.ticket);
+    if (public_order_read(worker, job, &order))
+        worker_details_reply(worker, job, order.ticket);
 }

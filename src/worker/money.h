@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/money.h: the desk's side of payments: which providers there are, the calls to them, the
+/* worker/money.h: the worker's side of payments: which providers there are, the calls to them, the
  * users who wait for an answer. What happens to money is decided in orders/cashier.h and in the
- * store. Thread: the desk's. */
+ * store. Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_MONEY_H
 #define STAMPEDE_WORKER_MONEY_H
 
@@ -35,7 +35,7 @@ struct pay_verdict {
     char detail[PAYMENT_ERROR_MAX + 1];
 };
 
-struct desk_money {
+struct worker_money {
     struct provider *providers[PROVIDERS_MAX]; /* as payment.providers lists them */
     uint32_t provider_count;
     struct cashier cashier;
@@ -52,21 +52,22 @@ struct desk_money {
 };
 
 /* Providers and bank, when it is known where this server listens; before the threads run. */
-MUST_CHECK enum status desk_money_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
-void desk_money_close(struct desk *desk);
+MUST_CHECK enum status worker_money_start(struct worker *worker, uint16_t port, char error[CONFIG_ERROR]);
+void worker_money_close(struct worker *worker);
 /* A provider has answered a question of the cashier. */
-void desk_money_answered(struct desk *desk, const struct outgoing_call *call);
+void worker_money_answered(struct worker *worker, const struct outgoing_call *call);
 /* What is due, and who waits too long. */
-void desk_money_turn(struct desk *desk);
+void worker_money_turn(struct worker *worker);
 
 /* NULL: not one of ours. */
 /* Of a callback whose payment is not known; see there. */
-MUST_CHECK enum status desk_payment_adopt(struct desk *desk, const char *provider, const char *reference);
-struct provider *desk_provider_find(const struct desk *desk, struct span name, uint32_t *index);
+MUST_CHECK enum status worker_payment_adopt(
+    struct worker *worker, const char *provider, const char *reference);
+struct provider *worker_provider_find(const struct worker *worker, struct span name, uint32_t *index);
 /* callbacks.c: callbacks of providers; requests to the sandbox's bank. */
-void desk_outside_job(struct desk *desk, struct job *job);
-void desk_sandbox_job(struct desk *desk, struct job *job, struct span path);
-void desk_sandbox_turn(struct desk *desk);
-void desk_sandbox_answered(struct desk *desk, const struct outgoing_call *call);
+void worker_outside_job(struct worker *worker, struct job *job);
+void worker_sandbox_job(struct worker *worker, struct job *job, struct span path);
+void worker_sandbox_turn(struct worker *worker);
+void worker_sandbox_answered(struct worker *worker, const struct outgoing_call *call);
 
 #endif

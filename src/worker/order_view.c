@@ -20,24 +20,25 @@ static const char *const reason_names[] = {
 };
 static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a name for each");
 
-static void ids_json(const struct desk *desk, ticket_number ticket, struct text *out)
+static void ids_json(const struct worker *worker, ticket_number ticket, struct text *out)
 {
     text_literal(out, "{\"ticket\":\"");
-    text_hex64(out, funnel_ticket_id(desk->config.keys, ticket));
+    text_hex64(out, funnel_ticket_id(worker->config.keys, ticket));
     text_literal(out, "\",\"order\":\"");
-    text_hex64(out, funnel_order_id(desk->config.keys, ticket));
+    text_hex64(out, funnel_order_id(worker->config.keys, ticket));
     text_literal(out, "\"");
 }
 
-enum status desk_order_contact_json(
-    const struct desk *desk, const struct order *order, bool details, struct text *out)
+enum status worker_order_contact_json(
+    const struct worker *worker, const struct order *order, bool details, struct text *out)
 {
     text_literal(out, ",\"customer\":");
-    enum status status = customers_json(desk->config.customers, desk->config.store, order->user, out);
+    enum status status =
+        customers_json(worker->config.customers, worker->config.store, order->user, out);
     if (status != STATUS_OK || !details)
         return status;
     text_literal(out, ",\"details\":");
-    status = desk_details_json(desk, order->ticket, out);
+    status = worker_details_json(worker, order->ticket, out);
     if (status != STATUS_NOT_FOUND)
         return status;
     text_literal(out, "null");
@@ -45,21 +46,21 @@ enum status desk_order_contact_json(
 }
 
 /* From the catalog; of a sale that is not public, from the store. "": the store is away. */
-static void order_currency(const struct desk *desk, item_id id, char currency[4])
+static void order_currency(const struct worker *worker, item_id id, char currency[4])
 {
-    const struct catalog *catalog = handover_get(desk->config.catalog);
+    const struct catalog *catalog = handover_get(worker->config.catalog);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     struct item row = { 0 };
     if (item == NULL)
-        (void)!desk->config.store->ops->item_get(desk->config.store, id, &row);
+        (void)!worker->config.store->ops->item_get(worker->config.store, id, &row);
     memcpy(currency, item != NULL ? item->currency : row.currency, 4);
 }
 
-void desk_order_json(const struct desk *desk, const struct order *order, struct text *out)
+void worker_order_json(const struct worker *worker, const struct order *order, struct text *out)
 {
     char currency[4];
-    order_currency(desk, order->item, currency);
-    ids_json(desk, order->ticket, out);
+    order_currency(worker, order->item, currency);
+    ids_json(worker, order->ticket, out);
     text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
         order_state_name((enum order_state)order->state), reason_names[order->reason], order->item,
         order->quantity);
@@ -71,18 +72,18 @@ void desk_order_json(const struct desk *desk, const struct order *order, struct 
     text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
         (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
         (unsigned long long)order->version);
-    desk_payment_json(desk, order, out);
+    worker_payment_json(worker, order, out);
     text_literal(out, "}");
 }
 
 /* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no item).
  * Not in the store yet means: being written. */
-void desk_order_job(struct desk *desk, struct job *job)
+void worker_order_job(struct worker *worker, struct job *job)
 {
     struct order order;
     struct text body = job_body(job);
     const enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+        worker->config.store->ops->order_by_ticket(worker->config.store, job->ticket, &order);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         job_reply_status(job, status);
         return;
@@ -97,39 +98,39 @@ void desk_order_job(struct desk *desk, struct job *job)
         return;
     }
     if (status == STATUS_OK) {
-        desk_order_json(desk, &order, &body);
+        worker_order_json(worker, &order, &body);
     } else {
-        ids_json(desk, job->ticket, &body);
+        ids_json(worker, job->ticket, &body);
         text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item,
             job->quantity);
     }
     job_reply_json(job, 200, &body);
 }
 
-enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out)
+enum status worker_orders_text(struct worker *worker, const struct job *job, struct text *out)
 {
     struct order orders[ORDERS_SHOWN];
     const struct order_filter filter = { .user = job->user };
     ticket_number next;
     uint32_t count = 0;
-    const enum status status = desk->config.store->ops->orders_list(
-        desk->config.store, &filter, orders, ORDERS_SHOWN, &count, &next);
+    const enum status status = worker->config.store->ops->orders_list(
+        worker->config.store, &filter, orders, ORDERS_SHOWN, &count, &next);
     if (status != STATUS_OK)
         return status;
     text_literal(out, "\"orders\":[");
     for (uint32_t i = 0; i < count; i++) {
         text_string(out, i == 0 ? "" : ",");
-        desk_order_json(desk, &orders[i], out);
+        worker_order_json(worker, &orders[i], out);
     }
     text_literal(out, "]");
     return STATUS_OK;
 }
 
-void desk_orders_job(struct desk *desk, struct job *job)
+void worker_orders_job(struct worker *worker, struct job *job)
 {
     struct text body = job_body(job);
     text_literal(&body, "{");
-    const enum status status = desk_orders_text(desk, job, &body);
+    const enum status status = worker_orders_text(worker, job, &body);
     text_literal(&body, "}");
     if (job_ok(job, status))
         job_reply_json(job, 200, &body);
@@ -150,12 +151,12 @@ static void move_refuse(struct job *job, const struct order_move *move, const st
         NULL, text_span(&more));
 }
 
-bool desk_order_move(struct desk *desk, struct job *job, const struct order_move *move,
+bool worker_order_move(struct worker *worker, struct job *job, const struct order_move *move,
     struct order *after, bool *done)
 {
     static const char *const events[] = { "pay", "expire", "cancel", "reject", "refund" };
     static_assert(sizeof events / sizeof *events == ORDER_EVENTS, "a name for each");
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     uint8_t answer = MOVE_UNKNOWN;
     const enum status status = store->ops->orders_move(store, move, 1, after, &answer);
     *done = false;
@@ -163,19 +164,19 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
         return false;
     if (answer == MOVE_DONE) {
         *done = true;
-        desk_order_changed(desk, move->ticket, after->user);
-        stock_pump_look(desk->pump);
-        cashier_look(&desk->money.cashier); /* a refund may be due */
+        worker_order_changed(worker, move->ticket, after->user);
+        stock_pump_look(worker->pump);
+        cashier_look(&worker->money.cashier); /* a refund may be due */
     }
     if (answer == MOVE_DONE || answer == MOVE_REPEATED)
         return true;
     if (answer == MOVE_PAYMENT_OPEN) {
-        desk_cancel_later(desk, job, after);
+        worker_cancel_later(worker, job, after);
         return false;
     }
     if (answer != MOVE_UNKNOWN)
-        log_info("desk", "order %016llx is %s: %s is too late or not possible",
-            (unsigned long long)funnel_order_id(desk->config.keys, move->ticket),
+        log_info("worker", "order %016llx is %s: %s is too late or not possible",
+            (unsigned long long)funnel_order_id(worker->config.keys, move->ticket),
             order_state_name((enum order_state)after->state), events[move->event]);
     if (answer == MOVE_UNKNOWN)
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
@@ -191,14 +192,14 @@ bool desk_order_move(struct desk *desk, struct job *job, const struct order_move
     return false;
 }
 
-void public_order_cancel(struct desk *desk, struct job *job, uint32_t id)
+void public_order_cancel(struct worker *worker, struct job *job, uint32_t id)
 {
     const struct order_move move = {
-        .ticket = job->ticket, .event = ORDER_EVENT_CANCEL, .now_ms = desk->now_ms
+        .ticket = job->ticket, .event = ORDER_EVENT_CANCEL, .now_ms = worker->now_ms
     };
     struct order order;
     bool done = false;
     (void)id;
-    if (public_order_read(desk, job, &order) && desk_order_move(desk, job, &move, &order, &done))
-        desk_return_reply(desk, job, &order, done);
+    if (public_order_read(worker, job, &order) && worker_order_move(worker, job, &move, &order, &done))
+        worker_return_reply(worker, job, &order, done);
 }

@@ -11,17 +11,18 @@
 
 enum { INTENT_BODY_UNREAD = 1024 }; /* bytes that are parsed before an intent was seen */
 
-static const struct payment_store_ops *money_ops(const struct desk *desk)
+static const struct payment_store_ops *money_ops(const struct worker *worker)
 {
-    return desk->config.store->ops->payment;
+    return worker->config.store->ops->payment;
 }
 
 /* ---- requests that wait: at the edge, which asks again on news of their order ---- */
 
 /* A payer who waits is told this instead of the order. */
-static void verdict_keep(struct desk *desk, ticket_number ticket, enum problem problem, const char *detail)
+static void verdict_keep(
+    struct worker *worker, ticket_number ticket, enum problem problem, const char *detail)
 {
-    struct desk_money *money = &desk->money;
+    struct worker_money *money = &worker->money;
     struct pay_verdict *verdict = &money->verdicts[money->verdict_next++ % PAY_VERDICTS_MAX];
     *verdict = (struct pay_verdict){ .ticket = ticket, .problem = (uint8_t)problem };
     snprintf(verdict->detail, sizeof verdict->detail, "%s",
@@ -29,10 +30,10 @@ static void verdict_keep(struct desk *desk, ticket_number ticket, enum problem p
 }
 
 /* NULL: none. It is told once. */
-static struct pay_verdict *verdict_take(struct desk *desk, ticket_number ticket)
+static struct pay_verdict *verdict_take(struct worker *worker, ticket_number ticket)
 {
     for (uint32_t i = 0; i < PAY_VERDICTS_MAX; i++) {
-        struct pay_verdict *verdict = &desk->money.verdicts[i];
+        struct pay_verdict *verdict = &worker->money.verdicts[i];
         if (verdict->ticket != ticket)
             continue;
         verdict->ticket = 0;
@@ -41,41 +42,41 @@ static struct pay_verdict *verdict_take(struct desk *desk, ticket_number ticket)
     return NULL;
 }
 
-static void payer_waits(struct desk *desk, struct job *job, uint64_t wait_ms)
+static void payer_waits(struct worker *worker, struct job *job, uint64_t wait_ms)
 {
-    job->wait_until_ms = desk->now_ms + wait_ms;
+    job->wait_until_ms = worker->now_ms + wait_ms;
     job->result = JOB_NOT_YET;
 }
 
-void desk_payment_job(struct desk *desk, struct job *job)
+void worker_payment_job(struct worker *worker, struct job *job)
 {
     struct order order;
     struct payment payment = { .state = PAYMENT_STARTED };
     uint32_t count = 0;
-    const struct pay_verdict *verdict = verdict_take(desk, job->ticket);
+    const struct pay_verdict *verdict = verdict_take(worker, job->ticket);
     if (verdict != NULL) {
         job_reply_problem(job, (enum problem)verdict->problem, verdict->detail, SPAN_NONE);
         return;
     }
     enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+        worker->config.store->ops->order_by_ticket(worker->config.store, job->ticket, &order);
     if (status == STATUS_OK)
-        status = money_ops(desk)->of_order(desk->config.store, job->ticket, &payment, 1, &count);
+        status = money_ops(worker)->of_order(worker->config.store, job->ticket, &payment, 1, &count);
     const bool starting = status == STATUS_NOT_FOUND
         || (status == STATUS_OK && order.state == ORDER_PENDING
             && (count == 0 || payment.state == PAYMENT_STARTED));
     if (starting && job->may_wait)
         job->result = JOB_NOT_YET;
-    else if (public_order_read(desk, job, &order))
-        public_order_reply(desk, job, starting ? 202 : 200, &order);
+    else if (public_order_read(worker, job, &order))
+        public_order_reply(worker, job, starting ? 202 : 200, &order);
 }
 
-void desk_payment_opened(void *context, const struct payment *payment, const char *error)
+void worker_payment_opened(void *context, const struct payment *payment, const char *error)
 {
-    struct desk *desk = context;
+    struct worker *worker = context;
     if (error != NULL)
-        verdict_keep(desk, payment->ticket, PROBLEM_PAYMENT_REFUSED, error);
-    desk_order_changed(desk, payment->ticket, 0);
+        verdict_keep(worker, payment->ticket, PROBLEM_PAYMENT_REFUSED, error);
+    worker_order_changed(worker, payment->ticket, 0);
 }
 
 /* ---- starting to pay ---- */
@@ -108,206 +109,209 @@ static void start_refused(struct pay_start *start, enum start_answer answer)
 
 /* Ours, for the provider to carry: the order's id and which attempt it is. */
 static enum status reference_make(
-    struct desk *desk, const struct order *order, char out[REFERENCE_BYTES_MAX + 1])
+    struct worker *worker, const struct order *order, char out[REFERENCE_BYTES_MAX + 1])
 {
     struct payment last[PAYMENTS_PER_ORDER];
     uint32_t count = 0;
-    const enum status status =
-        money_ops(desk)->of_order(desk->config.store, order->ticket, last, PAYMENTS_PER_ORDER, &count);
-    payment_reference_write(funnel_order_id(desk->config.keys, order->ticket),
+    const enum status status = money_ops(worker)->of_order(
+        worker->config.store, order->ticket, last, PAYMENTS_PER_ORDER, &count);
+    payment_reference_write(funnel_order_id(worker->config.keys, order->ticket),
         payment_reference_next(last, count), out);
     return status;
 }
 
-static void payment_start(struct desk *desk, const struct order *order,
+static void payment_start(struct worker *worker, const struct order *order,
     const struct provider *provider, struct pay_start *result)
 {
-    struct payment_start start = {
-        .ticket = order->ticket, .now_ms = desk->now_ms, .extend_ms = desk->config.config->extend_ms
-    };
+    struct payment_start start = { .ticket = order->ticket,
+        .now_ms = worker->now_ms,
+        .extend_ms = worker->config.config->extend_ms };
     struct payment payment;
     uint8_t answer;
     *result = (struct pay_start){ .problem = PROBLEM_NONE };
     snprintf(start.provider, sizeof start.provider, "%s", provider->ops->name);
-    result->status = reference_make(desk, order, start.reference);
+    result->status = reference_make(worker, order, start.reference);
     if (result->status == STATUS_OK)
         result->status =
-            money_ops(desk)->start(desk->config.store, &start, &payment, &result->after, &answer);
+            money_ops(worker)->start(worker->config.store, &start, &payment, &result->after, &answer);
     if (result->status != STATUS_OK)
         return;
     if (answer != START_DONE && answer != START_REPEATED) {
         start_refused(result, (enum start_answer)answer);
         return;
     }
-    (void)verdict_take(desk, order->ticket); /* of an earlier attempt */
+    (void)verdict_take(worker, order->ticket); /* of an earlier attempt */
     if (answer == START_DONE)
-        desk_order_changed(desk, order->ticket, order->user);
-    cashier_look(&desk->money.cashier);
+        worker_order_changed(worker, order->ticket, order->user);
+    cashier_look(&worker->money.cashier);
     result->open = payment.state == PAYMENT_OPEN;
 }
 
-static void payment_start_job(
-    struct desk *desk, struct job *job, const struct order *order, const struct provider *provider)
+static void payment_start_job(struct worker *worker, struct job *job, const struct order *order,
+    const struct provider *provider)
 {
-    const uint64_t wait_ms = desk->config.config->create_wait_ms;
+    const uint64_t wait_ms = worker->config.config->create_wait_ms;
     struct pay_start start;
-    payment_start(desk, order, provider, &start);
+    payment_start(worker, order, provider, &start);
     if (start.status != STATUS_OK)
         job_reply_status(job, start.status);
     else if (start.problem != PROBLEM_NONE)
         job_reply_problem(job, start.problem, start.detail, SPAN_NONE);
     else if (!start.open && job->may_wait && wait_ms > 0)
-        payer_waits(desk, job, wait_ms);
+        payer_waits(worker, job, wait_ms);
     else
-        public_order_reply(desk, job, start.open ? 200 : 202, &start.after);
+        public_order_reply(worker, job, start.open ? 200 : 202, &start.after);
 }
 
 /* "": with one provider only, nothing needs to be said. NULL: the job is answered. */
-static const struct provider *provider_choose(struct desk *desk, struct job *job, const char *name)
+static const struct provider *provider_choose(struct worker *worker, struct job *job, const char *name)
 {
     const bool given = name[0] != 0;
     uint32_t index;
-    if (desk->money.provider_count == 0) {
+    if (worker->money.provider_count == 0) {
         job_reply_problem(job, PROBLEM_NO_PROVIDER, NULL, SPAN_NONE);
         return NULL;
     }
-    if (!given && desk->money.provider_count == 1)
-        return desk->money.providers[0];
+    if (!given && worker->money.provider_count == 1)
+        return worker->money.providers[0];
     const struct provider *provider =
-        given ? desk_provider_find(desk, span_from_string(name), &index) : NULL;
+        given ? worker_provider_find(worker, span_from_string(name), &index) : NULL;
     if (provider == NULL)
         job_reply_problem(
             job, PROBLEM_BAD_VALUE, "provider must be one that GET /v1/payments lists.", SPAN_NONE);
     return provider;
 }
 
-void public_order_pay(struct desk *desk, struct job *job, uint32_t id)
+void public_order_pay(struct worker *worker, struct job *job, uint32_t id)
 {
     char name[PROVIDER_NAME_MAX + 1] = "";
     const struct field fields[] = { { "provider", FIELD_TEXT, name, 1, PROVIDER_NAME_MAX, false, NULL } };
     struct order order;
     (void)id;
-    if (!public_order_read(desk, job, &order) || (job->body.size > 0 && !job_fields_read(job, fields, 1)))
+    if (!public_order_read(worker, job, &order)
+        || (job->body.size > 0 && !job_fields_read(job, fields, 1)))
         return;
-    const struct provider *provider = provider_choose(desk, job, name);
+    const struct provider *provider = provider_choose(worker, job, name);
     if (provider != NULL)
-        payment_start_job(desk, job, &order, provider);
+        payment_start_job(worker, job, &order, provider);
 }
 
-void public_payment_ways(struct desk *desk, struct job *job, uint32_t id)
+void public_payment_ways(struct worker *worker, struct job *job, uint32_t id)
 {
     struct text body = job_body(job);
     (void)id;
     text_literal(&body, "{\"providers\":[");
-    for (uint32_t i = 0; i < desk->money.provider_count; i++) {
+    for (uint32_t i = 0; i < worker->money.provider_count; i++) {
         text_string(&body, i == 0 ? "" : ",");
-        text_json(&body, span_from_string(desk->money.providers[i]->ops->name));
+        text_json(&body, span_from_string(worker->money.providers[i]->ops->name));
     }
-    text_format(&body, "],\"refund_ms\":%llu%s}", (unsigned long long)desk->config.config->user_refund_ms,
-        desk->money.bank != NULL ? ",\"test\":true" : "");
+    text_format(&body, "],\"refund_ms\":%llu%s}",
+        (unsigned long long)worker->config.config->user_refund_ms,
+        worker->money.bank != NULL ? ",\"test\":true" : "");
     job_reply_json(job, 200, &body);
 }
 
 /* "I have paid": the provider is asked soon, not when it would be its turn. */
-void public_order_query(struct desk *desk, struct job *job, uint32_t id)
+void public_order_query(struct worker *worker, struct job *job, uint32_t id)
 {
     struct order order;
     struct payment payments[PAYMENTS_PER_ORDER];
     uint32_t count = 0;
     (void)id;
-    if (!public_order_read(desk, job, &order))
+    if (!public_order_read(worker, job, &order))
         return;
-    enum status status = money_ops(desk)->of_order(
-        desk->config.store, order.ticket, payments, PAYMENTS_PER_ORDER, &count);
+    enum status status = money_ops(worker)->of_order(
+        worker->config.store, order.ticket, payments, PAYMENTS_PER_ORDER, &count);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         const bool asked = payments[i].state == PAYMENT_OPEN || payments[i].state == PAYMENT_CLOSING
             || payment_is_unanswered(&payments[i]);
-        if (asked && payments[i].next_ms > desk->now_ms + QUERY_SOON_MS)
-            status = money_ops(desk)->again(
-                desk->config.store, payments[i].id, desk->now_ms + QUERY_SOON_MS);
+        if (asked && payments[i].next_ms > worker->now_ms + QUERY_SOON_MS)
+            status = money_ops(worker)->again(
+                worker->config.store, payments[i].id, worker->now_ms + QUERY_SOON_MS);
     }
     if (!job_ok(job, status))
         return;
-    cashier_look(&desk->money.cashier);
-    public_order_reply(desk, job, 202, &order);
+    cashier_look(&worker->money.cashier);
+    public_order_reply(worker, job, 202, &order);
 }
 
 /* ---- giving it up, giving it back ---- */
 
-void desk_cancel_later(struct desk *desk, struct job *job, struct order *order)
+void worker_cancel_later(struct worker *worker, struct job *job, struct order *order)
 {
     uint32_t live = 0;
-    const enum status status = money_ops(desk)->closing(
-        desk->config.store, order->ticket, REASON_CANCELLED, desk->now_ms, &live);
+    const enum status status = money_ops(worker)->closing(
+        worker->config.store, order->ticket, REASON_CANCELLED, worker->now_ms, &live);
     if (!job_ok(job, status))
         return;
     order->ending = REASON_CANCELLED;
-    desk_order_changed(desk, order->ticket, order->user);
-    cashier_look(&desk->money.cashier);
-    public_order_reply(desk, job, 202, order);
+    worker_order_changed(worker, order->ticket, order->user);
+    cashier_look(&worker->money.cashier);
+    public_order_reply(worker, job, 202, order);
 }
 
-void public_order_refund(struct desk *desk, struct job *job, uint32_t id)
+void public_order_refund(struct worker *worker, struct job *job, uint32_t id)
 {
-    const struct config *config = desk->config.config;
+    const struct config *config = worker->config.config;
     struct order order;
     struct payment payment;
     struct order_move move = { .event = ORDER_EVENT_REFUND,
-        .now_ms = desk->now_ms,
+        .now_ms = worker->now_ms,
         .refund_to = strcmp(config->user_refund_to, "stock") == 0 ? REFUND_TO_STOCK
             : config->user_refund_to[0] == 's'                    ? REFUND_TO_SAFETY
                                                                   : REFUND_TO_WRITE_OFF };
     bool done = false;
     (void)id;
-    if (!public_order_read(desk, job, &order))
+    if (!public_order_read(worker, job, &order))
         return;
     move.ticket = order.ticket;
     if (order.state == ORDER_PAID) {
-        const enum status status = money_ops(desk)->of_paid(desk->config.store, order.ticket, &payment);
+        const enum status status =
+            money_ops(worker)->of_paid(worker->config.store, order.ticket, &payment);
         if (!job_ok(job, status))
             return;
-        if (desk->now_ms >= payment.captured_ms + config->user_refund_ms) {
+        if (worker->now_ms >= payment.captured_ms + config->user_refund_ms) {
             job_reply_problem(job, PROBLEM_REFUND_NOT_ALLOWED, NULL, SPAN_NONE);
             return;
         }
     }
-    if (desk_order_move(desk, job, &move, &order, &done))
-        desk_return_reply(desk, job, &order, done);
+    if (worker_order_move(worker, job, &move, &order, &done))
+        worker_return_reply(worker, job, &order, done);
 }
 
 /* ---- deduct on payment: the unit is taken when payment starts ---- */
 
 /* The unit was taken and its order is there: payment starts. What goes wrong is told to who waits. */
 static void intent_order_pay(
-    struct desk *desk, const struct pending_intent *intent, const struct order *order)
+    struct worker *worker, const struct pending_intent *intent, const struct order *order)
 {
     struct order after = *order;
     struct pay_start start = { .status = STATUS_OK };
     if (intent->has_details)
-        start.status = money_ops(desk)->details_set(
-            desk->config.store, order->ticket, &intent->details, desk->now_ms, &after);
+        start.status = money_ops(worker)->details_set(
+            worker->config.store, order->ticket, &intent->details, worker->now_ms, &after);
     if (start.status == STATUS_CONFLICT)
         start = (struct pay_start){ .problem = order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID
                                                                           : PROBLEM_ORDER_CLOSED };
     else if (start.status == STATUS_OK)
-        payment_start(desk, &after, intent->provider, &start);
+        payment_start(worker, &after, intent->provider, &start);
     if (start.status != STATUS_OK)
-        verdict_keep(desk, order->ticket, PROBLEM_UNAVAILABLE,
+        verdict_keep(worker, order->ticket, PROBLEM_UNAVAILABLE,
             "The database is unavailable. Try again shortly.");
     else if (start.problem != PROBLEM_NONE)
-        verdict_keep(desk, order->ticket, start.problem, start.detail);
-    desk_order_changed(desk, order->ticket, order->user);
+        verdict_keep(worker, order->ticket, start.problem, start.detail);
+    worker_order_changed(worker, order->ticket, order->user);
 }
 
 static bool intent_fits(
-    const struct desk *desk, const struct job *job, struct span text, struct intent *intent)
+    const struct worker *worker, const struct job *job, struct span text, struct intent *intent)
 {
-    return intent_verify(desk->config.keys, text, desk->now_ms, intent) && intent->user == job->user;
+    return intent_verify(worker->config.keys, text, worker->now_ms, intent) && intent->user == job->user;
 }
 
 /* Whether a body may be parsed: its intent is good, as far as can be seen without parsing. A small
  * body without one is parsed for the sake of a precise answer. */
-static bool intent_look(const struct desk *desk, const struct job *job)
+static bool intent_look(const struct worker *worker, const struct job *job)
 {
     static const struct span name = SPAN("\"intent\"");
     struct intent intent;
@@ -320,7 +324,7 @@ static bool intent_look(const struct desk *desk, const struct job *job)
         at++;
     if (end - at < INTENT_CHARS + 2 || at[0] != '"' || at[INTENT_CHARS + 1] != '"')
         return rest.size <= INTENT_BODY_UNREAD;
-    return intent_fits(desk, job, span_of(at + 1, INTENT_CHARS), &intent);
+    return intent_fits(worker, job, span_of(at + 1, INTENT_CHARS), &intent);
 }
 
 static void intent_invalid(struct job *job)
@@ -331,7 +335,7 @@ static void intent_invalid(struct job *job)
 
 /* False: the job is answered. */
 static bool intent_read(
-    struct desk *desk, struct job *job, struct intent *intent, struct pending_intent *pending)
+    struct worker *worker, struct job *job, struct intent *intent, struct pending_intent *pending)
 {
     char text[INTENT_CHARS + 1] = "", name[PROVIDER_NAME_MAX + 1] = "", error[FIELD_ERROR];
     json_t *details = NULL;
@@ -341,7 +345,7 @@ static bool intent_read(
         { "details", FIELD_JSON, &details, 0, 0, false, &pending->has_details },
     };
     struct field inner[DETAIL_FIELDS];
-    if (!intent_look(desk, job)) {
+    if (!intent_look(worker, job)) {
         intent_invalid(job);
         return false;
     }
@@ -358,21 +362,21 @@ static bool intent_read(
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return false;
     }
-    if (!intent_fits(desk, job, span_from_string(text), intent)) {
+    if (!intent_fits(worker, job, span_from_string(text), intent)) {
         intent_invalid(job);
         return false;
     }
-    pending->provider = provider_choose(desk, job, name);
+    pending->provider = provider_choose(worker, job, name);
     return pending->provider != NULL
         && (!pending->has_details || details_check(job, &pending->details));
 }
 
 /* Answers with the order as it is now. */
-static void order_reply(struct desk *desk, struct job *job, int status)
+static void order_reply(struct worker *worker, struct job *job, int status)
 {
     struct order order;
-    if (public_order_read(desk, job, &order))
-        public_order_reply(desk, job, status, &order);
+    if (public_order_read(worker, job, &order))
+        public_order_reply(worker, job, status, &order);
 }
 
 static void intent_refuse(struct job *job, const struct outcome *outcome)
@@ -386,31 +390,31 @@ static void intent_refuse(struct job *job, const struct outcome *outcome)
 }
 
 /* Where the unit's payment is remembered until its order is written; NULL: too many wait for theirs. */
-static struct pending_intent *intent_place(struct desk *desk, ticket_number ticket)
+static struct pending_intent *intent_place(struct worker *worker, ticket_number ticket)
 {
-    struct desk_money *money = &desk->money;
+    struct worker_money *money = &worker->money;
     for (uint32_t i = 0; i < money->intent_count; i++)
         if (money->intents[i].ticket == ticket)
             return &money->intents[i]; /* asked again */
     return money->intent_count == PENDING_INTENTS_MAX ? NULL : &money->intents[money->intent_count++];
 }
 
-void public_intent_pay(struct desk *desk, struct job *job, uint32_t id)
+void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
 {
     struct intent intent;
     struct pending_intent asked = { 0 };
     struct outcome outcome;
     (void)id;
-    if (!intent_read(desk, job, &intent, &asked))
+    if (!intent_read(worker, job, &intent, &asked))
         return;
     const struct command command = { .type = COMMAND_RESERVE,
-        .time_ms = desk->now_ms,
+        .time_ms = worker->now_ms,
         .reserve = { .user = intent.user,
-            .key = intent_key(desk->config.keys, &intent),
+            .key = intent_key(worker->config.keys, &intent),
             .item = intent.item,
             .quantity = intent.quantity,
             .channel = intent.channel } };
-    const enum status status = desk_ask(desk, &command, &outcome);
+    const enum status status = worker_ask(worker, &command, &outcome);
     if (status != STATUS_OK) { /* the intent is the key: asking again is safe */
         job_reply_status(job, status);
         return;
@@ -420,35 +424,35 @@ void public_intent_pay(struct desk *desk, struct job *job, uint32_t id)
         return;
     }
     job->ticket = asked.ticket = outcome.ticket;
-    asked.until_ms = desk->now_ms + ORDER_WAIT_MS;
-    struct pending_intent *place = intent_place(desk, outcome.ticket);
+    asked.until_ms = worker->now_ms + ORDER_WAIT_MS;
+    struct pending_intent *place = intent_place(worker, outcome.ticket);
     if (place != NULL)
         *place = asked;
     if (place != NULL && job->may_wait)
-        payer_waits(desk, job, ORDER_WAIT_MS + desk->config.config->create_wait_ms);
+        payer_waits(worker, job, ORDER_WAIT_MS + worker->config.config->create_wait_ms);
     else
-        order_reply(desk, job, 202);
+        order_reply(worker, job, 202);
 }
 
 /* ---- the turn ---- */
 
 /* True: it is done with: its order is there, or does not come. */
-static bool intent_turn(struct desk *desk, const struct pending_intent *intent)
+static bool intent_turn(struct worker *worker, const struct pending_intent *intent)
 {
     struct order order;
     const enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, intent->ticket, &order);
+        worker->config.store->ops->order_by_ticket(worker->config.store, intent->ticket, &order);
     if (status == STATUS_OK)
-        intent_order_pay(desk, intent, &order);
-    return status == STATUS_OK || desk->now_ms >= intent->until_ms;
+        intent_order_pay(worker, intent, &order);
+    return status == STATUS_OK || worker->now_ms >= intent->until_ms;
 }
 
-void desk_payments_turn(struct desk *desk)
+void worker_payments_turn(struct worker *worker)
 {
-    struct desk_money *money = &desk->money;
+    struct worker_money *money = &worker->money;
     for (uint32_t i = money->intent_count; i-- > 0;) {
         const struct pending_intent intent = money->intents[i];
-        if (intent_turn(desk, &intent))
+        if (intent_turn(worker, &intent))
             money->intents[i] = money->intents[--money->intent_count];
     }
 }

@@ -7,17 +7,18 @@
 
 #include <stdio.h>
 
-void desk_media_turn(struct desk *desk)
+void worker_media_turn(struct worker *worker)
 {
-    struct order_store *store = desk->config.store;
-    const struct upload *ended = media_desk_turn(desk->config.media, desk->config.turns, desk->now_ms);
+    struct order_store *store = worker->config.store;
+    const struct upload *ended =
+        media_service_turn(worker->config.media, worker->config.turns, worker->now_ms);
     if (ended == NULL)
         return;
     if (ended->state != UPLOAD_DONE) {
         log_warn("media", "a picture uploaded by %s was refused: %s", ended->actor, ended->why);
         return;
     }
-    struct audit_entry entry = { .time_ms = desk->now_ms, .action = "media.add" };
+    struct audit_entry entry = { .time_ms = worker->now_ms, .action = "media.add" };
     snprintf(entry.actor, sizeof entry.actor, "%s", ended->actor);
     snprintf(entry.detail, sizeof entry.detail, "/media/%s %u x %u, %zu bytes", ended->name,
         ended->width, ended->height, ended->kept_bytes);

@@ -7,20 +7,20 @@
 #define HANDLER(name, handler, method, path, needs, body, pays) [PUBLIC_##name] = (handler),
 static const public_handler handlers[PUBLIC_ROUTES] = { PUBLIC_ROUTE_LIST(HANDLER) };
 
-void desk_public_job(struct desk *desk, struct job *job)
+void worker_public_job(struct worker *worker, struct job *job)
 {
     invariant(job->route < PUBLIC_ROUTES);
-    handlers[job->route](desk, job, job->path_id);
+    handlers[job->route](worker, job, job->path_id);
 }
 
 /* Not in the store: being written, if the inventory knows the ticket and it is this user's. */
-static void order_missing(struct desk *desk, struct job *job)
+static void order_missing(struct worker *worker, struct job *job)
 {
     const struct command command = {
-        .type = COMMAND_ASK_TICKET, .time_ms = desk->now_ms, .ask = { .ticket = job->ticket }
+        .type = COMMAND_ASK_TICKET, .time_ms = worker->now_ms, .ask = { .ticket = job->ticket }
     };
     struct outcome outcome;
-    if (desk_ask(desk, &command, &outcome) != STATUS_OK)
+    if (worker_ask(worker, &command, &outcome) != STATUS_OK)
         job_reply_status(job, STATUS_AWAY);
     else if (outcome.answer == ANSWER_FOUND && outcome.user == job->user)
         job_reply_problem(job, PROBLEM_IN_PROGRESS,
@@ -29,12 +29,12 @@ static void order_missing(struct desk *desk, struct job *job)
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
 }
 
-bool public_order_read(struct desk *desk, struct job *job, struct order *order)
+bool public_order_read(struct worker *worker, struct job *job, struct order *order)
 {
     const enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, order);
+        worker->config.store->ops->order_by_ticket(worker->config.store, job->ticket, order);
     if (status == STATUS_NOT_FOUND)
-        order_missing(desk, job);
+        order_missing(worker, job);
     else if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (order->user != job->user)
@@ -44,9 +44,9 @@ bool public_order_read(struct desk *desk, struct job *job, struct order *order)
     return false;
 }
 
-void public_order_reply(struct desk *desk, struct job *job, int status, const struct order *order)
+void public_order_reply(struct worker *worker, struct job *job, int status, const struct order *order)
 {
     struct text body = job_body(job);
-    desk_order_json(desk, order, &body);
+    worker_order_json(worker, order, &body);
     job_reply_json(job, status, &body);
 }

@@ -7,18 +7,18 @@
 #include "worker/worker_parts.h"
 
 /* `id`: the number in the path, or 0. job->user: whose session; job->ticket: the order in the path. */
-typedef void (*public_handler)(struct desk *desk, struct job *job, uint32_t id);
+typedef void (*public_handler)(struct worker *worker, struct job *job, uint32_t id);
 
-/* The order of the path, if it is this user's; else the job is answered. Thread: the desk. */
-MUST_CHECK bool public_order_read(struct desk *desk, struct job *job, struct order *order);
-void public_order_reply(struct desk *desk, struct job *job, int status, const struct order *order);
+/* The order of the path, if it is this user's; else the job is answered. Thread: the worker. */
+MUST_CHECK bool public_order_read(struct worker *worker, struct job *job, struct order *order);
+void public_order_reply(struct worker *worker, struct job *job, int status, const struct order *order);
 
 /* waitlist_requests.c */
-void public_waitlist_join(struct desk *desk, struct job *job, uint32_t id);
-void public_waitlist_show(struct desk *desk, struct job *job, uint32_t id);
-void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id);
+void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id);
+void public_waitlist_show(struct worker *worker, struct job *job, uint32_t id);
+void public_waitlist_leave(struct worker *worker, struct job *job, uint32_t id);
 
 /* order_view.c */
-void public_order_cancel(struct desk *desk, struct job *job, uint32_t id);
+void public_order_cancel(struct worker *worker, struct job *job, uint32_t id);
 
 #endif

@@ -22,18 +22,18 @@ static const char *event_name(const struct order *order, bool told_before)
     }
 }
 
-static enum status order_text(struct desk *desk, struct job *job, struct text *out)
+static enum status order_text(struct worker *worker, struct job *job, struct text *out)
 {
     struct order order;
     const enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, job->ticket, &order);
+        worker->config.store->ops->order_by_ticket(worker->config.store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* a note for an order that was not to be */
     if (status != STATUS_OK || order.user != job->user)
         return status;
     text_format(out, "{\"type\":\"order\",\"event\":\"%s\",\"version\":%llu,\"order\":",
         event_name(&order, job->version_seen != 0), (unsigned long long)order.version);
-    desk_order_json(desk, &order, out);
+    worker_order_json(worker, &order, out);
     text_literal(out, "}");
     /* Not the version alone: a payment that was started shows before the order moves. */
     const uint64_t told = order.version << 32 | hash_crc32c(0, out->data, out->size);
@@ -43,11 +43,11 @@ static enum status order_text(struct desk *desk, struct job *job, struct text *o
     return STATUS_OK;
 }
 
-void desk_push_job(struct desk *desk, struct job *job)
+void worker_push_job(struct worker *worker, struct job *job)
 {
     struct text out = job_body(job);
     const enum status status =
-        job->ticket != 0 ? order_text(desk, job, &out) : desk_orders_text(desk, job, &out);
+        job->ticket != 0 ? order_text(worker, job, &out) : worker_orders_text(worker, job, &out);
     job->result = status == STATUS_OK ? JOB_REPLY : JOB_NOT_YET;
     job->body_size = out.overflow ? 0 : out.size;
 }

@@ -16,43 +16,43 @@ enum {
 COUNTER(reclaimed, "stampede_tickets_reclaimed_total",
     "Returned tickets of past sales whose rows were given back.");
 
-bool desk_tables_nearly_full(const struct desk *desk)
+bool worker_tables_nearly_full(const struct worker *worker)
 {
-    const struct board *board = desk->config.inventory->board;
+    const struct board *board = worker->config.inventory->board;
     const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
-    return tickets * 100 >= desk->config.config->tickets_max * NEARLY_FULL_PERCENT
+    return tickets * 100 >= worker->config.config->tickets_max * NEARLY_FULL_PERCENT
         || atomic_load_explicit(&board->buyers_percent, memory_order_relaxed) >= NEARLY_FULL_PERCENT;
 }
 
-static void pass_end(struct desk *desk)
+static void pass_end(struct worker *worker)
 {
-    struct desk_reclaim *reclaim = &desk->reclaim;
+    struct worker_reclaim *reclaim = &worker->reclaim;
     if (reclaim->pass > 0)
-        log_info("desk", "%llu returned tickets of past sales are forgotten: their rows are free",
+        log_info("worker", "%llu returned tickets of past sales are forgotten: their rows are free",
             (unsigned long long)reclaim->pass);
-    *reclaim = (struct desk_reclaim){ .next_ms = desk->now_ms + AGAIN_MS };
+    *reclaim = (struct worker_reclaim){ .next_ms = worker->now_ms + AGAIN_MS };
 }
 
-bool desk_reclaim_turn(struct desk *desk)
+bool worker_reclaim_turn(struct worker *worker)
 {
-    struct desk_reclaim *reclaim = &desk->reclaim;
+    struct worker_reclaim *reclaim = &worker->reclaim;
     struct outcome outcome;
-    if (!reclaim->running && (desk->now_ms < reclaim->next_ms || !desk_tables_nearly_full(desk)))
+    if (!reclaim->running && (worker->now_ms < reclaim->next_ms || !worker_tables_nearly_full(worker)))
         return false;
     reclaim->running = true;
     const struct command command = { .type = COMMAND_RECLAIM,
-        .reclaim = { .before_ms = desk->now_ms < KEPT_MS ? 0 : desk->now_ms - KEPT_MS,
+        .reclaim = { .before_ms = worker->now_ms < KEPT_MS ? 0 : worker->now_ms - KEPT_MS,
             .from = reclaim->from,
             .rows = RECLAIM_ROWS_MAX } };
-    if (desk_ask(desk, &command, &outcome) != STATUS_OK
+    if (worker_ask(worker, &command, &outcome) != STATUS_OK
         || (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)) {
-        pass_end(desk); /* the disk is full, or the inventory is stopping: later */
+        pass_end(worker); /* the disk is full, or the inventory is stopping: later */
         return false;
     }
     metric_add(&reclaimed, (uint64_t)outcome.applied);
     reclaim->pass += (uint64_t)outcome.applied;
     reclaim->from = outcome.number;
     if (outcome.number == 0)
-        pass_end(desk);
+        pass_end(worker);
     return reclaim->running;
 }

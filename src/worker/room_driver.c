@@ -12,26 +12,26 @@ enum {
     ROOM_ROWS_PER_TURN = 8192, /* arrivals that one turn adds to chains: a few milliseconds */
 };
 
-static const struct board *board_of(const struct desk *desk)
+static const struct board *board_of(const struct worker *worker)
 {
-    return desk->config.inventory->board;
+    return worker->config.inventory->board;
 }
 
-static struct desk_room *room_find(struct desk *desk, sale_id sale)
+static struct worker_room *room_find(struct worker *worker, sale_id sale)
 {
-    for (uint32_t i = 0; i < DESK_ROOMS_MAX; i++)
-        if (desk->rooms.rooms[i].line.sale == sale)
-            return &desk->rooms.rooms[i];
+    for (uint32_t i = 0; i < WORKER_ROOMS_MAX; i++)
+        if (worker->rooms.rooms[i].line.sale == sale)
+            return &worker->rooms.rooms[i];
     return NULL;
 }
 
 static struct room_look sale_look(
-    const struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale)
+    const struct worker *worker, const struct catalog *catalog, const struct catalog_sale *sale)
 {
-    struct room_look look = room_look_begin(desk->now_ms, sale->start_ms, sale->end_ms);
+    struct room_look look = room_look_begin(worker->now_ms, sale->start_ms, sale->end_ms);
     for (uint32_t i = 0; i < sale->item_count; i++) {
         struct board_update view;
-        if (board_read(board_of(desk), catalog->items[sale->first_item + i].id, &view))
+        if (board_read(board_of(worker), catalog->items[sale->first_item + i].id, &view))
             room_look_item(&look, &view);
     }
     return look;
@@ -39,82 +39,82 @@ static struct room_look sale_look(
 
 /* A room is worked on from its opening to its end, and later until its draw can be shown. */
 static bool room_is_due(
-    const struct desk *desk, const struct catalog *catalog, const struct catalog_sale *sale)
+    const struct worker *worker, const struct catalog *catalog, const struct catalog_sale *sale)
 {
     struct board_room_update room;
-    if (!sale->waiting_room || !board_read_room(board_of(desk), sale->id, &room))
+    if (!sale->waiting_room || !board_read_room(board_of(worker), sale->id, &room))
         return false;
-    const uint64_t opens_ms = room_opens_ms(sale->start_ms, desk->config.config->room_open_ms);
-    const bool opened = catalog_sale_opened(catalog, board_of(desk), sale);
-    const bool live = desk->now_ms < sale->end_ms
-        && rooms_take_in(desk->config.rooms, sale->id, opened, desk->now_ms, opens_ms);
+    const uint64_t opens_ms = room_opens_ms(sale->start_ms, worker->config.config->room_open_ms);
+    const bool opened = catalog_sale_opened(catalog, board_of(worker), sale);
+    const bool live = worker->now_ms < sale->end_ms
+        && rooms_take_in(worker->config.rooms, sale->id, opened, worker->now_ms, opens_ms);
     struct room_draw draw;
     struct room_chain chain;
-    return live || (room.draw_done && !rooms_draw(desk->config.rooms, sale->id, &draw, &chain));
+    return live || (room.draw_done && !rooms_draw(worker->config.rooms, sale->id, &draw, &chain));
 }
 
-static struct desk_room *room_take(struct desk *desk, sale_id sale)
+static struct worker_room *room_take(struct worker *worker, sale_id sale)
 {
-    struct desk_room *room = room_find(desk, sale);
+    struct worker_room *room = room_find(worker, sale);
     if (room != NULL)
         return room;
-    room = room_find(desk, 0);
+    room = room_find(worker, 0);
     if (room == NULL) {
-        if (!desk->rooms.full_told)
-            log_error("desk", "more than %u waiting rooms at once: the room of sale %u does not advance",
-                DESK_ROOMS_MAX, sale);
-        desk->rooms.full_told = true;
+        if (!worker->rooms.full_told)
+            log_error("worker", "more than %u waiting rooms at once: the room of sale %u does not advance",
+                WORKER_ROOMS_MAX, sale);
+        worker->rooms.full_told = true;
         return NULL;
     }
     struct room_draw draw;
     struct room_chain chain;
-    *room = (struct desk_room){ .seen = false };
-    room_line_begin(&room->line, desk->config.keys, sale);
-    room->line.drawn = rooms_draw(desk->config.rooms, sale, &draw, &chain);
+    *room = (struct worker_room){ .seen = false };
+    room_line_begin(&room->line, worker->config.keys, sale);
+    room->line.drawn = rooms_draw(worker->config.rooms, sale, &draw, &chain);
     return room;
 }
 
-static void answers_take(struct desk *desk)
+static void answers_take(struct worker *worker)
 {
-    struct inventory_port *port = desk->config.rooms_port;
+    struct inventory_port *port = worker->config.rooms_port;
     const struct inventory_answer *answer;
     while ((answer = port->ops->collect(port)) != NULL) {
-        struct desk_room *room = room_find(desk, (sale_id)answer->tag);
+        struct worker_room *room = room_find(worker, (sale_id)answer->tag);
         if (room != NULL)
             room->line.asking = false;
     }
 }
 
 /* Until when is written before anybody hears of it, so that a restart does not make the wait longer. */
-static bool beacon_wait_begin(struct desk *desk, struct sale *row)
+static bool beacon_wait_begin(struct worker *worker, struct sale *row)
 {
-    struct order_store *store = desk->config.store;
-    row->beacon_until_ms = desk->now_ms + desk->config.config->room_beacon_wait_ms;
+    struct order_store *store = worker->config.store;
+    row->beacon_until_ms = worker->now_ms + worker->config.config->room_beacon_wait_ms;
     if (store->ops->sale_beacon(store, row) != STATUS_OK)
         return false;
-    log_info("desk", "sale %u: the draw waits up to %llu ms for its beacon", row->id,
-        (unsigned long long)desk->config.config->room_beacon_wait_ms);
+    log_info("worker", "sale %u: the draw waits up to %llu ms for its beacon", row->id,
+        (unsigned long long)worker->config.config->room_beacon_wait_ms);
     return true;
 }
 
-static bool beacon_miss(struct desk *desk, struct sale *row)
+static bool beacon_miss(struct worker *worker, struct sale *row)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     row->beacon_state = BEACON_MISSED;
     if (store->ops->sale_beacon(store, row) != STATUS_OK)
         return false;
-    log_warn("desk", "sale %u: the value of the beacon did not come in time", row->id);
+    log_warn("worker", "sale %u: the value of the beacon did not come in time", row->id);
     return true;
 }
 
 /* The list is closed. True: it is decided, and stored, whether a beacon goes into the draw and with what
  * value; `row` has it. A database that is away delays the draw: nobody hears a place that could turn out
  * to be another one. */
-static bool beacon_decided(struct desk *desk, struct desk_room *room,
+static bool beacon_decided(struct worker *worker, struct worker_room *room,
     const struct catalog_sale *sale, bool gone_in, struct sale *row)
 {
-    struct order_store *store = desk->config.store;
-    if (desk->catalog_stale) /* it may have a name by now */
+    struct order_store *store = worker->config.store;
+    if (worker->catalog_stale) /* it may have a name by now */
         return false;
     row->beacon_state = BEACON_OPEN;
     if (sale->beacon_name.size == 0)
@@ -123,23 +123,23 @@ static bool beacon_decided(struct desk *desk, struct desk_room *room,
         return false;
     if (row->beacon_state == BEACON_OPEN && gone_in) { /* a restore has lost what was decided */
         if (!room->told)
-            log_error("desk",
+            log_error("worker",
                 "sale %u: the draw of this room used a beacon value that is no longer in the "
                 "database: nobody is admitted until the value is sent again",
                 sale->id);
         room->told = true;
-        rooms_show_halt(desk->config.rooms, sale->id);
+        rooms_show_halt(worker->config.rooms, sale->id);
         return false;
     }
-    if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0 && !beacon_wait_begin(desk, row))
+    if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0 && !beacon_wait_begin(worker, row))
         return false;
-    rooms_show_beacon_wait(desk->config.rooms, sale->id, row->beacon_until_ms);
+    rooms_show_beacon_wait(worker->config.rooms, sale->id, row->beacon_until_ms);
     if (row->beacon_state != BEACON_OPEN)
         return true;
-    return desk->now_ms >= row->beacon_until_ms && beacon_miss(desk, row);
+    return worker->now_ms >= row->beacon_until_ms && beacon_miss(worker, row);
 }
 
-static void draw_show(struct desk *desk, struct desk_room *room, const struct sale *row)
+static void draw_show(struct worker *worker, struct worker_room *room, const struct sale *row)
 {
     struct room_draw draw;
     char beacon[ROOM_BEACON_MAX + 1] = "";
@@ -149,95 +149,96 @@ static void draw_show(struct desk *desk, struct desk_room *room, const struct sa
         room_beacon(span_from_string(row->beacon_name), value, beacon);
     room_draw_make(
         &draw, room->line.secret, room->line.sale, &room->line.chain, span_from_string(beacon));
-    rooms_show_draw(desk->config.rooms, room->line.sale, &draw, &room->line.chain, value);
+    rooms_show_draw(worker->config.rooms, room->line.sale, &draw, &room->line.chain, value);
     room->line.drawn = true;
-    log_info("desk", "sale %u: the places of %u people are drawn%s", room->line.sale, draw.count,
+    log_info("worker", "sale %u: the places of %u people are drawn%s", room->line.sale, draw.count,
         used ? ", with the beacon" : "");
 }
 
-static void head_move(struct desk *desk, struct desk_room *room, const struct room_look *look,
+static void head_move(struct worker *worker, struct worker_room *room, const struct room_look *look,
     const struct board_room_update *shown)
 {
-    const struct config *config = desk->config.config;
+    const struct config *config = worker->config.config;
     const struct room_rules rules = { .turn_ms = (uint32_t)config->room_turn_ms,
         .rate_min = (uint32_t)config->room_rate_min,
         .rate_max = (uint32_t)config->room_rate_max };
     struct room_view view;
-    const uint32_t head = room_line_head(&room->line, &rules, desk->now_ms, look, shown, &view);
-    rooms_show_view(desk->config.rooms, room->line.sale, &view);
+    const uint32_t head = room_line_head(&room->line, &rules, worker->now_ms, look, shown, &view);
+    rooms_show_view(worker->config.rooms, room->line.sale, &view);
     if (head > shown->head)
-        room_line_ask(&room->line, desk->config.rooms_port, room->line.sale, head);
+        room_line_ask(&room->line, worker->config.rooms_port, room->line.sale, head);
 }
 
-static void room_turn(struct desk *desk, const struct catalog *catalog,
-    const struct catalog_sale *sale, struct desk_room *room, uint32_t *budget)
+static void room_turn(struct worker *worker, const struct catalog *catalog,
+    const struct catalog_sale *sale, struct worker_room *room, uint32_t *budget)
 {
     struct board_room_update shown;
     struct sale row;
-    const struct room_look look = sale_look(desk, catalog, sale);
+    const struct room_look look = sale_look(worker, catalog, sale);
     room->seen = true;
-    room_line_catch_up(&room->line, desk->config.inventory, budget);
-    if (!board_read_room(board_of(desk), room->line.sale, &shown))
+    room_line_catch_up(&room->line, worker->config.inventory, budget);
+    if (!board_read_room(board_of(worker), room->line.sale, &shown))
         return;
     const bool decided = shown.draw_done && !room->line.drawn && !room->line.asking
-        && beacon_decided(desk, room, sale, shown.head > 0, &row);
+        && beacon_decided(worker, room, sale, shown.head > 0, &row);
     switch (room_line_step(&room->line, &look, &shown)) {
     case ROOM_STAYS:
         return;
     case ROOM_CLOSES_LIST:
-        room_line_ask(&room->line, desk->config.rooms_port, room->line.sale, 0);
+        room_line_ask(&room->line, worker->config.rooms_port, room->line.sale, 0);
         return;
     case ROOM_DRAWS:
         if (!decided)
             return;
-        draw_show(desk, room, &row);
+        draw_show(worker, room, &row);
         break;
     case ROOM_MOVES:
         break;
     }
-    head_move(desk, room, &look, &shown);
+    head_move(worker, room, &look, &shown);
 }
 
-static void rooms_drop_unseen(struct desk *desk)
+static void rooms_drop_unseen(struct worker *worker)
 {
-    for (uint32_t i = 0; i < DESK_ROOMS_MAX; i++) {
-        struct desk_room *room = &desk->rooms.rooms[i];
+    for (uint32_t i = 0; i < WORKER_ROOMS_MAX; i++) {
+        struct worker_room *room = &worker->rooms.rooms[i];
         if (room->line.sale != 0 && !room->seen && !room->line.asking)
-            *room = (struct desk_room){ .seen = false };
+            *room = (struct worker_room){ .seen = false };
         room->seen = false;
     }
 }
 
-bool desk_rooms_turn(struct desk *desk)
+bool worker_rooms_turn(struct worker *worker)
 {
-    const struct catalog *catalog = handover_get(desk->config.catalog);
+    const struct catalog *catalog = handover_get(worker->config.catalog);
     uint32_t budget = ROOM_ROWS_PER_TURN;
-    answers_take(desk);
-    if (catalog == NULL || desk->now_ms < desk->rooms.tick_ms)
+    answers_take(worker);
+    if (catalog == NULL || worker->now_ms < worker->rooms.tick_ms)
         return false;
     for (uint32_t i = 0; i < catalog->sale_count; i++) {
         const struct catalog_sale *sale = &catalog->sales[i];
-        struct desk_room *room = room_is_due(desk, catalog, sale) ? room_take(desk, sale->id) : NULL;
+        struct worker_room *room =
+            room_is_due(worker, catalog, sale) ? room_take(worker, sale->id) : NULL;
         if (room != NULL)
-            room_turn(desk, catalog, sale, room, &budget);
+            room_turn(worker, catalog, sale, room, &budget);
     }
-    rooms_drop_unseen(desk);
+    rooms_drop_unseen(worker);
     if (budget == 0)
         return true;
-    desk->rooms.tick_ms = desk->now_ms + ROOM_TICK_MS;
+    worker->rooms.tick_ms = worker->now_ms + ROOM_TICK_MS;
     return false;
 }
 
 /* Nobody can enter a sale that the inventory has not heard of. */
-void desk_rooms_define(struct desk *desk, const struct sale *sale)
+void worker_rooms_define(struct worker *worker, const struct sale *sale)
 {
     struct outcome outcome;
-    struct desk_room *room = room_find(desk, sale->id);
+    struct worker_room *room = room_find(worker, sale->id);
     if (room == NULL || room->defined || !sale->waiting_room || !sale->published
-        || sale->gate == GATE_ENDED || desk->now_ms >= sale->start_ms)
+        || sale->gate == GATE_ENDED || worker->now_ms >= sale->start_ms)
         return;
-    room->defined = desk_sale_ensure(desk, sale, &outcome) == STATUS_OK
+    room->defined = worker_sale_ensure(worker, sale, &outcome) == STATUS_OK
         && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);
     if (!room->defined)
-        log_warn("desk", "the waiting room of sale %u can't be opened now", sale->id);
+        log_warn("worker", "the waiting room of sale %u can't be opened now", sale->id);
 }

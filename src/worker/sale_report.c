@@ -13,20 +13,20 @@
 enum { READ_ROWS = 32, METER_AHEAD_MS = 2000, OPENED_LAG_MS = 60000 };
 static_assert(METER_LAYERS + 3 <= LAYERS_MAX, "a report has room for all layers and times");
 
-size_t desk_report_bytes(const struct desk_config *config)
+size_t worker_report_bytes(const struct worker_config *config)
 {
     return sale_meters_bytes((uint32_t)config->config->items_max, config->edges);
 }
 
-void desk_report_open(struct desk *desk, struct arena *arena)
+void worker_report_open(struct worker *worker, struct arena *arena)
 {
-    desk->report.counts =
-        sale_meters_create(arena, (uint32_t)desk->config.config->items_max, desk->config.edges);
+    worker->report.counts =
+        sale_meters_create(arena, (uint32_t)worker->config.config->items_max, worker->config.edges);
 }
 
-struct sale_meters *desk_sale_meters(struct desk *desk)
+struct sale_meters *worker_sale_meters(struct worker *worker)
 {
-    return desk->report.counts;
+    return worker->report.counts;
 }
 
 /* False: a layer that is not told. */
@@ -40,7 +40,7 @@ static bool layer_name(uint32_t layer, char out[LAYER_NAME_MAX + 1])
 }
 
 /* What was counted since the last look. */
-static void meter_look(struct desk_report *report, struct desk_meter *meter, bool own)
+static void meter_look(struct worker_report *report, struct worker_meter *meter, bool own)
 {
     const uint32_t number = (uint32_t)(meter - report->meters) + 1;
     for (uint32_t layer = 0; layer < METER_LAYERS; layer++) {
@@ -52,9 +52,9 @@ static void meter_look(struct desk_report *report, struct desk_meter *meter, boo
 }
 
 /* NULL: more sales at once than are told apart. */
-static struct desk_meter *meter_of(struct desk_report *report, sale_id sale)
+static struct worker_meter *meter_of(struct worker_report *report, sale_id sale)
 {
-    struct desk_meter *empty = NULL;
+    struct worker_meter *empty = NULL;
     for (uint32_t i = 0; i < SALE_METERS; i++) {
         if (report->meters[i].sale == sale)
             return &report->meters[i];
@@ -63,42 +63,42 @@ static struct desk_meter *meter_of(struct desk_report *report, sale_id sale)
     }
     if (empty == NULL)
         return NULL;
-    *empty = (struct desk_meter){ .sale = sale };
+    *empty = (struct worker_meter){ .sale = sale };
     meter_look(report, empty, false);
     return empty;
 }
 
-static bool sale_is_open(const struct desk *desk, const struct sale *sale)
+static bool sale_is_open(const struct worker *worker, const struct sale *sale)
 {
     /* What came since the last look came before the end. */
-    const bool ended = sale->gate == GATE_ENDED || desk->now_ms >= sale->end_ms + DESK_SCHEDULE_MS;
-    return sale->published && !ended && (sale->gate == GATE_OPENED || desk->now_ms >= sale->start_ms);
+    const bool ended = sale->gate == GATE_ENDED || worker->now_ms >= sale->end_ms + WORKER_SCHEDULE_MS;
+    return sale->published && !ended && (sale->gate == GATE_OPENED || worker->now_ms >= sale->start_ms);
 }
 
 /* Opened by hand; the store hears of it with the orders, a little later. */
-static bool sale_was_opened(const struct desk *desk, const struct sale *sale)
+static bool sale_was_opened(const struct worker *worker, const struct sale *sale)
 {
     for (uint32_t i = 0; i < SALE_METERS; i++) {
-        const struct desk_meter *meter = &desk->report.meters[i];
+        const struct worker_meter *meter = &worker->report.meters[i];
         if (meter->sale == sale->id)
             return sale->gate == GATE_SCHEDULED && meter->opened_ms != 0
-                && desk->now_ms < meter->opened_ms + OPENED_LAG_MS;
+                && worker->now_ms < meter->opened_ms + OPENED_LAG_MS;
     }
     return false;
 }
 
-static bool sale_opens_soon(const struct desk *desk, const struct sale *sale)
+static bool sale_opens_soon(const struct worker *worker, const struct sale *sale)
 {
-    return sale->published && sale->gate == GATE_SCHEDULED && desk->now_ms < sale->start_ms
-        && desk->now_ms + METER_AHEAD_MS >= sale->start_ms;
+    return sale->published && sale->gate == GATE_SCHEDULED && worker->now_ms < sale->start_ms
+        && worker->now_ms + METER_AHEAD_MS >= sale->start_ms;
 }
 
 /* Its items count in this meter. True: every preheated one is without a free unit. */
-static bool items_look(struct desk *desk, const struct desk_meter *meter)
+static bool items_look(struct worker *worker, const struct worker_meter *meter)
 {
-    const uint32_t number = (uint32_t)(meter - desk->report.meters) + 1;
-    const struct board *board = desk->config.inventory->board;
-    struct order_store *store = desk->config.store;
+    const uint32_t number = (uint32_t)(meter - worker->report.meters) + 1;
+    const struct board *board = worker->config.inventory->board;
+    struct order_store *store = worker->config.store;
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS, seen = 0, empty = 0;
     for (item_id after = 0; count == READ_ROWS;) {
@@ -107,7 +107,7 @@ static bool items_look(struct desk *desk, const struct desk_meter *meter)
         for (uint32_t i = 0; i < count; i++) {
             struct board_update view;
             after = items[i].id;
-            sale_meters_assign(desk->report.counts, items[i].id, number);
+            sale_meters_assign(worker->report.counts, items[i].id, number);
             if (!board_read(board, items[i].id, &view))
                 continue;
             seen++;
@@ -117,16 +117,16 @@ static bool items_look(struct desk *desk, const struct desk_meter *meter)
     return seen > 0 && seen == empty;
 }
 
-static void sale_look(struct desk *desk, const struct sale *sale, bool open)
+static void sale_look(struct worker *worker, const struct sale *sale, bool open)
 {
-    struct desk_meter *meter = meter_of(&desk->report, sale->id);
+    struct worker_meter *meter = meter_of(&worker->report, sale->id);
     if (meter == NULL)
         return;
     meter->wanted = true;
-    meter_look(&desk->report, meter, open);
-    const bool sold_out = items_look(desk, meter);
+    meter_look(&worker->report, meter, open);
+    const bool sold_out = items_look(worker, meter);
     if (open && sold_out && meter->sold_out_ms == 0)
-        meter->sold_out_ms = desk->now_ms;
+        meter->sold_out_ms = worker->now_ms;
 }
 
 static void row_add(struct sale_count *rows, uint32_t *count, const char *layer, uint64_t value)
@@ -135,9 +135,9 @@ static void row_add(struct sale_count *rows, uint32_t *count, const char *layer,
     snprintf(rows[(*count)++].layer, sizeof rows->layer, "%s", layer);
 }
 
-static bool meter_write(struct desk *desk, struct desk_meter *meter)
+static bool meter_write(struct worker *worker, struct worker_meter *meter)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     struct sale_count rows[LAYERS_MAX];
     char name[LAYER_NAME_MAX + 1];
     uint32_t count = 0;
@@ -156,41 +156,41 @@ static bool meter_write(struct desk *desk, struct desk_meter *meter)
     return true;
 }
 
-void desk_report_flush(struct desk *desk)
+void worker_report_flush(struct worker *worker)
 {
     for (uint32_t i = 0; i < SALE_METERS; i++)
-        if (desk->report.meters[i].sale != 0)
-            (void)!meter_write(desk, &desk->report.meters[i]);
-    desk->report.write_ms = desk->now_ms + DESK_REPORT_MS;
+        if (worker->report.meters[i].sale != 0)
+            (void)!meter_write(worker, &worker->report.meters[i]);
+    worker->report.write_ms = worker->now_ms + WORKER_REPORT_MS;
 }
 
 /* Meters of sales that are over make room. */
-static void meters_drop(struct desk *desk)
+static void meters_drop(struct worker *worker)
 {
-    struct desk_report *report = &desk->report;
+    struct worker_report *report = &worker->report;
     for (uint32_t i = 0; i < SALE_METERS; i++) {
-        struct desk_meter *meter = &report->meters[i];
-        if (meter->sale == 0 || meter->wanted || !meter_write(desk, meter))
+        struct worker_meter *meter = &report->meters[i];
+        if (meter->sale == 0 || meter->wanted || !meter_write(worker, meter))
             continue;
         sale_meters_release(report->counts, i + 1);
-        *meter = (struct desk_meter){ 0 };
+        *meter = (struct worker_meter){ 0 };
     }
 }
 
-void desk_report_opened(struct desk *desk, const struct sale *sale)
+void worker_report_opened(struct worker *worker, const struct sale *sale)
 {
-    struct desk_meter *meter = meter_of(&desk->report, sale->id);
+    struct worker_meter *meter = meter_of(&worker->report, sale->id);
     if (meter == NULL)
         return;
-    (void)items_look(desk, meter);
-    if (desk->now_ms < sale->start_ms)
-        meter->opened_ms = desk->now_ms;
+    (void)items_look(worker, meter);
+    if (worker->now_ms < sale->start_ms)
+        meter->opened_ms = worker->now_ms;
 }
 
-void desk_report_look(struct desk *desk)
+void worker_report_look(struct worker *worker)
 {
-    struct desk_report *report = &desk->report;
-    struct order_store *store = desk->config.store;
+    struct worker_report *report = &worker->report;
+    struct order_store *store = worker->config.store;
     struct sale sales[READ_ROWS];
     uint32_t count = READ_ROWS;
     if (store->ops->report == NULL)
@@ -201,13 +201,13 @@ void desk_report_look(struct desk *desk)
         if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
             return;
         for (uint32_t i = 0; i < count; i++) {
-            const bool open = sale_is_open(desk, &sales[i]) || sale_was_opened(desk, &sales[i]);
+            const bool open = sale_is_open(worker, &sales[i]) || sale_was_opened(worker, &sales[i]);
             after = sales[i].id;
-            if (open || sale_opens_soon(desk, &sales[i]))
-                sale_look(desk, &sales[i], open);
+            if (open || sale_opens_soon(worker, &sales[i]))
+                sale_look(worker, &sales[i], open);
         }
     }
-    meters_drop(desk);
-    if (desk->now_ms >= report->write_ms)
-        desk_report_flush(desk);
+    meters_drop(worker);
+    if (worker->now_ms >= report->write_ms)
+        worker_report_flush(worker);
 }

@@ -17,13 +17,13 @@
 #include <stdio.h>
 
 /* Signed for the request that it answers. */
-static void signed_reply(struct desk *desk, struct job *job, int status, struct span body)
+static void signed_reply(struct worker *worker, struct job *job, int status, struct span body)
 {
     static const char *const methods[] = { [HTTP_GET] = "GET", [HTTP_POST] = "POST" };
     char signature[SANDBOX_SIGNATURE_BYTES], lines[SANDBOX_SIGNATURE_BYTES + 64];
     const struct sandbox_signed what = { span_from_string(methods[job->method]), job->path, body };
     struct text head = text_in(lines, sizeof lines);
-    sandbox_sign(&desk->money.bank_secret, clock_wall_ms(), &what, signature);
+    sandbox_sign(&worker->money.bank_secret, clock_wall_ms(), &what, signature);
     text_string(&head, SANDBOX_HEADER);
     text_literal(&head, ": ");
     text_string(&head, signature);
@@ -44,42 +44,42 @@ static void network_broken(struct job *job)
     job_reply_problem(job, PROBLEM_UNAVAILABLE, "The sandbox simulates a network failure.", SPAN_NONE);
 }
 
-static void message_reply(
-    struct desk *desk, struct job *job, enum bank_answer answer, struct sandbox_message *message)
+static void message_reply(struct worker *worker, struct job *job, enum bank_answer answer,
+    struct sandbox_message *message)
 {
     char bytes[4096];
     struct text body = text_in(bytes, sizeof bytes);
-    if (bank_is_unanswered(desk->money.bank)) { /* what was done is done; only nobody hears of it */
+    if (bank_is_unanswered(worker->money.bank)) { /* what was done is done; only nobody hears of it */
         network_broken(job);
         return;
     }
     if (answer == BANK_DONE)
         snprintf(message->url, sizeof message->url, "%.200s/sandbox/pay.html?id=%s",
-            desk->money.public_url, message->id);
+            worker->money.public_url, message->id);
     else
         *message = (struct sandbox_message){ 0 };
     sandbox_message_write(message, &body);
     invariant(!body.overflow);
-    signed_reply(desk, job, answer_status[answer], text_span(&body));
+    signed_reply(worker, job, answer_status[answer], text_span(&body));
 }
 
-static void create_job(struct desk *desk, struct job *job)
+static void create_job(struct worker *worker, struct job *job)
 {
     struct sandbox_message asked, message = { 0 };
     enum bank_answer answer = BANK_REFUSED;
     if (sandbox_message_read(job->body, &asked))
-        answer = bank_create(desk->money.bank, &asked, &message);
-    message_reply(desk, job, answer, &message);
+        answer = bank_create(worker->money.bank, &asked, &message);
+    message_reply(worker, job, answer, &message);
 }
 
-static void payment_job(struct desk *desk, struct job *job, struct span reference, struct span act)
+static void payment_job(struct worker *worker, struct job *job, struct span reference, struct span act)
 {
-    struct bank *bank = desk->money.bank;
+    struct bank *bank = worker->money.bank;
     struct sandbox_message asked = { 0 }, message = { 0 };
     char name[REFERENCE_BYTES_MAX + 1];
     enum bank_answer answer = BANK_UNKNOWN;
     if (reference.size > REFERENCE_BYTES_MAX) {
-        message_reply(desk, job, answer, &message);
+        message_reply(worker, job, answer, &message);
         return;
     }
     memcpy(name, reference.data, reference.size);
@@ -91,10 +91,10 @@ static void payment_job(struct desk *desk, struct job *job, struct span referenc
     else if (!post && refund)
         answer = bank_refund_show(bank, name, &message);
     else if (post && span_equal(act, SPAN("close")))
-        answer = bank_close_payment(bank, name, desk->now_ms, &message);
+        answer = bank_close_payment(bank, name, worker->now_ms, &message);
     else if (!post && act.size == 0)
         answer = bank_show(bank, name, &message);
-    message_reply(desk, job, answer, &message);
+    message_reply(worker, job, answer, &message);
 }
 
 /* ---- the pay page ---- */
@@ -125,15 +125,15 @@ static bool how_read(struct job *job, enum bank_how *how)
     return false;
 }
 
-static void pay_job(struct desk *desk, struct job *job, struct span id)
+static void pay_job(struct worker *worker, struct job *job, struct span id)
 {
     struct sandbox_message message;
     enum bank_how how = BANK_PAY;
-    enum bank_answer answer = bank_show_id(desk->money.bank, id, &message); /* before the body is read */
+    enum bank_answer answer = bank_show_id(worker->money.bank, id, &message); /* before the body is read */
     if (answer == BANK_DONE && job->method == HTTP_POST) {
         if (!how_read(job, &how))
             return;
-        answer = bank_pay(desk->money.bank, id, how, desk->now_ms, &message);
+        answer = bank_pay(worker->money.bank, id, how, worker->now_ms, &message);
     }
     if (answer == BANK_DONE)
         page_reply(job, &message);
@@ -145,7 +145,7 @@ static void pay_job(struct desk *desk, struct job *job, struct span id)
             NULL, SPAN_NONE);
 }
 
-void desk_sandbox_job(struct desk *desk, struct job *job, struct span path)
+void worker_sandbox_job(struct worker *worker, struct job *job, struct span path)
 {
     static const struct span payments = SPAN("/payments"), pay = SPAN("/pay/");
     const struct sandbox_signed what = { job->method == HTTP_POST ? SPAN("POST") : SPAN("GET"),
@@ -158,25 +158,25 @@ void desk_sandbox_job(struct desk *desk, struct job *job, struct span path)
         return;
     }
     if (span_starts_with(path, pay)) {
-        pay_job(desk, job, span_of(path.data + pay.size, path.size - pay.size));
+        pay_job(worker, job, span_of(path.data + pay.size, path.size - pay.size));
         return;
     }
     if (!span_starts_with(path, payments)) {
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
         return;
     }
-    if (!sandbox_signature_good(&desk->money.bank_secret, clock_wall_ms(), &what,
+    if (!sandbox_signature_good(&worker->money.bank_secret, clock_wall_ms(), &what,
             provider_header(job->head, SANDBOX_HEADER))) {
         job_reply_problem(job, PROBLEM_SIGNATURE_INVALID, NULL, SPAN_NONE);
         return;
     }
-    if (bank_is_unreached(desk->money.bank)) {
+    if (bank_is_unreached(worker->money.bank)) {
         network_broken(job);
         return;
     }
     rest = span_of(path.data + payments.size, path.size - payments.size);
     if (rest.size == 0 && job->method == HTTP_POST) {
-        create_job(desk, job);
+        create_job(worker, job);
         return;
     }
     if (rest.size < 2 || rest.data[0] != '/') {
@@ -185,12 +185,13 @@ void desk_sandbox_job(struct desk *desk, struct job *job, struct span path)
     }
     rest = span_of(rest.data + 1, rest.size - 1);
     (void)span_take_until(&rest, '/', &reference);
-    payment_job(desk, job, reference, rest);
+    payment_job(worker, job, reference, rest);
 }
 
 /* ---- callbacks ---- */
 
-static void callback_send(struct desk *desk, struct sandbox_message *message, struct outgoing_call *call)
+static void callback_send(
+    struct worker *worker, struct sandbox_message *message, struct outgoing_call *call)
 {
     char signature[SANDBOX_SIGNATURE_BYTES];
     struct text body = text_in(call->body, sizeof call->body);
@@ -201,34 +202,34 @@ static void callback_send(struct desk *desk, struct sandbox_message *message, st
     invariant(!body.overflow);
     call->body_size = (uint32_t)body.size;
     const struct sandbox_signed what = { SPAN("POST"), sandbox_path_of(call->url), text_span(&body) };
-    sandbox_sign(&desk->money.bank_secret, clock_wall_ms(), &what, signature);
+    sandbox_sign(&worker->money.bank_secret, clock_wall_ms(), &what, signature);
     call->headers[0] = 0;
     invariant(outgoing_header_add(call, SANDBOX_HEADER, span_from_string(signature))
         && outgoing_header_add(call, "Content-Type", SPAN("application/json")));
     call->tag = courier_tag(COURIER_SANDBOX, 0);
     call->allow_private = true;
-    desk->money.bank_flights++;
-    courier_send(desk->courier, call);
+    worker->money.bank_flights++;
+    courier_send(worker->courier, call);
 }
 
-void desk_sandbox_turn(struct desk *desk)
+void worker_sandbox_turn(struct worker *worker)
 {
     struct sandbox_message message;
-    while (desk->money.bank_flights < SANDBOX_FLIGHT_MAX) {
-        struct outgoing_call *call = courier_take(desk->courier);
+    while (worker->money.bank_flights < SANDBOX_FLIGHT_MAX) {
+        struct outgoing_call *call = courier_take(worker->courier);
         if (call == NULL)
             return;
-        if (!bank_callback(desk->money.bank, desk->now_ms, &message) || message.notify_url[0] == 0) {
-            courier_give(desk->courier, call);
+        if (!bank_callback(worker->money.bank, worker->now_ms, &message) || message.notify_url[0] == 0) {
+            courier_give(worker->courier, call);
             return;
         }
-        callback_send(desk, &message, call);
+        callback_send(worker, &message, call);
     }
 }
 
-void desk_sandbox_answered(struct desk *desk, const struct outgoing_call *call)
+void worker_sandbox_answered(struct worker *worker, const struct outgoing_call *call)
 {
-    desk->money.bank_flights--;
+    worker->money.bank_flights--;
     if (call->result != OUTGOING_ANSWERED || call->status >= 300)
         log_warn("sandbox", "a callback to %s was not accepted: %d %s", call->url, call->status,
             call->error);

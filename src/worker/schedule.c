@@ -10,9 +10,10 @@
 
 enum { READ_ROWS = 32 };
 
-const char *channel_name(const struct desk *desk, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
+const char *channel_name(
+    const struct worker *worker, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
 {
-    const struct door_channels *channels = desk->config.channels;
+    const struct door_channels *channels = worker->config.channels;
     if (channel == CHANNEL_SAFETY)
         return "safety";
     if (channel >= channels->count)
@@ -22,11 +23,11 @@ const char *channel_name(const struct desk *desk, channel_index channel, char ou
     return out;
 }
 
-enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known)
+enum status worker_sale_terms(struct worker *worker, struct sale *sale, bool *known)
 {
     const struct command command = { .type = COMMAND_ASK_SALE, .ask = { .sale = sale->id } };
     struct outcome outcome;
-    const enum status status = desk_ask(desk, &command, &outcome);
+    const enum status status = worker_ask(worker, &command, &outcome);
     *known = status == STATUS_OK && outcome.answer == ANSWER_FOUND;
     if (!*known)
         return status;
@@ -42,7 +43,7 @@ enum status desk_sale_terms(struct desk *desk, struct sale *sale, bool *known)
     return STATUS_OK;
 }
 
-enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct outcome *outcome)
+enum status worker_sale_define(struct worker *worker, const struct sale *sale, struct outcome *outcome)
 {
     const struct command command = { .type = COMMAND_SALE,
         .sale = { .sale = sale->id,
@@ -54,21 +55,21 @@ enum status desk_sale_define(struct desk *desk, const struct sale *sale, struct 
             .cooldown_s = (uint16_t)sale->cooldown_s,
             .return_draw_ms = (uint16_t)sale->return_draw_ms,
             .start_draw_ms = (uint16_t)sale->start_draw_ms } };
-    return desk_ask(desk, &command, outcome);
+    return worker_ask(worker, &command, outcome);
 }
 
-enum status desk_sale_ensure(struct desk *desk, const struct sale *sale, struct outcome *outcome)
+enum status worker_sale_ensure(struct worker *worker, const struct sale *sale, struct outcome *outcome)
 {
     struct sale now = *sale;
     bool known = false;
-    const enum status status = desk_sale_terms(desk, &now, &known);
+    const enum status status = worker_sale_terms(worker, &now, &known);
     *outcome = (struct outcome){ .answer = ANSWER_UNCHANGED };
-    return status != STATUS_OK || known ? status : desk_sale_define(desk, sale, outcome);
+    return status != STATUS_OK || known ? status : worker_sale_define(worker, sale, outcome);
 }
 
 /* sellable = total − locked − sold, of one row read at one moment. What the other channels and
  * the safety stock do not get is the web channel's. */
-struct command desk_preheat_command(const struct item *item)
+struct command worker_preheat_command(const struct item *item)
 {
     struct command command = { .type = COMMAND_PREHEAT,
         .preheat = { .item = item->id,
@@ -93,16 +94,16 @@ struct command desk_preheat_command(const struct item *item)
     return command;
 }
 
-enum preheat_result desk_preheat(
-    struct desk *desk, const struct sale *sale, const struct item *item, struct outcome *outcome)
+enum preheat_result worker_preheat(struct worker *worker, const struct sale *sale,
+    const struct item *item, struct outcome *outcome)
 {
-    enum status status = desk_sale_ensure(desk, sale, outcome);
+    enum status status = worker_sale_ensure(worker, sale, outcome);
     if (status != STATUS_OK)
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
-    const struct command command = desk_preheat_command(item);
-    status = desk_ask(desk, &command, outcome);
+    const struct command command = worker_preheat_command(item);
+    status = worker_ask(worker, &command, outcome);
     if (status == STATUS_UNKNOWN)
         return PREHEAT_UNKNOWN;
     if (status != STATUS_OK || outcome->answer == ANSWER_UNAVAILABLE)
@@ -112,20 +113,20 @@ enum preheat_result desk_preheat(
     return outcome->answer == ANSWER_UNCHANGED ? PREHEAT_UNCHANGED : PREHEAT_REFUSED;
 }
 
-static bool sale_is_due(const struct desk *desk, const struct sale *sale)
+static bool sale_is_due(const struct worker *worker, const struct sale *sale)
 {
-    if (sale->gate == GATE_ENDED || desk->now_ms >= sale->end_ms)
+    if (sale->gate == GATE_ENDED || worker->now_ms >= sale->end_ms)
         return false;
-    const bool asked = sale->preheat_at_ms != 0 && desk->now_ms >= sale->preheat_at_ms;
-    const bool near = sale->published && desk->now_ms + DESK_PREHEAT_AHEAD_MS >= sale->start_ms;
+    const bool asked = sale->preheat_at_ms != 0 && worker->now_ms >= sale->preheat_at_ms;
+    const bool near = sale->published && worker->now_ms + WORKER_PREHEAT_AHEAD_MS >= sale->start_ms;
     return asked || near;
 }
 
-static void sale_preheat_due(struct desk *desk, const struct sale *sale)
+static void sale_preheat_due(struct worker *worker, const struct sale *sale)
 {
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS;
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     for (item_id after = 0; count == READ_ROWS;) {
         if (store->ops->items(store, sale->id, after, items, READ_ROWS, &count) != STATUS_OK)
             return;
@@ -134,11 +135,11 @@ static void sale_preheat_due(struct desk *desk, const struct sale *sale)
             after = items[i].id;
             if (items[i].preheated)
                 continue;
-            const enum preheat_result result = desk_preheat(desk, sale, &items[i], &outcome);
+            const enum preheat_result result = worker_preheat(worker, sale, &items[i], &outcome);
             if (result == PREHEAT_DONE)
-                log_info("desk", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
+                log_info("worker", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
             else if (result != PREHEAT_UNCHANGED)
-                log_error("desk", "item %u of sale %u can't be preheated: %s", items[i].id, sale->id,
+                log_error("worker", "item %u of sale %u can't be preheated: %s", items[i].id, sale->id,
                     result >= PREHEAT_AWAY ? "the inventory can't write now"
                                            : refusal_conflict_text(outcome.detail));
         }
@@ -147,19 +148,19 @@ static void sale_preheat_due(struct desk *desk, const struct sale *sale)
 
 /* No sale opens unpreheated: what is due, or opens within a minute, is preheated here if nobody
  * did it by hand. */
-void desk_schedule(struct desk *desk)
+void worker_schedule(struct worker *worker)
 {
     struct sale sales[READ_ROWS];
     uint32_t count = READ_ROWS;
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     for (sale_id after = 0; count == READ_ROWS;) {
         if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
             return; /* away: the order writer tells */
         for (uint32_t i = 0; i < count; i++) {
             after = sales[i].id;
-            desk_rooms_define(desk, &sales[i]);
-            if (sale_is_due(desk, &sales[i]))
-                sale_preheat_due(desk, &sales[i]);
+            worker_rooms_define(worker, &sales[i]);
+            if (sale_is_due(worker, &sales[i]))
+                sale_preheat_due(worker, &sales[i]);
         }
     }
 }

@@ -3,61 +3,61 @@
 
 #include "worker/worker_parts.h"
 
-const struct desk_config *desk_lent(const struct desk *desk)
+const struct worker_config *worker_lent(const struct worker *worker)
 {
-    return &desk->config;
+    return &worker->config;
 }
 
-uint64_t desk_now_ms(const struct desk *desk)
+uint64_t worker_now_ms(const struct worker *worker)
 {
-    return desk->now_ms;
+    return worker->now_ms;
 }
 
-void desk_acting(struct desk *desk, struct job *job)
+void worker_acting(struct worker *worker, struct job *job)
 {
-    desk->acting = job;
+    worker->acting = job;
 }
 
-void desk_catalog_changed(struct desk *desk)
+void worker_catalog_changed(struct worker *worker)
 {
-    desk->catalog_stale = true;
+    worker->catalog_stale = true;
 }
 
-void desk_bans_changed(struct desk *desk)
+void worker_bans_changed(struct worker *worker)
 {
-    desk->bans_stale = true;
+    worker->bans_stale = true;
 }
 
-void desk_letters_changed(struct desk *desk)
+void worker_letters_changed(struct worker *worker)
 {
-    desk->letters_stale = true;
+    worker->letters_stale = true;
 }
 
 /* A sale, an item or an order may have been in them. */
-void desk_letters_retried(struct desk *desk)
+void worker_letters_retried(struct worker *worker)
 {
-    stock_pump_look(desk->pump);
-    expiry_look(&desk->expiry);
-    desk->catalog_stale = true;
+    stock_pump_look(worker->pump);
+    expiry_look(&worker->expiry);
+    worker->catalog_stale = true;
 }
 
-void desk_payments_due(struct desk *desk)
+void worker_payments_due(struct worker *worker)
 {
-    cashier_look(&desk->money.cashier);
+    cashier_look(&worker->money.cashier);
 }
 
-struct bank *desk_bank(struct desk *desk)
+struct bank *worker_bank(struct worker *worker)
 {
-    return desk->money.bank;
+    return worker->money.bank;
 }
 
-bool desk_webhooks_are_on(const struct desk *desk)
+bool worker_webhooks_are_on(const struct worker *worker)
 {
-    return desk->webhooks.on;
+    return worker->webhooks.on;
 }
 
-const struct reconcile_report *desk_reconcile_report(const struct desk *desk, uint64_t *run)
+const struct reconcile_report *worker_reconcile_report(const struct worker *worker, uint64_t *run)
 {
-    *run = desk->reconciling.run;
-    return reconcile_report(desk->reconcile);
+    *run = worker->reconciling.run;
+    return reconcile_report(worker->reconcile);
 }

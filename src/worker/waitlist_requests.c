@@ -14,12 +14,13 @@ static const char *const state_names[] = {
 };
 static_assert(sizeof state_names / sizeof *state_names == PLACE_STATES, "a name for each");
 
-static const struct waitlist_store_ops *line(const struct desk *desk)
+static const struct waitlist_store_ops *line(const struct worker *worker)
 {
-    return desk->config.store->ops->waitlist;
+    return worker->config.store->ops->waitlist;
 }
 
-static void place_reply(struct desk *desk, struct job *job, int status, const struct waitlist_place *place)
+static void place_reply(
+    struct worker *worker, struct job *job, int status, const struct waitlist_place *place)
 {
     struct text body = job_body(job);
     text_format(&body, "{\"item\":%u,\"state\":\"%s\",\"position\":", place->item,
@@ -32,9 +33,9 @@ static void place_reply(struct desk *desk, struct job *job, int status, const st
         (unsigned long long)place->joined_ms);
     if (place->ticket != 0) {
         text_literal(&body, ",\"ticket\":\"");
-        text_hex64(&body, funnel_ticket_id(desk->config.keys, place->ticket));
+        text_hex64(&body, funnel_ticket_id(worker->config.keys, place->ticket));
         text_literal(&body, "\",\"order\":\"");
-        text_hex64(&body, funnel_order_id(desk->config.keys, place->ticket));
+        text_hex64(&body, funnel_order_id(worker->config.keys, place->ticket));
         text_literal(&body, "\"");
     }
     text_literal(&body, "}");
@@ -42,15 +43,15 @@ static void place_reply(struct desk *desk, struct job *job, int status, const st
 }
 
 /* There is such an item for the public, and lines are kept; else the job is answered. */
-static bool item_check(const struct desk *desk, struct job *job, item_id id, struct board_update *view)
+static bool item_check(const struct worker *worker, struct job *job, item_id id, struct board_update *view)
 {
-    const struct catalog *catalog = handover_get(desk->config.catalog);
-    if (!desk->config.config->waitlist_enabled) {
+    const struct catalog *catalog = handover_get(worker->config.catalog);
+    if (!worker->config.config->waitlist_enabled) {
         job_reply_problem(job, PROBLEM_NOT_FOUND, "This shop has no waitlist.", SPAN_NONE);
         return false;
     }
     if (catalog != NULL && catalog_item_find(catalog, id) != NULL
-        && board_read(desk->config.inventory->board, id, view))
+        && board_read(worker->config.inventory->board, id, view))
         return true;
     job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
     return false;
@@ -68,16 +69,16 @@ static bool quantity_read(struct job *job, uint32_t *quantity)
 }
 
 /* Says no if the user could buy now, or could never have it as things are. */
-static bool join_check(struct desk *desk, struct job *job, item_id id,
+static bool join_check(struct worker *worker, struct job *job, item_id id,
     const struct board_update *view, uint32_t quantity)
 {
-    const struct command command = {
-        .type = COMMAND_ASK_MINE, .time_ms = desk->now_ms, .ask = { .user = job->user, .item = id }
-    };
+    const struct command command = { .type = COMMAND_ASK_MINE,
+        .time_ms = worker->now_ms,
+        .ask = { .user = job->user, .item = id } };
     struct outcome mine = { 0 };
     char bytes[40];
     struct text more = text_in(bytes, sizeof bytes);
-    if (view->gate == GATE_ENDED || desk->now_ms >= view->end_ms) {
+    if (view->gate == GATE_ENDED || worker->now_ms >= view->end_ms) {
         job_reply_problem(job, PROBLEM_ENDED, NULL, SPAN_NONE);
         return false;
     }
@@ -85,7 +86,7 @@ static bool join_check(struct desk *desk, struct job *job, item_id id,
         job_reply_problem(job, PROBLEM_NOT_SOLD_OUT, NULL, SPAN_NONE);
         return false;
     }
-    if (desk_ask(desk, &command, &mine) != STATUS_OK) {
+    if (worker_ask(worker, &command, &mine) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
         return false;
     }
@@ -97,7 +98,7 @@ static bool join_check(struct desk *desk, struct job *job, item_id id,
         return true;
     if (mine.ticket != 0) {
         text_literal(&more, ",\"ticket\":\"");
-        text_hex64(&more, funnel_ticket_id(desk->config.keys, mine.ticket));
+        text_hex64(&more, funnel_ticket_id(worker->config.keys, mine.ticket));
         text_literal(&more, "\"");
     }
     job_reply_problem(job,
@@ -106,42 +107,42 @@ static bool join_check(struct desk *desk, struct job *job, item_id id,
     return false;
 }
 
-void public_waitlist_join(struct desk *desk, struct job *job, uint32_t id)
+void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id)
 {
-    struct order_store *store = desk->config.store;
-    struct waitlist_place place = { .item = id, .user = job->user, .joined_ms = desk->now_ms }, old;
+    struct order_store *store = worker->config.store;
+    struct waitlist_place place = { .item = id, .user = job->user, .joined_ms = worker->now_ms }, old;
     struct board_update view;
     uint8_t answer = JOIN_FULL;
-    if (!item_check(desk, job, id, &view) || !quantity_read(job, &place.quantity))
+    if (!item_check(worker, job, id, &view) || !quantity_read(job, &place.quantity))
         return;
-    enum status status = line(desk)->place(store, id, job->user, &old);
+    enum status status = line(worker)->place(store, id, job->user, &old);
     if (status == STATUS_OK && old.state == PLACE_WAITING) {
-        place_reply(desk, job, 200, &old);
+        place_reply(worker, job, 200, &old);
         return;
     }
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         job_reply_status(job, status);
         return;
     }
-    if (!join_check(desk, job, id, &view, place.quantity))
+    if (!join_check(worker, job, id, &view, place.quantity))
         return;
-    status =
-        line(desk)->join(store, &place, (uint32_t)desk->config.config->waitlist_max_per_item, &answer);
+    status = line(worker)->join(
+        store, &place, (uint32_t)worker->config.config->waitlist_max_per_item, &answer);
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (answer == JOIN_FULL)
         job_reply_problem(job, PROBLEM_WAITLIST_FULL, NULL, SPAN_NONE);
     else
-        place_reply(desk, job, answer == JOIN_DONE ? 201 : 200, &place);
-    waitlist_look(&desk->waitlist); /* units may have come back in between */
+        place_reply(worker, job, answer == JOIN_DONE ? 201 : 200, &place);
+    waitlist_look(&worker->waitlist); /* units may have come back in between */
 }
 
-static bool place_read(struct desk *desk, struct job *job, item_id id, struct waitlist_place *place)
+static bool place_read(struct worker *worker, struct job *job, item_id id, struct waitlist_place *place)
 {
     struct board_update view;
-    if (!item_check(desk, job, id, &view))
+    if (!item_check(worker, job, id, &view))
         return false;
-    const enum status status = line(desk)->place(desk->config.store, id, job->user, place);
+    const enum status status = line(worker)->place(worker->config.store, id, job->user, place);
     if (status == STATUS_NOT_FOUND)
         job_reply_problem(job, PROBLEM_NOT_WAITING, NULL, SPAN_NONE);
     else if (status != STATUS_OK)
@@ -149,26 +150,26 @@ static bool place_read(struct desk *desk, struct job *job, item_id id, struct wa
     return status == STATUS_OK;
 }
 
-void public_waitlist_show(struct desk *desk, struct job *job, uint32_t id)
+void public_waitlist_show(struct worker *worker, struct job *job, uint32_t id)
 {
     struct waitlist_place place;
-    if (place_read(desk, job, id, &place))
-        place_reply(desk, job, 200, &place);
+    if (place_read(worker, job, id, &place))
+        place_reply(worker, job, 200, &place);
 }
 
-void public_waitlist_leave(struct desk *desk, struct job *job, uint32_t id)
+void public_waitlist_leave(struct worker *worker, struct job *job, uint32_t id)
 {
     struct waitlist_place place;
     bool left = false;
-    if (!place_read(desk, job, id, &place))
+    if (!place_read(worker, job, id, &place))
         return;
-    const enum status status = line(desk)->leave(desk->config.store, id, job->user, &left);
+    const enum status status = line(worker)->leave(worker->config.store, id, job->user, &left);
     if (!job_ok(job, status))
         return;
-    if (!place_read(desk, job, id, &place))
+    if (!place_read(worker, job, id, &place))
         return;
     if (place.state == PLACE_LEFT)
-        place_reply(desk, job, 200, &place);
+        place_reply(worker, job, 200, &place);
     else if (place.state == PLACE_OFFERED)
         job_reply_problem(job, PROBLEM_CONFLICT,
             "You already have an offer: cancel its order instead.", SPAN_NONE);

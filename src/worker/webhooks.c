@@ -52,21 +52,21 @@ enum status webhook_event_name(
 }
 
 void webhook_event_id(
-    const struct desk *desk, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX])
+    const struct worker *worker, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX])
 {
     snprintf(out, WEBHOOK_ID_MAX, "evt_%016llx_%llu",
-        (unsigned long long)funnel_order_id(desk->config.keys, ticket), (unsigned long long)version);
+        (unsigned long long)funnel_order_id(worker->config.keys, ticket), (unsigned long long)version);
 }
 
-static const struct outbox_store_ops *outbox_of(const struct desk *desk)
+static const struct outbox_store_ops *outbox_of(const struct worker *worker)
 {
-    return desk->config.store->ops->outbox;
+    return worker->config.store->ops->outbox;
 }
 
-enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR])
+enum status worker_webhooks_open(struct worker *worker, char error[CONFIG_ERROR])
 {
-    const struct config *config = desk->config.config;
-    struct desk_webhooks *webhooks = &desk->webhooks;
+    const struct config *config = worker->config.config;
+    struct worker_webhooks *webhooks = &worker->webhooks;
     if (config->webhook_url[0] == '\0')
         return STATUS_OK;
     char secret[2 * WEBHOOK_SECRET_MAX];
@@ -85,31 +85,31 @@ enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR])
     snprintf(webhooks->endpoint.url, sizeof webhooks->endpoint.url, "%s", config->webhook_url);
     webhooks->endpoint.allow_private = config->webhook_allow_private;
     random_seed(&webhooks->random, clock_monotonic_ns());
-    outbox_of(desk)->turn_on(desk->config.store);
+    outbox_of(worker)->turn_on(worker->config.store);
     webhooks->on = true;
     return STATUS_OK;
 }
 
-void desk_webhooks_close(struct desk *desk)
+void worker_webhooks_close(struct worker *worker)
 {
-    explicit_bzero(&desk->webhooks.endpoint, sizeof desk->webhooks.endpoint);
-    desk->webhooks.on = false;
+    explicit_bzero(&worker->webhooks.endpoint, sizeof worker->webhooks.endpoint);
+    worker->webhooks.on = false;
 }
 
-void desk_webhooks_look(struct desk *desk)
+void worker_webhooks_look(struct worker *worker)
 {
-    desk->webhooks.look_ms = 0;
+    worker->webhooks.look_ms = 0;
 }
 
 /* ---- sending ---- */
 
-static enum status body_write(const struct desk *desk, const struct outbox_event *event,
+static enum status body_write(const struct worker *worker, const struct outbox_event *event,
     struct order *order, struct outgoing_call *call)
 {
     char time[TIME_TEXT_BYTES];
     const char *name;
     struct text body = text_in(call->body, sizeof call->body);
-    enum status status = webhook_event_name(desk->config.store, event, &name);
+    enum status status = webhook_event_name(worker->config.store, event, &name);
     if (status != STATUS_OK)
         return status;
     time_text_format(event->time_ms, time);
@@ -118,9 +118,9 @@ static enum status body_write(const struct desk *desk, const struct outbox_event
     if (event->order_state != ORDER_CLOSED)
         order->reason = REASON_NONE; /* closed is an end: then its reason is that of the event */
     text_format(&body, "{\"type\":\"%s\",\"timestamp\":\"%s\",\"data\":", name, time);
-    desk_order_json(desk, order, &body);
+    worker_order_json(worker, order, &body);
     body.size--; /* the object goes on */
-    status = desk_order_contact_json(desk, order, true, &body);
+    status = worker_order_contact_json(worker, order, true, &body);
     text_literal(&body, "}}");
     invariant(!body.overflow);
     call->body_size = (uint32_t)body.size;
@@ -128,7 +128,7 @@ static enum status body_write(const struct desk *desk, const struct outbox_event
 }
 
 /* The flight of an event; id 0: a free place; NULL: none. */
-static struct webhook_flight *flight_find(struct desk_webhooks *webhooks, uint64_t id)
+static struct webhook_flight *flight_find(struct worker_webhooks *webhooks, uint64_t id)
 {
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
         if (webhooks->flights[i].id == id)
@@ -136,7 +136,7 @@ static struct webhook_flight *flight_find(struct desk_webhooks *webhooks, uint64
     return NULL;
 }
 
-static void flight_add(struct desk_webhooks *webhooks, const struct outbox_event *event)
+static void flight_add(struct worker_webhooks *webhooks, const struct outbox_event *event)
 {
     struct webhook_flight *flight = flight_find(webhooks, 0);
     invariant(flight != NULL);
@@ -145,41 +145,41 @@ static void flight_add(struct desk_webhooks *webhooks, const struct outbox_event
 }
 
 /* False: not now. */
-static bool event_send(struct desk *desk, const struct outbox_event *event)
+static bool event_send(struct worker *worker, const struct outbox_event *event)
 {
     struct order order;
     char id[WEBHOOK_ID_MAX];
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     const enum status status = store->ops->order_by_ticket(store, event->ticket, &order);
-    struct outgoing_call *call = status == STATUS_OK ? courier_take(desk->courier) : NULL;
+    struct outgoing_call *call = status == STATUS_OK ? courier_take(worker->courier) : NULL;
     if (call == NULL)
         return false;
     call->tag = courier_tag(COURIER_WEBHOOKS, event->id);
-    if (body_write(desk, event, &order, call) != STATUS_OK) {
-        courier_give(desk->courier, call);
+    if (body_write(worker, event, &order, call) != STATUS_OK) {
+        courier_give(worker->courier, call);
         return false;
     }
-    webhook_event_id(desk, event->ticket, event->version, id);
-    webhook_request(&desk->webhooks.endpoint, id, clock_wall_ms() / 1000, call);
-    flight_add(&desk->webhooks, event);
-    courier_send(desk->courier, call);
+    webhook_event_id(worker, event->ticket, event->version, id);
+    webhook_request(&worker->webhooks.endpoint, id, clock_wall_ms() / 1000, call);
+    flight_add(&worker->webhooks, event);
+    courier_send(worker->courier, call);
     return true;
 }
 
 /* The gauge and the alarm follow the rows, so that a restart or a replay needs no memory of ours. */
-static void rows_count(struct desk *desk)
+static void rows_count(struct worker *worker)
 {
-    struct order_store *store = desk->config.store;
+    struct order_store *store = worker->config.store;
     uint64_t count;
-    if (desk->now_ms < desk->webhooks.count_ms)
+    if (worker->now_ms < worker->webhooks.count_ms)
         return;
-    desk->webhooks.count_ms = desk->now_ms + COUNT_EVERY_MS;
-    if (outbox_of(desk)->count(store, OUTBOX_WAITING, &count) == STATUS_OK)
+    worker->webhooks.count_ms = worker->now_ms + COUNT_EVERY_MS;
+    if (outbox_of(worker)->count(store, OUTBOX_WAITING, &count) == STATUS_OK)
         metric_set(&open_count, count);
-    if (outbox_of(desk)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
+    if (outbox_of(worker)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
         return;
     if (count > 0)
-        alarm_raise(ALARM_WEBHOOK_FAILED, desk->now_ms,
+        alarm_raise(ALARM_WEBHOOK_FAILED, worker->now_ms,
             "the shop did not accept %llu messages: GET /admin/v1/webhooks?state=failed",
             (unsigned long long)count);
     else
@@ -187,17 +187,17 @@ static void rows_count(struct desk *desk)
 }
 
 /* Sends what is due, as far as there are places. */
-static void due_send(struct desk *desk)
+static void due_send(struct worker *worker)
 {
-    struct desk_webhooks *webhooks = &desk->webhooks;
+    struct worker_webhooks *webhooks = &worker->webhooks;
     struct outbox_event events[DUE_ROWS];
     uint32_t count = 0;
     uint64_t next_ms = 0;
-    if (desk->now_ms < webhooks->look_ms || webhooks->flight_count == WEBHOOKS_FLIGHT_MAX)
+    if (worker->now_ms < webhooks->look_ms || webhooks->flight_count == WEBHOOKS_FLIGHT_MAX)
         return;
-    if (outbox_of(desk)->due(desk->config.store, desk->now_ms, events, DUE_ROWS, &count, &next_ms)
+    if (outbox_of(worker)->due(worker->config.store, worker->now_ms, events, DUE_ROWS, &count, &next_ms)
         != STATUS_OK) {
-        webhooks->look_ms = desk->now_ms + AWAY_PAUSE_MS;
+        webhooks->look_ms = worker->now_ms + AWAY_PAUSE_MS;
         return;
     }
     /* A full page: there may be more, and places become free with the answers. */
@@ -209,8 +209,8 @@ static void due_send(struct desk *desk)
             webhooks->look_ms = 0;
             return;
         }
-        if (!event_send(desk, &events[i])) {
-            webhooks->look_ms = desk->now_ms + AWAY_PAUSE_MS;
+        if (!event_send(worker, &events[i])) {
+            webhooks->look_ms = worker->now_ms + AWAY_PAUSE_MS;
             return;
         }
     }
@@ -225,9 +225,9 @@ static void failure_say(const struct outbox_result *result, const char *why)
         (unsigned long long)result->id, why, result->http_status, result->error);
 }
 
-void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call)
+void worker_webhooks_answered(struct worker *worker, const struct outgoing_call *call)
 {
-    struct desk_webhooks *webhooks = &desk->webhooks;
+    struct worker_webhooks *webhooks = &worker->webhooks;
     const uint64_t id = call->tag & (((uint64_t)1 << COURIER_CLIENT_SHIFT) - 1);
     struct webhook_flight *flight = flight_find(webhooks, id);
     invariant(id != 0 && flight != NULL && !flight->answered);
@@ -253,7 +253,7 @@ void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call)
         break;
     case WEBHOOK_AGAIN:
         if (webhook_delay(tries, &webhooks->random, &delay_ms)) {
-            result->next_ms = desk->now_ms + delay_ms;
+            result->next_ms = worker->now_ms + delay_ms;
             metric_add(&again_total, 1);
             log_warn("webhooks", "message %llu was not accepted (status %d %s), attempt %u",
                 (unsigned long long)id, result->http_status, result->error, tries);
@@ -267,20 +267,20 @@ void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call)
 
 /* What has come back is written in one transaction; its places are free then, not before: a row that
  * still looks due must not be sent once more. */
-static void answers_settle(struct desk *desk)
+static void answers_settle(struct worker *worker)
 {
-    struct desk_webhooks *webhooks = &desk->webhooks;
+    struct worker_webhooks *webhooks = &worker->webhooks;
     struct outbox_result results[WEBHOOKS_FLIGHT_MAX];
     uint32_t count = 0;
-    if (webhooks->answered_count == 0 || desk->now_ms < webhooks->settle_ms)
+    if (webhooks->answered_count == 0 || worker->now_ms < webhooks->settle_ms)
         return;
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
         if (webhooks->flights[i].answered)
             results[count++] = webhooks->flights[i].result;
-    const enum status status = outbox_of(desk)->settle(desk->config.store, results, count);
+    const enum status status = outbox_of(worker)->settle(worker->config.store, results, count);
     if (status != STATUS_OK) {
         log_warn("webhooks", "the answers can't be written yet: %s", status_name(status));
-        webhooks->settle_ms = desk->now_ms + AWAY_PAUSE_MS;
+        webhooks->settle_ms = worker->now_ms + AWAY_PAUSE_MS;
         return;
     }
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
@@ -291,11 +291,11 @@ static void answers_settle(struct desk *desk)
     webhooks->look_ms = 0;
 }
 
-void desk_webhooks_turn(struct desk *desk)
+void worker_webhooks_turn(struct worker *worker)
 {
-    if (!desk->webhooks.on)
+    if (!worker->webhooks.on)
         return;
-    answers_settle(desk);
-    rows_count(desk);
-    due_send(desk);
+    answers_settle(worker);
+    rows_count(worker);
+    due_send(worker);
 }

@@ -20,136 +20,136 @@ enum {
 };
 
 /* Whose order it is; 0: nobody's. A store that is away knows nothing: all edges are to look. */
-static user_id order_user(struct desk *desk, ticket_number ticket)
+static user_id order_user(struct worker *worker, ticket_number ticket)
 {
     struct order order;
     const enum status status =
-        desk->config.store->ops->order_by_ticket(desk->config.store, ticket, &order);
+        worker->config.store->ops->order_by_ticket(worker->config.store, ticket, &order);
     if (status == STATUS_OK)
         return order.user;
     if (status != STATUS_NOT_FOUND)
-        link_many_changed(desk->config.link);
+        link_many_changed(worker->config.link);
     return 0;
 }
 
-void desk_order_changed(void *context, ticket_number ticket, user_id user)
+void worker_order_changed(void *context, ticket_number ticket, user_id user)
 {
-    struct desk *desk = context;
-    desk_webhooks_look(desk);
-    link_order_changed(desk->config.link, ticket, user != 0 ? user : order_user(desk, ticket));
+    struct worker *worker = context;
+    worker_webhooks_look(worker);
+    link_order_changed(worker->config.link, ticket, user != 0 ? user : order_user(worker, ticket));
 }
 
-enum status desk_ask(struct desk *desk, const struct command *command, struct outcome *outcome)
+enum status worker_ask(struct worker *worker, const struct command *command, struct outcome *outcome)
 {
-    struct inventory_port *port = desk->config.port;
+    struct inventory_port *port = worker->config.port;
     struct inventory_request *request = port->ops->reserve(port);
     if (request == NULL)
         return STATUS_AWAY;
-    const uint64_t tag = ++desk->next_tag;
+    const uint64_t tag = ++worker->next_tag;
     *request = (struct inventory_request){ .tag = tag, .command = *command };
-    if (desk->acting != NULL)
-        desk_origin_fill(desk, &request->command);
+    if (worker->acting != NULL)
+        worker_origin_fill(worker, &request->command);
     const bool changes = command->type < COMMAND_LOGGED_COUNT;
     port->ops->commit(port);
     port->ops->flush(port);
-    const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
-    while (clock_now_ms() < give_up_ms && !inventory_failed(desk->config.inventory)) {
+    const uint64_t give_up_ms = clock_now_ms() + WORKER_ASK_MS;
+    while (clock_now_ms() < give_up_ms && !inventory_failed(worker->config.inventory)) {
         const struct inventory_answer *answer;
         while ((answer = port->ops->collect(port)) != NULL) {
             if (answer->tag != tag)
                 continue; /* came too late for the one who asked */
             *outcome = answer->outcome;
-            if (desk->acting != NULL)
-                desk->acting->commanded |= outcome->changed || outcome->repeated;
+            if (worker->acting != NULL)
+                worker->acting->commanded |= outcome->changed || outcome->repeated;
             return STATUS_OK;
         }
-        wake_wait(&desk->wake, 20);
+        wake_wait(&worker->wake, 20);
     }
-    if (desk->acting != NULL)
-        desk->acting->commanded |= changes;
+    if (worker->acting != NULL)
+        worker->acting->commanded |= changes;
     return changes ? STATUS_UNKNOWN : STATUS_AWAY;
 }
 
-static void catalog_turn(struct desk *desk)
+static void catalog_turn(struct worker *worker)
 {
     struct catalog *catalog = NULL;
-    handover_collect(desk->config.catalog, desk->config.turns);
-    if (!desk->catalog_stale)
+    handover_collect(worker->config.catalog, worker->config.turns);
+    if (!worker->catalog_stale)
         return;
-    const enum status status = catalog_build(&catalog, desk->config.store);
+    const enum status status = catalog_build(&catalog, worker->config.store);
     if (status != STATUS_OK) {
-        log_warn("desk", "the catalog can't be read now (%s); the previous one stays in use",
+        log_warn("worker", "the catalog can't be read now (%s); the previous one stays in use",
             status_name(status));
         return;
     }
-    desk->catalog_stale = false;
+    worker->catalog_stale = false;
     /* First: who finds an item in the catalog may buy it by the rules of its sale. */
-    catalog_rules_show(catalog, desk->config.rules, (uint32_t)desk->config.config->items_max);
-    handover_put(desk->config.catalog, desk->config.turns, catalog);
+    catalog_rules_show(catalog, worker->config.rules, (uint32_t)worker->config.config->items_max);
+    handover_put(worker->config.catalog, worker->config.turns, catalog);
 }
 
-static void job_do(struct desk *desk, struct job *job)
+static void job_do(struct worker *worker, struct job *job)
 {
     switch (job->kind) {
     case JOB_ORDER:
-        desk_order_job(desk, job);
+        worker_order_job(worker, job);
         break;
     case JOB_ORDERS:
-        desk_orders_job(desk, job);
+        worker_orders_job(worker, job);
         break;
     case JOB_PAYMENT:
-        desk_payment_job(desk, job);
+        worker_payment_job(worker, job);
         break;
     case JOB_RETURN:
-        desk_return_job(desk, job);
+        worker_return_job(worker, job);
         break;
     case JOB_PUBLIC:
-        desk_public_job(desk, job);
+        worker_public_job(worker, job);
         break;
     case JOB_OUTSIDE:
-        desk_outside_job(desk, job);
+        worker_outside_job(worker, job);
         break;
     case JOB_PUSH:
-        desk_push_job(desk, job);
+        worker_push_job(worker, job);
         break;
     case JOB_ADMIN:
-        desk->config.admin(desk, job);
-        desk_high_water_turn(desk, true);
+        worker->config.admin(worker, job);
+        worker_high_water_turn(worker, true);
         break;
     }
     /* Who is told that something is published, or banned, finds it so. */
-    if (desk->bans_stale)
-        desk_bans_turn(desk);
-    if (desk->catalog_stale)
-        catalog_turn(desk);
-    link_return(desk->config.link, job);
-    link_flush(desk->config.link);
+    if (worker->bans_stale)
+        worker_bans_turn(worker);
+    if (worker->catalog_stale)
+        catalog_turn(worker);
+    link_return(worker->config.link, job);
+    link_flush(worker->config.link);
 }
 
 /* What operators and payment providers want. */
-static bool urgent_turn(struct desk *desk)
+static bool urgent_turn(struct worker *worker)
 {
     bool more = false;
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+    for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
         struct job *job = NULL;
         for (uint32_t done = 0;
-             done < JOBS_PER_TURN && (job = link_next(desk->config.link, edge, true)); done++)
-            job_do(desk, job);
+             done < JOBS_PER_TURN && (job = link_next(worker->config.link, edge, true)); done++)
+            job_do(worker, job);
         more |= job != NULL;
     }
     return more;
 }
 
-static bool jobs_turn(struct desk *desk)
+static bool jobs_turn(struct worker *worker)
 {
-    bool more = urgent_turn(desk);
-    for (uint32_t edge = 0; edge < desk->config.edges; edge++) {
+    bool more = urgent_turn(worker);
+    for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
         struct job *job = NULL;
         for (uint32_t done = 0;
-             done < JOBS_PER_TURN && (job = link_next(desk->config.link, edge, false)); done++) {
-            job_do(desk, job);
+             done < JOBS_PER_TURN && (job = link_next(worker->config.link, edge, false)); done++) {
+            job_do(worker, job);
             if (done % URGENT_EVERY == URGENT_EVERY - 1)
-                more |= urgent_turn(desk);
+                more |= urgent_turn(worker);
         }
         more |= job != NULL;
     }
@@ -157,19 +157,19 @@ static bool jobs_turn(struct desk *desk)
 }
 
 /* Orders that fall too far behind stop the wins; a tenth below the bound they go on. */
-static void lag_turn(struct desk *desk, const struct order_writer_progress *progress)
+static void lag_turn(struct worker *worker, const struct order_writer_progress *progress)
 {
-    struct inventory *inventory = desk->config.inventory;
-    const uint64_t bound = desk->config.config->lag_max;
-    const bool held = desk->lag > bound;
-    desk->lag = progress->lag;
-    desk->writer_state = progress->state;
-    link_health_set(desk->config.link,
+    struct inventory *inventory = worker->config.inventory;
+    const uint64_t bound = worker->config.config->lag_max;
+    const bool held = worker->lag > bound;
+    worker->lag = progress->lag;
+    worker->writer_state = progress->state;
+    link_health_set(worker->config.link,
         &(struct worker_health){ .away = progress->state == ORDER_WRITER_AWAY,
             .stopped = progress->state == ORDER_WRITER_STOPPED,
             .lag = progress->lag });
     if (progress->lag > bound && !held) {
-        log_error("desk", "orders are %llu records behind: wins stop until they catch up",
+        log_error("worker", "orders are %llu records behind: wins stop until they catch up",
             (unsigned long long)progress->lag);
         inventory->ops->hold_wins(inventory, WINS_ORDERS_LAG);
     } else if (progress->lag < bound - bound / 10) {
@@ -180,97 +180,97 @@ static void lag_turn(struct desk *desk, const struct order_writer_progress *prog
 /* Each transaction syncs the disk that the journal is waiting for, too. So while wins come in, orders
  * are written one batch at a time with a pause between, longer when the batches are well filled; when
  * selling rests, or the orders fall behind, as fast as they can be. */
-static bool orders_are_due(struct desk *desk)
+static bool orders_are_due(struct worker *worker)
 {
     const lsn_t durable =
-        atomic_load_explicit(&desk->config.inventory->board->durable_lsn, memory_order_relaxed);
-    if (durable != desk->durable_seen)
-        desk->selling_until_ms = desk->now_ms + DESK_SELLING_MS;
-    desk->durable_seen = durable;
-    const bool selling = desk->now_ms < desk->selling_until_ms;
-    if (!selling || desk->lag > desk->config.config->lag_max / 4)
+        atomic_load_explicit(&worker->config.inventory->board->durable_lsn, memory_order_relaxed);
+    if (durable != worker->durable_seen)
+        worker->selling_until_ms = worker->now_ms + WORKER_SELLING_MS;
+    worker->durable_seen = durable;
+    const bool selling = worker->now_ms < worker->selling_until_ms;
+    if (!selling || worker->lag > worker->config.config->lag_max / 4)
         return true;
-    if (desk->now_ms < desk->orders_at_ms)
+    if (worker->now_ms < worker->orders_at_ms)
         return false;
-    const bool busy = desk->orders_last > ORDER_BATCH_MAX / 4;
-    desk->orders_at_ms = desk->now_ms + (busy ? DESK_FULL_PAUSE_MS : ORDER_BATCH_WAIT_MS);
+    const bool busy = worker->orders_last > ORDER_BATCH_MAX / 4;
+    worker->orders_at_ms = worker->now_ms + (busy ? WORKER_FULL_PAUSE_MS : ORDER_BATCH_WAIT_MS);
     return true;
 }
 
-static void expiry_run(struct desk *desk, uint32_t written)
+static void expiry_run(struct worker *worker, uint32_t written)
 {
     uint32_t closed = 0;
     if (written > 0)
-        expiry_look(&desk->expiry);
-    const enum status status = expiry_turn(&desk->expiry, desk->now_ms, &closed);
+        expiry_look(&worker->expiry);
+    const enum status status = expiry_turn(&worker->expiry, worker->now_ms, &closed);
     if (status != STATUS_OK && status != STATUS_AWAY)
-        log_error("desk", "orders can't be closed: %s", status_name(status));
+        log_error("worker", "orders can't be closed: %s", status_name(status));
     if (closed > 0)
-        stock_pump_look(desk->pump);
+        stock_pump_look(worker->pump);
 }
 
 /* What the courier brings back, to those who asked; some of it, so that jobs don't wait for all. True:
  * there may be more. */
-static bool courier_turn(struct desk *desk)
+static bool courier_turn(struct worker *worker)
 {
     struct outgoing_call *call = NULL;
     for (uint32_t done = 0;
-         done < ANSWERS_PER_TURN && (call = courier_collect(desk->courier)) != NULL; done++) {
+         done < ANSWERS_PER_TURN && (call = courier_collect(worker->courier)) != NULL; done++) {
         switch ((enum courier_client)(call->tag >> COURIER_CLIENT_SHIFT)) {
         case COURIER_WEBHOOKS:
-            desk_webhooks_answered(desk, call);
+            worker_webhooks_answered(worker, call);
             break;
         case COURIER_CASHIER:
-            desk_money_answered(desk, call);
+            worker_money_answered(worker, call);
             break;
         case COURIER_SANDBOX:
-            desk_sandbox_answered(desk, call);
+            worker_sandbox_answered(worker, call);
             break;
         }
-        courier_give(desk->courier, call);
+        courier_give(worker->courier, call);
     }
     return call != NULL;
 }
 
 /* One round; answers how long there is nothing to do. */
-static uint32_t desk_turn(struct desk *desk)
+static uint32_t worker_turn(struct worker *worker)
 {
     struct order_writer_progress progress = { 0 };
-    desk->now_ms = clock_now_ms();
-    bool more = jobs_turn(desk);
-    more |= desk_rooms_turn(desk);
-    more |= courier_turn(desk);
-    desk_money_turn(desk);
-    desk_watch_turn(desk);
-    desk_media_turn(desk);
-    desk_bans_turn(desk);
-    desk_high_water_turn(desk, false);
-    if (desk->now_ms < desk->returns_until_ms)
-        desk_returns_run(desk); /* somebody waits for it: not only with the orders */
-    link_flush(desk->config.link);
-    if (!orders_are_due(desk))
-        return more ? 0 : (uint32_t)(desk->orders_at_ms - desk->now_ms);
-    const enum status status = order_writer_turn(desk->writer, desk->now_ms, &progress);
+    worker->now_ms = clock_now_ms();
+    bool more = jobs_turn(worker);
+    more |= worker_rooms_turn(worker);
+    more |= courier_turn(worker);
+    worker_money_turn(worker);
+    worker_watch_turn(worker);
+    worker_media_turn(worker);
+    worker_bans_turn(worker);
+    worker_high_water_turn(worker, false);
+    if (worker->now_ms < worker->returns_until_ms)
+        worker_returns_run(worker); /* somebody waits for it: not only with the orders */
+    link_flush(worker->config.link);
+    if (!orders_are_due(worker))
+        return more ? 0 : (uint32_t)(worker->orders_at_ms - worker->now_ms);
+    const enum status status = order_writer_turn(worker->writer, worker->now_ms, &progress);
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
-        log_error("desk", "orders can't be written: %s (%s)", status_name(status),
+        log_error("worker", "orders can't be written: %s (%s)", status_name(status),
             progress.trouble == NULL ? "no further information" : progress.trouble);
-    desk_alarms_writer(desk, &progress);
-    desk->orders_last = progress.records;
-    lag_turn(desk, &progress);
-    expiry_run(desk, progress.records);
-    desk_returns_run(desk);
-    if (desk->now_ms >= desk->schedule_at_ms) {
-        desk->schedule_at_ms = desk->now_ms + DESK_SCHEDULE_MS;
-        desk_schedule(desk);
-        desk_report_look(desk);
-        desk_alarms_refunds(desk);
+    worker_alarms_writer(worker, &progress);
+    worker->orders_last = progress.records;
+    lag_turn(worker, &progress);
+    expiry_run(worker, progress.records);
+    worker_returns_run(worker);
+    if (worker->now_ms >= worker->schedule_at_ms) {
+        worker->schedule_at_ms = worker->now_ms + WORKER_SCHEDULE_MS;
+        worker_schedule(worker);
+        worker_report_look(worker);
+        worker_alarms_refunds(worker);
     }
-    more |= desk_reclaim_turn(desk);
-    const bool reconciling = desk_reconcile_turn(desk);
-    more |= customers_turn(desk->config.customers, desk->config.store, desk->now_ms);
-    desk_webhooks_turn(desk);
-    catalog_turn(desk);
-    link_flush(desk->config.link);
+    more |= worker_reclaim_turn(worker);
+    const bool reconciling = worker_reconcile_turn(worker);
+    more |= customers_turn(worker->config.customers, worker->config.store, worker->now_ms);
+    worker_webhooks_turn(worker);
+    catalog_turn(worker);
+    link_flush(worker->config.link);
     if (more)
         return 0;
     if (reconciling)
@@ -278,67 +278,67 @@ static uint32_t desk_turn(struct desk *desk)
     return progress.wait_ms < ORDER_BATCH_WAIT_MS ? progress.wait_ms : ORDER_BATCH_WAIT_MS;
 }
 
-void desk_run(void *context)
+void worker_run(void *context)
 {
-    struct desk *desk = context;
+    struct worker *worker = context;
     metrics_thread_enter();
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("desk", "the priority can't be lowered");
-    while (!atomic_load(&desk->stop)) {
-        const uint32_t wait_ms = desk_turn(desk);
+        log_warn("worker", "the priority can't be lowered");
+    while (!atomic_load(&worker->stop)) {
+        const uint32_t wait_ms = worker_turn(worker);
         if (wait_ms > 0)
-            wake_wait(&desk->wake, wait_ms);
+            wake_wait(&worker->wake, wait_ms);
     }
     /* What the log has by now is written before the end, unless the database is away. */
-    const uint64_t give_up_ms = clock_now_ms() + DESK_ASK_MS;
+    const uint64_t give_up_ms = clock_now_ms() + WORKER_ASK_MS;
     do {
-        const uint32_t wait_ms = desk_turn(desk);
-        const uint32_t state = desk->writer_state;
-        if (desk->lag == 0 || state == ORDER_WRITER_AWAY || state == ORDER_WRITER_STOPPED)
+        const uint32_t wait_ms = worker_turn(worker);
+        const uint32_t state = worker->writer_state;
+        if (worker->lag == 0 || state == ORDER_WRITER_AWAY || state == ORDER_WRITER_STOPPED)
             break;
-        wake_wait(&desk->wake, wait_ms > 0 ? wait_ms : 1);
+        wake_wait(&worker->wake, wait_ms > 0 ? wait_ms : 1);
     } while (clock_now_ms() < give_up_ms);
-    desk_report_look(desk);
-    desk_report_flush(desk);
-    desk_high_water_end(desk);
-    atomic_store(&desk->ended, true);
+    worker_report_look(worker);
+    worker_report_flush(worker);
+    worker_high_water_end(worker);
+    atomic_store(&worker->ended, true);
 }
 
-bool desk_ended(const struct desk *desk)
+bool worker_ended(const struct worker *worker)
 {
-    return atomic_load(&desk->ended);
+    return atomic_load(&worker->ended);
 }
 
-void desk_stop(struct desk *desk)
+void worker_stop(struct worker *worker)
 {
-    atomic_store(&desk->stop, true);
-    wake_signal(&desk->wake);
+    atomic_store(&worker->stop, true);
+    wake_signal(&worker->wake);
 }
 
-enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR])
+enum status worker_start(struct worker *worker, uint16_t port, char error[CONFIG_ERROR])
 {
-    return desk_money_start(desk, port, error);
+    return worker_money_start(worker, port, error);
 }
 
-struct wake *desk_wake(struct desk *desk)
+struct wake *worker_wake(struct worker *worker)
 {
-    return &desk->wake;
+    return &worker->wake;
 }
 
-struct courier *desk_courier(struct desk *desk)
+struct courier *worker_courier(struct worker *worker)
 {
-    return desk->courier;
+    return worker->courier;
 }
 
-static size_t desk_bytes(const struct desk_config *config)
+static size_t worker_bytes(const struct worker_config *config)
 {
     const uint32_t edges = config->edges;
-    return sizeof(struct desk) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
-        + desk_watch_bytes(edges) + desk_report_bytes(config) + 8192;
+    return sizeof(struct worker) + order_writer_bytes() + stock_pump_bytes() + reconcile_bytes()
+        + worker_watch_bytes(edges) + worker_report_bytes(config) + 8192;
 }
 
 /* Audit rows of commands name their channels. */
-static void channels_name(const struct desk_config *config)
+static void channels_name(const struct worker_config *config)
 {
     char names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1] = { { 0 } };
     for (uint32_t i = 0; i < config->channels->count; i++)
@@ -346,77 +346,77 @@ static void channels_name(const struct desk_config *config)
     config->store->ops->admin->channel_names(config->store, (const char(*)[CHANNEL_NAME_MAX + 1]) names);
 }
 
-enum status desk_open(struct desk **out, const struct desk_config *config, char error[CONFIG_ERROR])
+enum status worker_open(struct worker **out, const struct worker_config *config, char error[CONFIG_ERROR])
 {
     struct arena arena;
     *out = NULL;
-    enum status status = arena_open(&arena, desk_bytes(config));
+    enum status status = arena_open(&arena, worker_bytes(config));
     if (status != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "no memory for the store thread");
         return status;
     }
-    struct desk *desk = arena_take(&arena, 1, sizeof *desk);
-    desk->config = *config;
-    desk->catalog_stale = true;
-    desk->letters_stale = true;
-    desk->bans_stale = true;
-    desk->wake.fd = -1;
+    struct worker *worker = arena_take(&arena, 1, sizeof *worker);
+    worker->config = *config;
+    worker->catalog_stale = true;
+    worker->letters_stale = true;
+    worker->bans_stale = true;
+    worker->wake.fd = -1;
     const struct order_writer_config writer = { .queue = config->queue,
         .store = config->store,
-        .changed = desk_order_changed,
-        .changed_context = desk };
+        .changed = worker_order_changed,
+        .changed_context = worker };
     channels_name(config);
-    desk->writer = order_writer_create(&arena, &writer);
-    desk->pump = stock_pump_create(&arena,
+    worker->writer = order_writer_create(&arena, &writer);
+    worker->pump = stock_pump_create(&arena,
         &(struct stock_pump_config){ .store = config->store,
             .port = config->pump_port,
             .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
             .port_is_shared = true,
-            .let_go = desk_watch_unpaid,
-            .context = desk });
-    waitlist_start(&desk->waitlist,
+            .let_go = worker_watch_unpaid,
+            .context = worker });
+    waitlist_start(&worker->waitlist,
         &(struct waitlist_config){ .store = config->store,
             .port = config->pump_port,
             .board = config->inventory->board,
             .window_ms = (uint32_t)config->config->waitlist_window_ms });
-    desk_reconcile_open(desk, &arena);
-    desk_watch_open(desk, &arena);
-    desk_report_open(desk, &arena);
-    expiry_start(&desk->expiry,
+    worker_reconcile_open(worker, &arena);
+    worker_watch_open(worker, &arena);
+    worker_report_open(worker, &arena);
+    expiry_start(&worker->expiry,
         &(struct expiry_config){ .store = config->store,
             .started_ms = clock_now_ms(),
             .grace_ms = config->config->grace_ms,
-            .changed = desk_order_changed,
-            .changed_context = desk });
-    desk->arena = arena;
-    status = wake_open(&desk->wake);
+            .changed = worker_order_changed,
+            .changed_context = worker });
+    worker->arena = arena;
+    status = wake_open(&worker->wake);
     if (status == STATUS_OK)
-        link_worker_wake(config->link, &desk->wake);
+        link_worker_wake(config->link, &worker->wake);
     if (status == STATUS_OK)
-        status = courier_open(&desk->courier, COURIER_CALLS_MAX, &desk->wake);
+        status = courier_open(&worker->courier, COURIER_CALLS_MAX, &worker->wake);
     if (status == STATUS_OK)
-        status = order_writer_start(desk->writer);
+        status = order_writer_start(worker->writer);
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "orders can't be read from the journal: %s", status_name(status));
     if (status == STATUS_OK)
-        status = desk_webhooks_open(desk, error);
+        status = worker_webhooks_open(worker, error);
     if (status == STATUS_OK) {
-        *out = desk;
+        *out = worker;
         return STATUS_OK;
     }
-    desk_close(desk);
+    worker_close(worker);
     return status;
 }
 
-void desk_close(struct desk *desk)
+void worker_close(struct worker *worker)
 {
-    if (desk == NULL)
+    if (worker == NULL)
         return;
-    desk_money_close(desk);
-    desk_webhooks_close(desk);
-    courier_close(desk->courier);
-    if (desk->wake.fd >= 0)
-        wake_close(&desk->wake);
-    struct arena arena = desk->arena;
+    worker_money_close(worker);
+    worker_webhooks_close(worker);
+    courier_close(worker->courier);
+    if (worker->wake.fd >= 0)
+        wake_close(&worker->wake);
+    struct arena arena = worker->arena;
     arena_close(&arena);
 }

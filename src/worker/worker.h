@@ -24,11 +24,11 @@ struct courier;
 struct disk;
 struct high_water;
 struct limits;
-struct media_desk;
+struct media_service;
 struct switches;
 struct watch;
-struct desk;
-struct desk_config {
+struct worker;
+struct worker_config {
     const struct config *config;
     const struct funnel_keys *keys;
     const struct door_channels *channels;
@@ -47,8 +47,9 @@ struct desk_config {
     struct link *link;
     struct limits *limits;     /* set by the switches */
     struct switches *switches; /* written by admin requests only */
-    struct media_desk *media;
-    void (*admin)(struct desk *desk, struct job *job); /* carries out an operator's request (admin/admin.h) */
+    struct media_service *media;
+    /* Carries out an operator's request (admin/admin.h). */
+    void (*admin)(struct worker *worker, struct job *job);
     void (*switched)(void *context); /* the switches have changed: the edges follow them */
     void *switched_context;
     struct handover *catalog;
@@ -57,20 +58,20 @@ struct desk_config {
     struct reader_turns *turns;
 };
 
-MUST_CHECK enum status desk_open(
-    struct desk **desk, const struct desk_config *config, char error[CONFIG_ERROR]);
-void desk_close(struct desk *desk); /* accepts NULL */
+MUST_CHECK enum status worker_open(
+    struct worker **worker, const struct worker_config *config, char error[CONFIG_ERROR]);
+void worker_close(struct worker *worker); /* accepts NULL */
 /* When it is known where the server listens, before the threads run. */
-MUST_CHECK enum status desk_start(struct desk *desk, uint16_t port, char error[CONFIG_ERROR]);
-struct courier *desk_courier(struct desk *desk); /* its thread is the server's to run */
+MUST_CHECK enum status worker_start(struct worker *worker, uint16_t port, char error[CONFIG_ERROR]);
+struct courier *worker_courier(struct worker *worker); /* its thread is the server's to run */
 /* What each edge notes things in (funnel/anomaly/watch.h); a NULL: all rules are off. */
-struct watch *const *desk_edge_watches(struct desk *desk);
-struct sale_meters *desk_sale_meters(struct desk *desk);
-struct wake *desk_wake(struct desk *desk); /* also the client of its ports */
-void desk_run(void *context);              /* the desk; the thread, until desk_stop */
-void desk_stop(struct desk *desk);         /* any thread: writes what the log has, then ends */
+struct watch *const *worker_edge_watches(struct worker *worker);
+struct sale_meters *worker_sale_meters(struct worker *worker);
+struct wake *worker_wake(struct worker *worker); /* also the client of its ports */
+void worker_run(void *context);                  /* the worker; the thread, until worker_stop */
+void worker_stop(struct worker *worker); /* any thread: writes what the log has, then ends */
 
 /* Any thread. */
-bool desk_ended(const struct desk *desk); /* the thread has done its last turn */
+bool worker_ended(const struct worker *worker); /* the thread has done its last turn */
 
 #endif

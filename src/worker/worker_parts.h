@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/worker_parts.h: what the parts of the desk share. Nobody else includes it. Thread: the
- * desk's. */
+/* worker/worker_parts.h: what the parts of the worker share. Nobody else includes it. Thread: the
+ * worker's. */
 #ifndef STAMPEDE_WORKER_WORKER_PARTS_H
 #define STAMPEDE_WORKER_WORKER_PARTS_H
 
@@ -22,14 +22,14 @@
 #include "worker/services.h"
 #include "worker/worker.h"
 
-enum { DESK_ASK_MS = 5000, DESK_SCHEDULE_MS = 250, DESK_PREHEAT_AHEAD_MS = 60000 };
+enum { WORKER_ASK_MS = 5000, WORKER_SCHEDULE_MS = 250, WORKER_PREHEAT_AHEAD_MS = 60000 };
 enum {
-    DESK_SELLING_MS = 50,     /* wins came in within this time: selling goes on */
-    DESK_FULL_PAUSE_MS = 250, /* between transactions while selling, when they are well filled */
+    WORKER_SELLING_MS = 50,     /* wins came in within this time: selling goes on */
+    WORKER_FULL_PAUSE_MS = 250, /* between transactions while selling, when they are well filled */
 };
 
 /* When reconciliation runs by itself, and for whom it runs now. */
-struct desk_reconcile {
+struct worker_reconcile {
     uint64_t run, next_ms, look_ms;
     uint32_t sales_over;
     bool looked;
@@ -51,7 +51,7 @@ struct webhook_flight {
     bool answered; /* its result is to be written */
     struct outbox_result result;
 };
-struct desk_webhooks {
+struct worker_webhooks {
     bool on;
     struct webhook_endpoint endpoint;
     struct random random; /* jitter */
@@ -63,19 +63,19 @@ struct desk_webhooks {
 };
 
 /* Waiting rooms that are open, or were and have a draw to be worked out again. */
-enum { DESK_ROOMS_MAX = 64 };
-struct desk_room {
+enum { WORKER_ROOMS_MAX = 64 };
+struct worker_room {
     struct room_line line; /* of sale 0: a free place */
     bool defined, seen, told;
 };
-struct desk_rooms {
-    struct desk_room rooms[DESK_ROOMS_MAX];
+struct worker_rooms {
+    struct worker_room rooms[WORKER_ROOMS_MAX];
     uint64_t tick_ms;
     bool full_told;
 };
 
 /* Returned tickets of sales that ended long ago, when their table is nearly full (reclaim.c). */
-struct desk_reclaim {
+struct worker_reclaim {
     bool running;     /* a pass through the table */
     uint32_t from;    /* the row to go on with */
     uint64_t next_ms; /* when to look again */
@@ -83,17 +83,17 @@ struct desk_reclaim {
 };
 
 /* Counts for the final reports of open sales. */
-enum { DESK_REPORT_MS = 3000 };
-struct desk_meter {
+enum { WORKER_REPORT_MS = 3000 };
+struct worker_meter {
     sale_id sale; /* 0: free */
     bool wanted;  /* seen open, or about to be, in the present look */
     uint64_t seen[METER_LAYERS], fresh[METER_LAYERS]; /* fresh: not written yet */
     uint64_t opened_ms, sold_out_ms;                  /* 0: no; opened by hand, before its start */
     bool opened_told, sold_out_told;
 };
-struct desk_report {
+struct worker_report {
     struct sale_meters *counts;
-    struct desk_meter meters[SALE_METERS]; /* meter number − 1 */
+    struct worker_meter meters[SALE_METERS]; /* meter number − 1 */
     uint64_t write_ms;
 };
 
@@ -112,7 +112,7 @@ struct watched {
     uint8_t outcome; /* enum watched_outcome */
     uint64_t ban;    /* 0: none */
 };
-struct desk_watch {
+struct worker_watch {
     struct watch *watches[EDGES_MAX];
     struct watch_book *book;
     struct watch_settings settings;
@@ -123,8 +123,8 @@ struct desk_watch {
     struct watched watched[WATCHED_MAX];
 };
 
-struct desk {
-    struct desk_config config;
+struct worker {
+    struct worker_config config;
     struct arena arena;
     struct wake wake;
     struct {
@@ -134,16 +134,16 @@ struct desk {
     struct order_writer *writer;
     struct stock_pump *pump;
     struct expiry expiry;
-    struct desk_money money;
+    struct worker_money money;
     struct waitlist waitlist;
     struct reconcile *reconcile;
-    struct desk_reconcile reconciling;
+    struct worker_reconcile reconciling;
     struct courier *courier;
-    struct desk_webhooks webhooks;
-    struct desk_report report;
-    struct desk_watch watch;
-    struct desk_rooms rooms;
-    struct desk_reclaim reclaim;
+    struct worker_webhooks webhooks;
+    struct worker_report report;
+    struct worker_watch watch;
+    struct worker_rooms rooms;
+    struct worker_reclaim reclaim;
     struct job *acting; /* the administrator's request at work; NULL: none */
     uint64_t next_tag;
     uint64_t now_ms;
@@ -164,66 +164,67 @@ struct desk {
 };
 
 /* order_view.c */
-void desk_order_job(struct desk *desk, struct job *job);
-void desk_orders_job(struct desk *desk, struct job *job);
+void worker_order_job(struct worker *worker, struct job *job);
+void worker_orders_job(struct worker *worker, struct job *job);
 /* returns.c: brings stock events to the inventory, serves those in line. */
-void desk_returns_run(struct desk *desk);
-void desk_return_job(struct desk *desk, struct job *job);
+void worker_returns_run(struct worker *worker);
+void worker_return_job(struct worker *worker, struct job *job);
 /* The order was cancelled or refunded: answers when its units are back in the inventory, or soon. */
-void desk_return_reply(struct desk *desk, struct job *job, const struct order *order, bool done);
-void desk_push_job(struct desk *desk, struct job *job); /* push_text.c */
+void worker_return_reply(struct worker *worker, struct job *job, const struct order *order, bool done);
+void worker_push_job(struct worker *worker, struct job *job); /* push_text.c */
 /* "orders":[…] of the job's user, the newest ones. */
-MUST_CHECK enum status desk_orders_text(struct desk *desk, const struct job *job, struct text *out);
+MUST_CHECK enum status worker_orders_text(struct worker *worker, const struct job *job, struct text *out);
 
 /* payment_requests.c: whoever started to pay and waits: is there an address by now? */
-void desk_payment_job(struct desk *desk, struct job *job);
+void worker_payment_job(struct worker *worker, struct job *job);
 /* {"name":…}. STATUS_NOT_FOUND: nobody has said where it goes; nothing is written. */
-MUST_CHECK enum status desk_details_json(const struct desk *desk, ticket_number ticket, struct text *out);
+MUST_CHECK enum status worker_details_json(
+    const struct worker *worker, ticket_number ticket, struct text *out);
 /* webhooks.c: tells the shop what became of its orders. */
-MUST_CHECK enum status desk_webhooks_open(struct desk *desk, char error[CONFIG_ERROR]);
-void desk_webhooks_close(struct desk *desk);
-void desk_webhooks_turn(struct desk *desk);
-void desk_webhooks_answered(struct desk *desk, const struct outgoing_call *call);
+MUST_CHECK enum status worker_webhooks_open(struct worker *worker, char error[CONFIG_ERROR]);
+void worker_webhooks_close(struct worker *worker);
+void worker_webhooks_turn(struct worker *worker);
+void worker_webhooks_answered(struct worker *worker, const struct outgoing_call *call);
 
-void desk_schedule(struct desk *desk);
+void worker_schedule(struct worker *worker);
 /* room_driver.c: true: there is more to do at once. */
-bool desk_rooms_turn(struct desk *desk);
-void desk_rooms_define(struct desk *desk, const struct sale *sale);
+bool worker_rooms_turn(struct worker *worker);
+void worker_rooms_define(struct worker *worker, const struct sale *sale);
 
 /* high_water_mark.c: at_once: before somebody is told a number. */
-void desk_high_water_turn(struct desk *desk, bool at_once);
-void desk_high_water_end(struct desk *desk); /* a clean stop: nothing is reserved */
+void worker_high_water_turn(struct worker *worker, bool at_once);
+void worker_high_water_end(struct worker *worker); /* a clean stop: nothing is reserved */
 
 /* reconcile_runs.c */
-void desk_reconcile_open(struct desk *desk, struct arena *arena);
-bool desk_reconcile_turn(struct desk *desk); /* true: there is more to do at once */
+void worker_reconcile_open(struct worker *worker, struct arena *arena);
+bool worker_reconcile_turn(struct worker *worker); /* true: there is more to do at once */
 
 /* sale_report.c */
-size_t desk_report_bytes(const struct desk_config *config);
-void desk_report_open(struct desk *desk, struct arena *arena);
+size_t worker_report_bytes(const struct worker_config *config);
+void worker_report_open(struct worker *worker, struct arena *arena);
 
 /* reclaim.c */
-bool desk_tables_nearly_full(const struct desk *desk);
-bool desk_reclaim_turn(struct desk *desk); /* true: there is more to do at once */
+bool worker_tables_nearly_full(const struct worker *worker);
+bool worker_reclaim_turn(struct worker *worker); /* true: there is more to do at once */
 
 /* alarm_checks.c */
-void desk_letters_look(struct desk *desk);
-void desk_alarms_writer(struct desk *desk, const struct order_writer_progress *progress);
-void desk_alarms_pump(struct desk *desk, const struct stock_pump_progress *pump);
-void desk_alarms_refunds(struct desk *desk); /* those that a provider refuses for good */
+void worker_letters_look(struct worker *worker);
+void worker_alarms_writer(struct worker *worker, const struct order_writer_progress *progress);
+void worker_alarms_pump(struct worker *worker, const struct stock_pump_progress *pump);
+void worker_alarms_refunds(struct worker *worker); /* those that a provider refuses for good */
 
 /* ban_list.c */
-void desk_bans_turn(struct desk *desk);
+void worker_bans_turn(struct worker *worker);
 
 /* anomaly_findings.c */
-size_t desk_watch_bytes(uint32_t edges);
-void desk_watch_open(struct desk *desk, struct arena *arena);
-void desk_watch_turn(struct desk *desk);
-void desk_watch_unpaid(void *context, user_id user); /* a win was let go */
+size_t worker_watch_bytes(uint32_t edges);
+void worker_watch_open(struct worker *worker, struct arena *arena);
+void worker_watch_turn(struct worker *worker);
+void worker_watch_unpaid(void *context, user_id user); /* a win was let go */
 
 /* Whom and which request a command of the administrator's at work is from. */
-void desk_origin_fill(const struct desk *desk, struct command *command);
-void desk_media_turn(struct desk *desk);                  /* picture_uploads.c */
-void desk_public_job(struct desk *desk, struct job *job); /* public_requests.c */
+void worker_origin_fill(const struct worker *worker, struct command *command);
+void worker_media_turn(struct worker *worker);                  /* picture_uploads.c */
+void worker_public_job(struct worker *worker, struct job *job); /* public_requests.c */
 
 #endif

@@ -84,7 +84,7 @@ class Sale:
         server.publish(sale)
         self.offset_ms = server.now_ms() - time.time() * 1000
         self.end_ms = self.start_ms + seconds * 1000
-        self.desk = Line(server.port, "127.0.0.1")
+        self.worker = Line(server.port, "127.0.0.1")
         self.desk_free = asyncio.Lock()
         self.paid = dict.fromkeys(KINDS, 0)
         self.won = dict.fromkeys(KINDS, 0)
@@ -105,7 +105,7 @@ class Sale:
         headers = {"Authorization": f"Bearer {self.server.keys['operator']}"}
         for _ in range(100):  # the order is written some milliseconds after the win
             async with self.desk_free:
-                status, _, _ = await self.desk.ask("POST", f"/admin/v1/orders/{order}/paid", headers, body)
+                status, _, _ = await self.worker.ask("POST", f"/admin/v1/orders/{order}/paid", headers, body)
             if status != 404:
                 return status == 200
             await asyncio.sleep(0.05)
@@ -214,7 +214,7 @@ async def crowd(sale, honest, hoarders, many, perfect):
     broken = [result for result in results if isinstance(result, BaseException)]
     for account in accounts:
         account.line.close()
-    sale.desk.close()
+    sale.worker.close()
     if broken:
         raise Failure(f"{len(broken)} of {len(accounts)} accounts broke: {broken[0]!r}")
 

@@ -2,13 +2,13 @@
 /* funnel/anomaly/watch.h: what an edge notices about addresses and users that look like machines. Not every
  * request is noted: only those that were refused for speed or for a bad token, passes that were given,
  * and purchases that came as far as the inventory or too early. Each edge counts in a small table; once
- * a second the desk gets it and the edge goes on in another, so that no counter is ever shared. What the
+ * a second the worker gets it and the edge goes on in another, so that no counter is ever shared. What the
  * counts mean is said by funnel/anomaly/watch_rules.h.
  *
  * A table has places for WATCH_ROWS addresses and users. When a bucket is full, the row that was noted
  * least gives way: those who come again and again stay, a crowd that comes once each may be lost, and
  * that is counted.
- * Thread: watch_note and watch_turn: the edge's; watch_take and watch_give: the desk's.
+ * Thread: watch_note and watch_turn: the edge's; watch_take and watch_give: the worker's.
  * Memory: from the arena at start. */
 #ifndef STAMPEDE_FUNNEL_ANOMALY_WATCH_H
 #define STAMPEDE_FUNNEL_ANOMALY_WATCH_H
@@ -57,9 +57,9 @@ struct watch_table {
 struct watch {
     struct hash_key key;
     uint32_t early_ms;
-    /* The edge fills tables[given & 1]; the other one is the desk's, or waits for it. */
+    /* The edge fills tables[given & 1]; the other one is the worker's, or waits for it. */
     alignas(64) _Atomic uint32_t given;  /* written by the edge */
-    alignas(64) _Atomic uint32_t wanted; /* written by the desk */
+    alignas(64) _Atomic uint32_t wanted; /* written by the worker */
     struct watch_table *tables[2];
 };
 
@@ -75,7 +75,7 @@ size_t watch_bytes(void);
 /* early_ms: a purchase within this time after the start is noted as early. */
 struct watch *watch_create(struct arena *arena, struct hash_key key, uint32_t early_ms);
 void watch_note(struct watch *watch, const struct watch_event *event);
-/* Once per loop turn: hands the table over if the desk wants it. */
+/* Once per loop turn: hands the table over if the worker wants it. */
 static inline void watch_turn(struct watch *watch)
 {
     const uint32_t wanted = atomic_load_explicit(&watch->wanted, memory_order_acquire);

@@ -2,11 +2,11 @@
 /* funnel/anomaly/watch_rules.h: which addresses and users behave like machines, from what the edges noted
  * (funnel/anomaly/watch.h). The book remembers a bounded number of them; each second the edges' tables are
  * folded in and the rules are asked about those that were touched. A finding says why in words and
- * numbers. What follows from it (a report, a ban) is the desk's to decide.
+ * numbers. What follows from it (a report, a ban) is the worker's to decide.
  *
  * An address with many users may be refused and fail more often in proportion: a school or an
  * office is not a machine because many sit in it.
- * Thread: the desk's. Memory: from the arena at start. */
+ * Thread: the worker's. Memory: from the arena at start. */
 #ifndef STAMPEDE_FUNNEL_ANOMALY_WATCH_RULES_H
 #define STAMPEDE_FUNNEL_ANOMALY_WATCH_RULES_H
 

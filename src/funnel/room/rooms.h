@@ -2,7 +2,7 @@
 /* funnel/room/rooms.h: what gateways know about waiting rooms: the draw of each sale and how its
  * line moves. Who has which number, and the head, are the inventory's to tell; together they say
  * where somebody stands, in a few hundred instructions and without a lock.
- * Threads: the desk writes (rooms_show…), any may look. A draw is written once, then shown, and
+ * Threads: the worker writes (rooms_show…), any may look. A draw is written once, then shown, and
  * never changes. Memory: one arena at open. */
 #ifndef STAMPEDE_FUNNEL_ROOM_ROOMS_H
 #define STAMPEDE_FUNNEL_ROOM_ROOMS_H
@@ -16,7 +16,7 @@ MUST_CHECK enum status rooms_open(
     struct rooms **rooms, const struct inventory *inventory, uint32_t sales_max);
 void rooms_close(struct rooms *rooms); /* accepts NULL */
 
-/* The desk. */
+/* The worker. */
 /* `value`: of the beacon that the draw used; empty: none. */
 void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
     const struct room_chain *chain, struct span value);

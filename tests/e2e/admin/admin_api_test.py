@@ -98,7 +98,7 @@ def every_change_is_in_the_audit_trail_with_who_and_when():
     entries = mine()
     equal(len(entries), len(wanted) + 1)  # two adjustments
     equal({(entry["action"], entry["actor"]) for entry in entries}, wanted)
-    true(all(begin - 100 <= entry["time_ms"] <= server.now_ms() + 100 for entry in entries), entries)  # a turn of the desk
+    true(all(begin - 100 <= entry["time_ms"] <= server.now_ms() + 100 for entry in entries), entries)  # a turn of the worker
     true("Kettle" in entries[0]["detail"])
     details = [entry["detail"] for entry in entries if entry["action"] == "item.adjust"]
     equal([f"item {item} web asked -100 applied -10", f"item {item} web asked 5 applied 5"], details)

@@ -112,7 +112,7 @@ def what_the_room_and_the_human_check_say_is_said_in_both():
 
 @rule
 def every_refusal_that_a_buyer_can_get_has_its_sentence():
-    """Those of the desk, of payments and of administrators are told in English, and by the page in its own words."""
+    """Those of the worker, of payments and of administrators are told in English, and by the page in its own words."""
     english = {"order-closed", "already-paid", "not-paid", "amount-mismatch", "reference-used", "payment-refused", "no-provider",
                "details-required", "too-many-payments", "refund-not-allowed", "signature-invalid", "malformed-request",
                "admin-key-required", "admin-role", "origin-not-allowed", "upgrade-required"}

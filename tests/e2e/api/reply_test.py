@@ -24,7 +24,7 @@ def sent(data):
 
 
 def answers():
-    """(what, reply) of every kind of answer: pages, JSON, problems of edge, door, inventory and desk, health, callbacks, pictures."""
+    """(what, reply) of every kind of answer: pages, JSON, problems of edge, door, inventory and worker, health, callbacks, pictures."""
     buyer = Buyer(server)
     give = buyer.get_pass(item)
     order = buyer.order(buyer.win(item)["ticket"])["order"]

@@ -31,7 +31,7 @@ def room(start_in_ms=600000, total=3, **fields):
     item = server.item(sale, total=total)
     server.publish(sale)
     probe = Guest(server)
-    if start_in_ms > 0:  # the desk opens it within a moment; who asks too early is no guest yet
+    if start_in_ms > 0:  # the worker opens it within a moment; who asks too early is no guest yet
         eventually(lambda: probe.enter(sale).status == 202, "the room does not open")
     return sale, item, probe
 

@@ -67,7 +67,7 @@ def news_reach_all_who_wait_though_they_are_more_than_the_jobs():
     waiting = [server.connect() for _ in range(500)]
     for at, connection in enumerate(waiting):
         connection.send(ask)
-        if at % 50 == 49:  # at the desk one by one: too many at once are told to come back
+        if at % 50 == 49:  # at the worker one by one: too many at once are told to come back
             time.sleep(0.05)
     began = time.monotonic()
     equal(server.request("POST", f"{path}/cancel", session=buyer.session).status, 200)

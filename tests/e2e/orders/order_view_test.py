@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders as the desk reads them: complete, while being written, for many at once, after restarts."""
+"""Orders as the worker reads them: complete, while being written, for many at once, after restarts."""
 import threading
 
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
@@ -59,7 +59,7 @@ def long_polls_that_hang_up_leave_nothing_behind():
         with server.connect() as connection:
             connection.send(request_bytes("GET", f"/v1/tickets/{view['ticket']}?wait=30&version=1",
                                           headers={"Authorization": f"Bearer {buyer.session}"}))
-    # While the desk still looks at what hung up, "too popular" is an honest answer.
+    # While the worker still looks at what hung up, "too popular" is an honest answer.
     eventually(lambda: buyer.get(f"/v1/tickets/{view['ticket']}").json() == view, "the order can't be seen any more")
 
 

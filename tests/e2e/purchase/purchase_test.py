@@ -142,7 +142,7 @@ def answers_of_every_kind_may_be_read_by_an_allowed_page_only():
                        connection.request("POST", "/v1/items/999/buy", headers=entry),
                        connection.request("GET", f"/v1/items/{item}/mine", headers=bearer),
                        connection.request("GET", f"/v1/tickets/{'0' * 16}", headers=bearer),
-                       connection.request("GET", "/v1/orders", headers=bearer),  # from the desk
+                       connection.request("GET", "/v1/orders", headers=bearer),  # from the worker
                        connection.request("GET", "/v1/orders", headers=fields),
                        connection.request("GET", "/v1/sales", headers=fields),
                        connection.request("GET", "/v1/sales?after=x", headers=fields),

@@ -12,40 +12,41 @@ static char error[CONFIG_ERROR];
 static void it_draws_by_itself_and_stops(void **state)
 {
     (void)state;
-    struct human_desk desk = { .pool = NULL };
+    struct human_shared shared = { .pool = NULL };
     struct funnel_keys keys;
     clock_start(0);
     config_defaults(&config);
     config.human_pictures = 3; /* becomes 4 */
-    assert_int_equal(human_desk_open(&desk, &config, 2, error), STATUS_OK);
-    assert_int_equal(human_desk_start(&desk), STATUS_OK);
-    const struct human human = human_desk_edge(&desk, &config, &keys, 1);
+    assert_int_equal(human_shared_open(&shared, &config, 2, error), STATUS_OK);
+    assert_int_equal(human_shared_start(&shared), STATUS_OK);
+    const struct human human = human_shared_edge(&shared, &config, &keys, 1);
     assert_true(human.keys == &keys && human.edge == 1 && human.life_s == config.human_challenge_s);
-    assert_int_equal(human.start, human_desk_edge(&desk, &config, &keys, 0).start); /* one for all edges */
+    /* One start for all edges. */
+    assert_int_equal(human.start, human_shared_edge(&shared, &config, &keys, 0).start);
     for (unsigned taken = 0; taken < 10;) {
         if (picture_pool_code(human.pool, human.edge) != NULL)
             taken++;
         else
             poll(NULL, 0, 1);
     }
-    human_desk_stop(&desk);
-    human_desk_close(&desk);
+    human_shared_stop(&shared);
+    human_shared_close(&shared);
 }
 
 static void without_pictures_there_is_no_pool(void **state)
 {
     (void)state;
-    struct human_desk desk = { .pool = NULL };
+    struct human_shared shared = { .pool = NULL };
     config_defaults(&config);
     config.human_pictures = 0;
-    assert_int_equal(human_desk_open(&desk, &config, 1, error), STATUS_OK);
-    assert_null(desk.pool);
-    const uint32_t start = desk.start;
-    human_desk_close(&desk);
-    assert_int_equal(human_desk_open(&desk, &config, 1, error), STATUS_OK);
-    assert_true(desk.start != start); /* each start has its own */
-    assert_int_equal(spent_take(desk.spent, 1, 100, 50), SPENT_FRESH);
-    human_desk_close(&desk);
+    assert_int_equal(human_shared_open(&shared, &config, 1, error), STATUS_OK);
+    assert_null(shared.pool);
+    const uint32_t start = shared.start;
+    human_shared_close(&shared);
+    assert_int_equal(human_shared_open(&shared, &config, 1, error), STATUS_OK);
+    assert_true(shared.start != start); /* each start has its own */
+    assert_int_equal(spent_take(shared.spent, 1, 100, 50), SPENT_FRESH);
+    human_shared_close(&shared);
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static void a_full_share_leaves_all_others_their_places(void **state)
     }
 }
 
-static void all_shares_together_fit_the_desks_ring(void **state)
+static void all_shares_together_fit_the_workers_ring(void **state)
 {
     (void)state;
     uint32_t all = 0;
@@ -112,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_full_share_leaves_all_others_their_places, setup, teardown),
-        cmocka_unit_test_setup_teardown(all_shares_together_fit_the_desks_ring, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_shares_together_fit_the_workers_ring, setup, teardown),
         cmocka_unit_test_setup_teardown(
             one_user_has_half_of_a_share_at_most_and_then_a_few, setup, teardown),
         cmocka_unit_test_setup_teardown(a_job_that_is_given_back_counts_for_nobody, setup, teardown),

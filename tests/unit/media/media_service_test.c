@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char path[] = "/tmp/stampede-desk-XXXXXX";
+static char path[] = "/tmp/stampede-media-XXXXXX";
 static struct reader_turns turns; /* no edges */
 
 static int folder_make(void **state)
@@ -24,21 +24,21 @@ static int folder_drop(void **state)
     return picture_folder_remove(path);
 }
 
-static void opened(struct media_desk *media)
+static void opened(struct media_service *media)
 {
     static struct config config;
     char error[CONFIG_ERROR];
     config_defaults(&config);
     snprintf(config.folder, sizeof config.folder, "%s", path);
-    assert_int_equal(media_desk_open(media, &config, error), STATUS_OK);
+    assert_int_equal(media_service_open(media, &config, error), STATUS_OK);
 }
 
 /* Until the upload that is worked on has ended. */
-static const struct upload *worked(struct media_desk *media)
+static const struct upload *worked(struct media_service *media)
 {
     const struct upload *ended = NULL;
     for (int i = 0; i < 6000 && ended == NULL; i++) {
-        ended = media_desk_turn(media, &turns, 1000);
+        ended = media_service_turn(media, &turns, 1000);
         if (ended == NULL)
             poll(NULL, 0, 5);
     }
@@ -46,7 +46,7 @@ static const struct upload *worked(struct media_desk *media)
     return ended;
 }
 
-static struct upload *sent(struct media_desk *media, struct made made, uint64_t now_ms)
+static struct upload *sent(struct media_service *media, struct made made, uint64_t now_ms)
 {
     struct upload *upload = media_upload_begin(media, "ann", made.size, now_ms);
     assert_non_null(upload);
@@ -59,7 +59,7 @@ static struct upload *sent(struct media_desk *media, struct made made, uint64_t 
 
 static void a_picture_in_pieces_is_cleaned_kept_and_shown(void **state)
 {
-    static struct media_desk media;
+    static struct media_service media;
     (void)state;
     opened(&media);
     struct made made = picture_draw(PICTURE_JPEG, 40, 20);
@@ -78,15 +78,15 @@ static void a_picture_in_pieces_is_cleaned_kept_and_shown(void **state)
     char address[64];
     snprintf(address, sizeof address, "/media/%s", upload->name);
     assert_null(media_address_wrong(&media, "", address));
-    assert_int_equal(media_desk_remove(&media, &turns, span_from_string(upload->name)), STATUS_OK);
+    assert_int_equal(media_service_remove(&media, &turns, span_from_string(upload->name)), STATUS_OK);
     assert_non_null(media_address_wrong(&media, "", address));
-    media_desk_close(&media);
+    media_service_close(&media);
     free(made.bytes);
 }
 
 static void a_picture_that_can_not_be_decoded_is_refused(void **state)
 {
-    static struct media_desk media;
+    static struct media_service media;
     (void)state;
     opened(&media);
     struct made made = picture_draw(PICTURE_PNG, 64, 64);
@@ -98,13 +98,13 @@ static void a_picture_that_can_not_be_decoded_is_refused(void **state)
     memcpy(made.bytes, "GIF89a", 6);
     upload = sent(&media, made, 1000);
     assert_int_equal(upload->state, UPLOAD_REFUSED); /* its first bytes are enough */
-    media_desk_close(&media);
+    media_service_close(&media);
     free(made.bytes);
 }
 
 static void places_are_few_and_those_that_are_silent_or_done_give_way(void **state)
 {
-    static struct media_desk media;
+    static struct media_service media;
     uint32_t ids[MEDIA_UPLOADS_MAX];
     (void)state;
     opened(&media);
@@ -121,12 +121,12 @@ static void places_are_few_and_those_that_are_silent_or_done_give_way(void **sta
     assert_int_equal(media_upload_add(second, SPAN(""), 2000), STATUS_BAD_INPUT);
     char many[98] = { 0 };
     assert_int_equal(media_upload_add(second, span_of(many, 98), 2000), STATUS_BAD_INPUT);
-    media_desk_close(&media);
+    media_service_close(&media);
 }
 
 static void addresses_are_ours_or_of_an_origin_that_is_named(void **state)
 {
-    static struct media_desk media;
+    static struct media_service media;
     (void)state;
     opened(&media);
     static const char *const good[] = { "/demo/phone.svg", "/pictures/a%20b.jpg?v=2",
@@ -140,7 +140,7 @@ static void addresses_are_ours_or_of_an_origin_that_is_named(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_non_null(
             media_address_wrong(&media, "https://img.example https://b.example:8443", bad[i]));
-    media_desk_close(&media);
+    media_service_close(&media);
 }
 
 /* The child is this program again, under the name of the verb. */

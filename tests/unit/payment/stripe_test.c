@@ -20,7 +20,7 @@ static const char paid_body[] =
 static const char paid_signature[] =
     "ff0c295b791e50c2b412115f50ff9c16e017b121e164a09028ac8a31af8af406";
 
-struct desk {
+struct worker {
     char folder[64];
     char key_path[80], hook_path[80];
     struct provider *stripe;
@@ -39,65 +39,66 @@ static void file_write(const char *path, const char *text)
     fclose(file);
 }
 
-static int desk_open(void **state)
+static int worker_open(void **state)
 {
-    struct desk *desk = calloc(1, sizeof *desk);
-    assert_non_null(desk);
-    snprintf(desk->folder, sizeof desk->folder, "/tmp/stripe-test-XXXXXX");
-    assert_non_null(mkdtemp(desk->folder));
-    snprintf(desk->key_path, sizeof desk->key_path, "%s/key", desk->folder);
-    snprintf(desk->hook_path, sizeof desk->hook_path, "%s/hook", desk->folder);
-    file_write(desk->key_path, "sk_test_123\n");
-    file_write(desk->hook_path, "whsec_test_secret\r\n");
-    const char *values[] = { "https://api.stripe.com", desk->key_path, desk->hook_path, "2024-06-20" };
+    struct worker *worker = calloc(1, sizeof *worker);
+    assert_non_null(worker);
+    snprintf(worker->folder, sizeof worker->folder, "/tmp/stripe-test-XXXXXX");
+    assert_non_null(mkdtemp(worker->folder));
+    snprintf(worker->key_path, sizeof worker->key_path, "%s/key", worker->folder);
+    snprintf(worker->hook_path, sizeof worker->hook_path, "%s/hook", worker->folder);
+    file_write(worker->key_path, "sk_test_123\n");
+    file_write(worker->hook_path, "whsec_test_secret\r\n");
+    const char *values[] = { "https://api.stripe.com", worker->key_path, worker->hook_path, "2024-06-20" };
     char error[PROVIDER_ERROR];
-    assert_int_equal(stripe_provider.open(&desk->stripe, values, error), STATUS_OK);
-    desk->payment = (struct payment){ .amount = 12345, .currency = "CNY", .reference = "ref-1" };
-    desk->refund = (struct refund){ .key = "back-1", .amount = 12345, .currency = "CNY" };
-    desk->task = (struct provider_task){ .payment = &desk->payment,
-        .refund = &desk->refund,
+    assert_int_equal(stripe_provider.open(&worker->stripe, values, error), STATUS_OK);
+    worker->payment = (struct payment){ .amount = 12345, .currency = "CNY", .reference = "ref-1" };
+    worker->refund = (struct refund){ .key = "back-1", .amount = 12345, .currency = "CNY" };
+    worker->task = (struct provider_task){ .payment = &worker->payment,
+        .refund = &worker->refund,
         .title = "Tee & Kaffee",
         .return_url = "https://shop.example/done?a=1" };
-    *state = desk;
+    *state = worker;
     return 0;
 }
 
-static int desk_close(void **state)
+static int worker_close(void **state)
 {
-    struct desk *desk = *state;
-    stripe_provider.close(desk->stripe);
-    unlink(desk->key_path);
-    unlink(desk->hook_path);
-    rmdir(desk->folder);
-    free(desk);
+    struct worker *worker = *state;
+    stripe_provider.close(worker->stripe);
+    unlink(worker->key_path);
+    unlink(worker->hook_path);
+    rmdir(worker->folder);
+    free(worker);
     return 0;
 }
 
-static bool ask(struct desk *desk, enum provider_act act, const char *provider_id)
+static bool ask(struct worker *worker, enum provider_act act, const char *provider_id)
 {
-    desk->task.act = act;
-    snprintf(desk->payment.provider_id, sizeof desk->payment.provider_id, "%s", provider_id);
-    memset(&desk->call, 0, sizeof desk->call);
-    return stripe_provider.ask(desk->stripe, &desk->task, &desk->call, &desk->said);
+    worker->task.act = act;
+    snprintf(worker->payment.provider_id, sizeof worker->payment.provider_id, "%s", provider_id);
+    memset(&worker->call, 0, sizeof worker->call);
+    return stripe_provider.ask(worker->stripe, &worker->task, &worker->call, &worker->said);
 }
 
 static enum provider_word read_answer(
-    struct desk *desk, enum provider_act act, int status, const char *body)
+    struct worker *worker, enum provider_act act, int status, const char *body)
 {
-    desk->task.act = act;
-    desk->call.result = OUTGOING_ANSWERED;
-    desk->call.status = status;
-    desk->call.reply_size = (uint32_t)snprintf(desk->call.reply, sizeof desk->call.reply, "%s", body);
-    stripe_provider.read(desk->stripe, &desk->task, &desk->call, &desk->said);
-    return desk->said.word;
+    worker->task.act = act;
+    worker->call.result = OUTGOING_ANSWERED;
+    worker->call.status = status;
+    worker->call.reply_size =
+        (uint32_t)snprintf(worker->call.reply, sizeof worker->call.reply, "%s", body);
+    stripe_provider.read(worker->stripe, &worker->task, &worker->call, &worker->said);
+    return worker->said.word;
 }
 
 static void settings_that_are_wrong_are_named(void **state)
 {
-    struct desk *desk = *state;
+    struct worker *worker = *state;
     struct provider *stripe;
     char error[PROVIDER_ERROR];
-    const char *good[] = { "https://x", desk->key_path, desk->hook_path, "2024-06-20" };
+    const char *good[] = { "https://x", worker->key_path, worker->hook_path, "2024-06-20" };
     static const struct {
         int setting;
         const char *value, *error;
@@ -113,7 +114,7 @@ static void settings_that_are_wrong_are_named(void **state)
         assert_null(stripe);
         assert_non_null(strstr(error, wrong[i].error));
     }
-    file_write(desk->key_path, "sk_test\nX: y");
+    file_write(worker->key_path, "sk_test\nX: y");
     assert_int_equal(stripe_provider.open(&stripe, good, error), STATUS_BAD_INPUT);
     assert_null(strstr(error, "sk_test"));
     stripe_provider.close(NULL);
@@ -121,9 +122,9 @@ static void settings_that_are_wrong_are_named(void **state)
 
 static void creating_carries_the_reference_as_key_and_in_the_session(void **state)
 {
-    struct desk *desk = *state;
-    assert_true(ask(desk, PROVIDER_CREATE, ""));
-    const struct outgoing_call *call = &desk->call;
+    struct worker *worker = *state;
+    assert_true(ask(worker, PROVIDER_CREATE, ""));
+    const struct outgoing_call *call = &worker->call;
     assert_string_equal(call->method, "POST");
     assert_string_equal(call->url, "https://api.stripe.com/v1/checkout/sessions");
     assert_string_equal(call->headers,
@@ -142,9 +143,9 @@ static void creating_carries_the_reference_as_key_and_in_the_session(void **stat
     struct outgoing_call *first = malloc(sizeof *first);
     assert_non_null(first);
     *first = *call;
-    desk->task.now_ms += 100000;
-    desk->task.expires_ms += 5;
-    assert_true(ask(desk, PROVIDER_CREATE, "cs_1"));
+    worker->task.now_ms += 100000;
+    worker->task.expires_ms += 5;
+    assert_true(ask(worker, PROVIDER_CREATE, "cs_1"));
     assert_int_equal(call->body_size, first->body_size);
     assert_memory_equal(call->body, first->body, first->body_size);
     free(first);
@@ -152,33 +153,34 @@ static void creating_carries_the_reference_as_key_and_in_the_session(void **stat
 
 static void a_session_that_is_not_known_is_told_without_a_call(void **state)
 {
-    struct desk *desk = *state;
-    assert_false(ask(desk, PROVIDER_QUERY, ""));
-    assert_int_equal(desk->said.word, WORD_UNKNOWN);
-    assert_false(ask(desk, PROVIDER_CLOSE, ""));
-    assert_int_equal(desk->said.word, WORD_UNKNOWN);
-    assert_false(ask(desk, PROVIDER_QUERY, "cs_1/../x"));
-    assert_false(ask(desk, PROVIDER_REFUND, "cs_1"));
-    assert_int_equal(desk->said.word, WORD_REFUSED);
+    struct worker *worker = *state;
+    assert_false(ask(worker, PROVIDER_QUERY, ""));
+    assert_int_equal(worker->said.word, WORD_UNKNOWN);
+    assert_false(ask(worker, PROVIDER_CLOSE, ""));
+    assert_int_equal(worker->said.word, WORD_UNKNOWN);
+    assert_false(ask(worker, PROVIDER_QUERY, "cs_1/../x"));
+    assert_false(ask(worker, PROVIDER_REFUND, "cs_1"));
+    assert_int_equal(worker->said.word, WORD_REFUSED);
 }
 
 static void queries_closes_and_refunds_name_the_session_or_the_intent(void **state)
 {
-    struct desk *desk = *state;
-    assert_true(ask(desk, PROVIDER_QUERY, "cs_1"));
-    assert_string_equal(desk->call.method, "GET");
-    assert_string_equal(
-        desk->call.url, "https://api.stripe.com/v1/checkout/sessions/cs_1?expand[]=payment_intent");
-    assert_true(ask(desk, PROVIDER_CLOSE, "cs_1 pi_2"));
-    assert_string_equal(desk->call.url, "https://api.stripe.com/v1/checkout/sessions/cs_1/expire");
-    assert_true(ask(desk, PROVIDER_REFUND, "cs_1 pi_2"));
-    assert_string_equal(desk->call.url, "https://api.stripe.com/v1/refunds");
-    assert_non_null(strstr(desk->call.headers, "Idempotency-Key: back-1\n"));
+    struct worker *worker = *state;
+    assert_true(ask(worker, PROVIDER_QUERY, "cs_1"));
+    assert_string_equal(worker->call.method, "GET");
+    assert_string_equal(worker->call.url,
+        "https://api.stripe.com/v1/checkout/sessions/cs_1?expand[]=payment_intent");
+    assert_true(ask(worker, PROVIDER_CLOSE, "cs_1 pi_2"));
+    assert_string_equal(worker->call.url, "https://api.stripe.com/v1/checkout/sessions/cs_1/expire");
+    assert_true(ask(worker, PROVIDER_REFUND, "cs_1 pi_2"));
+    assert_string_equal(worker->call.url, "https://api.stripe.com/v1/refunds");
+    assert_non_null(strstr(worker->call.headers, "Idempotency-Key: back-1\n"));
     static const char form[] =
         "payment_intent=pi_2&amount=12345&metadata[key]=back-1&metadata[reference]=ref-1";
-    assert_memory_equal(desk->call.body, form, sizeof form - 1);
-    assert_true(ask(desk, PROVIDER_REFUND_QUERY, "cs_1 pi_2"));
-    assert_string_equal(desk->call.url, "https://api.stripe.com/v1/refunds?limit=10&payment_intent=pi_2");
+    assert_memory_equal(worker->call.body, form, sizeof form - 1);
+    assert_true(ask(worker, PROVIDER_REFUND_QUERY, "cs_1 pi_2"));
+    assert_string_equal(
+        worker->call.url, "https://api.stripe.com/v1/refunds?limit=10&payment_intent=pi_2");
 }
 
 #define SESSION(more) \
@@ -186,7 +188,7 @@ static void queries_closes_and_refunds_name_the_session_or_the_intent(void **sta
 
 static void answers_about_a_session_are_read(void **state)
 {
-    struct desk *desk = *state;
+    struct worker *worker = *state;
     static const struct {
         enum provider_act act;
         int status;
@@ -230,61 +232,62 @@ static void answers_about_a_session_are_read(void **state)
         { PROVIDER_CREATE, 302, "", WORD_AGAIN },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        enum provider_word word = read_answer(desk, cases[i].act, cases[i].status, cases[i].body);
+        enum provider_word word = read_answer(worker, cases[i].act, cases[i].status, cases[i].body);
         if (word != cases[i].word)
             fail_msg("case %zu: word %d, not %d", i, (int)word, (int)cases[i].word);
     }
-    assert_int_equal(read_answer(desk, PROVIDER_QUERY, 200,
+    assert_int_equal(read_answer(worker, PROVIDER_QUERY, 200,
                          SESSION("\"payment_status\":\"paid\",\"amount_total\":12345,\"currency\":"
                                  "\"cny\",\"payment_intent\":{\"id\":\"pi_2\"}")),
         WORD_CAPTURED);
-    assert_string_equal(desk->said.provider_id, "cs_1 pi_2");
-    assert_string_equal(desk->said.currency, "CNY");
-    assert_int_equal(desk->said.amount, 12345);
-    desk->call.result = OUTGOING_FAILED;
-    snprintf(desk->call.error, sizeof desk->call.error, "no route");
-    stripe_provider.read(desk->stripe, &desk->task, &desk->call, &desk->said);
-    assert_int_equal(desk->said.word, WORD_AGAIN);
-    assert_string_equal(desk->said.error, "no route");
+    assert_string_equal(worker->said.provider_id, "cs_1 pi_2");
+    assert_string_equal(worker->said.currency, "CNY");
+    assert_int_equal(worker->said.amount, 12345);
+    worker->call.result = OUTGOING_FAILED;
+    snprintf(worker->call.error, sizeof worker->call.error, "no route");
+    stripe_provider.read(worker->stripe, &worker->task, &worker->call, &worker->said);
+    assert_int_equal(worker->said.word, WORD_AGAIN);
+    assert_string_equal(worker->said.error, "no route");
 }
 
 static void answers_about_a_refund_are_read(void **state)
 {
-    struct desk *desk = *state;
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"succeeded\"}"),
-        WORD_REFUNDED);
-    assert_string_equal(desk->said.provider_id, "re_1");
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"pending\"}"),
-        WORD_REFUND_PENDING);
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"failed\"}"),
-        WORD_REFUSED);
+    struct worker *worker = *state;
     assert_int_equal(
-        read_answer(desk, PROVIDER_REFUND, 400, "{\"error\":{\"code\":\"charge_already_refunded\"}}"),
+        read_answer(worker, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"succeeded\"}"),
         WORD_REFUNDED);
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 404, "{}"), WORD_REFUSED);
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND, 500, "{}"), WORD_AGAIN);
+    assert_string_equal(worker->said.provider_id, "re_1");
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"pending\"}"),
+        WORD_REFUND_PENDING);
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND, 200, "{\"id\":\"re_1\",\"status\":\"failed\"}"),
+        WORD_REFUSED);
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND, 400,
+                         "{\"error\":{\"code\":\"charge_already_refunded\"}}"),
+        WORD_REFUNDED);
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND, 404, "{}"), WORD_REFUSED);
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND, 500, "{}"), WORD_AGAIN);
     static const char list[] =
         "{\"data\":[{\"id\":\"re_1\",\"status\":\"succeeded\",\"metadata\":{}},"
         "{\"id\":\"re_2\",\"status\":\"pending\",\"metadata\":{\"key\":\"%s\"}}]}";
     char body[256];
     snprintf(body, sizeof body, list, "back-1");
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND_QUERY, 200, body), WORD_REFUND_PENDING);
-    assert_string_equal(desk->said.provider_id, "re_2");
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND_QUERY, 200, body), WORD_REFUND_PENDING);
+    assert_string_equal(worker->said.provider_id, "re_2");
     snprintf(body, sizeof body, list, "other");
-    assert_int_equal(read_answer(desk, PROVIDER_REFUND_QUERY, 200, body), WORD_UNKNOWN);
+    assert_int_equal(read_answer(worker, PROVIDER_REFUND_QUERY, 200, body), WORD_UNKNOWN);
 }
 
 static enum provider_word callback_head(
-    struct desk *desk, const char *head, struct span body, uint64_t now_s)
+    struct worker *worker, const char *head, struct span body, uint64_t now_s)
 {
     const struct provider_callback callback = {
         .head = span_from_string(head), .body = body, .now_ms = now_s * 1000 + 999
     };
-    stripe_provider.callback(desk->stripe, &callback, &desk->said);
-    return desk->said.word;
+    stripe_provider.callback(worker->stripe, &callback, &worker->said);
+    return worker->said.word;
 }
 
-static enum provider_word callback_signed(struct desk *desk, const char *body)
+static enum provider_word callback_signed(struct worker *worker, const char *body)
 {
     char text[4096], head[256];
     const int size = snprintf(text, sizeof text, "1700000000.%s", body);
@@ -294,33 +297,33 @@ static enum provider_word callback_signed(struct desk *desk, const char *body)
     text_literal(&out, "stripe-signature: t=1700000000,v1=");
     text_hex(&out, span_of(digest, sizeof digest));
     head[out.size] = '\0';
-    return callback_head(desk, head, span_from_string(body), signed_s);
+    return callback_head(worker, head, span_from_string(body), signed_s);
 }
 
 static void a_genuine_callback_is_read_within_its_time(void **state)
 {
-    struct desk *desk = *state;
+    struct worker *worker = *state;
     const struct span body = span_of(paid_body, sizeof paid_body - 1);
     char head[512];
     snprintf(head, sizeof head,
         "Host: x\r\nStripe-Signature: t=1700000000,v1=%s,v0=abc\r\nA: b\r\n", paid_signature);
-    assert_int_equal(callback_head(desk, head, body, signed_s), WORD_CAPTURED);
-    assert_string_equal(desk->said.reference, "ref-1");
-    assert_string_equal(desk->said.provider_id, "cs_test_a1 pi_9");
-    assert_int_equal(desk->said.amount, 12345);
-    assert_string_equal(desk->said.currency, "CNY");
-    assert_int_equal(callback_head(desk, head, body, signed_s + PROVIDER_FRESH_S), WORD_CAPTURED);
-    assert_int_equal(callback_head(desk, head, body, signed_s - PROVIDER_FRESH_S), WORD_CAPTURED);
-    assert_int_equal(callback_head(desk, head, body, signed_s + PROVIDER_FRESH_S + 1), WORD_FORGED);
-    assert_int_equal(callback_head(desk, head, body, signed_s - PROVIDER_FRESH_S - 1), WORD_FORGED);
+    assert_int_equal(callback_head(worker, head, body, signed_s), WORD_CAPTURED);
+    assert_string_equal(worker->said.reference, "ref-1");
+    assert_string_equal(worker->said.provider_id, "cs_test_a1 pi_9");
+    assert_int_equal(worker->said.amount, 12345);
+    assert_string_equal(worker->said.currency, "CNY");
+    assert_int_equal(callback_head(worker, head, body, signed_s + PROVIDER_FRESH_S), WORD_CAPTURED);
+    assert_int_equal(callback_head(worker, head, body, signed_s - PROVIDER_FRESH_S), WORD_CAPTURED);
+    assert_int_equal(callback_head(worker, head, body, signed_s + PROVIDER_FRESH_S + 1), WORD_FORGED);
+    assert_int_equal(callback_head(worker, head, body, signed_s - PROVIDER_FRESH_S - 1), WORD_FORGED);
     /* While a secret is changed there are two signatures. */
     snprintf(head, sizeof head, "Stripe-Signature: t=1700000000,v1=%064d,v1=%s", 0, paid_signature);
-    assert_int_equal(callback_head(desk, head, body, signed_s), WORD_CAPTURED);
+    assert_int_equal(callback_head(worker, head, body, signed_s), WORD_CAPTURED);
 }
 
 static void events_are_captured_closed_or_of_no_interest(void **state)
 {
-    struct desk *desk = *state;
+    struct worker *worker = *state;
     static const char form[] =
         "{\"type\":\"%s\",\"data\":{\"object\":{\"object\":\"checkout.session\",\"id\":\"cs_1\","
         "\"client_reference_id\":\"%s\",\"amount_total\":5,\"currency\":\"eur\","
@@ -341,16 +344,16 @@ static void events_are_captured_closed_or_of_no_interest(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char body[1024];
         snprintf(body, sizeof body, form, cases[i].type, cases[i].reference, cases[i].paid);
-        const enum provider_word word = callback_signed(desk, body);
+        const enum provider_word word = callback_signed(worker, body);
         if (word != cases[i].word)
             fail_msg("case %zu: word %d, not %d", i, (int)word, (int)cases[i].word);
     }
-    assert_int_equal(callback_signed(desk, "{}"), WORD_OPEN);
-    assert_int_equal(callback_signed(desk, "nothing"), WORD_FORGED);
-    assert_int_equal(callback_signed(desk, ""), WORD_FORGED);
+    assert_int_equal(callback_signed(worker, "{}"), WORD_OPEN);
+    assert_int_equal(callback_signed(worker, "nothing"), WORD_FORGED);
+    assert_int_equal(callback_signed(worker, ""), WORD_FORGED);
 }
 
-#define AT_DESK(test) cmocka_unit_test_setup_teardown(test, desk_open, desk_close)
+#define AT_DESK(test) cmocka_unit_test_setup_teardown(test, worker_open, worker_close)
 
 int main(void)
 {

@@ -67,7 +67,7 @@ static void note(enum watch_signal signal, uint64_t at_ms, uint32_t client, user
     watch_note(watch, &event);
 }
 
-/* The end of a second: what the desk does then. */
+/* The end of a second: what the worker does then. */
 static void second_ends(const struct watch_settings *with)
 {
     struct watch_finding findings[FINDINGS];

@@ -138,7 +138,7 @@ static void a_table_is_handed_over_once_and_comes_back_empty(void **state)
     assert_null(watch_take(watch)); /* the edge has not turned yet */
     const struct watch_table *first = taken();
     assert_int_not_equal(row_of(first, 1, 0)->noted, 0);
-    note(WATCH_FAILED, 1, 2, 0, 0); /* while the desk reads the first */
+    note(WATCH_FAILED, 1, 2, 0, 0); /* while the worker reads the first */
     watch_turn(watch);
     assert_ptr_equal(watch_take(watch), first);
     assert_int_equal(row_of(first, 2, 0)->noted, 0);
