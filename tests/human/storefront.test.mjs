@@ -8,7 +8,7 @@ import axe from 'axe-core';
 import { base, browserLaunch, items, placesOf } from './shop.mjs';
 
 const BUY = '.buy[aria-disabled="false"]';
-const WON = '.status[data-kind="good"]';
+const WON = '.won-title';
 let browser;
 
 before(async () => {
@@ -57,7 +57,7 @@ test('a wrong code brings another picture, and the work instead of it goes throu
     assert.deepEqual(await seriousIn(page), []);
     /* Nobody is queueing yet, and nobody has to look for what is asked. */
     assert.equal(await page.textContent('.buy'), 'One short check first');
-    assert.match(await page.textContent('#status'), /complete the short check below/);
+    assert.equal(await page.textContent('#status'), 'Please do the short check; then it goes on by itself.');
     assert.ok(await page.evaluate(() => {
         const { top, bottom } = document.querySelector('.human').getBoundingClientRect();
         return top >= 0 && bottom < innerHeight + 1;
@@ -100,7 +100,8 @@ test('both pieces are placed by keyboard, after a wrong answer and another pictu
         const now = document.querySelector('.human-frame > img');
         return now !== null && now.src !== src;
     }, first);
-    assert.match(await words(), /^回答不正确。第 1 个|^回答不正确。 第 1 个/);
+    assert.equal(await page.textContent('.human-wrong'), '不太对，请再试一次。');
+    assert.match(await words(), /^第 1 个/);
     const next = tokenNext(page);
     await page.getByText('换一张图片').click();
     const places = placesOf(await next);

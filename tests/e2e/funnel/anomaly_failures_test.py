@@ -59,7 +59,7 @@ def fails(attempt, status, name, check=problem):
     found = eventually(lambda: [row for row in findings(server) if row.get("address") == address],
                        f"{name}: {LEAST} times, and not found")[0]
     equal((found["rule"], found["outcome"]), ("failures", "reported"))
-    equal(found["reason"], f"{LEAST} failed checks within 60 s; 1 user allowed for")
+    equal(found["reason"], f"{LEAST} failed checks within 60 s; threshold allows for 1 user")
 
 
 # ---- sessions and the shop's tokens

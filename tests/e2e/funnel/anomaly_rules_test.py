@@ -247,7 +247,7 @@ def who_asks_like_a_clock_is_banned_with_the_beat_told_and_who_asks_as_people_do
     equal((made["kind"], made["user_id"]), ("user", machine.user))
     words = made["reason"].split()
     true(7 <= int(words[3]) <= 10 and 290 <= int(words[6]) <= 310, made["reason"])
-    equal(made["reason"], f"asked to buy {words[3]} times, every {words[6]} ms, as only a clock does")
+    equal(made["reason"], f"asked to buy {words[3]} times, every {words[6]} ms: too regular for a person")
     problem(machine.ask_pass(item), 403, "banned")
     equal(person.ask_pass(item).status, 201)
     lift(strict, made["id"])

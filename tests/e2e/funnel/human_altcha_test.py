@@ -27,7 +27,7 @@ def node_test(name):
              for check in ("pow", "image", "slider")}
     environment = {**os.environ, "BASE_URL": f"http://127.0.0.1:{server.port}", "ITEMS": json.dumps(items),
                    "SECRET": secret(), "SITE_PORT": str(site_port), "DATA": server.data,
-                   "SOLVING": os.path.join(ROOT, "tests", "e2e", "solving.py")}
+                   "SOLVING": os.path.join(ROOT, "tests", "e2e", "kit", "solving.py")}
     done = subprocess.run(["node", "--test", name], cwd=FOLDER, env=environment, capture_output=True, text=True,
                           timeout=200)
     equal(done.returncode, 0, done.stdout[-6000:] + done.stderr[-1000:])
