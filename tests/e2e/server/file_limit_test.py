@@ -14,7 +14,7 @@ server = settings_for(Server(preexec=lambda: resource.setrlimit(resource.RLIMIT_
 
 @rule
 def the_start_says_how_many_connections_there_are():
-    true("only 160 files may be open" in server.log() and "LimitNOFILE" in server.log(), server.log())
+    true(f"the limit of open files is {FILES}" in server.log() and "LimitNOFILE" in server.log(), server.log())
 
 
 @rule
