@@ -149,14 +149,15 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
             waitButton.hidden = !model.waiting;
             waitButton.disabled = model.busy;
         },
-        /* `head`: of an order that one has (won.js); `again`: whether more can be bought. */
-        orderPaint(order, head, again, now) {
+        /* `head`: of an order that one has (won.js); `trouble`: the sentence for a refusal, or ''; `again`: whether
+         * more can be bought. */
+        orderPaint(order, head, trouble, again, now) {
             orderBox.hidden = order === null;
             won.node.hidden = head === null;
             if (order === null)
                 return;
             if (head !== null)
-                won.paint(head);
+                won.paint(head, trouble);
             panel.paint(order, say('order.title'), now);
             textSet(allOrders, say('order.all'));
             textSet(toItem, say('won.more'));

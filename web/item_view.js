@@ -353,7 +353,14 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         layout.lost.paint(lostShown(phase));
         const holds = order !== null && orderHolds(order);
         const offered = waitlist.state.place?.state === 'offered';
-        layout.orderPaint(order, holds ? wonModel(order, now, offered) : null, holds && !owned(), now);
+        const [kind, sentence] = statusMessage(phase);
+        layout.orderPaint(
+            order,
+            holds ? wonModel(order, now, offered) : null,
+            kind === 'bad' ? sentence : '',
+            holds && !owned(),
+            now,
+        );
         layout.viewSet(holds && !aside ? 'order' : roomIsScreen(shownRoom) ? 'room' : 'item');
     }
 

@@ -28,18 +28,22 @@ export function createWonHead() {
     const clock = element('p', { class: 'won-clock', role: 'timer' });
     const bar = element('progress', { class: 'stock-bar won-bar', max: 1 });
     const words = element('p', { class: 'won-words' });
-    const node = element('div', { class: 'won' }, mark, title, clock, bar, words);
+    const trouble = element('p', { class: 'won-trouble', role: 'alert' });
+    const node = element('div', { class: 'won' }, mark, title, clock, bar, words, trouble);
 
     return {
         node,
         title,
-        paint(model) {
+        /* `wrong`: what did not go as it should, as a sentence; or ''. */
+        paint(model, wrong) {
             node.dataset.kind = model.kind;
             textSet(title, say(model.title));
             clock.hidden = bar.hidden = model.leftMs === undefined;
             textSet(clock, clock.hidden ? '' : minutesAndSeconds(model.leftMs));
             attributeSet(bar, 'value', String(model.share ?? 0));
             attributeSet(bar, 'aria-label', say('won.left'));
+            trouble.hidden = wrong === '';
+            textSet(trouble, wrong);
             textSet(words, say(model.words, { time: model.untilMs === undefined ? '' : timeOfDay(model.untilMs) }));
         },
     };

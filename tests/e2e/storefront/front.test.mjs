@@ -262,7 +262,7 @@ describe('a link that signs in', () => {
     test('nobody was signed in: it signs in without a question', async () => {
         const { page, errors } = await visitor();
         assert.ok(await signIn(page, 'customer-1'));
-        assert.equal(await page.locator('dialog').count(), 0);
+        assert.equal(await page.locator('dialog[open]').count(), 0);
         assert.equal(page.url(), `${front}/?item=${item}`);
         assert.deepEqual(errors, []);
     });
@@ -275,7 +275,7 @@ describe('a link that signs in', () => {
         await page.goto(`${front}/#token=${tokenOf('customer-2')}`);
         await page.waitForFunction(
             (before) => JSON.parse(localStorage.getItem('stampede.session')).session !== before, old);
-        assert.equal(await page.locator('dialog').count(), 0);
+        assert.equal(await page.locator('dialog[open]').count(), 0);
         assert.equal(await userOf(page), user);
     });
 
@@ -293,7 +293,7 @@ describe('a link that signs in', () => {
                 assert.deepEqual(await seriousIn(page), []);
                 assert.equal(await beyondOf(page), 0);
                 await page.keyboard.press(keyPressed);
-                await page.locator('dialog').waitFor({ state: 'detached' });
+                await page.locator('dialog[open]').waitFor({ state: 'detached' });
                 assert.equal(await userOf(page), user, keyPressed);
                 await page.goto('about:blank');
             }
@@ -301,7 +301,7 @@ describe('a link that signs in', () => {
             await page.getByRole('button', { name: change }).waitFor();
             await page.keyboard.press('Tab');
             await page.keyboard.press('Enter');
-            await page.locator('dialog').waitFor({ state: 'detached' });
+            await page.locator('dialog[open]').waitFor({ state: 'detached' });
             await page.waitForFunction(
                 (before) => JSON.parse(localStorage.getItem('stampede.session')).user !== before, user);
             assert.deepEqual(errors, []);
@@ -313,7 +313,7 @@ describe('a link that signs in', () => {
         const user = await signIn(page, 'clicker');
         await page.goto('about:blank');
         await page.goto(`${front}/?item=${item}#token=${tokenOf('other')}`);
-        await page.locator('dialog').waitFor();
+        await page.locator('dialog[open]').waitFor();
         await page.waitForSelector(liveButton);
         await page.evaluate(() => document.querySelector('.buy').click());
         await page.waitForTimeout(500);
@@ -328,7 +328,7 @@ describe('a link that signs in', () => {
             const { page } = await visitor();
             await page.goto(`${front}/${fragment}`);
             await page.waitForSelector(`.card[href="/?item=${item}"]`);
-            assert.equal(await page.locator('dialog').count(), 0);
+            assert.equal(await page.locator('dialog[open]').count(), 0);
             assert.equal(await signedIn(page), null);
         });
     }

@@ -369,7 +369,7 @@ describe('other providers', () => {
         await page.goto(itemAddress(demoItem));
         await page.click(liveButton);
         await page.getByRole('button', { name: 'Alipay' }).click();
-        await page.getByText('The payment provider could not begin this payment.').waitFor();
+        await page.getByRole('alert').getByText('The payment provider could not begin this payment.').waitFor();
         assert.equal(page.url(), itemAddress(demoItem));
         assert.notEqual(await page.title(), 'run');
         assert.deepEqual(errors, []);
@@ -379,7 +379,7 @@ describe('other providers', () => {
         const { page } = await bought();
         await page.route('**/pay', (route) => refuse(route, 502, 'payment-refused'));
         await page.click('.order .pay');
-        await page.getByText('The payment provider could not begin this payment.').waitFor();
+        await page.getByRole('alert').getByText('The payment provider could not begin this payment.').waitFor();
         await page.waitForSelector('.pay[aria-disabled="false"]');
         await good(page);
     });
@@ -519,7 +519,7 @@ describe('items that are bought by paying', () => {
             return refuse(route, 502, 'payment-refused');
         });
         await page.click(liveButton);
-        await page.getByText('The payment provider could not begin this payment.').waitFor();
+        await page.getByRole('alert').getByText('The payment provider could not begin this payment.').waitFor();
         await atBank(page);
         await bankDo(page, 'Pay ¥1,299.00');
         await page.waitForSelector(badge('paid'));
