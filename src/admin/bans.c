@@ -148,7 +148,7 @@ void admin_ban_lift(struct admin *admin, struct job *job, uint32_t id)
 {
     struct order_store *store = admin->store;
     struct text body = job_body(job);
-    struct ban ban;
+    struct ban ban = { .id = 0 };
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
     bool lifted = false;
     enum status status = store->ops->bans->lift(store, id, admin->now_ms, &lifted);

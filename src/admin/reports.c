@@ -61,7 +61,7 @@ void admin_sale_report(struct admin *admin, struct job *job, uint32_t id)
 {
     struct order_store *store = admin->store;
     struct sale sale;
-    struct sale_figures figures;
+    struct sale_figures figures = { .winners = 0 };
     struct sale_count counts[LAYERS_MAX];
     uint32_t count = 0;
     struct text body = job_body(job);

@@ -44,10 +44,10 @@ struct metric {
                 metrics_register(&(first)[i]); \
     } \
     static_assert(true, "a semicolon follows")
-#define METRIC_TABLE(table) METRIC_REGISTER(table, table, sizeof table / sizeof *table)
+#define METRIC_TABLE(table) METRIC_REGISTER(table, table, sizeof(table) / sizeof *(table))
 #define METRIC(variable, kind_, name_, labels_, help_) \
     static struct metric variable = METRIC_ROW(kind_, name_, labels_, help_); \
-    METRIC_REGISTER(variable, &variable, 1)
+    METRIC_REGISTER(variable, &(variable), 1)
 #define COUNTER(variable, name_, help_) METRIC(variable, METRIC_COUNTER, name_, NULL, help_)
 #define COUNTER_OF(variable, name_, labels_, help_) \
     METRIC(variable, METRIC_COUNTER, name_, labels_, help_)

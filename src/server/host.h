@@ -31,7 +31,7 @@ struct loop {
     struct inventory *hosted; /* NULL: has a thread of its own, or another loop */
     struct wake *wake;        /* the loop's */
 };
-void loop_turn(void *loop, uint64_t now_ms); /* edge_handler.turn */
+void loop_turn(void *self, uint64_t now_ms); /* edge_handler.turn; self: struct loop */
 
 /* Settings of the journal, for everybody who reads it. */
 struct journal_config host_journal(const struct config *config, const struct data_folder *folder);

@@ -112,8 +112,8 @@ static enum status reason_note(struct sqlite_store *store, uint64_t id, const ch
 /* Inside a transaction. */
 static enum status decision_make(struct sqlite_batch *batch, const struct dead_decision *decision)
 {
-    struct dead_letter letter;
-    struct queue_record record;
+    struct dead_letter letter = { .id = 0 };
+    struct queue_record record = { .lsn = 0 };
     enum status status = sqlite_dead_letter_get(&batch->store->store, decision->id, &letter, &record);
     if (status != STATUS_OK)
         return status;

@@ -30,7 +30,8 @@ static void every_refusal_is_a_problem_and_nothing_else_is(void **state)
 static void every_conflict_has_a_text_of_its_own(void **state)
 {
     (void)state;
-    for (uint8_t conflict = 0; conflict < CONFLICTS; conflict++) {
+    for (int index = 0; index < CONFLICTS; index++) {
+        const uint8_t conflict = (uint8_t)index;
         assert_non_null(refusal_conflict_text(conflict));
         for (uint8_t other = 0; other < conflict; other++)
             assert_string_not_equal(refusal_conflict_text(conflict), refusal_conflict_text(other));

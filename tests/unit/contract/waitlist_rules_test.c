@@ -36,8 +36,9 @@ static void only_units_that_come_back_to_the_web_are_for_the_line(void **state)
 {
     (void)state;
     for (enum settle_step step = 0; step < SETTLE_STEPS; step++)
-        for (channel_index channel = 0; channel < CHANNELS_MAX; channel++)
-            assert_int_equal(waitlist_gets(step, channel), step == SETTLE_RETURN && channel == 0);
+        for (int channel = 0; channel < CHANNELS_MAX; channel++)
+            assert_int_equal(
+                waitlist_gets(step, (channel_index)channel), step == SETTLE_RETURN && channel == 0);
     assert_false(waitlist_gets(SETTLE_RETURN, CHANNEL_SAFETY));
 }
 
