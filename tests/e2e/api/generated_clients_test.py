@@ -14,7 +14,7 @@ GENERATOR = "org.openapitools:openapi-generator-cli:7.9.0"
 PYTHON_PACKAGES = ("pydantic==2.9.2", "urllib3==2.2.3", "python-dateutil==2.9.0", "typing-extensions==4.12.2")
 TYPESCRIPT = ("typescript@5.6.3", "@types/node@20.16.11", "axios@1.7.7")
 PLAIN = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"
-FOLDER = os.path.join(os.environ.get("BUILD_ROOT", os.path.join(REPOSITORY, "build")), "clients")
+FOLDER = os.path.join(REPOSITORY, os.environ.get("BUILD_ROOT", "build"), "clients")
 PROGRAMS = os.path.join(REPOSITORY, "tests", "clients")
 server = Server().start()
 
