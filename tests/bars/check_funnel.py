@@ -54,7 +54,7 @@ def bar_1(bars):
     bars.part("1b", f"{sent:,} of each over HTTP: none accepted",
               lambda: rules("forged_tokens", box(180, long_sent), FORGED_HTTP=sent))
     bars.part("1c", f"{forgeries:,} forged, replayed, foreign challenges and solutions: none accepted",
-              lambda: several([units(f"funnel/{name}", box(180, long_forgeries), FORGERIES=forgeries)
+              lambda: several([units(f"funnel/human/{name}", box(180, long_forgeries), FORGERIES=forgeries)
                                for name in ("altcha", "human")]))
     bars.part("1d", "a pass that is good once opens once, whatever comes at one moment",
               lambda: several([units(f"funnel/{name}", 120) for name in ("pass_once", "spent")]))
@@ -111,7 +111,7 @@ def bar_3(bars):
               lambda: units("funnel/limits", 180))
     bars.part("3c", "limits, bans and their words over HTTP",
               lambda: several([rules(name, 180)
-                               for name in ("limits", "admin_bans", "desk_bans", "desk_watch", "routes_watch")]))
+                               for name in ("limits", "admin_bans", "ban_list", "anomaly_findings", "anomaly_notes")]))
 
 
 def bar_4(bars):
@@ -119,7 +119,7 @@ def bar_4(bars):
     bars.part("4a", "a million people in one room: numbers, memory, draw, positions", lambda: units("funnel/room/rooms", box(180, long_form)))
     bars.part("4b", "waiting room over HTTP: places, turns, stock, the published draw worked out again",
               lambda: several([rules(name, box(240, long_form), PEOPLE=people)
-                               for name in ("routes_room", "desk_rooms", "draw_cli")]))
+                               for name in ("waiting_room", "room_driver", "draw_command")]))
 
 
 def bar_5(bars):

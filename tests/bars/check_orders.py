@@ -66,7 +66,7 @@ def bar_6(bars):
     _, long_form = asked("ORDERS", 0)
     bars.part("6", "each planted inconsistency (at least ten) is found and mended, or told; nothing on a healthy shop",
               lambda: several([rules(f"reconcile_{name}", box(240, long_form))
-                               for name in ("tickets", "sums", "suspects", "money", "cli")]))
+                               for name in ("tickets", "sums", "suspects", "money", "command")]))
 
 
 def bar_7(bars):
