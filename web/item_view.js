@@ -402,7 +402,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         wasPhase = phase;
         if (phase === 'before')
             preparation.tick(item, shop.known());
-        /* Who only looks at an open sale learns enough by polling. */
+        /* A visitor without an order gets enough news of an open sale by polling. */
         if (phase === 'full' || phase === 'soldOut' || phase === 'paused' || purchase.state.step !== 'idle')
             pushOpen();
         paint();

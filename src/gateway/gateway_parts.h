@@ -206,6 +206,7 @@ void orders_turn(struct routes *routes, uint64_t now_ms); /* jobs that came back
 void orders_create(struct routes *routes);
 /* The answer to a request that was deferred. */
 void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem);
+enum { COMPLETE_BODY_MAX = 3 * 1024 }; /* of complete_json */
 void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body);
 /* Asks the inventory; NULL: refused, and told so. */
 struct ask *ask_send(struct exchange *exchange, const struct command *command);

@@ -63,7 +63,8 @@ void complete_problem(struct routes *routes, const struct reply_to *to, enum pro
 
 void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body)
 {
-    char bytes[4096], origin[ORIGIN_BYTES_MAX + 64], lines[ORIGIN_BYTES_MAX + 128];
+    char bytes[COMPLETE_BODY_MAX + JOB_HEAD_BYTES], origin[ORIGIN_BYTES_MAX + 64];
+    char lines[ORIGIN_BYTES_MAX + 128];
     struct text out = text_in(bytes, sizeof bytes), head = text_in(lines, sizeof lines);
     text_literal(&head, "Cache-Control: no-store\r\n");
     text_add(&head, cors_headers(routes, to->cors, origin));
@@ -322,6 +323,9 @@ enum edge_verdict orders_outside(struct exchange *exchange, bool callback)
     job_hand_in(routes, job);
     return EDGE_DEFERRED;
 }
+
+static_assert(JOB_HEADERS_BYTES + ORIGIN_BYTES_MAX + 64 + 512 <= JOB_HEAD_BYTES,
+    "a head has room for the lines of worker and origin, and for what every head has");
 
 /* The head goes right in front of the body, in the space that is kept for it. */
 static void job_complete(struct routes *routes, const struct job *job)

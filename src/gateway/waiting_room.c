@@ -10,6 +10,7 @@ enum {
     ROOM_BODY_BYTES = 512 + 2 * BEACON_NAME_CHARACTERS_MAX + BEACON_NAME_BYTES_MAX,
     DRAW_BODY_BYTES = ROOM_BODY_BYTES + 512 + 2 * BEACON_VALUE_BYTES_MAX,
 };
+static_assert((int)ROOM_BODY_BYTES <= (int)COMPLETE_BODY_MAX, "where somebody stands fits an answer");
 
 static const char again_text[] =
     "The server has just started and is recomputing the places. You keep your place. Try "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* payment/stripe.c: requests to Stripe Checkout, its answers, and what its callbacks say. Who sent a
- * callback is payment/stripe_signature.c's. */
+/* payment/stripe.c: requests to Stripe Checkout, its answers, and what its callbacks say. payment/
+ * stripe_signature.c checks who sent a callback. */
 #include "payment/stripe.h"
 
 #include "base/text.h"

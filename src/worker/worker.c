@@ -83,7 +83,7 @@ static void catalog_turn(struct worker *worker)
         return;
     }
     worker->catalog_stale = false;
-    /* First: who finds an item in the catalog may buy it by the rules of its sale. */
+    /* First: an item that is in the catalog is sold by the rules of its sale. */
     catalog_rules_show(catalog, worker->config.rules, (uint32_t)worker->config.config->items_max);
     handover_put(worker->config.catalog, worker->config.turns, catalog);
 }
@@ -117,7 +117,7 @@ static void job_do(struct worker *worker, struct job *job)
         worker_high_water_turn(worker, true);
         break;
     }
-    /* Who is told that something is published, or banned, finds it so. */
+    /* A change is visible before the request that made it is answered. */
     if (worker->bans_stale)
         worker_bans_turn(worker);
     if (worker->catalog_stale)

@@ -36,7 +36,7 @@ struct worker_reconcile {
     char actor[ADMIN_NAME_MAX + 1];
 };
 
-/* Who gets an answer of the courier: the upper byte of the call's tag. */
+/* Which task made a call of the courier: the upper byte of the call's tag. */
 enum courier_client { COURIER_WEBHOOKS = 1, COURIER_CASHIER, COURIER_SANDBOX };
 enum { COURIER_CLIENT_SHIFT = 56 };
 static inline uint64_t courier_tag(enum courier_client client, uint64_t id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/room/rooms.h: what gateways know about waiting rooms: the draw of each sale and how its
- * line moves. Who has which number, and the head, are the inventory's to tell; together they say
+ * line moves. The inventory knows the number of each visitor, and the head; together they say
  * where somebody stands, in a few hundred instructions and without a lock.
  * Threads: the worker writes (rooms_show…), any may look. A draw is written once, then shown, and
  * never changes. Memory: one arena at open. */
