@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
-#include "config/test_mode.h"
-
 #include "base/span.h"
-#include "config/image_origins.h"
 #include "contract/bans.h"
 #include "contract/limits.h"
 #include "edge/caller_counts.h"
-#include "edge/forwarded.h"
 #include "funnel/human/altcha.h"
 #include "funnel/human/picture_pool.h"
 #include "funnel/limits.h"
 #include "funnel/switches.h"
 #include "orders/cashier.h"
-#include "outgoing/verdict.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -355,150 +350,6 @@ enum status config_set(
     memcpy(section, name, (size_t)(dot - name));
     section[dot - name] = 0;
     return value_store(config, section, dot + 1, value, error);
-}
-
-static const char *webhook_wrong(const struct config *config)
-{
-    const char *url = config->webhook_url;
-    if (url[0] == 0)
-        return NULL;
-    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
-        return "webhook.url must start with https:// or http://";
-    if (strchr(url, '@') != NULL)
-        return "webhook.url must not contain a user name or password: messages are signed instead";
-    for (; *url != 0; url++)
-        if (*url <= ' ' || *url > '~')
-            return "webhook.url must be an address without spaces; write other characters as %XX";
-    return config->webhook_secret_file[0] == 0 ? "webhook.secret_file must be set with webhook.url"
-                                               : NULL;
-}
-
-/* Paths are put after it, and signatures cover what comes of that. */
-static const char *public_url_wrong(const struct config *config)
-{
-    const char *url = config->public_url;
-    if (url[0] == 0)
-        return NULL;
-    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
-        return "payment.public_url must start with https:// or http://";
-    for (const char *at = url; *at != 0; at++)
-        if (*at <= ' ' || *at > '~' || *at == '?' || *at == '#')
-            return "payment.public_url must be an address without spaces, query or fragment";
-    return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
-}
-
-/* It becomes a link on the pages, and a member of JSON as it is. */
-static const char *login_url_wrong(const struct config *config)
-{
-    const char *url = config->login_url;
-    if (url[0] == 0)
-        return NULL;
-    if (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
-        return "page.login_url must start with https:// or http://";
-    for (const char *at = url; *at != 0; at++)
-        if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
-            return "page.login_url must be an address without spaces, quotes and backslashes";
-    return NULL;
-}
-
-static bool is_site_key(const char *text)
-{
-    const char *at = text;
-    for (; *at != 0; at++)
-        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9')
-                || *at == '-' || *at == '_' || *at == '.'))
-            return false;
-    return at > text;
-}
-
-/* The service that checks visitors. */
-static const char *outside_wrong(const struct config *config)
-{
-    const char *url = config->human_outside_url;
-    if (strcmp(config->human_outside, "none") == 0)
-        return NULL;
-    if (verdict_find(config->human_outside) == NULL)
-        return "human.outside must be none, turnstile, hcaptcha or geetest";
-    if (!is_site_key(config->human_outside_site_key))
-        return "human.outside_site_key must be set: letters, digits, - _ and . only";
-    if (config->human_outside_secret_file[0] == 0)
-        return "human.outside_secret_file must be set with human.outside";
-    if (strcmp(config->human_outside_fail, "closed") != 0
-        && strcmp(config->human_outside_fail, "open") != 0)
-        return "human.outside_fail must be closed or open";
-    if (url[0] != 0 && strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
-        return "human.outside_url must start with https:// or http://";
-    return NULL;
-}
-
-static bool is_mode(const char *text)
-{
-    return strcmp(text, "off") == 0 || strcmp(text, "report") == 0 || strcmp(text, "ban") == 0;
-}
-
-static const char *watch_wrong(const struct config *config)
-{
-    return is_mode(config->watch_rate) && is_mode(config->watch_failures)
-            && is_mode(config->watch_crowd) && is_mode(config->watch_roaming)
-            && is_mode(config->watch_timing) && is_mode(config->watch_unpaid)
-        ? NULL
-        : "watch.rate, failures, crowd, roaming and timing must each be off, report or ban";
-}
-
-static const char *proxy_wrong(const struct config *config)
-{
-    struct trusted trusted;
-    struct span bad;
-    const bool on = strcmp(config->proxy_protocol, "on") == 0;
-    if (!on && strcmp(config->proxy_protocol, "off") != 0)
-        return "proxy.protocol must be on or off";
-    if (trusted_parse(&trusted, span_from_string(config->proxy_trusted), &bad) != STATUS_OK)
-        return "proxy.trusted must be up to 32 addresses or blocks like 10.0.0.0/8, separated by "
-               "commas";
-    return on && trusted.count == 0
-        ? "proxy.protocol = on needs proxy.trusted: the proxies whose headers are trusted"
-        : NULL;
-}
-
-enum status config_check(const struct config *config, char error[CONFIG_ERROR])
-{
-    const char *wrong = NULL;
-    static const char *const levels[] = { "debug", "info", "warn", "error" };
-    bool level_known = false;
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        level_known |= strcmp(config->log_level, levels[i]) == 0;
-    if (config->folder[0] == 0)
-        wrong = "data.folder must be set";
-    else if (config->segment_bytes % 4096 != 0)
-        wrong = "data.segment_bytes must be a multiple of 4096";
-    else if (!level_known)
-        wrong = "server.log_level must be debug, info, warn or error";
-    else if (strcmp(config->user_refund_to, "stock") != 0 && strcmp(config->user_refund_to, "safety") != 0
-        && strcmp(config->user_refund_to, "write-off") != 0)
-        wrong = "orders.user_refund_to must be stock, safety or write-off";
-    else if (!config->guests && config->jwt_keys[0] == 0)
-        wrong = "session.jwt_keys must name a folder of keys, or session.guests must be yes; "
-                "otherwise nobody could enter";
-    else
-        wrong = webhook_wrong(config);
-    if (wrong == NULL)
-        wrong = public_url_wrong(config);
-    if (wrong == NULL)
-        wrong = test_mode_wrong(config);
-    if (wrong == NULL)
-        wrong = proxy_wrong(config);
-    if (wrong == NULL)
-        wrong = watch_wrong(config);
-    if (wrong == NULL)
-        wrong = image_origins_wrong(config->image_origins);
-    if (wrong == NULL)
-        wrong = login_url_wrong(config);
-    if (wrong == NULL)
-        wrong = outside_wrong(config);
-    if (wrong == NULL)
-        return STATUS_OK;
-    snprintf(error, CONFIG_ERROR, "%s", wrong);
-    return STATUS_BAD_INPUT;
 }
 
 void config_print(const struct config *config)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "contract/payment_rules.h"
+#include "orders/late_payment.h"
 #include "orders/payment_search.h"
 
 #include <stdio.h>
@@ -183,10 +184,9 @@ static enum status payment_learn(struct cashier *cashier, const struct payment *
 
 /* ---- payments that are due ---- */
 
-static enum status payment_again(struct cashier *cashier, const struct payment *payment, uint64_t at_ms)
+enum status cashier_again(struct cashier *cashier, const struct payment *payment, uint64_t at_ms)
 {
-    if (cashier->payments_look_ms > at_ms)
-        cashier->payments_look_ms = at_ms;
+    cashier_look_by(&cashier->payments_look_ms, at_ms);
     return ops_of(cashier)->again(cashier->config.store, payment->id, at_ms);
 }
 
@@ -199,63 +199,9 @@ static enum status payment_wait(struct cashier *cashier, const struct payment *a
     if (status != STATUS_OK)
         return status;
     if (now.state == asked->state && now.next_ms == asked->next_ms)
-        return payment_again(cashier, asked, at_ms);
+        return cashier_again(cashier, asked, at_ms);
     cashier_look(cashier);
     return STATUS_OK;
-}
-
-static enum status late_give_back(struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
-{
-    const enum status status =
-        ops_of(cashier)->give_back(cashier->config.store, payment->id, REFUND_OF_LATE, now_ms);
-    if (status == STATUS_OK)
-        log_warn("cashier", "late payment %s is refunded: there is no unit for it", payment->reference);
-    cashier_look(cashier);
-    return status;
-}
-
-static enum status late_unit(
-    struct cashier *cashier, const struct payment *payment, ticket_number ticket, uint64_t now_ms)
-{
-    struct order after;
-    bool done = false;
-    const enum status status =
-        ops_of(cashier)->relink(cashier->config.store, payment->id, ticket, now_ms, &after, &done);
-    if (status == STATUS_NOT_FOUND) /* the new order is being written, unless it never will be */
-        return now_ms < payment->captured_ms + cashier->config.late_wait_ms
-            ? payment_again(cashier, payment, now_ms + CASHIER_LATE_AGAIN_MS)
-            : late_give_back(cashier, payment, now_ms);
-    if (status != STATUS_OK)
-        return status;
-    log_info("cashier", "late payment %s %s", payment->reference,
-        done ? "got a unit and paid a new order" : "is refunded: its new order is closed");
-    cashier->config.changed(cashier->config.context, &after);
-    cashier_look(cashier);
-    return STATUS_OK;
-}
-
-/* Late money asks again under its own key, so that a crash in between finds the same ticket. */
-static enum status late_turn(struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
-{
-    struct outcome outcome;
-    struct order order;
-    struct order_store *store = cashier->config.store;
-    enum status status = store->ops->order_by_ticket(store, payment->ticket, &order);
-    if (status != STATUS_OK)
-        return status;
-    status = cashier->config.unit(cashier->config.context, payment, &order, &outcome);
-    const bool answered = status == STATUS_OK && outcome.answer != ANSWER_UNAVAILABLE
-        && outcome.answer != ANSWER_TOO_POPULAR && outcome.answer != ANSWER_IN_PROGRESS;
-    if (status == STATUS_BUSY) { /* however late it is: it may have its unit already */
-        if (cashier->payments_look_ms > now_ms + CASHIER_LATE_AGAIN_MS)
-            cashier->payments_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
-        return STATUS_OK;
-    }
-    if (!answered && now_ms < payment->captured_ms + cashier->config.late_wait_ms)
-        return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
-    if (answered && (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED))
-        return late_unit(cashier, payment, outcome.ticket, now_ms);
-    return late_give_back(cashier, payment, now_ms);
 }
 
 static enum status payment_close_alone(
@@ -305,7 +251,7 @@ static enum status payment_turn(struct cashier *cashier, const struct payment *p
     const bool waits = payment->state == PAYMENT_STARTED || payment->state == PAYMENT_OPEN;
     uint32_t live;
     if (payment->state == PAYMENT_CAPTURED)
-        return late_turn(cashier, payment, now_ms);
+        return late_payment_turn(cashier, payment, now_ms);
     if (waits && payment->pay_by_ms <= now_ms) {
         cashier_look(cashier);
         return ops_of(cashier)->closing(
@@ -316,24 +262,6 @@ static enum status payment_turn(struct cashier *cashier, const struct payment *p
     if (!question_ask(cashier, act_of(payment), payment, NULL, now_ms))
         cashier->payments_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
     return STATUS_OK;
-}
-
-static enum status payments_turn(struct cashier *cashier, uint64_t now_ms)
-{
-    uint32_t count = 0;
-    uint64_t next_ms = UINT64_MAX;
-    if (now_ms < cashier->payments_look_ms)
-        return STATUS_OK;
-    enum status status = ops_of(cashier)->due(
-        cashier->config.store, now_ms, cashier->due, CASHIER_LOOK_MAX, &count, &next_ms);
-    cashier->payments_look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        if (asked_already(cashier, false, cashier->due[i].id))
-            cashier->passed_over = true;
-        else
-            status = payment_turn(cashier, &cashier->due[i], now_ms);
-    }
-    return status;
 }
 
 /* ---- refunds that are due ---- */
@@ -350,33 +278,43 @@ static enum status refund_turn(struct cashier *cashier, const struct refund *ref
     return STATUS_OK;
 }
 
-static enum status refunds_turn(struct cashier *cashier, uint64_t now_ms)
+/* Reads the rows that are due, payments or refunds, and asks about each that no question is under way for. */
+static enum status due_turn(struct cashier *cashier, bool refunds, uint64_t now_ms)
 {
-    uint32_t count = 0;
+    struct order_store *store = cashier->config.store;
+    uint64_t *look_ms = refunds ? &cashier->refunds_look_ms : &cashier->payments_look_ms;
     uint64_t next_ms = UINT64_MAX;
-    if (now_ms < cashier->refunds_look_ms)
+    uint32_t count = 0;
+    if (now_ms < *look_ms)
         return STATUS_OK;
-    enum status status = ops_of(cashier)->refunds_due(
-        cashier->config.store, now_ms, cashier->refunds, CASHIER_LOOK_MAX, &count, &next_ms);
-    cashier->refunds_look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
+    enum status status = refunds
+        ? ops_of(cashier)->refunds_due(store, now_ms, cashier->refunds, CASHIER_LOOK_MAX, &count, &next_ms)
+        : ops_of(cashier)->due(store, now_ms, cashier->due, CASHIER_LOOK_MAX, &count, &next_ms);
+    *look_ms = count == CASHIER_LOOK_MAX ? now_ms + CASHIER_LATE_AGAIN_MS : next_ms;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        if (asked_already(cashier, true, cashier->refunds[i].id))
+        if (asked_already(cashier, refunds, refunds ? cashier->refunds[i].id : cashier->due[i].id))
             cashier->passed_over = true;
         else
-            status = refund_turn(cashier, &cashier->refunds[i], now_ms);
+            status = refunds ? refund_turn(cashier, &cashier->refunds[i], now_ms)
+                             : payment_turn(cashier, &cashier->due[i], now_ms);
     }
     return status;
 }
 
+/* The store is away: the cashier looks again after a pause. */
+static void store_away(struct cashier *cashier, uint64_t now_ms)
+{
+    cashier->payments_look_ms = now_ms + CASHIER_AWAY_MS;
+    cashier->refunds_look_ms = now_ms + CASHIER_AWAY_MS;
+}
+
 enum status cashier_turn(struct cashier *cashier, uint64_t now_ms)
 {
-    enum status status = payments_turn(cashier, now_ms);
+    enum status status = due_turn(cashier, false, now_ms);
     if (status == STATUS_OK)
-        status = refunds_turn(cashier, now_ms);
-    if (status != STATUS_OK) {
-        cashier->payments_look_ms = now_ms + CASHIER_AWAY_MS;
-        cashier->refunds_look_ms = now_ms + CASHIER_AWAY_MS;
-    }
+        status = due_turn(cashier, true, now_ms);
+    if (status != STATUS_OK)
+        store_away(cashier, now_ms);
     return status;
 }
 
@@ -395,8 +333,7 @@ static enum status created_said(struct cashier *cashier, struct payment *payment
         payment->state = PAYMENT_OPEN;
         snprintf(payment->url, sizeof payment->url, "%s", said->url);
         cashier->config.opened(cashier->config.context, payment, NULL);
-        if (cashier->payments_look_ms > now_ms + cashier->config.query_ms)
-            cashier->payments_look_ms = now_ms + cashier->config.query_ms;
+        cashier_look_by(&cashier->payments_look_ms, now_ms + cashier->config.query_ms);
         return STATUS_OK;
     case WORD_CAPTURED:
     case WORD_CLOSED:
@@ -439,7 +376,7 @@ static enum status found_ask(struct cashier *cashier, const struct payment *paym
     snprintf(refund.currency, sizeof refund.currency, "%s", said->currency);
     if (question_ask(cashier, PROVIDER_REFUND_QUERY, &found, &refund, now_ms))
         return STATUS_OK;
-    return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
+    return cashier_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
 }
 
 static enum status found_learn(struct cashier *cashier, const struct cashier_flight *flight,
@@ -449,7 +386,7 @@ static enum status found_learn(struct cashier *cashier, const struct cashier_fli
     struct provider_said found = { .word = WORD_CAPTURED, .amount = payment->captured };
     uint8_t answer;
     if (said->word == WORD_AGAIN || said->word == WORD_FORGED)
-        return payment_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
+        return cashier_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
     snprintf(found.provider_id, sizeof found.provider_id, "%s", payment->provider_id);
     snprintf(found.currency, sizeof found.currency, "%s", flight->refund.currency);
     struct payment_news news = news_of(payment->provider, &found, now_ms);
@@ -510,8 +447,7 @@ static enum status refund_said(struct cashier *cashier, const struct refund *ref
             said->error);
         cashier->config.stuck(cashier->config.context, refund);
     }
-    if (cashier->refunds_look_ms > now_ms + pause)
-        cashier->refunds_look_ms = now_ms + pause;
+    cashier_look_by(&cashier->refunds_look_ms, now_ms + pause);
     return ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
 }
 
@@ -530,7 +466,6 @@ void cashier_said(struct cashier *cashier, uint32_t index, const struct provider
     /* What could not be stored is due as before, and asked again. */
     if (status != STATUS_OK) {
         log_warn("cashier", "an answer can't be stored now: %s", status_name(status));
-        cashier->payments_look_ms = now_ms + CASHIER_AWAY_MS;
-        cashier->refunds_look_ms = now_ms + CASHIER_AWAY_MS;
+        store_away(cashier, now_ms);
     }
 }

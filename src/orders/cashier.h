@@ -92,6 +92,15 @@ struct cashier {
 void cashier_start(struct cashier *cashier, const struct cashier_config *config);
 /* Payments or refunds were written: something may be due now. */
 void cashier_look(struct cashier *cashier);
+/* The next look is at `at_ms` at the latest. */
+static inline void cashier_look_by(uint64_t *look_ms, uint64_t at_ms)
+{
+    if (*look_ms > at_ms)
+        *look_ms = at_ms;
+}
+/* The payment is due again at this time. */
+MUST_CHECK enum status cashier_again(
+    struct cashier *cashier, const struct payment *payment, uint64_t at_ms);
 MUST_CHECK enum status cashier_turn(struct cashier *cashier, uint64_t now_ms);
 void cashier_said(
     struct cashier *cashier, uint32_t index, const struct provider_said *said, uint64_t now_ms);

@@ -174,22 +174,6 @@ static void a_value_can_come_from_a_file_named_in_the_environment(void **state)
     unsetenv("STAMPEDE_ADMIN_KEYS_FILE");
 }
 
-static void what_depends_on_more_than_one_value_is_checked(void **state)
-{
-    (void)state;
-    struct config config = defaults();
-    assert_int_equal(config_set(&config, "data.folder", "/tmp/x", error), STATUS_OK);
-    assert_int_equal(config_set(&config, "session.guests", "yes", error), STATUS_OK);
-    struct config good = config;
-    assert_int_equal(config_set(&config, "data.segment_bytes", "67108865", error), STATUS_OK);
-    assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
-    assert_non_null(strstr(error, "data.segment_bytes"));
-    config = good;
-    assert_int_equal(config_set(&config, "server.log_level", "loud", error), STATUS_OK);
-    assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
-    assert_non_null(strstr(error, "server.log_level"));
-}
-
 static void each_provider_has_a_section_of_its_settings(void **state)
 {
     (void)state;
@@ -211,27 +195,6 @@ static void each_provider_has_a_section_of_its_settings(void **state)
     set_refused("sandbox.planet", "earth", "unknown setting sandbox.planet");
     set_refused("alipay.lost", "1", "unknown setting alipay.lost");
     set_refused("payment.query_ms", "99", "is out of bounds (100 to 3600000)");
-}
-
-static void the_public_address_takes_paths_after_it(void **state)
-{
-    static const char *const good[] = { "", "https://sale.example", "http://127.0.0.1:8080",
-        "https://shop.example/flash" };
-    static const char *const bad[] = { "sale.example", "ftp://x", "https://x/", "https://x?y",
-        "https://x#y", "https://x y", "https://x\n" };
-    struct config config = defaults();
-    (void)state;
-    assert_int_equal(config_set(&config, "data.folder", "/tmp/x", error), STATUS_OK);
-    assert_int_equal(config_set(&config, "session.guests", "yes", error), STATUS_OK);
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(config_set(&config, "payment.public_url", good[i], error), STATUS_OK);
-        assert_int_equal(config_check(&config, error), STATUS_OK);
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(config_set(&config, "payment.public_url", bad[i], error), STATUS_OK);
-        assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
-        assert_non_null(strstr(error, "payment.public_url"));
-    }
 }
 
 static void what_is_printed_reads_back_the_same(void **state)
@@ -282,9 +245,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_not_there_is_named),
         cmocka_unit_test(the_environment_overrides_the_file),
         cmocka_unit_test(a_value_can_come_from_a_file_named_in_the_environment),
-        cmocka_unit_test(what_depends_on_more_than_one_value_is_checked),
         cmocka_unit_test(each_provider_has_a_section_of_its_settings),
-        cmocka_unit_test(the_public_address_takes_paths_after_it),
         cmocka_unit_test(what_is_printed_reads_back_the_same),
         cmocka_unit_test(a_reload_takes_what_may_change_while_running_and_nothing_else),
     };

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config/config_check.c: the rules that the table in config.c can't express: texts with a form of their own,
+ * and settings that depend on each other. Each rule answers what is wrong, or NULL. */
+#include "config/config.h"
+
+#include "base/span.h"
+#include "config/image_origins.h"
+#include "config/test_mode.h"
+#include "edge/forwarded.h"
+#include "outgoing/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+#define IS_ONE_OF(text, ...) is_one_of(text, (const char *const[]){ __VA_ARGS__, NULL })
+
+static bool is_http_url(const char *url)
+{
+    return strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0;
+}
+
+/* Printable ASCII without spaces and without the characters of `forbidden`. */
+static bool is_plain(const char *text, const char *forbidden)
+{
+    for (; *text != 0; text++)
+        if (*text <= ' ' || *text > '~' || strchr(forbidden, *text) != NULL)
+            return false;
+    return true;
+}
+
+static const char *data_wrong(const struct config *config)
+{
+    if (config->folder[0] == 0)
+        return "data.folder must be set";
+    return config->segment_bytes % 4096 != 0 ? "data.segment_bytes must be a multiple of 4096" : NULL;
+}
+
+static const char *log_level_wrong(const struct config *config)
+{
+    return IS_ONE_OF(config->log_level, "debug", "info", "warn", "error")
+        ? NULL
+        : "server.log_level must be debug, info, warn or error";
+}
+
+static const char *refund_wrong(const struct config *config)
+{
+    return IS_ONE_OF(config->user_refund_to, "stock", "safety", "write-off")
+        ? NULL
+        : "orders.user_refund_to must be stock, safety or write-off";
+}
+
+static const char *session_wrong(const struct config *config)
+{
+    return config->guests || config->jwt_keys[0] != 0
+        ? NULL
+        : "session.jwt_keys must name a folder of keys, or session.guests must be yes; "
+          "otherwise nobody could enter";
+}
+
+static const char *webhook_wrong(const struct config *config)
+{
+    const char *url = config->webhook_url;
+    if (url[0] == 0)
+        return NULL;
+    if (!is_http_url(url))
+        return "webhook.url must start with https:// or http://";
+    if (strchr(url, '@') != NULL)
+        return "webhook.url must not contain a user name or password: messages are signed instead";
+    if (!is_plain(url, ""))
+        return "webhook.url must be an address without spaces; write other characters as %XX";
+    return config->webhook_secret_file[0] == 0 ? "webhook.secret_file must be set with webhook.url"
+                                               : NULL;
+}
+
+/* The server appends paths to this address, and signatures cover the result. */
+static const char *public_url_wrong(const struct config *config)
+{
+    const char *url = config->public_url;
+    if (url[0] == 0)
+        return NULL;
+    if (!is_http_url(url))
+        return "payment.public_url must start with https:// or http://";
+    if (!is_plain(url, "?#"))
+        return "payment.public_url must be an address without spaces, query or fragment";
+    return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
+}
+
+/* The pages link to this address, and JSON contains it without escapes. */
+static const char *login_url_wrong(const struct config *config)
+{
+    const char *url = config->login_url;
+    if (url[0] == 0)
+        return NULL;
+    if (!is_http_url(url))
+        return "page.login_url must start with https:// or http://";
+    return is_plain(url, "\"\\")
+        ? NULL
+        : "page.login_url must be an address without spaces, quotes and backslashes";
+}
+
+static bool is_site_key(const char *text)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    return text[0] != 0 && text[strspn(text, allowed)] == 0;
+}
+
+/* The service that checks visitors. */
+static const char *outside_wrong(const struct config *config)
+{
+    const char *url = config->human_outside_url;
+    if (strcmp(config->human_outside, "none") == 0)
+        return NULL;
+    if (verdict_find(config->human_outside) == NULL)
+        return "human.outside must be none, turnstile, hcaptcha or geetest";
+    if (!is_site_key(config->human_outside_site_key))
+        return "human.outside_site_key must be set: letters, digits, - _ and . only";
+    if (config->human_outside_secret_file[0] == 0)
+        return "human.outside_secret_file must be set with human.outside";
+    if (!IS_ONE_OF(config->human_outside_fail, "closed", "open"))
+        return "human.outside_fail must be closed or open";
+    return url[0] == 0 || is_http_url(url) ? NULL : "human.outside_url must start with https:// or http://";
+}
+
+static bool is_mode(const char *text)
+{
+    return IS_ONE_OF(text, "off", "report", "ban");
+}
+
+static const char *watch_wrong(const struct config *config)
+{
+    return is_mode(config->watch_rate) && is_mode(config->watch_failures)
+            && is_mode(config->watch_crowd) && is_mode(config->watch_roaming)
+            && is_mode(config->watch_timing) && is_mode(config->watch_unpaid)
+        ? NULL
+        : "watch.rate, failures, crowd, roaming, timing and unpaid must each be off, report or ban";
+}
+
+static const char *proxy_wrong(const struct config *config)
+{
+    struct trusted trusted;
+    struct span bad;
+    const bool on = strcmp(config->proxy_protocol, "on") == 0;
+    if (!on && strcmp(config->proxy_protocol, "off") != 0)
+        return "proxy.protocol must be on or off";
+    if (trusted_parse(&trusted, span_from_string(config->proxy_trusted), &bad) != STATUS_OK)
+        return "proxy.trusted must be up to 32 addresses or blocks like 10.0.0.0/8, separated by "
+               "commas";
+    return on && trusted.count == 0
+        ? "proxy.protocol = on needs proxy.trusted: the proxies whose headers are trusted"
+        : NULL;
+}
+
+static const char *pictures_wrong(const struct config *config)
+{
+    return image_origins_wrong(config->image_origins);
+}
+
+enum status config_check(const struct config *config, char error[CONFIG_ERROR])
+{
+    static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
+        refund_wrong, session_wrong, webhook_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
+        watch_wrong, pictures_wrong, login_url_wrong, outside_wrong };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const char *wrong = rules[i](config);
+        if (wrong == NULL)
+            continue;
+        snprintf(error, CONFIG_ERROR, "%s", wrong);
+        return STATUS_BAD_INPUT;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include "tests/unit/base/unit.h"
+
+#include <string.h>
+
+static char error[CONFIG_ERROR];
+
+/* The least that a server needs. */
+static struct config least(void)
+{
+    struct config config;
+    config_defaults(&config);
+    assert_int_equal(config_set(&config, "data.folder", "/tmp/x", error), STATUS_OK);
+    assert_int_equal(config_set(&config, "session.guests", "yes", error), STATUS_OK);
+    return config;
+}
+
+struct pair {
+    const char *name, *value;
+};
+static void set(struct config *config, struct pair pair)
+{
+    if (pair.name != NULL)
+        assert_int_equal(config_set(config, pair.name, pair.value, error), STATUS_OK);
+}
+
+static void a_folder_and_a_way_in_are_enough(void **state)
+{
+    (void)state;
+    struct config config = least();
+    assert_int_equal(config_check(&config, error), STATUS_OK);
+    set(&config, (struct pair){ "session.guests", "no" });
+    assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
+    assert_non_null(strstr(error, "session.jwt_keys"));
+    set(&config, (struct pair){ "session.jwt_keys", "/tmp/keys" });
+    assert_int_equal(config_check(&config, error), STATUS_OK);
+    set(&config, (struct pair){ "data.folder", "" });
+    assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
+    assert_non_null(strstr(error, "data.folder"));
+}
+
+static void each_bad_value_is_refused_and_named(void **state)
+{
+    static const struct {
+        struct pair also, bad;
+    } rows[] = {
+        { .bad = { "data.segment_bytes", "67108865" } },
+        { .bad = { "server.log_level", "loud" } },
+        { .bad = { "orders.user_refund_to", "nowhere" } },
+        { .bad = { "webhook.url", "shop.example" } },
+        { { "webhook.secret_file", "/tmp/s" }, { "webhook.url", "https://me@shop.example/" } },
+        { { "webhook.secret_file", "/tmp/s" }, { "webhook.url", "https://shop.example/a b" } },
+        { { "webhook.url", "https://shop.example/" }, { "webhook.secret_file", "" } },
+        { .bad = { "payment.public_url", "sale.example" } },
+        { .bad = { "payment.public_url", "ftp://x" } },
+        { .bad = { "payment.public_url", "https://x/" } },
+        { .bad = { "payment.public_url", "https://x?y" } },
+        { .bad = { "payment.public_url", "https://x#y" } },
+        { .bad = { "payment.public_url", "https://x y" } },
+        { .bad = { "payment.public_url", "https://x\n" } },
+        { .bad = { "page.login_url", "shop.example" } },
+        { .bad = { "page.login_url", "https://shop.example/\"" } },
+        { .bad = { "page.login_url", "https://shop.example/\\" } },
+        { .bad = { "page.image_origins", "pictures" } },
+        { .bad = { "proxy.protocol", "perhaps" } },
+        { .bad = { "proxy.trusted", "10.0.0.0/33" } },
+        { .bad = { "proxy.protocol", "on" } },
+        { .bad = { "watch.rate", "shout" } },
+        { .bad = { "watch.unpaid", "shout" } },
+        { .bad = { "human.outside", "oracle" } },
+        { { "human.outside", "turnstile" }, { "human.outside_site_key", "" } },
+        { { "human.outside", "turnstile" }, { "human.outside_site_key", "a b" } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct config config = least();
+        const char *key = strchr(rows[i].bad.name, '.') + 1;
+        set(&config, rows[i].also);
+        set(&config, rows[i].bad);
+        error[0] = 0;
+        if (config_check(&config, error) != STATUS_BAD_INPUT || strstr(error, key) == NULL)
+            fail_msg("%s = %s: \"%s\"", rows[i].bad.name, rows[i].bad.value, error);
+    }
+}
+
+static void a_service_that_checks_visitors_needs_all_its_settings(void **state)
+{
+    static const struct pair steps[] = {
+        { "human.outside", "turnstile" },
+        { "human.outside_site_key", "0x4AAA-_.z" },
+        { "human.outside_secret_file", "/tmp/secret" },
+    };
+    struct config config = least();
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        set(&config, steps[i]);
+        assert_int_equal(config_check(&config, error), i == 2 ? STATUS_OK : STATUS_BAD_INPUT);
+    }
+    set(&config, (struct pair){ "human.outside_fail", "ajar" });
+    assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
+    assert_non_null(strstr(error, "human.outside_fail"));
+    set(&config, (struct pair){ "human.outside_fail", "open" });
+    set(&config, (struct pair){ "human.outside_url", "here" });
+    assert_int_equal(config_check(&config, error), STATUS_BAD_INPUT);
+    assert_non_null(strstr(error, "human.outside_url"));
+    set(&config, (struct pair){ "human.outside_url", "http://127.0.0.1:1/" });
+    assert_int_equal(config_check(&config, error), STATUS_OK);
+}
+
+static void each_good_value_is_taken(void **state)
+{
+    static const struct pair rows[] = {
+        { "payment.public_url", "" },
+        { "payment.public_url", "https://sale.example" },
+        { "payment.public_url", "http://127.0.0.1:8080" },
+        { "payment.public_url", "https://shop.example/flash" },
+        { "page.login_url", "https://shop.example/login?next=%2F" },
+        { "orders.user_refund_to", "write-off" },
+        { "server.log_level", "error" },
+        { "watch.crowd", "ban" },
+        { "proxy.trusted", "10.0.0.0/8,::1" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct config config = least();
+        set(&config, rows[i]);
+        if (config_check(&config, error) != STATUS_OK)
+            fail_msg("%s = %s: %s", rows[i].name, rows[i].value, error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_folder_and_a_way_in_are_enough),
+        cmocka_unit_test(each_bad_value_is_refused_and_named),
+        cmocka_unit_test(a_service_that_checks_visitors_needs_all_its_settings),
+        cmocka_unit_test(each_good_value_is_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
