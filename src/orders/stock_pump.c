@@ -200,10 +200,11 @@ ticket_number stock_pump_ticket(struct stock_pump *pump, const struct inventory_
 }
 
 /* An answer that no record followed for long is asked again: the engine answers "unchanged",
- * nothing is done twice. */
+ * nothing is done twice. A time farther away than any pause is of a clock that went back. */
 static bool flight_is_due(const struct flight *flight, uint64_t now_ms)
 {
-    return flight->state != FLIGHT_ASKED && flight->again_ms <= now_ms;
+    return flight->state != FLIGHT_ASKED
+        && (flight->again_ms <= now_ms || flight->again_ms > now_ms + STOCK_PUMP_REFUSED_MS);
 }
 
 enum status stock_pump_turn(struct stock_pump *pump, uint64_t now_ms, struct stock_pump_progress *progress)

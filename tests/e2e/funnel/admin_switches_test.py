@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The degrade switches: turned while the server runs, seen by the next request, audited, shown, gone after a restart."""
+import os
+import sqlite3
 import subprocess
 
 from kit.harness import Buyer, Server, equal, problem, rule, run, true
@@ -107,6 +109,30 @@ def an_item_answers_sold_out_unseen_and_its_units_are_all_still_there():
     Buyer(server).win(item)
     Buyer(server).win(item)
     problem(Buyer(server).buy(item), 409, "sold-out")
+
+
+@rule
+def whoever_declares_an_item_sold_out_is_in_the_audit_trail():
+    item = server.open_item()
+    entries = len(audit())
+    switches(sold_out_items=[item])
+    switches(sold_out_items=[item])
+    switches(sold_out_items=[])
+    told = [entry["detail"] for entry in audit()[entries:]]
+    equal(told, [f"sold_out_items: item {item} answers sold out without a check", f"sold_out_items: item {item} is sold again"])
+
+
+@rule
+def a_switch_whose_audit_entry_can_not_be_written_is_not_turned():
+    item, entries = server.open_item(), len(audit())
+    database = sqlite3.connect(os.path.join(server.data, "stampede.db"), timeout=10, isolation_level=None)
+    database.execute("begin immediate")
+    problem(server.admin("PATCH", "/switches", {"pow_boost": 7, "sold_out_items": [item]}, role="operator"), 503, "unavailable")
+    database.execute("rollback")
+    database.close()
+    equal((switches()["pow_boost"], switches()["sold_out_items"]), (0, []))
+    equal(len(audit()), entries)
+    Buyer(server).win(item)
 
 
 @rule

@@ -64,6 +64,19 @@ def who_is_not_in_the_room_gets_nothing_and_bad_questions_change_nothing():
 
 
 @rule
+def the_switch_that_opens_the_room_lets_everybody_in_and_only_while_it_is_on():
+    sale, item, _ = room(total=50)
+    open_now(sale)
+    problem(Guest(server).ask_pass(item), 404, "not-in-room")
+    server.admin_ok("PATCH", "/switches", {"bypass_waiting_room": True}, role="operator")
+    guest = Guest(server)
+    equal(guest.ask_pass(item).status, 201)
+    guest.win(item)
+    server.admin_ok("PATCH", "/switches", {"bypass_waiting_room": False}, role="operator")
+    problem(Guest(server).ask_pass(item), 404, "not-in-room")
+
+
+@rule
 def a_push_connection_hears_of_its_place():
     sale, item, _ = room(total=1)
     guest = Guest(server)

@@ -117,6 +117,19 @@ static void a_clock_that_goes_back_does_not_stop_it(void **state)
     assert_int_equal(f->progress.submitted, 1);
 }
 
+static void a_clock_that_goes_back_does_not_hold_up_what_waits_to_be_asked_again(void **state)
+{
+    struct fixture *f = *state;
+    f->now_ms = 500000;
+    add_event(f, 1);
+    f->port.answer = ANSWER_UNAVAILABLE;
+    turn_after(f, 0);
+    turn_after(f, 1);
+    f->now_ms = 1000;
+    turn_after(f, 0);
+    assert_int_equal(f->port.flushed, 2);
+}
+
 static void an_event_becomes_one_settle_command(void **state)
 {
     struct fixture *f = *state;
@@ -287,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_event_becomes_one_settle_command),
         TEST(a_clock_that_goes_back_does_not_stop_it),
+        TEST(a_clock_that_goes_back_does_not_hold_up_what_waits_to_be_asked_again),
         TEST(a_confirmed_event_is_forgotten),
         TEST(an_answer_without_a_record_is_asked_again_later),
         TEST(not_now_is_tried_again_soon),

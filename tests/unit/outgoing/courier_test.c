@@ -99,6 +99,18 @@ static void a_request_goes_out_as_written_and_its_answer_comes_back(void **state
     assert_non_null(strstr(call->reply, "GET /echo HTTP/1.1\r\n"));
     assert_null(strstr(call->reply, "X-Own"));
     courier_give(place->courier, call);
+    call = courier_take(place->courier);
+    assert_int_equal(call->body_size, 0);
+    courier_give(place->courier, call);
+}
+
+static void headers_of_an_interim_answer_are_not_those_of_the_answer(void **state)
+{
+    struct place *place = *state;
+    struct outgoing_call *call = call_ask(place, call_to(place, "GET", "/early"));
+    assert_int_equal(call->status, 200);
+    assert_true(span_equal(outgoing_header(call, "x-echo"), SPAN("1")));
+    courier_give(place->courier, call);
 }
 
 static void any_status_is_an_answer_and_a_redirect_is_not_followed(void **state)
@@ -304,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_PLACE(a_request_goes_out_as_written_and_its_answer_comes_back),
+        IN_PLACE(headers_of_an_interim_answer_are_not_those_of_the_answer),
         IN_PLACE(any_status_is_an_answer_and_a_redirect_is_not_followed),
         IN_PLACE(the_longest_answer_comes_whole_and_one_byte_more_is_a_failure),
         IN_PLACE(what_is_not_a_whole_answer_is_a_failure_with_a_reason),

@@ -51,7 +51,10 @@ static bool request_answer(struct tiny_connection *connection)
 {
     const char *path = strchr(connection->data, ' ') + 1;
     const int fd = connection->fd;
-    if (strncmp(path, "/echo", 5) == 0)
+    static const char hints[] = "HTTP/1.1 103 x\r\nX-Echo: 0\r\n\r\n";
+    if (strncmp(path, "/early", 6) == 0)
+        send_all(fd, hints, sizeof hints - 1);
+    if (strncmp(path, "/echo", 5) == 0 || strncmp(path, "/early", 6) == 0)
         send_reply(fd, 200, "", connection->data, connection->size);
     else if (strncmp(path, "/status/", 8) == 0)
         send_reply(fd, (int)strtoul(path + 8, NULL, 10), "Location: /echo\r\n", "", 0);

@@ -4,6 +4,7 @@
  *   /echo      200, header X-Echo: 1, body: the request's head and body
  *   /status/N  status N, no body, Location: /echo
  *   /long/N    200 with N bytes;  /head/N  200 with N bytes of headers
+ *   /early     a 103 with X-Echo: 0, then 200 as usual
  *   /slow      nothing, ever;  /half  a part of the answer, then the end;  /cut  the end at once
  * Memory: its own. */
 #ifndef STAMPEDE_TESTS_UNIT_OUTGOING_TINY_SERVER_H

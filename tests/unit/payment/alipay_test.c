@@ -189,6 +189,50 @@ static void each_code_has_its_word(void **state)
         WORD_REFUSED);
 }
 
+static void an_answer_without_a_good_signature_or_about_another_payment_is_not_believed(void **state)
+{
+    static const char good[] =
+        "{\"code\":\"10000\",\"out_trade_no\":\"0123456789abcdef-1\",\"trade_no\":\"2\","
+        "\"trade_status\":\"TRADE_SUCCESS\",\"total_amount\":\"1234.05\"}";
+    static const char other[] =
+        "{\"code\":\"10000\",\"out_trade_no\":\"0123456789abcdef-2\",\"trade_no\":\"2\","
+        "\"trade_status\":\"TRADE_SUCCESS\",\"total_amount\":\"1234.05\"}";
+    const struct provider_task task = task_of(PROVIDER_QUERY);
+    (void)state;
+    assert_int_equal(query_read(other), WORD_FORGED);
+    assert_int_equal(query_read(good), WORD_CAPTURED);
+    char *amount = memmem(call.reply, call.reply_size, "1234.05", 7);
+    assert_non_null(amount);
+    *amount = '2'; /* another amount under the same signature */
+    alipay_provider.read(alipay, &task, &call, &said);
+    assert_int_equal(said.word, WORD_FORGED);
+    assert_int_equal(said.amount, 0);
+}
+
+static void a_refund_is_the_one_asked_for_only_with_its_key_and_amount(void **state)
+{
+    static const struct {
+        const char *key, *amount;
+        enum provider_word word;
+    } answers[] = {
+        { "0123456789abcdef-r1", "0.05", WORD_REFUNDED },
+        { "0123456789abcdef-r1", "0.04", WORD_REFUSED },
+        { "0123456789abcdef-r1", "x", WORD_REFUSED },
+        { "0123456789abcdef-r2", "0.05", WORD_REFUSED },
+    };
+    char inner[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        snprintf(inner, sizeof inner,
+            "{\"code\":\"10000\",\"out_trade_no\":\"%s\",\"refund_status\":\"REFUND_SUCCESS\","
+            "\"out_request_no\":\"%s\",\"refund_amount\":\"%s\"}",
+            payment.reference, answers[i].key, answers[i].amount);
+        assert_int_equal(answer_read(PROVIDER_REFUND_QUERY,
+                             "{\"alipay_trade_fastpay_refund_query_response\":", inner, ""),
+            answers[i].word);
+    }
+}
+
 static void a_page_that_would_be_too_long_is_refused(void **state)
 {
     static char longer[PAY_URL_MAX];
@@ -259,6 +303,32 @@ static void a_signed_callback_must_be_for_us_and_whole(void **state)
 #undef TIME
 }
 
+static void a_callback_is_good_for_as_long_as_alipay_repeats_it(void **state)
+{
+#define AT(time) \
+    "app_id=" KEYS_APP_ID "&notify_time=" time \
+    "&out_trade_no=a-1&total_amount=1.00&trade_no=9&trade_status=TRADE_SUCCESS"
+    (void)state;
+    assert_int_equal(callback_read(AT("2026-11-10 19:00:00")), WORD_CAPTURED); /* 25 hours */
+    assert_int_equal(callback_read(AT("2026-11-10 18:50:00")), WORD_FORGED);
+    assert_int_equal(callback_read(AT("2026-11-11 20:10:00")), WORD_FORGED);
+#undef AT
+}
+
+static void a_callback_with_another_signature_is_forged(void **state)
+{
+    static const char plain[] =
+        "app_id=" KEYS_APP_ID "&notify_time=2026-11-11 19:59:59&out_trade_no=a-1"
+        "&total_amount=1.00&trade_no=9&trade_status=TRADE_SUCCESS";
+    char body[ROOM];
+    (void)state;
+    const int size = snprintf(body, sizeof body, "%s&sign_type=RSA2&sign=%0344d", plain, 0);
+    const struct provider_callback callback = { .body = span_of(body, (size_t)size), .now_ms = NOW_MS };
+    alipay_provider.callback(alipay, &callback, &said);
+    assert_int_equal(said.word, WORD_FORGED);
+    assert_int_equal(said.amount, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,8 +336,12 @@ int main(void)
         cmocka_unit_test(the_signature_is_over_the_very_bytes_that_stand_there),
         cmocka_unit_test(amounts_are_read_exactly_or_not_at_all),
         cmocka_unit_test(each_code_has_its_word),
+        cmocka_unit_test(an_answer_without_a_good_signature_or_about_another_payment_is_not_believed),
+        cmocka_unit_test(a_refund_is_the_one_asked_for_only_with_its_key_and_amount),
         cmocka_unit_test(a_page_that_would_be_too_long_is_refused),
         cmocka_unit_test(a_signed_callback_must_be_for_us_and_whole),
+        cmocka_unit_test(a_callback_is_good_for_as_long_as_alipay_repeats_it),
+        cmocka_unit_test(a_callback_with_another_signature_is_forged),
     };
     return cmocka_run_group_tests_name("payment/alipay", tests, group_start, group_end);
 }

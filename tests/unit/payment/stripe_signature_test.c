@@ -39,6 +39,8 @@ static void a_genuine_signature_holds_within_its_time(void **state)
     /* While a secret is changed there are two signatures. */
     snprintf(head, sizeof head, "Stripe-Signature: t=1700000000,v1=%064d,v1=%s", 0, signature);
     assert_null(judged(head, body, signed_s));
+    snprintf(head, sizeof head, "Stripe-Signature: t=1700000000,v1=%s,v1=%064d", signature, 0);
+    assert_null(judged(head, body, signed_s));
 }
 
 static void a_signature_header_that_is_not_one_is_refused(void **state)

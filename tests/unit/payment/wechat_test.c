@@ -167,6 +167,10 @@ static void each_answer_has_its_word(void **state)
         { PROVIDER_REFUND, 200, REFUND "{\"refund\":5},\"status\":\"CLOSED\"}", WORD_REFUSED },
         { PROVIDER_REFUND, 200, REFUND "{\"refund\":6},\"status\":\"SUCCESS\"}", WORD_REFUSED },
         { PROVIDER_REFUND, 200, "{\"status\":\"SUCCESS\"}", WORD_FORGED },
+        { PROVIDER_REFUND, 200,
+            "{\"out_refund_no\":\"0123456789abcdef-r2\",\"out_trade_no\":\"0123456789abcdef-1\","
+            "\"amount\":{\"refund\":5},\"status\":\"SUCCESS\"}",
+            WORD_FORGED },
         { PROVIDER_REFUND, 404, "{\"code\":\"RESOURCE_NOT_EXISTS\"}", WORD_REFUSED },
         { PROVIDER_REFUND_QUERY, 404, "{\"code\":\"RESOURCE_NOT_EXISTS\"}", WORD_UNKNOWN },
     };

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may use the admin API: a file of names, roles and hashes, and the key that somebody shows. */
+#include "config/admin_keys.h"
+
+#include "base/text.h"
+#include "tests/unit/base/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRONG "sk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
+#define STRONG_TOO "sk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFH"
+
+static struct admin_keys keys;
+static char error[ADMIN_ERROR];
+
+static void hash_write(const char *key, char hex[2 * HASH_SHA256_BYTES + 1])
+{
+    uint8_t hash[HASH_SHA256_BYTES];
+    struct text text = text_in(hex, (size_t)2 * HASH_SHA256_BYTES);
+    hash_sha256(key, strlen(key), hash);
+    text_hex(&text, span_of(hash, sizeof hash));
+    hex[2 * HASH_SHA256_BYTES] = '\0';
+}
+
+static enum status load(const char *lines)
+{
+    char path[] = "/tmp/stampede-admin-keys-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, lines, strlen(lines)), strlen(lines));
+    close(fd);
+    const enum status status = admin_keys_load(&keys, path, error);
+    unlink(path);
+    return status;
+}
+
+static const struct admin_key *find(const char *key)
+{
+    return admin_keys_find(&keys, span_from_string(key));
+}
+
+static void a_key_is_found_by_its_hash_with_name_and_role(void **state)
+{
+    char hash[2 * HASH_SHA256_BYTES + 1], other[2 * HASH_SHA256_BYTES + 1], lines[512];
+    (void)state;
+    hash_write(STRONG, hash);
+    hash_write(STRONG_TOO, other);
+    snprintf(lines, sizeof lines, "# who\n\nanna:admin:%s\r\nbert:viewer:%s\n", hash, other);
+    assert_int_equal(load(lines), STATUS_OK);
+    assert_int_equal(keys.count, 2);
+    assert_string_equal(find(STRONG)->name, "anna");
+    assert_int_equal(find(STRONG)->role, ADMIN_ADMIN);
+    assert_string_equal(find(STRONG_TOO)->name, "bert");
+    assert_int_equal(find(STRONG_TOO)->role, ADMIN_VIEWER);
+}
+
+static void only_the_whole_hash_opens(void **state)
+{
+    char hash[2 * HASH_SHA256_BYTES + 1], lines[256];
+    (void)state;
+    hash_write(STRONG, hash);
+    for (size_t at = 0; at < sizeof hash - 1; at++) {
+        char wrong[sizeof hash];
+        memcpy(wrong, hash, sizeof wrong);
+        wrong[at] = wrong[at] == '0' ? '1' : '0';
+        snprintf(lines, sizeof lines, "anna:admin:%s\n", wrong);
+        assert_int_equal(load(lines), STATUS_OK);
+        assert_null(find(STRONG));
+    }
+}
+
+static void a_key_that_somebody_made_up_is_not_taken_but_told(void **state)
+{
+    static const char *const weak[] = { "secret", "sk_0123", STRONG "x",
+        "sk_0123456789abcdefghijklmnopqrstuvwxyzABCDE!F",
+        "pk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG" };
+    char hash[2 * HASH_SHA256_BYTES + 1], lines[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof weak / sizeof *weak; i++) {
+        hash_write(weak[i], hash);
+        snprintf(lines, sizeof lines, "anna:admin:%s\n", hash);
+        assert_int_equal(load(lines), STATUS_OK);
+        assert_null(find(weak[i]));
+        assert_string_equal(admin_keys_find_weak(&keys, span_from_string(weak[i]))->name, "anna");
+    }
+    assert_null(admin_keys_find_weak(&keys, SPAN_NONE));
+    assert_null(admin_keys_find_weak(&keys, SPAN(STRONG)));
+}
+
+static void a_line_that_is_wrong_is_named_and_nobody_gets_in(void **state)
+{
+    static const char *const forms[] = { "anna:admin:%s0", "anna:admin:x%.63s", "anna:boss:%s",
+        "anna::%s", ":admin:%s", "anna:Admin:%s", "anna:nobody:%s", "anna%s", "anna:admin:%.62s",
+        "a234567890123456789012345678901234567890123456789012345678901234567:admin:%s" };
+    char hash[2 * HASH_SHA256_BYTES + 1], line[256], lines[512];
+    (void)state;
+    hash_write(STRONG, hash);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(line, sizeof line, forms[i], hash);
+#pragma GCC diagnostic pop
+        snprintf(lines, sizeof lines, "# first\n%s\n", line);
+        if (load(lines) != STATUS_BAD_INPUT)
+            fail_msg("accepted: %s", line);
+        assert_non_null(strstr(error, "line 2"));
+    }
+}
+
+static void as_many_keys_as_there_is_room_for_and_no_more(void **state)
+{
+    static char lines[(ADMIN_KEYS_MAX + 1) * 100];
+    char hash[2 * HASH_SHA256_BYTES + 1];
+    size_t size = 0;
+    (void)state;
+    hash_write(STRONG, hash);
+    for (int i = 0; i < ADMIN_KEYS_MAX; i++)
+        size += (size_t)snprintf(lines + size, sizeof lines - size, "n%d:viewer:%s\n", i, hash);
+    assert_int_equal(load(lines), STATUS_OK);
+    assert_int_equal(keys.count, ADMIN_KEYS_MAX);
+    snprintf(lines + size, sizeof lines - size, "more:viewer:%s\n", hash);
+    assert_int_equal(load(lines), STATUS_BAD_INPUT);
+    assert_int_equal(admin_keys_load(&keys, "/nowhere/keys", error), STATUS_IO);
+    assert_int_equal(keys.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_key_is_found_by_its_hash_with_name_and_role),
+        cmocka_unit_test(only_the_whole_hash_opens),
+        cmocka_unit_test(a_key_that_somebody_made_up_is_not_taken_but_told),
+        cmocka_unit_test(a_line_that_is_wrong_is_named_and_nobody_gets_in),
+        cmocka_unit_test(as_many_keys_as_there_is_room_for_and_no_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
