@@ -33,7 +33,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd zlib libbrotlienc
+LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lm # they have no .pc file
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
@@ -107,7 +107,7 @@ FUZZERS := $(call programs,$(FUZZ_SOURCES))
 PROBES := $(call programs,$(PROBE_SOURCES))
 BENCHES := $(call programs,$(BENCH_SOURCES))
 
-# Pages and the API document are part of the binary (tools/embed.py).
+# Pages (tools/bundle.py) and the API document are part of the binary (tools/embed.py).
 EMBEDDED := $(if $(and $(wildcard src/edge/assets.h),$(filter edge,$(FOLDERS))),\
     $(OUT)/gen/assets.o $(OUT)/gen/assets_table.o)
 WEB_FILES := $(shell find web -name node_modules -prune -o -print 2>/dev/null) $(wildcard docs/openapi.json)
@@ -156,9 +156,9 @@ $(OUT)/gen/%.o: $(OUT)/gen/%.c $(OUT)/flags
 	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(OUT)/gen/assets.o: $(OUT)/gen/assets.S
 	@$(CC) -c -o $@ $<
-$(OUT)/gen/assets.S $(OUT)/gen/assets_table.c &: tools/embed.py $(WEB_FILES)
+$(OUT)/gen/assets.S $(OUT)/gen/assets_table.c &: tools/bundle.py tools/embed.py $(WEB_FILES)
 	@echo "  EMBED $(OUT)/gen"
-	@python3 tools/embed.py $(OUT)/gen
+	@python3 tools/bundle.py $(OUT)/pages && python3 tools/embed.py $(OUT)/pages $(OUT)/gen
 
 # A fuzz target has no main and gets its prototype from nobody.
 # (private: the flags file, which these depend on, must not see it.)

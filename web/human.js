@@ -7,9 +7,13 @@ import { challengeGet } from './api.js';
 import { element, textSet } from './dom.js';
 import { onLanguage, say } from './i18n.js';
 import { workInBackground } from './pow_background.js';
-import { widgetKnown, widgetShow } from './widget.js';
 
 const STEP = 20; /* pixels of PageUp and PageDown */
+
+async function widgetLoad({ kind, site_key: siteKey }, place) {
+    const { widgetShow } = await import('./widget.js');
+    return widgetShow(kind, siteKey, place);
+}
 
 export function createHumanCheck() {
     const heading = element('h2', { class: 'human-heading', id: 'human-heading' });
@@ -178,7 +182,7 @@ export function createHumanCheck() {
         return new Promise((resolve) => {
             other.onclick = () => resolve('other');
             abort.signal.addEventListener('abort', () => resolve(null));
-            widgetShow(challenge.kind, challenge.site_key, place).then(
+            widgetLoad(challenge, place).then(
                 (response) => resolve({ token: challenge.token, response }),
                 () => speak(words, 'human.widget-away'),
             );
@@ -186,7 +190,7 @@ export function createHumanCheck() {
     }
 
     function ask(challenge) {
-        if (widgetKnown(challenge.kind))
+        if (challenge.site_key !== undefined)
             return widget(challenge);
         return challenge.kind === 'slider' ? slider(challenge) : code(challenge);
     }

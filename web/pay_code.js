@@ -3,12 +3,12 @@
 
 import { element, textSet } from './dom.js';
 import { say } from './i18n.js';
-import { qrMatrix } from './qr.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const QUIET = 4; /* modules of white that scanners want around it */
 
-function drawingOf(text) {
+async function drawingOf(text) {
+    const { qrMatrix } = await import('./qr.js'); /* most visitors never pay by code */
     const rows = qrMatrix(text);
     const size = rows.length + 2 * QUIET;
     const drawing = document.createElementNS(SVG, 'svg');
@@ -49,15 +49,20 @@ export function createPayCode() {
         paint(code);
     });
 
-    function draw(text) {
+    async function draw(text) {
         code = text;
         copied = false;
         link.href = text;
         textSet(link, text);
+        picture.replaceChildren();
         try {
-            picture.replaceChildren(drawingOf(text));
+            const drawing = await drawingOf(text);
+            if (text !== code)
+                return;
+            drawing.setAttribute('aria-label', say('code.label'));
+            picture.replaceChildren(drawing);
         } catch {
-            picture.replaceChildren(); /* too long for a picture; the link stays */
+            /* Too long for a picture, or no connection; the link stays. */
         }
     }
 

@@ -37,6 +37,3 @@ export function powSolve({ parameters }, told = () => {}) {
             told(1 - Math.exp(-counter / expected)); /* the chance to be done by now */
     }
 }
-
-export const payloadOf = ({ parameters, signature }, solution) =>
-    btoa(JSON.stringify({ challenge: { parameters, signature }, solution }));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The work of the human check, beside the page. `told` hears how far it is; `signal` ends it, with null. */
+/* The work of the human check, beside the page. `told` hears how far it is; `signal` ends it, with null.
+ * POW_WORKER: the address of pow_worker.js, put in by the build (tools/bundle.py). */
 
-import { payloadOf } from './pow.js';
+export const payloadOf = ({ parameters, signature }, solution) =>
+    btoa(JSON.stringify({ challenge: { parameters, signature }, solution }));
 
 export function workInBackground(challenge, told = () => {}, signal = undefined) {
     return new Promise((resolve, reject) => {
-        const worker = new Worker('/pow_worker.js', { type: 'module' });
+        const worker = new Worker(POW_WORKER, { type: 'module' });
         const end = () => worker.terminate();
         worker.addEventListener('message', ({ data }) => {
             if (data.solution === undefined) {

@@ -4,7 +4,6 @@
  * waits: so a reload goes on where it was. `changed` is called whenever `state` has. */
 
 import { arrivalsGet, drawGet, roomGet, roomPost } from './api.js';
-import { drawCheck } from './draw_check.js';
 import { createPoll } from './poll.js';
 import { lasting } from './store.js';
 
@@ -64,7 +63,8 @@ export function createRoom(session, changed) {
         state,
         /* Checks the draw from what is published: { wrong, place, count } (draw_check.js). */
         async check() {
-            const [draw, marks] = await Promise.all([drawGet(sale), arrivalsGet(sale)]);
+            const [{ drawCheck }, draw, marks] =
+                await Promise.all([import('./draw_check.js'), drawGet(sale), arrivalsGet(sale)]);
             const { user } = session.current();
             const noted = lasting.read(`commitment.${sale}`);
             return drawCheck({ draw, marks, user, number: state.standing.number, noted });

@@ -46,8 +46,6 @@ function geetestShow(node, siteKey) {
     });
 }
 
-export const widgetKnown = (kind) => kind in SCRIPTS;
-
 /* Shows it in `node`; resolves to its response when the visitor has passed. */
 export async function widgetShow(kind, siteKey, node) {
     await scriptLoad(kind);

@@ -4,9 +4,7 @@
 #include "base/hash.h"
 #include "edge/http_reply.h"
 
-#include <brotli/encode.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 enum encoding {
     ENCODING_BROTLI,
@@ -20,7 +18,6 @@ enum {
     HEADERS_BYTES = 512 + 6 * CSP_WIDGET_MAX + CSP_ORIGINS_MAX,
     QUALITY_ONE = 1000, /* q=1 */
     HASH_CHARS = 8,     /* of a hashed name */
-    PACK_QUALITY = 6,   /* of brotli: the highest takes a quarter of a second at every start */
 };
 
 static const char *const encoding_name[] = { "br", "gzip", "identity" };
@@ -28,7 +25,6 @@ static_assert(sizeof encoding_name / sizeof *encoding_name == ENCODINGS, "a name
 
 struct form {         /* a file in one encoding */
     struct span body; /* data NULL: there is none */
-    char *owned;      /* the same, if it was made here */
     char etag_text[ETAG_BYTES];
     struct span etag;
     char headers_text[HEADERS_BYTES];
@@ -160,62 +156,21 @@ static void form_label(
     form->headers = text_span(&headers);
 }
 
-/* False: no memory. A result that is not smaller is left out. */
-static bool compress_with(struct span content, enum encoding encoding, struct form *form)
-{
-    if (content.size == 0)
-        return true;
-    size_t size = encoding == ENCODING_BROTLI ? BrotliEncoderMaxCompressedSize(content.size)
-                                              : compressBound((uLong)content.size) + 64;
-    char *packed = malloc(size);
-    if (packed == NULL)
-        return false;
-    bool smaller = false;
-    if (encoding == ENCODING_BROTLI) {
-        smaller = BrotliEncoderCompress(PACK_QUALITY, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT,
-                      content.size, (const uint8_t *)content.data, &size, (uint8_t *)packed)
-            && size < content.size;
-    } else {
-        z_stream stream = { .next_in = (Bytef *)(uintptr_t)content.data,
-            .avail_in = (uInt)content.size,
-            .next_out = (Bytef *)packed,
-            .avail_out = (uInt)size };
-        const int gzip_wrapper = 16;
-        if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_wrapper, 9,
-                Z_DEFAULT_STRATEGY)
-            == Z_OK) {
-            smaller = deflate(&stream, Z_FINISH) == Z_STREAM_END && stream.total_out < content.size;
-            size = stream.total_out;
-            deflateEnd(&stream);
-        }
-    }
-    if (smaller) {
-        form->owned = malloc(size); /* no more than it needs, for as long as the server runs */
-        if (form->owned != NULL)
-            form->body = span_of(memcpy(form->owned, packed, size), size);
-    }
-    free(packed);
-    return !smaller || form->owned != NULL;
-}
-
-static bool file_make(struct file *file, const struct asset *asset, const char *image_origins,
+static void file_make(struct file *file, const struct asset *asset, const char *image_origins,
     const char *widget_origins)
 {
-    struct span content = span_of(asset->data, asset->size);
+    const struct span content = span_of(asset->data, asset->size);
     file->path = span_from_string(asset->path);
     file->type = type_of(file->path);
     file->forms[ENCODING_IDENTITY].body = content;
-    if (!compress_with(content, ENCODING_BROTLI, &file->forms[ENCODING_BROTLI])
-        || !compress_with(content, ENCODING_GZIP, &file->forms[ENCODING_GZIP]))
-        return false;
+    file->forms[ENCODING_BROTLI].body = span_of(asset->brotli, asset->brotli_size);
+    file->forms[ENCODING_GZIP].body = span_of(asset->gzip, asset->gzip_size);
     const struct label label = { .immutable = name_has_hash(file->path),
-        .varies = file->forms[ENCODING_BROTLI].body.data != NULL
-            || file->forms[ENCODING_GZIP].body.data != NULL,
+        .varies = asset->brotli != NULL || asset->gzip != NULL,
         .image_origins = image_origins,
         .widget_origins = widget_origins };
     for (int i = 0; i < ENCODINGS; i++)
         form_label(&file->forms[i], content, (enum encoding)i, &label);
-    return true;
 }
 
 static int path_compare(struct span a, struct span b)
@@ -237,30 +192,23 @@ enum status static_files_open(struct static_files **opened, const struct asset *
     *opened = NULL;
     struct static_files *files = calloc(1, sizeof(*files) + count * sizeof(struct file));
     const struct asset **sorted = calloc(count + 1, sizeof(const struct asset *));
-    bool made = files != NULL && sorted != NULL;
-    if (made) {
-        for (size_t i = 0; i < count; i++)
-            sorted[i] = &assets[i];
-        qsort(sorted, count, sizeof(sorted[0]), asset_compare);
-        for (; made && files->count < count; files->count++)
-            made = file_make(
-                &files->files[files->count], sorted[files->count], image_origins, widget_origins);
-    }
-    free(sorted);
-    if (!made) {
-        static_files_close(files);
+    if (files == NULL || sorted == NULL) {
+        free(sorted);
+        free(files);
         return STATUS_FULL;
     }
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &assets[i];
+    qsort(sorted, count, sizeof(sorted[0]), asset_compare);
+    for (; files->count < count; files->count++)
+        file_make(&files->files[files->count], sorted[files->count], image_origins, widget_origins);
+    free(sorted);
     *opened = files;
     return STATUS_OK;
 }
 
 void static_files_close(struct static_files *files)
 {
-    for (size_t i = 0; files != NULL && i < files->count; i++) {
-        for (int encoding = 0; encoding < ENCODINGS; encoding++)
-            free(files->files[i].forms[encoding].owned);
-    }
     free(files);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edge/static_files.h: the storefront's files, answered from memory. Each has a strong ETag per
- * encoding, and gzip and brotli forms made at start where they are smaller. Names that carry a
- * hash of their content (app-3f2a9c1b.js) may be kept by browsers for ever; all others are asked
- * for again each time. Thread: open and close at start and stop; find from any thread. Memory:
+ * encoding, and gzip and brotli forms where they are smaller. Names that carry a hash of their
+ * content (app-3f2a9c1b.js) may be kept by browsers for ever; all others are asked for again each
+ * time. Thread: open and close at start and stop; find from any thread. Memory:
  * its own, until close; bodies are left where they are (edge_reply.body), so close only after
  * the edges. */
 #ifndef STAMPEDE_EDGE_STATIC_FILES_H

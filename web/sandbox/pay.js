@@ -2,11 +2,11 @@
 /* The pay page of the sandbox: what a payer would see at a provider, with buttons for what can go
  * wrong on the way. Whoever knows the payment's id may pay it; no real money moves. */
 
-import { sandboxGet, sandboxPost } from '/api.js';
-import { attributeSet, element, textSet } from '/dom.js';
-import { moment, money } from '/format.js';
-import { language, languageSet, onLanguage, say } from '/i18n.js';
-import { payAddress } from '/pay_address.js';
+import { sandboxGet, sandboxPost } from '../api.js';
+import { attributeSet, element, textSet } from '../dom.js';
+import { moment, money } from '../format.js';
+import { language, languageSet, onLanguage, say } from '../i18n.js';
+import { payAddress } from '../pay_address.js';
 
 const TROUBLES = ['lost', 'twice', 'late', 'wrong-amount', 'decline'];
 

@@ -16,6 +16,7 @@ import {
     seriousIn,
     shot,
 } from './shop.mjs';
+import { WORDS } from '../../../web/words.js';
 
 const SMALL = { viewport: { width: 390, height: 664 }, hasTouch: true }; /* what a browser leaves of a phone */
 const NARROW = { viewport: { width: 320, height: 568 }, hasTouch: true };
@@ -88,15 +89,14 @@ describe('around the start', { concurrency: 6 }, () => {
             const { page } = await visitor(options);
             await page.goto(itemAddress(item));
             await page.waitForSelector(liveButton);
-            const wrong = await page.evaluate(async () => {
-                const { WORDS } = await import('/words.js');
+            const wrong = await page.evaluate((everyLanguage) => {
                 const button = document.querySelector('.buy');
                 const status = document.querySelector('.status');
                 const dock = document.querySelector('.dock');
                 const place = () => JSON.stringify(button.getBoundingClientRect());
                 const first = place();
                 const found = [];
-                for (const words of Object.values(WORDS)) {
+                for (const words of everyLanguage) {
                     for (const [key, sentence] of Object.entries(words)) {
                         if (!/^(status|problem)\./.test(key))
                             continue;
@@ -108,7 +108,7 @@ describe('around the start', { concurrency: 6 }, () => {
                     }
                 }
                 return found;
-            });
+            }, Object.values(WORDS));
             assert.deepEqual(wrong, []);
         });
 

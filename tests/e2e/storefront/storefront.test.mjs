@@ -91,15 +91,24 @@ describe('looking', { concurrency: 2 }, () => {
         assert.equal((await program.json()).type, '/problems/not-found');
     });
 
-    test('the words exist in both languages', async () => {
+    test('the first visit loads one script and one style sheet, the next none', async () => {
         const { page } = await visitor();
-        await page.goto(base);
-        const keys = await page.evaluate(async () => {
-            const { WORDS } = await import('/words.js');
-            return Object.values(WORDS).map((words) => Object.keys(words).sort());
+        const files = [];
+        page.on('response', async (response) => {
+            const { pathname } = new URL(response.url());
+            if (/\.(js|css)$/.test(pathname))
+                files.push([pathname.split('.').pop(), await response.headerValue('cache-control')]);
         });
-        assert.equal(keys.length, 2);
-        assert.deepEqual(keys[0], keys[1]);
+        await page.goto(itemAddress(demoItem));
+        await page.waitForSelector(liveButton);
+        const kept = 'public, max-age=31536000, immutable';
+        assert.deepEqual(files.sort(), [['css', kept], ['js', kept]]);
+        const again = await page.reload();
+        await page.waitForSelector(liveButton);
+        assert.equal(await again.headerValue('cache-control'), 'no-cache');
+        const bytes = await page.evaluate(() => performance.getEntriesByType('resource')
+            .filter(({ name }) => /\.(js|css)$/.test(name)).map(({ transferSize }) => transferSize));
+        assert.deepEqual(bytes, [0, 0]);
     });
 
     test('a language switch changes the words and is remembered', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { payloadOf, powSolve } from '../../../web/pow.js';
+import { powSolve } from '../../../web/pow.js';
+import { payloadOf } from '../../../web/pow_background.js';
 import { BLOCK_BYTES_MAX, blockOf, sha256Hex } from '../../../web/sha256.js';
 
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest();

@@ -56,13 +56,17 @@ test('every state of money, and every mistake in details, has its words', () => 
         assert.ok(`sandbox.how.${how}` in en);
 });
 
-const NOT_IMPORTED = new Set(['app.js', 'pow_worker.js']); /* started, not imported */
-
-test('every module that the storefront imports is named in its head, so that none waits for another', () => {
-    const page = readFileSync(new URL('index.html', WEB), 'utf8');
-    const named = [...page.matchAll(/modulepreload" href="\/(\w+\.js)"/g)].map((match) => match[1]);
-    const modules = readdirSync(WEB).filter((name) => name.endsWith('.js') && !NOT_IMPORTED.has(name));
-    assert.deepEqual(named, modules.sort());
+test('every module is reached from a page or from a worker', () => {
+    const text = (name) => readFileSync(new URL(name, WEB), 'utf8');
+    const modules = readdirSync(WEB).filter((name) => name.endsWith('.js'));
+    const reached = new Set(modules.filter((name) => name.endsWith('_worker.js')));
+    for (const page of readdirSync(WEB).filter((name) => name.endsWith('.html')))
+        for (const [, name] of text(page).matchAll(/src="\/([\w./]+\.js)"/g))
+            reached.add(name);
+    for (const name of reached)
+        for (const [, other] of text(name).matchAll(/(?:from |import\()'\.\/(\w+\.js)'/g))
+            reached.add(other);
+    assert.deepEqual([...reached].sort(), modules.sort());
 });
 
 test('no page has a script of its own in it: the policy would not run it', () => {
