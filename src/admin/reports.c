@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admin/reports.c: the final report of a sale: who came, who won, what became of it. */
 #include "admin/admin.h"
+#include "contract/payment.h"
 #include "contract/report.h"
 
 #include <string.h>

@@ -5,6 +5,9 @@
 #include "base/random.h"
 #include "base/ring.h"
 #include "base/sign.h"
+#include "contract/customers.h"
+#include "contract/order_store.h"
+#include "funnel/keys.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,10 @@
 #define STAMPEDE_API_CUSTOMERS_H
 
 #include "base/text.h"
-#include "contract/customers.h"
-#include "funnel/keys.h"
+#include "contract/types.h"
+
+struct funnel_keys;
+struct order_store;
 
 struct customers;
 MUST_CHECK enum status customers_open(

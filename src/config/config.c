@@ -10,6 +10,7 @@
 #include "funnel/limits.h"
 #include "funnel/switches.h"
 #include "orders/cashier.h"
+#include "payment/provider.h"
 
 #include <errno.h>
 #include <ini.h>

@@ -9,7 +9,7 @@
 #define STAMPEDE_CONFIG_CONFIG_H
 
 #include "base/status.h"
-#include "payment/provider.h"
+#include "contract/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "contract/order_store.h"
 #include "journal/journal.h"
 
 #include <errno.h>

@@ -15,7 +15,9 @@
 
 #include "base/disk.h"
 #include "config/config.h"
-#include "contract/order_store.h"
+#include "contract/types.h"
+
+struct order_store;
 
 enum { MASTER_BYTES = 32 };
 

@@ -43,7 +43,9 @@ enum {
     ACTOR_BYTES_MAX = 64,     /* the name of an admin key */
     COMMAND_KEYS_MAX = 4096,  /* keyed admin commands that the inventory remembers */
     REFERENCE_BYTES_MAX = 64, /* the shop's name for a payment */
-    SUBJECT_BYTES_MAX = 128,  /* the shop's name for a user */
+    PROVIDERS_MAX = 8,        /* payment providers */
+    PROVIDER_SETTINGS_MAX = 16,
+    SUBJECT_BYTES_MAX = 128, /* the shop's name for a user */
 
     BEACON_NAME_CHARACTERS_MAX = 120, /* what a draw's public beacon is called, in UTF-8 */
     BEACON_NAME_BYTES_MAX = 4 * BEACON_NAME_CHARACTERS_MAX,

@@ -9,8 +9,15 @@
 
 #include "base/bytes.h"
 #include "base/metrics.h"
+#include "contract/board.h"
+#include "funnel/bans.h"
 #include "funnel/drop.h"
+#include "funnel/item_rules.h"
+#include "funnel/limits.h"
 #include "funnel/purchase_body.h"
+#include "funnel/session_rules.h"
+#include "funnel/spent.h"
+#include "funnel/switches.h"
 #include "funnel/token.h"
 
 #define REASON_NAME(reason, label, problem, signal) [DOOR_##reason] = (label),

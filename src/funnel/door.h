@@ -10,14 +10,18 @@
 #ifndef STAMPEDE_FUNNEL_DOOR_H
 #define STAMPEDE_FUNNEL_DOOR_H
 
-#include "contract/board.h"
-#include "funnel/bans.h"
-#include "funnel/item_rules.h"
-#include "funnel/keys.h"
-#include "funnel/limits.h"
-#include "funnel/session_rules.h"
-#include "funnel/spent.h"
-#include "funnel/switches.h"
+#include "base/span.h"
+#include "contract/types.h"
+
+struct address;
+struct ban_set;
+struct board;
+struct funnel_keys;
+struct item_rules;
+struct limits;
+struct session_rules;
+struct spent;
+struct switches;
 
 /* What the door answers, a row each: name; label in stampede_door_total and in reports; the problem
  * that the client is told (PROBLEM_…, api/problems.h); how the anomaly rules count it (WATCH_…,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "funnel/session_rules.h"
 
+#include "funnel/bans.h"
+#include "funnel/token.h"
+
 static bool key_is_there(const struct session_rules *rules, uint32_t mark)
 {
     for (uint32_t i = 0; i < rules->key_count; i++)

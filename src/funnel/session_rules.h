@@ -7,9 +7,10 @@
 #ifndef STAMPEDE_FUNNEL_SESSION_RULES_H
 #define STAMPEDE_FUNNEL_SESSION_RULES_H
 
-#include "funnel/bans.h"
 #include "funnel/jwt.h"
-#include "funnel/token.h"
+
+struct ban_set;
+struct session;
 
 struct session_rules {
     uint32_t valid_from_s; /* seconds since 1970; 0: any */

@@ -5,6 +5,7 @@
  * their address, and after a few the address waits before it may show another (funnel/lockout.h). */
 #include "base/log.h"
 #include "base/metrics.h"
+#include "funnel/limits.h"
 #include "funnel/lockout.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"

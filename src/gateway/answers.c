@@ -5,6 +5,9 @@
 #include "base/clock.h"
 #include "edge/http_date.h"
 #include "edge/http_reply.h"
+#include "funnel/door.h"
+#include "funnel/keys.h"
+#include "funnel/limits.h"
 
 #include <string.h>
 

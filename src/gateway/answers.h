@@ -4,11 +4,11 @@
 #ifndef STAMPEDE_GATEWAY_ANSWERS_H
 #define STAMPEDE_GATEWAY_ANSWERS_H
 
-#include "api/problems.h"
-#include "contract/command.h"
 #include "edge/edge.h"
-#include "funnel/door.h"
-#include "funnel/keys.h"
+
+struct door_result;
+struct funnel_keys;
+struct outcome;
 
 void answers_create(void); /* once, at start */
 

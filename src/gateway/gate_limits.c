@@ -2,6 +2,10 @@
 #include "gateway/gate_limits.h"
 
 #include "base/random.h"
+#include "edge/caller_counts.h"
+#include "funnel/limits.h"
+#include "funnel/lockout.h"
+#include "funnel/switches.h"
 
 #include <stdio.h>
 

@@ -6,11 +6,12 @@
 #define STAMPEDE_GATEWAY_GATE_LIMITS_H
 
 #include "config/config.h"
-#include "edge/caller_counts.h"
 #include "edge/forwarded.h"
-#include "funnel/limits.h"
-#include "funnel/lockout.h"
-#include "funnel/switches.h"
+
+struct caller_counts;
+struct limits;
+struct lockout;
+struct switches;
 
 struct gate_limits {
     struct limits *limits;

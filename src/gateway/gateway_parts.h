@@ -4,18 +4,27 @@
 #define STAMPEDE_GATEWAY_GATEWAY_PARTS_H
 
 #include "api/catalog.h"
+#include "api/job.h"
+#include "api/problems.h"
 #include "api/query.h"
 #include "api/sale_meters.h"
 #include "base/random.h"
 #include "edge/static_files.h"
 #include "funnel/anomaly/watch.h"
 #include "funnel/bans.h"
+#include "funnel/door.h"
 #include "funnel/human/human.h"
+#include "funnel/keys.h"
+#include "funnel/session_rules.h"
+#include "funnel/switches.h"
+#include "funnel/token.h"
 #include "gateway/answers.h"
 #include "gateway/job_shares.h"
 #include "gateway/push.h"
 #include "gateway/routes.h"
 #include "gateway/settings.h"
+
+struct room_standing;
 
 enum {
     ASKS_MAX = 1024,  /* questions to the inventory under way */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/human_check.c: the human check on the edge: hands out challenges, and asks for their solution
  * before a pass is given. */
+#include "api/handover.h"
+#include "api/problems.h"
 #include "base/address.h"
 #include "funnel/switches.h"
 #include "gateway/gateway_parts.h"

@@ -3,6 +3,10 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/ring.h"
+#include "funnel/human/human.h"
+#include "funnel/spent.h"
+#include "outgoing/courier.h"
 #include "payment/provider.h"
 
 #include <stdio.h>

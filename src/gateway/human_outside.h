@@ -8,10 +8,14 @@
 #define STAMPEDE_GATEWAY_HUMAN_OUTSIDE_H
 
 #include "base/arena.h"
+#include "base/thread.h"
 #include "config/config.h"
-#include "funnel/human/human.h"
-#include "outgoing/courier.h"
 #include "outgoing/verdict.h"
+
+struct courier;
+struct human_outside;
+struct ring;
+struct spent;
 
 enum { OUTSIDE_CALLS = 64, OUTSIDE_QUESTIONS = 64 };
 

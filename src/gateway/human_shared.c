@@ -5,6 +5,10 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "funnel/human/human.h"
+#include "funnel/human/picture_pool.h"
+#include "funnel/human/suspicion.h"
+#include "funnel/spent.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

@@ -7,8 +7,12 @@
 
 #include "base/thread.h"
 #include "config/config.h"
-#include "funnel/human/human.h"
 #include "gateway/human_outside.h"
+
+struct funnel_keys;
+struct human;
+struct picture_pool;
+struct suspicion;
 
 struct human_shared {
     struct arena arena;

@@ -2,8 +2,10 @@
 /* gateway/order_requests.c: requests that go to the inventory for a look or to the worker for the
  * database, and wait. An order view asks the inventory first whose ticket it is: only then, and
  * only for its owner, the worker reads the order. */
+#include "api/link.h"
 #include "api/public_routes.h"
 #include "api/refusals.h"
+#include "contract/inventory.h"
 #include "edge/http_reply.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"

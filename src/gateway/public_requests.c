@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/public_requests.c: what the public may read, and how one gets in: time, sales, items,
  * session, pass. */
+#include "api/customers.h"
+#include "api/handover.h"
+#include "api/link.h"
 #include "base/metrics.h"
+#include "contract/inventory.h"
+#include "funnel/room/rooms.h"
+#include "funnel/spent.h"
+#include "funnel/switches.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"
 #include "gateway/human_shared.h"

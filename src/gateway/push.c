@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/push.h"
 
+#include "api/handover.h"
+#include "api/problems.h"
 #include "base/metrics.h"
 #include "edge/websocket.h"
+#include "funnel/room/room.h"
+#include "funnel/room/rooms.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"
 #include "gateway/push_items.h"

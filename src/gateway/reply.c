@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/reply.c: how an edge answers: bytes, JSON, problems; and who is asking. */
+#include "api/problems.h"
 #include "edge/http_reply.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"

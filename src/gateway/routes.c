@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/routes.h"
 
+#include "api/handover.h"
 #include "api/public_routes.h"
 #include "api/refusals.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "config/test_mode.h"
+#include "contract/inventory.h"
 #include "edge/http_reply.h"
+#include "funnel/limits.h"
 #include "funnel/token.h"
 #include "gateway/gateway_parts.h"
 #include "gateway/human_shared.h"

@@ -7,17 +7,27 @@
 #ifndef STAMPEDE_GATEWAY_ROUTES_H
 #define STAMPEDE_GATEWAY_ROUTES_H
 
-#include "api/customers.h"
-#include "api/handover.h"
-#include "api/link.h"
 #include "edge/edge.h"
-#include "funnel/room/rooms.h"
 
-struct static_files;
-struct limits;
+struct config;
+struct customers;
+struct door_channels;
+struct funnel_keys;
+struct handover;
 struct human_shared;
+struct inventory;
+struct inventory_port;
+struct item_rules;
+struct limits;
+struct link;
+struct lockout;
 struct media_service;
+struct reader_turns;
+struct rooms;
+struct sale_meters;
+struct static_files;
 struct switches;
+struct watch;
 
 struct routes_shared { /* the same for all edges */
     const struct config *config;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/waiting_room.c: the waiting room, as users see it: enter, look, and check the draw. Entering
  * waits for the inventory's durable answer; everything else is read from shared tables. */
+#include "api/handover.h"
+#include "api/problems.h"
 #include "edge/http_reply.h"
+#include "funnel/room/room.h"
+#include "funnel/room/rooms.h"
 #include "gateway/gateway_parts.h"
 
 enum {

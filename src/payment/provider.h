@@ -20,8 +20,6 @@
 enum {
     PROVIDER_FRESH_S = 300,
     PROVIDER_ERROR = 256,
-    PROVIDERS_MAX = 8,
-    PROVIDER_SETTINGS_MAX = 16
 };
 
 /* A callback as it came. */

@@ -4,7 +4,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "config/data_folder.h"
+#include "contract/inventory.h"
+#include "funnel/keys.h"
 #include "gateway/routes.h"
+#include "inventory/embedded.h"
 
 #include <inttypes.h>
 #include <poll.h>

@@ -7,13 +7,14 @@
 #ifndef STAMPEDE_SERVER_HOST_H
 #define STAMPEDE_SERVER_HOST_H
 
+#include "base/thread.h"
 #include "config/config.h"
-#include "config/data_folder.h"
-#include "contract/inventory.h"
-#include "edge/edge.h"
-#include "funnel/keys.h"
-#include "inventory/embedded.h"
 
+struct data_folder;
+struct embedded;
+struct funnel_keys;
+struct inventory;
+struct journal_config;
 struct routes;
 
 struct host {

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/inventory.h"
+#include "server/host.h"
 #include "server/server_metrics.h"
 
 #include <inttypes.h>

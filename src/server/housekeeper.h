@@ -5,8 +5,10 @@
 #ifndef STAMPEDE_SERVER_HOUSEKEEPER_H
 #define STAMPEDE_SERVER_HOUSEKEEPER_H
 
-#include "api/link.h"
-#include "server/host.h"
+#include "base/thread.h"
+
+struct host;
+struct link;
 
 struct housekeeper {
     struct host *host;

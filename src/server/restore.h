@@ -6,8 +6,11 @@
 #define STAMPEDE_SERVER_RESTORE_H
 
 #include "config/config.h"
-#include "config/high_water.h"
-#include "inventory/engine.h"
+
+struct disk;
+struct engine;
+struct high_water;
+struct order_store;
 
 /* Before the server runs. Refuses a database that is older than before, and says in what. Else: no
  * number that was given is given again, and `mark` is written with what is reserved from here on. */

@@ -81,6 +81,7 @@ void worker_details_reply(struct worker *worker, struct job *job, ticket_number 
 /* Money. */
 /* Paid, or to be paid, through the sandbox: no real money. */
 bool worker_provider_is_test(const char *provider);
+struct payment;
 const char *worker_payment_state_name(const struct payment *payment);
 const char *worker_refund_state_name(uint8_t state);
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/time_text.h"
+#include "contract/customers.h"
 #include "worker/alarms.h"
 #include "worker/worker_parts.h"
 

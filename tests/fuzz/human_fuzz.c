@@ -2,10 +2,15 @@
 /* tests/fuzz/human_fuzz.c: the body of a request for a pass. As it comes it is never accepted: the keys
  * are made anew for each run. Its bytes as a payload that we sign the challenge of may be read, but are
  * never solved by chance twice: what was accepted once is spent. */
+#include "base/arena.h"
 #include "base/base64.h"
 #include "base/random.h"
+#include "funnel/human/altcha.h"
 #include "funnel/human/human.h"
+#include "funnel/human/suspicion.h"
 #include "funnel/json_cursor.h"
+#include "funnel/keys.h"
+#include "funnel/spent.h"
 
 #define NOW_MS (UINT64_C(1700000000) * 1000)
 

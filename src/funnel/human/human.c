@@ -9,10 +9,21 @@
  * by a random number, and all others refuse it, used or not. No clock has a say in that. */
 #include "funnel/human/human.h"
 
+#include "base/address.h"
 #include "base/base64.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/metrics.h"
+#include "base/random.h"
+#include "base/ring.h"
+#include "base/thread.h"
+#include "funnel/human/altcha.h"
+#include "funnel/human/picture.h"
+#include "funnel/human/picture_pool.h"
+#include "funnel/human/puzzle.h"
+#include "funnel/human/suspicion.h"
 #include "funnel/json_cursor.h"
+#include "funnel/spent.h"
 
 #define ANSWER_METRIC(answer, text) \
     [answer] = { .name = "stampede_human_total", \

@@ -7,14 +7,16 @@
 #ifndef STAMPEDE_FUNNEL_HUMAN_HUMAN_H
 #define STAMPEDE_FUNNEL_HUMAN_HUMAN_H
 
-#include "base/address.h"
-#include "base/ring.h"
-#include "base/thread.h"
-#include "funnel/human/altcha.h"
-#include "funnel/human/picture_pool.h"
-#include "funnel/human/suspicion.h"
-#include "funnel/keys.h"
-#include "funnel/spent.h"
+#include "base/text.h"
+#include "contract/types.h"
+
+struct address;
+struct funnel_keys;
+struct picture_pool;
+struct ring;
+struct spent;
+struct suspicion;
+struct wake;
 
 enum {
     HUMAN_BODY_BYTES_MAX = 4096, /* of POST …/pass */

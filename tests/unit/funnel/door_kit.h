@@ -6,6 +6,15 @@
 
 #include "funnel/door.h"
 
+#include "base/arena.h"
+#include "contract/board.h"
+#include "funnel/bans.h"
+#include "funnel/item_rules.h"
+#include "funnel/limits.h"
+#include "funnel/session_rules.h"
+#include "funnel/spent.h"
+#include "funnel/switches.h"
+
 #include "funnel/token.h"
 #include "tests/unit/base/unit.h"
 

@@ -4,7 +4,13 @@
  * the others are here: whoever has keys of another shop, of another hour or for another purpose. */
 #include "bench/forge.h"
 
+#include "base/arena.h"
+#include "base/cipher.h"
+#include "base/hash.h"
+#include "contract/board.h"
 #include "funnel/door.h"
+#include "funnel/keys.h"
+#include "funnel/token.h"
 #include "tests/unit/base/unit.h"
 
 #include <inttypes.h>

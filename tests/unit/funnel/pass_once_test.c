@@ -2,6 +2,9 @@
 /* A pass that is good once, at the door. */
 #include "funnel/door.h"
 
+#include "base/arena.h"
+#include "contract/board.h"
+#include "funnel/spent.h"
 #include "funnel/token.h"
 #include "tests/unit/base/unit.h"
 

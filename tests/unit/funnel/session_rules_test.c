@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of funnel/session_rules.h: which sessions still count. */
+#include "contract/bans.h"
+#include "funnel/bans.h"
 #include "funnel/session_rules.h"
+#include "funnel/token.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/gate_limits.h"
 
+#include "funnel/limits.h"
+#include "funnel/switches.h"
 #include "tests/unit/base/unit.h"
 
 static struct config config;

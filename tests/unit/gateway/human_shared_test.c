@@ -2,6 +2,10 @@
 #include "gateway/human_shared.h"
 
 #include "base/clock.h"
+#include "funnel/human/human.h"
+#include "funnel/human/picture_pool.h"
+#include "funnel/keys.h"
+#include "funnel/spent.h"
 #include "tests/unit/base/unit.h"
 
 #include <poll.h>

@@ -2,7 +2,17 @@
 /* The whole check without a network: human, puzzle, suspicion, picture_pool and json_cursor together. */
 #include "funnel/human/human.h"
 
+#include "base/arena.h"
 #include "base/base64.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "funnel/human/altcha.h"
+#include "funnel/human/picture.h"
+#include "funnel/human/picture_pool.h"
+#include "funnel/human/puzzle.h"
+#include "funnel/human/suspicion.h"
+#include "funnel/keys.h"
+#include "funnel/spent.h"
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>
