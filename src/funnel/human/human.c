@@ -21,8 +21,8 @@
 #include "funnel/human/picture.h"
 #include "funnel/human/picture_pool.h"
 #include "funnel/human/puzzle.h"
+#include "funnel/human/solution.h"
 #include "funnel/human/suspicion.h"
-#include "funnel/json_cursor.h"
 #include "funnel/spent.h"
 
 #define ANSWER_METRIC(answer, text) \
@@ -238,93 +238,6 @@ void human_challenge(const struct human *human, const struct human_visit *visit,
     pow_challenge(human, visit, out);
 }
 
-/* ---- reading */
-
-enum { SEEN_TOKEN = 1, SEEN_ANSWER = 2, SEEN_X = 4, SEEN_RESPONSE = 8 };
-
-struct solution {
-    struct span pow; /* base64; or one of the others: */
-    struct span token, answer, response;
-    uint32_t x[PUZZLE_PIECES];
-    unsigned seen;
-};
-
-/* [x, x]: one for each piece. */
-static void places_read(struct json_cursor *in, uint32_t x[PUZZLE_PIECES])
-{
-    unsigned count = 0;
-    while (cursor_element(in, &count)) {
-        if (count > PUZZLE_PIECES) {
-            cursor_fail(in);
-            return;
-        }
-        cursor_u32(in, &x[count - 1]);
-    }
-    if (count != PUZZLE_PIECES)
-        cursor_fail(in);
-}
-
-static void seen_mark(struct json_cursor *in, struct solution *solution, unsigned field)
-{
-    if ((solution->seen & field) != 0)
-        cursor_fail(in);
-    solution->seen |= field;
-}
-
-static void puzzle_fields(struct json_cursor *in, struct solution *solution)
-{
-    struct span name;
-    for (unsigned count = 0; cursor_field(in, &count, &name);) {
-        if (span_equal(name, SPAN("token"))) {
-            seen_mark(in, solution, SEEN_TOKEN);
-            cursor_string(in, &solution->token);
-        } else if (span_equal(name, SPAN("answer"))) {
-            seen_mark(in, solution, SEEN_ANSWER);
-            cursor_string(in, &solution->answer);
-        } else if (span_equal(name, SPAN("response"))) {
-            seen_mark(in, solution, SEEN_RESPONSE);
-            cursor_string(in, &solution->response);
-        } else if (span_equal(name, SPAN("x"))) {
-            seen_mark(in, solution, SEEN_X);
-            places_read(in, solution->x);
-        } else {
-            cursor_fail(in);
-        }
-    }
-}
-
-/* {"solution":"base64"} or {"solution":{…}}; nothing at all is HUMAN_ABSENT. */
-static enum human_answer body_read(struct span body, struct solution *solution)
-{
-    struct json_cursor in = json_cursor_of(body);
-    struct span name;
-    unsigned count = 0;
-    solution->pow = solution->token = solution->answer = solution->response = SPAN_NONE;
-    solution->x[0] = solution->x[1] = 0;
-    solution->seen = 0;
-    if (body.size == 0)
-        return HUMAN_ABSENT;
-    if (body.size > HUMAN_BODY_BYTES_MAX)
-        return HUMAN_MALFORMED;
-    while (cursor_field(&in, &count, &name)) {
-        if (count > 1 || !span_equal(name, SPAN("solution")))
-            cursor_fail(&in);
-        else if (cursor_is_string(&in))
-            cursor_string(&in, &solution->pow);
-        else
-            puzzle_fields(&in, solution);
-    }
-    if (!cursor_done(&in))
-        return HUMAN_MALFORMED;
-    if (count == 0)
-        return HUMAN_ABSENT;
-    const unsigned seen = solution->seen;
-    return solution->pow.data != NULL || seen == (SEEN_TOKEN | SEEN_ANSWER)
-            || seen == (SEEN_TOKEN | SEEN_X) || seen == (SEEN_TOKEN | SEEN_RESPONSE)
-        ? HUMAN_PASSED
-        : HUMAN_MALFORMED;
-}
-
 /* ---- judging */
 
 /* `what`: 0 for the challenge itself, else the number of a try. */
@@ -455,8 +368,8 @@ static bool puzzle_accepted(
     if (visit->asked <= HUMAN_POW)
         return false;
     if (human->outside != NULL)
-        return kind == PUZZLE_OUTSIDE && (seen & SEEN_RESPONSE) != 0;
-    return kind == visit->asked && (seen & SEEN_RESPONSE) == 0;
+        return kind == PUZZLE_OUTSIDE && (seen & SOLUTION_RESPONSE) != 0;
+    return kind == visit->asked && (seen & SOLUTION_RESPONSE) == 0;
 }
 
 static enum human_answer puzzle_judge(
@@ -483,7 +396,7 @@ static enum human_answer puzzle_judge(
             : HUMAN_MALFORMED;
     if (!try_take(human, visit, &puzzle))
         return HUMAN_SPENT;
-    const bool fits = (solution->seen & SEEN_ANSWER) != 0
+    const bool fits = (solution->seen & SOLUTION_ANSWER) != 0
         ? puzzle_code_fits(human->keys, &puzzle, solution->answer)
         : puzzle_slider_fits(human->keys, &puzzle, solution->x);
     if (!fits)
@@ -496,7 +409,7 @@ enum human_answer human_judge(const struct human *human, const struct human_visi
 {
     struct solution solution;
     invariant(visit->asked != HUMAN_NONE);
-    enum human_answer answer = body_read(body, &solution);
+    enum human_answer answer = solution_read(body, &solution);
     if (answer == HUMAN_PASSED && human_refused(human, visit))
         answer = HUMAN_REFUSED;
     else if (answer == HUMAN_PASSED)
