@@ -36,6 +36,17 @@ def an_ipv6_block_is_kept_out_too():
 
 
 @rule
+def the_last_of_many_bans_holds_like_the_first():
+    made = [ban(server, address=f"198.18.{number}.0/24")["id"] for number in range(150)]
+    for number in (0, 63, 64, 65, 128, 149):
+        eventually(lambda at=number: try_(server, item, f"198.18.{at}.9").json()["type"] == "/problems/banned",
+                   f"ban {number + 1} does not hold")
+    problem(try_(server, item, "198.18.150.9"), 403, "pass-invalid")
+    for number in made:
+        lift(server, number)
+
+
+@rule
 def no_other_way_leads_to_a_unit():
     gone = server.open_item(total=1)
     Buyer(server, token("first")).win(gone)

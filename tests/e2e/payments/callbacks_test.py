@@ -4,10 +4,11 @@ import json
 import os
 import selectors
 import socket
+import sqlite3
 import threading
 import time
 
-from kit.harness import equal, eventually, request_bytes, rule, run
+from kit.harness import equal, eventually, request_bytes, rule, run, true
 from kit.paying import becomes, bought, order_do, payment_id, server, signed, view
 
 
@@ -50,6 +51,27 @@ def forged_stale_foreign_and_wrong_callbacks_change_nothing():
     equal(server.request("POST", "/v1/payments/nobody/callback", good, headers).status, 404)
     equal(server.request("POST", path, good, headers).status, 204)
     equal(server.request("POST", path, good, headers).status, 204, "the same again")
+    becomes(buyer, order, "paid")
+
+
+@rule
+def a_callback_is_acknowledged_only_when_it_is_stored():
+    secret = open(os.path.join(server.data, "sandbox.secret"), "rb").read().strip()
+    path = "/v1/payments/sandbox/callback"
+    buyer, order = bought(server.open_item(total=1))
+    reply = order_do(buyer, order, "pay")
+    reference = server.admin("GET", f"/orders/{order['order']}/payments").json()["payments"][0]["reference"]
+    body = json.dumps({"state": "captured", "id": payment_id(reply), "reference": reference,
+                       "currency": order["currency"], "amount": order["amount"]}).encode()
+    database = sqlite3.connect(os.path.join(server.data, "stampede.db"), timeout=10, isolation_level=None)
+    database.execute("begin immediate")  # no write of the server gets through
+    away = server.request("POST", path, body, signed(secret, "POST", path, body))
+    database.execute("rollback")
+    database.close()
+    equal(away.status, 503, "the provider would not send it again")
+    true(away.headers.get("retry-after"), away.headers)
+    equal(view(buyer, order)["state"], "pending")
+    equal(server.request("POST", path, body, signed(secret, "POST", path, body)).status, 204)
     becomes(buyer, order, "paid")
 
 

@@ -131,6 +131,22 @@ static void an_older_store_is_told_from_a_newer_one(void **state)
     assert_false(older); /* the numbers are not given again */
 }
 
+static void after_a_restore_no_reserved_number_is_given_again(void **state)
+{
+    struct here *here = *state;
+    bool changed, ahead;
+    place_execute(&here->place, "INSERT INTO sqlite_sequence VALUES('payments', 7)");
+    look(here, &changed, &ahead);
+    high_water_reserve(&here->mark, true); /* up to here numbers may have been given and lost */
+    assert_int_equal(high_water_raise(&here->mark, here->place.store), STATUS_OK);
+    struct high_water raised = { 0 };
+    assert_int_equal(high_water_look(&raised, here->place.store, &changed, &ahead), STATUS_OK);
+    for (uint32_t i = 0; i < raised.count; i++)
+        if (strcmp(raised.rows[i].used.name, "payments") == 0)
+            assert_int_equal(raised.rows[i].used.last, 7 + HIGH_WATER_BLOCK);
+    assert_true(raised.count > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +154,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             few_numbers_are_reserved_one_by_one_and_many_in_blocks, setup, teardown),
         cmocka_unit_test_setup_teardown(an_older_store_is_told_from_a_newer_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(after_a_restore_no_reserved_number_is_given_again, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

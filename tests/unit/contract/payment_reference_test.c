@@ -42,6 +42,8 @@ static void the_next_attempt_is_one_that_was_not_made(void **state)
         { .reference = "by the shop" } };
     assert_int_equal(payment_reference_next(payments, 0), 1);
     assert_int_equal(payment_reference_next(payments, 2), 4);
+    const struct payment first = { .reference = "5eaffff855408254-1" };
+    assert_int_equal(payment_reference_next(&first, 1), 2);
 }
 
 int main(void)

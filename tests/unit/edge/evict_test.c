@@ -148,6 +148,56 @@ static void half_heads_give_way_when_places_run_out(void **state)
     all_close(fds, PLACES - 1);
 }
 
+static void whoever_has_one_half_keeps_it_while_another_address_has_many(void **state)
+{
+    (void)state;
+    enum { PLACES = 20, HONEST = 3, MANY = PLACES - HONEST };
+    int honest[HONEST], fds[MANY];
+    char source[32];
+    harness_start(&harness,
+        (struct edge_config){
+            .connections_max = PLACES, .head_timeout_ms = 600000, .idle_timeout_ms = 600000 });
+    for (int i = 0; i < HONEST; i++) { /* the oldest of all, each of an address of its own */
+        snprintf(source, sizeof source, "127.0.0.%d", 5 + i);
+        honest[i] = connect_from(source);
+        client_send(honest[i], "GET /now HTTP/1.1\r\nX:");
+    }
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = connect_from("127.0.0.2");
+        client_send(fds[i], "GET /now HTTP/1.1\r\nX:");
+    }
+    for (int i = 0; i < 10; i++)
+        assert_true(gets_in_within("127.0.0.4", 30000));
+    for (int i = 0; i < HONEST; i++) {
+        client_send(honest[i], " y\r\nHost: t\r\n\r\n");
+        assert_int_equal(client_read(honest[i], text, sizeof text, false), 200);
+    }
+    all_close(honest, HONEST);
+    all_close(fds, MANY);
+}
+
+static void whoever_waits_for_an_answer_does_not_give_way(void **state)
+{
+    (void)state;
+    enum { PLACES = 20, MANY = PLACES - 1 };
+    int fds[MANY];
+    harness_start(&harness,
+        (struct edge_config){
+            .connections_max = PLACES, .head_timeout_ms = 600000, .idle_timeout_ms = 600000 });
+    const int waits = connect_from("127.0.0.2"); /* the oldest, of the address that has most */
+    client_send(waits, "GET /hold HTTP/1.1\r\nHost: t\r\n\r\nGET /now HTTP/1.1\r\nX:");
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = connect_from("127.0.0.2");
+        client_send(fds[i], "GET /now HTTP/1.1\r\nX:");
+    }
+    for (int i = 0; i < 5; i++)
+        assert_true(gets_in_within("127.0.0.4", 30000));
+    harness_release(&harness);
+    assert_int_equal(client_read(waits, text, sizeof text, false), 200);
+    close(waits);
+    all_close(fds, MANY);
+}
+
 static void heads_have_less_time_in_a_full_table(void **state)
 {
     (void)state;
@@ -175,6 +225,8 @@ int main(void)
         cmocka_unit_test_teardown(an_address_that_holds_many_halves_gives_way_to_others, end),
         cmocka_unit_test_teardown(many_addresses_with_a_half_each_give_way_to_who_sends, end),
         cmocka_unit_test_teardown(half_heads_give_way_when_places_run_out, end),
+        cmocka_unit_test_teardown(whoever_has_one_half_keeps_it_while_another_address_has_many, end),
+        cmocka_unit_test_teardown(whoever_waits_for_an_answer_does_not_give_way, end),
         cmocka_unit_test_teardown(heads_have_less_time_in_a_full_table, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,12 +138,51 @@ static void the_quota_holds_and_what_is_removed_counts_until_the_next_start(void
     free(second.bytes);
 }
 
+/* A disk that watches the order of its calls. */
+static struct disk_ops watched;
+static const struct disk_ops *real;
+static bool synced, named_unsynced;
+
+static enum status sync_watch(struct disk *disk, disk_file file)
+{
+    synced = true;
+    return real->sync(disk, file);
+}
+
+static enum status rename_watch(struct disk *disk, const char *from, const char *to)
+{
+    named_unsynced |= !synced;
+    return real->rename(disk, from, to);
+}
+
+static void a_picture_gets_its_name_when_its_bytes_are_on_the_disk(void **state)
+{
+    char name[MEDIA_NAME_CHARS_MAX + 1];
+    struct disk *disk;
+    struct media_folder *folder;
+    (void)state;
+    assert_int_equal(disk_folder_open(path, &disk), STATUS_OK);
+    real = disk->ops;
+    watched = *real;
+    watched.sync = sync_watch;
+    watched.rename = rename_watch;
+    disk->ops = &watched;
+    assert_int_equal(media_folder_open(&folder, disk, 1 << 20), STATUS_OK);
+    struct made made = picture_draw(PICTURE_PNG, 33, 33);
+    assert_int_equal(media_folder_add(folder, PICTURE_PNG, made_span(made), name), STATUS_OK);
+    assert_true(synced);
+    assert_false(named_unsynced);
+    media_folder_close(folder);
+    free(made.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_picture_is_named_after_its_content_and_is_there_again),
         cmocka_unit_test(what_does_not_fit_its_name_is_not_shown),
         cmocka_unit_test(a_file_without_its_name_yet_is_cleared_away),
+        cmocka_unit_test(a_picture_gets_its_name_when_its_bytes_are_on_the_disk),
         cmocka_unit_test(the_quota_holds_and_what_is_removed_counts_until_the_next_start),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_drop);

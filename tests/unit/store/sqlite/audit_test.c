@@ -46,6 +46,10 @@ static void a_changed_row_breaks_the_chain_there(void **state)
 {
     bad_after(*state, "UPDATE audit SET detail = 'item 1 by 9' WHERE id = 3", 3);
 }
+static void a_changed_actor_breaks_the_chain_there(void **state)
+{
+    bad_after(*state, "UPDATE audit SET actor = 'eve' WHERE id = 3", 3);
+}
 static void a_changed_time_breaks_the_chain_there(void **state)
 {
     bad_after(*state, "UPDATE audit SET time_ms = 99 WHERE id = 5", 5);
@@ -82,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_changed_row_breaks_the_chain_there),
+        TEST(a_changed_actor_breaks_the_chain_there),
         TEST(a_changed_time_breaks_the_chain_there),
         TEST(moving_bytes_between_fields_breaks_the_chain),
         TEST(bytes_hidden_behind_a_nul_break_the_chain),

@@ -107,6 +107,25 @@ static void what_is_over_or_lifted_is_history(void **state)
     assert_int_equal(count, 1);
 }
 
+static void a_ban_that_was_lifted_is_not_in_effect(void **state)
+{
+    struct place *place = *state;
+    const struct ban_store_ops *bans = place->store->ops->bans;
+    struct ban first = block_ban("10.0.0.1"), second = block_ban("10.0.0.2"), rows[4];
+    uint32_t count;
+    bool lifted;
+    assert_int_equal(bans->insert(place->store, &first), STATUS_OK);
+    assert_int_equal(bans->insert(place->store, &second), STATUS_OK);
+    assert_int_equal(bans->in_effect(place->store, 0, NOW_MS, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(bans->lift(place->store, first.id, NOW_MS, &lifted), STATUS_OK);
+    assert_int_equal(bans->in_effect(place->store, 0, NOW_MS, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].id, second.id);
+    assert_int_equal(bans->in_effect(place->store, 0, NOW_MS + 1000, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 0); /* over, and it ended no sessions */
+}
+
 static void the_last_place_is_given_once_and_an_end_makes_room(void **state)
 {
     struct place *place = *state;
@@ -129,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bans_come_back_as_they_went_in, place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(a_ban_that_was_lifted_is_not_in_effect, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(what_is_over_or_lifted_is_history, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(
             the_last_place_is_given_once_and_an_end_makes_room, place_setup, place_teardown),

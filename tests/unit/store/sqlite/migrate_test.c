@@ -147,6 +147,21 @@ static void a_migration_that_fails_leaves_the_old_version(void **state)
     assert_int_equal(place_number(place, "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
 }
 
+static void a_step_that_fails_late_takes_back_all_before_it(void **state)
+{
+    struct place *place = *state;
+    char *before = test_calloc(1, SCHEMA_TEXT_MAX), *after = test_calloc(1, SCHEMA_TEXT_MAX);
+    place_execute(place, "CREATE TABLE customers(mine INTEGER)"); /* the last step makes one of that name */
+    schema_read(place->path, before);
+    assert_int_not_equal(migrate(place), STATUS_OK);
+    assert_non_null(strstr(place->error, "customers"));
+    schema_read(place->path, after);
+    assert_string_equal(after, before);
+    assert_int_equal(place_number(place, "PRAGMA user_version"), 5);
+    test_free(before);
+    test_free(after);
+}
+
 static void what_is_not_older_is_left_alone(void **state)
 {
     struct place *place = *state;
@@ -173,6 +188,7 @@ int main(void)
         TEST(late_money_keeps_the_key_that_the_journal_has),
         TEST(the_copy_is_the_database_as_it_was),
         TEST(a_migration_that_fails_leaves_the_old_version),
+        TEST(a_step_that_fails_late_takes_back_all_before_it),
         TEST(what_is_not_older_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
