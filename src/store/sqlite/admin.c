@@ -18,13 +18,6 @@ const char sqlite_admin_tables[] =
     ") STRICT;"
     "CREATE INDEX admin_requests_by_time ON admin_requests(time_ms);";
 
-static const struct sqlite_sql request_find = { SQL_REQUEST_GET,
-    "SELECT request, time_ms, status, body FROM admin_requests WHERE key = ?1" };
-static const struct sqlite_sql request_insert = { SQL_REQUEST_PUT,
-    "INSERT INTO admin_requests(key, request, time_ms, status, body) VALUES(?1, ?2, ?3, ?4, ?5)" };
-static const struct sqlite_sql requests_old = { SQL_REQUESTS_OLD,
-    "DELETE FROM admin_requests WHERE time_ms < ?1" };
-
 static enum status admin_begin(struct order_store *handle)
 {
     struct sqlite_store *store = sqlite_of(handle);
@@ -53,7 +46,8 @@ static enum status request_get(struct order_store *handle, uint64_t key,
     struct kept_request *request, char *room, size_t room_bytes)
 {
     sqlite3_stmt *find;
-    enum status status = sqlite_prepare(sqlite_of(handle), &request_find, &find);
+    enum status status = sqlite_prepare(sqlite_of(handle),
+        "SELECT request, time_ms, status, body FROM admin_requests WHERE key = ?1", &find);
     if (status != STATUS_OK)
         return status;
     bind_u64(find, 1, key);
@@ -75,9 +69,12 @@ static enum status request_put(struct order_store *handle, const struct kept_req
     struct sqlite_store *store = sqlite_of(handle);
     sqlite3_stmt *old, *put;
     invariant(store->together && request->key != 0 && request->body.size <= REQUEST_BODY_MAX);
-    enum status status = sqlite_prepare(store, &requests_old, &old);
+    enum status status = sqlite_prepare(store, "DELETE FROM admin_requests WHERE time_ms < ?1", &old);
     if (status == STATUS_OK)
-        status = sqlite_prepare(store, &request_insert, &put);
+        status = sqlite_prepare(store,
+            "INSERT INTO admin_requests(key, request, time_ms, status, body)"
+            " VALUES(?1, ?2, ?3, ?4, ?5)",
+            &put);
     if (status != STATUS_OK)
         return status;
     bind_u64(old, 1, request->time_ms < REQUEST_KEPT_MS ? 0 : request->time_ms - REQUEST_KEPT_MS);

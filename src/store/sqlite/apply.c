@@ -6,61 +6,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const struct sqlite_sql identity_get = { SQL_IDENTITY,
-    "SELECT data_id, position FROM queue_position" };
-static const struct sqlite_sql identity_put = { SQL_IDENTITY_SET,
-    "UPDATE queue_position SET data_id = ?1 WHERE data_id = 0" };
-static const struct sqlite_sql secret_get = { SQL_SECRET_CHECK,
-    "SELECT secret_check FROM queue_position" };
-static const struct sqlite_sql secret_put = { SQL_SECRET_CHECK_SET,
-    "UPDATE queue_position SET secret_check = ?1" };
-static const struct sqlite_sql position_set = { SQL_POSITION_SET,
-    "UPDATE queue_position SET position = ?1" };
-static const struct sqlite_sql sale_logged = { SQL_SALE_LOGGED,
-    "UPDATE sales SET logged_limit = ?2 WHERE id = ?1" };
-/* An admin request writes what the inventory has answered at once; the record follows, and
- * perhaps others before it that are older than the row. */
-static const struct sqlite_sql sale_terms = { SQL_SALE_TERMS,
-    "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"
-    " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9, start_draw_ms = "
-    "?10 WHERE id = ?1 AND "
-    "terms_lsn < ?7" };
-static const struct sqlite_sql sale_gate = { SQL_SALE_GATE,
-    "SELECT gate, gate_before FROM sales WHERE id = ?1" };
-static const struct sqlite_sql sale_gate_set = { SQL_SALE_GATE_SET,
-    "UPDATE sales SET gate = ?2, gate_before = ?3 WHERE id = ?1" };
-static const struct sqlite_sql eligible_add = { SQL_ELIGIBLE_ADD,
-    "INSERT INTO eligible_users(sale, user) VALUES(?1, ?2) ON CONFLICT DO NOTHING" };
-static const struct sqlite_sql eligible_remove = { SQL_ELIGIBLE_REMOVE,
-    "DELETE FROM eligible_users WHERE sale = ?1 AND user = ?2" };
+static const char eligible_add[] =
+    "INSERT INTO eligible_users(sale, user) VALUES(?1, ?2) ON CONFLICT DO NOTHING";
+static const char eligible_remove[] = "DELETE FROM eligible_users WHERE sale = ?1 AND user = ?2";
 /* Stock is loaded once. What the log says after that comes as ADJUST and MOVE. */
 /* The terms may have been written by a request that is later than the record. */
 #define TERM(column, value) column " = CASE WHEN terms_lsn < ?17 THEN " value " ELSE " column " END"
 #define TERMS \
     TERM("flash_price", "?2") \
     ", " TERM("limit_per_user", "?3") ", " TERM("pay_window_ms", "?4")
-static const struct sqlite_sql preheat_first = { SQL_PREHEAT_FIRST,
+static const char preheat_first[] =
     "UPDATE items SET " TERMS ", total = ?5, locked = ?6, sold = ?7, sold_before = ?7, safety = "
     "?8, channel_0 = ?9, channel_1 = ?10, channel_2 = ?11,"
     " channel_3 = ?12, channel_4 = ?13, channel_5 = ?14, channel_6 = ?15, channel_7 = ?16,"
     " preheated = 1, version = version + 1, terms_lsn = max(terms_lsn, ?17)"
-    " WHERE id = ?1 AND preheated = 0" };
-static const struct sqlite_sql preheat_again = { SQL_PREHEAT_AGAIN,
-    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?17) WHERE id = "
-    "?1" };
+    " WHERE id = ?1 AND preheated = 0";
+static const char preheat_again[] =
+    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?17)"
+    " WHERE id = ?1";
 
 enum status sqlite_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &identity_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(get);
-    if (status == STATUS_OK) {
-        *data_id = column_u64(get, 0);
-        *position = column_u64(get, 1);
-    }
-    (void)sqlite3_reset(get);
+    uint64_t row[2] = { 0 };
+    const enum status status = sqlite_numbers(
+        sqlite_of(handle), "SELECT data_id, position FROM queue_position", NO_VALUES, row, 2);
+    *data_id = row[0];
+    *position = row[1];
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
@@ -68,38 +39,21 @@ enum status sqlite_identity_set(struct order_store *handle, uint64_t data_id)
 {
     if (data_id == 0)
         return STATUS_BAD_INPUT;
-    sqlite3_stmt *put;
-    enum status status = sqlite_prepare(sqlite_of(handle), &identity_put, &put);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(put, 1, data_id);
-    status = sqlite_run(put);
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_changed_rows(sqlite_of(handle)) == 1 ? STATUS_OK : STATUS_CONFLICT;
+    return sqlite_do_one(sqlite_of(handle), "UPDATE queue_position SET data_id = ?1 WHERE data_id = 0",
+        VALUES(U64(data_id)), STATUS_CONFLICT);
 }
 
 enum status sqlite_secret_check(struct order_store *handle, uint64_t *value)
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(sqlite_of(handle), &secret_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        *value = column_u64(get, 0);
-    (void)sqlite3_reset(get);
+    const enum status status =
+        sqlite_number(sqlite_of(handle), "SELECT secret_check FROM queue_position", NO_VALUES, value);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
 enum status sqlite_secret_check_set(struct order_store *handle, uint64_t value)
 {
-    sqlite3_stmt *put;
-    const enum status status = sqlite_prepare(sqlite_of(handle), &secret_put, &put);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(put, 1, value);
-    return sqlite_run(put);
+    return sqlite_do(
+        sqlite_of(handle), "UPDATE queue_position SET secret_check = ?1", VALUES(U64(value)));
 }
 
 enum status sqlite_refuse(struct sqlite_batch *batch, enum refusal_kind kind, const char *format, ...)
@@ -120,42 +74,44 @@ enum status sqlite_batch_failed(struct sqlite_batch *batch, enum status status)
     return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%s", sqlite3_errmsg(batch->store->database));
 }
 
-static enum status apply_sale(struct sqlite_batch *batch, const struct command_sale *sale, lsn_t lsn)
+enum status sqlite_batch_do(struct sqlite_batch *batch, const char *sql, struct sqlite_values values)
 {
-    sqlite3_stmt *logged, *terms;
-    enum status status = sqlite_prepare(batch->store, &sale_logged, &logged);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(batch->store, &sale_terms, &terms);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(logged, 1, sale->sale);
-    bind_u64(logged, 2, sale->limit_per_user);
-    status = sqlite_run(logged);
-    if (status == STATUS_OK && sqlite_changed_rows(batch->store) == 0 && batch->store->recovering) {
-        status = sqlite_recover_sale(batch, sale);
-        if (status == STATUS_OK)
-            status = sqlite_run(logged);
-    }
-    if (status == STATUS_OK && sqlite_changed_rows(batch->store) != 1)
-        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
-    if (status != STATUS_OK)
-        return sqlite_batch_failed(batch, status);
-    bind_u64(terms, 1, sale->sale);
-    bind_u64(terms, 2, sale->start_ms);
-    bind_u64(terms, 3, sale->end_ms);
-    bind_u64(terms, 4, sale->limit_per_user);
-    bind_u64(terms, 5, sale->eligible_only);
-    bind_u64(terms, 6, sale->one_open_order);
-    bind_u64(terms, 7, lsn);
-    bind_u64(terms, 8, sale->cooldown_s);
-    bind_u64(terms, 9, sale->return_draw_ms);
-    bind_u64(terms, 10, sale->start_draw_ms);
-    status = sqlite_run(terms);
+    const enum status status = sqlite_do(batch->store, sql, values);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
-static enum status preheat_run(struct sqlite_batch *batch, const struct command_preheat *preheat,
-    lsn_t lsn, const struct sqlite_sql *sql)
+/* The limit that the log has told last. STATUS_NOT_FOUND: there is no such sale. */
+static enum status sale_logged(struct sqlite_batch *batch, const struct command_sale *sale)
+{
+    return sqlite_do_one(batch->store, "UPDATE sales SET logged_limit = ?2 WHERE id = ?1",
+        VALUES(U64(sale->sale), U64(sale->limit_per_user)), STATUS_NOT_FOUND);
+}
+
+/* An admin request writes what the inventory has answered at once; the record follows, and
+ * perhaps others before it that are older than the row. */
+static enum status apply_sale(struct sqlite_batch *batch, const struct command_sale *sale, lsn_t lsn)
+{
+    enum status status = sale_logged(batch, sale);
+    if (status == STATUS_NOT_FOUND && batch->store->recovering) {
+        status = sqlite_recover_sale(batch, sale);
+        if (status == STATUS_OK)
+            status = sale_logged(batch, sale);
+    }
+    if (status == STATUS_NOT_FOUND)
+        return sqlite_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
+    if (status != STATUS_OK)
+        return sqlite_batch_failed(batch, status);
+    return sqlite_batch_do(batch,
+        "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"
+        " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9,"
+        " start_draw_ms = ?10 WHERE id = ?1 AND terms_lsn < ?7",
+        VALUES(U64(sale->sale), U64(sale->start_ms), U64(sale->end_ms), U64(sale->limit_per_user),
+            U64(sale->eligible_only), U64(sale->one_open_order), U64(lsn), U64(sale->cooldown_s),
+            U64(sale->return_draw_ms), U64(sale->start_draw_ms)));
+}
+
+static enum status preheat_run(
+    struct sqlite_batch *batch, const struct command_preheat *preheat, lsn_t lsn, const char *sql)
 {
     sqlite3_stmt *update;
     enum status status = sqlite_prepare(batch->store, sql, &update);
@@ -166,7 +122,7 @@ static enum status preheat_run(struct sqlite_batch *batch, const struct command_
     bind_u64(update, 3, preheat->limit_per_user);
     bind_u64(update, 4, preheat->pay_window_ms);
     bind_u64(update, 17, lsn);
-    if (sql == &preheat_first) {
+    if (sql == preheat_first) {
         bind_u64(update, 5, preheat->total);
         bind_u64(update, 6, preheat->locked);
         bind_u64(update, 7, preheat->sold_before);
@@ -197,31 +153,21 @@ static enum status apply_preheat(
     bool again = row->preheated;
     status = sqlite_stock_flush(batch); /* the item may have changed earlier in this batch */
     if (status == STATUS_OK)
-        status = preheat_run(batch, preheat, lsn, again ? &preheat_again : &preheat_first);
+        status = preheat_run(batch, preheat, lsn, again ? preheat_again : preheat_first);
     return status;
 }
 
 /* A paused sale goes back to where it was. */
 static enum status apply_gate(struct sqlite_batch *batch, const struct command_gate *gate)
 {
-    sqlite3_stmt *get, *set;
-    enum status status = sqlite_prepare(batch->store, &sale_gate, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, gate->sale);
-    status = sqlite_next(get);
-    uint32_t now = 0, before = 0;
-    if (status == STATUS_OK) {
-        now = column_u32(get, 0);
-        before = column_u32(get, 1);
-    }
-    (void)sqlite3_reset(get);
+    uint64_t gates[2] = { 0 };
+    const enum status status = sqlite_numbers(batch->store,
+        "SELECT gate, gate_before FROM sales WHERE id = ?1", VALUES(U64(gate->sale)), gates, 2);
     if (status == STATUS_NOT_FOUND)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", gate->sale);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(batch->store, &sale_gate_set, &set);
     if (status != STATUS_OK)
         return status;
+    uint64_t now = gates[0], before = gates[1];
     switch ((enum gate_move)gate->move) {
     case GATE_MOVE_OPEN:
         now = before = GATE_OPENED;
@@ -244,24 +190,17 @@ static enum status apply_gate(struct sqlite_batch *batch, const struct command_g
     default:
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is not a gate move", gate->move);
     }
-    bind_u64(set, 1, gate->sale);
-    bind_u64(set, 2, now);
-    bind_u64(set, 3, before);
-    status = sqlite_run(set);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return sqlite_batch_do(batch, "UPDATE sales SET gate = ?2, gate_before = ?3 WHERE id = ?1",
+        VALUES(U64(gate->sale), U64(now), U64(before)));
 }
 
 static enum status apply_users(struct sqlite_batch *batch, const struct command_users *users)
 {
-    sqlite3_stmt *add;
-    enum status status =
-        sqlite_prepare(batch->store, users->remove ? &eligible_remove : &eligible_add, &add);
-    for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND && status == STATUS_OK; i++) {
-        bind_u64(add, 1, users->sale);
-        bind_u64(add, 2, users->users[i]);
-        status = sqlite_run(add);
-    }
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND && status == STATUS_OK; i++)
+        status = sqlite_batch_do(batch, users->remove ? eligible_remove : eligible_add,
+            VALUES(U64(users->sale), U64(users->users[i])));
+    return status;
 }
 
 static enum status apply_adjust(struct sqlite_batch *batch, const struct queue_record *record)
@@ -375,12 +314,8 @@ enum status sqlite_apply_record(
 
 static enum status apply_position(struct sqlite_batch *batch)
 {
-    sqlite3_stmt *set;
-    enum status status = sqlite_prepare(batch->store, &position_set, &set);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(set, 1, batch->position);
-    return sqlite_run(set);
+    return sqlite_do(
+        batch->store, "UPDATE queue_position SET position = ?1", VALUES(U64(batch->position)));
 }
 
 static enum status apply_all(struct sqlite_batch *batch, const struct queue_record *records,

@@ -12,14 +12,9 @@ enum {
         + sizeof((struct audit_entry *)0)->action + sizeof((struct audit_entry *)0)->detail,
 };
 
-static const struct sqlite_sql audit_head = { SQL_AUDIT_HEAD, "SELECT entries, hash FROM audit_head" };
-static const struct sqlite_sql audit_insert = { SQL_AUDIT_INSERT,
-    "INSERT INTO audit(id, time_ms, actor, action, detail, hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6)" };
-static const struct sqlite_sql audit_head_set = { SQL_AUDIT_HEAD_SET,
-    "UPDATE audit_head SET entries = ?1, hash = ?2" };
-static const struct sqlite_sql audit_rows = { SQL_AUDIT_LIST,
+static const char audit_rows[] =
     "SELECT id, time_ms, actor, action, detail, hash FROM audit WHERE id > ?1"
-    " ORDER BY id LIMIT ?2" };
+    " ORDER BY id LIMIT ?2";
 
 static size_t audit_put_text(uint8_t *at, const char *text)
 {
@@ -53,60 +48,48 @@ static bool column_hash(sqlite3_stmt *row, int at, uint8_t *hash)
     return true;
 }
 
-static enum status audit_head_read(struct sqlite_store *store, uint64_t *entries, uint8_t *hash)
+struct audit_head {
+    uint64_t entries;
+    uint8_t hash[HASH_SHA256_BYTES];
+};
+
+static enum status head_take(sqlite3_stmt *row, void *out)
 {
-    sqlite3_stmt *head;
-    enum status status = sqlite_prepare(store, &audit_head, &head);
-    if (status != STATUS_OK)
-        return status;
-    status = sqlite_next(head);
-    if (status == STATUS_OK) {
-        *entries = column_u64(head, 0);
-        if (!column_hash(head, 1, hash))
-            status = STATUS_CORRUPT;
-    }
-    (void)sqlite3_reset(head);
+    struct audit_head *head = out;
+    head->entries = column_u64(row, 0);
+    return column_hash(row, 1, head->hash) ? STATUS_OK : STATUS_CORRUPT;
+}
+
+static enum status audit_head_read(struct sqlite_store *store, struct audit_head *head)
+{
+    const enum status status =
+        sqlite_one(store, "SELECT entries, hash FROM audit_head", NO_VALUES, head_take, head);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
 static enum status audit_write(
     struct sqlite_store *store, const struct audit_entry *entry, const uint8_t *hash)
 {
-    sqlite3_stmt *insert, *set;
-    enum status status = sqlite_prepare(store, &audit_insert, &insert);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(store, &audit_head_set, &set);
+    const enum status status = sqlite_do(
+        store, "INSERT INTO audit(id, time_ms, actor, action, detail, hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        VALUES(U64(entry->id), U64(entry->time_ms), TEXT(entry->actor), TEXT(entry->action),
+            TEXT(entry->detail), BLOB(hash, HASH_SHA256_BYTES)));
     if (status != STATUS_OK)
         return status;
-    bind_u64(insert, 1, entry->id);
-    bind_u64(insert, 2, entry->time_ms);
-    bind_text(insert, 3, entry->actor);
-    bind_text(insert, 4, entry->action);
-    bind_text(insert, 5, entry->detail);
-    int bound = sqlite3_bind_blob(insert, 6, hash, HASH_SHA256_BYTES, SQLITE_STATIC);
-    invariant(bound == SQLITE_OK);
-    status = sqlite_run(insert);
-    (void)sqlite3_clear_bindings(insert);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(set, 1, entry->id);
-    bound = sqlite3_bind_blob(set, 2, hash, HASH_SHA256_BYTES, SQLITE_STATIC);
-    invariant(bound == SQLITE_OK);
-    status = sqlite_run(set);
-    (void)sqlite3_clear_bindings(set);
-    return status;
+    return sqlite_do(store, "UPDATE audit_head SET entries = ?1, hash = ?2",
+        VALUES(U64(entry->id), BLOB(hash, HASH_SHA256_BYTES)));
 }
 
 enum status sqlite_audit_add(struct sqlite_store *store, const struct audit_entry *entry)
 {
     struct audit_entry next = *entry;
-    uint8_t before[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES];
-    uint64_t entries = 0;
-    const enum status status = audit_head_read(store, &entries, before);
+    uint8_t hash[HASH_SHA256_BYTES];
+    struct audit_head head;
+    const enum status status = audit_head_read(store, &head);
     if (status != STATUS_OK)
         return status;
-    next.id = entries + 1;
-    audit_hash(before, &next, hash);
+    next.id = head.entries + 1;
+    audit_hash(head.hash, &next, hash);
     return audit_write(store, &next, hash);
 }
 
@@ -116,11 +99,7 @@ enum status sqlite_audit_append(struct order_store *handle, const struct audit_e
     enum status status = sqlite_begin(store);
     if (status == STATUS_OK)
         status = sqlite_audit_add(store, entry);
-    if (status == STATUS_OK)
-        status = sqlite_commit(store);
-    if (status != STATUS_OK)
-        sqlite_rollback(store);
-    return status;
+    return sqlite_end(store, status);
 }
 
 static enum status entry_from_row(sqlite3_stmt *row, void *out)
@@ -145,20 +124,21 @@ static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
 enum status sqlite_audit_list(struct order_store *handle, uint64_t after,
     struct audit_entry *entries, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &audit_rows, VALUES(U64(after), U64(max)), entry_from_row,
+    return sqlite_rows(sqlite_of(handle), audit_rows, VALUES(U64(after), U64(max)), entry_from_row,
         PAGE(entries, max, count));
 }
 
 enum status sqlite_audit_verify(struct order_store *handle, uint64_t *entries, uint64_t *first_bad)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    uint8_t head[HASH_SHA256_BYTES], stored[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES] = { 0 };
-    uint64_t expected = 0, seen = 0;
+    uint8_t stored[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES] = { 0 };
+    uint64_t seen = 0;
+    struct audit_head head;
     sqlite3_stmt *list;
     *entries = *first_bad = 0;
-    enum status status = audit_head_read(store, &expected, head);
+    enum status status = audit_head_read(store, &head);
     if (status == STATUS_OK)
-        status = sqlite_prepare(store, &audit_rows, &list);
+        status = sqlite_prepare(store, audit_rows, &list);
     if (status != STATUS_OK)
         return status;
     bind_u64(list, 1, 0);
@@ -175,9 +155,9 @@ enum status sqlite_audit_verify(struct order_store *handle, uint64_t *entries, u
     (void)sqlite3_reset(list);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
-    if (*first_bad == 0 && seen < expected)
+    if (*first_bad == 0 && seen < head.entries)
         *first_bad = seen + 1; /* the end was cut off */
-    else if (*first_bad == 0 && (seen > expected || memcmp(head, hash, sizeof hash) != 0))
+    else if (*first_bad == 0 && (seen > head.entries || memcmp(head.hash, hash, sizeof hash) != 0))
         *first_bad = seen;
     *entries = seen;
     return STATUS_OK;

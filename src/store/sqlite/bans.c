@@ -26,24 +26,15 @@ static_assert(BAN_ADDRESS == 1 && BAN_USER == 2, "numbers in the database never 
 #define BAN_COLUMNS \
     "id, kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms"
 
-static const struct sqlite_sql ban_count = { SQL_BAN_COUNT,
-    "SELECT count(*) FROM (SELECT 1 FROM bans WHERE lifted_ms = 0 AND until_ms > ?1 LIMIT ?2)" };
-static const struct sqlite_sql ban_insert = { SQL_BAN_INSERT,
-    "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)" };
-static const struct sqlite_sql ban_get = { SQL_BAN_GET, "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1" };
-static const struct sqlite_sql ban_lift = { SQL_BAN_LIFT,
-    "UPDATE bans SET lifted_ms = ?2 WHERE id = ?1 AND lifted_ms = 0 AND until_ms > ?2" };
-static const struct sqlite_sql bans_all = { SQL_BANS_ALL,
-    "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql bans_in_force = { SQL_BANS_IN_FORCE,
+static const char bans_all[] =
+    "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char bans_in_force[] =
     "SELECT " BAN_COLUMNS " FROM bans"
-    " WHERE id > ?1 AND lifted_ms = 0 AND until_ms > ?3 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql bans_in_effect = {
-    SQL_BANS_IN_EFFECT,
+    " WHERE id > ?1 AND lifted_ms = 0 AND until_ms > ?3 ORDER BY id LIMIT ?2";
+static const char bans_in_effect[] =
     "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 AND lifted_ms = 0"
-    " AND (until_ms > ?3 OR (sessions_ms > 0 AND sessions_ms > ?3 - 86400000)) ORDER BY id LIMIT ?2"
-};
+    " AND (until_ms > ?3 OR (sessions_ms > 0 AND sessions_ms > ?3 - 86400000)) ORDER BY id LIMIT "
+    "?2";
 static_assert(BAN_SESSIONS_MS == 86400000, "as in the statement");
 
 static enum status ban_from_row(sqlite3_stmt *row, void *out)
@@ -69,8 +60,9 @@ static enum status ban_from_row(sqlite3_stmt *row, void *out)
 static enum status room_check(struct sqlite_store *store, uint64_t now_ms)
 {
     uint64_t count = 0;
-    const enum status status =
-        sqlite_number(store, &ban_count, VALUES(U64(now_ms), U64(BANS_MAX)), &count);
+    const enum status status = sqlite_number(store,
+        "SELECT count(*) FROM (SELECT 1 FROM bans WHERE lifted_ms = 0 AND until_ms > ?1 LIMIT ?2)",
+        VALUES(U64(now_ms), U64(BANS_MAX)), &count);
     return status == STATUS_OK && count >= BANS_MAX ? STATUS_FULL : status;
 }
 
@@ -82,7 +74,10 @@ static enum status insert(struct order_store *handle, struct ban *ban)
     sqlite3_stmt *put;
     enum status status = room_check(store, ban->created_ms);
     if (status == STATUS_OK)
-        status = sqlite_prepare(store, &ban_insert, &put);
+        status = sqlite_prepare(store,
+            "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms,"
+            " sessions_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)",
+            &put);
     if (status != STATUS_OK)
         return status;
     invariant(sqlite3_clear_bindings(put) == SQLITE_OK);
@@ -107,7 +102,8 @@ static enum status insert(struct order_store *handle, struct ban *ban)
 
 static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
 {
-    return sqlite_one(sqlite_of(handle), &ban_get, VALUES(U64(id)), ban_from_row, ban);
+    return sqlite_one(sqlite_of(handle), "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1",
+        VALUES(U64(id)), ban_from_row, ban);
 }
 
 static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms, bool *lifted)
@@ -117,7 +113,9 @@ static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms
     *lifted = false;
     enum status status = get(handle, id, &ban);
     if (status == STATUS_OK)
-        status = sqlite_do(store, &ban_lift, VALUES(U64(id), U64(now_ms)));
+        status = sqlite_do(store,
+            "UPDATE bans SET lifted_ms = ?2 WHERE id = ?1 AND lifted_ms = 0 AND until_ms > ?2",
+            VALUES(U64(id), U64(now_ms)));
     *lifted = status == STATUS_OK && sqlite_changed_rows(store) == 1;
     return status;
 }
@@ -125,7 +123,7 @@ static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms
 static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
     struct ban *bans, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), in_force_ms == 0 ? &bans_all : &bans_in_force,
+    return sqlite_rows(sqlite_of(handle), in_force_ms == 0 ? bans_all : bans_in_force,
         in_force_ms == 0 ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(in_force_ms)),
         ban_from_row, PAGE(bans, max, count));
 }
@@ -133,8 +131,8 @@ static enum status list(struct order_store *handle, uint64_t after, uint64_t in_
 static enum status in_effect(struct order_store *handle, uint64_t after, uint64_t now_ms,
     struct ban *bans, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &bans_in_effect,
-        VALUES(U64(after), U64(max), U64(now_ms)), ban_from_row, PAGE(bans, max, count));
+    return sqlite_rows(sqlite_of(handle), bans_in_effect, VALUES(U64(after), U64(max), U64(now_ms)),
+        ban_from_row, PAGE(bans, max, count));
 }
 
 const struct ban_store_ops sqlite_bans_ops = {

@@ -19,12 +19,9 @@
 enum { NEXT_ID_FLOOR = 30 };
 #define NEXT_ID(table) "(SELECT max(ifnull(max(id), 0), ?30) + 1 FROM " table ")"
 
-static const struct sqlite_sql product_insert = { SQL_PRODUCT_INSERT,
-    "INSERT INTO products(id, name, description, images, currency, list_price)"
-    " VALUES(" NEXT_ID("products") ", ?1, ?2, ?3, ?4, ?5)" };
-static const struct sqlite_sql products_list = { SQL_PRODUCTS,
-    "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
+static const char products_list[] =
+    "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char sale_insert[] =
     "INSERT INTO sales(id, title, start_ms, end_ms, limit_per_user, eligible_only, published, "
     "preheat_at_ms, gate,"
     " gate_before, logged_limit, one_open_order, details_required, human_check, waiting_room,"
@@ -32,36 +29,29 @@ static const struct sqlite_sql sale_insert = { SQL_SALE_INSERT,
     "beacon_until_ms, cooldown_s, return_draw_ms, start_draw_ms)"
     " VALUES(" NEXT_ID("sales") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, "
                                 "?13, ?14, ?15, '', 0, 0,"
-                                " ?20, ?21, ?23)" };
-static const struct sqlite_sql sale_update = { SQL_SALE_UPDATE,
-    "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = "
-    "?5,"
-    " published = ?6, preheat_at_ms = ?7, one_open_order = ?8, details_required = ?9,"
-    " human_check = ?10, waiting_room = ?11, pass_once = ?12, drop_percent = ?13, pace_per_s = ?14,"
-    " beacon_name = ?15, terms_lsn = max(terms_lsn, ?17), cooldown_s = ?20, return_draw_ms = ?21, "
-    "start_draw_ms = ?23,"
-    " archived = ?18"
-    " WHERE id = ?16" };
-static const struct sqlite_sql sale_beacon = { SQL_SALE_BEACON,
-    "UPDATE sales SET beacon_value = ?1, beacon_state = ?2, beacon_until_ms = ?3"
-    " WHERE id = ?4 AND beacon_state = 0 AND beacon_name <> ''" };
-static const struct sqlite_sql sales_list = { SQL_SALES,
-    "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql item_insert = { SQL_ITEM_INSERT,
-    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total, "
-    "locked, "
-    "sold, sold_before,"
-    " written_off, safety, channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, "
-    "channel_6, channel_7,"
+                                " ?20, ?21, ?23)";
+static const char sale_update[] =
+    "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4,"
+    " eligible_only = ?5, published = ?6, preheat_at_ms = ?7, one_open_order = ?8,"
+    " details_required = ?9, human_check = ?10, waiting_room = ?11, pass_once = ?12,"
+    " drop_percent = ?13, pace_per_s = ?14, beacon_name = ?15, terms_lsn = max(terms_lsn, ?17),"
+    " cooldown_s = ?20, return_draw_ms = ?21, start_draw_ms = ?23, archived = ?18 WHERE id ="
+    " ?16";
+static const char sales_list[] =
+    "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char item_insert[] =
+    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
+    " locked, sold, sold_before, written_off, safety, channel_0, channel_1, channel_2,"
+    " channel_3, channel_4, channel_5, channel_6, channel_7,"
     " version, preheated, deduct_on_payment) VALUES(" NEXT_ID(
         "items") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, ?9, "
                  "?10, ?11, ?12, ?13, "
                  "?14, ?15, ?16,"
-                 " ?17, 1, 0, ?18)" };
-static const struct sqlite_sql items_all = { SQL_ITEMS_ALL,
-    "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql items_of_sale = { SQL_ITEMS_OF_SALE,
-    "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2" };
+                 " ?17, 1, 0, ?18)";
+static const char items_all[] =
+    "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char items_of_sale[] =
+    "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
 
 static enum status catalog_insert(
     struct sqlite_store *store, sqlite3_stmt *insert, enum sqlite_counted table, uint32_t *id)
@@ -75,7 +65,7 @@ static enum status catalog_insert(
 }
 
 /* One row with exactly this id: the list from the id before it. *found: the id of that row. */
-static enum status row_get(struct order_store *handle, uint32_t id, const struct sqlite_sql *list,
+static enum status row_get(struct order_store *handle, uint32_t id, const char *list,
     sqlite_take take, void *row, const uint32_t *found)
 {
     if (id == 0)
@@ -100,7 +90,10 @@ static enum status product_from_row(sqlite3_stmt *row, void *out)
 enum status sqlite_product_insert(struct order_store *handle, struct product *product)
 {
     sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(sqlite_of(handle), &product_insert, &insert);
+    enum status status = sqlite_prepare(sqlite_of(handle),
+        "INSERT INTO products(id, name, description, images, currency, list_price)"
+        " VALUES(" NEXT_ID("products") ", ?1, ?2, ?3, ?4, ?5)",
+        &insert);
     if (status != STATUS_OK)
         return status;
     bind_text(insert, 1, product->name);
@@ -114,13 +107,13 @@ enum status sqlite_product_insert(struct order_store *handle, struct product *pr
 enum status sqlite_products(struct order_store *handle, uint32_t after, struct product *products,
     uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &products_list, VALUES(U64(after), U64(max)),
+    return sqlite_rows(sqlite_of(handle), products_list, VALUES(U64(after), U64(max)),
         product_from_row, PAGE(products, max, count));
 }
 
 enum status sqlite_product_get(struct order_store *handle, uint32_t id, struct product *product)
 {
-    return row_get(handle, id, &products_list, product_from_row, product, &product->id);
+    return row_get(handle, id, products_list, product_from_row, product, &product->id);
 }
 
 static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
@@ -181,7 +174,7 @@ static enum status sale_from_row(sqlite3_stmt *row, void *out)
 enum status sqlite_sale_insert(struct order_store *handle, struct sale *sale)
 {
     sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(sqlite_of(handle), &sale_insert, &insert);
+    enum status status = sqlite_prepare(sqlite_of(handle), sale_insert, &insert);
     if (status != STATUS_OK)
         return status;
     sale_bind(insert, sale);
@@ -194,7 +187,7 @@ enum status sqlite_sale_insert(struct order_store *handle, struct sale *sale)
 enum status sqlite_sale_update(struct order_store *handle, const struct sale *sale)
 {
     sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), &sale_update, &update);
+    enum status status = sqlite_prepare(sqlite_of(handle), sale_update, &update);
     if (status != STATUS_OK)
         return status;
     sale_bind(update, sale);
@@ -210,7 +203,9 @@ enum status sqlite_sale_update(struct order_store *handle, const struct sale *sa
 
 enum status sqlite_sale_beacon(struct order_store *handle, const struct sale *sale)
 {
-    return sqlite_do_one(sqlite_of(handle), &sale_beacon,
+    return sqlite_do_one(sqlite_of(handle),
+        "UPDATE sales SET beacon_value = ?1, beacon_state = ?2, beacon_until_ms = ?3"
+        " WHERE id = ?4 AND beacon_state = 0 AND beacon_name <> ''",
         VALUES(TEXT(sale->beacon_value), U64(sale->beacon_state), U64(sale->beacon_until_ms),
             U64(sale->id)),
         STATUS_CONFLICT);
@@ -219,13 +214,13 @@ enum status sqlite_sale_beacon(struct order_store *handle, const struct sale *sa
 enum status sqlite_sales(
     struct order_store *handle, sale_id after, struct sale *sales, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &sales_list, VALUES(U64(after), U64(max)), sale_from_row,
+    return sqlite_rows(sqlite_of(handle), sales_list, VALUES(U64(after), U64(max)), sale_from_row,
         PAGE(sales, max, count));
 }
 
 enum status sqlite_sale_get(struct order_store *handle, sale_id id, struct sale *sale)
 {
-    return row_get(handle, id, &sales_list, sale_from_row, sale, &sale->id);
+    return row_get(handle, id, sales_list, sale_from_row, sale, &sale->id);
 }
 
 void sqlite_item_columns(sqlite3_stmt *row, struct item *item)
@@ -260,7 +255,7 @@ static enum status item_from_row(sqlite3_stmt *row, void *out)
 enum status sqlite_item_insert(struct order_store *handle, struct item *item)
 {
     sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(sqlite_of(handle), &item_insert, &insert);
+    enum status status = sqlite_prepare(sqlite_of(handle), item_insert, &insert);
     if (status != STATUS_OK)
         return status;
     bind_u64(insert, 1, item->sale);
@@ -301,12 +296,12 @@ enum status sqlite_sale_insert_with_items(
 enum status sqlite_items(struct order_store *handle, sale_id sale, item_id after,
     struct item *items, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), sale != 0 ? &items_of_sale : &items_all,
+    return sqlite_rows(sqlite_of(handle), sale != 0 ? items_of_sale : items_all,
         sale != 0 ? VALUES(U64(after), U64(max), U64(sale)) : VALUES(U64(after), U64(max)),
         item_from_row, PAGE(items, max, count));
 }
 
 enum status sqlite_item_get(struct order_store *handle, item_id id, struct item *item)
 {
-    return row_get(handle, id, &items_all, item_from_row, item, &item->id);
+    return row_get(handle, id, items_all, item_from_row, item, &item->id);
 }

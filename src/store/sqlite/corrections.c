@@ -3,25 +3,11 @@
  * decides is not touched here: stock of items that are preheated, gates, limits that count. */
 #include "store/sqlite/parts.h"
 
-static const struct sqlite_sql product_update = { SQL_PRODUCT_UPDATE,
-    "UPDATE products SET name = ?1, description = ?2, images = ?3, currency = ?4, list_price = ?5"
-    " WHERE id = ?6" };
-static const struct sqlite_sql item_terms = { SQL_ITEM_TERMS,
-    "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4,"
-    " deduct_on_payment = ?5, terms_lsn = max(terms_lsn, ?6) WHERE id = ?1" };
-static const struct sqlite_sql item_stock = { SQL_ITEM_STOCK,
-    "UPDATE items SET total = ?2, locked = ?3, safety = ?4, channel_0 = ?5, channel_1 = ?6,"
-    " channel_2 = ?7, channel_3 = ?8, channel_4 = ?9, channel_5 = ?10, channel_6 = ?11,"
-    " channel_7 = ?12, version = version + 1 WHERE id = ?1 AND preheated = 0" };
-static const struct sqlite_sql item_remove = { SQL_ITEM_REMOVE,
-    "DELETE FROM items WHERE id = ?1 AND preheated = 0"
-    " AND NOT EXISTS(SELECT 1 FROM orders WHERE item = ?1)" };
-static const struct sqlite_sql eligible_list = { SQL_ELIGIBLE_LIST,
-    "SELECT user FROM eligible_users WHERE sale = ?1 AND user >= ?2 ORDER BY user LIMIT ?3" };
-
 enum status sqlite_product_update(struct order_store *handle, const struct product *product)
 {
-    return sqlite_do_one(sqlite_of(handle), &product_update,
+    return sqlite_do_one(sqlite_of(handle),
+        "UPDATE products SET name = ?1, description = ?2, images = ?3, currency = ?4,"
+        " list_price = ?5 WHERE id = ?6",
         VALUES(TEXT(product->name), TEXT(product->description), TEXT(product->images),
             TEXT(product->currency), U64(product->list_price), U64(product->id)),
         STATUS_NOT_FOUND);
@@ -31,13 +17,18 @@ enum status sqlite_item_update(struct order_store *handle, const struct item *it
 {
     static_assert(CHANNELS_MAX == 8, "named one by one below");
     const uint32_t *units = item->channel_units;
-    const enum status status = sqlite_do_one(sqlite_of(handle), &item_terms,
+    const enum status status = sqlite_do_one(sqlite_of(handle),
+        "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4,"
+        " deduct_on_payment = ?5, terms_lsn = max(terms_lsn, ?6) WHERE id = ?1",
         VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user),
             U64(item->pay_window_ms), U64(item->deduct_on_payment), U64(item->terms_lsn)),
         STATUS_NOT_FOUND);
     if (status != STATUS_OK || !stock)
         return status;
-    return sqlite_do_one(sqlite_of(handle), &item_stock,
+    return sqlite_do_one(sqlite_of(handle),
+        "UPDATE items SET total = ?2, locked = ?3, safety = ?4, channel_0 = ?5, channel_1 = ?6,"
+        " channel_2 = ?7, channel_3 = ?8, channel_4 = ?9, channel_5 = ?10, channel_6 = ?11,"
+        " channel_7 = ?12, version = version + 1 WHERE id = ?1 AND preheated = 0",
         VALUES(U64(item->id), U64(item->total), U64(item->locked), U64(item->safety), U64(units[0]),
             U64(units[1]), U64(units[2]), U64(units[3]), U64(units[4]), U64(units[5]),
             U64(units[6]), U64(units[7])),
@@ -46,7 +37,10 @@ enum status sqlite_item_update(struct order_store *handle, const struct item *it
 
 enum status sqlite_item_remove(struct order_store *handle, item_id id)
 {
-    return sqlite_do_one(sqlite_of(handle), &item_remove, VALUES(U64(id)), STATUS_CONFLICT);
+    return sqlite_do_one(sqlite_of(handle),
+        "DELETE FROM items WHERE id = ?1 AND preheated = 0"
+        " AND NOT EXISTS(SELECT 1 FROM orders WHERE item = ?1)",
+        VALUES(U64(id)), STATUS_CONFLICT);
 }
 
 static enum status user_take(sqlite3_stmt *row, void *out)
@@ -61,7 +55,8 @@ enum status sqlite_eligible_users(struct order_store *handle, sale_id sale, cons
     *count = 0;
     if (after != NULL && *after == INT64_MAX)
         return STATUS_OK; /* no id comes after that one */
-    return sqlite_rows(sqlite_of(handle), &eligible_list,
+    return sqlite_rows(sqlite_of(handle),
+        "SELECT user FROM eligible_users WHERE sale = ?1 AND user >= ?2 ORDER BY user LIMIT ?3",
         VALUES(U64(sale), U64(after == NULL ? (uint64_t)INT64_MIN : *after + 1), U64(max)),
         user_take, PAGE(users, max, count));
 }

@@ -10,16 +10,6 @@ const char sqlite_customers_tables[] =
     ") STRICT;"
     "CREATE INDEX waitlist_by_ticket ON waitlist(ticket) WHERE state = 2;";
 
-/* clang-format off */
-static const struct sqlite_sql customer_put = { SQL_CUSTOMER_PUT,
-    "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)"
-    " ON CONFLICT(user) DO NOTHING" };
-/* clang-format on */
-static const struct sqlite_sql customer_get = { SQL_CUSTOMER_GET,
-    "SELECT sealed FROM customers WHERE user = ?1" };
-static const struct sqlite_sql offered = { SQL_WAS_OFFERED,
-    "SELECT 1 FROM waitlist WHERE state = 2 AND ticket = ?1" };
-
 static enum status customers_put(
     struct order_store *handle, const struct customer *customers, uint32_t count, uint64_t now_ms)
 {
@@ -27,7 +17,9 @@ static enum status customers_put(
     invariant(count <= CUSTOMERS_PUT_MAX);
     enum status status = sqlite_begin(store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = sqlite_do(store, &customer_put,
+        status = sqlite_do(store,
+            "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)"
+            " ON CONFLICT(user) DO NOTHING",
             VALUES(U64(customers[i].user), BLOB(customers[i].sealed, customers[i].bytes), U64(now_ms)));
     return sqlite_end(store, status);
 }
@@ -47,12 +39,14 @@ static enum status sealed_take(sqlite3_stmt *row, void *out)
 static enum status customer_find(struct order_store *handle, user_id user, struct customer *customer)
 {
     *customer = (struct customer){ .user = user };
-    return sqlite_one(sqlite_of(handle), &customer_get, VALUES(U64(user)), sealed_take, customer);
+    return sqlite_one(sqlite_of(handle), "SELECT sealed FROM customers WHERE user = ?1",
+        VALUES(U64(user)), sealed_take, customer);
 }
 
 static enum status was_offered(struct order_store *handle, ticket_number ticket, bool *answer)
 {
-    return sqlite_found(sqlite_of(handle), &offered, VALUES(U64(ticket)), answer);
+    return sqlite_found(sqlite_of(handle), "SELECT 1 FROM waitlist WHERE state = 2 AND ticket = ?1",
+        VALUES(U64(ticket)), answer);
 }
 
 const struct customer_store_ops sqlite_customer_ops = {

@@ -8,24 +8,13 @@
 
 #define DEAD_COLUMNS "id, lsn, type, ticket, time_ms, reason, state, resolved_ms, resolver, note"
 
-static const struct sqlite_sql dead_insert = { SQL_DEAD_INSERT,
-    "INSERT INTO dead_letters(lsn, type, ticket, item, user, quantity, time_ms, reason, record)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" };
-static const struct sqlite_sql dead_list = { SQL_DEAD_LIST,
-    "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql dead_list_state = { SQL_DEAD_LIST_STATE,
-    "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql dead_get = { SQL_DEAD_GET,
-    "SELECT " DEAD_COLUMNS ", record FROM dead_letters WHERE id = ?1" };
-static const struct sqlite_sql dead_count = { SQL_DEAD_COUNT,
-    "SELECT count(*) FROM dead_letters WHERE state = 1" };
-static const struct sqlite_sql dead_decide = { SQL_DEAD_DECIDE,
-    "UPDATE dead_letters SET state = ?2, resolved_ms = ?3, resolver = ?4, note = ?5"
-    " WHERE id = ?1 AND state = 1" };
-static const struct sqlite_sql dead_reason = { SQL_DEAD_REASON,
-    "UPDATE dead_letters SET reason = ?2 WHERE id = ?1 AND state = 1" };
+static const char dead_list[] =
+    "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char dead_list_state[] =
+    "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2";
 
-static_assert(DEAD_OPEN == 1 && DEAD_DISMISSED == 4, "said in numbers above and in the schema");
+static_assert(
+    DEAD_OPEN == 1 && DEAD_DISMISSED == 4, "said in numbers in the statements and in the schema");
 
 enum status sqlite_dead_put(struct sqlite_batch *batch, const struct queue_record *record)
 {
@@ -34,7 +23,9 @@ enum status sqlite_dead_put(struct sqlite_batch *batch, const struct queue_recor
     const struct command_reserve *reserve = command->type == COMMAND_RESERVE ? &command->reserve : NULL;
     uint8_t bytes[RECORD_BYTES_MAX];
     const uint32_t size = record_encode(command, outcome, bytes);
-    const enum status status = sqlite_do(batch->store, &dead_insert,
+    const enum status status = sqlite_do(batch->store,
+        "INSERT INTO dead_letters(lsn, type, ticket, item, user, quantity, time_ms, reason, record)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         VALUES(U64(record->lsn), U64(command->type),
             U64(command->type == COMMAND_SETTLE ? command->settle.ticket : outcome->ticket),
             U64(reserve != NULL ? reserve->item : outcome->item),
@@ -64,7 +55,7 @@ enum status sqlite_dead_letters(struct order_store *handle, uint64_t after, enum
     struct dead_letter *letters, uint32_t max, uint32_t *count)
 {
     const uint64_t from = after > INT64_MAX ? INT64_MAX : after;
-    return sqlite_rows(sqlite_of(handle), state == DEAD_ANY ? &dead_list : &dead_list_state,
+    return sqlite_rows(sqlite_of(handle), state == DEAD_ANY ? dead_list : dead_list_state,
         state == DEAD_ANY ? VALUES(U64(from), U64(max)) : VALUES(U64(from), U64(max), U64(state)),
         letter_from_row, PAGE(letters, max, count));
 }
@@ -88,17 +79,21 @@ enum status sqlite_dead_letter_get(struct order_store *handle, uint64_t id,
     struct dead_letter *letter, struct queue_record *record)
 {
     struct whole_letter whole = { letter, record };
-    return sqlite_one(sqlite_of(handle), &dead_get, VALUES(U64(id)), whole_letter_take, &whole);
+    return sqlite_one(sqlite_of(handle), "SELECT " DEAD_COLUMNS ", record FROM dead_letters WHERE id = ?1",
+        VALUES(U64(id)), whole_letter_take, &whole);
 }
 
 enum status sqlite_dead_letters_open(struct order_store *handle, uint64_t *count)
 {
-    return sqlite_number(sqlite_of(handle), &dead_count, NO_VALUES, count);
+    return sqlite_number(
+        sqlite_of(handle), "SELECT count(*) FROM dead_letters WHERE state = 1", NO_VALUES, count);
 }
 
 static enum status decision_note(struct sqlite_store *store, const struct dead_decision *decision)
 {
-    return sqlite_do_one(store, &dead_decide,
+    return sqlite_do_one(store,
+        "UPDATE dead_letters SET state = ?2, resolved_ms = ?3, resolver = ?4, note = ?5"
+        " WHERE id = ?1 AND state = 1",
         VALUES(U64(decision->id), U64(decision->to), U64(decision->now_ms),
             TEXT(decision->resolver), TEXT(decision->note)),
         STATUS_CONFLICT);
@@ -106,7 +101,8 @@ static enum status decision_note(struct sqlite_store *store, const struct dead_d
 
 static enum status reason_note(struct sqlite_store *store, uint64_t id, const char *reason)
 {
-    return sqlite_do(store, &dead_reason, VALUES(U64(id), TEXT(reason)));
+    return sqlite_do(store, "UPDATE dead_letters SET reason = ?2 WHERE id = ?1 AND state = 1",
+        VALUES(U64(id), TEXT(reason)));
 }
 
 /* Inside a transaction. */

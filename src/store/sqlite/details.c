@@ -9,40 +9,27 @@ const char sqlite_details_tables[] =
     "  time_ms INTEGER NOT NULL"
     ") STRICT;";
 
-static const struct sqlite_sql details_put = { SQL_DETAILS_SET,
-    "INSERT INTO order_details(ticket, name, phone, address, note, time_ms)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO UPDATE SET name = ?2, phone = ?3,"
-    " address = ?4, note = ?5, time_ms = ?6"
-    " WHERE name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5" };
-static const struct sqlite_sql details_get = { SQL_DETAILS_GET,
-    "SELECT name, phone, address, note FROM order_details WHERE ticket = ?1" };
-static const struct sqlite_sql details_missing = { SQL_DETAILS_MISSING,
-    "SELECT 1 FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?2"
-    " AND sales.details_required = 1"
-    " AND NOT EXISTS(SELECT 1 FROM order_details WHERE ticket = ?1)" };
-static const struct sqlite_sql order_touch = { SQL_ORDER_TOUCH,
-    "UPDATE orders SET version = version + 1 WHERE ticket = ?1" };
 #define CAPTURED SUM_HALVES("captured")
 #define AMOUNT SUM_HALVES("amount")
 #define ORDER_AMOUNT SUM_HALVES("orders.amount")
-static const struct sqlite_sql money_totals = { SQL_MONEY_TOTALS,
-    "SELECT * FROM (SELECT" CAPTURED "FROM payments),"
-    " (SELECT" AMOUNT "FROM refunds WHERE state = 2),"
-    " (SELECT" AMOUNT "FROM refunds WHERE state <> 2),"
-    " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
-    " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
-    "  WHERE use IN (1, 3) AND orders.state = 2)" };
 static_assert(REFUND_DONE == 2 && USE_LATE == 2 && USE_ORDER == 1 && USE_RELINKED == 3 && ORDER_PAID == 2,
-    "said in numbers above");
+    "said in numbers in the statements");
 
 static enum status details_write(struct sqlite_store *store, ticket_number ticket,
     const struct order_details *details, uint64_t now_ms, bool *changed)
 {
-    const enum status status = sqlite_do(store, &details_put,
+    const enum status status = sqlite_do(store,
+        "INSERT INTO order_details(ticket, name, phone, address, note, time_ms)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO UPDATE SET name = ?2, phone = ?3,"
+        " address = ?4, note = ?5, time_ms = ?6"
+        " WHERE name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5",
         VALUES(U64(ticket), TEXT(details->name), TEXT(details->phone), TEXT(details->address),
             TEXT(details->note), U64(now_ms)));
     *changed = status == STATUS_OK && sqlite_changed_rows(store) == 1;
-    return *changed ? sqlite_do(store, &order_touch, VALUES(U64(ticket))) : status;
+    if (!*changed)
+        return status;
+    return sqlite_do(
+        store, "UPDATE orders SET version = version + 1 WHERE ticket = ?1", VALUES(U64(ticket)));
 }
 
 enum status sqlite_details_set(struct order_store *handle, ticket_number ticket,
@@ -75,12 +62,18 @@ static enum status details_take(sqlite3_stmt *row, void *out)
 
 enum status sqlite_details(struct order_store *handle, ticket_number ticket, struct order_details *details)
 {
-    return sqlite_one(sqlite_of(handle), &details_get, VALUES(U64(ticket)), details_take, details);
+    return sqlite_one(sqlite_of(handle),
+        "SELECT name, phone, address, note FROM order_details WHERE ticket = ?1",
+        VALUES(U64(ticket)), details_take, details);
 }
 
 enum status sqlite_details_missing(struct sqlite_store *store, const struct order *order, bool *missing)
 {
-    return sqlite_found(store, &details_missing, VALUES(U64(order->ticket), U64(order->item)), missing);
+    return sqlite_found(store,
+        "SELECT 1 FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?2"
+        " AND sales.details_required = 1"
+        " AND NOT EXISTS(SELECT 1 FROM order_details WHERE ticket = ?1)",
+        VALUES(U64(order->ticket), U64(order->item)), missing);
 }
 
 static enum status totals_take(sqlite3_stmt *sum, void *out)
@@ -96,5 +89,12 @@ static enum status totals_take(sqlite3_stmt *sum, void *out)
 
 enum status sqlite_money_totals(struct order_store *handle, struct money_totals *totals)
 {
-    return sqlite_one(sqlite_of(handle), &money_totals, NO_VALUES, totals_take, totals);
+    return sqlite_one(sqlite_of(handle),
+        "SELECT * FROM (SELECT" CAPTURED "FROM payments),"
+        " (SELECT" AMOUNT "FROM refunds WHERE state = 2),"
+        " (SELECT" AMOUNT "FROM refunds WHERE state <> 2),"
+        " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
+        " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
+        "  WHERE use IN (1, 3) AND orders.state = 2)",
+        NO_VALUES, totals_take, totals);
 }

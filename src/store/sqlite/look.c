@@ -34,7 +34,7 @@ struct sqlite_look {
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4
         && SETTLE_WRITE_OFF == 2 && COMMAND_RESERVE == 7 && DEAD_OPEN == 1 && DEAD_DISMISSED == 4
         && CHANNELS_MAX == 8,
-    "said in numbers below");
+    "said in numbers in the statements");
 
 #define EVENT_IS(step, confirmed) \
     "EXISTS(SELECT 1 FROM stock_events e WHERE e.ticket = o.ticket AND e.step = " step \

@@ -12,31 +12,19 @@
 #include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
-static const struct sqlite_sql currency_get = { SQL_CURRENCY,
-    "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1" };
-static const struct sqlite_sql orders_due = { SQL_ORDERS_DUE,
-    "SELECT ticket FROM orders WHERE state = 1 AND pay_by_ms <= ?1 AND created_ms >= ?2"
-    " AND NOT EXISTS(SELECT 1 FROM payments WHERE payments.ticket = orders.ticket AND "
-    "payments.state < 4)"
-    " ORDER BY pay_by_ms LIMIT ?3" };
-/* With those that have live payments: when these end without money, nobody else tells the time. */
-static const struct sqlite_sql orders_next = { SQL_ORDERS_NEXT,
-    "SELECT pay_by_ms FROM orders WHERE state = 1 AND pay_by_ms > ?1 AND created_ms >= ?2"
-    " ORDER BY pay_by_ms LIMIT 1" };
+static_assert(ORDER_PENDING == 1 && PAYMENT_CAPTURED == 4, "said in numbers in the statements");
 
-static_assert(ORDER_PENDING == 1 && PAYMENT_CAPTURED == 4, "said in numbers above");
+static enum status currency_take(sqlite3_stmt *row, void *out)
+{
+    column_text(row, 0, out, 4);
+    return STATUS_OK;
+}
 
 enum status sqlite_currency(struct sqlite_store *store, item_id item, char currency[4])
 {
-    sqlite3_stmt *get;
-    enum status status = sqlite_prepare(store, &currency_get, &get);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(get, 1, item);
-    status = sqlite_next(get);
-    if (status == STATUS_OK)
-        column_text(get, 0, currency, 4);
-    (void)sqlite3_reset(get);
+    const enum status status = sqlite_one(
+        store, "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1",
+        VALUES(U64(item)), currency_take, currency);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
@@ -156,30 +144,27 @@ enum status sqlite_orders_move(struct order_store *handle, const struct order_mo
     return sqlite_change_end(&change, status, changed);
 }
 
+static enum status ticket_take(sqlite3_stmt *row, void *out)
+{
+    *(ticket_number *)out = column_u64(row, 0);
+    return STATUS_OK;
+}
+
+/* The next one may have live payments: when these end without money, nobody else tells the time. */
 enum status sqlite_orders_due(struct order_store *handle, uint64_t now_ms, uint64_t created_from_ms,
     ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    sqlite3_stmt *list, *next;
-    *count = 0;
     *next_ms = UINT64_MAX;
-    enum status status = sqlite_prepare(sqlite_of(handle), &orders_due, &list);
+    enum status status = sqlite_rows(sqlite_of(handle),
+        "SELECT ticket FROM orders WHERE state = 1 AND pay_by_ms <= ?1 AND created_ms >= ?2"
+        " AND NOT EXISTS(SELECT 1 FROM payments"
+        " WHERE payments.ticket = orders.ticket AND payments.state < 4) ORDER BY pay_by_ms LIMIT "
+        "?3",
+        VALUES(U64(now_ms), U64(created_from_ms), U64(max)), ticket_take, PAGE(tickets, max, count));
     if (status == STATUS_OK)
-        status = sqlite_prepare(sqlite_of(handle), &orders_next, &next);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, now_ms);
-    bind_u64(list, 2, created_from_ms);
-    bind_u64(list, 3, max);
-    while (*count < max && (status = sqlite_next(list)) == STATUS_OK)
-        tickets[(*count)++] = column_u64(list, 0);
-    (void)sqlite3_reset(list);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
-        return status;
-    bind_u64(next, 1, now_ms);
-    bind_u64(next, 2, created_from_ms);
-    status = sqlite_next(next);
-    if (status == STATUS_OK)
-        *next_ms = column_u64(next, 0);
-    (void)sqlite3_reset(next);
+        status = sqlite_number(sqlite_of(handle),
+            "SELECT pay_by_ms FROM orders WHERE state = 1 AND pay_by_ms > ?1 AND created_ms >= ?2"
+            " ORDER BY pay_by_ms LIMIT 1",
+            VALUES(U64(now_ms), U64(created_from_ms)), next_ms);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

@@ -22,39 +22,19 @@
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
 
-static const struct sqlite_sql order_insert = { SQL_ORDER_INSERT,
-    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price, "
-    "amount,"
-    " created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, ?4, ?5, ?6, 1, 0, ?7, ?8, ?9, ?10, 1)" };
-static const struct sqlite_sql order_reject = { SQL_ORDER_REJECT,
-    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price, "
-    "amount,"
-    " created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, NULL, ?5, ?6, 3, 3, ?7, ?8, ?9, ?10, 1)" };
-static const struct sqlite_sql order_same = { SQL_ORDER_SAME,
-    "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4" };
-static const struct sqlite_sql order_life = { SQL_ORDER_LIFE,
-    "SELECT item, user, quantity, channel, state, pay_by_ms FROM orders WHERE ticket = ?1" };
-static const struct sqlite_sql order_move = { SQL_ORDER_MOVE,
-    "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
-    " WHERE ticket = ?1 AND state = ?2" };
-static const struct sqlite_sql order_end = { SQL_ORDER_END,
+static const char order_insert[] =
+    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price,"
+    " amount, created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, ?4, ?5, ?6, 1, 0, ?7, ?8, ?9,"
+    " ?10, 1)";
+static const char order_reject[] =
+    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price,"
+    " amount, created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, NULL, ?5, ?6, 3, 3, ?7, ?8,"
+    " ?9, ?10, 1)";
+static const char order_move[] = "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
+                                 " WHERE ticket = ?1 AND state = ?2";
+static const char order_end[] =
     "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, ending = 0, version = version + 1"
-    " WHERE ticket = ?1 AND state = ?2" };
-static const struct sqlite_sql counter_add = { SQL_COUNTER_ADD,
-    "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
-    " ON CONFLICT(scope, user) DO UPDATE SET used = used + ?3 WHERE used + ?3 <= ?4" };
-static const struct sqlite_sql counter_free = { SQL_COUNTER_FREE,
-    "UPDATE user_counters SET used = used - ?3 WHERE scope = ?1 AND user = ?2 AND used >= ?3" };
-static const struct sqlite_sql event_insert = { SQL_EVENT_INSERT,
-    "INSERT INTO stock_events(ticket, step, destination) VALUES(?1, ?2, ?3)"
-    " ON CONFLICT(ticket, step) DO NOTHING" };
-static const struct sqlite_sql event_confirm = { SQL_EVENT_CONFIRM,
-    "UPDATE stock_events SET confirmed_lsn = ?3"
-    " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL" };
-static_assert(SETTLE_SOLD == 0, "a unit that is back can't be sold any more: that event is over too");
-static const struct sqlite_sql dead_find = { SQL_DEAD_FIND,
-    "SELECT 1 FROM dead_letters WHERE ticket = ?1" };
-
+    " WHERE ticket = ?1 AND state = ?2";
 static_assert(ORDER_CLOSED == 3 && REASON_REJECTED == 3, "order_reject says so in numbers");
 
 static enum status counter_take(
@@ -62,21 +42,14 @@ static enum status counter_take(
 {
     if (quantity > limit)
         return sqlite_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of %u", quantity, limit);
-    sqlite3_stmt *add;
-    enum status status = sqlite_prepare(batch->store, &counter_add, &add);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(add, 1, scope);
-    bind_u64(add, 2, user);
-    bind_u64(add, 3, quantity);
-    bind_u64(add, 4, limit);
-    status = sqlite_run(add);
-    if (status != STATUS_OK)
-        return sqlite_batch_failed(batch, status);
-    if (sqlite_changed_rows(batch->store) != 1)
+    const enum status status = sqlite_batch_do(batch,
+        "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
+        " ON CONFLICT(scope, user) DO UPDATE SET used = used + ?3 WHERE used + ?3 <= ?4",
+        VALUES(U64(scope), U64(user), U64(quantity), U64(limit)));
+    if (status == STATUS_OK && sqlite_changed_rows(batch->store) != 1)
         return sqlite_refuse(batch, REFUSAL_LIMIT,
             "%u more units would exceed the user's limit of %u", quantity, limit);
-    return STATUS_OK;
+    return status;
 }
 
 static enum status counters_take(
@@ -96,32 +69,24 @@ static enum status counters_free(
     struct sqlite_batch *batch, const struct stock_row *row, user_id user, uint32_t quantity)
 {
     const uint64_t scopes[] = { row->item, scope_sale + row->sale };
-    sqlite3_stmt *release;
-    enum status status = sqlite_prepare(batch->store, &counter_free, &release);
+    enum status status = STATUS_OK;
     /* A scope without a limit has no counter: then no row changes. */
-    for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++) {
-        bind_u64(release, 1, scopes[i]);
-        bind_u64(release, 2, user);
-        bind_u64(release, 3, quantity);
-        status = sqlite_run(release);
-    }
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++)
+        status = sqlite_batch_do(batch,
+            "UPDATE user_counters SET used = used - ?3"
+            " WHERE scope = ?1 AND user = ?2 AND used >= ?3",
+            VALUES(U64(scopes[i]), U64(user), U64(quantity)));
+    return status;
 }
 
 /* The ticket is there already: harmless if it is this one, told again under another position. */
 static enum status order_check_same(struct sqlite_batch *batch, const struct sqlite_ticket *ticket)
 {
-    sqlite3_stmt *same;
-    enum status status = sqlite_prepare(batch->store, &order_same, &same);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(same, 1, ticket->ticket);
-    bind_u64(same, 2, ticket->item);
-    bind_u64(same, 3, ticket->user);
-    bind_u64(same, 4, ticket->quantity);
-    status = sqlite_next(same);
-    (void)sqlite3_reset(same);
-    if (status == STATUS_NOT_FOUND)
+    bool same;
+    const enum status status = sqlite_found(batch->store,
+        "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4",
+        VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user), U64(ticket->quantity)), &same);
+    if (status == STATUS_OK && !same)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is another order",
             (unsigned long long)ticket->ticket);
     return status;
@@ -129,7 +94,7 @@ static enum status order_check_same(struct sqlite_batch *batch, const struct sql
 
 enum insert_result { INSERTED, INSERT_IS_THERE, INSERT_FAILED };
 
-static enum insert_result order_put(struct sqlite_batch *batch, const struct sqlite_sql *sql,
+static enum insert_result order_put(struct sqlite_batch *batch, const char *sql,
     const struct sqlite_ticket *ticket, uint64_t slot, uint64_t unit_price, enum status *status)
 {
     sqlite3_stmt *insert;
@@ -139,7 +104,7 @@ static enum insert_result order_put(struct sqlite_batch *batch, const struct sql
     bind_u64(insert, 1, ticket->ticket);
     bind_u64(insert, 2, ticket->item);
     bind_u64(insert, 3, ticket->user);
-    if (sql == &order_insert)
+    if (sql == order_insert)
         bind_u64(insert, 4, slot);
     bind_u64(insert, 5, ticket->quantity);
     bind_u64(insert, 6, ticket->channel);
@@ -166,20 +131,14 @@ static enum insert_result order_put(struct sqlite_batch *batch, const struct sql
 enum status sqlite_event_put(struct sqlite_batch *batch, const struct order *order,
     enum settle_step step, channel_index destination)
 {
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(batch->store, &event_insert, &insert);
+    const enum status status = sqlite_batch_do(batch,
+        "INSERT INTO stock_events(ticket, step, destination) VALUES(?1, ?2, ?3)"
+        " ON CONFLICT(ticket, step) DO NOTHING",
+        VALUES(U64(order->ticket), U64(step), U64(destination)));
     if (status != STATUS_OK)
         return status;
-    bind_u64(insert, 1, order->ticket);
-    bind_u64(insert, 2, step);
-    bind_u64(insert, 3, destination);
-    status = sqlite_run(insert);
-    if (status != STATUS_OK)
-        return sqlite_batch_failed(batch, status);
     const bool fresh = sqlite_changed_rows(batch->store) == 1;
-    if (fresh && waitlist_gets(step, destination))
-        status = sqlite_waitlist_pick(batch, order);
-    return status;
+    return fresh && waitlist_gets(step, destination) ? sqlite_waitlist_pick(batch, order) : STATUS_OK;
 }
 
 enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_ticket *ticket, bool reject)
@@ -189,7 +148,7 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     if (status != STATUS_OK)
         return status;
     uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
-    const struct sqlite_sql *sql = reject ? &order_reject : &order_insert;
+    const char *sql = reject ? order_reject : order_insert;
     enum insert_result result = order_put(batch, sql, ticket, slot, ticket->unit_price, &status);
     if (result != INSERTED)
         return status; /* STATUS_OK if it was there: then all below is done too */
@@ -208,37 +167,33 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     return status;
 }
 
+static enum status life_take(sqlite3_stmt *row, void *out)
+{
+    *(struct order *)out = (struct order){ .ticket = column_u64(row, 0),
+        .item = column_u32(row, 1),
+        .user = column_u64(row, 2),
+        .quantity = column_u32(row, 3),
+        .channel = (channel_index)sqlite3_column_int(row, 4),
+        .state = (uint8_t)sqlite3_column_int(row, 5),
+        .pay_by_ms = column_u64(row, 6) };
+    return STATUS_OK;
+}
+
 static enum status order_read(struct sqlite_batch *batch, ticket_number ticket, struct order *order)
 {
-    sqlite3_stmt *life;
-    enum status status = sqlite_prepare(batch->store, &order_life, &life);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(life, 1, ticket);
-    status = sqlite_next(life);
-    if (status == STATUS_OK)
-        *order = (struct order){ .ticket = ticket,
-            .item = column_u32(life, 0),
-            .user = column_u64(life, 1),
-            .quantity = column_u32(life, 2),
-            .channel = (channel_index)sqlite3_column_int(life, 3),
-            .state = (uint8_t)sqlite3_column_int(life, 4),
-            .pay_by_ms = column_u64(life, 5) };
-    (void)sqlite3_reset(life);
-    return status;
+    return sqlite_one(batch->store,
+        "SELECT ticket, item, user, quantity, channel, state, pay_by_ms FROM orders"
+        " WHERE ticket = ?1",
+        VALUES(U64(ticket)), life_take, order);
 }
 
 /* A ticket without an order is settled in good order only if a person has it as a dead letter. */
 static enum status settle_without_order(struct sqlite_batch *batch, ticket_number ticket)
 {
-    sqlite3_stmt *find;
-    enum status status = sqlite_prepare(batch->store, &dead_find, &find);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(find, 1, ticket);
-    status = sqlite_next(find);
-    (void)sqlite3_reset(find);
-    if (status == STATUS_NOT_FOUND)
+    bool dead;
+    const enum status status = sqlite_found(
+        batch->store, "SELECT 1 FROM dead_letters WHERE ticket = ?1", VALUES(U64(ticket)), &dead);
+    if (status == STATUS_OK && !dead)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is settled but has no order",
             (unsigned long long)ticket);
     return status;
@@ -249,7 +204,7 @@ static enum status order_change(struct sqlite_batch *batch, ticket_number ticket
 {
     bool over = to == ORDER_CLOSED || to == ORDER_REFUNDED;
     sqlite3_stmt *update;
-    enum status status = sqlite_prepare(batch->store, over ? &order_end : &order_move, &update);
+    enum status status = sqlite_prepare(batch->store, over ? order_end : order_move, &update);
     if (status != STATUS_OK)
         return status;
     bind_u64(update, 1, ticket);
@@ -343,17 +298,13 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
         record->outcome.detail != 0 && settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
     if (settle->step >= SETTLE_STEPS)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "%u is not a step of a ticket", settle->step);
-    sqlite3_stmt *confirm;
-    enum status status = sqlite_prepare(batch->store, &event_confirm, &confirm);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(confirm, 1, settle->ticket);
-    bind_u64(confirm, 2, settle->step);
-    bind_u64(confirm, 3, record->lsn);
-    status = sqlite_run(confirm);
-    if (status != STATUS_OK)
-        return sqlite_batch_failed(batch, status);
-    status = sqlite_waitlist_settled(batch, record);
+    static_assert(SETTLE_SOLD == 0, "a unit that is back can't be sold any more: that event is over too");
+    enum status status = sqlite_batch_do(batch,
+        "UPDATE stock_events SET confirmed_lsn = ?3"
+        " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL",
+        VALUES(U64(settle->ticket), U64(settle->step), U64(record->lsn)));
+    if (status == STATUS_OK)
+        status = sqlite_waitlist_settled(batch, record);
     if (status != STATUS_OK)
         return status;
 

@@ -21,34 +21,17 @@ const char sqlite_outbox_tables[] =
     "CREATE INDEX outbox_failed ON outbox(id) WHERE state = 3;";
 
 #define COLUMNS "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error"
-static const struct sqlite_sql outbox_put = { SQL_OUTBOX_PUT,
-    "INSERT INTO outbox(ticket, kind, version, time_ms, state, tries, next_ms, http_status, error)"
-    " SELECT ticket, ?2, version, ?3, 1, 0, ?3, 0, '' FROM orders WHERE ticket = ?1" };
-static const struct sqlite_sql outbox_due = { SQL_OUTBOX_DUE,
-    "SELECT " COLUMNS
-    " FROM outbox WHERE state = 1 AND next_ms <= ?1 ORDER BY next_ms, id LIMIT ?2" };
-static const struct sqlite_sql outbox_next = { SQL_OUTBOX_NEXT,
-    "SELECT next_ms FROM outbox WHERE state = 1 AND next_ms > ?1 ORDER BY next_ms LIMIT 1" };
-static const struct sqlite_sql outbox_settle = { SQL_OUTBOX_SETTLE,
-    "UPDATE outbox SET state = ?2, tries = tries + 1, next_ms = ?3, http_status = ?4, error = ?5"
-    " WHERE id = ?1 AND state = 1" };
-static const struct sqlite_sql outbox_list = { SQL_OUTBOX_LIST,
-    "SELECT " COLUMNS
-    " FROM outbox WHERE id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3" };
-static const struct sqlite_sql outbox_replay = { SQL_OUTBOX_REPLAY,
-    "UPDATE outbox SET state = 1, tries = 0, next_ms = ?2 WHERE id = ?1" };
-static const struct sqlite_sql outbox_replay_from = { SQL_OUTBOX_REPLAY_FROM,
-    "UPDATE outbox SET state = 1, tries = 0, next_ms = ?2 WHERE time_ms >= ?1 AND state <> 1" };
-static const struct sqlite_sql outbox_waiting = { SQL_OUTBOX_WAITING,
-    "SELECT count(*) FROM outbox WHERE state = 1" };
-static const struct sqlite_sql outbox_failed = { SQL_OUTBOX_FAILED,
-    "SELECT count(*) FROM outbox WHERE state = 3" };
+static const char outbox_waiting[] = "SELECT count(*) FROM outbox WHERE state = 1";
+static const char outbox_failed[] = "SELECT count(*) FROM outbox WHERE state = 3";
 
 enum status sqlite_outbox_put(struct sqlite_store *store, ticket_number ticket, enum order_state to)
 {
     if (!store->outbox_on)
         return STATUS_OK;
-    return sqlite_do(store, &outbox_put, VALUES(U64(ticket), U64(to), U64(clock_now_ms())));
+    return sqlite_do(store,
+        "INSERT INTO outbox(ticket, kind, version, time_ms, state, tries, next_ms, http_status,"
+        " error) SELECT ticket, ?2, version, ?3, 1, 0, ?3, 0, '' FROM orders WHERE ticket = ?1",
+        VALUES(U64(ticket), U64(to), U64(clock_now_ms())));
 }
 
 static void outbox_turn_on(struct order_store *handle)
@@ -77,15 +60,23 @@ static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
 {
     struct sqlite_store *store = sqlite_of(handle);
     *next_ms = UINT64_MAX;
-    const enum status status = sqlite_rows(
-        store, &outbox_due, VALUES(U64(now_ms), U64(max)), event_read, PAGE(events, max, count));
-    return status == STATUS_OK ? sqlite_next_due(store, &outbox_next, now_ms, next_ms) : status;
+    const enum status status = sqlite_rows(store,
+        "SELECT " COLUMNS
+        " FROM outbox WHERE state = 1 AND next_ms <= ?1 ORDER BY next_ms, id LIMIT ?2",
+        VALUES(U64(now_ms), U64(max)), event_read, PAGE(events, max, count));
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_next_due(store,
+        "SELECT next_ms FROM outbox WHERE state = 1 AND next_ms > ?1 ORDER BY next_ms LIMIT 1",
+        now_ms, next_ms);
 }
 
 static enum status result_write(struct sqlite_store *store, const struct outbox_result *result)
 {
     invariant(result->state > OUTBOX_ANY && result->state < OUTBOX_STATES);
-    return sqlite_do(store, &outbox_settle,
+    return sqlite_do(store,
+        "UPDATE outbox SET state = ?2, tries = tries + 1, next_ms = ?3, http_status = ?4, error"
+        " = ?5 WHERE id = ?1 AND state = 1",
         VALUES(U64(result->id), U64(result->state),
             U64(result->state == OUTBOX_WAITING ? result->next_ms : 0),
             U64((int64_t)result->http_status), TEXT(result->error)));
@@ -105,21 +96,26 @@ static enum status outbox_settle_all(
 static enum status outbox_list_read(struct order_store *handle, enum outbox_state state,
     uint64_t after, struct outbox_event *events, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &outbox_list, VALUES(U64(after), U64(state), U64(max)),
-        event_read, PAGE(events, max, count));
+    return sqlite_rows(sqlite_of(handle),
+        "SELECT " COLUMNS
+        " FROM outbox WHERE id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3",
+        VALUES(U64(after), U64(state), U64(max)), event_read, PAGE(events, max, count));
 }
 
 static enum status outbox_replay_one(struct order_store *handle, uint64_t id, uint64_t now_ms)
 {
-    return sqlite_do_one(
-        sqlite_of(handle), &outbox_replay, VALUES(U64(id), U64(now_ms)), STATUS_NOT_FOUND);
+    return sqlite_do_one(sqlite_of(handle),
+        "UPDATE outbox SET state = 1, tries = 0, next_ms = ?2 WHERE id = ?1",
+        VALUES(U64(id), U64(now_ms)), STATUS_NOT_FOUND);
 }
 
 static enum status outbox_replay_all(
     struct order_store *handle, uint64_t from_ms, uint64_t now_ms, uint32_t *count)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    const enum status status = sqlite_do(store, &outbox_replay_from, VALUES(U64(from_ms), U64(now_ms)));
+    const enum status status = sqlite_do(store,
+        "UPDATE outbox SET state = 1, tries = 0, next_ms = ?2 WHERE time_ms >= ?1 AND state <> 1",
+        VALUES(U64(from_ms), U64(now_ms)));
     *count = status == STATUS_OK ? sqlite_changed_rows(store) : 0;
     return status;
 }
@@ -129,7 +125,7 @@ static enum status outbox_count(struct order_store *handle, enum outbox_state st
     invariant(state == OUTBOX_WAITING || state == OUTBOX_FAILED); /* these have an index each */
     *count = 0;
     return sqlite_number(sqlite_of(handle),
-        state == OUTBOX_WAITING ? &outbox_waiting : &outbox_failed, NO_VALUES, count);
+        state == OUTBOX_WAITING ? outbox_waiting : outbox_failed, NO_VALUES, count);
 }
 
 const struct outbox_store_ops sqlite_outbox_ops = {

@@ -7,7 +7,6 @@
 
 #include "contract/payment.h"
 #include "store/sqlite/query.h"
-#include "store/sqlite/statements.h"
 #include "store/sqlite/stock.h"
 
 #include <sqlite3.h>
@@ -16,10 +15,17 @@
 /* Tables that count by their rows. */
 enum sqlite_counted { SQLITE_PRODUCTS, SQLITE_SALES, SQLITE_ITEMS, SQLITE_COUNTED };
 
+/* Prepared statements by the addresses of their texts; about three times as many as there are. */
+enum { SQLITE_STATEMENTS_MAX = 512 };
+struct sqlite_kept {
+    const char *sql; /* NULL: free */
+    sqlite3_stmt *statement;
+};
+
 struct sqlite_store {
     struct order_store store; /* first: the seam's handle is this one's address */
     sqlite3 *database;
-    sqlite3_stmt *statements[SQL_STATEMENTS];
+    struct sqlite_kept kept[SQLITE_STATEMENTS_MAX];
     struct stock stock;              /* of the batch that is being applied */
     uint64_t floors[SQLITE_COUNTED]; /* their rows get numbers above these */
     bool recovering; /* a record makes the sale or item that it names and that is lost */
@@ -36,16 +42,17 @@ static inline struct sqlite_store *sqlite_of(struct order_store *store)
     return (struct sqlite_store *)store;
 }
 
-/* sqlite.c */
+/* sqlite.c. A text (`sql`, here and in query.h) is a literal or a constant, never one that is put
+ * together: its statement is found again by its address. */
 enum status sqlite_status(int result);
-MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const struct sqlite_sql *, sqlite3_stmt **);
+MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const char *, sqlite3_stmt **);
 /* Runs a statement that answers no rows, and resets it. */
 MUST_CHECK enum status sqlite_run(sqlite3_stmt *statement);
 /* STATUS_OK: on a row. STATUS_NOT_FOUND: no more rows. The caller resets. */
 MUST_CHECK enum status sqlite_next(sqlite3_stmt *statement);
 /* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
 MUST_CHECK enum status sqlite_next_due(
-    struct sqlite_store *, const struct sqlite_sql *, uint64_t now_ms, uint64_t *next_ms);
+    struct sqlite_store *, const char *, uint64_t now_ms, uint64_t *next_ms);
 MUST_CHECK enum status sqlite_begin(struct sqlite_store *);
 MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the caller rolls back */
 void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */
@@ -125,6 +132,8 @@ enum status sqlite_refuse(struct sqlite_batch *, enum refusal_kind, const char *
     __attribute__((format(printf, 3, 4)));
 /* A failed statement inside a batch: a broken rule becomes a refusal, the rest stays what it is. */
 enum status sqlite_batch_failed(struct sqlite_batch *, enum status);
+/* A statement that answers no rows, inside a batch. */
+MUST_CHECK enum status sqlite_batch_do(struct sqlite_batch *, const char *sql, struct sqlite_values);
 /* One record, whatever the position is. */
 MUST_CHECK enum status sqlite_apply_record(
     struct sqlite_batch *, const struct queue_record *, uint8_t disposition);

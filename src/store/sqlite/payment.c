@@ -46,46 +46,11 @@ const char sqlite_payment_tables[] =
     " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
     " late_before, searched, stated_ms"
 
-static const struct sqlite_sql payment_insert = { SQL_PAYMENT_INSERT,
-    "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-    " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
-    " closing_ms, searched)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" };
-static const struct sqlite_sql payment_write = { SQL_PAYMENT_WRITE,
-    "UPDATE payments SET paid_ticket = ?2, provider_id = ?3, url = ?4, captured = ?5, state = ?6,"
-    " use = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10 WHERE id = ?1" };
-static const struct sqlite_sql payment_get = { SQL_PAYMENT_GET,
-    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE id = ?1" };
-static const struct sqlite_sql payment_by_reference = { SQL_PAYMENT_BY_REFERENCE,
-    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE reference = ?1" };
-static const struct sqlite_sql payments_of_order = { SQL_PAYMENTS_OF_ORDER,
-    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE ticket = ?1 ORDER BY id DESC LIMIT ?2" };
-static const struct sqlite_sql payment_of_paid = { SQL_PAYMENT_OF_PAID,
-    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)" };
-static const struct sqlite_sql payments_live = { SQL_PAYMENTS_LIVE,
-    "SELECT count(*) FROM payments WHERE ticket = ?1 AND state < 4" };
-static const struct sqlite_sql payments_close = { SQL_PAYMENTS_CLOSE,
+static const char payment_of_paid[] =
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)";
+static const char payments_close[] =
     "UPDATE payments SET state = 3, tries = 0, next_ms = ?2, closing_ms = ?2"
-    " WHERE ticket = ?1 AND state < 3" };
-static const struct sqlite_sql payments_pay_by = { SQL_PAYMENTS_PAY_BY,
-    "UPDATE payments SET pay_by_ms = ?2 WHERE ticket = ?1 AND state < 4" };
-static const struct sqlite_sql payment_again = { SQL_PAYMENT_AGAIN,
-    "UPDATE payments SET tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND (" UNDER_WAY
-    " OR " UNANSWERED ")" };
-/* Each half by its own index. */
-static const struct sqlite_sql payments_due = { SQL_PAYMENTS_DUE,
-    "SELECT " PAYMENT_COLUMNS ", " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS
-    " <= ?1 UNION ALL SELECT " PAYMENT_COLUMNS ", next_ms FROM payments WHERE " UNANSWERED
-    " AND next_ms <= ?1 ORDER BY due LIMIT ?2" };
-static const struct sqlite_sql payments_next = { SQL_PAYMENTS_NEXT,
-    "SELECT " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS " > ?1"
-    " UNION ALL SELECT next_ms FROM payments WHERE " UNANSWERED " AND next_ms > ?1"
-    " ORDER BY due LIMIT 1" };
-static const struct sqlite_sql order_extend = { SQL_ORDER_EXTEND,
-    "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1 WHERE ticket = ?1" };
-static const struct sqlite_sql order_ending = { SQL_ORDER_ENDING,
-    "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1" };
-
+    " WHERE ticket = ?1 AND state < 3";
 static enum status payment_from_row(sqlite3_stmt *row, void *out)
 {
     struct payment *payment = out;
@@ -117,50 +82,57 @@ static enum status payment_from_row(sqlite3_stmt *row, void *out)
 
 enum status sqlite_payer_known(struct sqlite_store *store, ticket_number ticket, bool *known)
 {
-    return sqlite_found(store, &payment_of_paid, VALUES(U64(ticket)), known);
+    return sqlite_found(store, payment_of_paid, VALUES(U64(ticket)), known);
 }
 
 enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
 {
-    return sqlite_one(sqlite_of(handle), &payment_get, VALUES(U64(id)), payment_from_row, payment);
+    return sqlite_one(sqlite_of(handle), "SELECT " PAYMENT_COLUMNS " FROM payments WHERE id = ?1",
+        VALUES(U64(id)), payment_from_row, payment);
 }
 
 static enum status payment_of_ticket(
     struct order_store *handle, ticket_number ticket, struct payment *payment)
 {
-    return sqlite_one(sqlite_of(handle), &payment_of_paid, VALUES(U64(ticket)), payment_from_row, payment);
+    return sqlite_one(sqlite_of(handle), payment_of_paid, VALUES(U64(ticket)), payment_from_row, payment);
 }
 
 enum status sqlite_payment_by_reference(
     struct order_store *handle, const char *reference, struct payment *payment)
 {
-    return sqlite_one(sqlite_of(handle), &payment_by_reference, VALUES(TEXT(reference)),
-        payment_from_row, payment);
+    return sqlite_one(sqlite_of(handle), "SELECT " PAYMENT_COLUMNS " FROM payments WHERE reference = ?1",
+        VALUES(TEXT(reference)), payment_from_row, payment);
 }
 
 static enum status payments_of(struct order_store *handle, ticket_number ticket,
     struct payment *payments, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &payments_of_order, VALUES(U64(ticket), U64(max)),
-        payment_from_row, PAGE(payments, max, count));
+    return sqlite_rows(sqlite_of(handle),
+        "SELECT " PAYMENT_COLUMNS " FROM payments WHERE ticket = ?1 ORDER BY id DESC LIMIT ?2",
+        VALUES(U64(ticket), U64(max)), payment_from_row, PAGE(payments, max, count));
 }
 
 enum status sqlite_payments_live(struct sqlite_store *store, ticket_number ticket, uint32_t *live)
 {
     uint64_t count = *live;
-    const enum status status = sqlite_number(store, &payments_live, VALUES(U64(ticket)), &count);
+    const enum status status = sqlite_number(store,
+        "SELECT count(*) FROM payments WHERE ticket = ?1 AND state < 4", VALUES(U64(ticket)), &count);
     *live = (uint32_t)count;
     return status;
 }
 
 enum status sqlite_payments_close(struct sqlite_store *store, ticket_number ticket, uint64_t now_ms)
 {
-    return sqlite_do(store, &payments_close, VALUES(U64(ticket), U64(now_ms)));
+    return sqlite_do(store, payments_close, VALUES(U64(ticket), U64(now_ms)));
 }
 
 enum status sqlite_payment_insert(struct sqlite_store *store, struct payment *payment)
 {
-    const enum status status = sqlite_do(store, &payment_insert,
+    const enum status status = sqlite_do(store,
+        "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
+        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " closing_ms, searched)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
         VALUES(U64(payment->ticket), U64(payment->paid_ticket), TEXT(payment->provider),
             TEXT(payment->reference), TEXT(payment->provider_id), TEXT(payment->url),
             U64(payment->amount), TEXT(payment->currency), U64(payment->captured),
@@ -174,7 +146,9 @@ enum status sqlite_payment_insert(struct sqlite_store *store, struct payment *pa
 
 enum status sqlite_payment_write(struct sqlite_store *store, const struct payment *payment)
 {
-    const enum status status = sqlite_do(store, &payment_write,
+    const enum status status = sqlite_do(store,
+        "UPDATE payments SET paid_ticket = ?2, provider_id = ?3, url = ?4, captured = ?5, state"
+        " = ?6, use = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10 WHERE id = ?1",
         VALUES(U64(payment->id), U64(payment->paid_ticket), TEXT(payment->provider_id),
             TEXT(payment->url), U64(payment->captured), U64(payment->state), U64(payment->use),
             U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms)));
@@ -211,14 +185,16 @@ static enum status start_extend(
     uint64_t pay_by_ms;
     if (!payment_start_extends(start, order, &pay_by_ms))
         return STATUS_OK;
-    const enum status status =
-        sqlite_do(store, &order_extend, VALUES(U64(start->ticket), U64(pay_by_ms)));
+    const enum status status = sqlite_do(store,
+        "UPDATE orders SET pay_by_ms = ?2, extended = 1, version = version + 1 WHERE ticket = ?1",
+        VALUES(U64(start->ticket), U64(pay_by_ms)));
     if (status != STATUS_OK)
         return status;
     order->pay_by_ms = pay_by_ms;
     order->extended = true;
     order->version++;
-    return sqlite_do(store, &payments_pay_by, VALUES(U64(start->ticket), U64(pay_by_ms)));
+    return sqlite_do(store, "UPDATE payments SET pay_by_ms = ?2 WHERE ticket = ?1 AND state < 4",
+        VALUES(U64(start->ticket), U64(pay_by_ms)));
 }
 
 static enum status start_make(struct sqlite_store *store, const struct payment_start *start,
@@ -270,27 +246,39 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
     if (status == STATUS_OK)
         status = sqlite_payments_live(store, ticket, live);
     if (status == STATUS_OK && *live > 0)
-        status = sqlite_do(store, &payments_close, VALUES(U64(ticket), U64(now_ms)));
+        status = sqlite_do(store, payments_close, VALUES(U64(ticket), U64(now_ms)));
     if (status == STATUS_OK && *live > 0)
         status = sqlite_order_by_ticket(handle, ticket, &order);
     if (status == STATUS_OK && order_ending_is_kept(&order, *live, reason))
-        status = sqlite_do(store, &order_ending, VALUES(U64(ticket), U64(reason)));
+        status = sqlite_do(store, "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1",
+            VALUES(U64(ticket), U64(reason)));
     return sqlite_change_end(&change, status, *live > 0);
 }
 
+/* Each half of both statements by its own index. */
 static enum status payments_due_list(struct order_store *handle, uint64_t now_ms,
     struct payment *payments, uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
-    const enum status status = sqlite_rows(sqlite_of(handle), &payments_due,
+    const enum status status = sqlite_rows(sqlite_of(handle),
+        "SELECT " PAYMENT_COLUMNS ", " DUE_MS " AS due FROM payments WHERE " UNDER_WAY
+        " AND " DUE_MS " <= ?1 UNION ALL SELECT " PAYMENT_COLUMNS
+        ", next_ms FROM payments WHERE " UNANSWERED " AND next_ms <= ?1 ORDER BY due LIMIT ?2",
         VALUES(U64(now_ms), U64(max)), payment_from_row, PAGE(payments, max, count));
     if (status != STATUS_OK)
         return status;
-    return sqlite_next_due(sqlite_of(handle), &payments_next, now_ms, next_ms);
+    return sqlite_next_due(sqlite_of(handle),
+        "SELECT " DUE_MS " AS due FROM payments WHERE " UNDER_WAY " AND " DUE_MS " > ?1"
+        " UNION ALL SELECT next_ms FROM payments WHERE " UNANSWERED " AND next_ms > ?1"
+        " ORDER BY due LIMIT 1",
+        now_ms, next_ms);
 }
 
 static enum status payment_try_again(struct order_store *handle, uint64_t id, uint64_t next_ms)
 {
-    return sqlite_do(sqlite_of(handle), &payment_again, VALUES(U64(id), U64(next_ms)));
+    return sqlite_do(sqlite_of(handle),
+        "UPDATE payments SET tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND (" UNDER_WAY
+        " OR " UNANSWERED ")",
+        VALUES(U64(id), U64(next_ms)));
 }
 
 const struct payment_store_ops sqlite_payment_ops = {

@@ -24,7 +24,7 @@ static void finish(sqlite3_stmt *statement)
     (void)sqlite3_clear_bindings(statement);
 }
 
-enum status sqlite_do(struct sqlite_store *store, const struct sqlite_sql *sql, struct sqlite_values values)
+enum status sqlite_do(struct sqlite_store *store, const char *sql, struct sqlite_values values)
 {
     sqlite3_stmt *statement;
     enum status status = sqlite_prepare(store, sql, &statement);
@@ -36,8 +36,8 @@ enum status sqlite_do(struct sqlite_store *store, const struct sqlite_sql *sql, 
     return status;
 }
 
-enum status sqlite_do_one(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, enum status none)
+enum status sqlite_do_one(
+    struct sqlite_store *store, const char *sql, struct sqlite_values values, enum status none)
 {
     const enum status status = sqlite_do(store, sql, values);
     return status == STATUS_OK && sqlite_changed_rows(store) != 1 ? none : status;
@@ -53,24 +53,37 @@ enum status sqlite_one_of(sqlite3_stmt *row, struct sqlite_values values, sqlite
     return status;
 }
 
-enum status sqlite_one(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, sqlite_take take, void *out)
+enum status sqlite_one(struct sqlite_store *store, const char *sql, struct sqlite_values values,
+    sqlite_take take, void *out)
 {
     sqlite3_stmt *row;
     const enum status status = sqlite_prepare(store, sql, &row);
     return status == STATUS_OK ? sqlite_one_of(row, values, take, out) : status;
 }
 
-static enum status number_take(sqlite3_stmt *row, void *out)
+struct numbers {
+    uint64_t *list;
+    int count;
+};
+
+static enum status numbers_take(sqlite3_stmt *row, void *out)
 {
-    *(uint64_t *)out = column_u64(row, 0);
+    const struct numbers *numbers = out;
+    for (int i = 0; i < numbers->count; i++)
+        numbers->list[i] = column_u64(row, i);
     return STATUS_OK;
 }
 
-enum status sqlite_number(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, uint64_t *number)
+enum status sqlite_numbers(struct sqlite_store *store, const char *sql, struct sqlite_values values,
+    uint64_t *numbers, int count)
 {
-    return sqlite_one(store, sql, values, number_take, number);
+    return sqlite_one(store, sql, values, numbers_take, &(struct numbers){ numbers, count });
+}
+
+enum status sqlite_number(
+    struct sqlite_store *store, const char *sql, struct sqlite_values values, uint64_t *number)
+{
+    return sqlite_numbers(store, sql, values, number, 1);
 }
 
 static enum status found_take(sqlite3_stmt *row, void *out)
@@ -80,8 +93,8 @@ static enum status found_take(sqlite3_stmt *row, void *out)
     return STATUS_OK;
 }
 
-enum status sqlite_found(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, bool *found)
+enum status sqlite_found(
+    struct sqlite_store *store, const char *sql, struct sqlite_values values, bool *found)
 {
     *found = false;
     const enum status status = sqlite_one(store, sql, values, found_take, found);
@@ -104,8 +117,8 @@ enum status sqlite_rows_of(
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_rows(struct sqlite_store *store, const struct sqlite_sql *sql,
-    struct sqlite_values values, sqlite_take take, struct sqlite_page page)
+enum status sqlite_rows(struct sqlite_store *store, const char *sql, struct sqlite_values values,
+    sqlite_take take, struct sqlite_page page)
 {
     sqlite3_stmt *row;
     *page.count = 0;

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct sqlite_store;
-struct sqlite_sql;
 
 struct sqlite_value {
     enum { SQLITE_VALUE_NUMBER, SQLITE_VALUE_TEXT, SQLITE_VALUE_BLOB } kind;
@@ -44,19 +43,22 @@ struct sqlite_values {
 /* Fills *out from the row that the statement is on. */
 typedef enum status (*sqlite_take)(sqlite3_stmt *row, void *out);
 /* A statement that answers no rows. */
-MUST_CHECK enum status sqlite_do(struct sqlite_store *, const struct sqlite_sql *, struct sqlite_values);
+MUST_CHECK enum status sqlite_do(struct sqlite_store *, const char *sql, struct sqlite_values);
 /* The same, of one row; `none` if it changed none. */
 MUST_CHECK enum status sqlite_do_one(
-    struct sqlite_store *, const struct sqlite_sql *, struct sqlite_values, enum status none);
+    struct sqlite_store *, const char *sql, struct sqlite_values, enum status none);
 /* The first row. STATUS_NOT_FOUND: there is none. */
 MUST_CHECK enum status sqlite_one(
-    struct sqlite_store *, const struct sqlite_sql *, struct sqlite_values, sqlite_take, void *out);
-/* Its first column. */
+    struct sqlite_store *, const char *sql, struct sqlite_values, sqlite_take, void *out);
+/* Its first columns, as numbers; unchanged if there is no row. */
+MUST_CHECK enum status sqlite_numbers(
+    struct sqlite_store *, const char *sql, struct sqlite_values, uint64_t *numbers, int count);
+/* Only the first. */
 MUST_CHECK enum status sqlite_number(
-    struct sqlite_store *, const struct sqlite_sql *, struct sqlite_values, uint64_t *number);
+    struct sqlite_store *, const char *sql, struct sqlite_values, uint64_t *number);
 /* Whether there is a row. */
 MUST_CHECK enum status sqlite_found(
-    struct sqlite_store *, const struct sqlite_sql *, struct sqlite_values, bool *found);
+    struct sqlite_store *, const char *sql, struct sqlite_values, bool *found);
 /* Up to `max` rows into an array; *count: how many. */
 struct sqlite_page {
     void *rows;
@@ -65,8 +67,8 @@ struct sqlite_page {
     uint32_t *count;
 };
 #define PAGE(rows, max, count) ((struct sqlite_page){ (rows), sizeof *(rows), (max), (count) })
-MUST_CHECK enum status sqlite_rows(struct sqlite_store *, const struct sqlite_sql *,
-    struct sqlite_values, sqlite_take, struct sqlite_page);
+MUST_CHECK enum status sqlite_rows(
+    struct sqlite_store *, const char *sql, struct sqlite_values, sqlite_take, struct sqlite_page);
 /* Both, of a statement that is prepared. */
 MUST_CHECK enum status sqlite_one_of(sqlite3_stmt *, struct sqlite_values, sqlite_take, void *out);
 MUST_CHECK enum status sqlite_rows_of(

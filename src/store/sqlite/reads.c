@@ -10,32 +10,22 @@
     " orders.version, ending, extended"
 enum { ORDER_COLUMN_COUNT = 14 };
 
-static const struct sqlite_sql events_open = { SQL_EVENTS_OPEN,
-    "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders"
-    "  WHERE orders.ticket = stock_events.ticket AND orders.state = 3 AND orders.reason IN (1, 2))"
-    " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1" };
-static const struct sqlite_sql order_get = { SQL_ORDER_GET,
-    "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1" };
 /* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
  * numbers. */
 #define IN_SALE ", ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2)"
-static const struct sqlite_sql orders_all = { SQL_ORDERS_ALL,
-    "SELECT " ORDER_COLUMNS IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC" };
-static const struct sqlite_sql orders_of_both = { SQL_ORDERS_OF_BOTH,
+static const char orders_all[] =
+    "SELECT " ORDER_COLUMNS IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC";
+static const char orders_of_both[] =
     "SELECT " ORDER_COLUMNS IN_SALE " FROM orders WHERE item = ?3 AND user = ?4 AND ticket < ?1"
-    " ORDER BY ticket DESC" };
+    " ORDER BY ticket DESC";
 /* The key starts with the item: one probe per item finds a user's orders without an index of their
  * own, which would cost every insert a page somewhere else. */
-static const struct sqlite_sql orders_of_user = { SQL_ORDERS_OF_USER,
-    "SELECT " ORDER_COLUMNS ", ?2 = 0 OR sale = ?2"
-    " FROM items CROSS JOIN orders ON orders.item = items.id"
-    " WHERE orders.user = ?4 AND ticket < ?1 ORDER BY ticket DESC" };
-static const struct sqlite_sql order_totals = { SQL_ORDER_TOTALS,
-    "SELECT count(*), coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND reason <> 3" };
-static const struct sqlite_sql live_units = { SQL_LIVE_UNITS,
-    "SELECT coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND state IN (1, 2)" };
+static const char orders_of_user[] = "SELECT " ORDER_COLUMNS ", ?2 = 0 OR sale = ?2"
+                                     " FROM items CROSS JOIN orders ON orders.item = items.id"
+                                     " WHERE orders.user = ?4 AND ticket < ?1 ORDER BY ticket DESC";
 
-static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2, "said in numbers above");
+static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
+    "said in numbers in the statements");
 static_assert(SETTLE_RETURN == 1 && ORDER_CLOSED == 3 && REASON_EXPIRED == 1 && REASON_CANCELLED == 2,
     "these, too");
 
@@ -68,7 +58,8 @@ static enum status order_from_row(sqlite3_stmt *row, void *out)
 
 enum status sqlite_order_by_ticket(struct order_store *handle, ticket_number ticket, struct order *order)
 {
-    return sqlite_one(sqlite_of(handle), &order_get, VALUES(U64(ticket)), order_from_row, order);
+    return sqlite_one(sqlite_of(handle), "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1",
+        VALUES(U64(ticket)), order_from_row, order);
 }
 
 static bool order_is_asked(const struct order_filter *filter, const struct order *order)
@@ -84,9 +75,9 @@ static bool order_is_asked(const struct order_filter *filter, const struct order
 enum status sqlite_orders_list(struct order_store *handle, const struct order_filter *filter,
     struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
 {
-    const struct sqlite_sql *sql = filter->user == 0 ? &orders_all
-        : filter->item != 0                          ? &orders_of_both
-                                                     : &orders_of_user;
+    const char *sql = filter->user == 0 ? orders_all
+        : filter->item != 0             ? orders_of_both
+                                        : orders_of_user;
     const ticket_number before = filter->before; /* `next` may be the same place */
     struct order order = { 0 };
     sqlite3_stmt *list;
@@ -134,8 +125,11 @@ enum status sqlite_stock_events(
     struct order_store *handle, struct stock_event *events, uint32_t max, uint32_t *count)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    enum status status =
-        sqlite_rows(store, &events_open, VALUES(U64(max)), event_from_row, PAGE(events, max, count));
+    enum status status = sqlite_rows(store,
+        "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders  WHERE"
+        " orders.ticket = stock_events.ticket AND orders.state = 3 AND orders.reason IN (1, 2))"
+        " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1",
+        VALUES(U64(max)), event_from_row, PAGE(events, max, count));
     for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
         struct command_settle *settle = &events[i].settle;
         if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)
@@ -155,8 +149,9 @@ static enum status totals_from_row(sqlite3_stmt *row, void *out)
 enum status sqlite_order_totals(struct order_store *handle, item_id item, uint64_t *orders, uint64_t *units)
 {
     uint64_t totals[2] = { *orders, *units };
-    const enum status status =
-        sqlite_one(sqlite_of(handle), &order_totals, VALUES(U64(item)), totals_from_row, totals);
+    const enum status status = sqlite_one(sqlite_of(handle),
+        "SELECT count(*), coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND reason <> 3",
+        VALUES(U64(item)), totals_from_row, totals);
     *orders = totals[0];
     *units = totals[1];
     return status;
@@ -164,5 +159,7 @@ enum status sqlite_order_totals(struct order_store *handle, item_id item, uint64
 
 enum status sqlite_live_units(struct order_store *handle, item_id item, uint64_t *units)
 {
-    return sqlite_number(sqlite_of(handle), &live_units, VALUES(U64(item)), units);
+    return sqlite_number(sqlite_of(handle),
+        "SELECT coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND state IN (1, 2)",
+        VALUES(U64(item)), units);
 }

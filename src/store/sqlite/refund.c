@@ -29,36 +29,12 @@ const char sqlite_refund_tables[] =
     " refunds.amount, refunds.currency, refunds.state, why, refunds.tries, refunds.created_ms," \
     " done_ms, refunds.next_ms, error, refunds.stated_ms"
 
-static const struct sqlite_sql refund_insert = { SQL_REFUND_INSERT,
-    "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency, state, why,"
-    " tries, created_ms, done_ms, next_ms, error)"
-    " VALUES(?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, '')" };
-static const struct sqlite_sql refund_of_paid = { SQL_REFUND_OF_PAID,
-    "SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)" };
-static const struct sqlite_sql refunds_due = { SQL_REFUNDS_DUE,
-    "SELECT " REFUND_COLUMNS " FROM refunds WHERE state <> 2 AND next_ms <= ?1"
-    " ORDER BY next_ms LIMIT ?2" };
-static const struct sqlite_sql refunds_next = { SQL_REFUNDS_NEXT,
-    "SELECT next_ms FROM refunds WHERE state <> 2 AND next_ms > ?1 ORDER BY next_ms LIMIT 1" };
-static const struct sqlite_sql refund_again = { SQL_REFUND_AGAIN,
-    "UPDATE refunds SET tries = tries + 1, next_ms = ?2, error = ?3, state = ?4"
-    " WHERE id = ?1 AND state <> 2" };
-static const struct sqlite_sql refund_done = { SQL_REFUND_DONE,
-    "UPDATE refunds SET state = 2, provider_id = ?2, done_ms = ?3, next_ms = 0, error = ''"
-    " WHERE id = ?1 AND state <> 2" };
-static const struct sqlite_sql refunds_all = { SQL_REFUNDS,
-    "SELECT " REFUND_COLUMNS " FROM refunds WHERE id > ?1 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql refunds_of_state = { SQL_REFUNDS_OF_STATE,
-    "SELECT " REFUND_COLUMNS " FROM refunds WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql refund_of_payment = { SQL_REFUND_OF_PAYMENT,
-    "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment = ?1 ORDER BY id LIMIT 1" };
-/* That of the payment which paid it first of all, else the newest of its payments. */
-static const struct sqlite_sql refund_of_order = { SQL_REFUND_OF_ORDER,
-    "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment IN"
-    " (SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)"
-    "  UNION ALL SELECT id FROM payments WHERE ticket = ?1)"
-    " ORDER BY why <> 0, id DESC LIMIT 1" };
-static_assert(REFUND_OF_ORDER == 0 && USE_ORDER == 1 && USE_RELINKED == 3, "said in numbers above");
+static const char refunds_all[] =
+    "SELECT " REFUND_COLUMNS " FROM refunds WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char refunds_of_state[] =
+    "SELECT " REFUND_COLUMNS " FROM refunds WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2";
+static_assert(REFUND_OF_ORDER == 0 && USE_ORDER == 1 && USE_RELINKED == 3,
+    "said in numbers in the statements");
 
 static enum status refund_from_row(sqlite3_stmt *row, void *out)
 {
@@ -89,7 +65,10 @@ enum status sqlite_refund_want(struct sqlite_store *store, const struct payment 
 {
     struct refund refund;
     refund_make(payment, currency, why, now_ms, &refund);
-    return sqlite_do(store, &refund_insert,
+    return sqlite_do(store,
+        "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency,"
+        " state, why, tries, created_ms, done_ms, next_ms, error) VALUES(?1, ?2, ?3, ?4, '',"
+        " ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, '')",
         VALUES(U64(refund.payment), U64(refund.ticket), TEXT(refund.provider), TEXT(refund.key),
             U64(refund.amount), TEXT(refund.currency), U64(refund.state), U64(refund.why),
             U64(refund.created_ms), U64(refund.done_ms), U64(refund.next_ms)));
@@ -99,7 +78,8 @@ enum status sqlite_refund_order(struct sqlite_store *store, ticket_number ticket
 {
     struct payment payment;
     uint64_t id = 0;
-    enum status status = sqlite_number(store, &refund_of_paid, VALUES(U64(ticket)), &id);
+    enum status status = sqlite_number(store,
+        "SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)", VALUES(U64(ticket)), &id);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* the log told that it was paid, nobody told us of money */
     if (status == STATUS_OK)
@@ -113,39 +93,58 @@ enum status sqlite_refunds_due(struct order_store *handle, uint64_t now_ms, stru
     uint32_t max, uint32_t *count, uint64_t *next_ms)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    const enum status status = sqlite_rows(store, &refunds_due, VALUES(U64(now_ms), U64(max)),
-        refund_from_row, PAGE(refunds, max, count));
-    return status == STATUS_OK ? sqlite_next_due(store, &refunds_next, now_ms, next_ms) : status;
+    const enum status status = sqlite_rows(store,
+        "SELECT " REFUND_COLUMNS " FROM refunds WHERE state <> 2 AND next_ms <= ?1"
+        " ORDER BY next_ms LIMIT ?2",
+        VALUES(U64(now_ms), U64(max)), refund_from_row, PAGE(refunds, max, count));
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_next_due(store,
+        "SELECT next_ms FROM refunds WHERE state <> 2 AND next_ms > ?1"
+        " ORDER BY next_ms LIMIT 1",
+        now_ms, next_ms);
 }
 
 enum status sqlite_refund_again(
     struct order_store *handle, uint64_t id, uint64_t next_ms, const char *error, bool stuck)
 {
-    return sqlite_do(sqlite_of(handle), &refund_again,
+    return sqlite_do(sqlite_of(handle),
+        "UPDATE refunds SET tries = tries + 1, next_ms = ?2, error = ?3, state = ?4"
+        " WHERE id = ?1 AND state <> 2",
         VALUES(U64(id), U64(next_ms), TEXT(error), U64(stuck ? REFUND_STUCK : REFUND_WANTED)));
 }
 
 enum status sqlite_refund_done(
     struct order_store *handle, uint64_t id, const char *provider_id, uint64_t now_ms)
 {
-    return sqlite_do(sqlite_of(handle), &refund_done, VALUES(U64(id), TEXT(provider_id), U64(now_ms)));
+    return sqlite_do(sqlite_of(handle),
+        "UPDATE refunds SET state = 2, provider_id = ?2, done_ms = ?3, next_ms = 0, error = ''"
+        " WHERE id = ?1 AND state <> 2",
+        VALUES(U64(id), TEXT(provider_id), U64(now_ms)));
 }
 
 enum status sqlite_refunds(struct order_store *handle, uint64_t after, enum refund_state state,
     struct refund *refunds, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), state == REFUND_NONE ? &refunds_all : &refunds_of_state,
+    return sqlite_rows(sqlite_of(handle), state == REFUND_NONE ? refunds_all : refunds_of_state,
         state == REFUND_NONE ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(state)),
         refund_from_row, PAGE(refunds, max, count));
 }
 
+/* That of the payment which paid it first of all, else the newest of its payments. */
 enum status sqlite_refund_of_order(struct order_store *handle, ticket_number ticket, struct refund *refund)
 {
-    return sqlite_one(sqlite_of(handle), &refund_of_order, VALUES(U64(ticket)), refund_from_row, refund);
+    return sqlite_one(sqlite_of(handle),
+        "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment IN"
+        " (SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)"
+        "  UNION ALL SELECT id FROM payments WHERE ticket = ?1)"
+        " ORDER BY why <> 0, id DESC LIMIT 1",
+        VALUES(U64(ticket)), refund_from_row, refund);
 }
 
 enum status sqlite_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund)
 {
-    return sqlite_one(
-        sqlite_of(handle), &refund_of_payment, VALUES(U64(payment)), refund_from_row, refund);
+    return sqlite_one(sqlite_of(handle),
+        "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment = ?1 ORDER BY id LIMIT 1",
+        VALUES(U64(payment)), refund_from_row, refund);
 }

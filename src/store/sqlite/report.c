@@ -15,26 +15,10 @@ const char sqlite_report_tables[] =
     "  PRIMARY KEY(sale, layer)"
     ") STRICT, WITHOUT ROWID;";
 
-static const struct sqlite_sql count_add = { SQL_REPORT_ADD,
-    "INSERT INTO sale_counts(sale, layer, count) VALUES(?1, ?2, ?3) ON CONFLICT(sale, layer)"
-    " DO UPDATE SET count = CASE WHEN layer IN ('sold-out', 'opened') THEN count"
-    " ELSE count + ?3 END" };
-static const struct sqlite_sql count_list = { SQL_REPORT_COUNTS,
-    "SELECT layer, count FROM sale_counts WHERE sale = ?1 ORDER BY layer LIMIT ?2" };
-static const struct sqlite_sql winners = { SQL_REPORT_WINNERS,
-    "SELECT count(DISTINCT o.user)" OF_SALE " AND o.reason <> 3" };
-static const struct sqlite_sql states = { SQL_REPORT_STATES,
-    "SELECT o.state, o.reason, count(*), sum(o.quantity)" OF_SALE " GROUP BY o.state, o.reason" };
 #define PAID SUM_HALVES("CASE o.state WHEN 2 THEN o.amount END")
 #define REFUNDED SUM_HALVES("CASE o.state WHEN 4 THEN o.amount END")
-static const struct sqlite_sql money = { SQL_REPORT_MONEY,
-    "SELECT products.currency," PAID "," REFUNDED
-    "FROM items JOIN products ON products.id = items.product JOIN orders o ON o.item = items.id"
-    " WHERE items.sale = ?1 AND o.state IN (2, 4) GROUP BY products.currency LIMIT ?2" };
-static const struct sqlite_sql paid_count = { SQL_REPORT_PAID, "SELECT count(*)" PAYMENTS_OF_SALE };
-static const struct sqlite_sql paid_at = { SQL_REPORT_PAID_AT,
-    "SELECT max(0, p.captured_ms - o.created_ms) AS took" PAYMENTS_OF_SALE
-    " ORDER BY took LIMIT 1 OFFSET ?2" };
+static const char paid_at[] = "SELECT max(0, p.captured_ms - o.created_ms) AS took" PAYMENTS_OF_SALE
+                              " ORDER BY took LIMIT 1 OFFSET ?2";
 
 static enum status sqlite_counts_add(
     struct order_store *handle, sale_id sale, const struct sale_count *counts, uint32_t count)
@@ -42,8 +26,11 @@ static enum status sqlite_counts_add(
     struct sqlite_store *store = sqlite_of(handle);
     enum status status = sqlite_begin(store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = sqlite_do(
-            store, &count_add, VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
+        status = sqlite_do(store,
+            "INSERT INTO sale_counts(sale, layer, count) VALUES(?1, ?2, ?3) ON CONFLICT(sale,"
+            " layer) DO UPDATE SET count = CASE WHEN layer IN ('sold-out', 'opened') THEN count"
+            " ELSE count + ?3 END",
+            VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
     return sqlite_end(store, status);
 }
 
@@ -58,8 +45,9 @@ static enum status count_take(sqlite3_stmt *row, void *out)
 static enum status sqlite_counts(struct order_store *handle, sale_id sale,
     struct sale_count *counts, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &count_list, VALUES(U64(sale), U64(max)), count_take,
-        PAGE(counts, max, count));
+    return sqlite_rows(sqlite_of(handle),
+        "SELECT layer, count FROM sale_counts WHERE sale = ?1 ORDER BY layer LIMIT ?2",
+        VALUES(U64(sale), U64(max)), count_take, PAGE(counts, max, count));
 }
 
 struct state_row {
@@ -79,8 +67,9 @@ static enum status states_read(struct sqlite_store *store, sale_id sale, struct 
 {
     struct state_row rows[ORDER_STATES * ORDER_REASONS];
     uint32_t count;
-    const enum status status = sqlite_rows(store, &states, VALUES(U64(sale)), state_take,
-        PAGE(rows, ORDER_STATES * ORDER_REASONS, &count));
+    const enum status status = sqlite_rows(store,
+        "SELECT o.state, o.reason, count(*), sum(o.quantity)" OF_SALE " GROUP BY o.state, o.reason",
+        VALUES(U64(sale)), state_take, PAGE(rows, ORDER_STATES * ORDER_REASONS, &count));
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         if (rows[i].state >= ORDER_STATES || rows[i].reason >= ORDER_REASONS)
             continue;
@@ -103,7 +92,11 @@ static enum status money_take(sqlite3_stmt *row, void *out)
 
 static enum status money_read(struct sqlite_store *store, sale_id sale, struct sale_figures *figures)
 {
-    return sqlite_rows(store, &money, VALUES(U64(sale), U64(CURRENCIES_MAX)), money_take,
+    return sqlite_rows(store,
+        "SELECT products.currency," PAID "," REFUNDED
+        "FROM items JOIN products ON products.id = items.product JOIN orders o ON o.item = items.id"
+        " WHERE items.sale = ?1 AND o.state IN (2, 4) GROUP BY products.currency LIMIT ?2",
+        VALUES(U64(sale), U64(CURRENCIES_MAX)), money_take,
         PAGE(figures->money, CURRENCIES_MAX, &figures->currencies));
 }
 
@@ -111,20 +104,23 @@ static enum status sqlite_figures(struct order_store *handle, sale_id sale, stru
 {
     struct sqlite_store *store = sqlite_of(handle);
     *figures = (struct sale_figures){ 0 };
-    enum status status = sqlite_number(store, &winners, VALUES(U64(sale)), &figures->winners);
+    enum status status =
+        sqlite_number(store, "SELECT count(DISTINCT o.user)" OF_SALE " AND o.reason <> 3",
+            VALUES(U64(sale)), &figures->winners);
     if (status == STATUS_OK)
         status = states_read(store, sale, figures);
     if (status == STATUS_OK)
         status = money_read(store, sale, figures);
     if (status == STATUS_OK)
-        status = sqlite_number(store, &paid_count, VALUES(U64(sale)), &figures->payments);
+        status = sqlite_number(
+            store, "SELECT count(*)" PAYMENTS_OF_SALE, VALUES(U64(sale)), &figures->payments);
     if (status != STATUS_OK || figures->payments == 0)
         return status;
     const uint64_t last = figures->payments - 1;
-    status = sqlite_number(store, &paid_at, VALUES(U64(sale), U64(last / 2)), &figures->median_ms);
+    status = sqlite_number(store, paid_at, VALUES(U64(sale), U64(last / 2)), &figures->median_ms);
     if (status == STATUS_OK)
         status =
-            sqlite_number(store, &paid_at, VALUES(U64(sale), U64(last * 95 / 100)), &figures->p95_ms);
+            sqlite_number(store, paid_at, VALUES(U64(sale), U64(last * 95 / 100)), &figures->p95_ms);
     return status;
 }
 

@@ -13,53 +13,22 @@ static const char *const counted_names[] = {
 };
 static_assert(sizeof counted_names / sizeof *counted_names == SQLITE_COUNTED, "a name for each");
 
-static const struct sqlite_sql sequences_list = { SQL_SEQUENCES,
-    "SELECT name, seq FROM sqlite_sequence"
-    " UNION ALL SELECT 'products', ifnull(max(id), 0) FROM products"
-    " UNION ALL SELECT 'sales', ifnull(max(id), 0) FROM sales"
-    " UNION ALL SELECT 'items', ifnull(max(id), 0) FROM items"
-    " UNION ALL SELECT 'audit', entries FROM audit_head ORDER BY 1 LIMIT ?1" };
-static const struct sqlite_sql sequence_raise = { SQL_SEQUENCE_RAISE,
-    "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1" };
-static const struct sqlite_sql sequence_add = { SQL_SEQUENCE_ADD,
-    "INSERT INTO sqlite_sequence(name, seq) SELECT ?1, ?2 WHERE EXISTS"
-    "(SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type = 'table' AND sql LIKE "
-    "'%AUTOINCREMENT%')" };
-static const struct sqlite_sql newest_get = { SQL_NEWEST_TICKET,
-    "SELECT ifnull(max(ticket), 0) FROM orders" };
-static const struct sqlite_sql orders_without = { SQL_ORDERS_WITHOUT_PAYMENT,
-    "SELECT ticket FROM orders WHERE ticket > ?1 AND (state = 1 OR ticket > ?2 OR (state IN (2, 4)"
-    " AND NOT EXISTS(SELECT 1 FROM payments WHERE paid_ticket = orders.ticket AND use IN (1, 3))))"
-    " ORDER BY ticket LIMIT ?3" };
-static const struct sqlite_sql sale_make = { SQL_SALE_MAKE,
+static const char sale_make[] =
     "INSERT INTO sales(id, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
-    " preheat_at_ms, gate, gate_before, logged_limit, one_open_order, details_required, "
-    "human_check,"
-    " waiting_room, pass_once, drop_percent, pace_per_s, beacon_name, beacon_value, beacon_state,"
-    " beacon_until_ms)"
-    " VALUES(?1, 'Recovered sale ' || ?1, ?2, ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '',"
-    " 0, 0)" };
-static const struct sqlite_sql sale_room = { SQL_SALE_ROOM,
-    "UPDATE sales SET waiting_room = 1 WHERE id = ?1 AND waiting_room = 0" };
-/* A record of an older version does not tell its currency. Money is never guessed: three X are "no
- * currency", and no provider takes it. */
-static const struct sqlite_sql product_make = { SQL_PRODUCT_MAKE,
-    "INSERT INTO products(id, name, description, images, currency, list_price)"
-    " VALUES((SELECT max(ifnull(max(id), 0), ?4) + 1 FROM products), 'Recovered item ' || ?1, '',"
-    " '[]', iif(?2 <> '', ?2, ifnull((SELECT min(currency) FROM products"
-    " HAVING min(currency) = max(currency)), 'XX' || 'X')), ?3)" };
-static const struct sqlite_sql item_make = { SQL_ITEM_MAKE,
-    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total, "
-    "locked,"
-    " sold, sold_before, written_off, safety, channel_0, channel_1, channel_2, channel_3, "
-    "channel_4,"
-    " channel_5, channel_6, channel_7, version, preheated, deduct_on_payment)"
-    " VALUES(?1, ?2, last_insert_rowid(), ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, "
-    "0, 0)" };
+    " preheat_at_ms, gate, gate_before, logged_limit, one_open_order, details_required,"
+    " human_check, waiting_room, pass_once, drop_percent, pace_per_s, beacon_name,"
+    " beacon_value, beacon_state, beacon_until_ms) VALUES(?1, 'Recovered sale ' || ?1, ?2, ?3,"
+    " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0)";
+static const char item_make[] =
+    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
+    " locked, sold, sold_before, written_off, safety, channel_0, channel_1, channel_2,"
+    " channel_3, channel_4, channel_5, channel_6, channel_7, version, preheated,"
+    " deduct_on_payment) VALUES(?1, ?2, last_insert_rowid(), ?3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+    " 0, 0, 0, 0, 0, 0, 1, 0, 0)";
 
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_REFUNDED == 4 && USE_ORDER == 1
         && USE_RELINKED == 3,
-    "said in numbers above");
+    "said in numbers in the statements");
 
 static int counted_find(const char *name)
 {
@@ -81,8 +50,13 @@ static enum status sequences_read(
     struct order_store *handle, struct store_sequence *list, uint32_t max, uint32_t *count)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    const enum status status =
-        sqlite_rows(store, &sequences_list, VALUES(U64(max)), sequence_take, PAGE(list, max, count));
+    const enum status status = sqlite_rows(store,
+        "SELECT name, seq FROM sqlite_sequence"
+        " UNION ALL SELECT 'products', ifnull(max(id), 0) FROM products"
+        " UNION ALL SELECT 'sales', ifnull(max(id), 0) FROM sales"
+        " UNION ALL SELECT 'items', ifnull(max(id), 0) FROM items"
+        " UNION ALL SELECT 'audit', entries FROM audit_head ORDER BY 1 LIMIT ?1",
+        VALUES(U64(max)), sequence_take, PAGE(list, max, count));
     for (uint32_t i = 0; i < *count; i++) {
         const int counted = counted_find(list[i].name);
         if (counted >= 0 && store->floors[counted] > list[i].last)
@@ -92,7 +66,7 @@ static enum status sequences_read(
 }
 
 static enum status sequence_run(
-    struct sqlite_store *store, const struct sqlite_sql *sql, const struct store_sequence *sequence)
+    struct sqlite_store *store, const char *sql, const struct store_sequence *sequence)
 {
     return sqlite_do_one(store, sql, VALUES(TEXT(sequence->name), U64(sequence->last)), STATUS_NOT_FOUND);
 }
@@ -108,8 +82,15 @@ static enum status sequence_lift(struct order_store *handle, const struct store_
             store->floors[counted] = sequence->last;
         return STATUS_OK;
     }
-    const enum status status = sequence_run(store, &sequence_raise, sequence);
-    return status == STATUS_NOT_FOUND ? sequence_run(store, &sequence_add, sequence) : status;
+    const enum status status =
+        sequence_run(store, "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", sequence);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    return sequence_run(store,
+        "INSERT INTO sqlite_sequence(name, seq) SELECT ?1, ?2 WHERE EXISTS"
+        "(SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type = 'table' AND sql LIKE "
+        "'%AUTOINCREMENT%')",
+        sequence);
 }
 
 static void recover_set(struct order_store *handle, bool on)
@@ -119,7 +100,8 @@ static void recover_set(struct order_store *handle, bool on)
 
 static enum status newest_ticket(struct order_store *handle, ticket_number *ticket)
 {
-    return sqlite_number(sqlite_of(handle), &newest_get, NO_VALUES, ticket);
+    return sqlite_number(
+        sqlite_of(handle), "SELECT ifnull(max(ticket), 0) FROM orders", NO_VALUES, ticket);
 }
 
 static enum status ticket_take(sqlite3_stmt *row, void *out)
@@ -131,7 +113,10 @@ static enum status ticket_take(sqlite3_stmt *row, void *out)
 static enum status orders_to_search(struct order_store *handle, ticket_number after,
     ticket_number newest, struct order *orders, uint32_t max, uint32_t *count)
 {
-    enum status status = sqlite_rows(sqlite_of(handle), &orders_without,
+    enum status status = sqlite_rows(sqlite_of(handle),
+        "SELECT ticket FROM orders WHERE ticket > ?1 AND (state = 1 OR ticket > ?2 OR (state IN"
+        " (2, 4) AND NOT EXISTS(SELECT 1 FROM payments WHERE paid_ticket = orders.ticket AND"
+        " use IN (1, 3)))) ORDER BY ticket LIMIT ?3",
         VALUES(U64(after), U64(newest), U64(max)), ticket_take, PAGE(orders, max, count));
     for (uint32_t i = 0; i < *count && status == STATUS_OK; i++)
         status = sqlite_order_by_ticket(handle, orders[i].ticket, &orders[i]);
@@ -150,46 +135,30 @@ const struct restore_store_ops sqlite_restore_ops = {
 
 enum status sqlite_recover_sale(struct sqlite_batch *batch, const struct command_sale *sale)
 {
-    sqlite3_stmt *make;
-    enum status status = sqlite_prepare(batch->store, &sale_make, &make);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(make, 1, sale->sale);
-    bind_u64(make, 2, sale->start_ms);
-    bind_u64(make, 3, sale->end_ms);
-    status = sqlite_run(make);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return sqlite_batch_do(
+        batch, sale_make, VALUES(U64(sale->sale), U64(sale->start_ms), U64(sale->end_ms)));
 }
 
 enum status sqlite_recover_room(struct sqlite_batch *batch, sale_id sale)
 {
-    sqlite3_stmt *set;
-    enum status status = sqlite_prepare(batch->store, &sale_room, &set);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(set, 1, sale);
-    status = sqlite_run(set);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return sqlite_batch_do(batch,
+        "UPDATE sales SET waiting_room = 1 WHERE id = ?1 AND waiting_room = 0", VALUES(U64(sale)));
 }
 
+/* A record of an older version does not tell its currency. Money is never guessed: three X are "no
+ * currency", and no provider takes it. */
 enum status sqlite_recover_item(struct sqlite_batch *batch, const struct command_preheat *preheat)
 {
-    sqlite3_stmt *product, *item;
-    enum status status = sqlite_prepare(batch->store, &product_make, &product);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(batch->store, &item_make, &item);
+    const enum status status = sqlite_batch_do(batch,
+        "INSERT INTO products(id, name, description, images, currency, list_price)"
+        " VALUES((SELECT max(ifnull(max(id), 0), ?4) + 1 FROM products), 'Recovered item ' || ?1, "
+        "'',"
+        " '[]', iif(?2 <> '', ?2, ifnull((SELECT min(currency) FROM products"
+        " HAVING min(currency) = max(currency)), 'XX' || 'X')), ?3)",
+        VALUES(U64(preheat->item), TEXT(preheat->currency), U64(preheat->unit_price),
+            U64(batch->store->floors[SQLITE_PRODUCTS])));
     if (status != STATUS_OK)
         return status;
-    bind_u64(product, 1, preheat->item);
-    bind_text(product, 2, preheat->currency);
-    bind_u64(product, 3, preheat->unit_price);
-    bind_u64(product, 4, batch->store->floors[SQLITE_PRODUCTS]);
-    status = sqlite_run(product);
-    (void)sqlite3_clear_bindings(product);
-    bind_u64(item, 1, preheat->item);
-    bind_u64(item, 2, preheat->sale);
-    bind_u64(item, 3, preheat->unit_price);
-    if (status == STATUS_OK)
-        status = sqlite_run(item);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return sqlite_batch_do(
+        batch, item_make, VALUES(U64(preheat->item), U64(preheat->sale), U64(preheat->unit_price)));
 }

@@ -4,13 +4,7 @@
 #include "contract/payment_rules.h"
 #include "store/sqlite/parts.h"
 
-static const struct sqlite_sql search_next = { SQL_PAYMENT_SEARCH_NEXT,
-    "UPDATE payments SET provider = ?2, tries = 0, next_ms = ?3, closing_ms = ?3"
-    " WHERE id = ?1 AND searched = 1 AND (state = 3 OR (state = 5 AND next_ms > 0))" };
-static const struct sqlite_sql search_end = { SQL_PAYMENT_SEARCH_END,
-    "DELETE FROM payments WHERE id = ?1 AND searched = 1 AND state IN (3, 5)" };
-
-static_assert(PAYMENT_CLOSING == 3 && PAYMENT_CLOSED == 5, "said in numbers above");
+static_assert(PAYMENT_CLOSING == 3 && PAYMENT_CLOSED == 5, "said in numbers in the statements");
 
 /* An order that is not there has no payments; one that is known is not asked about. */
 static enum status search_put_one(
@@ -47,7 +41,10 @@ enum status sqlite_payment_search(
 enum status sqlite_payment_search_next(
     struct order_store *handle, uint64_t id, const char *provider, uint64_t now_ms)
 {
-    return sqlite_do(sqlite_of(handle), &search_next, VALUES(U64(id), TEXT(provider), U64(now_ms)));
+    return sqlite_do(sqlite_of(handle),
+        "UPDATE payments SET provider = ?2, tries = 0, next_ms = ?3, closing_ms = ?3"
+        " WHERE id = ?1 AND searched = 1 AND (state = 3 OR (state = 5 AND next_ms > 0))",
+        VALUES(U64(id), TEXT(provider), U64(now_ms)));
 }
 
 enum status sqlite_payment_search_end(
@@ -62,7 +59,8 @@ enum status sqlite_payment_search_end(
     if (status == STATUS_OK)
         status = sqlite_order_by_ticket(handle, payment.ticket, after);
     if (status == STATUS_OK)
-        status = sqlite_do(store, &search_end, VALUES(U64(id)));
+        status = sqlite_do(store,
+            "DELETE FROM payments WHERE id = ?1 AND searched = 1 AND state IN (3, 5)", VALUES(U64(id)));
     if (status == STATUS_OK)
         status = sqlite_order_close_waiting(&change.batch, after, now_ms);
     return sqlite_change_end(&change, status, true);

@@ -33,18 +33,30 @@ enum status sqlite_status(int result)
     }
 }
 
-enum status sqlite_prepare(
-    struct sqlite_store *store, const struct sqlite_sql *sql, sqlite3_stmt **statement)
+/* Texts are told apart by their address. */
+static struct sqlite_kept *kept_of(struct sqlite_store *store, const char *sql)
 {
-    sqlite3_stmt **kept = &store->statements[sql->id];
+    const uint64_t hash = (uintptr_t)sql * 0x9E3779B97F4A7C15u;
+    for (uint32_t i = 0; i < SQLITE_STATEMENTS_MAX; i++) {
+        struct sqlite_kept *kept = &store->kept[((hash >> 32) + i) % SQLITE_STATEMENTS_MAX];
+        if (kept->sql == sql || kept->sql == NULL)
+            return kept;
+    }
+    invariant(!"SQLITE_STATEMENTS_MAX is below the number of texts");
+}
+
+enum status sqlite_prepare(struct sqlite_store *store, const char *sql, sqlite3_stmt **statement)
+{
+    struct sqlite_kept *kept = kept_of(store, sql);
     *statement = NULL;
-    if (__builtin_expect(*kept == NULL, 0)) {
-        int result =
-            sqlite3_prepare_v3(store->database, sql->text, -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+    if (__builtin_expect(kept->statement == NULL, 0)) {
+        int result = sqlite3_prepare_v3(
+            store->database, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
         if (result != SQLITE_OK)
             return sqlite_status(result);
+        kept->sql = sql;
     }
-    *statement = *kept;
+    *statement = kept->statement;
     return STATUS_OK;
 }
 
@@ -64,65 +76,42 @@ enum status sqlite_next(sqlite3_stmt *statement)
     return sqlite_status(result);
 }
 
-enum status sqlite_next_due(
-    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t now_ms, uint64_t *next_ms)
+enum status sqlite_next_due(struct sqlite_store *store, const char *sql, uint64_t now_ms, uint64_t *next_ms)
 {
-    sqlite3_stmt *next;
     *next_ms = UINT64_MAX;
-    enum status status = sqlite_prepare(store, sql, &next);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(next, 1, now_ms);
-    status = sqlite_next(next);
-    if (status == STATUS_OK)
-        *next_ms = column_u64(next, 0);
-    (void)sqlite3_reset(next);
+    const enum status status = sqlite_number(store, sql, VALUES(U64(now_ms)), next_ms);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status run_plain(struct sqlite_store *store, const struct sqlite_sql *sql)
-{
-    sqlite3_stmt *statement;
-    const enum status status = sqlite_prepare(store, sql, &statement);
-    return status == STATUS_OK ? sqlite_run(statement) : status;
 }
 
 enum status sqlite_begin(struct sqlite_store *store)
 {
-    static const struct sqlite_sql whole = { SQL_BEGIN, "BEGIN IMMEDIATE" };
-    static const struct sqlite_sql part = { SQL_PART_BEGIN, "SAVEPOINT part" };
     if (store->together && sqlite3_get_autocommit(store->database))
         return STATUS_AWAY; /* SQLite has rolled the whole back: a part alone must not be kept */
-    return run_plain(store, store->together ? &part : &whole);
+    return sqlite_do(store, store->together ? "SAVEPOINT part" : "BEGIN IMMEDIATE", NO_VALUES);
 }
 
 /* A commit whose write or sync failed is rolled back, but its bytes may be in the file, and a crash
  * before the next commit could bring them back. */
 enum status sqlite_commit(struct sqlite_store *store)
 {
-    static const struct sqlite_sql whole = { SQL_COMMIT, "COMMIT" };
-    static const struct sqlite_sql part = { SQL_PART_KEEP, "RELEASE part" };
     if (store->together)
-        return run_plain(store, &part);
-    const enum status status = run_plain(store, &whole);
+        return sqlite_do(store, "RELEASE part", NO_VALUES);
+    const enum status status = sqlite_do(store, "COMMIT", NO_VALUES);
     const bool io = (sqlite3_errcode(store->database) & 0xff) == SQLITE_IOERR;
     return status == STATUS_AWAY && io ? STATUS_UNKNOWN : status;
 }
 
 void sqlite_rollback(struct sqlite_store *store)
 {
-    static const struct sqlite_sql whole = { SQL_ROLLBACK, "ROLLBACK" };
-    static const struct sqlite_sql part = { SQL_PART_DROP, "ROLLBACK TO part" };
-    static const struct sqlite_sql part_over = { SQL_PART_KEEP, "RELEASE part" };
     if (sqlite3_get_autocommit(store->database))
         return; /* SQLite has rolled back by itself (FULL, IOERR, NOMEM may) */
     /* A rollback only forgets what is in memory; what it answers changes nothing. */
     if (store->together) {
-        if (run_plain(store, &part) == STATUS_OK)
-            (void)!run_plain(store, &part_over);
+        if (sqlite_do(store, "ROLLBACK TO part", NO_VALUES) == STATUS_OK)
+            (void)!sqlite_do(store, "RELEASE part", NO_VALUES);
         return;
     }
-    (void)!run_plain(store, &whole);
+    (void)!sqlite_do(store, "ROLLBACK", NO_VALUES);
     invariant(sqlite3_get_autocommit(store->database));
 }
 
@@ -150,8 +139,8 @@ static void sqlite_close(struct order_store *handle)
         return;
     struct sqlite_store *store = sqlite_of(handle);
     sqlite_look_close(store);
-    for (uint32_t i = 0; i < SQL_STATEMENTS; i++)
-        (void)sqlite3_finalize(store->statements[i]); /* repeats the last step's error */
+    for (uint32_t i = 0; i < SQLITE_STATEMENTS_MAX; i++)
+        (void)sqlite3_finalize(store->kept[i].statement); /* repeats the last step's error */
     int result = sqlite3_close(store->database);
     invariant(result == SQLITE_OK);
     free(store->path);

@@ -2,25 +2,21 @@
 /* What providers' statements say of payments and refunds (contract/payment.h). */
 #include "store/sqlite/parts.h"
 
-static const struct sqlite_sql ask = { SQL_STATEMENT_ASK,
-    "UPDATE payments SET next_ms = ?2 WHERE id = ?1 AND state IN (1, 2, 3, 5)" };
-static const struct sqlite_sql payment_mark = { SQL_STATEMENT_PAYMENT,
-    "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0" };
-static const struct sqlite_sql refund_mark = { SQL_STATEMENT_REFUND,
-    "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0" };
-static const struct sqlite_sql payments_without = { SQL_STATEMENT_NO_PAYMENT,
+static const char payments_without[] =
     "SELECT id, ticket, reference, captured, currency, captured_ms FROM payments"
     " WHERE id > ?1 AND provider = ?2 AND state = 4 AND stated_ms = 0"
-    " AND captured_ms BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5" };
-static const struct sqlite_sql refunds_without = { SQL_STATEMENT_NO_REFUND,
+    " AND captured_ms BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5";
+static const char refunds_without[] =
     "SELECT r.id, r.ticket, p.reference, r.amount, r.currency, r.done_ms FROM refunds r"
     " JOIN payments p ON p.id = r.payment WHERE r.id > ?1 AND r.provider = ?2 AND r.state = 2"
-    " AND r.stated_ms = 0 AND r.done_ms BETWEEN ?3 AND ?4 ORDER BY r.id LIMIT ?5" };
-static_assert(PAYMENT_CAPTURED == 4 && REFUND_DONE == 2, "said in numbers above");
+    " AND r.stated_ms = 0 AND r.done_ms BETWEEN ?3 AND ?4 ORDER BY r.id LIMIT ?5";
+static_assert(PAYMENT_CAPTURED == 4 && REFUND_DONE == 2, "said in numbers in the statements");
 
 enum status sqlite_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms)
 {
-    return sqlite_do(sqlite_of(handle), &ask, VALUES(U64(id), U64(now_ms)));
+    return sqlite_do(sqlite_of(handle),
+        "UPDATE payments SET next_ms = ?2 WHERE id = ?1 AND state IN (1, 2, 3, 5)",
+        VALUES(U64(id), U64(now_ms)));
 }
 
 enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
@@ -29,9 +25,11 @@ enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
     struct sqlite_store *store = sqlite_of(handle);
     enum status status = sqlite_begin(store);
     for (uint32_t i = 0; i < payment_count && status == STATUS_OK; i++)
-        status = sqlite_do(store, &payment_mark, VALUES(U64(payments[i]), U64(now_ms)));
+        status = sqlite_do(store, "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
+            VALUES(U64(payments[i]), U64(now_ms)));
     for (uint32_t i = 0; i < refund_count && status == STATUS_OK; i++)
-        status = sqlite_do(store, &refund_mark, VALUES(U64(refunds[i]), U64(now_ms)));
+        status = sqlite_do(store, "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
+            VALUES(U64(refunds[i]), U64(now_ms)));
     return sqlite_end(store, status);
 }
 
@@ -50,7 +48,7 @@ static enum status missing_from_row(sqlite3_stmt *list, void *out)
 enum status sqlite_unstated(struct order_store *handle, const struct unstated_query *query,
     struct statement_missing *rows, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), query->refunds ? &refunds_without : &payments_without,
+    return sqlite_rows(sqlite_of(handle), query->refunds ? refunds_without : payments_without,
         VALUES(U64(query->after), TEXT(query->provider), U64(query->from_ms), U64(query->to_ms), U64(max)),
         missing_from_row, PAGE(rows, max, count));
 }

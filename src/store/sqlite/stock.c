@@ -3,22 +3,15 @@
 
 #include "store/sqlite/parts.h"
 
-static const struct sqlite_sql stock_read = { SQL_STOCK_READ,
-    "SELECT items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
-    " items.version, items.preheated, total, locked, sold, written_off, safety,"
-    " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
-    " FROM items JOIN sales ON sales.id = items.sale"
-    " WHERE items.id = ?1" };
-static const struct sqlite_sql stock_take = { SQL_STOCK_TAKE,
-    "UPDATE items SET sold = sold + ?3, version = version + 1"
-    " WHERE id = ?1 AND version = ?2 AND total - locked - sold >= ?3" };
-static const struct sqlite_sql stock_change = { SQL_STOCK_CHANGE,
+static const char stock_take[] = "UPDATE items SET sold = sold + ?3, version = version + 1"
+                                 " WHERE id = ?1 AND version = ?2 AND total - locked - sold >= ?3";
+static const char stock_change[] =
     "UPDATE items SET total = total + ?4, locked = locked + ?5, sold = sold + ?3,"
     " written_off = written_off + ?6, safety = safety + ?7,"
     " channel_0 = channel_0 + ?8, channel_1 = channel_1 + ?9, channel_2 = channel_2 + ?10,"
     " channel_3 = channel_3 + ?11, channel_4 = channel_4 + ?12, channel_5 = channel_5 + ?13,"
     " channel_6 = channel_6 + ?14, channel_7 = channel_7 + ?15, version = version + 1"
-    " WHERE id = ?1 AND version = ?2 AND total + ?4 - locked - ?5 - sold >= ?3" };
+    " WHERE id = ?1 AND version = ?2 AND total + ?4 - locked - ?5 - sold >= ?3";
 
 void sqlite_stock_clear(struct stock *stock)
 {
@@ -30,7 +23,13 @@ void sqlite_stock_clear(struct stock *stock)
 static enum status stock_load(struct sqlite_batch *batch, item_id item, struct stock_row *row)
 {
     sqlite3_stmt *read;
-    enum status status = sqlite_prepare(batch->store, &stock_read, &read);
+    enum status status = sqlite_prepare(batch->store,
+        "SELECT items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
+        " items.version, items.preheated, total, locked, sold, written_off, safety,"
+        " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
+        " FROM items JOIN sales ON sales.id = items.sale"
+        " WHERE items.id = ?1",
+        &read);
     if (status != STATUS_OK)
         return status;
     bind_u64(read, 1, item);
@@ -114,7 +113,7 @@ static enum status stock_write(struct sqlite_batch *batch, const struct stock_ro
     only_sold.sold = now->sold;
     bool simple = memcmp(&only_sold, now, sizeof only_sold) == 0;
     sqlite3_stmt *update;
-    enum status status = sqlite_prepare(batch->store, simple ? &stock_take : &stock_change, &update);
+    enum status status = sqlite_prepare(batch->store, simple ? stock_take : stock_change, &update);
     if (status != STATUS_OK)
         return status;
     bind_u64(update, 1, row->item);

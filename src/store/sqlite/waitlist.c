@@ -43,62 +43,12 @@ static_assert(PLACE_WAITING == 1 && PLACE_OFFERED == 2 && PLACE_LEFT == 3,
     "waitlist.id, waitlist.item, waitlist.user, waitlist.quantity, waitlist.joined_ms," \
     " waitlist.state, waitlist.ticket"
 
-static const struct sqlite_sql line_get = { SQL_LINE_GET,
-    "SELECT waiting FROM waitlist_lines WHERE item = ?1" };
-static const struct sqlite_sql lines_get = { SQL_LINES,
-    "SELECT item, waiting FROM waitlist_lines"
-    " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2" };
-static const struct sqlite_sql place_insert = { SQL_PLACE_INSERT,
-    "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
-    " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0)" };
-static const struct sqlite_sql place_get = { SQL_PLACE_GET,
-    "SELECT " PLACE_COLUMNS ", orders.state, orders.reason"
-    " FROM waitlist LEFT JOIN orders ON orders.ticket = waitlist.ticket"
-    " WHERE waitlist.item = ?1 AND waitlist.user = ?2 ORDER BY waitlist.id DESC LIMIT 1" };
-static const struct sqlite_sql place_position = { SQL_PLACE_POSITION,
-    "SELECT count(*) FROM (SELECT 1 FROM waitlist"
-    " WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3)" };
-static const struct sqlite_sql place_leave = { SQL_PLACE_LEAVE,
-    "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1" };
-static const struct sqlite_sql places_list = { SQL_PLACES,
-    "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
-    " WHERE item = ?1 AND id > ?2 AND state = 1 ORDER BY id LIMIT ?3" };
-static const struct sqlite_sql places_next = { SQL_PLACES_NEXT,
+static const char places_next[] =
     "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
     " WHERE item = ?1 AND quantity <= ?2 AND state = 1 AND named = 0 AND passed = 0"
-    " ORDER BY id LIMIT ?3" };
-static const struct sqlite_sql place_pass = { SQL_PLACE_PASS,
-    "UPDATE waitlist SET passed = 1 WHERE id = ?1 AND state = 1" };
-static const struct sqlite_sql places_again = { SQL_PLACES_AGAIN,
-    "UPDATE waitlist SET passed = 0 WHERE passed = 1" };
-static const struct sqlite_sql places_free = { SQL_PLACES_FREE,
-    "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1" };
-static const struct sqlite_sql place_name = { SQL_PLACE_NAME,
-    "UPDATE waitlist SET named = ?2 WHERE id = ?1" };
-static const struct sqlite_sql places_named = { SQL_PLACES_NAMED,
-    "SELECT id, user, quantity FROM waitlist"
-    " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2" };
-static const struct sqlite_sql places_unname = { SQL_PLACES_UNNAME,
-    "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0" };
-static const struct sqlite_sql place_offer = { SQL_PLACE_OFFER,
-    "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
-    " WHERE id = ?1 AND user = ?3 AND state <> 2" };
-
-/* Runs a statement with one or two numbers. */
-static enum status run_with(
-    struct sqlite_store *store, const struct sqlite_sql *sql, uint64_t first, uint64_t second)
-{
-    sqlite3_stmt *statement;
-    const enum status status = sqlite_prepare(store, sql, &statement);
-    if (status != STATUS_OK)
-        return status;
-    const int parameters = sqlite3_bind_parameter_count(statement);
-    if (parameters > 0)
-        bind_u64(statement, 1, first);
-    if (parameters > 1)
-        bind_u64(statement, 2, second);
-    return sqlite_run(statement);
-}
+    " ORDER BY id LIMIT ?3";
+static const char place_pass[] = "UPDATE waitlist SET passed = 1 WHERE id = ?1 AND state = 1";
+static const char places_again[] = "UPDATE waitlist SET passed = 0 WHERE passed = 1";
 
 static enum status place_from_row(sqlite3_stmt *row, void *out)
 {
@@ -119,7 +69,9 @@ static enum status position_find(struct sqlite_store *store, struct waitlist_pla
     uint64_t before = 0;
     if (place->state != PLACE_WAITING)
         return STATUS_OK;
-    const enum status status = sqlite_number(store, &place_position,
+    const enum status status = sqlite_number(store,
+        "SELECT count(*) FROM (SELECT 1 FROM waitlist"
+        " WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3)",
         VALUES(U64(place->item), U64(place->id), U64(WAITLIST_POSITION_MAX - 1)), &before);
     if (status == STATUS_OK)
         place->position = 1 + (uint32_t)before;
@@ -130,15 +82,19 @@ static enum status waitlist_place(
     struct order_store *handle, item_id item, user_id user, struct waitlist_place *place)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    const enum status status =
-        sqlite_one(store, &place_get, VALUES(U64(item), U64(user)), place_from_row, place);
+    const enum status status = sqlite_one(store,
+        "SELECT " PLACE_COLUMNS ", orders.state, orders.reason"
+        " FROM waitlist LEFT JOIN orders ON orders.ticket = waitlist.ticket"
+        " WHERE waitlist.item = ?1 AND waitlist.user = ?2 ORDER BY waitlist.id DESC LIMIT 1",
+        VALUES(U64(item), U64(user)), place_from_row, place);
     return status == STATUS_OK ? position_find(store, place) : status;
 }
 
 static enum status line_read(struct sqlite_store *store, item_id item, uint32_t *waiting)
 {
     uint64_t count = 0;
-    const enum status status = sqlite_number(store, &line_get, VALUES(U64(item)), &count);
+    const enum status status = sqlite_number(
+        store, "SELECT waiting FROM waitlist_lines WHERE item = ?1", VALUES(U64(item)), &count);
     *waiting = (uint32_t)count;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -147,7 +103,9 @@ static enum status place_put(struct sqlite_store *store, const struct waitlist_p
 {
     enum status status = sqlite_begin(store);
     if (status == STATUS_OK)
-        status = sqlite_do(store, &place_insert,
+        status = sqlite_do(store,
+            "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
+            " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0)",
             VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)));
     return sqlite_end(store, status);
 }
@@ -177,14 +135,16 @@ static enum status waitlist_leave(struct order_store *handle, item_id item, user
 {
     struct sqlite_store *store = sqlite_of(handle);
     *left = false;
-    const enum status status = run_with(store, &place_leave, item, user);
+    const enum status status = sqlite_do(store,
+        "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1",
+        VALUES(U64(item), U64(user)));
     if (status == STATUS_OK)
         *left = sqlite_changed_rows(store) > 0;
     return status;
 }
 
-static enum status places_read(struct order_store *handle, const struct sqlite_sql *sql,
-    item_id item, uint64_t bound, struct waitlist_place *places, uint32_t max, uint32_t *count)
+static enum status places_read(struct order_store *handle, const char *sql, item_id item,
+    uint64_t bound, struct waitlist_place *places, uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle), sql, VALUES(U64(item), U64(bound), U64(max)),
         place_from_row, PAGE(places, max, count));
@@ -193,13 +153,16 @@ static enum status places_read(struct order_store *handle, const struct sqlite_s
 static enum status waitlist_list(struct order_store *handle, item_id item, uint64_t after,
     struct waitlist_place *places, uint32_t max, uint32_t *count)
 {
-    return places_read(handle, &places_list, item, after, places, max, count);
+    return places_read(handle,
+        "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
+        " WHERE item = ?1 AND id > ?2 AND state = 1 ORDER BY id LIMIT ?3",
+        item, after, places, max, count);
 }
 
 static enum status waitlist_next(struct order_store *handle, item_id item, uint32_t units,
     struct waitlist_place *places, uint32_t max, uint32_t *count)
 {
-    return places_read(handle, &places_next, item, units, places, max, count);
+    return places_read(handle, places_next, item, units, places, max, count);
 }
 
 static enum status line_take(sqlite3_stmt *row, void *out)
@@ -212,18 +175,20 @@ static enum status line_take(sqlite3_stmt *row, void *out)
 static enum status waitlist_lines(struct order_store *handle, item_id after,
     struct waitlist_line *lines, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), &lines_get, VALUES(U64(after), U64(max)), line_take,
-        PAGE(lines, max, count));
+    return sqlite_rows(sqlite_of(handle),
+        "SELECT item, waiting FROM waitlist_lines"
+        " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2",
+        VALUES(U64(after), U64(max)), line_take, PAGE(lines, max, count));
 }
 
 static enum status waitlist_pass(struct order_store *handle, uint64_t place)
 {
-    return run_with(sqlite_of(handle), &place_pass, place, 0);
+    return sqlite_do(sqlite_of(handle), place_pass, VALUES(U64(place)));
 }
 
 static enum status waitlist_again(struct order_store *handle)
 {
-    return run_with(sqlite_of(handle), &places_again, 0, 0);
+    return sqlite_do(sqlite_of(handle), places_again, NO_VALUES);
 }
 
 const struct waitlist_store_ops sqlite_waitlist_ops = {
@@ -244,7 +209,7 @@ enum status sqlite_waitlist_pick(struct sqlite_batch *batch, const struct order 
     uint64_t places[WAITERS_PER_RETURN];
     uint32_t count = 0, left = order->quantity;
     sqlite3_stmt *pick;
-    enum status status = sqlite_prepare(batch->store, &places_next, &pick);
+    enum status status = sqlite_prepare(batch->store, places_next, &pick);
     if (status != STATUS_OK)
         return status;
     bind_u64(pick, 1, order->item);
@@ -257,14 +222,18 @@ enum status sqlite_waitlist_pick(struct sqlite_batch *batch, const struct order 
     if (status == STATUS_NOT_FOUND)
         status = STATUS_OK;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = run_with(batch->store, &place_name, places[i], order->ticket);
+        status = sqlite_do(batch->store, "UPDATE waitlist SET named = ?2 WHERE id = ?1",
+            VALUES(U64(places[i]), U64(order->ticket)));
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
 enum status sqlite_waitlist_named(struct sqlite_store *store, struct command_settle *settle)
 {
     sqlite3_stmt *list;
-    enum status status = sqlite_prepare(store, &places_named, &list);
+    enum status status = sqlite_prepare(store,
+        "SELECT id, user, quantity FROM waitlist"
+        " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2",
+        &list);
     if (status != STATUS_OK)
         return status;
     bind_u64(list, 1, settle->ticket);
@@ -282,8 +251,10 @@ enum status sqlite_waitlist_offer(
 {
     if (waitlist_place_of(key) == 0)
         return STATUS_OK;
-    const enum status status = sqlite_do(
-        batch->store, &place_offer, VALUES(U64(waitlist_place_of(key)), U64(ticket), U64(user)));
+    const enum status status = sqlite_do(batch->store,
+        "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
+        " WHERE id = ?1 AND user = ?3 AND state <> 2",
+        VALUES(U64(waitlist_place_of(key)), U64(ticket), U64(user)));
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
@@ -297,17 +268,19 @@ enum status sqlite_waitlist_settled(struct sqlite_batch *batch, const struct que
         if (verdict.ticket != 0)
             status = sqlite_waitlist_offer(batch, waiter->key, waiter->user, verdict.ticket);
         else if (verdict.place != 0)
-            status = run_with(batch->store, &place_pass, verdict.place, 0);
+            status = sqlite_do(batch->store, place_pass, VALUES(U64(verdict.place)));
     }
     if (status == STATUS_OK && settle->step == SETTLE_RETURN)
-        status = run_with(batch->store, &places_unname, settle->ticket, 0);
+        status = sqlite_do(batch->store, "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0",
+            VALUES(U64(settle->ticket)));
     if (status == STATUS_OK) /* something of this user's has moved: a limit may be free again */
-        status = run_with(batch->store, &places_free, record->outcome.user, 0);
+        status = sqlite_do(batch->store, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
+            VALUES(U64(record->outcome.user)));
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
 enum status sqlite_waitlist_terms(struct sqlite_batch *batch)
 {
-    const enum status status = run_with(batch->store, &places_again, 0, 0);
+    const enum status status = sqlite_do(batch->store, places_again, NO_VALUES);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }

@@ -7,15 +7,10 @@
 
 #include <cmocka.h>
 
-/* Statements of a connection that the rest of the test does not use. */
-static const struct sqlite_sql put = { SQL_CUSTOMER_PUT,
-    "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)" };
-static const struct sqlite_sql touch = { SQL_CUSTOMER_GET,
-    "UPDATE customers SET first_ms = ?2 WHERE user = ?1" };
-static const struct sqlite_sql list = { SQL_BANS_ALL,
-    "SELECT user FROM customers WHERE user > ?1 ORDER BY user LIMIT ?2" };
-static const struct sqlite_sql named = { SQL_BAN_GET,
-    "SELECT id FROM products WHERE name = ?1 OR ?2 IS NOT NULL" };
+static const char put[] = "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)";
+static const char touch[] = "UPDATE customers SET first_ms = ?2 WHERE user = ?1";
+static const char list[] = "SELECT user FROM customers WHERE user > ?1 ORDER BY user LIMIT ?2";
+static const char named[] = "SELECT id FROM products WHERE name = ?1 OR ?2 IS NOT NULL";
 
 static int setup(void **state)
 {
@@ -43,7 +38,7 @@ static enum status users_put(struct sqlite_store *store, uint64_t first, uint64_
 {
     enum status status = STATUS_OK;
     for (uint64_t user = first; user <= last && status == STATUS_OK; user++)
-        status = sqlite_do(store, &put, VALUES(U64(user), BLOB("sealed", 6), U64(5)));
+        status = sqlite_do(store, put, VALUES(U64(user), BLOB("sealed", 6), U64(5)));
     return status;
 }
 
@@ -54,16 +49,16 @@ static void a_page_ends_at_its_size_and_at_the_last_row(void **state)
     uint64_t users[8] = { 0 };
     uint32_t count = 99;
     assert_int_equal(
-        sqlite_rows(store, &list, VALUES(U64(0), U64(8)), user_take, PAGE(users, 8, &count)), STATUS_OK);
+        sqlite_rows(store, list, VALUES(U64(0), U64(8)), user_take, PAGE(users, 8, &count)), STATUS_OK);
     assert_int_equal(count, 0);
     assert_int_equal(users_put(store, 1, 5), STATUS_OK);
     assert_int_equal(
-        sqlite_rows(store, &list, VALUES(U64(0), U64(8)), user_take, PAGE(users, 3, &count)), STATUS_OK);
+        sqlite_rows(store, list, VALUES(U64(0), U64(8)), user_take, PAGE(users, 3, &count)), STATUS_OK);
     assert_int_equal(count, 3);
     assert_int_equal(users[2], 3);
     assert_int_equal(users[3], 0);
     assert_int_equal(
-        sqlite_rows(store, &list, VALUES(U64(3), U64(8)), user_take, PAGE(users, 8, &count)), STATUS_OK);
+        sqlite_rows(store, list, VALUES(U64(3), U64(8)), user_take, PAGE(users, 8, &count)), STATUS_OK);
     assert_int_equal(count, 2);
 }
 
@@ -74,11 +69,10 @@ static void a_row_that_is_not_taken_ends_the_page_and_does_not_count(void **stat
     uint64_t users[8], number = 0;
     uint32_t count;
     assert_int_equal(users_put(store, 12, 14), STATUS_OK);
-    assert_int_equal(sqlite_rows(store, &list, VALUES(U64(0), U64(8)), user_take, PAGE(users, 8, &count)),
+    assert_int_equal(sqlite_rows(store, list, VALUES(U64(0), U64(8)), user_take, PAGE(users, 8, &count)),
         STATUS_CORRUPT);
     assert_int_equal(count, 1);
-    assert_int_equal(
-        sqlite_one(store, &list, VALUES(U64(12), U64(1)), user_take, &number), STATUS_CORRUPT);
+    assert_int_equal(sqlite_one(store, list, VALUES(U64(12), U64(1)), user_take, &number), STATUS_CORRUPT);
     /* Both left the statement reset: the table can be changed. */
     place_execute(place, "DROP TABLE customers");
 }
@@ -89,16 +83,16 @@ static void no_row_is_told_and_a_change_of_none_is_what_the_caller_says(void **s
     struct sqlite_store *store = sqlite_of(place->store);
     uint64_t number = 7;
     bool found = true;
-    assert_int_equal(sqlite_number(store, &list, VALUES(U64(0), U64(1)), &number), STATUS_NOT_FOUND);
+    assert_int_equal(sqlite_number(store, list, VALUES(U64(0), U64(1)), &number), STATUS_NOT_FOUND);
     assert_int_equal(number, 7);
-    assert_int_equal(sqlite_found(store, &list, VALUES(U64(0), U64(1)), &found), STATUS_OK);
+    assert_int_equal(sqlite_found(store, list, VALUES(U64(0), U64(1)), &found), STATUS_OK);
     assert_false(found);
     assert_int_equal(
-        sqlite_do_one(store, &touch, VALUES(U64(1), U64(9)), STATUS_CONFLICT), STATUS_CONFLICT);
+        sqlite_do_one(store, touch, VALUES(U64(1), U64(9)), STATUS_CONFLICT), STATUS_CONFLICT);
     assert_int_equal(users_put(store, 1, 1), STATUS_OK);
-    assert_int_equal(sqlite_found(store, &list, VALUES(U64(0), U64(1)), &found), STATUS_OK);
+    assert_int_equal(sqlite_found(store, list, VALUES(U64(0), U64(1)), &found), STATUS_OK);
     assert_true(found);
-    assert_int_equal(sqlite_do_one(store, &touch, VALUES(U64(1), U64(9)), STATUS_CONFLICT), STATUS_OK);
+    assert_int_equal(sqlite_do_one(store, touch, VALUES(U64(1), U64(9)), STATUS_CONFLICT), STATUS_OK);
     assert_int_equal(place_number(place, "SELECT first_ms FROM customers"), 9);
 }
 
@@ -108,9 +102,9 @@ static void values_of_the_last_time_are_forgotten(void **state)
     struct place *place = *state;
     struct sqlite_store *store = sqlite_of(place->store);
     bool found;
-    assert_int_equal(sqlite_found(store, &named, VALUES(TEXT("nothing"), U64(1)), &found), STATUS_OK);
+    assert_int_equal(sqlite_found(store, named, VALUES(TEXT("nothing"), U64(1)), &found), STATUS_OK);
     assert_true(found);
-    assert_int_equal(sqlite_found(store, &named, VALUES(TEXT("nothing")), &found), STATUS_OK);
+    assert_int_equal(sqlite_found(store, named, VALUES(TEXT("nothing")), &found), STATUS_OK);
     assert_false(found);
 }
 
