@@ -3,8 +3,11 @@
 
 #include "api/admin_endpoints.h"
 #include "api/catalog.h"
+#include "api/handover.h"
 #include "api/path_pattern.h"
 #include "api/query.h"
+#include "contract/inventory.h"
+#include "funnel/keys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #define STAMPEDE_ADMIN_ADMIN_H
 
 #include "api/job_reply.h"
+#include "contract/order_store.h"
 #include "worker/services.h"
 
 static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;

@@ -2,7 +2,10 @@
 /* admin/bans.c: bans by hand. A user is given by the shop's subject, which is hashed at once
  * and never kept, or by the id that orders show. What would lock out the shop itself (loopback, its
  * proxies, a large part of the network) wants "force". */
+#include "contract/bans.h"
 #include "admin/admin.h"
+#include "funnel/keys.h"
+#include "worker/ban_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +141,7 @@ void admin_ban_add(struct admin *admin, struct job *job, uint32_t id)
         return;
     ban_json(&ban, &body);
     job_reply_json(job, 201, &body);
-    worker_ban_whom(&ban, whom);
+    ban_target(&ban, whom);
     admin_audit_write(admin, job, "ban.add", "ban %llu of %s until %llu%s: %s",
         (unsigned long long)ban.id, whom, (unsigned long long)ban.until_ms,
         ban.sessions_ms != 0 ? ", sessions end" : "", ban.reason);
@@ -164,7 +167,7 @@ void admin_ban_lift(struct admin *admin, struct job *job, uint32_t id)
     worker_watch_forgive(admin->worker, &ban);
     ban_json(&ban, &body);
     job_reply_json(job, 200, &body);
-    worker_ban_whom(&ban, whom);
+    ban_target(&ban, whom);
     admin_audit_write(
         admin, job, "ban.lift", "ban %llu of %s: %s", (unsigned long long)ban.id, whom, ban.reason);
 }

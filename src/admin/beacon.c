@@ -4,6 +4,8 @@
  * can still come in. room_driver.c draws with it. */
 #include "admin/admin.h"
 #include "api/json_fields.h"
+#include "config/config.h"
+#include "contract/inventory.h"
 
 #include <string.h>
 

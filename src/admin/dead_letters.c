@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admin/dead_letters.c: dead letters and alarms: what a person must look at, and decides. */
 #include "admin/admin.h"
+#include "funnel/keys.h"
 #include "worker/alarms.h"
 
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/json_fields.h"
+#include "contract/inventory.h"
+#include "funnel/door.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "admin/admin.h"
 #include "api/query.h"
 #include "contract/order_state.h"
+#include "funnel/keys.h"
 
 #include <stdio.h>
 

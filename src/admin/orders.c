@@ -2,6 +2,7 @@
 /* admin/orders.c: what the shop does to one order: paid, cancel, refund. Each is made once;
  * the same request again gets the same answer, and only the first one is in the audit chain. */
 #include "admin/admin.h"
+#include "funnel/keys.h"
 
 #include <string.h>
 

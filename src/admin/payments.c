@@ -4,6 +4,8 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "base/log.h"
+#include "contract/payment.h"
+#include "funnel/keys.h"
 #include "payment/sandbox_bank.h"
 #include "worker/payment_requests.h"
 
@@ -25,11 +27,11 @@ static void payment_json(const struct admin *admin, const struct payment *paymen
     if (payment->paid_ticket != 0)
         json_hex(out, "paid_order", funnel_order_id(admin->lent->keys, payment->paid_ticket));
     json_text(out, "provider", payment->provider);
-    if (worker_provider_is_test(payment->provider))
+    if (provider_is_test(payment->provider))
         json_bool(out, "test", true);
     json_text(out, "reference", payment->reference);
     json_text(out, "provider_id", payment->provider_id);
-    json_text(out, "state", worker_payment_state_name(payment));
+    json_text(out, "state", payment_state_name(payment));
     json_text(out, "use", uses[payment->use]);
     json_u64(out, "amount", payment->amount);
     json_u64(out, "captured", payment->captured);
@@ -76,10 +78,10 @@ static void refund_json(const struct admin *admin, const struct refund *refund, 
     json_u64(out, "id", refund->id);
     json_hex(out, "order", funnel_order_id(admin->lent->keys, refund->ticket));
     json_text(out, "provider", refund->provider);
-    if (worker_provider_is_test(refund->provider))
+    if (provider_is_test(refund->provider))
         json_bool(out, "test", true);
     json_text(out, "key", refund->key);
-    json_text(out, "state", worker_refund_state_name(refund->state));
+    json_text(out, "state", refund_state_name(refund->state));
     json_text(out, "why", whys[refund->why]);
     json_u64(out, "amount", refund->amount);
     currency_members(refund->currency, out);

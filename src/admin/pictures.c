@@ -2,6 +2,7 @@
 /* admin/pictures.c: product pictures as an administrator sends, lists and removes them. A picture
  * of more than one request comes in pieces; what became of it is asked for. */
 #include "admin/admin.h"
+#include "api/handover.h"
 #include "api/json_fields.h"
 #include "base/log.h"
 #include "media/media_service.h"

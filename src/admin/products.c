@@ -3,6 +3,7 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/json_fields.h"
+#include "contract/inventory.h"
 #include "media/media_service.h"
 
 #include <stdlib.h>

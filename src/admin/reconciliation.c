@@ -2,6 +2,7 @@
 /* admin/reconciliation.c: reconciliation by hand, and the report of the last run. A run takes many
  * turns of the worker: the answer says that it has begun, and GET tells how it went. */
 #include "admin/admin.h"
+#include "funnel/keys.h"
 #include "orders/reconcile.h"
 
 static void finding_json(const struct admin *admin, const struct finding *finding, struct text *out)

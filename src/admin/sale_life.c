@@ -4,6 +4,8 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/json_fields.h"
+#include "config/config.h"
+#include "contract/inventory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,10 @@
 #include "admin/admin.h"
 #include "api/query.h"
 #include "base/log.h"
+#include "contract/payment.h"
+#include "funnel/keys.h"
 #include "orders/statement.h"
+#include "payment/provider.h"
 #include "worker/alarms.h"
 #include "worker/payment_requests.h"
 
@@ -67,10 +70,10 @@ static void difference_json(const struct admin *admin, struct part *part, const 
     if (payment != NULL)
         text_format(out, ",\"order\":\"%016llx\",\"state\":\"%s\",\"captured\":%llu",
             (unsigned long long)funnel_order_id(admin->lent->keys, payment->ticket),
-            worker_payment_state_name(payment), (unsigned long long)payment->captured);
+            payment_state_name(payment), (unsigned long long)payment->captured);
     if (refund != NULL)
         text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
-            worker_refund_state_name(refund->state), (unsigned long long)refund->amount);
+            refund_state_name(refund->state), (unsigned long long)refund->amount);
     text_literal(out, "}");
 }
 

@@ -5,6 +5,8 @@
 #include "api/catalog.h"
 #include "api/json_fields.h"
 #include "api/refusals.h"
+#include "contract/inventory.h"
+#include "funnel/door.h"
 
 #include <stdio.h>
 #include <string.h>

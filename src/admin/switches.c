@@ -5,6 +5,7 @@
 #include "admin/switches.h"
 
 #include "admin/admin.h"
+#include "funnel/switches.h"
 
 enum { SOLD_OUT_LIST_MAX = 200 };
 

@@ -3,6 +3,7 @@
 #include "admin/admin.h"
 #include "api/json_fields.h"
 #include "api/query.h"
+#include "funnel/keys.h"
 
 #include <string.h>
 

@@ -2,6 +2,8 @@
 /* admin/webhook_list.c: what the shop was told, and telling it again. */
 #include "admin/admin.h"
 #include "contract/outbox.h"
+#include "funnel/keys.h"
+#include "worker/webhooks.h"
 
 enum { PAGE_ROWS = 100 };
 
@@ -37,7 +39,7 @@ static void event_json(const struct admin *admin, const struct outbox_event *eve
     char id[WEBHOOK_ID_MAX];
     const char *name = "order.none";
     (void)!webhook_event_name(admin->store, event, &name); /* it has a name all the same */
-    webhook_event_id(admin->worker, event->ticket, event->version, id);
+    worker_webhook_id(admin->worker, event->ticket, event->version, id);
     json_object_begin(out, NULL);
     json_u64(out, "id", event->id);
     json_text(out, "event", id);

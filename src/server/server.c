@@ -4,6 +4,8 @@
 #include "admin/admin.h"
 #include "admin/switches.h"
 #include "api/catalog.h"
+#include "api/customers.h"
+#include "api/link.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -12,7 +14,8 @@
 #include "edge/listener.h"
 #include "edge/static_files.h"
 #include "funnel/bans.h"
-#include "funnel/switches.h"
+#include "funnel/door.h"
+#include "funnel/room/rooms.h"
 #include "gateway/answers.h"
 #include "gateway/gate_limits.h"
 #include "gateway/human_shared.h"
@@ -80,15 +83,11 @@ struct server {
     char error[CONFIG_ERROR];
 };
 
-/* ---- threads */
-
 static void edge_thread(void *context)
 {
     metrics_thread_enter();
     edge_run(context);
 }
-
-/* ---- opening */
 
 static bool failed(struct server *server, const char *what)
 {

@@ -1,85 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/alarm_checks.c: what the store thread sees and a person must know. */
-#include "base/log.h"
+#include "worker/alarm_checks.h"
+
+#include "base/arena.h"
 #include "base/metrics.h"
+#include "contract/board.h"
+#include "contract/order_store.h"
+#include "contract/payment.h"
+#include "orders/order_writer.h"
+#include "orders/stock_pump.h"
 #include "worker/alarms.h"
-#include "worker/worker_parts.h"
+#include "worker/task.h"
+
+enum { NEARLY_FULL_PERCENT = 80, REFUNDS_LOOK_MS = 250 };
 
 GAUGE(letters_open, "stampede_dead_letters_open", "Dead letters that wait for a person.");
 
-void worker_letters_look(struct worker *worker)
+struct alarm_checks {
+    struct order_store *store;
+    const struct board *board;
+    uint64_t tickets_max;
+    struct task *task;
+    bool letters_stale;  /* dead letters are to be counted again */
+    bool refunds_looked; /* whether a refund is stuck is known */
+};
+
+bool tables_nearly_full(const struct board *board, uint64_t tickets_max)
 {
-    struct order_store *store = worker->config.store;
+    const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
+    return tickets * 100 >= tickets_max * NEARLY_FULL_PERCENT
+        || atomic_load_explicit(&board->buyers_percent, memory_order_relaxed) >= NEARLY_FULL_PERCENT;
+}
+
+static void letters_look(struct alarm_checks *checks, uint64_t now_ms)
+{
+    struct order_store *store = checks->store;
     uint64_t count = 0;
     if (store->ops->dead_letters_open(store, &count) != STATUS_OK)
         return; /* next time */
-    worker->letters_stale = false;
+    checks->letters_stale = false;
     metric_set(&letters_open, count);
     if (count > 0)
-        alarm_raise(ALARM_DEAD_LETTERS, worker->now_ms,
+        alarm_raise(ALARM_DEAD_LETTERS, now_ms,
             "%llu records could not become orders: stampede admin dead-letter list",
             (unsigned long long)count);
     else
         alarm_clear(ALARM_DEAD_LETTERS);
 }
 
-void worker_alarms_writer(struct worker *worker, const struct order_writer_progress *progress)
+void alarm_checks_writer(
+    struct alarm_checks *checks, const struct order_writer_progress *progress, uint64_t now_ms)
 {
     if (progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED)
-        alarm_raise(ALARM_DATABASE_AWAY, worker->now_ms, "orders wait: %s",
+        alarm_raise(ALARM_DATABASE_AWAY, now_ms, "orders wait: %s",
             progress->trouble == NULL ? "no further information" : progress->trouble);
     else
         alarm_clear(ALARM_DATABASE_AWAY);
     if (progress->dead > 0)
-        worker->letters_stale = true;
-    if (worker->letters_stale)
-        worker_letters_look(worker);
+        checks->letters_stale = true;
+    if (checks->letters_stale)
+        letters_look(checks, now_ms);
 }
 
 /* Both tables grow with wins; what of them can be reclaimed is no longer in them for long. */
-static void tickets_look(struct worker *worker, const struct board *board)
+static void tickets_look(const struct alarm_checks *checks, uint64_t now_ms)
 {
+    const struct board *board = checks->board;
     const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
-    const uint64_t tickets_max = worker->config.config->tickets_max;
-    if (worker_tables_nearly_full(worker))
-        alarm_raise(ALARM_TICKETS, worker->now_ms,
+    if (tables_nearly_full(board, checks->tickets_max))
+        alarm_raise(ALARM_TICKETS, now_ms,
             "%llu of %llu tickets and %u %% of the rows of users are used: raise data.tickets_max "
             "and restart before wins stop",
-            (unsigned long long)tickets, (unsigned long long)tickets_max,
+            (unsigned long long)tickets, (unsigned long long)checks->tickets_max,
             atomic_load_explicit(&board->buyers_percent, memory_order_relaxed));
     else
         alarm_clear(ALARM_TICKETS);
 }
 
-void worker_alarms_pump(struct worker *worker, const struct stock_pump_progress *pump)
+void alarm_checks_pump(struct alarm_checks *checks, const struct stock_pump_progress *pump, uint64_t now_ms)
 {
     if (pump->refused > 0)
-        alarm_raise(ALARM_STOCK_EVENT_REFUSED, worker->now_ms,
+        alarm_raise(ALARM_STOCK_EVENT_REFUSED, now_ms,
             "the inventory refused %u stock events: run stampede reconcile", pump->refused);
     else
         alarm_clear(ALARM_STOCK_EVENT_REFUSED);
-    const struct board *board = worker->config.inventory->board;
-    if (atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
-        alarm_raise(ALARM_DISK_FULL, worker->now_ms, "no space for the journal: wins are stopped");
+    if (atomic_load_explicit(&checks->board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
+        alarm_raise(ALARM_DISK_FULL, now_ms, "no space for the journal: wins are stopped");
     else
         alarm_clear(ALARM_DISK_FULL);
-    tickets_look(worker, board);
+    tickets_look(checks, now_ms);
 }
 
-/* Looks only while the alarm is up, and once at the start. */
-void worker_alarms_refunds(struct worker *worker)
+/* Refunds that a provider refuses for good. Looks only while the alarm is up, when it may be, and
+ * at the start. */
+static uint64_t refunds_turn(void *self, uint64_t now_ms)
 {
-    struct order_store *store = worker->config.store;
+    struct alarm_checks *checks = self;
+    struct order_store *store = checks->store;
     struct refund stuck;
     uint32_t count = 0;
-    if (worker->refunds_looked && !alarm_is_up(ALARM_REFUND_STUCK))
-        return;
+    if (checks->refunds_looked && !alarm_is_up(ALARM_REFUND_STUCK))
+        return TASK_IDLE;
     if (store->ops->payment->refunds(store, 0, REFUND_STUCK, &stuck, 1, &count) != STATUS_OK)
-        return; /* next time */
-    worker->refunds_looked = true;
-    if (count == 0)
+        return now_ms + REFUNDS_LOOK_MS;
+    checks->refunds_looked = true;
+    if (count == 0) {
         alarm_clear(ALARM_REFUND_STUCK);
-    else
-        alarm_raise(ALARM_REFUND_STUCK, worker->now_ms,
-            "%s refuses refund %s: stampede admin refund list", stuck.provider, stuck.key);
+        return TASK_IDLE;
+    }
+    alarm_raise(ALARM_REFUND_STUCK, now_ms, "%s refuses refund %s: stampede admin refund list",
+        stuck.provider, stuck.key);
+    return now_ms + REFUNDS_LOOK_MS;
+}
+
+struct alarm_checks *alarm_checks_open(struct arena *arena, struct order_store *store,
+    const struct board *board, uint64_t tickets_max, struct task *task)
+{
+    struct alarm_checks *checks = arena_take(arena, 1, sizeof *checks);
+    *checks = (struct alarm_checks){
+        .store = store, .board = board, .tickets_max = tickets_max, .task = task, .letters_stale = true
+    };
+    *task = (struct task){ .name = "alarms", .self = checks, .turn = refunds_turn, .rests = true };
+    return checks;
+}
+
+void alarm_checks_letters_changed(struct alarm_checks *checks)
+{
+    checks->letters_stale = true;
+}
+
+void alarm_checks_refund_stuck(struct alarm_checks *checks)
+{
+    checks->refunds_looked = false;
+    task_wake(checks->task);
 }

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/anomaly_findings.c: once a second: what the edges noted goes into the book, the rules are asked,
- * and what they find is listed, logged and, where the rule says so, banned. However wrong a rule may
- * be, it bans only a share of those who were seen, so many a minute, and never the machine itself or
- * its proxies. */
+#include "worker/anomaly_findings.h"
+
+#include "base/address.h"
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
-#include "worker/worker_parts.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "contract/bans.h"
+#include "contract/order_store.h"
+#include "funnel/anomaly/watch_rules.h"
+#include "worker/ban_list.h"
+#include "worker/task.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +24,33 @@ enum {
     FINDINGS_PER_LOOK = 32,
     BANS_SHARE = 20, /* one of so many who were seen within the minute … */
     BANS_LEAST = 5,  /* … but these at least: a single machine on a quiet day */
+    WATCHED_MAX = 256,
+};
+
+enum watched_outcome {
+    WATCHED_REPORTED,
+    WATCHED_BANNED,
+    WATCHED_HELD_BACK, /* enough were banned in this minute */
+    WATCHED_PROTECTED, /* the machine itself, or a proxy of it */
+    WATCHED_FAILED,    /* the database did not take the ban */
+};
+struct watched {
+    uint64_t time_ms;
+    struct watch_finding found;
+    uint8_t outcome; /* enum watched_outcome */
+    uint64_t ban;    /* 0: none */
+};
+
+/* What the rules found lately, and how much they may still do about it. */
+struct anomaly_findings {
+    struct anomaly_findings_config config;
+    struct watch *watches[EDGES_MAX];
+    struct watch_book *book;
+    struct watch_settings settings;
+    uint64_t minute_ms, minute_bans;
+    uint64_t found; /* so many in all; the last WATCHED_MAX are here */
+    uint64_t found_by[WATCH_RULES], banned_by[WATCH_RULES];
+    struct watched watched[WATCHED_MAX];
 };
 
 static const char *const mode_names[] = { "off", "report", "ban" };
@@ -75,69 +109,45 @@ static struct watch_settings settings_of(const struct config *config)
     };
 }
 
-size_t worker_watch_bytes(uint32_t edges)
+static void tables_fold(struct anomaly_findings *state, uint64_t now_ms)
 {
-    return watch_book_bytes() + edges * watch_bytes();
-}
-
-void worker_watch_open(struct worker *worker, struct arena *arena)
-{
-    struct worker_watch *state = &worker->watch;
-    struct hash_key key;
-    random_secret(&key, sizeof key);
-    state->settings = settings_of(worker->config.config);
-    state->book = watch_book_create(arena, key);
-    for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
-        state->watches[edge] = watch_create(arena, key, state->settings.early_ms);
-        watch_give(state->watches[edge]);
-    }
-}
-
-struct watch *const *worker_edge_watches(struct worker *worker)
-{
-    return worker->watch.watches;
-}
-
-static void tables_fold(struct worker *worker)
-{
-    struct worker_watch *state = &worker->watch;
-    for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
+    for (uint32_t edge = 0; edge < state->config.edges; edge++) {
         const struct watch_table *table = watch_take(state->watches[edge]);
         if (table == NULL)
             continue; /* the edge did not turn within this second: next time */
         metric_add(&lost_metric, table->lost);
-        watch_book_fold(state->book, table, worker->now_ms);
+        watch_book_fold(state->book, table, now_ms);
         watch_give(state->watches[edge]);
     }
 }
 
 /* How many may be banned in this minute. */
-static uint64_t bans_allowed(const struct worker *worker)
+static uint64_t bans_allowed(const struct anomaly_findings *state)
 {
-    const uint64_t most = worker->config.config->watch_bans_per_minute;
-    const uint64_t share = watch_book_seen(worker->watch.book) / BANS_SHARE;
+    const uint64_t most = state->config.config->watch_bans_per_minute;
+    const uint64_t share = watch_book_seen(state->book) / BANS_SHARE;
     const uint64_t wanted = share < BANS_LEAST ? BANS_LEAST : share;
     return wanted < most ? wanted : most;
 }
 
-static struct ban ban_of(const struct worker *worker, const struct watch_finding *found)
+static struct ban ban_of(
+    const struct anomaly_findings *state, const struct watch_finding *found, uint64_t now_ms)
 {
     struct ban ban = { .kind = found->user != 0 ? BAN_USER : BAN_ADDRESS,
         .user = found->user,
         .block = { found->address, found->bits },
-        .created_ms = worker->now_ms,
-        .until_ms = worker->now_ms + worker->config.config->watch_ban_minutes * MINUTE_MS };
+        .created_ms = now_ms,
+        .until_ms = now_ms + state->config.config->watch_ban_minutes * MINUTE_MS };
     snprintf(ban.reason, sizeof ban.reason, "%s", found->reason);
     snprintf(ban.by, sizeof ban.by, "rule %s", watch_rule_name(found->rule));
     return ban;
 }
 
-static void ban_audit(struct worker *worker, const struct ban *ban)
+static void ban_audit(struct order_store *store, const struct ban *ban, uint64_t now_ms)
 {
-    struct order_store *store = worker->config.store;
-    struct audit_entry entry = { .time_ms = worker->now_ms, .action = "ban.add" };
+    struct audit_entry entry = { .time_ms = now_ms, .action = "ban.add" };
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
-    worker_ban_whom(ban, whom);
+    ban_target(ban, whom);
     snprintf(entry.actor, sizeof entry.actor, "%s", ban->by);
     snprintf(entry.detail, sizeof entry.detail, "ban %llu of %s until %llu: %s",
         (unsigned long long)ban->id, whom, (unsigned long long)ban->until_ms, ban->reason);
@@ -146,31 +156,30 @@ static void ban_audit(struct worker *worker, const struct ban *ban)
 }
 
 /* What becomes of a finding; *ban is filled if somebody was banned. */
-static enum watched_outcome finding_act(
-    struct worker *worker, const struct watch_finding *found, struct ban *ban)
+static enum watched_outcome finding_act(struct anomaly_findings *state,
+    const struct watch_finding *found, struct ban *ban, uint64_t now_ms)
 {
-    if (worker->watch.settings.modes[found->rule] != WATCH_BAN)
+    if (state->settings.modes[found->rule] != WATCH_BAN)
         return WATCHED_REPORTED;
-    *ban = ban_of(worker, found);
-    if (ban->kind == BAN_ADDRESS && worker_block_protected(worker, &ban->block))
+    *ban = ban_of(state, found, now_ms);
+    if (ban->kind == BAN_ADDRESS && ban_list_is_protected(state->config.bans, &ban->block))
         return WATCHED_PROTECTED;
-    if (worker->watch.minute_bans >= bans_allowed(worker))
+    if (state->minute_bans >= bans_allowed(state))
         return WATCHED_HELD_BACK;
-    if (worker_ban_put(worker, ban) != STATUS_OK)
+    if (ban_list_put(state->config.bans, ban) != STATUS_OK)
         return WATCHED_FAILED;
-    worker->watch.minute_bans++;
-    ban_audit(worker, ban);
+    state->minute_bans++;
+    ban_audit(state->config.store, ban, now_ms);
     return WATCHED_BANNED;
 }
 
-static void finding_take(struct worker *worker, const struct watch_finding *found)
+static void finding_take(struct anomaly_findings *state, const struct watch_finding *found, uint64_t now_ms)
 {
-    struct worker_watch *state = &worker->watch;
-    struct ban ban = ban_of(worker, found);
+    struct ban ban = ban_of(state, found, now_ms);
     char whom[ADDRESS_BLOCK_CHARS_MAX + 8];
-    const enum watched_outcome outcome = finding_act(worker, found, &ban);
+    const enum watched_outcome outcome = finding_act(state, found, &ban, now_ms);
     state->watched[state->found % WATCHED_MAX] = (struct watched){
-        .time_ms = worker->now_ms, .found = *found, .outcome = (uint8_t)outcome, .ban = ban.id
+        .time_ms = now_ms, .found = *found, .outcome = (uint8_t)outcome, .ban = ban.id
     };
     state->found++;
     state->found_by[found->rule]++;
@@ -179,39 +188,64 @@ static void finding_take(struct worker *worker, const struct watch_finding *foun
         state->banned_by[found->rule]++;
         metric_add(&banned_metrics[found->rule], 1);
     }
-    worker_ban_whom(&ban, whom);
+    ban_target(&ban, whom);
     log_warn("watch", "%s %s, rule %s: %s", outcome_names[outcome], whom,
         watch_rule_name(found->rule), found->reason);
 }
 
-void worker_watch_turn(struct worker *worker)
+static uint64_t findings_turn(void *self, uint64_t now_ms)
 {
-    struct worker_watch *state = &worker->watch;
+    struct anomaly_findings *state = self;
     struct watch_finding findings[FINDINGS_PER_LOOK];
-    if (worker->now_ms < state->look_ms)
-        return;
-    state->look_ms = worker->now_ms + LOOK_MS;
-    if (worker->now_ms - state->minute_ms >= MINUTE_MS) {
-        state->minute_ms = worker->now_ms;
+    if (now_ms - state->minute_ms >= MINUTE_MS) {
+        state->minute_ms = now_ms;
         state->minute_bans = 0;
         watch_book_minute_begin(state->book);
     }
-    tables_fold(worker);
+    tables_fold(state, now_ms);
     const uint32_t count =
-        watch_book_judge(state->book, &state->settings, worker->now_ms, findings, FINDINGS_PER_LOOK);
+        watch_book_judge(state->book, &state->settings, now_ms, findings, FINDINGS_PER_LOOK);
     for (uint32_t i = 0; i < count; i++)
-        finding_take(worker, &findings[i]);
+        finding_take(state, &findings[i], now_ms);
+    return now_ms + LOOK_MS;
 }
 
-void worker_watch_unpaid(void *context, user_id user)
+size_t anomaly_findings_bytes(uint32_t edges)
 {
-    struct worker *worker = context;
-    watch_book_unpaid(worker->watch.book, user, worker->now_ms);
+    return watch_book_bytes() + edges * watch_bytes();
 }
 
-void worker_watch_forgive(struct worker *worker, const struct ban *ban)
+struct anomaly_findings *anomaly_findings_open(
+    struct arena *arena, const struct anomaly_findings_config *config, struct task *task)
 {
-    watch_book_forgive(worker->watch.book, &ban->block.first, ban->kind == BAN_USER ? ban->user : 0);
+    struct anomaly_findings *state = arena_take(arena, 1, sizeof *state);
+    struct hash_key key;
+    random_secret(&key, sizeof key);
+    state->config = *config;
+    state->settings = settings_of(config->config);
+    state->book = watch_book_create(arena, key);
+    for (uint32_t edge = 0; edge < config->edges; edge++) {
+        state->watches[edge] = watch_create(arena, key, state->settings.early_ms);
+        watch_give(state->watches[edge]);
+    }
+    *task = (struct task){ .name = "anomaly findings", .self = state, .turn = findings_turn };
+    return state;
+}
+
+struct watch *const *anomaly_findings_watches(struct anomaly_findings *state)
+{
+    return state->watches;
+}
+
+void anomaly_findings_unpaid(void *self, user_id user)
+{
+    struct anomaly_findings *state = self;
+    watch_book_unpaid(state->book, user, clock_now_ms());
+}
+
+void anomaly_findings_forgive(struct anomaly_findings *state, const struct ban *ban)
+{
+    watch_book_forgive(state->book, &ban->block.first, ban->kind == BAN_USER ? ban->user : 0);
 }
 
 static void watched_json(const struct watched *watched, uint64_t id, struct text *out)
@@ -236,9 +270,8 @@ static void watched_json(const struct watched *watched, uint64_t id, struct text
 }
 
 /* The newest first; what was found before the last start is not known any more. */
-void worker_watch_json(const struct worker *worker, struct text *out)
+void anomaly_findings_json(const struct anomaly_findings *state, struct text *out)
 {
-    const struct worker_watch *state = &worker->watch;
     text_literal(out, "{\"findings\":[");
     for (uint64_t n = 0; n < WATCHED_MAX && n < state->found; n++) {
         const uint64_t at = state->found - 1 - n;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/ban_list.c: from the bans in the database to the set that edges ask. It is made again when
- * a ban comes or goes, and when the first of them is over. */
+#include "worker/ban_list.h"
+
+#include "api/handover.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/bans.h"
 #include "edge/forwarded.h"
-#include "worker/worker_parts.h"
+#include "funnel/bans.h"
+#include "worker/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,18 +30,25 @@ static struct metric in_force[BAN_KINDS] = {
 };
 METRIC_TABLE(in_force);
 
+struct ban_list {
+    struct ban_list_config config;
+    struct task *task;
+    bool stale;
+    uint64_t next_ms; /* when the first ban is over */
+};
+
 /* All that are in force, or ended sessions that could still be shown; grows as they are read. The
  * caller frees. */
-static enum status bans_read(struct worker *worker, struct ban_entry **entries, uint32_t *count)
+static enum status bans_read(
+    struct order_store *store, uint64_t now_ms, struct ban_entry **entries, uint32_t *count)
 {
-    struct order_store *store = worker->config.store;
     struct ban rows[READ_ROWS];
     uint32_t got = READ_ROWS, room = 0;
     *entries = NULL;
     *count = 0;
     for (uint64_t after = 0; got == READ_ROWS && *count < BANS_MAX;) {
         const enum status status =
-            store->ops->bans->in_effect(store, after, worker->now_ms, rows, READ_ROWS, &got);
+            store->ops->bans->in_effect(store, after, now_ms, rows, READ_ROWS, &got);
         if (status != STATUS_OK)
             return status;
         if (*count + got > room) {
@@ -63,37 +74,65 @@ static void bans_count(const struct ban_entry *entries, uint32_t count, uint64_t
     metric_set(&in_force[BAN_USER], kinds[BAN_USER]);
 }
 
-void worker_bans_turn(struct worker *worker)
+static void list_make(struct ban_list *list, uint64_t now_ms)
 {
     struct ban_entry *entries = NULL;
     struct ban_set *set = NULL;
     uint32_t count = 0;
     uint64_t next_ms = UINT64_MAX;
-    handover_collect(worker->config.bans, worker->config.turns);
-    if (!worker->bans_stale && worker->now_ms < worker->bans_next_ms)
-        return;
-    enum status status = bans_read(worker, &entries, &count);
+    enum status status = bans_read(list->config.store, now_ms, &entries, &count);
     if (status == STATUS_OK)
-        status = ban_set_build(&set, entries, count, worker->now_ms, &next_ms);
+        status = ban_set_build(&set, entries, count, now_ms, &next_ms);
     if (status == STATUS_OK) {
-        bans_count(entries, count, worker->now_ms);
-        handover_put(worker->config.bans, worker->config.turns, set);
-        worker->bans_next_ms = next_ms < worker->now_ms + TIDY_MS ? worker->now_ms + TIDY_MS : next_ms;
+        bans_count(entries, count, now_ms);
+        handover_put(list->config.shown, list->config.turns, set);
+        list->next_ms = next_ms < now_ms + TIDY_MS ? now_ms + TIDY_MS : next_ms;
     } else {
         log_warn("worker", "bans can't be read now (%s); the previous ones stay in force",
             status_name(status));
-        worker->bans_next_ms = worker->now_ms + TRY_AGAIN_MS;
+        list->next_ms = now_ms + TRY_AGAIN_MS;
     }
-    worker->bans_stale = false;
+    list->stale = false;
     free(entries);
 }
 
-enum status worker_ban_put(struct worker *worker, struct ban *ban)
+void ban_list_show(struct ban_list *list, uint64_t now_ms)
 {
-    struct order_store *store = worker->config.store;
+    if (list->stale)
+        list_make(list, now_ms);
+}
+
+/* Sets that were replaced are freed when no edge reads them any more: looked at in each round. */
+static uint64_t list_turn(void *self, uint64_t now_ms)
+{
+    struct ban_list *list = self;
+    handover_collect(list->config.shown, list->config.turns);
+    if (list->stale || now_ms >= list->next_ms)
+        list_make(list, now_ms);
+    return list->next_ms;
+}
+
+struct ban_list *ban_list_open(
+    struct arena *arena, const struct ban_list_config *config, struct task *task)
+{
+    struct ban_list *list = arena_take(arena, 1, sizeof *list);
+    *list = (struct ban_list){ .config = *config, .task = task, .stale = true };
+    *task = (struct task){ .name = "bans", .self = list, .turn = list_turn, .listens = true };
+    return list;
+}
+
+void ban_list_changed(struct ban_list *list)
+{
+    list->stale = true;
+    task_wake(list->task);
+}
+
+enum status ban_list_put(struct ban_list *list, struct ban *ban)
+{
+    struct order_store *store = list->config.store;
     const enum status status = store->ops->bans->insert(store, ban);
     if (status == STATUS_OK)
-        worker->bans_stale = true;
+        ban_list_changed(list);
     return status;
 }
 
@@ -102,7 +141,7 @@ static bool blocks_meet(const struct address_block *a, const struct address_bloc
     return address_in_block(&a->first, b) || address_in_block(&b->first, a);
 }
 
-bool worker_block_protected(const struct worker *worker, const struct address_block *block)
+bool ban_list_is_protected(const struct ban_list *list, const struct address_block *block)
 {
     static const struct address_block loopback[] = {
         { { { [10] = 0xff, [11] = 0xff, [12] = 127 } }, ADDRESS_V4_BITS + 8 },
@@ -110,8 +149,7 @@ bool worker_block_protected(const struct worker *worker, const struct address_bl
     };
     struct trusted proxies;
     struct span bad;
-    const struct span list = span_from_string(worker->config.config->proxy_trusted);
-    const enum status status = trusted_parse(&proxies, list, &bad);
+    const enum status status = trusted_parse(&proxies, span_from_string(list->config.proxies), &bad);
     invariant(status == STATUS_OK); /* the configuration was checked */
     bool meets = blocks_meet(block, &loopback[0]) || blocks_meet(block, &loopback[1]);
     for (uint32_t i = 0; i < proxies.count; i++)
@@ -119,7 +157,7 @@ bool worker_block_protected(const struct worker *worker, const struct address_bl
     return meets;
 }
 
-void worker_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
+void ban_target(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8])
 {
     struct text text = text_in(out, ADDRESS_BLOCK_CHARS_MAX + 7);
     if (ban->kind == BAN_USER) {

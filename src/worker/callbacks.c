@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/callbacks.c: requests that carry no session of ours: callbacks of payment providers, and
  * what is said to the sandbox's bank. Nothing of them is trusted before its signature was checked. */
+#include "worker/callbacks.h"
+#include "api/job_reply.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/payment.h"
+#include "payment/provider.h"
 #include "worker/money.h"
+#include "worker/sandbox_api.h"
 #include "worker/worker_parts.h"
 
 COUNTER(callbacks_forged, "stampede_payment_callbacks_refused_total",
@@ -51,11 +56,11 @@ static void callback_job(struct worker *worker, struct job *job, struct provider
         return;
     }
     /* Answered after the commit: what the provider was thanked for is not forgotten. */
-    enum status status = cashier_news(&worker->money.cashier, ops->name, &said, worker->now_ms, &answer);
+    enum status status = money_news(worker->money, ops->name, &said, worker->now_ms, &answer);
     if (status == STATUS_OK && answer == LEARN_UNKNOWN) {
-        status = worker_payment_adopt(worker, ops->name, said.reference);
+        status = money_adopt(worker->money, ops->name, said.reference, worker->now_ms);
         if (status == STATUS_OK) {
-            cashier_look(&worker->money.cashier); /* what became of it is asked of the provider */
+            money_look(worker->money); /* what became of it is asked of the provider */
             answer = LEARN_REPEATED;
         } else if (status == STATUS_NOT_FOUND) {
             status = STATUS_OK;
@@ -72,13 +77,13 @@ void worker_outside_job(struct worker *worker, struct job *job)
     static const struct span sandbox = SPAN("/sandbox/v1");
     struct span name;
     uint32_t index;
-    if (worker->money.bank != NULL && span_starts_with(job->path, sandbox)) {
-        worker_sandbox_job(
-            worker, job, span_of(job->path.data + sandbox.size, job->path.size - sandbox.size));
+    if (sandbox_api_is_on(worker->sandbox) && span_starts_with(job->path, sandbox)) {
+        sandbox_api_job(worker->sandbox, job,
+            span_of(job->path.data + sandbox.size, job->path.size - sandbox.size), worker->now_ms);
         return;
     }
     struct provider *provider =
-        callback_provider(job->path, &name) ? worker_provider_find(worker, name, &index) : NULL;
+        callback_provider(job->path, &name) ? money_provider_find(worker->money, name, &index) : NULL;
     if (provider == NULL)
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
     else if (job->method != HTTP_POST)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/command_origin.c: which request of which administrator a command comes from, so that the inventory
- * knows a repeated one and the audit row of a command names its actor. */
-#include "worker/worker_parts.h"
+/* worker/command_origin.c: which request of which administrator a command comes from, so that the
+ * inventory knows a repeated one and the audit row of a command names its actor. */
+#include "api/job.h"
+#include "base/hash.h"
+#include "funnel/keys.h"
+#include "worker/asks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +15,8 @@ static uint64_t some(uint64_t hash)
 }
 
 /* A key is its actor's own. */
-void worker_origin_read(const struct worker *worker, struct job *job)
+void origin_read(const struct funnel_keys *keys, struct job *job)
 {
-    const struct funnel_keys *keys = worker->config.keys;
     const struct hash_key secret = keys->idempotency;
     memset(&job->origin, 0, sizeof job->origin);
     snprintf(job->origin.actor, sizeof job->origin.actor, "%s", job->actor);
@@ -28,12 +30,12 @@ void worker_origin_read(const struct worker *worker, struct job *job)
 }
 
 /* A request may be several commands, each of another type or about something else. */
-void worker_origin_fill(const struct worker *worker, struct command *command)
+void origin_fill(const struct funnel_keys *keys, const struct job *job, struct command *command)
 {
-    const struct hash_key secret = worker->config.keys->idempotency;
+    const struct hash_key secret = keys->idempotency;
     if (!command_has_origin(command->type))
         return;
-    command->origin = worker->acting->origin;
+    command->origin = job->origin;
     if (command->origin.key == 0 || command->type == COMMAND_USERS)
         return;
     const uint64_t about = command->type == COMMAND_SALE ? command->sale.sale

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/delivery_details.c: where an order goes: what its owner says, checked, kept and shown. */
+#include "api/job_reply.h"
+#include "contract/payment.h"
+#include "worker/order_views.h"
 #include "worker/payment_requests.h"
+#include "worker/public_requests.h"
 #include "worker/worker_parts.h"
 
 #include <string.h>
-
-static const struct payment_store_ops *money_ops(const struct worker *worker)
-{
-    return worker->config.store->ops->payment;
-}
 
 static bool detail_is_clean(const char *text)
 {
@@ -46,7 +45,7 @@ bool details_check(struct job *job, const struct order_details *details)
     return wrong == NULL;
 }
 
-void details_fields(struct order_details *details, struct field fields[DETAIL_FIELDS])
+void details_fields(struct order_details *details, struct field *fields)
 {
     fields[0] = (struct field){ "name", FIELD_TEXT, details->name, 1, DETAIL_NAME_MAX, true, NULL };
     fields[1] = (struct field){ "phone", FIELD_TEXT, details->phone, 3, DETAIL_PHONE_MAX, true, NULL };
@@ -59,8 +58,9 @@ void details_fields(struct order_details *details, struct field fields[DETAIL_FI
 static bool details_keep(struct worker *worker, struct job *job, const struct order *order,
     const struct order_details *details, struct order *after)
 {
-    const enum status status = money_ops(worker)->details_set(
-        worker->config.store, order->ticket, details, worker->now_ms, after);
+    struct order_store *store = worker->config.store;
+    const enum status status =
+        store->ops->payment->details_set(store, order->ticket, details, worker->now_ms, after);
     if (status == STATUS_CONFLICT)
         job_reply_problem(job,
             order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID : PROBLEM_ORDER_CLOSED, NULL, SPAN_NONE);
@@ -81,10 +81,10 @@ void public_order_details_set(struct worker *worker, struct job *job, uint32_t i
         public_order_reply(worker, job, 200, &after);
 }
 
-enum status worker_details_json(const struct worker *worker, ticket_number ticket, struct text *out)
+enum status order_details_json(const struct order_views *views, ticket_number ticket, struct text *out)
 {
     struct order_details details;
-    const enum status status = money_ops(worker)->details(worker->config.store, ticket, &details);
+    const enum status status = views->store->ops->payment->details(views->store, ticket, &details);
     if (status != STATUS_OK)
         return status;
     const struct {
@@ -102,7 +102,7 @@ enum status worker_details_json(const struct worker *worker, ticket_number ticke
 void worker_details_reply(struct worker *worker, struct job *job, ticket_number ticket)
 {
     struct text body = job_body(job);
-    const enum status status = worker_details_json(worker, ticket, &body);
+    const enum status status = order_details_json(&worker->views, ticket, &body);
     if (job_ok(job, status))
         job_reply_json(job, 200, &body);
 }

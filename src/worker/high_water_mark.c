@@ -1,42 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/high_water_mark.c: keeps the file `high-water` up with the database (config/high_water.h). */
+#include "worker/high_water_mark.h"
+
+#include "base/arena.h"
 #include "base/log.h"
 #include "config/high_water.h"
-#include "worker/worker_parts.h"
+#include "worker/task.h"
 
 enum { LOOK_MS = 50, WRITE_MS = 5000 };
 
-static void mark_write(struct worker *worker, bool blocks)
+struct high_water_mark {
+    struct disk *folder;
+    struct high_water *mark;
+    struct order_store *store;
+    uint64_t write_ms;
+    bool changed, failed;
+};
+
+static void mark_write(struct high_water_mark *state, uint64_t now_ms, bool blocks)
 {
-    high_water_reserve(worker->config.high_water, blocks);
-    const enum status status = high_water_write(worker->config.folder, worker->config.high_water);
-    if (status != STATUS_OK && !worker->high_water.failed)
+    high_water_reserve(state->mark, blocks);
+    const enum status status = high_water_write(state->folder, state->mark);
+    if (status != STATUS_OK && !state->failed)
         log_error("worker",
             "the file high-water can't be written (%s): an older database would not be"
             " recognized",
             status_name(status));
-    worker->high_water.failed = status != STATUS_OK;
-    worker->high_water.write_ms = worker->now_ms + WRITE_MS;
-    worker->high_water.changed = false;
+    state->failed = status != STATUS_OK;
+    state->write_ms = now_ms + WRITE_MS;
+    state->changed = false;
 }
 
-void worker_high_water_turn(struct worker *worker, bool at_once)
+void high_water_mark_look(struct high_water_mark *state, uint64_t now_ms)
 {
     bool changed = false, ahead = false;
-    if (worker->config.high_water == NULL || (!at_once && worker->now_ms < worker->high_water.look_ms))
-        return;
-    worker->high_water.look_ms = worker->now_ms + LOOK_MS;
-    if (high_water_look(worker->config.high_water, worker->config.store, &changed, &ahead) != STATUS_OK)
+    if (state->mark == NULL || high_water_look(state->mark, state->store, &changed, &ahead) != STATUS_OK)
         return; /* away: nothing is given */
-    worker->high_water.changed |= changed;
-    if (ahead || (worker->high_water.changed && worker->now_ms >= worker->high_water.write_ms))
-        mark_write(worker, true);
+    state->changed |= changed;
+    if (ahead || (state->changed && now_ms >= state->write_ms))
+        mark_write(state, now_ms, true);
 }
 
-void worker_high_water_end(struct worker *worker)
+static uint64_t mark_turn(void *self, uint64_t now_ms)
 {
+    struct high_water_mark *state = self;
+    high_water_mark_look(state, now_ms);
+    return state->mark == NULL ? TASK_IDLE : now_ms + LOOK_MS;
+}
+
+/* A clean stop: nothing is reserved. */
+static void mark_end(void *self, uint64_t now_ms)
+{
+    struct high_water_mark *state = self;
     bool changed = false, ahead = false;
-    if (worker->config.high_water != NULL
-        && high_water_look(worker->config.high_water, worker->config.store, &changed, &ahead) == STATUS_OK)
-        mark_write(worker, false);
+    if (state->mark != NULL && high_water_look(state->mark, state->store, &changed, &ahead) == STATUS_OK)
+        mark_write(state, now_ms, false);
+}
+
+struct high_water_mark *high_water_mark_open(struct arena *arena, struct disk *folder,
+    struct high_water *mark, struct order_store *store, struct task *task)
+{
+    struct high_water_mark *state = arena_take(arena, 1, sizeof *state);
+    *state = (struct high_water_mark){ .folder = folder, .mark = mark, .store = store };
+    *task = (struct task){ .name = "high water mark", .self = state, .turn = mark_turn, .end = mark_end };
+    return state;
 }

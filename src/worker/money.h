@@ -1,73 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/money.h: the worker's side of payments: which providers there are, the calls to them, the
- * users who wait for an answer. What happens to money is decided in orders/cashier.h and in the
- * store. Thread: the worker's. */
+/* worker/money.h: which payment providers there are, the calls to them, and what the cashier needs
+ * of the worker. What happens to money is decided in orders/cashier.h and in the store.
+ * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_MONEY_H
 #define STAMPEDE_WORKER_MONEY_H
 
-#include "orders/cashier.h"
-#include "outgoing/courier.h"
-#include "payment/provider.h"
-#include "payment/sandbox_bank.h"
-#include "worker/worker.h"
+#include "base/span.h"
+#include "base/status.h"
 
-enum {
-    PENDING_INTENTS_MAX = 1024, /* units taken on payment whose orders are being written */
-    PAY_VERDICTS_MAX = 256,     /* refusals that somebody may wait to hear */
-    SANDBOX_FLIGHT_MAX = 16,    /* callbacks of the bank under way */
-    ORDER_WAIT_MS = 5000,       /* for the order of a unit that was just taken */
-    QUERY_SOON_MS = 200,        /* after the user has said "I have paid" */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct bank;
+struct board;
+struct config;
+struct funnel_keys;
+struct inventory_answer;
+struct inventory_port;
+struct order;
+struct order_store;
+struct outgoing_calls;
+struct payment;
+struct provider;
+struct provider_said;
+struct sandbox_secret;
+struct task;
+
+struct money;
+struct money_config {
+    const struct config *config; /* payment.*, sandbox.*, those of the providers */
+    const struct funnel_keys *keys;
+    struct order_store *store;
+    const struct board *board;
+    struct inventory_port *port; /* for late money; shared, answers come by money_late_answer */
+    struct outgoing_calls *calls;
+    void (*changed)(void *context, const struct order *order); /* an order, by its money */
+    /* A payment can be paid now, or (`error`) never. */
+    void (*opened)(void *context, const struct payment *payment, const char *error);
+    void (*stuck)(void *context); /* a provider refuses a refund for good */
+    void *context;
 };
+struct money *money_open(struct arena *arena, const struct money_config *config, struct task *task);
+/* Providers and bank, when it is known where this server listens; before the threads run. `error`:
+ * CONFIG_ERROR bytes. */
+MUST_CHECK enum status money_start(struct money *money, uint16_t port, char *error);
+void money_look(struct money *money); /* payments or refunds were written: something may be due */
+/* An answer on the shared port. False: somebody else's. */
+bool money_late_answer(struct money *money, const struct inventory_answer *answer);
+/* News from a callback; *answer: enum learn_answer. */
+MUST_CHECK enum status money_news(struct money *money, const char *provider,
+    const struct provider_said *said, uint64_t now_ms, uint8_t *answer);
+/* A callback that its provider has signed, of a payment that the database does not know. If its
+ * name is ours it was lost by a restore, and is taken up again. STATUS_NOT_FOUND: not ours.
+ * STATUS_AWAY: ours, but there is no such order. */
+MUST_CHECK enum status money_adopt(
+    struct money *money, const char *provider, const char *reference, uint64_t now_ms);
 
-/* A unit that was taken on payment: its payment starts when its order is written. */
-struct pending_intent {
-    ticket_number ticket;
-    uint64_t until_ms;
-    const struct provider *provider;
-    bool has_details;
-    struct order_details details;
-};
-
-/* Why a payment did not start, for the payer who waits. */
-struct pay_verdict {
-    ticket_number ticket; /* 0: none */
-    uint8_t problem;
-    char detail[PAYMENT_ERROR_MAX + 1];
-};
-
-struct worker_money {
-    struct provider *providers[PROVIDERS_MAX]; /* as payment.providers lists them */
-    uint32_t provider_count;
-    struct cashier cashier;
-    struct late_money late;
-    char public_url[CONFIG_TEXT];
-    struct pending_intent intents[PENDING_INTENTS_MAX];
-    uint32_t intent_count;
-    struct pay_verdict verdicts[PAY_VERDICTS_MAX]; /* the oldest is overwritten */
-    uint32_t verdict_next;
-    /* The sandbox, if it is one of them. */
-    struct bank *bank;
-    struct sandbox_secret bank_secret;
-    uint32_t bank_flights;
-};
-
-/* Providers and bank, when it is known where this server listens; before the threads run. */
-MUST_CHECK enum status worker_money_start(struct worker *worker, uint16_t port, char error[CONFIG_ERROR]);
-void worker_money_close(struct worker *worker);
-/* A provider has answered a question of the cashier. */
-void worker_money_answered(struct worker *worker, const struct outgoing_call *call);
-/* What is due, and who waits too long. */
-void worker_money_turn(struct worker *worker);
-
-/* NULL: not one of ours. */
-/* Of a callback whose payment is not known; see there. */
-MUST_CHECK enum status worker_payment_adopt(
-    struct worker *worker, const char *provider, const char *reference);
-struct provider *worker_provider_find(const struct worker *worker, struct span name, uint32_t *index);
-/* callbacks.c: callbacks of providers; requests to the sandbox's bank. */
-void worker_outside_job(struct worker *worker, struct job *job);
-void worker_sandbox_job(struct worker *worker, struct job *job, struct span path);
-void worker_sandbox_turn(struct worker *worker);
-void worker_sandbox_answered(struct worker *worker, const struct outgoing_call *call);
+/* As payment.providers lists them. NULL: none. */
+struct provider *money_provider(const struct money *money, uint32_t index);
+struct provider *money_provider_find(const struct money *money, struct span name, uint32_t *index);
+const char *money_public_url(const struct money *money);
+/* The sandbox, if it is one of them; NULL: it is not. */
+struct bank *money_bank(const struct money *money);
+const struct sandbox_secret *money_bank_secret(const struct money *money);
 
 #endif

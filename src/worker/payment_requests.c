@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/payment_requests.h"
 
+#include "api/job_reply.h"
 #include "api/refusals.h"
-#include "contract/payment_reference.h"
+#include "config/config.h"
+#include "contract/payment.h"
 #include "funnel/intent.h"
+#include "payment/provider.h"
+#include "worker/asks.h"
 #include "worker/money.h"
+#include "worker/order_news.h"
+#include "worker/order_requests.h"
+#include "worker/payment_waits.h"
+#include "worker/public_requests.h"
+#include "worker/worker_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { INTENT_BODY_UNREAD = 1024 }; /* bytes that are parsed before an intent was seen */
+enum {
+    INTENT_BODY_UNREAD = 1024, /* bytes that are parsed before an intent was seen */
+    QUERY_SOON_MS = 200,       /* after the user has said "I have paid" */
+};
 
 static const struct payment_store_ops *money_ops(const struct worker *worker)
 {
@@ -17,30 +29,6 @@ static const struct payment_store_ops *money_ops(const struct worker *worker)
 }
 
 /* ---- requests that wait: at the edge, which asks again on news of their order ---- */
-
-/* A payer who waits is told this instead of the order. */
-static void verdict_keep(
-    struct worker *worker, ticket_number ticket, enum problem problem, const char *detail)
-{
-    struct worker_money *money = &worker->money;
-    struct pay_verdict *verdict = &money->verdicts[money->verdict_next++ % PAY_VERDICTS_MAX];
-    *verdict = (struct pay_verdict){ .ticket = ticket, .problem = (uint8_t)problem };
-    snprintf(verdict->detail, sizeof verdict->detail, "%s",
-        detail != NULL ? detail : problem_texts[problem].detail);
-}
-
-/* NULL: none. It is told once. */
-static struct pay_verdict *verdict_take(struct worker *worker, ticket_number ticket)
-{
-    for (uint32_t i = 0; i < PAY_VERDICTS_MAX; i++) {
-        struct pay_verdict *verdict = &worker->money.verdicts[i];
-        if (verdict->ticket != ticket)
-            continue;
-        verdict->ticket = 0;
-        return verdict;
-    }
-    return NULL;
-}
 
 static void payer_waits(struct worker *worker, struct job *job, uint64_t wait_ms)
 {
@@ -53,7 +41,7 @@ void worker_payment_job(struct worker *worker, struct job *job)
     struct order order;
     struct payment payment = { .state = PAYMENT_STARTED };
     uint32_t count = 0;
-    const struct pay_verdict *verdict = verdict_take(worker, job->ticket);
+    const struct pay_verdict *verdict = payment_waits_verdict(worker->payment_waits, job->ticket);
     if (verdict != NULL) {
         job_reply_problem(job, (enum problem)verdict->problem, verdict->detail, SPAN_NONE);
         return;
@@ -71,88 +59,14 @@ void worker_payment_job(struct worker *worker, struct job *job)
         public_order_reply(worker, job, starting ? 202 : 200, &order);
 }
 
-void worker_payment_opened(void *context, const struct payment *payment, const char *error)
-{
-    struct worker *worker = context;
-    if (error != NULL)
-        verdict_keep(worker, payment->ticket, PROBLEM_PAYMENT_REFUSED, error);
-    worker_order_changed(worker, payment->ticket, 0);
-}
-
 /* ---- starting to pay ---- */
-
-static const enum problem start_problems[START_ANSWERS] = {
-    [START_UNKNOWN] = PROBLEM_UNKNOWN_ORDER,
-    [START_REFUSED] = PROBLEM_ORDER_CLOSED,
-    [START_TOO_LATE] = PROBLEM_ORDER_CLOSED,
-    [START_DETAILS] = PROBLEM_DETAILS_REQUIRED,
-    [START_TOO_MANY] = PROBLEM_TOO_MANY_PAYMENTS,
-};
-
-/* What became of starting to pay. */
-struct pay_start {
-    enum status status;   /* of the store */
-    enum problem problem; /* why not; PROBLEM_NONE: it is started */
-    const char *detail;   /* NULL: the problem's own */
-    bool open;            /* it can be paid at once */
-    struct order after;
-};
-
-static void start_refused(struct pay_start *start, enum start_answer answer)
-{
-    start->problem = start_problems[answer];
-    if (answer == START_TOO_LATE)
-        start->detail = "The time to pay has passed.";
-    else if (answer == START_REFUSED && start->after.state == ORDER_PAID)
-        start->problem = PROBLEM_ALREADY_PAID;
-}
-
-/* Ours, for the provider to carry: the order's id and which attempt it is. */
-static enum status reference_make(
-    struct worker *worker, const struct order *order, char out[REFERENCE_BYTES_MAX + 1])
-{
-    struct payment last[PAYMENTS_PER_ORDER];
-    uint32_t count = 0;
-    const enum status status = money_ops(worker)->of_order(
-        worker->config.store, order->ticket, last, PAYMENTS_PER_ORDER, &count);
-    payment_reference_write(funnel_order_id(worker->config.keys, order->ticket),
-        payment_reference_next(last, count), out);
-    return status;
-}
-
-static void payment_start(struct worker *worker, const struct order *order,
-    const struct provider *provider, struct pay_start *result)
-{
-    struct payment_start start = { .ticket = order->ticket,
-        .now_ms = worker->now_ms,
-        .extend_ms = worker->config.config->extend_ms };
-    struct payment payment;
-    uint8_t answer;
-    *result = (struct pay_start){ .problem = PROBLEM_NONE };
-    snprintf(start.provider, sizeof start.provider, "%s", provider->ops->name);
-    result->status = reference_make(worker, order, start.reference);
-    if (result->status == STATUS_OK)
-        result->status =
-            money_ops(worker)->start(worker->config.store, &start, &payment, &result->after, &answer);
-    if (result->status != STATUS_OK)
-        return;
-    if (answer != START_DONE && answer != START_REPEATED) {
-        start_refused(result, (enum start_answer)answer);
-        return;
-    }
-    (void)verdict_take(worker, order->ticket); /* of an earlier attempt */
-    if (answer == START_DONE)
-        worker_order_changed(worker, order->ticket, order->user);
-    cashier_look(&worker->money.cashier);
-    result->open = payment.state == PAYMENT_OPEN;
-}
 
 static void payment_start_job(struct worker *worker, struct job *job, const struct order *order,
     const struct provider *provider)
 {
     const uint64_t wait_ms = worker->config.config->create_wait_ms;
     struct pay_start start;
-    payment_start(worker, order, provider, &start);
+    payment_waits_start(worker->payment_waits, order, provider, worker->now_ms, &start);
     if (start.status != STATUS_OK)
         job_reply_status(job, start.status);
     else if (start.problem != PROBLEM_NONE)
@@ -168,14 +82,14 @@ static const struct provider *provider_choose(struct worker *worker, struct job 
 {
     const bool given = name[0] != 0;
     uint32_t index;
-    if (worker->money.provider_count == 0) {
+    if (money_provider(worker->money, 0) == NULL) {
         job_reply_problem(job, PROBLEM_NO_PROVIDER, NULL, SPAN_NONE);
         return NULL;
     }
-    if (!given && worker->money.provider_count == 1)
-        return worker->money.providers[0];
+    if (!given && money_provider(worker->money, 1) == NULL)
+        return money_provider(worker->money, 0);
     const struct provider *provider =
-        given ? worker_provider_find(worker, span_from_string(name), &index) : NULL;
+        given ? money_provider_find(worker->money, span_from_string(name), &index) : NULL;
     if (provider == NULL)
         job_reply_problem(
             job, PROBLEM_BAD_VALUE, "provider must be one that GET /v1/payments lists.", SPAN_NONE);
@@ -201,13 +115,14 @@ void public_payment_ways(struct worker *worker, struct job *job, uint32_t id)
     struct text body = job_body(job);
     (void)id;
     text_literal(&body, "{\"providers\":[");
-    for (uint32_t i = 0; i < worker->money.provider_count; i++) {
+    const struct provider *provider;
+    for (uint32_t i = 0; (provider = money_provider(worker->money, i)) != NULL; i++) {
         text_string(&body, i == 0 ? "" : ",");
-        text_json(&body, span_from_string(worker->money.providers[i]->ops->name));
+        text_json(&body, span_from_string(provider->ops->name));
     }
     text_format(&body, "],\"refund_ms\":%llu%s}",
         (unsigned long long)worker->config.config->user_refund_ms,
-        worker->money.bank != NULL ? ",\"test\":true" : "");
+        money_bank(worker->money) != NULL ? ",\"test\":true" : "");
     job_reply_json(job, 200, &body);
 }
 
@@ -231,7 +146,7 @@ void public_order_query(struct worker *worker, struct job *job, uint32_t id)
     }
     if (!job_ok(job, status))
         return;
-    cashier_look(&worker->money.cashier);
+    money_look(worker->money);
     public_order_reply(worker, job, 202, &order);
 }
 
@@ -245,8 +160,8 @@ void worker_cancel_later(struct worker *worker, struct job *job, struct order *o
     if (!job_ok(job, status))
         return;
     order->ending = REASON_CANCELLED;
-    worker_order_changed(worker, order->ticket, order->user);
-    cashier_look(&worker->money.cashier);
+    order_news_tell(&worker->news, order->ticket, order->user);
+    money_look(worker->money);
     public_order_reply(worker, job, 202, order);
 }
 
@@ -280,28 +195,6 @@ void public_order_refund(struct worker *worker, struct job *job, uint32_t id)
 }
 
 /* ---- deduct on payment: the unit is taken when payment starts ---- */
-
-/* The unit was taken and its order is there: payment starts. What goes wrong is told to who waits. */
-static void intent_order_pay(
-    struct worker *worker, const struct pending_intent *intent, const struct order *order)
-{
-    struct order after = *order;
-    struct pay_start start = { .status = STATUS_OK };
-    if (intent->has_details)
-        start.status = money_ops(worker)->details_set(
-            worker->config.store, order->ticket, &intent->details, worker->now_ms, &after);
-    if (start.status == STATUS_CONFLICT)
-        start = (struct pay_start){ .problem = order->state == ORDER_PAID ? PROBLEM_ALREADY_PAID
-                                                                          : PROBLEM_ORDER_CLOSED };
-    else if (start.status == STATUS_OK)
-        payment_start(worker, &after, intent->provider, &start);
-    if (start.status != STATUS_OK)
-        verdict_keep(worker, order->ticket, PROBLEM_UNAVAILABLE,
-            "The database is unavailable. Try again shortly.");
-    else if (start.problem != PROBLEM_NONE)
-        verdict_keep(worker, order->ticket, start.problem, start.detail);
-    worker_order_changed(worker, order->ticket, order->user);
-}
 
 static bool intent_fits(
     const struct worker *worker, const struct job *job, struct span text, struct intent *intent)
@@ -389,16 +282,6 @@ static void intent_refuse(struct job *job, const struct outcome *outcome)
         job_reply_refused(job, outcome);
 }
 
-/* Where the unit's payment is remembered until its order is written; NULL: too many wait for theirs. */
-static struct pending_intent *intent_place(struct worker *worker, ticket_number ticket)
-{
-    struct worker_money *money = &worker->money;
-    for (uint32_t i = 0; i < money->intent_count; i++)
-        if (money->intents[i].ticket == ticket)
-            return &money->intents[i]; /* asked again */
-    return money->intent_count == PENDING_INTENTS_MAX ? NULL : &money->intents[money->intent_count++];
-}
-
 void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
 {
     struct intent intent;
@@ -414,7 +297,7 @@ void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
             .item = intent.item,
             .quantity = intent.quantity,
             .channel = intent.channel } };
-    const enum status status = worker_ask(worker, &command, &outcome);
+    const enum status status = asks_ask(worker->asks, &command, &outcome);
     if (status != STATUS_OK) { /* the intent is the key: asking again is safe */
         job_reply_status(job, status);
         return;
@@ -425,34 +308,8 @@ void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
     }
     job->ticket = asked.ticket = outcome.ticket;
     asked.until_ms = worker->now_ms + ORDER_WAIT_MS;
-    struct pending_intent *place = intent_place(worker, outcome.ticket);
-    if (place != NULL)
-        *place = asked;
-    if (place != NULL && job->may_wait)
+    if (payment_waits_add(worker->payment_waits, &asked) && job->may_wait)
         payer_waits(worker, job, ORDER_WAIT_MS + worker->config.config->create_wait_ms);
     else
         order_reply(worker, job, 202);
-}
-
-/* ---- the turn ---- */
-
-/* True: it is done with: its order is there, or does not come. */
-static bool intent_turn(struct worker *worker, const struct pending_intent *intent)
-{
-    struct order order;
-    const enum status status =
-        worker->config.store->ops->order_by_ticket(worker->config.store, intent->ticket, &order);
-    if (status == STATUS_OK)
-        intent_order_pay(worker, intent, &order);
-    return status == STATUS_OK || worker->now_ms >= intent->until_ms;
-}
-
-void worker_payments_turn(struct worker *worker)
-{
-    struct worker_money *money = &worker->money;
-    for (uint32_t i = money->intent_count; i-- > 0;) {
-        const struct pending_intent intent = money->intents[i];
-        if (intent_turn(worker, &intent))
-            money->intents[i] = money->intents[--money->intent_count];
-    }
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/payment_view.c: the money of an order as JSON, for its owner, the shop and webhooks. */
+/* worker/payment_view.c: the money of an order as JSON (worker/order_views.h). */
+#include "base/text.h"
+#include "contract/payment.h"
+#include "funnel/keys.h"
 #include "payment/sandbox.h"
-#include "worker/money.h"
-#include "worker/payment_requests.h"
-#include "worker/worker_parts.h"
+#include "worker/order_views.h"
 
 #include <string.h>
 
@@ -22,26 +23,26 @@ static const char *const refund_states[] = {
 };
 static_assert(sizeof refund_states / sizeof *refund_states == REFUND_STATES, "a name for each");
 
-const char *worker_payment_state_name(const struct payment *payment)
+const char *payment_state_name(const struct payment *payment)
 {
     return payment_is_unanswered(payment) ? "unanswered" : payment_states[payment->state];
 }
 
-const char *worker_refund_state_name(uint8_t state)
+const char *refund_state_name(uint8_t state)
 {
     return refund_states[state];
 }
 
-static const struct payment_store_ops *money_ops(const struct worker *worker)
+static const struct payment_store_ops *money_ops(const struct order_views *views)
 {
-    return worker->config.store->ops->payment;
+    return views->store->ops->payment;
 }
 
 static void payment_members(const struct payment *payment, struct text *out)
 {
     text_literal(out, ",\"payment\":{\"provider\":");
     text_json(out, span_from_string(payment->provider));
-    text_format(out, ",\"state\":\"%s\"", worker_payment_state_name(payment));
+    text_format(out, ",\"state\":\"%s\"", payment_state_name(payment));
     if (payment->state == PAYMENT_OPEN) {
         text_literal(out, ",\"url\":");
         text_json(out, span_from_string(payment->url));
@@ -49,49 +50,49 @@ static void payment_members(const struct payment *payment, struct text *out)
     text_literal(out, "}");
 }
 
-bool worker_provider_is_test(const char *provider)
+bool provider_is_test(const char *provider)
 {
     return strcmp(provider, sandbox_provider.name) == 0;
 }
 
 /* Also of a rehearsal that is long over, in the same data folder. */
-static bool order_is_test(const struct worker *worker, const struct order *order)
+static bool order_is_test(const struct order_views *views, const struct order *order)
 {
-    struct order_store *store = worker->config.store;
+    struct order_store *store = views->store;
     struct payment payment;
     uint32_t count = 0;
-    if (worker->money.bank != NULL)
+    if (views->sandbox)
         return true;
     if (order->state == ORDER_PAID || order->state == ORDER_REFUNDED)
-        count = money_ops(worker)->of_paid(store, order->ticket, &payment) == STATUS_OK;
-    else if (money_ops(worker)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK)
+        count = money_ops(views)->of_paid(store, order->ticket, &payment) == STATUS_OK;
+    else if (money_ops(views)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK)
         count = 0;
-    return count > 0 && worker_provider_is_test(payment.provider);
+    return count > 0 && provider_is_test(payment.provider);
 }
 
-void worker_payment_json(const struct worker *worker, const struct order *order, struct text *out)
+void order_payment_json(const struct order_views *views, const struct order *order, struct text *out)
 {
-    struct order_store *store = worker->config.store;
+    struct order_store *store = views->store;
     struct payment payment;
     struct refund refund;
     uint32_t count = 0;
-    if (order_is_test(worker, order))
+    if (order_is_test(views, order))
         text_literal(out, ",\"test\":true");
     if (order->state == ORDER_PENDING
-        && money_ops(worker)->of_order(store, order->ticket, &payment, 1, &count) == STATUS_OK
+        && money_ops(views)->of_order(store, order->ticket, &payment, 1, &count) == STATUS_OK
         && count > 0)
         payment_members(&payment, out);
     if ((order->state == ORDER_REFUNDED || order->state == ORDER_CLOSED)
-        && money_ops(worker)->refund_of_order(store, order->ticket, &refund) == STATUS_OK)
+        && money_ops(views)->refund_of_order(store, order->ticket, &refund) == STATUS_OK)
         text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
             refund_states[refund.state], (unsigned long long)refund.amount);
     if (order->state != ORDER_CLOSED
-        || money_ops(worker)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK
+        || money_ops(views)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK
         || count == 0)
         return;
     if (payment_is_unanswered(&payment))
         payment_members(&payment, out);
     if (payment.use == USE_RELINKED)
         text_format(out, ",\"continued_as\":\"%016llx\"",
-            (unsigned long long)funnel_order_id(worker->config.keys, payment.paid_ticket));
+            (unsigned long long)funnel_order_id(views->keys, payment.paid_ticket));
 }

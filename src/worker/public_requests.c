@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/public_requests.h"
 
+#include "api/job_reply.h"
 #include "api/public_routes.h"
+#include "contract/command.h"
+#include "contract/order_store.h"
+#include "worker/asks.h"
+#include "worker/order_views.h"
 #include "worker/payment_requests.h"
+#include "worker/worker_parts.h"
 
 #define HANDLER(name, handler, method, path, needs, body, pays) [PUBLIC_##name] = (handler),
 static const public_handler handlers[PUBLIC_ROUTES] = { PUBLIC_ROUTE_LIST(HANDLER) };
@@ -20,7 +26,7 @@ static void order_missing(struct worker *worker, struct job *job)
         .type = COMMAND_ASK_TICKET, .time_ms = worker->now_ms, .ask = { .ticket = job->ticket }
     };
     struct outcome outcome;
-    if (worker_ask(worker, &command, &outcome) != STATUS_OK)
+    if (asks_ask(worker->asks, &command, &outcome) != STATUS_OK)
         job_reply_status(job, STATUS_AWAY);
     else if (outcome.answer == ANSWER_FOUND && outcome.user == job->user)
         job_reply_problem(job, PROBLEM_IN_PROGRESS,
@@ -47,6 +53,6 @@ bool public_order_read(struct worker *worker, struct job *job, struct order *ord
 void public_order_reply(struct worker *worker, struct job *job, int status, const struct order *order)
 {
     struct text body = job_body(job);
-    worker_order_json(worker, order, &body);
+    order_json(&worker->views, order, &body);
     job_reply_json(job, status, &body);
 }

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/public_requests.h: the handlers of requests of users (api/public_routes.h). Each runs on the worker,
- * answers the job, and changes nothing when it refuses. */
+/* worker/public_requests.h: the handlers of requests of users (api/public_routes.h). Each runs on
+ * the worker, answers the job, and changes nothing when it refuses. */
 #ifndef STAMPEDE_WORKER_PUBLIC_REQUESTS_H
 #define STAMPEDE_WORKER_PUBLIC_REQUESTS_H
 
-#include "worker/worker_parts.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
+struct order;
+struct worker;
+
+void worker_public_job(struct worker *worker, struct job *job);
 
 /* `id`: the number in the path, or 0. job->user: whose session; job->ticket: the order in the path. */
 typedef void (*public_handler)(struct worker *worker, struct job *job, uint32_t id);
@@ -18,7 +27,7 @@ void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id);
 void public_waitlist_show(struct worker *worker, struct job *job, uint32_t id);
 void public_waitlist_leave(struct worker *worker, struct job *job, uint32_t id);
 
-/* order_view.c */
+/* order_requests.c */
 void public_order_cancel(struct worker *worker, struct job *job, uint32_t id);
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/push_text.c: what a push connection is to be told, read from the store. The texts are the
  * ones that polling gets. A job with a ticket asks for that order, unless its text is still the one
- * of version_seen; one without, for the newest orders of the user. The response is JSON and no HTTP;
- * empty: there is nothing to tell. */
+ * of version_seen; one without, for the newest orders of the user. The response is JSON and no
+ * HTTP; empty: there is nothing to tell. */
+#include "api/job_reply.h"
 #include "base/hash.h"
+#include "contract/order_store.h"
+#include "worker/order_requests.h"
+#include "worker/order_views.h"
 #include "worker/worker_parts.h"
 
 static const char *event_name(const struct order *order, bool told_before)
@@ -33,7 +37,7 @@ static enum status order_text(struct worker *worker, struct job *job, struct tex
         return status;
     text_format(out, "{\"type\":\"order\",\"event\":\"%s\",\"version\":%llu,\"order\":",
         event_name(&order, job->version_seen != 0), (unsigned long long)order.version);
-    worker_order_json(worker, &order, out);
+    order_json(&worker->views, &order, out);
     text_literal(out, "}");
     /* Not the version alone: a payment that was started shows before the order moves. */
     const uint64_t told = order.version << 32 | hash_crc32c(0, out->data, out->size);

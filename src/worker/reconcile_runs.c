@@ -1,53 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/reconcile_runs.c: when reconciliation runs, and what follows from its report. By itself:
- * every reconcile.interval_ms while a sale is open, and once a minute after a sale is over. */
+#include "worker/reconcile_runs.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "config/admin_keys.h"
+#include "contract/order_store.h"
+#include "orders/reconcile.h"
 #include "worker/alarms.h"
-#include "worker/worker_parts.h"
+#include "worker/catalog_updates.h"
+#include "worker/returns.h"
+#include "worker/task.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { READ_ROWS = 32, AFTER_SALE_MS = 60000, LOOK_MS = 1000 };
+enum { READ_ROWS = 32, AFTER_SALE_MS = 60000, LOOK_MS = 1000, SLICE_PAUSE_MS = 1 };
+
+/* When reconciliation runs by itself, and for whom it runs now. */
+struct reconcile_runs {
+    struct reconcile_runs_config config;
+    struct task *task;
+    struct reconcile *reconcile;
+    uint64_t run, next_ms, look_ms;
+    uint32_t sales_over;
+    bool looked;
+    char actor[ADMIN_NAME_MAX + 1];
+};
 
 static void repaired(void *context, const struct finding *finding)
 {
-    struct worker *worker = context;
-    struct order_store *store = worker->config.store;
-    struct audit_entry entry = { .time_ms = worker->now_ms, .action = "reconcile.repair" };
-    snprintf(entry.actor, sizeof entry.actor, "%s", worker->reconciling.actor);
+    struct reconcile_runs *runs = context;
+    struct order_store *store = runs->config.store;
+    struct audit_entry entry = { .time_ms = clock_now_ms(), .action = "reconcile.repair" };
+    snprintf(entry.actor, sizeof entry.actor, "%s", runs->actor);
     snprintf(entry.detail, sizeof entry.detail, "%s: %s",
         finding_name((enum finding_code)finding->code), finding->text);
     const enum status status = store->ops->audit_append(store, &entry);
     if (status != STATUS_OK)
         log_error("worker", "the audit entry \"%s\" can't be written: %s", entry.detail,
             status_name(status));
-    stock_pump_look(worker->pump);
-    worker->catalog_stale = true;
+    returns_look(runs->config.returns);
+    catalog_updates_changed(runs->config.updates);
 }
 
-void worker_reconcile_open(struct worker *worker, struct arena *arena)
+bool reconcile_runs_begin(struct reconcile_runs *runs, const char *actor, bool repair, uint64_t now_ms)
 {
-    worker->reconcile = reconcile_create(arena,
-        &(struct reconcile_config){ .store = worker->config.store,
-            .port = worker->config.reconcile_port,
-            .board = worker->config.inventory->board,
-            .repaired = repaired,
-            .context = worker });
-}
-
-bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repair)
-{
-    if (!reconcile_begin(worker->reconcile, worker->now_ms, repair))
+    if (!reconcile_begin(runs->reconcile, now_ms, repair))
         return false;
-    snprintf(worker->reconciling.actor, sizeof worker->reconciling.actor, "%s", actor);
-    worker->reconciling.run++;
+    snprintf(runs->actor, sizeof runs->actor, "%s", actor);
+    runs->run++;
+    task_wake(runs->task);
     return true;
 }
 
-static void report_take(struct worker *worker)
+const struct reconcile_report *reconcile_runs_report(const struct reconcile_runs *runs, uint64_t *run)
 {
-    const struct reconcile_report *report = reconcile_report(worker->reconcile);
+    *run = runs->run;
+    return reconcile_report(runs->reconcile);
+}
+
+static void report_take(const struct reconcile_runs *runs, uint64_t now_ms)
+{
+    const struct reconcile_report *report = reconcile_report(runs->reconcile);
     const uint32_t left = report->found - report->repaired;
     if (report->state == RECONCILE_FAILED) {
         log_warn("reconcile", "not finished: %s", report->trouble);
@@ -57,15 +72,14 @@ static void report_take(struct worker *worker)
         log_error("reconcile", "%s %s: %s", report->findings[i].repaired ? "repaired" : "found",
             finding_name((enum finding_code)report->findings[i].code), report->findings[i].text);
     if (left > 0)
-        alarm_raise(ALARM_RECONCILE, worker->now_ms, "%u findings: stampede reconcile", left);
+        alarm_raise(ALARM_RECONCILE, now_ms, "%u findings: stampede reconcile", left);
     else
         alarm_clear(ALARM_RECONCILE);
 }
 
 /* Whether a sale is open; *over: how many are over. */
-static bool sales_look(const struct worker *worker, uint32_t *over)
+static bool sales_look(struct order_store *store, uint64_t now_ms, uint32_t *over)
 {
-    struct order_store *store = worker->config.store;
     struct sale sales[READ_ROWS];
     uint32_t count = READ_ROWS;
     bool open = false;
@@ -75,45 +89,66 @@ static bool sales_look(const struct worker *worker, uint32_t *over)
             return false;
         for (uint32_t i = 0; i < count; i++) {
             const struct sale *sale = &sales[i];
-            const bool ended = sale->gate == GATE_ENDED || worker->now_ms >= sale->end_ms;
+            const bool ended = sale->gate == GATE_ENDED || now_ms >= sale->end_ms;
             after = sale->id;
             *over += ended;
-            open |= !ended && (sale->gate == GATE_OPENED || worker->now_ms >= sale->start_ms);
+            open |= !ended && (sale->gate == GATE_OPENED || now_ms >= sale->start_ms);
         }
     }
     return open;
 }
 
-static void schedule_look(struct worker *worker)
+static void schedule_look(struct reconcile_runs *runs, uint64_t now_ms)
 {
-    struct worker_reconcile *state = &worker->reconciling;
-    const uint64_t interval_ms = worker->config.config->reconcile_interval_ms;
+    const uint64_t interval_ms = runs->config.interval_ms;
     uint32_t over = 0;
-    if (interval_ms == 0 || worker->now_ms < state->look_ms)
+    if (interval_ms == 0 || now_ms < runs->look_ms)
         return;
-    state->look_ms = worker->now_ms + LOOK_MS;
-    const bool open = sales_look(worker, &over);
-    if (!state->looked)
-        state->next_ms = open ? worker->now_ms + interval_ms : UINT64_MAX;
-    else if (over > state->sales_over && (!open || state->next_ms > worker->now_ms + AFTER_SALE_MS))
-        state->next_ms = worker->now_ms + AFTER_SALE_MS;
-    else if (open && state->next_ms == UINT64_MAX)
-        state->next_ms = worker->now_ms + interval_ms;
-    state->looked = true;
-    state->sales_over = over;
-    if (worker->now_ms < state->next_ms)
+    runs->look_ms = now_ms + LOOK_MS;
+    const bool open = sales_look(runs->config.store, now_ms, &over);
+    if (!runs->looked)
+        runs->next_ms = open ? now_ms + interval_ms : UINT64_MAX;
+    else if (over > runs->sales_over && (!open || runs->next_ms > now_ms + AFTER_SALE_MS))
+        runs->next_ms = now_ms + AFTER_SALE_MS;
+    else if (open && runs->next_ms == UINT64_MAX)
+        runs->next_ms = now_ms + interval_ms;
+    runs->looked = true;
+    runs->sales_over = over;
+    if (now_ms < runs->next_ms)
         return;
-    (void)worker_reconcile_begin(worker, "schedule", false);
-    state->next_ms = open ? worker->now_ms + interval_ms : UINT64_MAX;
+    (void)reconcile_runs_begin(runs, "schedule", false, now_ms);
+    runs->next_ms = open ? now_ms + interval_ms : UINT64_MAX;
 }
 
-bool worker_reconcile_turn(struct worker *worker)
+static uint64_t runs_turn(void *self, uint64_t now_ms)
 {
-    if (!reconcile_running(worker->reconcile)) {
-        schedule_look(worker);
-        return reconcile_running(worker->reconcile);
-    }
-    if (!reconcile_turn(worker->reconcile, worker->now_ms))
-        report_take(worker);
-    return reconcile_running(worker->reconcile);
+    struct reconcile_runs *runs = self;
+    if (!reconcile_running(runs->reconcile))
+        schedule_look(runs, now_ms);
+    else if (!reconcile_turn(runs->reconcile, now_ms))
+        report_take(runs, now_ms);
+    if (reconcile_running(runs->reconcile))
+        return now_ms + SLICE_PAUSE_MS;
+    return runs->config.interval_ms == 0 ? TASK_IDLE : runs->look_ms;
+}
+
+size_t reconcile_runs_bytes(void)
+{
+    return reconcile_bytes();
+}
+
+struct reconcile_runs *reconcile_runs_open(
+    struct arena *arena, const struct reconcile_runs_config *config, struct task *task)
+{
+    struct reconcile_runs *runs = arena_take(arena, 1, sizeof *runs);
+    runs->config = *config;
+    runs->task = task;
+    runs->reconcile = reconcile_create(arena,
+        &(struct reconcile_config){ .store = config->store,
+            .port = config->port,
+            .board = config->board,
+            .repaired = repaired,
+            .context = runs });
+    *task = (struct task){ .name = "reconcile", .self = runs, .turn = runs_turn, .rests = true };
+    return runs;
 }

@@ -1,84 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/returns.c: units on their way back to the inventory, and who waits for them: a cancelled
- * or refunded order is answered when the inventory has its units, or, after RETURN_WAIT_MS, with
- * "returning". Waiting requests stay at the edge and take no place here. */
-#include "base/log.h"
-#include "worker/payment_requests.h"
-#include "worker/public_requests.h"
-#include "worker/worker_parts.h"
+#include "worker/returns.h"
 
-enum { RETURN_WAIT_MS = 2000 };
+#include "base/arena.h"
+#include "base/log.h"
+#include "contract/inventory.h"
+#include "contract/limits.h"
+#include "contract/waitlist.h"
+#include "orders/stock_pump.h"
+#include "orders/waitlist.h"
+#include "worker/alarm_checks.h"
+#include "worker/money.h"
+#include "worker/order_news.h"
+#include "worker/task.h"
+
+struct returns {
+    struct returns_config config;
+    struct task *task;
+    struct stock_pump *pump;
+    struct waitlist waitlist;
+    uint64_t hurry_until_ms;
+};
 
 /* Answers the requests that wait for these units. */
-static void return_told(struct worker *worker, const struct inventory_answer *answer)
+static void return_told(struct returns *returns, const struct inventory_answer *answer)
 {
-    const ticket_number ticket = stock_pump_ticket(worker->pump, answer);
+    const ticket_number ticket = stock_pump_ticket(returns->pump, answer);
     if (ticket != 0)
-        worker_order_changed(worker, ticket, answer->outcome.user);
+        order_news_tell(returns->config.news, ticket, answer->outcome.user);
 }
 
-/* The pump, the waitlist and late money share a port. */
-static void pump_port_collect(struct worker *worker)
+static void port_collect(struct returns *returns, uint64_t now_ms)
 {
-    struct inventory_port *port = worker->config.pump_port;
+    struct inventory_port *port = returns->config.port;
     const struct inventory_answer *answer;
     while ((answer = port->ops->collect(port)) != NULL) {
-        const bool pump = stock_pump_answer(worker->pump, worker->now_ms, answer);
-        const bool late = !pump && late_money_answer(&worker->money.late, answer);
-        invariant(pump || late || waitlist_answer(&worker->waitlist, answer));
-        if (late)
-            cashier_look(&worker->money.cashier);
-        if (pump && answer->outcome.answer == ANSWER_DONE && worker->now_ms < worker->returns_until_ms)
-            return_told(worker, answer);
+        const bool pump = stock_pump_answer(returns->pump, now_ms, answer);
+        invariant(pump || money_late_answer(returns->config.money, answer)
+            || waitlist_answer(&returns->waitlist, answer));
+        if (pump && answer->outcome.answer == ANSWER_DONE && now_ms < returns->hurry_until_ms)
+            return_told(returns, answer);
     }
 }
 
-void worker_returns_run(struct worker *worker)
+static uint64_t returns_turn(void *self, uint64_t now_ms)
 {
+    struct returns *returns = self;
     struct stock_pump_progress pump;
-    pump_port_collect(worker);
-    if (stock_pump_turn(worker->pump, worker->now_ms, &pump) == STATUS_OK)
-        worker_alarms_pump(worker, &pump);
-    const enum status status = waitlist_turn(&worker->waitlist, worker->now_ms);
+    port_collect(returns, now_ms);
+    if (stock_pump_turn(returns->pump, now_ms, &pump) == STATUS_OK)
+        alarm_checks_pump(returns->config.alarms, &pump, now_ms);
+    const enum status status = waitlist_turn(&returns->waitlist, now_ms);
     if (status != STATUS_OK && status != STATUS_AWAY)
         log_error("worker", "the waitlist can't be served: %s", status_name(status));
+    returns->task->rests = now_ms >= returns->hurry_until_ms;
+    return now_ms + ORDER_BATCH_WAIT_MS;
 }
 
-void worker_returned_json(struct worker *worker, const struct order *order, struct text *out)
+size_t returns_bytes(void)
 {
-    worker_order_json(worker, order, out);
-    const bool over = order->state == ORDER_CLOSED || order->state == ORDER_REFUNDED;
-    if (out->overflow || !over || !stock_pump_is_open(worker->pump, order->ticket))
-        return;
-    out->size--; /* the brace */
-    text_literal(out, ",\"returning\":true}");
+    return stock_pump_bytes();
 }
 
-static void returned_reply(struct worker *worker, struct job *job, const struct order *order)
+struct returns *returns_open(struct arena *arena, const struct returns_config *config, struct task *task)
 {
-    struct text body = job_body(job);
-    worker_returned_json(worker, order, &body);
-    job_reply_json(job, 200, &body);
+    struct returns *returns = arena_take(arena, 1, sizeof *returns);
+    returns->config = *config;
+    returns->task = task;
+    returns->pump = stock_pump_create(arena,
+        &(struct stock_pump_config){ .store = config->store,
+            .port = config->port,
+            .offer_window_ms = config->offer_window_ms,
+            .port_is_shared = true,
+            .let_go = config->let_go,
+            .context = config->let_go_context });
+    waitlist_start(&returns->waitlist,
+        &(struct waitlist_config){ .store = config->store,
+            .port = config->port,
+            .board = config->board,
+            .window_ms = config->offer_window_ms });
+    *task = (struct task){
+        .name = "returns", .self = returns, .turn = returns_turn, .listens = true, .rests = true
+    };
+    return returns;
 }
 
-/* Handed in again by the edge: there is news of the order, or the time is up. */
-void worker_return_job(struct worker *worker, struct job *job)
+void returns_look(struct returns *returns)
 {
-    struct order order;
-    if (job->may_wait && stock_pump_is_open(worker->pump, job->ticket))
-        job->result = JOB_NOT_YET;
-    else if (public_order_read(worker, job, &order))
-        returned_reply(worker, job, &order);
+    stock_pump_look(returns->pump);
+    task_wake(returns->task);
 }
 
-void worker_return_reply(struct worker *worker, struct job *job, const struct order *order, bool done)
+void returns_look_line(struct returns *returns)
 {
-    if (!done || !job->may_wait) {
-        returned_reply(worker, job, order);
-        return;
-    }
-    worker->returns_until_ms = worker->now_ms + RETURN_WAIT_MS;
-    job->wait_until_ms = worker->returns_until_ms;
-    job->kind = JOB_RETURN;
-    job->result = JOB_NOT_YET;
+    waitlist_look(&returns->waitlist);
+    task_wake(returns->task);
+}
+
+bool returns_is_open(const struct returns *returns, ticket_number ticket)
+{
+    return stock_pump_is_open(returns->pump, ticket);
+}
+
+void returns_hurry(struct returns *returns, uint64_t until_ms)
+{
+    returns->hurry_until_ms = until_ms;
+    returns->task->rests = false;
+    task_wake(returns->task);
 }

@@ -1,32 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/sale_report.c: counts of the funnel for the final report of each sale (sale_meters.h). A
- * sale has a meter from shortly before it opens until it is over; what comes before the opening is
- * not its own. Written every few seconds. */
+#include "worker/sale_report.h"
+
 #include "api/refusals.h"
-#include "base/log.h"
+#include "api/sale_meters.h"
+#include "base/arena.h"
+#include "contract/board.h"
+#include "contract/order_store.h"
 #include "contract/report.h"
-#include "worker/worker_parts.h"
+#include "worker/task.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { READ_ROWS = 32, METER_AHEAD_MS = 2000, OPENED_LAG_MS = 60000 };
+enum {
+    READ_ROWS = 32,
+    LOOK_MS = 250,
+    WRITE_MS = 3000,
+    METER_AHEAD_MS = 2000,
+    OPENED_LAG_MS = 60000,
+};
 static_assert(METER_LAYERS + 3 <= LAYERS_MAX, "a report has room for all layers and times");
 
-size_t worker_report_bytes(const struct worker_config *config)
+struct sale_meter {
+    sale_id sale; /* 0: free */
+    bool wanted;  /* seen open, or about to be, in the present look */
+    uint64_t seen[METER_LAYERS], fresh[METER_LAYERS]; /* fresh: not written yet */
+    uint64_t opened_ms, sold_out_ms;                  /* 0: no; opened by hand, before its start */
+    bool opened_told, sold_out_told;
+};
+
+struct sale_report {
+    struct sale_report_config config;
+    struct sale_meters *counts;
+    struct sale_meter meters[SALE_METERS]; /* meter number − 1 */
+    uint64_t write_ms;
+};
+
+size_t sale_report_bytes(const struct sale_report_config *config)
 {
-    return sale_meters_bytes((uint32_t)config->config->items_max, config->edges);
+    return sale_meters_bytes(config->items_max, config->edges);
 }
 
-void worker_report_open(struct worker *worker, struct arena *arena)
+struct sale_meters *sale_report_meters(struct sale_report *report)
 {
-    worker->report.counts =
-        sale_meters_create(arena, (uint32_t)worker->config.config->items_max, worker->config.edges);
-}
-
-struct sale_meters *worker_sale_meters(struct worker *worker)
-{
-    return worker->report.counts;
+    return report->counts;
 }
 
 /* False: a layer that is not told. */
@@ -40,7 +57,7 @@ static bool layer_name(uint32_t layer, char out[LAYER_NAME_MAX + 1])
 }
 
 /* What was counted since the last look. */
-static void meter_look(struct worker_report *report, struct worker_meter *meter, bool own)
+static void meter_look(struct sale_report *report, struct sale_meter *meter, bool own)
 {
     const uint32_t number = (uint32_t)(meter - report->meters) + 1;
     for (uint32_t layer = 0; layer < METER_LAYERS; layer++) {
@@ -52,9 +69,9 @@ static void meter_look(struct worker_report *report, struct worker_meter *meter,
 }
 
 /* NULL: more sales at once than are told apart. */
-static struct worker_meter *meter_of(struct worker_report *report, sale_id sale)
+static struct sale_meter *meter_of(struct sale_report *report, sale_id sale)
 {
-    struct worker_meter *empty = NULL;
+    struct sale_meter *empty = NULL;
     for (uint32_t i = 0; i < SALE_METERS; i++) {
         if (report->meters[i].sale == sale)
             return &report->meters[i];
@@ -63,42 +80,42 @@ static struct worker_meter *meter_of(struct worker_report *report, sale_id sale)
     }
     if (empty == NULL)
         return NULL;
-    *empty = (struct worker_meter){ .sale = sale };
+    *empty = (struct sale_meter){ .sale = sale };
     meter_look(report, empty, false);
     return empty;
 }
 
-static bool sale_is_open(const struct worker *worker, const struct sale *sale)
+static bool sale_is_open(const struct sale *sale, uint64_t now_ms)
 {
     /* What came since the last look came before the end. */
-    const bool ended = sale->gate == GATE_ENDED || worker->now_ms >= sale->end_ms + WORKER_SCHEDULE_MS;
-    return sale->published && !ended && (sale->gate == GATE_OPENED || worker->now_ms >= sale->start_ms);
+    const bool ended = sale->gate == GATE_ENDED || now_ms >= sale->end_ms + LOOK_MS;
+    return sale->published && !ended && (sale->gate == GATE_OPENED || now_ms >= sale->start_ms);
 }
 
 /* Opened by hand; the store hears of it with the orders, a little later. */
-static bool sale_was_opened(const struct worker *worker, const struct sale *sale)
+static bool sale_was_opened(const struct sale_report *report, const struct sale *sale, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < SALE_METERS; i++) {
-        const struct worker_meter *meter = &worker->report.meters[i];
+        const struct sale_meter *meter = &report->meters[i];
         if (meter->sale == sale->id)
             return sale->gate == GATE_SCHEDULED && meter->opened_ms != 0
-                && worker->now_ms < meter->opened_ms + OPENED_LAG_MS;
+                && now_ms < meter->opened_ms + OPENED_LAG_MS;
     }
     return false;
 }
 
-static bool sale_opens_soon(const struct worker *worker, const struct sale *sale)
+static bool sale_opens_soon(const struct sale *sale, uint64_t now_ms)
 {
-    return sale->published && sale->gate == GATE_SCHEDULED && worker->now_ms < sale->start_ms
-        && worker->now_ms + METER_AHEAD_MS >= sale->start_ms;
+    return sale->published && sale->gate == GATE_SCHEDULED && now_ms < sale->start_ms
+        && now_ms + METER_AHEAD_MS >= sale->start_ms;
 }
 
 /* Its items count in this meter. True: every preheated one is without a free unit. */
-static bool items_look(struct worker *worker, const struct worker_meter *meter)
+static bool items_look(struct sale_report *report, const struct sale_meter *meter)
 {
-    const uint32_t number = (uint32_t)(meter - worker->report.meters) + 1;
-    const struct board *board = worker->config.inventory->board;
-    struct order_store *store = worker->config.store;
+    const uint32_t number = (uint32_t)(meter - report->meters) + 1;
+    const struct board *board = report->config.board;
+    struct order_store *store = report->config.store;
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS, seen = 0, empty = 0;
     for (item_id after = 0; count == READ_ROWS;) {
@@ -107,7 +124,7 @@ static bool items_look(struct worker *worker, const struct worker_meter *meter)
         for (uint32_t i = 0; i < count; i++) {
             struct board_update view;
             after = items[i].id;
-            sale_meters_assign(worker->report.counts, items[i].id, number);
+            sale_meters_assign(report->counts, items[i].id, number);
             if (!board_read(board, items[i].id, &view))
                 continue;
             seen++;
@@ -117,16 +134,16 @@ static bool items_look(struct worker *worker, const struct worker_meter *meter)
     return seen > 0 && seen == empty;
 }
 
-static void sale_look(struct worker *worker, const struct sale *sale, bool open)
+static void sale_look(struct sale_report *report, const struct sale *sale, bool open, uint64_t now_ms)
 {
-    struct worker_meter *meter = meter_of(&worker->report, sale->id);
+    struct sale_meter *meter = meter_of(report, sale->id);
     if (meter == NULL)
         return;
     meter->wanted = true;
-    meter_look(&worker->report, meter, open);
-    const bool sold_out = items_look(worker, meter);
+    meter_look(report, meter, open);
+    const bool sold_out = items_look(report, meter);
     if (open && sold_out && meter->sold_out_ms == 0)
-        meter->sold_out_ms = worker->now_ms;
+        meter->sold_out_ms = now_ms;
 }
 
 static void row_add(struct sale_count *rows, uint32_t *count, const char *layer, uint64_t value)
@@ -135,9 +152,9 @@ static void row_add(struct sale_count *rows, uint32_t *count, const char *layer,
     snprintf(rows[(*count)++].layer, sizeof rows->layer, "%s", layer);
 }
 
-static bool meter_write(struct worker *worker, struct worker_meter *meter)
+static bool meter_write(const struct sale_report *report, struct sale_meter *meter)
 {
-    struct order_store *store = worker->config.store;
+    struct order_store *store = report->config.store;
     struct sale_count rows[LAYERS_MAX];
     char name[LAYER_NAME_MAX + 1];
     uint32_t count = 0;
@@ -156,41 +173,39 @@ static bool meter_write(struct worker *worker, struct worker_meter *meter)
     return true;
 }
 
-void worker_report_flush(struct worker *worker)
+void sale_report_flush(struct sale_report *report, uint64_t now_ms)
 {
     for (uint32_t i = 0; i < SALE_METERS; i++)
-        if (worker->report.meters[i].sale != 0)
-            (void)!meter_write(worker, &worker->report.meters[i]);
-    worker->report.write_ms = worker->now_ms + WORKER_REPORT_MS;
+        if (report->meters[i].sale != 0)
+            (void)!meter_write(report, &report->meters[i]);
+    report->write_ms = now_ms + WRITE_MS;
 }
 
 /* Meters of sales that are over make room. */
-static void meters_drop(struct worker *worker)
+static void meters_drop(struct sale_report *report)
 {
-    struct worker_report *report = &worker->report;
     for (uint32_t i = 0; i < SALE_METERS; i++) {
-        struct worker_meter *meter = &report->meters[i];
-        if (meter->sale == 0 || meter->wanted || !meter_write(worker, meter))
+        struct sale_meter *meter = &report->meters[i];
+        if (meter->sale == 0 || meter->wanted || !meter_write(report, meter))
             continue;
         sale_meters_release(report->counts, i + 1);
-        *meter = (struct worker_meter){ 0 };
+        *meter = (struct sale_meter){ 0 };
     }
 }
 
-void worker_report_opened(struct worker *worker, const struct sale *sale)
+void sale_report_opened(struct sale_report *report, const struct sale *sale, uint64_t now_ms)
 {
-    struct worker_meter *meter = meter_of(&worker->report, sale->id);
+    struct sale_meter *meter = meter_of(report, sale->id);
     if (meter == NULL)
         return;
-    (void)items_look(worker, meter);
-    if (worker->now_ms < sale->start_ms)
-        meter->opened_ms = worker->now_ms;
+    (void)items_look(report, meter);
+    if (now_ms < sale->start_ms)
+        meter->opened_ms = now_ms;
 }
 
-void worker_report_look(struct worker *worker)
+void sale_report_look(struct sale_report *report, uint64_t now_ms)
 {
-    struct worker_report *report = &worker->report;
-    struct order_store *store = worker->config.store;
+    struct order_store *store = report->config.store;
     struct sale sales[READ_ROWS];
     uint32_t count = READ_ROWS;
     if (store->ops->report == NULL)
@@ -201,13 +216,38 @@ void worker_report_look(struct worker *worker)
         if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
             return;
         for (uint32_t i = 0; i < count; i++) {
-            const bool open = sale_is_open(worker, &sales[i]) || sale_was_opened(worker, &sales[i]);
+            const bool open =
+                sale_is_open(&sales[i], now_ms) || sale_was_opened(report, &sales[i], now_ms);
             after = sales[i].id;
-            if (open || sale_opens_soon(worker, &sales[i]))
-                sale_look(worker, &sales[i], open);
+            if (open || sale_opens_soon(&sales[i], now_ms))
+                sale_look(report, &sales[i], open, now_ms);
         }
     }
-    meters_drop(worker);
-    if (worker->now_ms >= report->write_ms)
-        worker_report_flush(worker);
+    meters_drop(report);
+    if (now_ms >= report->write_ms)
+        sale_report_flush(report, now_ms);
+}
+
+static uint64_t report_turn(void *self, uint64_t now_ms)
+{
+    sale_report_look(self, now_ms);
+    return now_ms + LOOK_MS;
+}
+
+static void report_end(void *self, uint64_t now_ms)
+{
+    sale_report_look(self, now_ms);
+    sale_report_flush(self, now_ms);
+}
+
+struct sale_report *sale_report_open(
+    struct arena *arena, const struct sale_report_config *config, struct task *task)
+{
+    struct sale_report *report = arena_take(arena, 1, sizeof *report);
+    report->config = *config;
+    report->counts = sale_meters_create(arena, config->items_max, config->edges);
+    *task = (struct task){
+        .name = "sale report", .self = report, .turn = report_turn, .end = report_end, .rests = true
+    };
+    return report;
 }

@@ -1,29 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/sandbox_api.c: the sandbox's bank on the wire: its API for the provider (signed), its pay
- * page's two requests (whoever knows the id of a payment may pay it), and its callbacks.
- *
- *   POST /sandbox/v1/payments                          create      signed
- *   GET  /sandbox/v1/payments/{reference}              query       signed
- *   POST /sandbox/v1/payments/{reference}/close        close       signed
- *   POST /sandbox/v1/payments/{reference}/refund       refund      signed
- *   GET  /sandbox/v1/payments/{reference}/refund       its state   signed
- *   GET  /sandbox/v1/pay/{id}                          what the pay page shows
- *   POST /sandbox/v1/pay/{id} {"how":"pay"}            what its buttons do */
+#include "worker/sandbox_api.h"
+
+#include "api/job_reply.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "contract/outgoing.h"
+#include "payment/provider.h"
+#include "payment/sandbox_bank.h"
 #include "worker/money.h"
-#include "worker/worker_parts.h"
+#include "worker/outgoing_calls.h"
+#include "worker/task.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { FLIGHT_MAX = 16, LOOK_MS = 20 }; /* callbacks of the bank under way */
+
+struct sandbox_api {
+    const struct money *money; /* it has the bank, once it is started */
+    struct outgoing_calls *calls;
+    uint32_t flights;
+};
+
+static struct bank *bank_of(const struct sandbox_api *api)
+{
+    return money_bank(api->money);
+}
 
 /* Signed for the request that it answers. */
-static void signed_reply(struct worker *worker, struct job *job, int status, struct span body)
+static void signed_reply(struct sandbox_api *api, struct job *job, int status, struct span body)
 {
     static const char *const methods[] = { [HTTP_GET] = "GET", [HTTP_POST] = "POST" };
     char signature[SANDBOX_SIGNATURE_BYTES], lines[SANDBOX_SIGNATURE_BYTES + 64];
     const struct sandbox_signed what = { span_from_string(methods[job->method]), job->path, body };
     struct text head = text_in(lines, sizeof lines);
-    sandbox_sign(&worker->money.bank_secret, clock_wall_ms(), &what, signature);
+    sandbox_sign(money_bank_secret(api->money), clock_wall_ms(), &what, signature);
     text_string(&head, SANDBOX_HEADER);
     text_literal(&head, ": ");
     text_string(&head, signature);
@@ -44,42 +56,43 @@ static void network_broken(struct job *job)
     job_reply_problem(job, PROBLEM_UNAVAILABLE, "The sandbox simulates a network failure.", SPAN_NONE);
 }
 
-static void message_reply(struct worker *worker, struct job *job, enum bank_answer answer,
+static void message_reply(struct sandbox_api *api, struct job *job, enum bank_answer answer,
     struct sandbox_message *message)
 {
     char bytes[4096];
     struct text body = text_in(bytes, sizeof bytes);
-    if (bank_is_unanswered(worker->money.bank)) { /* what was done is done; only nobody hears of it */
+    if (bank_is_unanswered(bank_of(api))) { /* what was done is done; only nobody hears of it */
         network_broken(job);
         return;
     }
     if (answer == BANK_DONE)
         snprintf(message->url, sizeof message->url, "%.200s/sandbox/pay.html?id=%s",
-            worker->money.public_url, message->id);
+            money_public_url(api->money), message->id);
     else
         *message = (struct sandbox_message){ 0 };
     sandbox_message_write(message, &body);
     invariant(!body.overflow);
-    signed_reply(worker, job, answer_status[answer], text_span(&body));
+    signed_reply(api, job, answer_status[answer], text_span(&body));
 }
 
-static void create_job(struct worker *worker, struct job *job)
+static void create_job(struct sandbox_api *api, struct job *job)
 {
     struct sandbox_message asked, message = { 0 };
     enum bank_answer answer = BANK_REFUSED;
     if (sandbox_message_read(job->body, &asked))
-        answer = bank_create(worker->money.bank, &asked, &message);
-    message_reply(worker, job, answer, &message);
+        answer = bank_create(bank_of(api), &asked, &message);
+    message_reply(api, job, answer, &message);
 }
 
-static void payment_job(struct worker *worker, struct job *job, struct span reference, struct span act)
+static void payment_job(struct sandbox_api *api, struct job *job, struct span reference,
+    struct span act, uint64_t now_ms)
 {
-    struct bank *bank = worker->money.bank;
+    struct bank *bank = bank_of(api);
     struct sandbox_message asked = { 0 }, message = { 0 };
     char name[REFERENCE_BYTES_MAX + 1];
     enum bank_answer answer = BANK_UNKNOWN;
     if (reference.size > REFERENCE_BYTES_MAX) {
-        message_reply(worker, job, answer, &message);
+        message_reply(api, job, answer, &message);
         return;
     }
     memcpy(name, reference.data, reference.size);
@@ -91,10 +104,10 @@ static void payment_job(struct worker *worker, struct job *job, struct span refe
     else if (!post && refund)
         answer = bank_refund_show(bank, name, &message);
     else if (post && span_equal(act, SPAN("close")))
-        answer = bank_close_payment(bank, name, worker->now_ms, &message);
+        answer = bank_close_payment(bank, name, now_ms, &message);
     else if (!post && act.size == 0)
         answer = bank_show(bank, name, &message);
-    message_reply(worker, job, answer, &message);
+    message_reply(api, job, answer, &message);
 }
 
 /* ---- the pay page ---- */
@@ -125,15 +138,15 @@ static bool how_read(struct job *job, enum bank_how *how)
     return false;
 }
 
-static void pay_job(struct worker *worker, struct job *job, struct span id)
+static void pay_job(struct sandbox_api *api, struct job *job, struct span id, uint64_t now_ms)
 {
     struct sandbox_message message;
     enum bank_how how = BANK_PAY;
-    enum bank_answer answer = bank_show_id(worker->money.bank, id, &message); /* before the body is read */
+    enum bank_answer answer = bank_show_id(bank_of(api), id, &message); /* before the body is read */
     if (answer == BANK_DONE && job->method == HTTP_POST) {
         if (!how_read(job, &how))
             return;
-        answer = bank_pay(worker->money.bank, id, how, worker->now_ms, &message);
+        answer = bank_pay(bank_of(api), id, how, now_ms, &message);
     }
     if (answer == BANK_DONE)
         page_reply(job, &message);
@@ -145,7 +158,7 @@ static void pay_job(struct worker *worker, struct job *job, struct span id)
             NULL, SPAN_NONE);
 }
 
-void worker_sandbox_job(struct worker *worker, struct job *job, struct span path)
+void sandbox_api_job(struct sandbox_api *api, struct job *job, struct span path, uint64_t now_ms)
 {
     static const struct span payments = SPAN("/payments"), pay = SPAN("/pay/");
     const struct sandbox_signed what = { job->method == HTTP_POST ? SPAN("POST") : SPAN("GET"),
@@ -158,25 +171,25 @@ void worker_sandbox_job(struct worker *worker, struct job *job, struct span path
         return;
     }
     if (span_starts_with(path, pay)) {
-        pay_job(worker, job, span_of(path.data + pay.size, path.size - pay.size));
+        pay_job(api, job, span_of(path.data + pay.size, path.size - pay.size), now_ms);
         return;
     }
     if (!span_starts_with(path, payments)) {
         job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
         return;
     }
-    if (!sandbox_signature_good(&worker->money.bank_secret, clock_wall_ms(), &what,
+    if (!sandbox_signature_good(money_bank_secret(api->money), clock_wall_ms(), &what,
             provider_header(job->head, SANDBOX_HEADER))) {
         job_reply_problem(job, PROBLEM_SIGNATURE_INVALID, NULL, SPAN_NONE);
         return;
     }
-    if (bank_is_unreached(worker->money.bank)) {
+    if (bank_is_unreached(bank_of(api))) {
         network_broken(job);
         return;
     }
     rest = span_of(path.data + payments.size, path.size - payments.size);
     if (rest.size == 0 && job->method == HTTP_POST) {
-        create_job(worker, job);
+        create_job(api, job);
         return;
     }
     if (rest.size < 2 || rest.data[0] != '/') {
@@ -185,13 +198,13 @@ void worker_sandbox_job(struct worker *worker, struct job *job, struct span path
     }
     rest = span_of(rest.data + 1, rest.size - 1);
     (void)span_take_until(&rest, '/', &reference);
-    payment_job(worker, job, reference, rest);
+    payment_job(api, job, reference, rest, now_ms);
 }
 
 /* ---- callbacks ---- */
 
 static void callback_send(
-    struct worker *worker, struct sandbox_message *message, struct outgoing_call *call)
+    struct sandbox_api *api, struct sandbox_message *message, struct outgoing_call *call)
 {
     char signature[SANDBOX_SIGNATURE_BYTES];
     struct text body = text_in(call->body, sizeof call->body);
@@ -202,35 +215,60 @@ static void callback_send(
     invariant(!body.overflow);
     call->body_size = (uint32_t)body.size;
     const struct sandbox_signed what = { SPAN("POST"), sandbox_path_of(call->url), text_span(&body) };
-    sandbox_sign(&worker->money.bank_secret, clock_wall_ms(), &what, signature);
+    sandbox_sign(money_bank_secret(api->money), clock_wall_ms(), &what, signature);
     call->headers[0] = 0;
     invariant(outgoing_header_add(call, SANDBOX_HEADER, span_from_string(signature))
         && outgoing_header_add(call, "Content-Type", SPAN("application/json")));
-    call->tag = courier_tag(COURIER_SANDBOX, 0);
     call->allow_private = true;
-    worker->money.bank_flights++;
-    courier_send(worker->courier, call);
+    api->flights++;
+    outgoing_call_send(api->calls, CALL_SANDBOX, 0, call);
 }
 
-void worker_sandbox_turn(struct worker *worker)
+static void callbacks_send(struct sandbox_api *api, uint64_t now_ms)
 {
     struct sandbox_message message;
-    while (worker->money.bank_flights < SANDBOX_FLIGHT_MAX) {
-        struct outgoing_call *call = courier_take(worker->courier);
+    while (api->flights < FLIGHT_MAX) {
+        struct outgoing_call *call = outgoing_call_take(api->calls);
         if (call == NULL)
             return;
-        if (!bank_callback(worker->money.bank, worker->now_ms, &message) || message.notify_url[0] == 0) {
-            courier_give(worker->courier, call);
+        if (!bank_callback(bank_of(api), now_ms, &message) || message.notify_url[0] == 0) {
+            outgoing_call_give(api->calls, call);
             return;
         }
-        callback_send(worker, &message, call);
+        callback_send(api, &message, call);
     }
 }
 
-void worker_sandbox_answered(struct worker *worker, const struct outgoing_call *call)
+static void callback_answered(void *self, uint64_t id, const struct outgoing_call *call)
 {
-    worker->money.bank_flights--;
+    struct sandbox_api *api = self;
+    (void)id;
+    api->flights--;
     if (call->result != OUTGOING_ANSWERED || call->status >= 300)
         log_warn("sandbox", "a callback to %s was not accepted: %d %s", call->url, call->status,
             call->error);
+}
+
+static uint64_t callbacks_turn(void *self, uint64_t now_ms)
+{
+    struct sandbox_api *api = self;
+    if (!sandbox_api_is_on(api))
+        return TASK_IDLE;
+    callbacks_send(api, now_ms);
+    return now_ms + LOOK_MS;
+}
+
+bool sandbox_api_is_on(const struct sandbox_api *api)
+{
+    return bank_of(api) != NULL;
+}
+
+struct sandbox_api *sandbox_api_open(
+    struct arena *arena, const struct money *money, struct outgoing_calls *calls, struct task *task)
+{
+    struct sandbox_api *api = arena_take(arena, 1, sizeof *api);
+    *api = (struct sandbox_api){ .money = money, .calls = calls };
+    *task = (struct task){ .name = "sandbox", .self = api, .turn = callbacks_turn, .listens = true };
+    outgoing_calls_listen(calls, CALL_SANDBOX, callback_answered, api);
+    return api;
 }

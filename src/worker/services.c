@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/services.h"
 
+#include "contract/command.h"
+#include "funnel/door.h"
+#include "worker/alarm_checks.h"
+#include "worker/anomaly_findings.h"
+#include "worker/ban_list.h"
+#include "worker/catalog_updates.h"
+#include "worker/money.h"
+#include "worker/reconcile_runs.h"
+#include "worker/returns.h"
+#include "worker/sale_report.h"
+#include "worker/unpaid_orders.h"
+#include "worker/webhooks.h"
 #include "worker/worker_parts.h"
+
+#include <string.h>
 
 const struct worker_config *worker_lent(const struct worker *worker)
 {
@@ -15,49 +29,171 @@ uint64_t worker_now_ms(const struct worker *worker)
 
 void worker_acting(struct worker *worker, struct job *job)
 {
-    worker->acting = job;
+    asks_acting(worker->asks, job);
 }
 
 void worker_catalog_changed(struct worker *worker)
 {
-    worker->catalog_stale = true;
+    catalog_updates_changed(worker->catalog);
 }
 
 void worker_bans_changed(struct worker *worker)
 {
-    worker->bans_stale = true;
+    ban_list_changed(worker->bans);
 }
 
 void worker_letters_changed(struct worker *worker)
 {
-    worker->letters_stale = true;
+    alarm_checks_letters_changed(worker->alarms);
 }
 
 /* A sale, an item or an order may have been in them. */
 void worker_letters_retried(struct worker *worker)
 {
-    stock_pump_look(worker->pump);
-    expiry_look(&worker->expiry);
-    worker->catalog_stale = true;
+    returns_look(worker->returns);
+    unpaid_orders_look(worker->unpaid);
+    catalog_updates_changed(worker->catalog);
 }
 
 void worker_payments_due(struct worker *worker)
 {
-    cashier_look(&worker->money.cashier);
+    money_look(worker->money);
 }
 
 struct bank *worker_bank(struct worker *worker)
 {
-    return worker->money.bank;
+    return money_bank(worker->money);
 }
 
 bool worker_webhooks_are_on(const struct worker *worker)
 {
-    return worker->webhooks.on;
+    return webhooks_enabled(worker->webhooks);
 }
 
 const struct reconcile_report *worker_reconcile_report(const struct worker *worker, uint64_t *run)
 {
-    *run = worker->reconciling.run;
-    return reconcile_report(worker->reconcile);
+    return reconcile_runs_report(worker->reconciling, run);
+}
+
+bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repair)
+{
+    return reconcile_runs_begin(worker->reconciling, actor, repair, worker->now_ms);
+}
+
+/* ---- the inventory ---- */
+
+enum status worker_ask(struct worker *worker, const struct command *command, struct outcome *outcome)
+{
+    return asks_ask(worker->asks, command, outcome);
+}
+
+void worker_origin_read(const struct worker *worker, struct job *job)
+{
+    origin_read(worker->config.keys, job);
+}
+
+struct command worker_preheat_command(const struct item *item)
+{
+    struct command command;
+    preheat_command(item, &command);
+    return command;
+}
+
+enum preheat_result worker_preheat(struct worker *worker, const struct sale *sale,
+    const struct item *item, struct outcome *outcome)
+{
+    return item_preheat(worker->asks, sale, item, outcome);
+}
+
+enum status worker_sale_terms(struct worker *worker, struct sale *sale, bool *known)
+{
+    return sale_terms(worker->asks, sale, known);
+}
+
+enum status worker_sale_define(struct worker *worker, const struct sale *sale, struct outcome *outcome)
+{
+    return sale_define(worker->asks, sale, outcome);
+}
+
+enum status worker_sale_ensure(struct worker *worker, const struct sale *sale, struct outcome *outcome)
+{
+    return sale_ensure(worker->asks, sale, outcome);
+}
+
+const char *channel_name(
+    const struct worker *worker, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
+{
+    const struct door_channels *channels = worker->config.channels;
+    if (channel == CHANNEL_SAFETY)
+        return "safety";
+    if (channel >= channels->count)
+        return "?";
+    memcpy(out, channels->names[channel].name, channels->names[channel].size);
+    out[channels->names[channel].size] = 0;
+    return out;
+}
+
+/* ---- orders ---- */
+
+void worker_order_changed(struct worker *worker, ticket_number ticket, user_id user)
+{
+    order_news_tell(&worker->news, ticket, user);
+}
+
+void worker_order_json(const struct worker *worker, const struct order *order, struct text *out)
+{
+    order_json(&worker->views, order, out);
+}
+
+enum status worker_order_contact_json(
+    const struct worker *worker, const struct order *order, bool details, struct text *out)
+{
+    return order_contact_json(&worker->views, order, details, out);
+}
+
+/* ---- webhooks, reports, bans, findings ---- */
+
+void worker_webhooks_look(struct worker *worker)
+{
+    webhooks_look(worker->webhooks);
+}
+
+void worker_webhook_id(const struct worker *worker, ticket_number ticket, uint64_t version, char *out)
+{
+    webhook_event_id(worker->config.keys, ticket, version, out);
+}
+
+void worker_report_look(struct worker *worker)
+{
+    sale_report_look(worker->report, worker->now_ms);
+}
+
+void worker_report_opened(struct worker *worker, const struct sale *sale)
+{
+    sale_report_opened(worker->report, sale, worker->now_ms);
+}
+
+void worker_report_flush(struct worker *worker)
+{
+    sale_report_flush(worker->report, worker->now_ms);
+}
+
+enum status worker_ban_put(struct worker *worker, struct ban *ban)
+{
+    return ban_list_put(worker->bans, ban);
+}
+
+bool worker_block_protected(const struct worker *worker, const struct address_block *block)
+{
+    return ban_list_is_protected(worker->bans, block);
+}
+
+void worker_watch_json(const struct worker *worker, struct text *out)
+{
+    anomaly_findings_json(worker->findings, out);
+}
+
+void worker_watch_forgive(struct worker *worker, const struct ban *ban)
+{
+    anomaly_findings_forgive(worker->findings, ban);
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/services.h: what the admin API may have done by the worker's tasks. Its handlers run on the worker's
- * thread, between two rounds of the tasks, and see nothing else of it.
+/* worker/services.h: what the admin API may have done by the worker's tasks. Its handlers run on
+ * the worker's thread, between two rounds of the tasks, and see nothing else of it.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_SERVICES_H
 #define STAMPEDE_WORKER_SERVICES_H
 
-#include "api/job.h"
-#include "base/text.h"
-#include "contract/bans.h"
-#include "contract/order_store.h"
-#include "contract/outbox.h"
-#include "outgoing/webhook.h"
+#include "base/address.h"
+#include "base/status.h"
+#include "contract/limits.h"
+#include "contract/types.h"
+#include "worker/asks.h"
+#include "worker/order_views.h"
+#include "worker/sale_commands.h"
 #include "worker/worker.h"
 
+struct ban;
 struct bank;
+struct item;
+struct order_move;
+struct outbox_event;
 struct reconcile_report;
 
 /* The configuration that the worker was opened with, and the time of its present round. */
@@ -32,66 +37,38 @@ bool worker_webhooks_are_on(const struct worker *worker); /* webhook.url is set 
 const struct reconcile_report *worker_reconcile_report(const struct worker *worker, uint64_t *run);
 
 /* The inventory. */
-/* Asks the inventory and waits for the durable answer. STATUS_AWAY: it was not asked, nothing
- * changes. STATUS_UNKNOWN: no answer within WORKER_ASK_MS, it may still be done. Commands that
- * `worker->acting` causes carry its origin. */
+/* As asks_ask (worker/asks.h). */
 MUST_CHECK enum status worker_ask(
     struct worker *worker, const struct command *command, struct outcome *outcome);
 /* Reads job->origin of an administrator's request. */
 void worker_origin_read(const struct worker *worker, struct job *job);
 
-/* Sales and items in the inventory. */
-enum preheat_result {
-    PREHEAT_DONE,
-    PREHEAT_UNCHANGED,
-    PREHEAT_REFUSED,
-    PREHEAT_AWAY,    /* it was not changed */
-    PREHEAT_UNKNOWN, /* no answer: it may be */
-};
+/* Sales and items in the inventory: as in worker/sale_commands.h. */
 struct command worker_preheat_command(const struct item *item);
 enum preheat_result worker_preheat(struct worker *worker, const struct sale *sale,
     const struct item *item, struct outcome *outcome);
-/* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
 MUST_CHECK enum status worker_sale_terms(struct worker *worker, struct sale *sale, bool *known);
-/* Makes these its terms. */
 MUST_CHECK enum status worker_sale_define(
     struct worker *worker, const struct sale *sale, struct outcome *outcome);
-/* Defines it with the terms of the row, if the inventory does not know it yet. */
 MUST_CHECK enum status worker_sale_ensure(
     struct worker *worker, const struct sale *sale, struct outcome *outcome);
 const char *channel_name(
     const struct worker *worker, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 
-/* Orders. */
-/* Tells the edges. context: the worker; user 0: whoever the store says. */
-void worker_order_changed(void *context, ticket_number ticket, user_id user);
-/* Makes the move; answers the job unless it is done or repeated (then: true). */
+/* Orders: as in worker/order_requests.h, order_views.h and payment_requests.h. */
+void worker_order_changed(struct worker *worker, ticket_number ticket, user_id user); /* tells the edges */
 MUST_CHECK bool worker_order_move(struct worker *worker, struct job *job,
     const struct order_move *move, struct order *after, bool *done);
 void worker_order_json(const struct worker *worker, const struct order *order, struct text *out);
-/* The order as JSON; "returning" as long as its units are on their way. */
 void worker_returned_json(struct worker *worker, const struct order *order, struct text *out);
-/* What only the shop may know of an order: ,"customer":…,"details":… without braces;
- * `details`: whether the asker may see where it goes. STATUS_AWAY: the store can't say now. */
 MUST_CHECK enum status worker_order_contact_json(
     const struct worker *worker, const struct order *order, bool details, struct text *out);
-/* Address and note of an order, as an answer. */
 void worker_details_reply(struct worker *worker, struct job *job, ticket_number ticket);
-
-/* Money. */
-/* Paid, or to be paid, through the sandbox: no real money. */
-bool worker_provider_is_test(const char *provider);
-struct payment;
-const char *worker_payment_state_name(const struct payment *payment);
-const char *worker_refund_state_name(uint8_t state);
 
 /* Webhooks, reports, bans, findings, reconciliation. */
 void worker_webhooks_look(struct worker *worker); /* something may be due */
-/* "order.paid". An order that was offered to somebody who waited begins with "order.offered". */
-MUST_CHECK enum status webhook_event_name(
-    struct order_store *store, const struct outbox_event *event, const char **name);
-void webhook_event_id(
-    const struct worker *worker, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX]);
+/* `out`: WEBHOOK_ID_MAX bytes. */
+void worker_webhook_id(const struct worker *worker, ticket_number ticket, uint64_t version, char *out);
 void worker_report_look(struct worker *worker);
 void worker_report_opened(struct worker *worker, const struct sale *sale); /* by hand, now */
 void worker_report_flush(struct worker *worker);

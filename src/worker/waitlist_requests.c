@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/waitlist_requests.c: places in line: joined, shown and left by users. The inventory says who
- * may join: nobody waits for what they can buy, or may not have. */
+/* worker/waitlist_requests.c: places in line: joined, shown and left by users. The inventory says
+ * who may join: nobody waits for what they can buy, or may not have. */
 #include "api/catalog.h"
+#include "api/handover.h"
+#include "api/job_reply.h"
+#include "config/config.h"
+#include "contract/inventory.h"
+#include "contract/waitlist.h"
+#include "funnel/keys.h"
+#include "worker/asks.h"
 #include "worker/public_requests.h"
+#include "worker/returns.h"
+#include "worker/worker_parts.h"
 
 static const char *const state_names[] = {
     [PLACE_NONE] = "none",
@@ -57,8 +66,8 @@ static bool item_check(const struct worker *worker, struct job *job, item_id id,
     return false;
 }
 
-/* {"quantity":2}, or nothing for one. Not with the funnel's reader: a second caller would take it out of
- * the door, where every refused purchase pays for the call. */
+/* {"quantity":2}, or nothing for one. Not with the funnel's reader: a second caller would take it
+ * out of the door, where every refused purchase pays for the call. */
 static bool quantity_read(struct job *job, uint32_t *quantity)
 {
     const struct field fields[] = {
@@ -86,7 +95,7 @@ static bool join_check(struct worker *worker, struct job *job, item_id id,
         job_reply_problem(job, PROBLEM_NOT_SOLD_OUT, NULL, SPAN_NONE);
         return false;
     }
-    if (worker_ask(worker, &command, &mine) != STATUS_OK) {
+    if (asks_ask(worker->asks, &command, &mine) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
         return false;
     }
@@ -134,7 +143,7 @@ void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_WAITLIST_FULL, NULL, SPAN_NONE);
     else
         place_reply(worker, job, answer == JOIN_DONE ? 201 : 200, &place);
-    waitlist_look(&worker->waitlist); /* units may have come back in between */
+    returns_look_line(worker->returns); /* units may have come back in between */
 }
 
 static bool place_read(struct worker *worker, struct job *job, item_id id, struct waitlist_place *place)

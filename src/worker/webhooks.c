@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/webhooks.c: the outbox (contract/outbox.h) goes out: what is due is read, written as
- * JSON, signed (outgoing/webhook.h) and handed to the courier; what came of it is written back, all
- * answers of a turn in one transaction. A crash in between sends a message again, under the same id:
- * at least once, never lost.
- *
- * The message shows the order as it was by that change: the row has state and version, and the
- * rest of an order does not change, but for pay_by_ms when a payment is started. */
+#include "worker/webhooks.h"
+
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/text.h"
 #include "base/time_text.h"
+#include "config/config.h"
 #include "contract/customers.h"
+#include "contract/order_store.h"
+#include "contract/outbox.h"
+#include "funnel/keys.h"
+#include "payment/provider.h"
 #include "worker/alarms.h"
-#include "worker/worker_parts.h"
+#include "worker/order_views.h"
+#include "worker/outgoing_calls.h"
+#include "worker/task.h"
 
 #include <stdio.h>
+#include <string.h>
 
+enum { WEBHOOKS_FLIGHT_MAX = 16 }; /* calls at a time: the rest of the courier is for money */
 enum {
     DUE_ROWS = 2 * WEBHOOKS_FLIGHT_MAX, /* as many as fly may be among them */
     AWAY_PAUSE_MS = 1000,               /* the database did not answer */
@@ -30,6 +36,26 @@ RESULT(taken_total, "delivered");
 RESULT(again_total, "retried");
 RESULT(failed_total, "failed");
 GAUGE(open_count, "stampede_webhooks_open", "Messages that the shop has not accepted yet");
+
+struct webhook_flight {
+    uint64_t id; /* of the event; 0: a free place */
+    uint32_t tries;
+    bool answered; /* its result is to be written */
+    struct outbox_result result;
+};
+
+struct webhooks {
+    struct webhooks_config config;
+    struct task *task;
+    bool on;
+    struct webhook_endpoint endpoint;
+    struct random random; /* jitter */
+    struct webhook_flight flights[WEBHOOKS_FLIGHT_MAX];
+    uint32_t flight_count, answered_count;
+    uint64_t look_ms;   /* when to look for what is due */
+    uint64_t settle_ms; /* when to write answers that could not be written */
+    uint64_t count_ms;  /* when to count what waits and what failed */
+};
 
 static const char *const event_names[] = {
     [ORDER_NONE] = "order.none",
@@ -52,65 +78,39 @@ enum status webhook_event_name(
     return status;
 }
 
-void webhook_event_id(
-    const struct worker *worker, ticket_number ticket, uint64_t version, char out[WEBHOOK_ID_MAX])
+void webhook_event_id(const struct funnel_keys *keys, ticket_number ticket, uint64_t version,
+    char out[WEBHOOK_ID_MAX])
 {
     snprintf(out, WEBHOOK_ID_MAX, "evt_%016llx_%llu",
-        (unsigned long long)funnel_order_id(worker->config.keys, ticket), (unsigned long long)version);
+        (unsigned long long)funnel_order_id(keys, ticket), (unsigned long long)version);
 }
 
-static const struct outbox_store_ops *outbox_of(const struct worker *worker)
+static const struct outbox_store_ops *outbox_of(const struct webhooks *webhooks)
 {
-    return worker->config.store->ops->outbox;
+    return webhooks->config.store->ops->outbox;
 }
 
-enum status worker_webhooks_open(struct worker *worker, char error[CONFIG_ERROR])
+void webhooks_look(struct webhooks *webhooks)
 {
-    const struct config *config = worker->config.config;
-    struct worker_webhooks *webhooks = &worker->webhooks;
-    if (config->webhook_url[0] == '\0')
-        return STATUS_OK;
-    char secret[2 * WEBHOOK_SECRET_MAX];
-    size_t size = 0;
-    enum status status = provider_file_read(config->webhook_secret_file, secret, sizeof secret, &size);
-    if (status == STATUS_OK)
-        status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
-    explicit_bzero(secret, sizeof secret);
-    if (status != STATUS_OK) {
-        snprintf(error, CONFIG_ERROR,
-            "webhook.secret_file must be readable and hold whsec_ with base64, "
-            "or %d to %d other bytes",
-            WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
-        return STATUS_BAD_INPUT;
-    }
-    snprintf(webhooks->endpoint.url, sizeof webhooks->endpoint.url, "%s", config->webhook_url);
-    webhooks->endpoint.allow_private = config->webhook_allow_private;
-    random_seed(&webhooks->random, clock_monotonic_ns());
-    outbox_of(worker)->turn_on(worker->config.store);
-    webhooks->on = true;
-    return STATUS_OK;
+    webhooks->look_ms = 0;
+    if (webhooks->on)
+        task_wake(webhooks->task);
 }
 
-void worker_webhooks_close(struct worker *worker)
+bool webhooks_enabled(const struct webhooks *webhooks)
 {
-    explicit_bzero(&worker->webhooks.endpoint, sizeof worker->webhooks.endpoint);
-    worker->webhooks.on = false;
-}
-
-void worker_webhooks_look(struct worker *worker)
-{
-    worker->webhooks.look_ms = 0;
+    return webhooks->on;
 }
 
 /* ---- sending ---- */
 
-static enum status body_write(const struct worker *worker, const struct outbox_event *event,
+static enum status body_write(const struct webhooks *webhooks, const struct outbox_event *event,
     struct order *order, struct outgoing_call *call)
 {
     char time[TIME_TEXT_BYTES];
     const char *name;
     struct text body = text_in(call->body, sizeof call->body);
-    enum status status = webhook_event_name(worker->config.store, event, &name);
+    enum status status = webhook_event_name(webhooks->config.store, event, &name);
     if (status != STATUS_OK)
         return status;
     time_text_format(event->time_ms, time);
@@ -119,9 +119,9 @@ static enum status body_write(const struct worker *worker, const struct outbox_e
     if (event->order_state != ORDER_CLOSED)
         order->reason = REASON_NONE; /* closed is an end: then its reason is that of the event */
     text_format(&body, "{\"type\":\"%s\",\"timestamp\":\"%s\",\"data\":", name, time);
-    worker_order_json(worker, order, &body);
+    order_json(webhooks->config.views, order, &body);
     body.size--; /* the object goes on */
-    status = worker_order_contact_json(worker, order, true, &body);
+    status = order_contact_json(webhooks->config.views, order, true, &body);
     text_literal(&body, "}}");
     invariant(!body.overflow);
     call->body_size = (uint32_t)body.size;
@@ -129,7 +129,7 @@ static enum status body_write(const struct worker *worker, const struct outbox_e
 }
 
 /* The flight of an event; id 0: a free place; NULL: none. */
-static struct webhook_flight *flight_find(struct worker_webhooks *webhooks, uint64_t id)
+static struct webhook_flight *flight_find(struct webhooks *webhooks, uint64_t id)
 {
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
         if (webhooks->flights[i].id == id)
@@ -137,7 +137,7 @@ static struct webhook_flight *flight_find(struct worker_webhooks *webhooks, uint
     return NULL;
 }
 
-static void flight_add(struct worker_webhooks *webhooks, const struct outbox_event *event)
+static void flight_add(struct webhooks *webhooks, const struct outbox_event *event)
 {
     struct webhook_flight *flight = flight_find(webhooks, 0);
     invariant(flight != NULL);
@@ -146,41 +146,40 @@ static void flight_add(struct worker_webhooks *webhooks, const struct outbox_eve
 }
 
 /* False: not now. */
-static bool event_send(struct worker *worker, const struct outbox_event *event)
+static bool event_send(struct webhooks *webhooks, const struct outbox_event *event)
 {
     struct order order;
     char id[WEBHOOK_ID_MAX];
-    struct order_store *store = worker->config.store;
+    struct order_store *store = webhooks->config.store;
     const enum status status = store->ops->order_by_ticket(store, event->ticket, &order);
-    struct outgoing_call *call = status == STATUS_OK ? courier_take(worker->courier) : NULL;
+    struct outgoing_call *call = status == STATUS_OK ? outgoing_call_take(webhooks->config.calls) : NULL;
     if (call == NULL)
         return false;
-    call->tag = courier_tag(COURIER_WEBHOOKS, event->id);
-    if (body_write(worker, event, &order, call) != STATUS_OK) {
-        courier_give(worker->courier, call);
+    if (body_write(webhooks, event, &order, call) != STATUS_OK) {
+        outgoing_call_give(webhooks->config.calls, call);
         return false;
     }
-    webhook_event_id(worker, event->ticket, event->version, id);
-    webhook_request(&worker->webhooks.endpoint, id, clock_wall_ms() / 1000, call);
-    flight_add(&worker->webhooks, event);
-    courier_send(worker->courier, call);
+    webhook_event_id(webhooks->config.views->keys, event->ticket, event->version, id);
+    webhook_request(&webhooks->endpoint, id, clock_wall_ms() / 1000, call);
+    flight_add(webhooks, event);
+    outgoing_call_send(webhooks->config.calls, CALL_WEBHOOKS, event->id, call);
     return true;
 }
 
 /* The gauge and the alarm follow the rows, so that a restart or a replay needs no memory of ours. */
-static void rows_count(struct worker *worker)
+static void rows_count(struct webhooks *webhooks, uint64_t now_ms)
 {
-    struct order_store *store = worker->config.store;
+    struct order_store *store = webhooks->config.store;
     uint64_t count;
-    if (worker->now_ms < worker->webhooks.count_ms)
+    if (now_ms < webhooks->count_ms)
         return;
-    worker->webhooks.count_ms = worker->now_ms + COUNT_EVERY_MS;
-    if (outbox_of(worker)->count(store, OUTBOX_WAITING, &count) == STATUS_OK)
+    webhooks->count_ms = now_ms + COUNT_EVERY_MS;
+    if (outbox_of(webhooks)->count(store, OUTBOX_WAITING, &count) == STATUS_OK)
         metric_set(&open_count, count);
-    if (outbox_of(worker)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
+    if (outbox_of(webhooks)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
         return;
     if (count > 0)
-        alarm_raise(ALARM_WEBHOOK_FAILED, worker->now_ms,
+        alarm_raise(ALARM_WEBHOOK_FAILED, now_ms,
             "the shop did not accept %llu messages: GET /admin/v1/webhooks?state=failed",
             (unsigned long long)count);
     else
@@ -188,17 +187,16 @@ static void rows_count(struct worker *worker)
 }
 
 /* Sends what is due, as far as there are places. */
-static void due_send(struct worker *worker)
+static void due_send(struct webhooks *webhooks, uint64_t now_ms)
 {
-    struct worker_webhooks *webhooks = &worker->webhooks;
     struct outbox_event events[DUE_ROWS];
     uint32_t count = 0;
     uint64_t next_ms = 0;
-    if (worker->now_ms < webhooks->look_ms || webhooks->flight_count == WEBHOOKS_FLIGHT_MAX)
+    if (now_ms < webhooks->look_ms || webhooks->flight_count == WEBHOOKS_FLIGHT_MAX)
         return;
-    if (outbox_of(worker)->due(worker->config.store, worker->now_ms, events, DUE_ROWS, &count, &next_ms)
+    if (outbox_of(webhooks)->due(webhooks->config.store, now_ms, events, DUE_ROWS, &count, &next_ms)
         != STATUS_OK) {
-        webhooks->look_ms = worker->now_ms + AWAY_PAUSE_MS;
+        webhooks->look_ms = now_ms + AWAY_PAUSE_MS;
         return;
     }
     /* A full page: there may be more, and places become free with the answers. */
@@ -210,8 +208,8 @@ static void due_send(struct worker *worker)
             webhooks->look_ms = 0;
             return;
         }
-        if (!event_send(worker, &events[i])) {
-            webhooks->look_ms = worker->now_ms + AWAY_PAUSE_MS;
+        if (!event_send(webhooks, &events[i])) {
+            webhooks->look_ms = now_ms + AWAY_PAUSE_MS;
             return;
         }
     }
@@ -226,10 +224,9 @@ static void failure_say(const struct outbox_result *result, const char *why)
         (unsigned long long)result->id, why, result->http_status, result->error);
 }
 
-void worker_webhooks_answered(struct worker *worker, const struct outgoing_call *call)
+static void call_answered(void *self, uint64_t id, const struct outgoing_call *call)
 {
-    struct worker_webhooks *webhooks = &worker->webhooks;
-    const uint64_t id = call->tag & (((uint64_t)1 << COURIER_CLIENT_SHIFT) - 1);
+    struct webhooks *webhooks = self;
     struct webhook_flight *flight = flight_find(webhooks, id);
     invariant(id != 0 && flight != NULL && !flight->answered);
     struct outbox_result *result = &flight->result;
@@ -238,6 +235,7 @@ void worker_webhooks_answered(struct worker *worker, const struct outgoing_call 
     uint64_t delay_ms = 0;
     flight->answered = true;
     webhooks->answered_count++;
+    task_wake(webhooks->task);
     *result = (struct outbox_result){
         .id = id, .state = OUTBOX_WAITING, .http_status = answered ? call->status : 0
     };
@@ -254,7 +252,7 @@ void worker_webhooks_answered(struct worker *worker, const struct outgoing_call 
         break;
     case WEBHOOK_AGAIN:
         if (webhook_delay(tries, &webhooks->random, &delay_ms)) {
-            result->next_ms = worker->now_ms + delay_ms;
+            result->next_ms = clock_now_ms() + delay_ms;
             metric_add(&again_total, 1);
             log_warn("webhooks", "message %llu was not accepted (status %d %s), attempt %u",
                 (unsigned long long)id, result->http_status, result->error, tries);
@@ -266,22 +264,21 @@ void worker_webhooks_answered(struct worker *worker, const struct outgoing_call 
     }
 }
 
-/* What has come back is written in one transaction; its places are free then, not before: a row that
- * still looks due must not be sent once more. */
-static void answers_settle(struct worker *worker)
+/* What has come back is written in one transaction; its places are free then, not before: a row
+ * that still looks due must not be sent once more. */
+static void answers_settle(struct webhooks *webhooks, uint64_t now_ms)
 {
-    struct worker_webhooks *webhooks = &worker->webhooks;
     struct outbox_result results[WEBHOOKS_FLIGHT_MAX];
     uint32_t count = 0;
-    if (webhooks->answered_count == 0 || worker->now_ms < webhooks->settle_ms)
+    if (webhooks->answered_count == 0 || now_ms < webhooks->settle_ms)
         return;
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
         if (webhooks->flights[i].answered)
             results[count++] = webhooks->flights[i].result;
-    const enum status status = outbox_of(worker)->settle(worker->config.store, results, count);
+    const enum status status = outbox_of(webhooks)->settle(webhooks->config.store, results, count);
     if (status != STATUS_OK) {
         log_warn("webhooks", "the answers can't be written yet: %s", status_name(status));
-        webhooks->settle_ms = worker->now_ms + AWAY_PAUSE_MS;
+        webhooks->settle_ms = now_ms + AWAY_PAUSE_MS;
         return;
     }
     for (uint32_t i = 0; i < WEBHOOKS_FLIGHT_MAX; i++)
@@ -292,11 +289,69 @@ static void answers_settle(struct worker *worker)
     webhooks->look_ms = 0;
 }
 
-void worker_webhooks_turn(struct worker *worker)
+static uint64_t soonest(uint64_t a, uint64_t b)
 {
-    if (!worker->webhooks.on)
-        return;
-    answers_settle(worker);
-    rows_count(worker);
-    due_send(worker);
+    return a < b ? a : b;
+}
+
+static uint64_t webhooks_turn(void *self, uint64_t now_ms)
+{
+    struct webhooks *webhooks = self;
+    if (!webhooks->on)
+        return TASK_IDLE;
+    answers_settle(webhooks, now_ms);
+    rows_count(webhooks, now_ms);
+    due_send(webhooks, now_ms);
+    uint64_t next_ms = webhooks->count_ms;
+    if (webhooks->answered_count > 0)
+        next_ms = soonest(next_ms, webhooks->settle_ms);
+    if (webhooks->flight_count < WEBHOOKS_FLIGHT_MAX) /* else the next answer makes room */
+        next_ms = soonest(next_ms, webhooks->look_ms);
+    return next_ms;
+}
+
+static void webhooks_close(void *self)
+{
+    struct webhooks *webhooks = self;
+    explicit_bzero(&webhooks->endpoint, sizeof webhooks->endpoint);
+    webhooks->on = false;
+}
+
+static enum status secret_read(struct webhooks *webhooks, const char *path)
+{
+    char secret[2 * WEBHOOK_SECRET_MAX];
+    size_t size = 0;
+    enum status status = provider_file_read(path, secret, sizeof secret, &size);
+    if (status == STATUS_OK)
+        status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
+    explicit_bzero(secret, sizeof secret);
+    return status;
+}
+
+enum status webhooks_open(struct webhooks **out, struct arena *arena,
+    const struct webhooks_config *with, struct task *task, char *error)
+{
+    const struct config *config = with->config;
+    struct webhooks *webhooks = arena_take(arena, 1, sizeof *webhooks);
+    *out = webhooks;
+    *webhooks = (struct webhooks){ .config = *with, .task = task };
+    *task = (struct task){
+        .name = "webhooks", .self = webhooks, .turn = webhooks_turn, .close = webhooks_close, .rests = true
+    };
+    outgoing_calls_listen(with->calls, CALL_WEBHOOKS, call_answered, webhooks);
+    if (config->webhook_url[0] == '\0')
+        return STATUS_OK;
+    if (secret_read(webhooks, config->webhook_secret_file) != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR,
+            "webhook.secret_file must be readable and hold whsec_ with base64, "
+            "or %d to %d other bytes",
+            WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+        return STATUS_BAD_INPUT;
+    }
+    snprintf(webhooks->endpoint.url, sizeof webhooks->endpoint.url, "%s", config->webhook_url);
+    webhooks->endpoint.allow_private = config->webhook_allow_private;
+    random_seed(&webhooks->random, clock_monotonic_ns());
+    outbox_of(webhooks)->turn_on(with->store);
+    webhooks->on = true;
+    return STATUS_OK;
 }

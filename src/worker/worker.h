@@ -1,31 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/worker.h: the store thread. Everything that touches the database happens here: orders are
- * written and closed, stock events pumped, order views read, admin requests carried out, sales preheated on
- * time, the public catalog rebuilt.
+ * written and closed, stock events pumped, order views read, admin requests carried out, sales
+ * preheated on time, the public catalog rebuilt.
  *
- * Gateways hand in jobs by api/link.h. The worker runs at low priority: selling goes first, orders follow,
- * and if they fall too far behind, wins stop (orders.lag_max).
+ * Gateways hand in jobs by api/link.h. The worker runs at low priority: selling goes first, orders
+ * follow, and if they fall too far behind, wins stop (orders.lag_max).
  * Errors: a database that is away pauses the writing and is told by /readyz and metrics; damage
  * stops the server. */
 #ifndef STAMPEDE_WORKER_WORKER_H
 #define STAMPEDE_WORKER_WORKER_H
 
-#include "api/customers.h"
-#include "api/handover.h"
-#include "api/link.h"
-#include "config/config.h"
-#include "contract/inventory.h"
-#include "contract/order_store.h"
-#include "funnel/door.h"
-#include "funnel/keys.h"
-#include "funnel/room/rooms.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct courier;
+struct customers;
 struct disk;
+struct door_channels;
+struct funnel_keys;
+struct handover;
 struct high_water;
+struct inventory;
+struct inventory_port;
+struct item_rules;
+struct job;
 struct limits;
+struct link;
 struct media_service;
+struct order_store;
+struct reader_turns;
+struct rooms;
+struct sale_meters;
 struct switches;
+struct ticket_queue;
+struct wake;
 struct watch;
 struct worker;
 struct worker_config {
@@ -58,11 +68,12 @@ struct worker_config {
     struct reader_turns *turns;
 };
 
+/* `error` here and below: CONFIG_ERROR bytes. */
 MUST_CHECK enum status worker_open(
-    struct worker **worker, const struct worker_config *config, char error[CONFIG_ERROR]);
+    struct worker **worker, const struct worker_config *config, char *error);
 void worker_close(struct worker *worker); /* accepts NULL */
 /* When it is known where the server listens, before the threads run. */
-MUST_CHECK enum status worker_start(struct worker *worker, uint16_t port, char error[CONFIG_ERROR]);
+MUST_CHECK enum status worker_start(struct worker *worker, uint16_t port, char *error);
 struct courier *worker_courier(struct worker *worker); /* its thread is the server's to run */
 /* What each edge notes things in (funnel/anomaly/watch.h); a NULL: all rules are off. */
 struct watch *const *worker_edge_watches(struct worker *worker);

@@ -1,83 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/order_view.c: orders shown and moved: a user's own for the public API, any for the
- * admin's. */
-#include "api/catalog.h"
+#include "worker/order_requests.h"
+
+#include "api/job_reply.h"
 #include "base/log.h"
 #include "contract/order_state.h"
+#include "contract/order_store.h"
+#include "funnel/keys.h"
+#include "worker/money.h"
+#include "worker/order_news.h"
+#include "worker/order_views.h"
 #include "worker/payment_requests.h"
 #include "worker/public_requests.h"
+#include "worker/returns.h"
 #include "worker/worker_parts.h"
-
-#include <string.h>
 
 enum { ORDERS_SHOWN = 100 };
 
-static const char *const reason_names[] = {
-    [REASON_NONE] = "null",
-    [REASON_EXPIRED] = "\"expired\"",
-    [REASON_CANCELLED] = "\"cancelled\"",
-    [REASON_REJECTED] = "\"rejected\"",
-};
-static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a name for each");
-
-static void ids_json(const struct worker *worker, ticket_number ticket, struct text *out)
-{
-    text_literal(out, "{\"ticket\":\"");
-    text_hex64(out, funnel_ticket_id(worker->config.keys, ticket));
-    text_literal(out, "\",\"order\":\"");
-    text_hex64(out, funnel_order_id(worker->config.keys, ticket));
-    text_literal(out, "\"");
-}
-
-enum status worker_order_contact_json(
-    const struct worker *worker, const struct order *order, bool details, struct text *out)
-{
-    text_literal(out, ",\"customer\":");
-    enum status status =
-        customers_json(worker->config.customers, worker->config.store, order->user, out);
-    if (status != STATUS_OK || !details)
-        return status;
-    text_literal(out, ",\"details\":");
-    status = worker_details_json(worker, order->ticket, out);
-    if (status != STATUS_NOT_FOUND)
-        return status;
-    text_literal(out, "null");
-    return STATUS_OK;
-}
-
-/* From the catalog; of a sale that is not public, from the store. "": the store is away. */
-static void order_currency(const struct worker *worker, item_id id, char currency[4])
-{
-    const struct catalog *catalog = handover_get(worker->config.catalog);
-    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
-    struct item row = { 0 };
-    if (item == NULL)
-        (void)!worker->config.store->ops->item_get(worker->config.store, id, &row);
-    memcpy(currency, item != NULL ? item->currency : row.currency, 4);
-}
-
-void worker_order_json(const struct worker *worker, const struct order *order, struct text *out)
-{
-    char currency[4];
-    order_currency(worker, order->item, currency);
-    ids_json(worker, order->ticket, out);
-    text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
-        order_state_name((enum order_state)order->state), reason_names[order->reason], order->item,
-        order->quantity);
-    text_format(out, ",\"unit_price\":%llu,\"amount\":%llu", (unsigned long long)order->unit_price,
-        (unsigned long long)order->amount);
-    currency_members(currency, out);
-    if (order->ending != REASON_NONE)
-        text_literal(out, ",\"closing\":true"); /* as soon as its payments are */
-    text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
-        (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
-        (unsigned long long)order->version);
-    worker_payment_json(worker, order, out);
-    text_literal(out, "}");
-}
-
-/* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no item).
- * Not in the store yet means: being written. */
+/* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no
+ * item). Not in the store yet means: being written. */
 void worker_order_job(struct worker *worker, struct job *job)
 {
     struct order order;
@@ -98,9 +38,9 @@ void worker_order_job(struct worker *worker, struct job *job)
         return;
     }
     if (status == STATUS_OK) {
-        worker_order_json(worker, &order, &body);
+        order_json(&worker->views, &order, &body);
     } else {
-        ids_json(worker, job->ticket, &body);
+        order_ids_json(&worker->views, job->ticket, &body);
         text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item,
             job->quantity);
     }
@@ -120,7 +60,7 @@ enum status worker_orders_text(struct worker *worker, const struct job *job, str
     text_literal(out, "\"orders\":[");
     for (uint32_t i = 0; i < count; i++) {
         text_string(out, i == 0 ? "" : ",");
-        worker_order_json(worker, &orders[i], out);
+        order_json(&worker->views, &orders[i], out);
     }
     text_literal(out, "]");
     return STATUS_OK;
@@ -136,13 +76,11 @@ void worker_orders_job(struct worker *worker, struct job *job)
         job_reply_json(job, 200, &body);
 }
 
-/* ,"state":"closed","reason":"expired" */
 static void move_refuse(struct job *job, const struct order_move *move, const struct order *order)
 {
     char bytes[96];
     struct text more = text_in(bytes, sizeof bytes);
-    text_format(&more, ",\"state\":\"%s\",\"reason\":%s",
-        order_state_name((enum order_state)order->state), reason_names[order->reason]);
+    order_state_members(order, &more);
     const bool refund = move->event == ORDER_EVENT_REFUND && order->state == ORDER_PENDING;
     job_reply_problem(job,
         refund                           ? PROBLEM_NOT_PAID
@@ -164,9 +102,9 @@ bool worker_order_move(struct worker *worker, struct job *job, const struct orde
         return false;
     if (answer == MOVE_DONE) {
         *done = true;
-        worker_order_changed(worker, move->ticket, after->user);
-        stock_pump_look(worker->pump);
-        cashier_look(&worker->money.cashier); /* a refund may be due */
+        order_news_tell(&worker->news, move->ticket, after->user);
+        returns_look(worker->returns);
+        money_look(worker->money); /* a refund may be due */
     }
     if (answer == MOVE_DONE || answer == MOVE_REPEATED)
         return true;
@@ -190,6 +128,48 @@ bool worker_order_move(struct worker *worker, struct job *job, const struct orde
     else
         move_refuse(job, move, after);
     return false;
+}
+
+/* ---- units that are on their way back: the answer comes when the inventory has them, or, after
+ * RETURN_WAIT_MS, with "returning". Waiting requests stay at the edge and take no place here. ---- */
+
+void worker_returned_json(struct worker *worker, const struct order *order, struct text *out)
+{
+    order_json(&worker->views, order, out);
+    const bool over = order->state == ORDER_CLOSED || order->state == ORDER_REFUNDED;
+    if (out->overflow || !over || !returns_is_open(worker->returns, order->ticket))
+        return;
+    out->size--; /* the brace */
+    text_literal(out, ",\"returning\":true}");
+}
+
+static void returned_reply(struct worker *worker, struct job *job, const struct order *order)
+{
+    struct text body = job_body(job);
+    worker_returned_json(worker, order, &body);
+    job_reply_json(job, 200, &body);
+}
+
+/* Handed in again by the edge: there is news of the order, or the time is up. */
+void worker_return_job(struct worker *worker, struct job *job)
+{
+    struct order order;
+    if (job->may_wait && returns_is_open(worker->returns, job->ticket))
+        job->result = JOB_NOT_YET;
+    else if (public_order_read(worker, job, &order))
+        returned_reply(worker, job, &order);
+}
+
+void worker_return_reply(struct worker *worker, struct job *job, const struct order *order, bool done)
+{
+    if (!done || !job->may_wait) {
+        returned_reply(worker, job, order);
+        return;
+    }
+    job->wait_until_ms = worker->now_ms + RETURN_WAIT_MS;
+    returns_hurry(worker->returns, job->wait_until_ms);
+    job->kind = JOB_RETURN;
+    job->result = JOB_NOT_YET;
 }
 
 void public_order_cancel(struct worker *worker, struct job *job, uint32_t id)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker/catalog_updates.h: builds the public catalog again from the database when something of it
+ * has changed, and hands it to the edges.
+ * Thread: the worker's. Errors: while it can't be read, the previous catalog stays in use. */
+#ifndef STAMPEDE_WORKER_CATALOG_UPDATES_H
+#define STAMPEDE_WORKER_CATALOG_UPDATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct handover;
+struct item_rules;
+struct order_store;
+struct reader_turns;
+struct task;
+
+struct catalog_updates;
+struct catalog_updates_config {
+    struct order_store *store;
+    struct handover *shown; /* struct catalog */
+    struct reader_turns *turns;
+    struct item_rules *rules; /* written with the catalog */
+    uint32_t items_max;
+};
+struct catalog_updates *catalog_updates_open(
+    struct arena *arena, const struct catalog_updates_config *config, struct task *task);
+void catalog_updates_changed(struct catalog_updates *updates); /* the database has something new for it */
+bool catalog_updates_are_due(const struct catalog_updates *updates); /* the edges do not have it yet */
+/* What has changed is shown when it returns, if the database can be read. */
+void catalog_updates_show(struct catalog_updates *updates);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/order_views.h"
+
+#include "api/catalog.h"
+#include "api/customers.h"
+#include "api/handover.h"
+#include "base/text.h"
+#include "contract/order_state.h"
+#include "contract/order_store.h"
+#include "funnel/keys.h"
+
+#include <string.h>
+
+static const char *const reason_names[] = {
+    [REASON_NONE] = "null",
+    [REASON_EXPIRED] = "\"expired\"",
+    [REASON_CANCELLED] = "\"cancelled\"",
+    [REASON_REJECTED] = "\"rejected\"",
+};
+static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a name for each");
+
+void order_ids_json(const struct order_views *views, ticket_number ticket, struct text *out)
+{
+    text_literal(out, "{\"ticket\":\"");
+    text_hex64(out, funnel_ticket_id(views->keys, ticket));
+    text_literal(out, "\",\"order\":\"");
+    text_hex64(out, funnel_order_id(views->keys, ticket));
+    text_literal(out, "\"");
+}
+
+enum status order_contact_json(
+    const struct order_views *views, const struct order *order, bool details, struct text *out)
+{
+    text_literal(out, ",\"customer\":");
+    enum status status = customers_json(views->customers, views->store, order->user, out);
+    if (status != STATUS_OK || !details)
+        return status;
+    text_literal(out, ",\"details\":");
+    status = order_details_json(views, order->ticket, out);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    text_literal(out, "null");
+    return STATUS_OK;
+}
+
+/* From the catalog; of a sale that is not public, from the store. "": the store is away. */
+static void order_currency(const struct order_views *views, item_id id, char currency[4])
+{
+    const struct catalog *catalog = handover_get(views->catalog);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
+    struct item row = { 0 };
+    if (item == NULL)
+        (void)!views->store->ops->item_get(views->store, id, &row);
+    memcpy(currency, item != NULL ? item->currency : row.currency, 4);
+}
+
+void order_json(const struct order_views *views, const struct order *order, struct text *out)
+{
+    char currency[4];
+    order_currency(views, order->item, currency);
+    order_ids_json(views, order->ticket, out);
+    text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
+        order_state_name((enum order_state)order->state), reason_names[order->reason], order->item,
+        order->quantity);
+    text_format(out, ",\"unit_price\":%llu,\"amount\":%llu", (unsigned long long)order->unit_price,
+        (unsigned long long)order->amount);
+    currency_members(currency, out);
+    if (order->ending != REASON_NONE)
+        text_literal(out, ",\"closing\":true"); /* as soon as its payments are */
+    text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
+        (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
+        (unsigned long long)order->version);
+    order_payment_json(views, order, out);
+    text_literal(out, "}");
+}
+
+void order_state_members(const struct order *order, struct text *out)
+{
+    text_format(out, ",\"state\":\"%s\",\"reason\":%s",
+        order_state_name((enum order_state)order->state), reason_names[order->reason]);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker/room_driver.h: the waiting rooms of open sales, each by the rules of
+ * funnel/room/room_line.h, and what gateways are shown of them. A draw with a public beacon waits
+ * for its value, or for the time to be over. Which of the two it was is in the database before the
+ * draw is shown, and never changes.
+ * Thread: the worker's. */
+#ifndef STAMPEDE_WORKER_ROOM_DRIVER_H
+#define STAMPEDE_WORKER_ROOM_DRIVER_H
+
+#include <stdint.h>
+
+struct arena;
+struct asks;
+struct catalog_updates;
+struct config;
+struct funnel_keys;
+struct handover;
+struct inventory;
+struct inventory_port;
+struct order_store;
+struct rooms;
+struct sale;
+struct task;
+
+struct room_driver;
+struct room_driver_config {
+    const struct config *config; /* room.* */
+    const struct funnel_keys *keys;
+    struct inventory *inventory;
+    struct inventory_port *port; /* its own */
+    struct asks *asks;
+    struct rooms *shown;
+    struct order_store *store;
+    struct handover *catalog;
+    const struct catalog_updates *updates;
+};
+struct room_driver *room_driver_open(
+    struct arena *arena, const struct room_driver_config *config, struct task *task);
+/* The inventory hears of a sale before its room opens. */
+void room_driver_define(struct room_driver *driver, const struct sale *sale, uint64_t now_ms);
+
+#endif

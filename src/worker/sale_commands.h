@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker/sale_commands.h: bringing sales and items from the database to the inventory, with the
+ * answer waited for (worker/asks.h).
+ * Thread: the worker's. */
+#ifndef STAMPEDE_WORKER_SALE_COMMANDS_H
+#define STAMPEDE_WORKER_SALE_COMMANDS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct asks;
+struct command;
+struct item;
+struct outcome;
+struct sale;
+
+enum preheat_result {
+    PREHEAT_DONE,
+    PREHEAT_UNCHANGED,
+    PREHEAT_REFUSED,
+    PREHEAT_AWAY,    /* it was not changed */
+    PREHEAT_UNKNOWN, /* no answer: it may be */
+};
+void preheat_command(const struct item *item, struct command *command);
+enum preheat_result item_preheat(
+    struct asks *asks, const struct sale *sale, const struct item *item, struct outcome *outcome);
+/* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
+MUST_CHECK enum status sale_terms(struct asks *asks, struct sale *sale, bool *known);
+/* Makes these its terms. */
+MUST_CHECK enum status sale_define(struct asks *asks, const struct sale *sale, struct outcome *outcome);
+/* Defines it with the terms of the row, if the inventory does not know it yet. */
+MUST_CHECK enum status sale_ensure(struct asks *asks, const struct sale *sale, struct outcome *outcome);
+
+#endif

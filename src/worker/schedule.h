@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker/schedule.h: no sale opens unpreheated: what is due, or opens within a minute, is preheated
+ * here if nobody did it by hand. Sales with a waiting room are made known to the inventory before
+ * their room opens.
+ * Thread: the worker's. */
+#ifndef STAMPEDE_WORKER_SCHEDULE_H
+#define STAMPEDE_WORKER_SCHEDULE_H
+
+struct arena;
+struct asks;
+struct order_store;
+struct room_driver;
+struct task;
+
+struct schedule_config {
+    struct order_store *store;
+    struct asks *asks;
+    struct room_driver *rooms;
+};
+void schedule_open(struct arena *arena, const struct schedule_config *config, struct task *task);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker/worker_open.c: which tasks the worker has, in the order of their turns, and who tells
+ * whom. */
+#include "api/customers.h"
+#include "api/link.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "contract/admin_store.h"
+#include "contract/inventory.h"
+#include "funnel/door.h"
+#include "worker/alarm_checks.h"
+#include "worker/anomaly_findings.h"
+#include "worker/asks.h"
+#include "worker/ban_list.h"
+#include "worker/catalog_updates.h"
+#include "worker/high_water_mark.h"
+#include "worker/money.h"
+#include "worker/order_writing.h"
+#include "worker/outgoing_calls.h"
+#include "worker/payment_waits.h"
+#include "worker/picture_uploads.h"
+#include "worker/reclaim.h"
+#include "worker/reconcile_runs.h"
+#include "worker/returns.h"
+#include "worker/room_driver.h"
+#include "worker/sale_report.h"
+#include "worker/sandbox_api.h"
+#include "worker/schedule.h"
+#include "worker/unpaid_orders.h"
+#include "worker/webhooks.h"
+#include "worker/worker_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TASKS_BYTES = 8 * 1024 * 1024
+}; /* their own structures; what is not touched costs nothing */
+
+/* ---- what the money of orders causes ---- */
+
+static void money_changed(void *context, const struct order *order)
+{
+    struct worker *worker = context;
+    order_news_tell(&worker->news, order->ticket, order->user);
+    returns_look(worker->returns);
+    unpaid_orders_look(worker->unpaid);
+}
+
+static void money_opened(void *context, const struct payment *payment, const char *error)
+{
+    struct worker *worker = context;
+    payment_waits_opened(worker->payment_waits, payment, error);
+}
+
+static void money_stuck(void *context)
+{
+    struct worker *worker = context;
+    alarm_checks_refund_stuck(worker->alarms);
+}
+
+/* ---- names of customers: written as they come ---- */
+
+static uint64_t customers_task_turn(void *self, uint64_t now_ms)
+{
+    struct worker *worker = self;
+    const bool more = customers_turn(worker->config.customers, worker->config.store, now_ms);
+    return more ? now_ms : TASK_IDLE;
+}
+
+static void customers_open_task(struct worker *worker, struct task *task)
+{
+    *task = (struct task){
+        .name = "customers", .self = worker, .turn = customers_task_turn, .listens = true, .rests = true
+    };
+}
+
+/* ---- opening ---- */
+
+static struct sale_report_config report_config(const struct worker_config *config)
+{
+    return (struct sale_report_config){ .store = config->store,
+        .board = config->inventory->board,
+        .items_max = (uint32_t)config->config->items_max,
+        .edges = config->edges };
+}
+
+/* What the gateways are shown, and what they bring. */
+static void gateway_tasks_open(struct worker *worker, const struct worker_config *config)
+{
+    struct arena *arena = &worker->arena;
+    worker->bans = ban_list_open(arena,
+        &(struct ban_list_config){ .store = config->store,
+            .shown = config->bans,
+            .turns = config->turns,
+            .proxies = config->config->proxy_trusted },
+        &worker->tasks[TASK_BANS]);
+    worker->catalog = catalog_updates_open(arena,
+        &(struct catalog_updates_config){ .store = config->store,
+            .shown = config->catalog,
+            .turns = config->turns,
+            .rules = config->rules,
+            .items_max = (uint32_t)config->config->items_max },
+        &worker->tasks[TASK_CATALOG]);
+    worker->findings = anomaly_findings_open(arena,
+        &(struct anomaly_findings_config){
+            .config = config->config, .edges = config->edges, .store = config->store, .bans = worker->bans },
+        &worker->tasks[TASK_FINDINGS]);
+    const struct sale_report_config report = report_config(config);
+    worker->report = sale_report_open(arena, &report, &worker->tasks[TASK_REPORT]);
+    worker->high_water = high_water_mark_open(
+        arena, config->folder, config->high_water, config->store, &worker->tasks[TASK_HIGH_WATER]);
+    picture_uploads_open(
+        arena, config->media, config->turns, config->store, &worker->tasks[TASK_PICTURES]);
+    customers_open_task(worker, &worker->tasks[TASK_CUSTOMERS]);
+}
+
+static void money_tasks_open(struct worker *worker, const struct worker_config *config)
+{
+    struct arena *arena = &worker->arena;
+    worker->money = money_open(arena,
+        &(struct money_config){ .config = config->config,
+            .keys = config->keys,
+            .store = config->store,
+            .board = config->inventory->board,
+            .port = config->pump_port,
+            .calls = worker->calls,
+            .changed = money_changed,
+            .opened = money_opened,
+            .stuck = money_stuck,
+            .context = worker },
+        &worker->tasks[TASK_MONEY]);
+    worker->sandbox =
+        sandbox_api_open(arena, worker->money, worker->calls, &worker->tasks[TASK_SANDBOX]);
+    worker->payment_waits = payment_waits_open(arena,
+        &(struct payment_waits_config){ .store = config->store,
+            .keys = config->keys,
+            .extend_ms = config->config->extend_ms,
+            .news = &worker->news,
+            .money = worker->money },
+        &worker->tasks[TASK_PAYMENT_WAITS]);
+}
+
+static enum status order_tasks_open(struct worker *worker, const struct worker_config *config)
+{
+    struct arena *arena = &worker->arena;
+    worker->alarms = alarm_checks_open(arena, config->store, config->inventory->board,
+        config->config->tickets_max, &worker->tasks[TASK_ALARMS]);
+    worker->returns = returns_open(arena,
+        &(struct returns_config){ .store = config->store,
+            .port = config->pump_port,
+            .board = config->inventory->board,
+            .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
+            .let_go = anomaly_findings_unpaid,
+            .let_go_context = worker->findings,
+            .news = &worker->news,
+            .alarms = worker->alarms,
+            .money = worker->money },
+        &worker->tasks[TASK_RETURNS]);
+    worker->unpaid = unpaid_orders_open(arena,
+        &(struct unpaid_orders_config){ .store = config->store,
+            .grace_ms = config->config->grace_ms,
+            .news = &worker->news,
+            .returns = worker->returns },
+        &worker->tasks[TASK_UNPAID]);
+    return order_writing_open(&worker->orders, arena,
+        &(struct order_writing_config){ .queue = config->queue,
+            .store = config->store,
+            .news = &worker->news,
+            .inventory = config->inventory,
+            .link = config->link,
+            .lag_max = config->config->lag_max,
+            .alarms = worker->alarms,
+            .unpaid = worker->unpaid },
+        &worker->tasks[TASK_ORDERS]);
+}
+
+static void sale_tasks_open(struct worker *worker, const struct worker_config *config)
+{
+    struct arena *arena = &worker->arena;
+    worker->rooms = room_driver_open(arena,
+        &(struct room_driver_config){ .config = config->config,
+            .keys = config->keys,
+            .inventory = config->inventory,
+            .port = config->rooms_port,
+            .asks = worker->asks,
+            .shown = config->rooms,
+            .store = config->store,
+            .catalog = config->catalog,
+            .updates = worker->catalog },
+        &worker->tasks[TASK_ROOMS]);
+    schedule_open(arena,
+        &(struct schedule_config){ .store = config->store, .asks = worker->asks, .rooms = worker->rooms },
+        &worker->tasks[TASK_SCHEDULE]);
+    reclaim_open(arena,
+        &(struct reclaim_config){ .asks = worker->asks,
+            .board = config->inventory->board,
+            .tickets_max = config->config->tickets_max },
+        &worker->tasks[TASK_RECLAIM]);
+    worker->reconciling = reconcile_runs_open(arena,
+        &(struct reconcile_runs_config){ .interval_ms = config->config->reconcile_interval_ms,
+            .store = config->store,
+            .port = config->reconcile_port,
+            .board = config->inventory->board,
+            .returns = worker->returns,
+            .updates = worker->catalog },
+        &worker->tasks[TASK_RECONCILE]);
+}
+
+static enum status tasks_open(
+    struct worker *worker, const struct worker_config *config, char error[CONFIG_ERROR])
+{
+    struct arena *arena = &worker->arena;
+    enum status status =
+        outgoing_calls_open(&worker->calls, arena, &worker->wake, &worker->tasks[TASK_CALLS]);
+    gateway_tasks_open(worker, config);
+    money_tasks_open(worker, config);
+    if (status == STATUS_OK)
+        status = order_tasks_open(worker, config);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "orders can't be read from the journal: %s", status_name(status));
+        return status;
+    }
+    sale_tasks_open(worker, config);
+    return webhooks_open(&worker->webhooks, arena,
+        &(struct webhooks_config){ .config = config->config,
+            .store = config->store,
+            .views = &worker->views,
+            .calls = worker->calls },
+        &worker->tasks[TASK_WEBHOOKS], error);
+}
+
+static size_t worker_bytes(const struct worker_config *config)
+{
+    const struct sale_report_config report = report_config(config);
+    return sizeof(struct worker) + TASKS_BYTES + order_writing_bytes() + returns_bytes()
+        + reconcile_runs_bytes() + anomaly_findings_bytes(config->edges) + sale_report_bytes(&report);
+}
+
+/* Audit rows of commands name their channels. */
+static void channels_name(const struct worker_config *config)
+{
+    char names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1] = { { 0 } };
+    for (uint32_t i = 0; i < config->channels->count; i++)
+        memcpy(names[i], config->channels->names[i].name, config->channels->names[i].size);
+    config->store->ops->admin->channel_names(config->store, (const char(*)[CHANNEL_NAME_MAX + 1]) names);
+}
+
+enum status worker_open(struct worker **out, const struct worker_config *config, char *error)
+{
+    struct arena arena;
+    *out = NULL;
+    enum status status = arena_open(&arena, worker_bytes(config));
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "no memory for the store thread");
+        return status;
+    }
+    struct worker *worker = arena_take(&arena, 1, sizeof *worker);
+    worker->config = *config;
+    worker->arena = arena;
+    worker->wake.fd = -1;
+    channels_name(config);
+    worker->views = (struct order_views){ .keys = config->keys,
+        .store = config->store,
+        .catalog = config->catalog,
+        .customers = config->customers };
+    worker->asks = asks_open(&worker->arena,
+        &(struct asks_config){ .inventory = config->inventory,
+            .port = config->port,
+            .wake = &worker->wake,
+            .keys = config->keys });
+    status = wake_open(&worker->wake);
+    if (status == STATUS_OK) {
+        link_worker_wake(config->link, &worker->wake);
+        status = tasks_open(worker, config, error);
+    } else {
+        snprintf(error, CONFIG_ERROR, "no descriptor for a wake-up");
+    }
+    if (status == STATUS_OK) {
+        worker->news = (struct order_news){
+            .link = config->link, .store = config->store, .webhooks = worker->webhooks
+        };
+        *out = worker;
+        return STATUS_OK;
+    }
+    worker_close(worker);
+    return status;
+}
+
+enum status worker_start(struct worker *worker, uint16_t port, char *error)
+{
+    const enum status status = money_start(worker->money, port, error);
+    worker->views.sandbox = money_bank(worker->money) != NULL;
+    return status;
+}
+
+void worker_close(struct worker *worker)
+{
+    if (worker == NULL)
+        return;
+    tasks_close(worker->tasks, WORKER_TASKS);
+    if (worker->wake.fd >= 0)
+        wake_close(&worker->wake);
+    struct arena arena = worker->arena;
+    arena_close(&arena);
+}
+
+struct courier *worker_courier(struct worker *worker)
+{
+    return outgoing_calls_courier(worker->calls);
+}
+
+struct watch *const *worker_edge_watches(struct worker *worker)
+{
+    return anomaly_findings_watches(worker->findings);
+}
+
+struct sale_meters *worker_sale_meters(struct worker *worker)
+{
+    return sale_report_meters(worker->report);
+}
