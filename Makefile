@@ -218,7 +218,7 @@ each_corpus = $(foreach source,$(FUZZ_SOURCES),parallel 120 $(source:.c=):corpus
     $(call built,asan,$(source)) $(wildcard tests/fuzz/corpus/$(call fuzz_name,$(source)))$(newline))
 
 E2E_SCRIPTS := $(sort $(wildcard tests/e2e/*/*_test.py))
-WEB_TESTS := $(sort $(wildcard web/*.test.js web/*.test.mjs web/test/*.js tests/unit/web/*.mjs tests/unit/web/*.js))
+WEB_TESTS := $(sort $(wildcard web/*.test.js web/*.test.mjs web/test/*.js tests/unit/web/*.test.mjs))
 SHELL_SCRIPTS = $(shell grep -lE '^\#!.*(ba)?sh$$' .ci/run tools/* tests/e2e/*/* tests/bars/* bench/* deploy/* 2>/dev/null)
 SIMULATE := $(BUILD_ROOT)/sim/tests/simulation/simulate
 HAS_SIMULATE := $(wildcard tests/simulation/simulate.c)
@@ -248,9 +248,12 @@ e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,waiting)
 # The long ones start first: the compilers of four languages, and rules that count for a minute.
 E2E_LONG := $(addprefix tests/e2e/,api/generated_clients_test.py funnel/anomaly_rules_test.py)
 e2e_seconds = $(if $(filter $(1),$(E2E_LONG)),1800,300)
+# One line for each file of browser tests, the long ones first.
+BROWSER_TESTS := $(wildcard tests/e2e/storefront/*.test.mjs)
+BROWSER_LONG := $(addprefix tests/e2e/storefront/,payment.test.mjs storefront.test.mjs)
 define E2E_TESTS
+$(foreach file,$(BROWSER_LONG) $(filter-out $(BROWSER_LONG),$(BROWSER_TESTS)),waiting 1800 $(file:.test.mjs=) tools/test-storefront $(notdir $(file))$(newline))
 $(foreach script,$(E2E_LONG) $(filter-out $(E2E_LONG),$(E2E_SCRIPTS)),$(call e2e_kind,$(script)) $(call e2e_seconds,$(script)) $(basename $(script)) python3 $(script)$(newline))
-$(if $(wildcard tests/e2e/storefront/package.json),serial 1800 tests/e2e/storefront tools/test-storefront)
 
 endef
 define TEST_LIST

@@ -2,8 +2,18 @@
 /* The human check as a sheet, in a real browser. SHOTS names a folder for pictures of what was seen. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { beyondOf, browserForTests, itemAddress, liveButton, orderNumber, saleMake, seriousIn, shot } from './shop.mjs';
+import { describe } from 'node:test';
+import {
+    beyondOf,
+    browserForTests,
+    itemAddress,
+    liveButton,
+    orderNumber,
+    saleMake,
+    seriousIn,
+    shot,
+    test,
+} from './shop.mjs';
 
 const NARROW = { viewport: { width: 320, height: 568 }, hasTouch: true };
 const WIDE = { viewport: { width: 1440, height: 900 } };

@@ -4,8 +4,16 @@
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { beyondOf, browserLaunch, liveButton, need, seriousIn, shot, visitorOpen } from './shop.mjs';
+import { describe } from 'node:test';
+import {
+    beyondOf,
+    browserForTests,
+    liveButton,
+    need,
+    seriousIn,
+    shot,
+    test,
+} from './shop.mjs';
 
 const front = need('FRONT_URL');
 const key = need('FRONT_KEY');
@@ -15,24 +23,7 @@ const OLD = 600;
 const REQUESTS_MAX = 5;
 const PHONE = { viewport: { width: 390, height: 664 } };
 
-let browser;
-const contexts = [];
-
-async function visitor(options) {
-    const opened = await visitorOpen(browser, options);
-    contexts.push(opened.context);
-    return opened;
-}
-
-before(async () => {
-    browser = await browserLaunch();
-});
-
-after(async () => {
-    for (const context of contexts)
-        await context.close();
-    await browser?.close();
-});
+const visitor = browserForTests();
 
 async function admin(path, body) {
     const response = await fetch(`${front}/admin/v1${path}`, {

@@ -2,7 +2,7 @@
 /* What the page says while a purchase is under way, or can't be: the truth, and one truth at a time. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import {
     answer,
     browserForTests,
@@ -12,6 +12,7 @@ import {
     saleMake,
     seriousIn,
     shot,
+    test,
 } from './shop.mjs';
 
 const PHONE = { viewport: { width: 390, height: 664 }, hasTouch: true };
@@ -110,7 +111,7 @@ describe('honest words', { concurrency: 4 }, () => {
         await other.page.waitForFunction(() => performance.getEntriesByType('resource').length > 0);
         await owner.page.locator('.order-cancel').click();
         await answer(owner.page, 'Yes, cancel it');
-        await other.page.getByRole('button', { name: 'Buy now' }).waitFor({ timeout: 30_000 });
+        await other.page.getByRole('button', { name: 'Buy now' }).waitFor();
         for (const now of await said(other.page))
             assert.ok(!/^Buy now/.test(now) || /\| 1 of 1 left$/.test(now), now);
     });

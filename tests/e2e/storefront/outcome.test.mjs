@@ -2,7 +2,7 @@
 /* How it ends, in a real browser: won, lost, declined. SHOTS names a folder for pictures of what was seen. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import {
     admin,
     base,
@@ -14,6 +14,7 @@ import {
     saleMake,
     seriousIn,
     shot,
+    test,
 } from './shop.mjs';
 
 const PHONE = { viewport: { width: 390, height: 664 }, hasTouch: true };

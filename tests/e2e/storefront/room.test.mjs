@@ -3,37 +3,25 @@
  * pictures of what was seen. */
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe } from 'node:test';
 import {
     admin,
     base,
     beyondOf,
-    browserLaunch,
+    browserForTests,
     itemAddress,
     liveButton,
     orderNumber,
     saleMake,
     seriousIn,
-    visitorOpen,
+    shot,
+    test,
 } from './shop.mjs';
 
 const PHONE = { viewport: { width: 390, height: 664 } };
 const CROWD = 237;
 
-let browser;
-const contexts = [];
-
-async function visitor(options) {
-    const opened = await visitorOpen(browser, options);
-    contexts.push(opened.context);
-    return opened;
-}
-
-async function shot(page, name) {
-    if (process.env.SHOTS)
-        await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
-}
+const visitor = browserForTests();
 
 /* Somebody without a browser enters. */
 async function strangerEnter(sale) {
@@ -50,24 +38,14 @@ async function clean(page) {
     assert.ok((await beyondOf(page)) <= 0);
 }
 
-before(async () => {
-    browser = await browserLaunch();
-});
-
-after(async () => {
-    for (const context of contexts)
-        await context.close();
-    await browser?.close();
-});
-
 describe('the waiting room', { concurrency: 3 }, () => {
     test('who enters sees the draw coming, the line, and then buys', async () => {
-        const { sale, item } = await saleMake({ startsInMs: 60_000, total: 1, room: true });
+        const { sale, item } = await saleMake({ startsInMs: 600_000, total: 1, room: true });
         const { page, errors } = await visitor();
         await page.goto(itemAddress(item));
         await page.getByText('Join in time: places are drawn by lot').waitFor();
         await clean(page);
-        await shot(page, 'room-offer');
+        await shot(page, 'room-offer', true);
         await page.getByRole('button', { name: 'Join the queue' }).click();
         await page.getByText('people in the room').waitFor();
         await page.reload();
@@ -78,7 +56,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await page.getByRole('button', { name: 'Tell me when it is my turn' }).click();
         await page.getByRole('button', { name: 'You will be told by sound' }).waitFor();
         await clean(page);
-        await shot(page, 'room-early');
+        await shot(page, 'room-early', true);
         await admin(`/sales/${sale}/preheat`);
         await admin(`/sales/${sale}/open`);
         await page.getByText('It is your turn: buy now.').waitFor();
@@ -87,7 +65,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await page.getByRole('button', { name: 'Check the draw in this browser' }).click();
         await page.getByText('The draw is right. You drew place 1 of 1.').waitFor();
         await clean(page);
-        await shot(page, 'room-turn');
+        await shot(page, 'room-turn', true);
         await page.click(liveButton);
         await page.waitForSelector(orderNumber);
         assert.equal(await page.locator('.room-box').isVisible(), false);
@@ -95,7 +73,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
     });
 
     test('a draw that waits for its beacon says so, in both languages, and goes on with it', async () => {
-        const { sale, item } = await saleMake({ startsInMs: 60_000, total: 2, room: true, beacon: 'index of the day' });
+        const { sale, item } = await saleMake({ startsInMs: 600_000, total: 2, room: true, beacon: 'index of the day' });
         const english = await visitor();
         const chinese = await visitor({ ...PHONE, locale: 'zh-CN' });
         await english.page.goto(itemAddress(item));
@@ -110,7 +88,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await chinese.page.getByText('抽签正在等待事先公布的公共随机数').waitFor();
         await clean(english.page);
         await clean(chinese.page);
-        await shot(chinese.page, 'room-beacon');
+        await shot(chinese.page, 'room-beacon', true);
         await admin(`/sales/${sale}/beacon`, { value: '42' });
         await english.page.getByText('It is your turn: buy now.').waitFor();
         await chinese.page.getByText('轮到您了').first().waitFor();
@@ -121,7 +99,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
     });
 
     test('a long line says how many are ahead and how the odds are, in both languages', async () => {
-        const { sale, item } = await saleMake({ startsInMs: 60_000, total: 1, room: true });
+        const { sale, item } = await saleMake({ startsInMs: 600_000, total: 1, room: true });
         const desktop = await visitor();
         await desktop.page.goto(itemAddress(item));
         await admin(`/sales/${sale}/preheat`);
@@ -137,7 +115,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         assert.match(await desktop.page.title(), /^\(\d+\) In line · /);
         await desktop.page.getByText('it will likely be sold out before your turn').waitFor();
         await clean(desktop.page);
-        await shot(desktop.page, 'room-line-desktop');
+        await shot(desktop.page, 'room-line-desktop', true);
         const ahead = async (page) => Number(/\d+/.exec(await page.textContent('.room-number'))[0]);
         const before = await ahead(desktop.page);
         await desktop.page.reload();
@@ -151,7 +129,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         assert.ok(box.y + box.height < PHONE.viewport.height && box.height >= 60, JSON.stringify(box));
         await phone.page.getByText('轮到您之前很可能已经售罄').waitFor();
         await clean(phone.page);
-        await shot(phone.page, 'room-line-phone');
+        await shot(phone.page, 'room-line-phone', true);
         assert.deepEqual([...desktop.errors, ...phone.errors], []);
     });
 });

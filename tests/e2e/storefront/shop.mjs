@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the storefront test needs around a page: a browser, a sale of its own, and a record of what
+/* What the storefront tests need around a page: a browser, a sale of its own, and a record of what
  * the page asked for. BASE_URL, ADMIN_KEY and ITEM_ID name a running server with a demo sale open;
- * CHROMIUM names the browser where it is not on the PATH. */
+ * CHROMIUM names the browser where it is not on the PATH. Each file has a browser and a server of its own
+ * (tools/test-storefront), so that files can run side by side. */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, before, test as nodeTest } from 'node:test';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
-const SHOWN_LOOKS_MAX = 100;
+const SHOWN_LOOKS_MAX = 1_000;
 const SHOWN_LOOK_MS = 20;
+const PATIENCE_MS = 120_000; /* with a page on a machine that has ten other things to do */
+const LEADS_MS = [12_000, 45_000, 180_000]; /* before a start, for who must be ready by then */
 const FLAGS = [
     '--no-sandbox',
     '--disable-gpu',
@@ -42,10 +46,6 @@ function browserFind() {
         }
     }
     throw new Error('no Chromium on the PATH; set CHROMIUM');
-}
-
-export function browserLaunch() {
-    return chromium.launch({ executablePath: browserFind(), headless: true, args: FLAGS });
 }
 
 export async function admin(path, body, method = 'POST') {
@@ -121,14 +121,29 @@ export async function saleMake({
     return { sale: sale.id, item: item.id, startMs: start };
 }
 
+const visits = new AsyncLocalStorage(); /* the contexts that the test under way has opened */
+
+/* node's, but the pages that the test has opened are closed when it ends: they would go on asking and drawing. */
+export function test(name, run) {
+    return nodeTest(name, () => visits.run([], async () => {
+        try {
+            await run();
+        } finally {
+            await Promise.all(visits.getStore().map((context) => context.close()));
+        }
+    }));
+}
+
 /* A fresh visitor: a context of its own, hence a guest of its own. */
-export async function visitorOpen(browser, options = {}) {
+async function visitorOpen(browser, options = {}) {
     const context = await browser.newContext({
         locale: 'en-US',
         viewport: { width: 1280, height: 860 },
         reducedMotion: 'reduce',
         ...options,
     });
+    visits.getStore().push(context);
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const errors = [];
     const requests = [];
@@ -150,6 +165,55 @@ export async function visitorOpen(browser, options = {}) {
     return { context, page, errors, requests, buys };
 }
 
+/* A browser for one file of tests, and fresh visitors in it. */
+export function browserForTests() {
+    let browser;
+    before(async () => {
+        browser = await chromium.launch({ executablePath: browserFind(), headless: true, args: FLAGS });
+    });
+    after(() => browser?.close());
+    return (options) => visitorOpen(browser, options);
+}
+
+/* A sale that starts soon, and a visitor who is ready for it: `arrive` is done with his page `spareMs` before the start. A
+ * machine that is too busy for that gets another sale, with more time. */
+export async function aheadOfStart(visitor, options, sale, spareMs, arrive) {
+    for (const startsInMs of LEADS_MS) {
+        const made = await saleMake({ ...sale, startsInMs });
+        const opened = await visitor(options);
+        opened.context.setDefaultTimeout(startsInMs);
+        try {
+            await arrive(opened, made);
+            if ((await serverNow()) < made.startMs - spareMs) {
+                opened.context.setDefaultTimeout(PATIENCE_MS);
+                return { ...opened, ...made };
+            }
+        } catch (error) {
+            if ((await serverNow()) < made.startMs)
+                throw error;
+        }
+        await opened.context.close();
+    }
+    throw new Error('no visitor was ready before a start');
+}
+
+/* How long a timer of the page, and of this process, was late at most: what a busy machine does to both. */
+export async function lateTimersWatch(page) {
+    const watch = () => {
+        const TICK_MS = 20;
+        let last = performance.now();
+        globalThis.timersLateMs = 0;
+        setInterval(() => {
+            const now = performance.now();
+            globalThis.timersLateMs = Math.max(globalThis.timersLateMs, now - last - TICK_MS);
+            last = now;
+        }, TICK_MS).unref?.();
+    };
+    watch();
+    await page.addInitScript(watch);
+    return async () => globalThis.timersLateMs + (await page.evaluate(() => globalThis.timersLateMs));
+}
+
 /* What axe finds serious on the page as it is now. */
 export async function seriousIn(page) {
     await page.evaluate(axe.source);
@@ -169,25 +233,6 @@ export async function answer(page, name) {
 export async function shot(page, name, fullPage = false) {
     if (process.env.SHOTS)
         await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage });
-}
-
-/* A browser for one file of tests, and fresh visitors in it. */
-export function browserForTests() {
-    const contexts = [];
-    let browser;
-    before(async () => {
-        browser = await browserLaunch();
-    });
-    after(async () => {
-        for (const context of contexts)
-            await context.close();
-        await browser?.close();
-    });
-    return async (options) => {
-        const opened = await visitorOpen(browser, options);
-        contexts.push(opened.context);
-        return opened;
-    };
 }
 
 /* How many pixels the page is wider than its window. */
