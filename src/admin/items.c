@@ -173,17 +173,12 @@ static bool item_body_read(
         { "deduct_on_payment", FIELD_FLAG, &item->deduct_on_payment, 0, 1, false, NULL },
         { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
     };
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+    json_t *object = job_body_object(job);
+    if (object == NULL)
         return false;
-    }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
     const char *wrong = good ? channels_take(admin, channels, item) : error;
-    json_decref(object);
-    if (wrong != NULL)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    return wrong == NULL;
+    return job_body_end(job, object, wrong);
 }
 
 void admin_item_create(struct admin *admin, struct job *job, uint32_t id)
@@ -259,11 +254,9 @@ static bool change_read(struct admin *admin, struct job *job, struct item_change
         { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, &safety },
         { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
     };
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+    json_t *object = job_body_object(job);
+    if (object == NULL)
         return false;
-    }
     const char *wrong = NULL;
     if (!admin_fields_read(object, fields, sizeof fields / sizeof *fields, error)
         || !admin_price_take(
@@ -274,10 +267,7 @@ static bool change_read(struct admin *admin, struct job *job, struct item_change
         memset(item->channel_units, 0, sizeof item->channel_units);
         wrong = channels_take(admin, channels, item);
     }
-    json_decref(object);
-    if (wrong != NULL)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    return wrong == NULL;
+    return job_body_end(job, object, wrong);
 }
 
 /* What people have bought stays as they bought it. False: answered. */

@@ -6,11 +6,17 @@
 
 #include <string.h>
 
-static void moved_reply(struct admin *admin, struct job *job, const struct order *order)
+/* Moves the order and answers the job. True: moved now, not by an earlier request. */
+static bool order_moved(struct admin *admin, struct job *job, const struct order_move *move)
 {
+    struct order order;
+    bool done;
+    if (!worker_order_move(admin->worker, job, move, &order, &done))
+        return false;
     struct text body = job_body(job);
-    worker_returned_json(admin->worker, order, &body);
+    worker_returned_json(admin->worker, &order, &body);
     job_reply_json(job, 200, &body);
+    return done;
 }
 
 static struct order_move move_of(const struct admin *admin, const struct job *job, enum order_event event)
@@ -26,10 +32,8 @@ static unsigned long long order_id(const struct admin *admin, const struct job *
 void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
 {
     struct order_move move = move_of(admin, job, ORDER_EVENT_PAY);
-    struct order order;
     struct asked_price amount = { 0 };
     char error[FIELD_ERROR];
-    bool done;
     const struct field fields[] = {
         { "amount", FIELD_PRICE, &amount, 0, INT64_MAX, true, NULL },
         { "currency", FIELD_TEXT, move.currency, 3, 3, true, NULL },
@@ -42,10 +46,7 @@ void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return;
     }
-    if (!worker_order_move(admin->worker, job, &move, &order, &done))
-        return;
-    moved_reply(admin, job, &order);
-    if (done)
+    if (order_moved(admin, job, &move))
         admin_audit_write(admin, job, "order.paid", "order %016llx amount %llu %s reference %s",
             order_id(admin, job), (unsigned long long)move.amount, move.currency, move.reference);
 }
@@ -53,27 +54,19 @@ void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id)
 {
     const struct order_move move = move_of(admin, job, ORDER_EVENT_CANCEL);
-    struct order order;
-    bool done;
     (void)id;
-    if (!worker_order_move(admin->worker, job, &move, &order, &done)) {
-        if (job->status == 202)
-            admin_audit_write(admin, job, "order.cancel",
-                "order %016llx: will be closed when its payments are closed", order_id(admin, job));
-        return;
-    }
-    moved_reply(admin, job, &order);
-    if (done)
+    if (order_moved(admin, job, &move))
         admin_audit_write(admin, job, "order.cancel", "order %016llx", order_id(admin, job));
+    else if (job->status == 202)
+        admin_audit_write(admin, job, "order.cancel",
+            "order %016llx: will be closed when its payments are closed", order_id(admin, job));
 }
 
 void admin_order_refund(struct admin *admin, struct job *job, uint32_t id)
 {
     static const char *const names[] = { "stock", "safety", "write-off" };
     struct order_move move = move_of(admin, job, ORDER_EVENT_REFUND);
-    struct order order;
     char to[10];
-    bool done;
     const struct field fields[] = { { "to", FIELD_TEXT, to, 1, sizeof to - 1, true, NULL } };
     (void)id;
     if (!job_fields_read(job, fields, 1))
@@ -84,9 +77,6 @@ void admin_order_refund(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
         return;
     }
-    if (!worker_order_move(admin->worker, job, &move, &order, &done))
-        return;
-    moved_reply(admin, job, &order);
-    if (done)
+    if (order_moved(admin, job, &move))
         admin_audit_write(admin, job, "order.refund", "order %016llx to %s", order_id(admin, job), to);
 }

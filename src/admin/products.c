@@ -83,11 +83,9 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
         { "list_price", FIELD_PRICE, &price, 0, PRICE_MAX, required, NULL },
         { "currency", FIELD_TEXT, product->currency, 3, 3, false, NULL },
     };
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+    json_t *object = job_body_object(job);
+    if (object == NULL)
         return false;
-    }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
     const char *wrong = good ? images_take(admin, images, product->images) : error;
     if (wrong == NULL && !currency_find(span_from_string(product->currency), &digits))
@@ -96,10 +94,7 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
         && !admin_price_take("list_price", &price, product->currency, (uint64_t)PRICE_MAX,
             &product->list_price, error))
         wrong = error;
-    json_decref(object);
-    if (wrong != NULL)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    return wrong == NULL;
+    return job_body_end(job, object, wrong);
 }
 
 static void product_reply(struct job *job, int status, const struct product *product)

@@ -322,11 +322,9 @@ void admin_sale_clone(struct admin *admin, struct job *job, uint32_t id)
         { "end_ms", FIELD_U64, &sale.end_ms, 1, TIME_MAX, true, NULL },
         { "totals", FIELD_JSON, &totals, 0, 0, false, NULL },
     };
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+    json_t *object = job_body_object(job);
+    if (object == NULL)
         return;
-    }
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
     struct item *items = good ? items_read(admin, job, id, &count) : NULL;
     const char *wrong = error;

@@ -196,10 +196,10 @@ void admin_statement_import(struct admin *admin, struct job *job, uint32_t id)
         { "first", FIELD_FLAG, &part.first, 0, 1, false, NULL },
     };
     (void)id;
-    json_t *body = admin_body_parse(job->body, error);
+    json_t *body = job_body_object(job);
     if (body == NULL)
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
-    else if (!admin_fields_read(body, fields, sizeof fields / sizeof *fields, error))
+        return;
+    if (!admin_fields_read(body, fields, sizeof fields / sizeof *fields, error))
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
     else
         part_job(admin, job, &part);

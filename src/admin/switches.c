@@ -107,17 +107,12 @@ static bool wish_read(struct admin *admin, struct job *job, struct switch_wish *
     }
     fields[SWITCHES] =
         (struct field){ "sold_out_items", FIELD_JSON, &items, 0, 0, false, &wish->items_given };
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
+    json_t *object = job_body_object(job);
+    if (object == NULL)
         return false;
-    }
     const char *wrong =
         admin_fields_read(object, fields, SWITCHES + 1, error) ? items_take(admin, items, wish) : error;
-    if (wrong != NULL)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    json_decref(object);
-    return wrong == NULL;
+    return job_body_end(job, object, wrong);
 }
 
 static bool wants_sold_out(const struct switch_wish *wish, item_id item)

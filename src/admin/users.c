@@ -88,15 +88,9 @@ static void users_load(struct admin *admin, struct job *job, struct sale *sale, 
 }
 
 /* The sale, and the body that names users. NULL: answered. */
-static json_t *sale_body_parse(
-    struct admin *admin, struct job *job, sale_id id, struct sale *sale, char error[FIELD_ERROR])
+static json_t *sale_body_parse(struct admin *admin, struct job *job, sale_id id, struct sale *sale)
 {
-    if (!admin_sale_read(admin, job, id, sale))
-        return NULL;
-    json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL)
-        job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
-    return object;
+    return admin_sale_read(admin, job, id, sale) ? job_body_object(job) : NULL;
 }
 
 void admin_sale_users(struct admin *admin, struct job *job, uint32_t id)
@@ -105,7 +99,7 @@ void admin_sale_users(struct admin *admin, struct job *job, uint32_t id)
     char error[FIELD_ERROR];
     json_t *users = NULL;
     const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, true, NULL } };
-    json_t *object = sale_body_parse(admin, job, id, &sale, error);
+    json_t *object = sale_body_parse(admin, job, id, &sale);
     if (object == NULL)
         return;
     const bool good = admin_fields_read(object, fields, 1, error);
@@ -125,7 +119,7 @@ void admin_sale_users_remove(struct admin *admin, struct job *job, uint32_t id)
     uint32_t removed = 0;
     const struct field fields[] = { { "users", FIELD_JSON, &users, 0, 0, false, NULL },
         { "user_ids", FIELD_JSON, &ids, 0, 0, false, NULL } };
-    json_t *object = sale_body_parse(admin, job, id, &sale, error);
+    json_t *object = sale_body_parse(admin, job, id, &sale);
     if (object == NULL)
         return;
     const char *wrong = admin_fields_read(object, fields, 2, error) ? NULL : error;

@@ -108,19 +108,31 @@ void job_reply_refused(struct job *job, const struct outcome *outcome)
         job_reply_problem(job, problem == PROBLEM_NONE ? PROBLEM_INTERNAL : problem, NULL, SPAN_NONE);
 }
 
-bool job_fields_read(struct job *job, const struct field *fields, size_t count)
+json_t *job_body_object(struct job *job)
 {
     char error[FIELD_ERROR];
     json_t *object = admin_body_parse(job->body, error);
-    if (object == NULL) {
+    if (object == NULL)
         job_reply_problem(job, PROBLEM_BAD_BODY, error, SPAN_NONE);
-        return false;
-    }
-    const bool good = admin_fields_read(object, fields, count, error);
-    if (!good)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
+    return object;
+}
+
+bool job_body_end(struct job *job, json_t *object, const char *wrong)
+{
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     json_decref(object);
-    return good;
+    return wrong == NULL;
+}
+
+bool job_fields_read(struct job *job, const struct field *fields, size_t count)
+{
+    char error[FIELD_ERROR];
+    json_t *object = job_body_object(job);
+    if (object == NULL)
+        return false;
+    const bool good = admin_fields_read(object, fields, count, error);
+    return job_body_end(job, object, good ? NULL : error);
 }
 
 bool job_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value)

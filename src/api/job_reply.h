@@ -37,6 +37,10 @@ void page_end(struct job *job, struct text *page, bool full, uint64_t next);
 
 /* Strict reading of what the job brings. Each: false and the job is answered when it can't be. */
 MUST_CHECK bool job_fields_read(struct job *job, const struct field *fields, size_t count);
+/* For bodies whose fields are judged further before the body is freed: its object (NULL: answered),
+ * and its end, which frees it. `wrong`: what is wrong with a value; NULL: nothing. */
+json_t *job_body_object(struct job *job);
+MUST_CHECK bool job_body_end(struct job *job, json_t *object, const char *wrong);
 /* A number from the query; absent: *value stays. */
 MUST_CHECK bool job_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value);
 

@@ -10,6 +10,15 @@ static uint32_t *place_of(struct engine_item *item, channel_index place)
     return place < CHANNELS_MAX ? &item->free[place] : NULL;
 }
 
+/* False: nothing would change, or nothing may. */
+static bool stock_may(int64_t applied, bool may_change, struct outcome *outcome)
+{
+    if (applied != 0)
+        return engine_may(may_change, outcome);
+    outcome->answer = ANSWER_UNCHANGED;
+    return false;
+}
+
 /* A decrease takes what is free and says how much. */
 void engine_apply_adjust(
     struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
@@ -32,11 +41,7 @@ void engine_apply_adjust(
     int64_t applied = delta;
     if (delta < 0 && -delta > (int64_t)*place)
         applied = -(int64_t)*place;
-    if (applied == 0) {
-        outcome->answer = ANSWER_UNCHANGED;
-        return;
-    }
-    if (!engine_may(may_change, outcome))
+    if (!stock_may(applied, may_change, outcome))
         return;
     *place = (uint32_t)(*place + applied);
     item->given = (uint32_t)(item->given + applied);
@@ -61,11 +66,7 @@ void engine_apply_move(
         return;
     }
     const uint32_t applied = command->move.quantity < *from ? command->move.quantity : *from;
-    if (applied == 0) {
-        outcome->answer = ANSWER_UNCHANGED;
-        return;
-    }
-    if (!engine_may(may_change, outcome))
+    if (!stock_may(applied, may_change, outcome))
         return;
     *from -= applied;
     *to += applied;

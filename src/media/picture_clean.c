@@ -26,9 +26,9 @@ static gdImagePtr decoded(struct span bytes)
         return gdImageCreateFromWebpPtr(size, data);
     case PICTURE_UNKNOWN:
     case PICTURE_FORMATS:
-        break;
+    default:
+        return NULL;
     }
-    return NULL;
 }
 
 /* Takes the old picture and gives the new one, or NULL. */

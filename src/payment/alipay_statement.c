@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { COLUMN_ORDER, COLUMN_TYPE, COLUMN_DONE, COLUMN_AMOUNT, COLUMNS };
-static const char *const names[COLUMNS][5] = {
+static const char *const names[COLUMNS][STATEMENT_NAMES_MAX] = {
     [COLUMN_ORDER] = { "商户订单号", "\xc9\xcc\xbb\xa7\xb6\xa9\xb5\xa5\xba\xc5", NULL },
     [COLUMN_TYPE] = { "业务类型", "\xd2\xb5\xce\xf1\xc0\xe0\xd0\xcd", NULL },
     [COLUMN_DONE] = { "完成时间", "\xcd\xea\xb3\xc9\xca\xb1\xbc\xe4", NULL },
@@ -18,6 +18,8 @@ static const char *const names[COLUMNS][5] = {
         "\xb6\xa9\xb5\xa5\xbd\xf0\xb6\xee\xa3\xa8\xd4\xaa\xa3\xa9",
         "\xb6\xa9\xb5\xa5\xbd\xf0\xb6\xee(\xd4\xaa)", NULL },
 };
+static const struct statement_header header = { "not Alipay's bill of trade details", COLUMNS,
+    COLUMNS, names };
 static const struct span trade[] = { SPAN("交易"), SPAN("\xbd\xbb\xd2\xd7") };
 static const struct span refund[] = { SPAN("退款"), SPAN("\xcd\xcb\xbf\xee") };
 
@@ -79,18 +81,6 @@ static enum status row_read(
     return statement_give(reader, &row);
 }
 
-static enum status header_read(struct statement_reader *reader, const struct span *fields,
-    uint32_t count, int columns[COLUMNS])
-{
-    for (uint32_t i = 0; i < COLUMNS; i++) {
-        columns[i] = statement_column(fields, count, names[i]);
-        if (columns[i] < 0)
-            return statement_fail(
-                reader, "no column %s: not Alipay's bill of trade details", names[i][0]);
-    }
-    return STATUS_OK;
-}
-
 enum status alipay_statement_read(struct statement_reader *reader)
 {
     struct span line, fields[STATEMENT_COLUMNS_MAX];
@@ -115,7 +105,7 @@ enum status alipay_statement_read(struct statement_reader *reader)
         if (width > 0 && count != width)
             return statement_fail(reader, "%u fields where the header has %u", count, width);
         status = width > 0 ? row_read(reader, fields, columns)
-                           : header_read(reader, fields, count, columns);
+                           : statement_columns(reader, &header, fields, count, columns);
         width = count;
     }
     if (status == STATUS_OK && !ended)

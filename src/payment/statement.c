@@ -91,7 +91,7 @@ uint32_t statement_fields(struct span line, struct span fields[STATEMENT_COLUMNS
     return more ? 0 : count;
 }
 
-int statement_column(const struct span *fields, uint32_t count, const char *const *names)
+static int column_find(const struct span *fields, uint32_t count, const char *const *names)
 {
     for (; *names != NULL; names++) {
         for (uint32_t i = 0; i < count; i++) {
@@ -100,6 +100,17 @@ int statement_column(const struct span *fields, uint32_t count, const char *cons
         }
     }
     return -1;
+}
+
+enum status statement_columns(struct statement_reader *reader,
+    const struct statement_header *header, const struct span *fields, uint32_t count, int *columns)
+{
+    for (uint32_t i = 0; i < header->count; i++) {
+        columns[i] = column_find(fields, count, header->names[i]);
+        if (i < header->needed && columns[i] < 0)
+            return statement_fail(reader, "no column %s: %s", header->names[i][0], header->hint);
+    }
+    return STATUS_OK;
 }
 
 enum status statement_amount(struct span text, struct span currency, uint64_t *minor)

@@ -37,8 +37,16 @@ bool statement_line(struct statement_reader *reader, bool quoted, struct span *l
 uint32_t statement_fields(struct span line, struct span fields[STATEMENT_COLUMNS_MAX]);
 /* Without spaces and tabs around it. */
 struct span statement_trim(struct span text);
-/* The column whose name is one of `names` (ends with NULL); -1: none. */
-int statement_column(const struct span *fields, uint32_t count, const char *const *names);
+/* The columns that a bill must have, then those that it may have, each with its names. */
+enum { STATEMENT_NAMES_MAX = 5 };
+struct statement_header {
+    const char *hint; /* for the user whose file lacks one */
+    uint32_t needed, count;
+    const char *const (*names)[STATEMENT_NAMES_MAX]; /* each ends with NULL */
+};
+/* Where they are in the header line; -1: not there. */
+MUST_CHECK enum status statement_columns(struct statement_reader *reader,
+    const struct statement_header *header, const struct span *fields, uint32_t count, int *columns);
 /* "12.34", "-12.34", "12" → minor units without the sign. */
 MUST_CHECK enum status statement_amount(struct span text, struct span currency, uint64_t *minor);
 MUST_CHECK enum status statement_fail(struct statement_reader *reader, const char *format, ...)

@@ -23,7 +23,7 @@ enum {
     COLUMN_PAID_CURRENCY,
     COLUMNS
 };
-static const char *const names[COLUMNS][5] = {
+static const char *const names[COLUMNS][STATEMENT_NAMES_MAX] = {
     [COLUMN_TYPE] = { "Type", "reporting_category", NULL },
     [COLUMN_AMOUNT] = { "Amount", "gross", NULL },
     [COLUMN_CURRENCY] = { "Currency", "currency", NULL },
@@ -33,6 +33,8 @@ static const char *const names[COLUMNS][5] = {
     [COLUMN_PAID] = { "Customer Facing Amount", "customer_facing_amount", NULL },
     [COLUMN_PAID_CURRENCY] = { "Customer Facing Currency", "customer_facing_currency", NULL },
 };
+static const struct statement_header header = { "export balance transactions with it", COLUMN_PAID,
+    COLUMNS, names };
 
 /* False: no payment and no refund. */
 static bool kind_read(struct span type, uint8_t *kind)
@@ -104,13 +106,7 @@ static enum status csv_read(struct statement_reader *reader)
     if (!statement_line(reader, true, &line))
         return statement_fail(reader, "the file is empty");
     const uint32_t width = statement_fields(line, fields);
-    for (uint32_t i = 0; i < COLUMNS; i++) {
-        columns[i] = statement_column(fields, width, names[i]);
-        if (i < COLUMN_PAID && columns[i] < 0)
-            return statement_fail(
-                reader, "no column %s: export balance transactions with it", names[i][0]);
-    }
-    enum status status = STATUS_OK;
+    enum status status = statement_columns(reader, &header, fields, width, columns);
     while (status == STATUS_OK && statement_line(reader, true, &line)) {
         if (line.size == 0)
             continue;

@@ -19,7 +19,7 @@ enum {
     COLUMN_REFUND_STATE,
     COLUMNS
 };
-static const char *const names[COLUMNS][4] = {
+static const char *const names[COLUMNS][STATEMENT_NAMES_MAX] = {
     [COLUMN_TIME] = { "交易时间", NULL },
     [COLUMN_ORDER] = { "商户订单号", NULL },
     [COLUMN_STATE] = { "交易状态", NULL },
@@ -28,6 +28,9 @@ static const char *const names[COLUMNS][4] = {
     [COLUMN_REFUND] = { "申请退款金额", "退款金额", NULL },
     [COLUMN_REFUND_STATE] = { "退款状态", NULL },
 };
+/* A bill of type SUCCESS has no refunds. */
+static const struct statement_header header = { "not WeChat Pay's trade bill", COLUMN_REFUND,
+    COLUMNS, names };
 
 static uint32_t ticked_fields(struct span line, struct span fields[STATEMENT_COLUMNS_MAX])
 {
@@ -41,18 +44,6 @@ static uint32_t ticked_fields(struct span line, struct span fields[STATEMENT_COL
         at = next + 2;
     }
     return 0;
-}
-
-static enum status header_read(struct statement_reader *reader, const struct span *fields,
-    uint32_t count, int columns[COLUMNS])
-{
-    for (uint32_t i = 0; i < COLUMNS; i++) {
-        columns[i] = statement_column(fields, count, names[i]);
-        const bool needed = i != COLUMN_REFUND && i != COLUMN_REFUND_STATE; /* not in type SUCCESS */
-        if (needed && columns[i] < 0)
-            return statement_fail(reader, "no column %s: not WeChat Pay's trade bill", names[i][0]);
-    }
-    return STATUS_OK;
 }
 
 static bool is_refund(struct span state)
@@ -116,7 +107,7 @@ enum status wechat_statement_read(struct statement_reader *reader)
     if (span_starts_with(line, SPAN("\xef\xbb\xbf")))
         line = span_of(line.data + 3, line.size - 3);
     const uint32_t width = statement_fields(line, fields);
-    enum status status = header_read(reader, fields, width, columns);
+    enum status status = statement_columns(reader, &header, fields, width, columns);
     while (status == STATUS_OK && statement_line(reader, false, &line)) {
         if (line.size == 0)
             continue;
