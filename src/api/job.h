@@ -7,6 +7,7 @@
 #ifndef STAMPEDE_API_JOB_H
 #define STAMPEDE_API_JOB_H
 
+#include "api/reply_to.h"
 #include "base/address.h"
 #include "base/span.h"
 #include "config/admin_keys.h"
@@ -49,14 +50,6 @@ enum job_result {
     /* The order has not changed, or its payment can't be paid yet: the request waits at the edge, which
      * hands it in again on news or at wait_until_ms. JOB_PUSH: no store now. */
     JOB_NOT_YET,
-};
-
-/* Whom an answer goes to that is given later, and in which form. */
-struct reply_to {
-    uint64_t token; /* of the edge's request */
-    uint8_t cors;   /* which origin may read it; 0: none */
-    bool closing;   /* the connection ends with it */
-    bool chinese;   /* the reader prefers it */
 };
 
 struct job {

@@ -3,12 +3,19 @@
  * reach the worker. A right key is let in at any rate, and from a banned address too: a rule that bans
  * an office must not keep its operators from lifting the ban. Wrong keys count against the rate of
  * their address, and after a few the address waits before it may show another (funnel/lockout.h). */
+#include "gateway/admin_gate.h"
+
 #include "base/log.h"
 #include "base/metrics.h"
 #include "funnel/limits.h"
 #include "funnel/lockout.h"
 #include "funnel/token.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/anomaly_notes.h"
+#include "gateway/exchange.h"
+#include "gateway/jobs.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
+#include "gateway/settings.h"
 
 #include <string.h>
 

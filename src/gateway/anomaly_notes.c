@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/anomaly_notes.c: what an edge notes about those who look like machines (funnel/anomaly/watch.h).
  * How each answer of the door counts: DOOR_REASON_LIST in funnel/door.h. */
-#include "gateway/gateway_parts.h"
+#include "gateway/anomaly_notes.h"
+
+#include "contract/board.h"
+#include "funnel/bans.h"
+#include "gateway/exchange.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
 
 #define WATCHED_AS(reason, label, problem, signal) [DOOR_##reason] = WATCH_##signal,
 const uint8_t watched_reasons[DOOR_REASONS] = { DOOR_REASON_LIST(WATCHED_AS) };

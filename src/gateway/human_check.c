@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/human_check.c: the human check on the edge: hands out challenges, and asks for their solution
  * before a pass is given. */
+#include "gateway/human_check.h"
+
+#include "api/catalog.h"
 #include "api/handover.h"
-#include "api/problems.h"
+#include "api/query.h"
 #include "base/address.h"
 #include "funnel/switches.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/anomaly_notes.h"
+#include "gateway/exchange.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
+#include "gateway/sessions.h"
 
 static _Thread_local char challenge[HUMAN_CHALLENGE_BYTES_MAX];
 
@@ -43,14 +50,11 @@ static bool kind_read(struct exchange *exchange, enum human_check asked, enum hu
 /* Too many failures: come back when they have faded. */
 static enum edge_verdict refused_reply(struct exchange *exchange)
 {
-    char bytes[512], retry[32];
-    struct text body = text_in(bytes, sizeof bytes), header = text_in(retry, sizeof retry);
+    char bytes[32];
+    struct text header = text_in(bytes, sizeof bytes);
     text_format(&header, "Retry-After: %d\r\n", HUMAN_REFUSED_RETRY_S);
-    problem_body(
-        &body, PROBLEM_HUMAN_REFUSED, exchange_detail(exchange, PROBLEM_HUMAN_REFUSED), SPAN_NONE);
-    invariant(!body.overflow && !header.overflow);
-    return reply_bytes(exchange, problem_texts[PROBLEM_HUMAN_REFUSED].status,
-        SPAN("application/problem+json"), text_span(&header), text_span(&body));
+    return reply_refusal(exchange,
+        &(struct problem_answer){ .problem = PROBLEM_HUMAN_REFUSED, .headers = text_span(&header) });
 }
 
 enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
@@ -83,16 +87,14 @@ enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
 static void refuse(
     struct exchange *exchange, enum problem problem, const struct catalog_sale *sale, item_id item)
 {
-    char bytes[1024], members[160];
-    struct text body = text_in(bytes, sizeof bytes), more = text_in(members, sizeof members);
+    char bytes[160];
+    struct text more = text_in(bytes, sizeof bytes);
     text_literal(&more, ",\"kinds\":[");
     if (sale->human_check != HUMAN_POW)
         text_format(&more, "\"%s\",", human_kind_name(&exchange->routes->human, sale->human_check));
     text_format(&more, "\"pow\"],\"challenge\":\"/v1/items/%u/challenge\"", item);
-    problem_body(&body, problem, exchange_detail(exchange, problem), text_span(&more));
-    invariant(!body.overflow && !more.overflow);
-    reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
-        SPAN_NONE, text_span(&body));
+    invariant(!more.overflow);
+    reply_refusal(exchange, &(struct problem_answer){ .problem = problem, .members = text_span(&more) });
 }
 
 bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user)

@@ -9,6 +9,7 @@
 #include "funnel/human/picture_pool.h"
 #include "funnel/human/suspicion.h"
 #include "funnel/spent.h"
+#include "gateway/human_outside.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/intents.c: items whose units are taken on payment. A purchase of them that the door lets through is
  * answered with an intent: a signed promise of nothing that starts a payment. */
+#include "gateway/intents.h"
+
 #include "funnel/intent.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/exchange.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
 
 bool intent_path(struct span path, item_id *item)
 {
@@ -44,7 +48,7 @@ enum edge_verdict purchase_on_payment(
     if (asked)
         return reply_problem(exchange, PROBLEM_CONFLICT,
             "Units of this item are reserved on purchase: POST /v1/items/{item}/buy.");
-    exchange->reply->answer = (struct edge_answer){ .kind = PROBLEM_PAY_FIRST,
-        .flags = (uint8_t)(exchange->cors | (exchange->chinese ? ANSWER_CHINESE : 0)) };
+    exchange->reply->answer =
+        (struct edge_answer){ .kind = PROBLEM_PAY_FIRST, .flags = exchange_flags(exchange) };
     return EDGE_ANSWERED;
 }

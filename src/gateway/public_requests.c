@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/public_requests.c: what the public may read, and how one gets in: time, sales, items,
  * session, pass. */
+#include "gateway/public_requests.h"
+
+#include "api/catalog.h"
 #include "api/customers.h"
 #include "api/handover.h"
 #include "api/link.h"
+#include "api/query.h"
 #include "base/metrics.h"
+#include "config/config.h"
 #include "contract/inventory.h"
+#include "funnel/jwt.h"
 #include "funnel/room/rooms.h"
 #include "funnel/spent.h"
 #include "funnel/switches.h"
 #include "funnel/token.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/anomaly_notes.h"
+#include "gateway/exchange.h"
+#include "gateway/human_check.h"
 #include "gateway/human_shared.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
+#include "gateway/sessions.h"
+#include "gateway/settings.h"
+#include "gateway/waiting_room.h"
 
 enum { PAGE_BYTES = 48 * 1024, BODY_BYTES = PAGE_BYTES + 32 * 1024, METRICS_BYTES = 256 * 1024 };
 
@@ -223,7 +236,7 @@ enum edge_verdict public_session(struct exchange *exchange)
     const uint64_t now_ms = edge_now_ms(routes->edge);
     struct session session = { .issued_s = (uint32_t)(now_ms / 1000),
         .expires_s = expiry_s(now_ms, routes->shared.config->session_life_s) };
-    if (public_new_refused(routes)) /* before the expensive signature check */
+    if (sessions_refuse_new(routes)) /* before the expensive signature check */
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     if (exchange->request->authorization.data == NULL ? !session_of_guest(exchange, &session)
                                                       : !session_of_token(exchange, &session))
@@ -255,7 +268,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     const user_id user = session.user;
     /* A user who may have bought gets a pass all the same, but only to hear of it. */
     const bool bought = board_may_have_bought(routes->door.board, item, user);
-    bool repeat_only = public_new_refused(routes);
+    bool repeat_only = sessions_refuse_new(routes);
     if (repeat_only && !bought)
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     if (catalog == NULL)
@@ -266,15 +279,9 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
     if (sale == NULL || !board_read(routes->door.board, item, &view))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     const uint64_t now_ms = edge_now_ms(routes->edge);
-    if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms) {
-        const struct edge_answer answer = { .kind = PROBLEM_NOT_STARTED,
-            .flags = exchange->chinese ? ANSWER_CHINESE : 0,
-            .b = view.start_ms };
-        char origin[ORIGIN_BYTES_MAX + 64];
-        answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
-            exchange->closing, exchange->out);
-        return EDGE_REPLIED;
-    }
+    if (view.gate == GATE_SCHEDULED && now_ms + routes->shared.config->pass_early_ms < view.start_ms)
+        return reply_answer(
+            exchange, (struct edge_answer){ .kind = PROBLEM_NOT_STARTED, .b = view.start_ms });
     if (sale->waiting_room && switch_value(routes->shared.switches, SWITCH_BYPASS_WAITING_ROOM) == 0) {
         if (!bought && !room_lets_in(exchange, sale, user))
             return EDGE_REPLIED;

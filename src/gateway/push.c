@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/push.h"
 
+#include "api/catalog.h"
 #include "api/handover.h"
-#include "api/problems.h"
 #include "base/metrics.h"
+#include "config/config.h"
 #include "edge/websocket.h"
 #include "funnel/room/room.h"
 #include "funnel/room/rooms.h"
+#include "funnel/session_rules.h"
 #include "funnel/token.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/exchange.h"
+#include "gateway/job_shares.h"
+#include "gateway/jobs.h"
 #include "gateway/push_items.h"
 #include "gateway/push_subscription.h"
 #include "gateway/push_table.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
+#include "gateway/settings.h"
+#include "gateway/waiting_room.h"
 
 #include <stdlib.h>
 
@@ -22,8 +30,6 @@ enum {
     ROOM_MS = 500, /* between two looks at where people in waiting rooms stand */
     FRAME_BYTES = JOB_RESPONSE_BYTES + 4096,
 };
-static const struct span protocol = SPAN("stampede.v1");
-static const struct span bearer_prefix = SPAN("bearer.");
 
 struct push {
     struct push_table table;
@@ -124,7 +130,12 @@ static void watch_set(struct routes *routes, struct push_socket *socket, const s
     socket->items_seen = push->items.changes;
 }
 
-static void socket_add(struct exchange *exchange, const struct session *session,
+bool push_is_full(const struct routes *routes)
+{
+    return routes->push->table.count >= routes->push->sockets_max;
+}
+
+void push_add(struct exchange *exchange, const struct session *session,
     const struct push_watch *watch, sale_id room)
 {
     struct routes *routes = exchange->routes;
@@ -132,7 +143,7 @@ static void socket_add(struct exchange *exchange, const struct session *session,
     struct push_socket *oldest = push_table_excess(&push->table, session->user);
     if (oldest != NULL)
         socket_end(routes, oldest, CUT_TOO_MANY, WEBSOCKET_POLICY, "too many connections of one user");
-    const uint64_t id = edge_socket(exchange->token);
+    const uint64_t id = edge_socket(exchange->to.token);
     struct push_socket *socket = push_table_add(&push->table, edge_socket_slot(id), id, session->user);
     socket->expires_s = session->expires_s;
     socket->channel = session->channel;
@@ -159,115 +170,6 @@ void push_gone(struct routes *routes, uint64_t id, enum edge_socket_end end)
     else if (end == EDGE_SOCKET_BAD_FRAME)
         metric_add(&metric_cut[CUT_BAD_MESSAGE], 1);
     socket_drop(push, socket);
-}
-
-/* ---- the request ---- */
-
-/* A page of our own or of an origin that the configuration names; programs send none. */
-static bool origin_is_allowed(const struct exchange *exchange)
-{
-    const struct http_request *request = exchange->request;
-    struct span origin = request->origin;
-    if (origin.data == NULL || exchange->cors != 0)
-        return true;
-    if (span_starts_with(origin, SPAN("https://")))
-        origin = span_of(origin.data + 8, origin.size - 8);
-    else if (span_starts_with(origin, SPAN("http://")))
-        origin = span_of(origin.data + 7, origin.size - 7);
-    else
-        return false;
-    return origin.size > 0 && span_equal_ignoring_case(origin, request->host);
-}
-
-/* Browsers can't set headers here: the session travels as a protocol name. */
-static bool session_read(
-    struct exchange *exchange, struct span protocols, struct span *chosen, struct session *session)
-{
-    struct span name, token = SPAN_NONE;
-    *chosen = SPAN_NONE;
-    if (exchange->request->authorization.data != NULL
-        && !token_bearer(exchange->request->authorization, &token))
-        token = SPAN(""); /* there, and no good */
-    while (websocket_protocol_take(&protocols, &name)) {
-        if (span_equal(name, protocol))
-            *chosen = protocol;
-        else if (token.data == NULL && span_starts_with(name, bearer_prefix))
-            token = span_of(name.data + bearer_prefix.size, name.size - bearer_prefix.size);
-    }
-    if (token.data == NULL) {
-        reply_problem(exchange, PROBLEM_SESSION_REQUIRED,
-            "Send the session as the protocol bearer.<session>, or as Authorization: Bearer.");
-        return false;
-    }
-    if (session_good(exchange->routes, token, session))
-        return true;
-    routes_watch_failed(exchange);
-    reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
-    return false;
-}
-
-static enum edge_verdict reply_upgrade_required(struct exchange *exchange)
-{
-    char bytes[512];
-    struct text body = text_in(bytes, sizeof bytes);
-    problem_body(&body, PROBLEM_UPGRADE, NULL, SPAN_NONE);
-    return reply_bytes(exchange, 426, SPAN("application/problem+json"),
-        SPAN("Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"), text_span(&body));
-}
-
-static bool query_watch(struct exchange *exchange, struct push_watch *watch)
-{
-    const struct span list = query_value(exchange->request->query, "watch");
-    *watch = (struct push_watch){ .count = 0 };
-    if (list.data == NULL || push_watch_list(list, watch))
-        return true;
-    reply_problem(exchange, PROBLEM_BAD_QUERY, "watch must be 1 to 8 item numbers, separated by commas.");
-    return false;
-}
-
-/* ?room=N: a sale that is public. */
-static bool query_room(struct exchange *exchange, sale_id *room)
-{
-    const struct span value = query_value(exchange->request->query, "room");
-    *room = 0;
-    if (value.data == NULL || (span_to_u32(value, room) == STATUS_OK && *room != 0))
-        return true;
-    reply_problem(exchange, PROBLEM_BAD_QUERY, "room must be the number of a sale.");
-    return false;
-}
-
-enum edge_verdict push_request(struct exchange *exchange)
-{
-    struct push *push = exchange->routes->push;
-    struct websocket_offer offer;
-    struct session session;
-    struct push_watch watch;
-    struct span chosen;
-    sale_id room;
-    if (exchange->head_only)
-        return reply_problem(exchange, PROBLEM_METHOD, NULL);
-    if (!origin_is_allowed(exchange))
-        return reply_problem(exchange, PROBLEM_ORIGIN, NULL);
-    switch (websocket_offer_read(exchange->request, &offer)) {
-    case WEBSOCKET_NOT_ASKED:
-    case WEBSOCKET_OTHER_VERSION:
-        return reply_upgrade_required(exchange);
-    case WEBSOCKET_MALFORMED:
-        return reply_problem(exchange, PROBLEM_MALFORMED, "The upgrade to WebSocket is not well-formed.");
-    case WEBSOCKET_WELCOME:
-        break;
-    }
-    if (!session_read(exchange, offer.protocols, &chosen, &session)
-        || routes_banned(exchange, session.user) || !query_watch(exchange, &watch)
-        || !query_room(exchange, &room))
-        return EDGE_REPLIED;
-    if (offer.protocols.data != NULL && chosen.data == NULL)
-        return reply_problem(exchange, PROBLEM_MALFORMED, "Offer the protocol stampede.v1.");
-    if (exchange->closing || push->table.count >= push->sockets_max)
-        return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    websocket_accept(exchange->out, &offer, chosen);
-    socket_add(exchange, &session, &watch, room);
-    return EDGE_UPGRADED;
 }
 
 /* ---- messages out ---- */

@@ -18,11 +18,18 @@ struct push;
 struct routes;
 struct exchange;
 struct job;
+struct push_watch;
+struct session;
 
 MUST_CHECK enum status push_open(struct push **push, const struct routes *routes);
 void push_close(struct push *push); /* accepts NULL */
 
-enum edge_verdict push_request(struct exchange *exchange);
+enum edge_verdict push_request(struct exchange *exchange); /* push_request.c */
+bool push_is_full(const struct routes *routes);
+/* The connection of this exchange becomes a push connection. `room`: the sale whose waiting room it follows;
+ * 0: none. */
+void push_add(struct exchange *exchange, const struct session *session,
+    const struct push_watch *watch, sale_id room);
 /* `id`: the edge's name of the socket. */
 void push_message(struct routes *routes, uint64_t id, struct span text);
 void push_gone(struct routes *routes, uint64_t id, enum edge_socket_end end);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/push_subscription.h"
 
+#include "gateway/push_table.h"
+
 static void spaces_skip(struct span *text)
 {
     while (text->size > 0 && memchr(" \t\r\n", text->data[0], 4) != NULL)

@@ -1,33 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/reply.c: how an edge answers: bytes, JSON, problems; and who is asking. */
-#include "api/problems.h"
-#include "edge/http_reply.h"
-#include "funnel/token.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/reply.h"
 
-struct span cors_headers(const struct routes *routes, uint8_t cors, char out[ORIGIN_BYTES_MAX + 64])
+#include "api/job.h"
+#include "edge/http_reply.h"
+#include "gateway/answers.h"
+#include "gateway/exchange.h"
+#include "gateway/request_shape.h"
+#include "gateway/routes_state.h"
+#include "gateway/settings.h"
+
+#include <string.h>
+
+enum {
+    ORIGIN_LINES_MAX = ORIGIN_BYTES_MAX + 64, /* the lines about the origin */
+    OWN_LINES_MAX = 512,                      /* the lines that an answer has besides */
+    PROBLEM_BODY_MAX = 4096,
+};
+static_assert((int)JOB_HEADERS_BYTES <= (int)OWN_LINES_MAX, "the lines of the worker fit");
+static_assert(JOB_HEADERS_BYTES + ORIGIN_LINES_MAX + 512 <= JOB_HEAD_BYTES,
+    "a head has room for the lines of worker and origin, and for what every head has");
+
+unsigned retry_after_s(struct routes *routes)
+{
+    return (unsigned)(random_next(&routes->random) % 5 + 1);
+}
+
+static void origin_lines(const struct routes *routes, uint8_t cors, struct text *out)
 {
     if (cors == 0 || cors > routes->settings->origin_count)
-        return SPAN_NONE;
-    struct text text = text_in(out, ORIGIN_BYTES_MAX + 64);
-    text_literal(&text, "Access-Control-Allow-Origin: ");
-    text_string(&text, routes->settings->origins[cors - 1]);
-    text_literal(&text, "\r\nVary: Origin\r\n");
-    return text_span(&text);
+        return;
+    text_literal(out, "Access-Control-Allow-Origin: ");
+    text_string(out, routes->settings->origins[cors - 1]);
+    text_literal(out, "\r\nVary: Origin\r\n");
+}
+
+/* Writes the head of an answer: its own lines, and then those about the origin. */
+static void head_write(const struct routes *routes, const struct reply_to *to, int status,
+    struct span type, struct span own, size_t body_bytes, struct text *out)
+{
+    char bytes[OWN_LINES_MAX + ORIGIN_LINES_MAX];
+    struct text lines = text_in(bytes, sizeof bytes);
+    text_add(&lines, own);
+    const size_t before = lines.size;
+    origin_lines(routes, to->cors, &lines);
+    if (lines.size == before && routes->settings->origin_count > 0)
+        text_literal(&lines, "Vary: Origin\r\n"); /* a page of another origin gets another answer */
+    invariant(!lines.overflow);
+    http_reply_head(out, status, type, text_span(&lines), body_bytes, to->closing);
+}
+
+/* The whole answer that tells of a problem. */
+static void refusal_write(struct routes *routes, const struct reply_to *to,
+    const struct problem_answer *answer, struct text *out)
+{
+    char bytes[PROBLEM_BODY_MAX], lines_bytes[OWN_LINES_MAX];
+    struct text body = text_in(bytes, sizeof bytes), lines = text_in(lines_bytes, sizeof lines_bytes);
+    const enum problem problem = answer->problem;
+    const char *standard = to->chinese ? problem_chinese(problem) : NULL;
+    problem_body(&body, problem, answer->detail != NULL ? answer->detail : standard, answer->members);
+    text_add(&lines, answer->headers);
+    if (problem_texts[problem].status == 503)
+        text_format(&lines, "Retry-After: %u\r\n", retry_after_s(routes));
+    text_add(&lines, problem_header(problem));
+    invariant(!body.overflow && !lines.overflow);
+    head_write(routes, to, problem_texts[problem].status, SPAN("application/problem+json"),
+        text_span(&lines), body.size, out);
+    text_add(out, text_span(&body));
+}
+
+/* ---- now ---- */
+
+enum edge_verdict reply_head(
+    struct exchange *exchange, int status, struct span type, struct span headers, size_t body_bytes)
+{
+    head_write(exchange->routes, &exchange->to, status, type, headers, body_bytes, exchange->out);
+    return EDGE_REPLIED;
 }
 
 enum edge_verdict reply_bytes(
     struct exchange *exchange, int status, struct span type, struct span headers, struct span body)
 {
-    char origin[ORIGIN_BYTES_MAX + 64], lines[512];
-    struct text head = text_in(lines, sizeof lines);
-    text_add(&head, headers);
-    const struct span cors = cors_headers(exchange->routes, exchange->cors, origin);
-    text_add(&head, cors);
-    if (cors.size == 0 && exchange->routes->settings->origin_count > 0)
-        text_literal(&head, "Vary: Origin\r\n"); /* another page would have got another answer */
-    invariant(!head.overflow);
-    http_reply(exchange->out, status, type, text_span(&head), body, exchange->closing);
+    reply_head(exchange, status, type, headers, body.size);
+    text_add(exchange->out, body);
     return EDGE_REPLIED;
 }
 
@@ -40,10 +94,16 @@ enum edge_verdict reply_json(struct exchange *exchange, int status, const struct
         text_span(body));
 }
 
+enum edge_verdict reply_refusal(struct exchange *exchange, const struct problem_answer *answer)
+{
+    refusal_write(exchange->routes, &exchange->to, answer, exchange->out);
+    return EDGE_REPLIED;
+}
+
 enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem, const char *detail)
 {
-    char bytes[1024], lines[128];
-    struct text body = text_in(bytes, sizeof bytes), head = text_in(lines, sizeof lines);
+    char line[128];
+    struct text head = text_in(line, sizeof line);
     if (problem == PROBLEM_METHOD) {
         const char *allow = routes_allow(exchange->request->path);
         if (allow == NULL)
@@ -51,61 +111,67 @@ enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem,
         else
             text_format(&head, "Allow: %s\r\n", allow);
     }
-    problem_body(&body, problem, detail != NULL ? detail : exchange_detail(exchange, problem), SPAN_NONE);
-    if (problem_texts[problem].status == 503)
-        text_format(&head, "Retry-After: %u\r\n", retry_after_s(exchange->routes));
-    text_add(&head, problem_header(problem));
-    return reply_bytes(exchange, problem_texts[problem].status, SPAN("application/problem+json"),
-        text_span(&head), text_span(&body));
+    return reply_refusal(exchange,
+        &(struct problem_answer){ .problem = problem, .detail = detail, .headers = text_span(&head) });
+}
+
+uint8_t exchange_flags(const struct exchange *exchange)
+{
+    return (uint8_t)(exchange->to.cors | (exchange->to.chinese ? ANSWER_CHINESE : 0));
+}
+
+enum edge_verdict reply_answer(struct exchange *exchange, struct edge_answer answer)
+{
+    answer.flags = exchange_flags(exchange);
+    reply_render(exchange->routes, &answer, exchange->to.closing, exchange->out);
+    return EDGE_REPLIED;
 }
 
 enum edge_verdict reply_too_fast(struct exchange *exchange, uint32_t wait_ms)
 {
-    struct routes *routes = exchange->routes;
-    const struct edge_answer answer = {
-        .kind = PROBLEM_TOO_FAST, .flags = exchange->chinese ? ANSWER_CHINESE : 0, .a = wait_ms
-    };
-    char origin[ORIGIN_BYTES_MAX + 64];
-    answer_render(&answer, &routes->keys, cors_headers(routes, exchange->cors, origin),
-        exchange->closing, exchange->out);
-    return EDGE_REPLIED;
+    return reply_answer(exchange, (struct edge_answer){ .kind = PROBLEM_TOO_FAST, .a = wait_ms });
 }
 
-bool session_good(const struct routes *routes, struct span token, struct session *session)
+void reply_render(struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out)
 {
-    return session_verify(&routes->keys, token, edge_now_ms(routes->edge), session) == TOKEN_OK
-        && session_counts(&routes->settings->sessions, routes->door.bans, session);
+    char bytes[ORIGIN_LINES_MAX];
+    struct text lines = text_in(bytes, sizeof bytes);
+    origin_lines(routes, answer->flags & ANSWER_ORIGIN, &lines);
+    answer_render(answer, &routes->keys, text_span(&lines), closing, out);
 }
 
-bool session_of(struct exchange *exchange, struct session *session)
+/* ---- later ---- */
+
+void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem)
 {
-    struct span token;
-    if (exchange->request->authorization.data == NULL) {
-        reply_problem(exchange, PROBLEM_SESSION_REQUIRED, NULL);
-        return false;
-    }
-    if (!token_bearer(exchange->request->authorization, &token)
-        || !session_good(exchange->routes, token, session)) {
-        routes_watch_failed(exchange);
-        reply_problem(exchange, PROBLEM_SESSION_INVALID, NULL);
-        return false;
-    }
-    return true;
+    char bytes[PROBLEM_BODY_MAX + JOB_HEAD_BYTES];
+    struct text out = text_in(bytes, sizeof bytes);
+    refusal_write(routes, to, &(struct problem_answer){ .problem = problem }, &out);
+    invariant(!out.overflow);
+    edge_complete_bytes(routes->edge, to->token, text_span(&out));
 }
 
-user_id session_user(struct exchange *exchange)
+void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body)
 {
-    struct session session;
-    return session_of(exchange, &session) ? session.user : 0;
+    char bytes[COMPLETE_BODY_MAX + JOB_HEAD_BYTES];
+    struct text out = text_in(bytes, sizeof bytes);
+    head_write(routes, to, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"),
+        body->size, &out);
+    text_add(&out, text_span(body));
+    invariant(!body->overflow && !out.overflow);
+    edge_complete_bytes(routes->edge, to->token, text_span(&out));
 }
 
-channel_index exchange_channel(const struct exchange *exchange)
+/* The head goes right in front of the body, in the space that is kept for it. */
+void complete_job(struct routes *routes, const struct job *job)
 {
-    struct session session;
-    struct span token;
-    const struct span authorization = exchange->request->authorization;
-    return authorization.data != NULL && token_bearer(authorization, &token)
-            && session_good(exchange->routes, token, &session)
-        ? session.channel
-        : 0;
+    char bytes[JOB_HEAD_BYTES];
+    struct text head = text_in(bytes, sizeof bytes);
+    head_write(routes, &job->to, job->status,
+        job->type == NULL ? SPAN_NONE : span_from_string(job->type),
+        span_of(job->headers, job->headers_size), job->body_size, &head);
+    invariant(!head.overflow);
+    char *start = job->response + JOB_HEAD_BYTES - head.size;
+    memcpy(start, bytes, head.size);
+    edge_complete_bytes(routes->edge, job->to.token, span_of(start, head.size + job->body_size));
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/request_shape.c: which methods and which members of a query the public paths take (query.h). The
  * admin API's are in its table of routes (admin.c). A test compares both with docs/openapi.json. */
+#include "gateway/request_shape.h"
+
 #include "api/path_pattern.h"
-#include "gateway/gateway_parts.h"
+#include "api/query.h"
+#include "gateway/exchange.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
 
 #define READ "GET, HEAD, OPTIONS"
 #define WRITE "POST, OPTIONS"

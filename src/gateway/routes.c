@@ -4,18 +4,47 @@
 #include "api/handover.h"
 #include "api/public_routes.h"
 #include "api/refusals.h"
+#include "api/sale_meters.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "config/test_mode.h"
 #include "contract/inventory.h"
 #include "edge/http_reply.h"
+#include "edge/static_files.h"
+#include "funnel/anomaly/watch.h"
 #include "funnel/limits.h"
 #include "funnel/token.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/admin_gate.h"
+#include "gateway/anomaly_notes.h"
+#include "gateway/answers.h"
+#include "gateway/asks.h"
+#include "gateway/exchange.h"
+#include "gateway/human_check.h"
 #include "gateway/human_shared.h"
+#include "gateway/intents.h"
+#include "gateway/job_shares.h"
+#include "gateway/jobs.h"
+#include "gateway/media_upload.h"
+#include "gateway/order_requests.h"
+#include "gateway/public_requests.h"
+#include "gateway/push.h"
+#include "gateway/repeat.h"
+#include "gateway/reply.h"
+#include "gateway/request_shape.h"
+#include "gateway/routes_state.h"
+#include "gateway/settings.h"
+#include "gateway/waiting_room.h"
+#include "gateway/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Marks in the spare bits of a token while it travels as the inventory's tag. */
+enum { TAG_FLAGS_SHIFT = 58 }; /* five bits: edge_answer.flags (answers.h); TAG_ASK above */
+static const uint64_t TAG_TOKEN = (1ull << TAG_FLAGS_SHIFT) - 1;
+static_assert(64 - TAG_FLAGS_SHIFT == EDGE_TOKEN_SPARE_BITS, "marks fit the spare bits");
+static_assert((int)ORIGINS_MAX == (int)ANSWER_ORIGIN, "an origin fits its flags");
+static_assert((ANSWER_ORIGIN | ANSWER_CHINESE) == 0x1f, "flags fit below TAG_ASK");
 
 #define ANSWER_METRIC(answer, label, problem) \
     [ANSWER_##answer] = { .name = sizeof(label) > 1 ? "stampede_purchases_total" : NULL, \
@@ -32,7 +61,8 @@ void answer_count(struct routes *routes, item_id item, enum answer answer)
     sale_meter_count(routes->meters, routes->index, item, DOOR_REASONS + answer);
 }
 
-bool path_number(struct span *path, uint32_t *number)
+/* "12" at the front of *path; the rest stays. */
+static bool path_number(struct span *path, uint32_t *number)
 {
     size_t digits = 0;
     while (digits < path->size && path->data[digits] >= '0' && path->data[digits] <= '9')
@@ -97,10 +127,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (__builtin_expect(intent || result.deduct_on_payment, 0)) {
         struct exchange exchange = { .routes = routes,
             .request = request,
-            .token = token,
-            .closing = closing,
-            .cors = flags & ANSWER_ORIGIN,
-            .chinese = (flags & ANSWER_CHINESE) != 0,
+            .to = { token, flags & ANSWER_ORIGIN, closing, (flags & ANSWER_CHINESE) != 0 },
             .out = out,
             .reply = reply };
         return purchase_on_payment(&exchange, &result, item, intent);
@@ -210,7 +237,7 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
  * address. */
 static enum edge_verdict route_options(struct exchange *exchange)
 {
-    if (exchange->request->access_control_request_method.data == NULL || exchange->cors == 0)
+    if (exchange->request->access_control_request_method.data == NULL || exchange->to.cors == 0)
         return reply_bytes(exchange, 204, SPAN_NONE,
             SPAN("Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"), SPAN_NONE);
     return reply_bytes(exchange, 204, SPAN_NONE,
@@ -223,8 +250,8 @@ static enum edge_verdict route_options(struct exchange *exchange)
 
 static enum edge_verdict route_static(struct exchange *exchange)
 {
-    switch (static_files_find(exchange->routes->shared.files, exchange->request, exchange->closing,
-        exchange->out, exchange->reply)) {
+    switch (static_files_find(exchange->routes->shared.files, exchange->request,
+        exchange->to.closing, exchange->out, exchange->reply)) {
     case STATIC_REPLIED:
         return EDGE_REPLIED;
     case STATIC_WRONG_METHOD:
@@ -314,7 +341,7 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
             1))
         return purchase(routes, request, token, closing, chinese ? cors | ANSWER_CHINESE : cors,
             item, intent, out, reply);
-    struct exchange exchange = { routes, request, token, closing, cors, out, reply, false, chinese };
+    struct exchange exchange = { routes, request, { token, cors, closing, chinese }, out, reply, false };
     if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
         struct http_request as_get = *request;
         as_get.method = HTTP_GET;
@@ -325,21 +352,13 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
     return route_slow(&exchange);
 }
 
-static __attribute__((noinline)) void render_with_origin(
-    struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out)
-{
-    char origin[ORIGIN_BYTES_MAX + 64];
-    answer_render(answer, &routes->keys,
-        cors_headers(routes, answer->flags & ANSWER_ORIGIN, origin), closing, out);
-}
-
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
 {
     struct routes *routes = self;
     if (__builtin_expect(answer->flags == 0, 1))
         answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
     else
-        render_with_origin(routes, answer, closing, out);
+        reply_render(routes, answer, closing, out);
 }
 
 /* What the edge refuses by itself, before anybody knows the reader's language. */
@@ -369,7 +388,7 @@ void routes_collect(struct routes *routes)
     const struct inventory_answer *answer;
     while ((answer = routes->port->ops->collect(routes->port)) != NULL) {
         if ((answer->tag & TAG_ASK) != 0) {
-            orders_ask_answered(routes, (uint32_t)answer->tag, &answer->outcome);
+            asks_answered(routes, (uint32_t)answer->tag, &answer->outcome);
             continue;
         }
         answer_count(routes, answer->outcome.item, answer->outcome.answer);
@@ -389,7 +408,7 @@ void routes_turn(struct routes *routes, uint64_t now_ms)
     if (routes->watch != NULL)
         watch_turn(routes->watch);
     funnel_keys_turn(&routes->keys, now_ms);
-    orders_turn(routes, now_ms);
+    jobs_turn(routes, now_ms);
     push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
 }
@@ -444,13 +463,15 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
-    const size_t bytes = WAITS_MAX * sizeof(struct wait) + job_shares_bytes() + 8192;
+    const size_t bytes = asks_bytes() + waits_bytes() + job_shares_bytes() + 8192;
     const enum status status = arena_open(&routes->arena, bytes);
     if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
         routes_close(routes);
         return STATUS_FULL;
     }
-    orders_create(routes);
+    routes->asks = asks_create(&routes->arena);
+    routes->waits = waits_create(&routes->arena);
+    job_shares_create(&routes->jobs, &routes->arena);
     *out = routes;
     return STATUS_OK;
 }

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/waiting_room.c: the waiting room, as users see it: enter, look, and check the draw. Entering
  * waits for the inventory's durable answer; everything else is read from shared tables. */
+#include "gateway/waiting_room.h"
+
+#include "api/catalog.h"
 #include "api/handover.h"
-#include "api/problems.h"
-#include "edge/http_reply.h"
+#include "api/query.h"
+#include "config/config.h"
 #include "funnel/room/room.h"
 #include "funnel/room/rooms.h"
-#include "gateway/gateway_parts.h"
+#include "gateway/anomaly_notes.h"
+#include "gateway/asks.h"
+#include "gateway/exchange.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
+#include "gateway/sessions.h"
 
 enum {
     ARRIVALS_PAGE = ROOM_MARKS_MAX, /* marks in one answer */
@@ -72,14 +80,39 @@ static enum edge_verdict standing_reply(struct exchange *exchange, const struct 
 
 static enum edge_verdict room_not_open(struct exchange *exchange, uint64_t opens_ms)
 {
-    char more_bytes[64], bytes[ROOM_BODY_BYTES];
-    struct text more = text_in(more_bytes, sizeof more_bytes);
-    struct text body = text_in(bytes, sizeof bytes);
+    char bytes[64];
+    struct text more = text_in(bytes, sizeof bytes);
     text_format(&more, ",\"opens_ms\":%llu", (unsigned long long)opens_ms);
-    problem_body(&body, PROBLEM_ROOM_NOT_OPEN, exchange_detail(exchange, PROBLEM_ROOM_NOT_OPEN),
-        text_span(&more));
-    return reply_bytes(exchange, problem_texts[PROBLEM_ROOM_NOT_OPEN].status,
-        SPAN("application/problem+json"), SPAN_NONE, text_span(&body));
+    return reply_refusal(exchange,
+        &(struct problem_answer){ .problem = PROBLEM_ROOM_NOT_OPEN, .members = text_span(&more) });
+}
+
+static enum problem entry_problem(enum answer answer)
+{
+    return answer == ANSWER_UNKNOWN_SALE ? PROBLEM_ROOM_NOT_OPEN
+        : answer == ANSWER_ENDED         ? PROBLEM_ENDED
+                                         : PROBLEM_UNAVAILABLE;
+}
+
+static void room_entered(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
+{
+    char bytes[ROOM_BODY_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
+    struct room_standing standing;
+    if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
+        complete_problem(routes, &ask->to, entry_problem(outcome->answer));
+        return;
+    }
+    rooms_look(routes->shared.rooms, ask->room, ask->user, &standing);
+    invariant(standing.state != ROOM_ABSENT && standing.number == outcome->number);
+    if (standing.state == ROOM_AGAIN) {
+        complete_problem(routes, &ask->to, PROBLEM_UNAVAILABLE);
+        return;
+    }
+    text_literal(&body, "{");
+    members(routes, ask->room, ask->start_ms, &standing, &body);
+    text_literal(&body, "}");
+    complete_json(routes, &ask->to, 202, &body);
 }
 
 /* A place that is new, or was lost from sight: the inventory knows. */
@@ -89,7 +122,7 @@ static enum edge_verdict room_enter(
     const struct routes *routes = exchange->routes;
     const uint64_t opens_ms = room_opens_ms(sale->start_ms, routes->shared.config->room_open_ms);
     const uint64_t now_ms = edge_now_ms(routes->edge);
-    if (public_new_refused(routes))
+    if (sessions_refuse_new(routes))
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     const bool opened = catalog_sale_opened(
         handover_get(routes->shared.catalog), routes->shared.inventory->board, sale);
@@ -99,7 +132,7 @@ static enum edge_verdict room_enter(
         return reply_problem(exchange, PROBLEM_ENDED, NULL);
     const struct command command = { .type = COMMAND_ARRIVE,
         .arrive = { .sale = sale->id, .user = user } };
-    struct ask *ask = ask_send(exchange, &command);
+    struct ask *ask = ask_send(exchange, &command, room_entered);
     if (ask == NULL)
         return EDGE_REPLIED;
     ask->room = sale->id;
@@ -131,34 +164,6 @@ enum edge_verdict room_request(struct exchange *exchange, sale_id id)
                                : reply_problem(exchange, PROBLEM_NOT_IN_ROOM, NULL);
 }
 
-static enum problem entry_problem(enum answer answer)
-{
-    return answer == ANSWER_UNKNOWN_SALE ? PROBLEM_ROOM_NOT_OPEN
-        : answer == ANSWER_ENDED         ? PROBLEM_ENDED
-                                         : PROBLEM_UNAVAILABLE;
-}
-
-void room_entered(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
-{
-    char bytes[ROOM_BODY_BYTES];
-    struct text body = text_in(bytes, sizeof bytes);
-    struct room_standing standing;
-    if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED) {
-        complete_problem(routes, &ask->to, entry_problem(outcome->answer));
-        return;
-    }
-    rooms_look(routes->shared.rooms, ask->room, ask->user, &standing);
-    invariant(standing.state != ROOM_ABSENT && standing.number == outcome->number);
-    if (standing.state == ROOM_AGAIN) {
-        complete_problem(routes, &ask->to, PROBLEM_UNAVAILABLE);
-        return;
-    }
-    text_literal(&body, "{");
-    members(routes, ask->room, ask->start_ms, &standing, &body);
-    text_literal(&body, "}");
-    complete_json(routes, &ask->to, 202, &body);
-}
-
 bool room_has_admitted(struct routes *routes, const struct catalog_sale *sale, user_id user)
 {
     struct room_standing standing;
@@ -170,7 +175,7 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
 {
     struct routes *routes = exchange->routes;
     struct room_standing standing;
-    char more_bytes[ROOM_BODY_BYTES], bytes[ROOM_BODY_BYTES * 2], line[64];
+    char more_bytes[ROOM_BODY_BYTES], line[64];
     rooms_look(routes->shared.rooms, sale->id, user, &standing);
     if (standing.state == ROOM_ADMITTED)
         return true;
@@ -181,17 +186,15 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
         return false;
     }
     struct text more = text_in(more_bytes, sizeof more_bytes);
-    struct text body = text_in(bytes, sizeof bytes);
     struct text head = text_in(line, sizeof line);
     const uint64_t wait_ms = room_wait_ms(&standing, sale->start_ms, edge_now_ms(routes->edge));
     const uint64_t random = random_next(&routes->random);
     text_literal(&more, ",");
     room_members(&standing, wait_ms, random, &more);
-    problem_body(&body, PROBLEM_NOT_YOUR_TURN, exchange_detail(exchange, PROBLEM_NOT_YOUR_TURN),
-        text_span(&more));
     text_format(&head, "Retry-After: %u\r\n", room_poll_after_ms(&standing, wait_ms, random) / 1000 + 1);
-    reply_bytes(exchange, problem_texts[PROBLEM_NOT_YOUR_TURN].status,
-        SPAN("application/problem+json"), text_span(&head), text_span(&body));
+    reply_refusal(exchange,
+        &(struct problem_answer){
+            .problem = PROBLEM_NOT_YOUR_TURN, .members = text_span(&more), .headers = text_span(&head) });
     return false;
 }
 

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/waits.c: requests that wait at their edge: order views for news of the order, payers for
- * the address to pay at, those who gave units back for these to be there. Who waits holds no place at
- * the worker: a job is handed in again when there is news of the order, and when the time is up. Once half
- * of the table is taken, one user has WAITS_PER_USER of it at most; who may not wait is answered at once
- * with what is known. */
-#include "gateway/gateway_parts.h"
+#include "gateway/waits.h"
+
+#include "gateway/exchange.h"
+#include "gateway/jobs.h"
+#include "gateway/reply.h"
+#include "gateway/routes_state.h"
+
+struct waits {
+    struct wait rows[WAITS_MAX];
+    uint32_t count;
+    uint64_t look_ms; /* the next look at them by time */
+};
+
+size_t waits_bytes(void)
+{
+    return sizeof(struct waits);
+}
+
+struct waits *waits_create(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct waits));
+}
 
 static enum job_share share_of(enum job_kind kind)
 {
@@ -13,12 +29,12 @@ static enum job_share share_of(enum job_kind kind)
 
 bool waits_have_room(const struct routes *routes, user_id user)
 {
-    if (routes->wait_count < WAITS_MAX / 2)
+    if (routes->waits->count < WAITS_MAX / 2)
         return true;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < routes->wait_count; i++)
-        count += routes->waits[i].user == user;
-    return routes->wait_count < WAITS_MAX && count < WAITS_PER_USER;
+    for (uint32_t i = 0; i < routes->waits->count; i++)
+        count += routes->waits->rows[i].user == user;
+    return routes->waits->count < WAITS_MAX && count < WAITS_PER_USER;
 }
 
 /* False: no job is free, or this user has enough of them. */
@@ -57,11 +73,11 @@ void wait_add(struct routes *routes, const struct job *job)
         .until_ms = job->wait_until_ms,
         .item = job->item,
         .quantity = job->quantity };
-    if (routes->wait_count == WAITS_MAX) {
+    if (routes->waits->count == WAITS_MAX) {
         complete_problem(routes, &wait.to, PROBLEM_TOO_POPULAR);
         return;
     }
-    routes->waits[routes->wait_count++] = wait;
+    routes->waits->rows[routes->waits->count++] = wait;
 }
 
 /* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the
@@ -70,29 +86,30 @@ static void sweep(struct routes *routes, bool news, ticket_number ticket, uint64
 {
     const bool stopping = atomic_load(routes->shared.draining); /* nobody is kept waiting any more */
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < routes->wait_count; i++) {
-        struct wait wait = routes->waits[i];
+    for (uint32_t i = 0; i < routes->waits->count; i++) {
+        struct wait wait = routes->waits->rows[i];
         const bool late = now_ms >= wait.until_ms || stopping;
         wait.called |= news && (ticket == 0 || wait.ticket == ticket);
         if ((wait.called || late || !news) && !edge_token_alive(routes->edge, wait.to.token))
             continue;
         if ((wait.called || late) && job_start(routes, &wait, !late))
             continue;
-        routes->waits[kept++] = wait; /* one that was called and found no job is tried at the next look */
+        /* One that was called and found no job is tried at the next look. */
+        routes->waits->rows[kept++] = wait;
     }
-    routes->wait_count = kept;
+    routes->waits->count = kept;
 }
 
 void waits_news(struct routes *routes, ticket_number ticket, uint64_t now_ms)
 {
-    if (routes->wait_count > 0)
+    if (routes->waits->count > 0)
         sweep(routes, true, ticket, now_ms);
 }
 
 void waits_turn(struct routes *routes, uint64_t now_ms)
 {
-    if (routes->wait_count == 0 || now_ms < routes->waits_look_ms)
+    if (routes->waits->count == 0 || now_ms < routes->waits->look_ms)
         return;
-    routes->waits_look_ms = now_ms + WAITS_LOOK_MS;
+    routes->waits->look_ms = now_ms + WAITS_LOOK_MS;
     sweep(routes, false, 0, now_ms);
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gateway/waits.h: requests that wait at their edge: order views for a change of the order, payers for the
+ * address to pay at, returns of units until these are there. A request that waits holds no job: its job is
+ * handed in again when the order has changed, and when the time is up. Once half of the table is taken, one
+ * user has WAITS_PER_USER of it at most; a request that may not wait is answered at once.
+ * Thread: the edge's own. Memory: from the arena at create. */
+#ifndef STAMPEDE_GATEWAY_WAITS_H
+#define STAMPEDE_GATEWAY_WAITS_H
+
+#include "api/reply_to.h"
+#include "contract/types.h"
+
+#include <stddef.h>
+
+struct arena;
+struct job;
+struct routes;
+struct waits;
+
+enum {
+    WAITS_MAX = 8192,
+    WAITS_PER_USER = 32, /* once half of them are taken */
+    WAIT_MAX_S = 30,
+    WAITS_LOOK_MS = 20, /* between two looks at which waits are over */
+};
+
+/* The job to hand in again. */
+struct wait {
+    uint8_t kind; /* enum job_kind: JOB_ORDER, JOB_PAYMENT or JOB_RETURN */
+    bool called;  /* there was news, but no job */
+    struct reply_to to;
+    user_id user;
+    ticket_number ticket;
+    uint64_t version_seen, until_ms;
+    item_id item;
+    uint32_t quantity;
+};
+
+size_t waits_bytes(void);
+struct waits *waits_create(struct arena *arena);
+bool waits_have_room(const struct routes *routes, user_id user);
+void wait_start(struct routes *routes, const struct wait *wait); /* its first job */
+void wait_add(struct routes *routes, const struct job *job);     /* a job that came back: not yet */
+void waits_news(struct routes *routes, ticket_number ticket, uint64_t now_ms); /* 0: of any */
+void waits_turn(struct routes *routes, uint64_t now_ms);
+
+#endif
