@@ -218,7 +218,7 @@ each_corpus = $(foreach source,$(FUZZ_SOURCES),parallel 120 $(source:.c=):corpus
     $(call built,asan,$(source)) $(wildcard tests/fuzz/corpus/$(call fuzz_name,$(source)))$(newline))
 
 E2E_SCRIPTS := $(sort $(wildcard tests/e2e/*/*_test.py))
-WEB_TESTS := $(sort $(wildcard web/*.test.js web/*.test.mjs web/test/*.js tests/unit/web/*.test.mjs))
+WEB_TESTS := $(sort $(wildcard web/*.test.js web/*.test.mjs web/test/*.js tests/unit/web/*.test.mjs tests/unit/web/*/*.test.mjs))
 SHELL_SCRIPTS = $(shell grep -lE '^\#!.*(ba)?sh$$' .ci/run tools/* tests/e2e/*/* tests/bars/* bench/* deploy/* 2>/dev/null)
 SIMULATE := $(BUILD_ROOT)/sim/tests/simulation/simulate
 HAS_SIMULATE := $(wildcard tests/simulation/simulate.c)

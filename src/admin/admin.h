@@ -94,6 +94,9 @@ void admin_dead_letter_return(struct admin *admin, struct job *job, uint32_t id)
 void admin_dead_letter_dismiss(struct admin *admin, struct job *job, uint32_t id);
 void admin_alarms(struct admin *admin, struct job *job, uint32_t id);
 
+/* live.c */
+void admin_live(struct admin *admin, struct job *job, uint32_t id);
+
 /* reconciliation.c */
 void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id);
 void admin_reconcile_show(struct admin *admin, struct job *job, uint32_t id);

@@ -2,9 +2,13 @@
 /* admin/orders.c: what the shop does to one order: paid, cancel, refund. Each is made once;
  * the same request again gets the same answer, and only the first one is in the audit chain. */
 #include "admin/admin.h"
+
+#include "base/metrics.h"
 #include "funnel/keys.h"
 
 #include <string.h>
+
+COUNTER(reported_paid, "stampede_orders_reported_paid_total", "Orders that the shop reported as paid.");
 
 /* Moves the order and answers the job. True: moved now, not by an earlier request. */
 static bool order_moved(struct admin *admin, struct job *job, const struct order_move *move)
@@ -46,9 +50,11 @@ void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return;
     }
-    if (order_moved(admin, job, &move))
-        admin_audit_write(admin, job, "order.paid", "order %016llx amount %llu %s reference %s",
-            order_id(admin, job), (unsigned long long)move.amount, move.currency, move.reference);
+    if (!order_moved(admin, job, &move))
+        return;
+    metric_add(&reported_paid, 1);
+    admin_audit_write(admin, job, "order.paid", "order %016llx amount %llu %s reference %s",
+        order_id(admin, job), (unsigned long long)move.amount, move.currency, move.reference);
 }
 
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id)

@@ -88,15 +88,22 @@ static bool key_is_strong(struct span key)
     return true;
 }
 
+const struct admin_key *admin_keys_find_hash(
+    const struct admin_keys *keys, const uint8_t hash[HASH_SHA256_BYTES])
+{
+    const struct admin_key *found = NULL;
+    for (uint32_t i = 0; i < keys->count; i++)
+        if (span_equal_constant_time(
+                span_of(hash, HASH_SHA256_BYTES), span_of(keys->keys[i].hash, HASH_SHA256_BYTES)))
+            found = &keys->keys[i];
+    return found;
+}
+
 static const struct admin_key *key_find(const struct admin_keys *keys, struct span key)
 {
     uint8_t hash[HASH_SHA256_BYTES];
-    const struct admin_key *found = NULL;
     hash_sha256(key.data, key.size, hash);
-    for (uint32_t i = 0; i < keys->count; i++)
-        if (span_equal_constant_time(span_of(hash, sizeof hash), span_of(keys->keys[i].hash, sizeof hash)))
-            found = &keys->keys[i];
-    return found;
+    return admin_keys_find_hash(keys, hash);
 }
 
 const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key)

@@ -32,6 +32,9 @@ MUST_CHECK enum status admin_keys_load(
 /* NULL: no such key, or not of the form that `stampede key new` writes (sk_ and 43 characters of
  * base64url): a key that somebody made up could be guessed. */
 const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key);
+/* The key with this hash; NULL: it is not among them any more. */
+const struct admin_key *admin_keys_find_hash(
+    const struct admin_keys *keys, const uint8_t hash[HASH_SHA256_BYTES]);
 /* Whose key it would be, were it not weak; NULL: nobody's, or it is strong. For the log. */
 const struct admin_key *admin_keys_find_weak(const struct admin_keys *keys, struct span key);
 const char *admin_role_name(enum admin_role role);

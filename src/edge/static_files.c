@@ -156,6 +156,12 @@ static void form_label(
     form->headers = text_span(&headers);
 }
 
+/* Pages of operators: nobody else's scripts run there. */
+static bool is_console(struct span path)
+{
+    return span_starts_with(path, SPAN("/console/"));
+}
+
 static void file_make(struct file *file, const struct asset *asset, const char *image_origins,
     const char *widget_origins)
 {
@@ -168,7 +174,7 @@ static void file_make(struct file *file, const struct asset *asset, const char *
     const struct label label = { .immutable = name_has_hash(file->path),
         .varies = asset->brotli != NULL || asset->gzip != NULL,
         .image_origins = image_origins,
-        .widget_origins = widget_origins };
+        .widget_origins = is_console(file->path) ? "" : widget_origins };
     for (int i = 0; i < ENCODINGS; i++)
         form_label(&file->forms[i], content, (enum encoding)i, &label);
 }
@@ -219,6 +225,8 @@ static const struct file *file_find(const struct static_files *files, struct spa
     size_t low = 0, high = files->count;
     if (span_equal(path, SPAN("/")))
         path = SPAN("/index.html");
+    if (span_equal(path, SPAN("/console/")) || span_equal(path, SPAN("/console")))
+        path = SPAN("/console/index.html");
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = path_compare(files->files[middle].path, path);

@@ -26,7 +26,8 @@ enum { CSP_ORIGINS_MAX = 1024, CSP_WIDGET_MAX = 128 };
 MUST_CHECK enum status static_files_open(struct static_files **files, const struct asset *assets,
     size_t count, const char *image_origins, const char *widget_origins);
 void static_files_close(struct static_files *files); /* accepts NULL */
-/* "/" is /index.html. HEAD is answered like GET; the edge drops the body. For a path that is no file,
+/* "/" is /index.html, "/console/" is /console/index.html.
+ * HEAD is answered like GET; the edge drops the body. For a path that is no file,
  * /404.html is the answer to who accepts text/html, with 404. */
 MUST_CHECK enum static_answer static_files_find(const struct static_files *files,
     const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/admin_gate.c: requests of operators. Their key is checked here, so that strangers never
- * reach the worker. A right key is let in at any rate, and from a banned address too: a rule that bans
- * an office must not keep its operators from lifting the ban. Wrong keys count against the rate of
- * their address, and after a few the address waits before it may show another (funnel/lockout.h). */
+/* gateway/admin_gate.c: requests of operators. Their key, or session of the console (console_gate.c), is
+ * checked here, so that strangers never reach the worker. A right key is let in at any rate, and from a
+ * banned address too: a rule that bans an office must not keep its operators from lifting the ban. Wrong
+ * keys count against the rate of their address, and after a few the address waits before it may show
+ * another (funnel/lockout.h). */
 #include "gateway/admin_gate.h"
 
 #include "base/log.h"
@@ -11,6 +12,7 @@
 #include "funnel/lockout.h"
 #include "funnel/token.h"
 #include "gateway/anomaly_notes.h"
+#include "gateway/console_gate.h"
 #include "gateway/exchange.h"
 #include "gateway/jobs.h"
 #include "gateway/reply.h"
@@ -50,7 +52,7 @@ static bool type_fits(struct span path, struct span type)
     return span_starts_with(type, SPAN("image/")) || span_equal(type, SPAN("application/octet-stream"));
 }
 
-static enum edge_verdict key_refuse(struct exchange *exchange, bool shown)
+enum edge_verdict admin_refuse(struct exchange *exchange, bool shown)
 {
     struct routes *routes = exchange->routes;
     const uint64_t now_ms = edge_now_ms(routes->edge);
@@ -66,26 +68,45 @@ static enum edge_verdict key_refuse(struct exchange *exchange, bool shown)
                         : reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
 }
 
-enum edge_verdict admin_request(struct exchange *exchange, struct span path)
+bool admin_must_wait(struct exchange *exchange)
+{
+    struct routes *routes = exchange->routes;
+    const uint32_t wait_ms =
+        lockout_wait_ms(routes->shared.lockout, exchange->request->client, edge_now_ms(routes->edge));
+    if (wait_ms == 0)
+        return false;
+    metric_add(&refused[REFUSED_WAITS], 1);
+    routes_watch_failed(exchange);
+    reply_too_fast(exchange, wait_ms);
+    return true;
+}
+
+const struct admin_key *admin_key_shown(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
-    const uint64_t now_ms = edge_now_ms(routes->edge);
     struct span key;
     const bool shown = request->authorization.data != NULL && token_bearer(request->authorization, &key);
-    const uint32_t wait_ms =
-        shown ? lockout_wait_ms(routes->shared.lockout, request->client, now_ms) : 0;
-    if (wait_ms != 0) {
-        metric_add(&refused[REFUSED_WAITS], 1);
-        routes_watch_failed(exchange);
-        return reply_too_fast(exchange, wait_ms);
-    }
+    if (shown && admin_must_wait(exchange))
+        return NULL;
     const struct admin_key *admin = shown ? admin_keys_find(&routes->settings->admin, key) : NULL;
     if (admin == NULL && shown)
         weak_key_tell(routes, key);
     if (admin == NULL)
-        return key_refuse(exchange, shown);
-    lockout_passed(routes->shared.lockout, request->client, now_ms);
+        admin_refuse(exchange, shown);
+    else
+        lockout_passed(routes->shared.lockout, request->client, edge_now_ms(routes->edge));
+    return admin;
+}
+
+enum edge_verdict admin_request(struct exchange *exchange, struct span path)
+{
+    struct routes *routes = exchange->routes;
+    const struct http_request *request = exchange->request;
+    const struct admin_key *admin =
+        console_session_shown(request) ? console_key(exchange) : admin_key_shown(exchange);
+    if (admin == NULL)
+        return EDGE_REPLIED;
     if (request->body.size > 0 && !type_fits(path, request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
     struct span change_key = SPAN_NONE;

@@ -5,8 +5,13 @@
 
 #include "edge/edge.h"
 
+struct admin_key;
 struct exchange;
 
+const struct admin_key *admin_key_shown(struct exchange *exchange); /* NULL: refused, and told so */
+bool admin_must_wait(struct exchange *exchange); /* true: told so; wrong keys came from this address */
+/* `shown`: a key or token that is wrong, in contrast to none. */
+enum edge_verdict admin_refuse(struct exchange *exchange, bool shown);
 enum edge_verdict admin_request(struct exchange *exchange, struct span path); /* the path is under /admin */
 
 #endif

@@ -6,6 +6,7 @@
 #include "funnel/limits.h"
 #include "funnel/lockout.h"
 #include "funnel/switches.h"
+#include "gateway/console_sessions.h"
 
 #include <stdio.h>
 
@@ -55,6 +56,8 @@ enum status gate_limits_open(
         random_secret(&key, sizeof key);
         status = lockout_open(&gate->lockout, key, (uint32_t)config->v6_prefix);
     }
+    if (status == STATUS_OK)
+        status = console_sessions_open(&gate->console);
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "no memory for the tables of [limits]");
     return status;
@@ -65,6 +68,7 @@ void gate_limits_close(struct gate_limits *gate)
     limits_free(gate->limits);
     caller_counts_free(gate->callers);
     lockout_close(gate->lockout);
+    console_sessions_close(gate->console);
 }
 
 void gate_limits_apply(struct limits *limits, const struct switches *switches, const struct config *config)

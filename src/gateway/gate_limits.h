@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/gate_limits.h: what all edges share to tell who comes how fast: the limits (funnel/limits.h),
- * the connections of each address and the proxies that are trusted, as configured and as the switches
- * say. Memory: at open. */
+ * the connections of each address, the proxies that are trusted and who is signed in to the console, as
+ * configured and as the switches say. Memory: at open. */
 #ifndef STAMPEDE_GATEWAY_GATE_LIMITS_H
 #define STAMPEDE_GATEWAY_GATE_LIMITS_H
 
@@ -9,6 +9,7 @@
 #include "edge/forwarded.h"
 
 struct caller_counts;
+struct console_sessions;
 struct limits;
 struct lockout;
 struct switches;
@@ -17,6 +18,7 @@ struct gate_limits {
     struct limits *limits;
     struct caller_counts *callers; /* NULL: no cap */
     struct lockout *lockout;       /* who showed wrong admin keys */
+    struct console_sessions *console;
     struct trusted trusted;
 };
 

@@ -58,6 +58,8 @@ static const struct shape *shape_find(struct span path)
 const char *routes_allow(struct span path)
 {
     static const struct span prefix = SPAN("/v1");
+    if (span_equal(path, SPAN("/console/session")))
+        return "GET, HEAD, POST, DELETE, OPTIONS";
     if (!span_starts_with(path, SPAN("/v1/")))
         return "GET, HEAD, OPTIONS"; /* pages, health, metrics */
     const struct shape *shape = shape_find(span_of(path.data + prefix.size, path.size - prefix.size));

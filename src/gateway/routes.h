@@ -10,6 +10,7 @@
 #include "edge/edge.h"
 
 struct config;
+struct console_sessions;
 struct customers;
 struct door_channels;
 struct funnel_keys;
@@ -45,7 +46,8 @@ struct routes_shared { /* the same for all edges */
     const struct switches *switches;
     const struct item_rules *rules;
     struct limits *limits;
-    struct lockout *lockout;   /* who showed wrong admin keys */
+    struct lockout *lockout; /* who showed wrong admin keys */
+    struct console_sessions *console;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
     struct handover *bans;     /* struct ban_set */

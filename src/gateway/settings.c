@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "gateway/console_sessions.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -139,4 +140,11 @@ uint8_t settings_origin(const struct settings *settings, struct span origin)
         if (span_equal(origin, span_from_string(settings->origins[i])))
             return (uint8_t)(i + 1);
     return 0;
+}
+
+void settings_invite(const struct settings *settings, struct console_sessions *sessions,
+    const char *token, uint64_t now_ms)
+{
+    if (settings->admin.count > 0)
+        console_sessions_invite(sessions, span_from_string(token), settings->admin.keys[0].hash, now_ms);
 }

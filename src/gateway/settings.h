@@ -13,6 +13,8 @@
 
 enum { ORIGINS_MAX = 15, ORIGIN_BYTES_MAX = 128 };
 
+struct console_sessions;
+
 struct settings {
     struct jwt_keys *jwt; /* NULL: no shop tokens */
     struct jwt_rules rules;
@@ -27,6 +29,9 @@ struct settings {
 MUST_CHECK enum status settings_make(
     struct settings **settings, const struct config *config, char error[CONFIG_ERROR]);
 void settings_free(void *pointer); /* to settings; accepts NULL */
+/* A token that signs in to the console once, as the first of the admin keys (console_sessions.h). */
+void settings_invite(const struct settings *settings, struct console_sessions *sessions,
+    const char *token, uint64_t now_ms);
 /* 1 … ORIGINS_MAX; 0: not allowed. */
 uint8_t settings_origin(const struct settings *settings, struct span origin);
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "gateway/console_sessions.h"
 #include "server/server.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static enum status demo_seed(struct order_store *store, uint64_t now_ms)
 
 struct demo {
     char key[3 + KEY_CHARS + 1];
+    char invitation[sizeof CONSOLE_INVITE_PREFIX + KEY_CHARS];
 };
 
 static void demo_started(const struct config *config, uint16_t port, void *context)
@@ -77,13 +79,24 @@ static void demo_started(const struct config *config, uint16_t port, void *conte
         : config->address;
     printf("\n"
            "  storefront  http://%s:%u/\n"
+           "  console     http://%s:%u/console/#%s\n"
+           "              signs you in once, within a quarter of an hour; then with the admin key\n"
            "  admin API   http://%s:%u/admin/v1/\n"
            "              admin key: %s\n"
            "              try: STAMPEDE_ADMIN_KEY=… stampede admin sale list --url http://%s:%u\n"
            "  The sale opens in half a minute. Orders are paid in a sandbox, without real money.\n"
            "  Ctrl-C stops the server.\n\n",
-        host, port, host, port, demo->key, host, port);
+        host, port, host, port, demo->invitation, host, port, demo->key, host, port);
     fflush(stdout);
+}
+
+static void invitation_make(struct demo *demo)
+{
+    uint8_t secret[32];
+    const size_t prefix = strlen(CONSOLE_INVITE_PREFIX);
+    random_secret(secret, sizeof secret);
+    memcpy(demo->invitation, CONSOLE_INVITE_PREFIX, prefix);
+    base64_encode(secret, sizeof secret, demo->invitation + prefix);
 }
 
 /* A key of its own for every demo, known to its file only as a hash. */
@@ -114,7 +127,7 @@ static bool admin_key_make(struct demo *demo, struct config *config, const char 
 int demo_main(int argc, char **argv)
 {
     struct config config;
-    struct demo demo = { { 0 } };
+    struct demo demo = { 0 };
     char error[CONFIG_ERROR];
     const char *data = NULL;
     config_defaults(&config);
@@ -146,6 +159,9 @@ int demo_main(int argc, char **argv)
         fprintf(stderr, "stampede: %s: an admin key can't be written there\n", data);
         return 1;
     }
-    const struct server_options options = { .seed = demo_seed, .started = demo_started, .context = &demo };
+    invitation_make(&demo);
+    const struct server_options options = {
+        .seed = demo_seed, .console_invitation = demo.invitation, .started = demo_started, .context = &demo
+    };
     return server_run(&config, &options);
 }

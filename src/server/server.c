@@ -17,6 +17,7 @@
 #include "funnel/door.h"
 #include "funnel/room/rooms.h"
 #include "gateway/answers.h"
+#include "gateway/console_sessions.h"
 #include "gateway/gate_limits.h"
 #include "gateway/human_shared.h"
 #include "gateway/routes.h"
@@ -29,6 +30,7 @@
 #include "server/host.h"
 #include "server/housekeeper.h"
 #include "server/restore.h"
+#include "server/signals.h"
 #include "store/sqlite/sqlite.h"
 #include "worker/worker.h"
 
@@ -213,6 +215,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .media = &server->media,
         .limits = server->limits.limits,
         .lockout = server->limits.lockout,
+        .console = server->limits.console,
         .human = &server->human,
         .switches = &server->switches,
         .rules = &server->rules,
@@ -319,6 +322,9 @@ static bool server_open(struct server *server)
     if (!store_open(server))
         return false;
     funnel_keys_turn(&server->keys, clock_now_ms());
+    if (server->options->console_invitation != NULL)
+        settings_invite(handover_get(&server->settings), server->limits.console,
+            server->options->console_invitation, clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
     const char *origins = server->config.image_origins;
     const struct verdict_ops *widget = verdict_find(server->config.human_outside);
@@ -451,17 +457,6 @@ static bool server_watch(struct server *server, const sigset_t *signals)
             return false;
         }
     }
-}
-
-static void signals_block(sigset_t *signals)
-{
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
-    sigemptyset(signals);
-    sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGINT);
-    sigaddset(signals, SIGHUP);
-    invariant(pthread_sigmask(SIG_BLOCK, signals, NULL) == 0);
-    invariant(sigaction(SIGPIPE, &ignore, NULL) == 0);
 }
 
 int server_run(const struct config *config, const struct server_options *options)

@@ -16,6 +16,9 @@ struct server_options {
     enum status (*settings_read)(struct config *config, void *context, char error[CONFIG_ERROR]);
     /* Before the threads run: puts rows into a new store. NULL: nothing. */
     enum status (*seed)(struct order_store *store, uint64_t now_ms);
+    /* Signs in to the console once, soon after the start, as the first of the admin keys; NULL: no such
+     * token. It begins with CONSOLE_INVITE_PREFIX. */
+    const char *console_invitation;
     void (*started)(const struct config *config, uint16_t port, void *context); /* NULL: nothing */
     void *context;
 };

@@ -71,9 +71,8 @@ const char *alarm_name(enum alarm alarm)
     return rows[alarm].name;
 }
 
-void alarms_json(struct text *out)
+void alarms_member(struct text *out)
 {
-    json_object_begin(out, NULL);
     json_list_begin(out, "alarms");
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < ALARMS; i++) {
@@ -86,5 +85,11 @@ void alarms_json(struct text *out)
     }
     pthread_mutex_unlock(&lock);
     json_list_end(out);
+}
+
+void alarms_json(struct text *out)
+{
+    json_object_begin(out, NULL);
+    alarms_member(out);
     json_object_end(out);
 }

@@ -44,7 +44,9 @@ void alarm_raise(enum alarm alarm, uint64_t now_ms, const char *format, ...)
 void alarm_clear(enum alarm alarm);
 bool alarm_is_up(enum alarm alarm);
 const char *alarm_name(enum alarm alarm);
-/* {"alarms":[{"name":…,"up":…,"since_ms":…,"detail":…},…]}: all of them, in order. */
+/* "alarms":[{"name":…,"up":…,"since_ms":…,"detail":…},…]: a member of an object. */
+void alarms_member(struct text *out);
+/* {"alarms":[…]}: all of them, in order. */
 void alarms_json(struct text *out);
 
 #endif

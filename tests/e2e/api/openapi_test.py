@@ -1028,10 +1028,11 @@ def a_waiting_room_is_entered_drawn_and_checked():
             message = push.message()
         equal(errors_of(message, document["components"]["schemas"]["PushMessage"], strict=True), [])
     admin("adminEndSale", sale=sale)
-    ended = admin("adminCreateSale", 201, body={**wish, "title": "Over", "start_ms": now - 5000, "end_ms": now + 1500})["id"]
+    over = call("getTime", 200)["now_ms"] + 2000
+    ended = admin("adminCreateSale", 201, body={**wish, "title": "Over", "start_ms": over - 5000, "end_ms": over})["id"]
     admin("adminCreateItem", 201, body={"sale": ended, "product": ids["product"], "flash_price": 1, "total": 1})
     admin("adminPublishSale", sale=ended)
-    eventually(lambda: call("getTime", 200)["now_ms"] > now + 1600)
+    eventually(lambda: call("getTime", 200)["now_ms"] > over + 100)
     call("enterRoom", 410, "ended", sale=ended, session=bob)
 
 
@@ -1135,6 +1136,8 @@ def dead_letters_are_shown_and_decided():
         admin(name, 403, "admin-role", letter=first, body=body, role="viewer")
     true(next(row for row in admin("adminListAlarms")["alarms"] if row["name"] == "dead-letters")["up"], "no alarm")
     call("adminListAlarms", 401, "admin-key-required")
+    true(admin("adminLive", role="viewer")["sales"], "no sale in the live view")
+    call("adminLive", 401, "admin-key-required")
     total_set(item, 9)
     equal(admin("adminRetryDeadLetter", letter=first)["state"], "retried")
     admin("adminSaleReport", sale=sale, role="viewer")
@@ -1163,6 +1166,21 @@ def reconciliation_is_asked_for_and_told():
     report = eventually(lambda: admin("adminShowReconciliation")["state"] == "done" and admin("adminShowReconciliation"),
                         "it does not end")
     equal(report["findings"], [])
+
+
+@rule
+def operators_sign_in_to_the_console_and_out():
+    ours = {"Stampede-Console": "1"}
+    call("consoleGetSession", 204, headers=ours)
+    call("consoleGetSession", 403, "origin-not-allowed")
+    equal(call("consoleSignIn", 201, key="operator", headers=ours)["role"], "operator")
+    call("consoleSignIn", 401, "admin-key-required", headers=ours)
+    call("consoleSignIn", 403, "origin-not-allowed", key="operator")
+    reply = server.request("POST", "/console/session", None, {**ours, "Authorization": f"Bearer {server.keys['viewer']}"})
+    cookie = {**ours, "Cookie": reply.headers["set-cookie"].partition(";")[0]}
+    equal(call("consoleGetSession", 200, headers=cookie)["role"], "viewer")
+    call("consoleSignOut", 204, headers=cookie)
+    call("consoleSignOut", 403, "origin-not-allowed")
 
 
 @rule

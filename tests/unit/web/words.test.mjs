@@ -14,7 +14,7 @@ const OWN_VALUES = new Set(['saving']);
 
 function sources() {
     return readdirSync(WEB, { recursive: true })
-        .filter((name) => /\.(js|html)$/.test(name) && name !== 'words.js')
+        .filter((name) => /\.(js|html)$/.test(name) && name !== 'words.js' && !name.startsWith('console/'))
         .map((name) => [name, readFileSync(new URL(name, WEB), 'utf8')]);
 }
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The console in a real browser, against a demo server of its own: signing in, the live screen, and how it looks to axe, at
+ * 390 and 1440 pixels, in both languages, light and dark. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+
+const SERVER = process.env.TEST_SERVER ?? new URL('../../../build/release/stampede', import.meta.url).pathname;
+const FIRST_SCREEN_MAX = 150_000;
+const PATIENCE_MS = 60_000;
+const LOOKS = [
+    { locale: 'en-US', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+    { locale: 'zh-CN', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+    { locale: 'zh-CN', viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
+    { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+];
+
+let browser, base, key, invitation, server, folder;
+const contexts = [];
+
+function browserFind() {
+    const named = process.env.CHROMIUM;
+    const found = process.env.PATH.split(delimiter).flatMap((place) => ['chromium', 'google-chrome'].map((name) => join(place, name)));
+    return named ?? found.find((path) => existsSync(path));
+}
+
+before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'stampede-console-'));
+    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data')], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const said = await new Promise((resolve, reject) => {
+        let text = '';
+        server.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
+        server.stdout.on('data', (bytes) => {
+            text += bytes;
+            if (text.includes('Ctrl-C'))
+                resolve(text);
+        });
+    });
+    [, base, invitation] = /console +(http:[^ ]+)\/console\/#(once_\S+)/.exec(said);
+    [, key] = /admin key: (\S+)/.exec(said);
+    browser = await chromium.launch({ executablePath: browserFind(), headless: true, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] });
+});
+
+after(async () => {
+    for (const context of contexts)
+        await context.close();
+    await browser?.close();
+    if (server && server.exitCode === null) {
+        const ended = new Promise((resolve) => server.once('exit', resolve));
+        server.kill('SIGTERM');
+        await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+});
+
+async function visitor(options = LOOKS[0]) {
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    const errors = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    return { page, context, errors };
+}
+
+async function signedIn(options, screen = 'live') {
+    const opened = await visitor(options);
+    await opened.page.goto(`${base}/console/#/${screen}`);
+    await opened.page.fill('#key', key);
+    await opened.page.click('button[type=submit]');
+    await opened.page.waitForSelector('nav a[aria-current]');
+    return opened;
+}
+
+async function admin(method, path, body) {
+    const response = await fetch(`${base}/admin/v1${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+        body: body && JSON.stringify(body),
+    });
+    assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+    return response.json();
+}
+
+async function violationsIn(page) {
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+const beyond = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+/* Looks at the page as it is: nothing for axe to find, nothing wider than the window. */
+async function wellMade(page, name) {
+    assert.deepEqual(await violationsIn(page), [], name);
+    assert.ok((await beyond(page)) <= 0, `${name} goes sideways`);
+    if (process.env.SHOTS)
+        await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
+}
+
+describe('signing in', () => {
+    test('the address that the demo prints signs in once, and its token does not stay in the address', async () => {
+        const { page, context, errors } = await visitor();
+        await page.goto(`${base}/console/#${invitation}`);
+        await page.waitForSelector('nav a[aria-current]');
+        assert.ok(!page.url().includes('once_'));
+        assert.deepEqual(errors, []);
+        const [cookie] = await context.cookies();
+        assert.equal(cookie.httpOnly, true);
+        assert.equal(cookie.sameSite, 'Strict');
+        assert.equal(await page.evaluate(() => document.cookie), '');
+        await page.reload();
+        await page.waitForSelector('nav a[aria-current]');
+        const other = await visitor();
+        await other.page.goto(`${base}/console/#${invitation}`);
+        await other.page.getByText('already used').waitFor();
+    });
+
+    test('a wrong key is said, the right one opens, and signing out closes', async () => {
+        const { page } = await visitor();
+        await page.goto(`${base}/console/`);
+        await page.fill('#key', `sk_${'x'.repeat(43)}`);
+        await page.keyboard.press('Enter');
+        await page.getByText('This key is not valid.').waitFor();
+        await wellMade(page, 'sign-in');
+        await page.fill('#key', key);
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('nav a[aria-current]');
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.waitForSelector('#key');
+        const answer = await page.evaluate(async () => (await fetch('/admin/v1/sales', { headers: { 'Stampede-Console': '1' } })).status);
+        assert.equal(answer, 401);
+    });
+
+    test('a session that ends elsewhere leads back to signing in', async () => {
+        const { page, context } = await signedIn();
+        await context.clearCookies();
+        await page.getByText('You were signed out.').waitFor();
+    });
+
+    test('the console is in nobody’s frame', async () => {
+        const { page } = await visitor();
+        await page.goto(`${base}/`);
+        await page.evaluate((address) => {
+            const frame = document.createElement('iframe');
+            frame.src = address;
+            document.body.append(frame);
+        }, `${base}/console/`);
+        await page.waitForTimeout(500);
+        const framed = page.frames().find((frame) => frame !== page.mainFrame());
+        assert.equal(await framed.locator('#root').count().catch(() => 0), 0);
+    });
+
+    test('the first screen is small and comes from this server alone', async () => {
+        const { page } = await visitor();
+        let bytes = 0;
+        const hosts = new Set();
+        page.on('response', async (response) => {
+            hosts.add(new URL(response.url()).origin);
+            bytes += Number((await response.allHeaders())['content-length'] ?? 0);
+        });
+        await page.goto(`${base}/console/`, { waitUntil: 'networkidle' });
+        assert.ok(bytes > 0 && bytes <= FIRST_SCREEN_MAX, `${bytes} bytes`);
+        assert.deepEqual([...hosts], [base]);
+    });
+});
+
+describe('the live screen', () => {
+    before(async () => {
+        await admin('POST', '/sales/1/open');
+    });
+
+    test('shows what the metrics say', async () => {
+        const { page, errors } = await signedIn();
+        const session = await (await fetch(`${base}/v1/session`, { method: 'POST' })).json();
+        const headers = { Authorization: `Bearer ${session.session}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'console-test' };
+        const { pass } = await (await fetch(`${base}/v1/items/1/pass`, { method: 'POST', headers, body: '{}' })).json();
+        await fetch(`${base}/v1/items/1/buy`, { method: 'POST', headers: { ...headers, 'Stampede-Pass': pass }, body: '{"quantity":1}' });
+        await fetch(`${base}/v1/items/1/buy`, { method: 'POST', headers: { ...headers, 'Idempotency-Key': 'another' }, body: '{"quantity":1}' });
+        const metrics = await (await fetch(`${base}/metrics`)).text();
+        const door = [...metrics.matchAll(/^stampede_door_total\{.*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
+        const won = /^stampede_purchases_total\{answer="won"\} (\d+)$/m.exec(metrics)[1];
+        assert.equal(won, '1');
+        const count = (step) => page.locator(`[data-step="${step}"] .funnel-count`);
+        await page.waitForFunction((wanted) => document.querySelector('[data-step="ordered"] .funnel-count')?.textContent === wanted, won);
+        assert.equal(await count('arrived').textContent(), String(door));
+        assert.equal(await count('won').textContent(), won);
+        await page.locator('.stock li[data-item="1"]').getByText('99 left').waitFor();
+        assert.deepEqual(errors, []);
+    });
+
+    test('every chart has a table', async () => {
+        const { page } = await signedIn();
+        const tables = page.locator('.chart-panel');
+        assert.equal(await tables.count(), 2);
+        for (const panel of await tables.all()) {
+            await panel.locator('summary').focus();
+            await page.keyboard.press('Enter');
+            await panel.locator('tbody tr').nth(1).waitFor();
+        }
+    });
+
+    test('says so when news do not come', async () => {
+        const { page } = await signedIn();
+        await page.waitForSelector('.pill[data-grade="good"]');
+        await page.route('**/admin/v1/live', (route) => route.abort());
+        await page.waitForSelector('.pill[data-grade="bad"]');
+    });
+
+    for (const look of LOOKS)
+        test(`is well made: ${look.viewport.width} px, ${look.locale}, ${look.colorScheme}`, async () => {
+            const { page } = await signedIn(look);
+            await page.waitForSelector('.stock li[data-item="1"]');
+            await wellMade(page, `live-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
+        });
+});

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Small drawings of the navigation, 20 by 20. */
+
+import { svg } from './chart.js';
+
+const PATHS = {
+    brand: 'M3 14.5 9.2 3.4l1.9 5.2 5.4.5-6.1 7.5-1.6-4.3z',
+    live: 'M2 11h3.5l2-6 4 11 2.2-7H18',
+    sales: 'M3 6.5 4.6 3h10.8L17 6.5M3 6.5h14V17H3zM7 9.5a3 3 0 0 0 6 0',
+    orders: 'M5 2.5h10V17.5l-2.5-1.6L10 17.5l-2.5-1.6L5 17.5zM7.7 6.5h4.6M7.7 10h4.6',
+    trouble: 'M10 3 18 16.5H2zM10 8.2v3.6M10 14.2v.1',
+    after: 'M3 17V9.5M8 17V4M13 17v-5.5M18 17H2',
+};
+
+export function icon(name) {
+    const drawing = svg('svg', { class: name === 'brand' ? 'icon filled' : 'icon', viewBox: '0 0 20 20', 'aria-hidden': 'true' });
+    drawing.append(svg('path', { d: PATHS[name] ?? '' }));
+    return drawing;
+}

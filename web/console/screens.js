@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which address shows which screen. */
+
+import { liveShow } from './live_view.js';
+
+export const SCREENS = [
+    { name: 'live', show: liveShow },
+];
+
+/* "sales/3" is the screen sales with the rest "3". */
+export function screenFind(address) {
+    const [name, ...rest] = address.split('/');
+    const found = SCREENS.find((screen) => screen.name === name) ?? SCREENS[0];
+    return { ...found, nav: found.name, rest: found.name === name ? rest : [] };
+}
