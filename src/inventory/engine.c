@@ -290,7 +290,7 @@ uint64_t engine_digest(const struct engine *engine)
         { &engine->buyers.free_head, sizeof engine->buyers.free_head },
         { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
         { &engine->keys.count, sizeof engine->keys.count },
-        { engine->keys.rows, COMMAND_KEYS_MAX * sizeof *engine->keys.rows },
+        { engine->keys.rows, engine_keys_kept(engine->keys.count) * sizeof *engine->keys.rows },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest = hash_siphash_pair(key, digest, hash_siphash(key, parts[i].data, parts[i].bytes));

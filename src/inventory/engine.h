@@ -76,6 +76,10 @@ struct engine_keys {
     uint64_t count; /* ever noted */
     struct engine_key *rows;
 };
+static inline uint64_t engine_keys_kept(uint64_t noted)
+{
+    return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
+}
 
 struct engine {
     struct engine_config config;

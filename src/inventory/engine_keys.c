@@ -4,11 +4,6 @@
  * set, loading them again changes nothing, and long lists would drive everything else out. */
 #include "inventory/engine_apply.h"
 
-static uint64_t rows_used(const struct engine_keys *keys)
-{
-    return keys->count < COMMAND_KEYS_MAX ? keys->count : COMMAND_KEYS_MAX;
-}
-
 static bool key_counts(const struct command *command)
 {
     return command->origin.key != 0 && command->type != COMMAND_USERS;
@@ -19,7 +14,7 @@ bool engine_keys_repeated(
 {
     if (!key_counts(command))
         return false;
-    const uint64_t used = rows_used(&engine->keys);
+    const uint64_t used = engine_keys_kept(engine->keys.count);
     for (uint64_t i = 0; i < used; i++) {
         const struct engine_key *row = &engine->keys.rows[i];
         if (row->key != command->origin.key)

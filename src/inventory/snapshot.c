@@ -87,11 +87,6 @@ static void put_room(struct snapshot_stream *stream, sale_id id, const struct en
     snapshot_stream_put(stream, bytes, sizeof bytes);
 }
 
-static uint64_t keys_kept(uint64_t noted)
-{
-    return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
-}
-
 static void put_header(struct snapshot_stream *stream, const struct engine *engine,
     uint64_t data_id, const struct journal_position *position)
 {
@@ -139,7 +134,7 @@ static void put_state(struct snapshot_stream *stream, const struct engine *engin
             put_room(stream, id, &engine->sales[id]);
     for (uint64_t i = 0; i < engine->places.count; i++)
         snapshot_stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
-    for (uint64_t i = 0; i < keys_kept(engine->keys.count); i++)
+    for (uint64_t i = 0; i < engine_keys_kept(engine->keys.count); i++)
         snapshot_stream_put(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]);
 }
 
@@ -316,7 +311,7 @@ static enum status take_places(struct snapshot_stream *stream, struct engine *en
 static enum status take_keys(struct snapshot_stream *stream, struct engine *engine, uint64_t noted)
 {
     engine->keys.count = noted;
-    for (uint64_t i = 0; i < keys_kept(noted); i++)
+    for (uint64_t i = 0; i < engine_keys_kept(noted); i++)
         if (!snapshot_stream_take(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]))
             return stream->status;
     return STATUS_OK;

@@ -16,11 +16,11 @@ enum { TEXT_BYTES = sizeof((struct refusal *)0)->text };
 
 struct order_writer {
     struct order_writer_config config;
-    struct queue_record records[ORDER_BATCH_MAX];
-    uint8_t dispositions[ORDER_BATCH_MAX];
-    uint8_t tries[ORDER_BATCH_MAX];
-    char reasons[ORDER_BATCH_MAX][TEXT_BYTES]; /* of dead letters */
-    uint32_t first, count;                     /* records[first … count) wait */
+    uint32_t batch_max; /* so many places in each of these: */
+    struct queue_record *records;
+    uint8_t *dispositions, *tries;
+    char (*reasons)[TEXT_BYTES]; /* of dead letters */
+    uint32_t first, count;       /* records[first … count) wait */
     uint32_t suspect;
     lsn_t position;
     uint64_t applied_ms, retry_ms; /* last transaction; not before */
@@ -39,15 +39,32 @@ COUNTER(dead_letters, "stampede_dead_letters_total",
 GAUGE(order_lag, "stampede_order_lag", "Durable queue records that are not in the store yet.");
 GAUGE(store_away, "stampede_store_away", "1 while the store can't be written.");
 
-size_t order_writer_bytes(void)
+static uint32_t batch_of(uint32_t wanted)
 {
-    return sizeof(struct order_writer) + 64;
+    invariant(wanted <= ORDER_BATCH_MAX);
+    return wanted == 0 ? ORDER_BATCH_MAX : wanted;
+}
+
+size_t order_writer_bytes(uint32_t batch_max)
+{
+    const struct order_writer *writer = NULL;
+    return sizeof *writer
+        + batch_of(batch_max)
+        * (sizeof *writer->records + sizeof *writer->dispositions + sizeof *writer->tries
+            + sizeof *writer->reasons)
+        + 1024; /* between them */
 }
 
 struct order_writer *order_writer_create(struct arena *arena, const struct order_writer_config *config)
 {
     struct order_writer *writer = arena_take(arena, 1, sizeof *writer);
+    const uint32_t batch = batch_of(config->batch_max);
     writer->config = *config;
+    writer->batch_max = batch;
+    writer->records = arena_take(arena, batch, sizeof *writer->records);
+    writer->dispositions = arena_take(arena, batch, sizeof *writer->dispositions);
+    writer->tries = arena_take(arena, batch, sizeof *writer->tries);
+    writer->reasons = arena_take(arena, batch, sizeof *writer->reasons);
     return writer;
 }
 
@@ -112,7 +129,7 @@ static bool writer_poll(struct order_writer *writer, uint64_t now_ms)
     struct ticket_queue *queue = writer->config.queue;
     if (writer->first == writer->count)
         writer->first = writer->count = 0;
-    uint32_t room = ORDER_BATCH_MAX - writer->count, count = 0;
+    uint32_t room = writer->batch_max - writer->count, count = 0;
     if (room == 0)
         return true;
     enum status status = queue->ops->poll(queue, &writer->records[writer->count], room, &count);
@@ -258,7 +275,8 @@ static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct ord
 static uint64_t writer_due_ms(const struct order_writer *writer, uint64_t now_ms)
 {
     uint64_t due_ms = writer->retry_ms;
-    bool alone = writer_waiting(writer) < ORDER_BATCH_MAX && writer->suspect == 0 && writer->first == 0;
+    bool alone =
+        writer_waiting(writer) < writer->batch_max && writer->suspect == 0 && writer->first == 0;
     if (alone && writer->applied_ms + ORDER_BATCH_WAIT_MS > due_ms)
         due_ms = writer->applied_ms + ORDER_BATCH_WAIT_MS;
     uint64_t farthest_ms =

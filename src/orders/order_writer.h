@@ -39,6 +39,7 @@ struct order_writer_config {
     /* Called for every order written or changed, after its commit. May be NULL. */
     void (*changed)(void *context, ticket_number ticket, user_id user); /* user 0: not known here */
     void *changed_context;
+    uint32_t batch_max; /* records in one transaction; 0: ORDER_BATCH_MAX */
 };
 
 struct order_writer_progress {
@@ -52,7 +53,7 @@ struct order_writer_progress {
 };
 
 struct order_writer;
-size_t order_writer_bytes(void); /* arena bytes that create takes */
+size_t order_writer_bytes(uint32_t batch_max); /* arena bytes that create takes */
 struct order_writer *order_writer_create(struct arena *arena, const struct order_writer_config *config);
 /* Reads the position from the store and puts the queue there. STATUS_NOT_FOUND: the queue does not
  * keep what comes next any more; STATUS_CONFLICT: the store is ahead of the queue's end. Both mean:

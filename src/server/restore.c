@@ -227,7 +227,7 @@ static bool log_read(struct restore *restore)
     const struct order_writer_config config = { .queue = restore->queue, .store = restore->store };
     struct order_writer_progress progress = { .lag = 1 };
     uint64_t records = 0, dead = 0;
-    enum status status = arena_open(&restore->arena, order_writer_bytes() + 4096);
+    enum status status = arena_open(&restore->arena, order_writer_bytes(0) + 4096);
     if (status != STATUS_OK)
         return failed(restore, "no memory", status);
     struct order_writer *writer = order_writer_create(&restore->arena, &config);

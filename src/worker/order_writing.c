@@ -74,7 +74,7 @@ static uint64_t writing_turn(void *self, uint64_t now_ms)
 
 size_t order_writing_bytes(void)
 {
-    return order_writer_bytes();
+    return order_writer_bytes(0);
 }
 
 enum status order_writing_open(struct order_writing **out, struct arena *arena,

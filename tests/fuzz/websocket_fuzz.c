@@ -44,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct span rest = span_of(data + at, size - at);
         const enum websocket_result result = websocket_parse(parser, rest, &message, &bytes);
         if (result == WEBSOCKET_REFUSED) {
-            invariant(message.code == WEBSOCKET_PROTOCOL_ERROR
-                || message.code == WEBSOCKET_UNSUPPORTED || message.code == WEBSOCKET_TOO_LONG);
+            invariant(message.code == WEBSOCKET_PROTOCOL_ERROR || message.code == WEBSOCKET_UNSUPPORTED
+                || message.code == WEBSOCKET_BAD_DATA || message.code == WEBSOCKET_TOO_LONG);
             break;
         }
         if (result == WEBSOCKET_PARTIAL) {

@@ -36,13 +36,15 @@ static bool over_limit(const struct model *model, user_id user, item_id item, ui
 /* The user's ticket of this sale that is not paid yet, where only one may be; 0: none. */
 static ticket_number open_order(const struct model *model, user_id user, sale_id sale)
 {
-    for (ticket_number number = model->ticket_count; number > 0; number--) {
+    if (!model->sales[sale].one_open_order)
+        return 0;
+    ticket_number number = model->newest[user_index(user)];
+    for (; number != 0; number = model->tickets[number].before) {
         const struct model_ticket *ticket = &model->tickets[number];
-        if (model->sales[sale].one_open_order && ticket->user == user
-            && model->items[ticket->item].sale == sale && ticket->state == TICKET_HELD)
-            return number;
+        if (model->items[ticket->item].sale == sale && ticket->state == TICKET_HELD)
+            break;
     }
-    return 0;
+    return number;
 }
 
 static bool tables_full(const struct model *model)
@@ -167,7 +169,8 @@ static void expect_waiters(const struct model *model, const struct command *comm
     uint32_t returned = out->quantity;
     if (asked->waiter_count == 0 || asked->to >= CHANNELS_MAX)
         return;
-    memcpy(&copy, model, offsetof(struct model, log));
+    memcpy(&copy, model,
+        offsetof(struct model, tickets) + (model->ticket_count + 1) * sizeof *model->tickets);
     model_fold_settle(&copy, &record);
     for (uint32_t i = 0; i < asked->waiter_count; i++) {
         if (!waiter_served(&copy, &asked->waiters[i], out->item, returned, command->time_ms))

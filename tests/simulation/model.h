@@ -30,6 +30,7 @@ enum {
     SIM_NUMBERS = SIM_LOG, /* of tickets: rows are used again, numbers are not */
     SIM_REQUESTS = 1536,
     SIM_OPEN = 256, /* requests that may still be logged or answered */
+    SIM_BATCH = 48, /* records in one transaction: few, so that full batches are seen */
 };
 
 struct model_sale {
@@ -60,6 +61,7 @@ struct model_ticket {
     uint8_t state;
     bool told, forgotten;
     lsn_t lsn;
+    ticket_number before; /* an older one of its user; 0: none */
 };
 struct model_request {
     struct command command;
@@ -86,6 +88,7 @@ struct model {
     uint32_t tickets_max, buyers_max, buyers; /* rows that the engine has for users */
     uint32_t used[SIM_USERS][SIM_ITEMS], last[SIM_USERS][SIM_ITEMS];
     uint32_t used_sale[SIM_USERS][SIM_SALES];
+    ticket_number newest[SIM_USERS];
     uint32_t let_go[SIM_USERS][SIM_ITEMS]; /* how often */
     uint64_t cool_until_ms[SIM_USERS][SIM_ITEMS];
     bool row_item[SIM_USERS][SIM_ITEMS], row_sale[SIM_USERS][SIM_SALES], eligible[SIM_USERS][SIM_SALES];

@@ -166,6 +166,8 @@ static void fold_ticket(struct model *model, const struct model_ticket *ticket)
     if (number > SIM_NUMBERS)
         violation("harness", "the model's tables are too small");
     model->tickets[number] = *ticket;
+    model->tickets[number].before = model->newest[who];
+    model->newest[who] = number;
     model_row_take(model, number);
     item->free[ticket->channel] -= ticket->quantity;
     item->held += ticket->quantity;

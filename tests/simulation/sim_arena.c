@@ -4,9 +4,9 @@
  * calls, no page faults. The simulator is linked with this file before libstampede.a, so that
  * arena.c stays out of it.
  *
- * Cleaning relies on one thing: a generous buffer (GENEROUS_BYTES or more: for reading segments,
- * for listing them) is touched at its front only, because no file here is longer than
- * TOUCHED_BYTES. Sanitizer builds check it. */
+ * Cleaning relies on one thing: a generous buffer (GENEROUS_BYTES or more: for reading segments, for
+ * listing them, for the keys of admin commands) is written from its front on, without QUIET_BYTES of
+ * zeros in between. Sanitizer builds check it. */
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@ enum {
     ARENA_ALIGN = 64,
     ARENAS_MAX = 256,
     TAKES_MAX = 64,
-    GENEROUS_BYTES = 1024 * 1024,
-    TOUCHED_BYTES = 64 * 1024,
+    GENEROUS_BYTES = 96 * 1024,
+    QUIET_BYTES = 32 * 1024,
 };
 
 static struct kept {
@@ -90,12 +90,27 @@ void arena_prefer_large_pages(struct arena *arena)
     (void)arena;
 }
 
+static void clean(char *base, size_t bytes)
+{
+    static const char quiet[QUIET_BYTES];
+    if (bytes < GENEROUS_BYTES) {
+        memset(base, 0, bytes);
+        return;
+    }
+    for (size_t at = 0; at + QUIET_BYTES <= bytes; at += QUIET_BYTES) {
+        if (memcmp(base + at, quiet, QUIET_BYTES) == 0)
+            return;
+        memset(base + at, 0, QUIET_BYTES);
+    }
+    memset(base + bytes - bytes % QUIET_BYTES, 0, bytes % QUIET_BYTES);
+}
+
 void arena_close(struct arena *arena)
 {
     struct kept *found = arena->base == NULL ? NULL : kept_find(arena->base);
     for (uint32_t i = 0; found != NULL && i < found->take_count; i++) {
         const size_t bytes = found->takes[i].bytes;
-        memset(found->base + found->takes[i].at, 0, bytes < GENEROUS_BYTES ? bytes : TOUCHED_BYTES);
+        clean(found->base + found->takes[i].at, bytes);
         check_clean(found->base + found->takes[i].at, bytes);
     }
     if (found != NULL)

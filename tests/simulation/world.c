@@ -212,8 +212,9 @@ static void store_open(struct world *world)
 
 static void orders_open(struct world *world)
 {
-    const struct order_writer_config writer = { .queue = &world->sim_queue.queue,
-        .store = &world->sim_store.store };
+    const struct order_writer_config writer = {
+        .queue = &world->sim_queue.queue, .store = &world->sim_store.store, .batch_max = SIM_BATCH
+    };
     world->pump_port.port.ops = &pump_ops;
     world->pump_port.inner = world->ports[PUMP_PORT];
     const struct stock_pump_config pump = { .store = &world->sim_store.store,
@@ -222,7 +223,7 @@ static void orders_open(struct world *world)
         .flight_max = 8,
         .port_is_shared = true };
     enum status status =
-        arena_open(&world->orders_arena, order_writer_bytes() + stock_pump_bytes() + 4096);
+        arena_open(&world->orders_arena, order_writer_bytes(SIM_BATCH) + stock_pump_bytes() + 4096);
     invariant(status == STATUS_OK);
     sim_queue_start(&world->sim_queue, &world->model, &world->random);
     sim_store_start(&world->sim_store, world->store, &world->random, world->seed, world->refusing);

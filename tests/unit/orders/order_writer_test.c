@@ -40,7 +40,7 @@ static int setup(void **state)
 {
     struct fixture *f = test_calloc(1, sizeof *f);
     log_level_set(LOG_ERROR + 1);
-    assert_int_equal(arena_open(&f->arena, order_writer_bytes() + 4096), STATUS_OK);
+    assert_int_equal(arena_open(&f->arena, order_writer_bytes(0) + 4096), STATUS_OK);
     fake_queue_open(&f->queue, 0);
     fake_store_open(&f->store);
     f->now_ms = 1000000;
