@@ -26,6 +26,11 @@ LINES_MAX = 500
 # What these declare is made for all others: plain tools, the seams' types, what passes between gateway and worker.
 SHARED = ("base", "contract", "api")
 SHAPE_LINES = 6
+SHAPE_PLACES_MAX = 8
+SHAPE_PAIRS_MAX = 60
+KEYWORDS = frozenset("bool break case char const continue default do else enum extern false for goto if inline int NULL return "
+                     "sizeof static struct switch true typedef union unsigned void while".split())
+CODE = re.compile(r"\(|\b(?:case|else|for|if|return|while)\b")
 
 
 def sources():
@@ -92,25 +97,57 @@ def include_table():
     return "tools/tidy: every folder has its row, nothing else is included", True
 
 
-def repeats(files):
-    """(runs of six lines that stand twice to the letter, the first of them)"""
-    places, pairs = collections.defaultdict(list), []
+def places_of(files, form):
+    """{six lines in this form: [(path, index of the first, its number)]}; without comments, includes and what is empty"""
+    places = collections.defaultdict(list)
     for path, text in sorted(files.items()):
-        lines = [(number, line.strip()) for number, line in enumerate(without_comments(text).splitlines(), 1)]
-        code = [(number, line) for number, line in lines if line and not line.startswith("#include")]
+        lines = ((number, line.strip()) for number, line in enumerate(without_comments(text).splitlines(), 1))
+        code = [(number, form(line)) for number, line in lines if form(line) and not line.startswith("#include")]
         for at in range(len(code) - SHAPE_LINES + 1):
-            window = tuple(line for _, line in code[at:at + SHAPE_LINES])
-            if sum(len(line) > 3 for line in window) >= 4:  # not only braces
-                places[window].append((path, code[at][0]))
-    ends = {}
-    for window, found in places.items():
-        for other in found[1:]:
-            run = (found[0][0], other[0])
-            if ends.get(run, (-9, -9))[1] + 1 < other[1]:
-                pairs.append((found[0], other))
-            ends[run] = (found[0][1], other[1])
-    first = "".join(f", {a[0]}:{a[1]} = {b[0]}:{b[1]}" for a, b in pairs[:3])
-    return f"{len(pairs)} places repeat six lines to the letter{first}", not pairs
+            places[tuple(line for _, line in code[at:at + SHAPE_LINES])].append((path, at, code[at][0]))
+    return places
+
+
+def pairs_of(places):
+    """{(path, other path): where they first share six lines}; lines that overlap themselves do not count"""
+    pairs = {}
+    for found in places.values():
+        for i, (path, at, number) in enumerate(found):
+            for other, other_at, other_number in found[i + 1:]:
+                if path != other or other_at - at >= SHAPE_LINES:
+                    pairs.setdefault((path, other), f"{path}:{number} ~ {other}:{other_number}")
+    return pairs
+
+
+def repeats(files):
+    places = {lines: found for lines, found in places_of(files, str).items() if sum(len(line) > 3 for line in lines) >= 4}
+    pairs = pairs_of(places)  # not of braces only
+    first = "".join(f", {place}" for place in list(pairs.values())[:3])
+    return f"{len(pairs)} pairs of files share six lines to the letter{first}", not pairs
+
+
+def shape(line):
+    """A line with its names, texts and numbers replaced; keywords and punctuation stay. Empty: only punctuation."""
+    if not re.search(r"\w", line):
+        return ""
+
+    def plain(found):
+        word = found.group()
+        return word if word in KEYWORDS else "name" if word[0].isalpha() or word[0] == "_" else "value"
+    return re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+', plain, line)
+
+
+def shapes(files):
+    """Pairs of files that share six lines of one shape.
+
+    Not counted: six lines without a call or a word of control (declarations and tables: data repeats its shape), and a
+    shape that stands in more than SHAPE_PLACES_MAX places (the manner of the whole tree, not a repeated piece)."""
+    places = {lines: found for lines, found in places_of(files, shape).items()
+              if len(found) <= SHAPE_PLACES_MAX and any(CODE.search(line) for line in lines)}
+    pairs = pairs_of(places)
+    folders = collections.Counter("/".join(path.split("/")[:2]) for pair in pairs for path in pair)
+    most = ", ".join(f"{folder} {count}" for folder, count in folders.most_common(4))
+    return f"{len(pairs)} pairs of files share six lines of one shape (sides: {most})", len(pairs) <= SHAPE_PAIRS_MAX
 
 
 def bar_1(bars):
@@ -123,7 +160,9 @@ def bar_1(bars):
 
 
 def bar_3(bars):
-    bars.part("3", "no six lines stand twice to the letter", lambda: repeats(sources()))
+    files = sources()
+    bars.part("3a", "no six lines stand twice to the letter", lambda: repeats(files))
+    bars.part("3b", f"at most {SHAPE_PAIRS_MAX} pairs", lambda: shapes(files))
 
 
 def sales(seeds, seconds):
