@@ -35,7 +35,7 @@ const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct sp
 /* The key with this hash; NULL: it is not among them any more. */
 const struct admin_key *admin_keys_find_hash(
     const struct admin_keys *keys, const uint8_t hash[HASH_SHA256_BYTES]);
-/* Whose key it would be, were it not weak; NULL: nobody's, or it is strong. For the log. */
+/* The entry of a key that is listed but weak, and therefore refused; NULL: none. For the log. */
 const struct admin_key *admin_keys_find_weak(const struct admin_keys *keys, struct span key);
 const char *admin_role_name(enum admin_role role);
 enum admin_role admin_role_from_name(struct span name); /* ADMIN_NOBODY: no such role */

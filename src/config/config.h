@@ -91,7 +91,7 @@ struct config {
     bool sandbox_allow_public; /* other machines may reach a server that takes no real money */
     uint64_t sandbox_lost, sandbox_doubled, sandbox_reordered, sandbox_wrong_amount,
         sandbox_unreached, sandbox_unanswered, sandbox_short_paid, sandbox_delay_ms;
-    /* What providers want, each in its own section: provider_table[p]->settings[s]. */
+    /* The settings of providers, each in its own section: provider_table[p]->settings[s]. */
     char provider_values[PROVIDERS_MAX][PROVIDER_SETTINGS_MAX][CONFIG_TEXT];
     /* [waitlist] */
     bool waitlist_enabled;

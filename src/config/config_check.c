@@ -35,6 +35,17 @@ static bool is_plain(const char *text, const char *forbidden)
     return true;
 }
 
+/* An address that may be left empty; NULL: it is good. The texts say what is wrong with scheme and form. */
+static const char *url_wrong(
+    const char *url, const char *forbidden, const char *bad_scheme, const char *bad_form)
+{
+    if (url[0] == 0)
+        return NULL;
+    if (!is_http_url(url))
+        return bad_scheme;
+    return is_plain(url, forbidden) ? NULL : bad_form;
+}
+
 static const char *data_wrong(const struct config *config)
 {
     if (config->folder[0] == 0)
@@ -66,43 +77,29 @@ static const char *session_wrong(const struct config *config)
 
 static const char *webhook_wrong(const struct config *config)
 {
-    const char *url = config->webhook_url;
-    if (url[0] == 0)
-        return NULL;
-    if (!is_http_url(url))
-        return "webhook.url must start with https:// or http://";
-    if (strchr(url, '@') != NULL)
+    if (strchr(config->webhook_url, '@') != NULL)
         return "webhook.url must not contain a user name or password: messages are signed instead";
-    if (!is_plain(url, ""))
-        return "webhook.url must be an address without spaces; write other characters as %XX";
-    return config->webhook_secret_file[0] == 0 ? "webhook.secret_file must be set with webhook.url"
-                                               : NULL;
+    if (config->webhook_url[0] != 0 && config->webhook_secret_file[0] == 0)
+        return "webhook.secret_file must be set with webhook.url";
+    return url_wrong(config->webhook_url, "", "webhook.url must start with https:// or http://",
+        "webhook.url must be an address without spaces; write other characters as %XX");
 }
 
 /* The server appends paths to this address, and signatures cover the result. */
 static const char *public_url_wrong(const struct config *config)
 {
-    const char *url = config->public_url;
-    if (url[0] == 0)
-        return NULL;
-    if (!is_http_url(url))
-        return "payment.public_url must start with https:// or http://";
-    if (!is_plain(url, "?#"))
-        return "payment.public_url must be an address without spaces, query or fragment";
-    return url[strlen(url) - 1] == '/' ? "payment.public_url must not end with a slash" : NULL;
+    const size_t size = strlen(config->public_url);
+    if (size > 0 && config->public_url[size - 1] == '/')
+        return "payment.public_url must not end with a slash";
+    return url_wrong(config->public_url, "?#", "payment.public_url must start with https:// or http://",
+        "payment.public_url must be an address without spaces, query or fragment");
 }
 
 /* The pages link to this address, and JSON contains it without escapes. */
 static const char *login_url_wrong(const struct config *config)
 {
-    const char *url = config->login_url;
-    if (url[0] == 0)
-        return NULL;
-    if (!is_http_url(url))
-        return "page.login_url must start with https:// or http://";
-    return is_plain(url, "\"\\")
-        ? NULL
-        : "page.login_url must be an address without spaces, quotes and backslashes";
+    return url_wrong(config->login_url, "\"\\", "page.login_url must start with https:// or http://",
+        "page.login_url must be an address without spaces, quotes and backslashes");
 }
 
 static bool is_site_key(const char *text)

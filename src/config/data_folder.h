@@ -38,7 +38,7 @@ MUST_CHECK enum status data_folder_open(struct data_folder *folder, const char *
     enum data_folder_use use, char error[CONFIG_ERROR]);
 void data_folder_close(struct data_folder *folder); /* accepts a zeroed one */
 
-/* What the database keeps of the master secret. Never 0. */
+/* A checksum of the master secret, which the database keeps. Never 0. */
 uint64_t data_folder_secret_check(const struct data_folder *folder);
 /* Same data id, same secret, and oldest kept log ≤ store position ≤ durable end; a new database takes
  * id and secret. */

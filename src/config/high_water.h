@@ -34,8 +34,8 @@ struct high_water {
 MUST_CHECK enum status high_water_read(struct disk *folder, struct high_water *mark);
 MUST_CHECK enum status high_water_write(struct disk *folder, const struct high_water *mark);
 
-/* What the store has given by now. True in *ahead: more must be reserved (high_water_reserve) and
- * written before anybody relies on a number. */
+/* Reads the numbers that the store has given by now. True in *ahead: more must be reserved
+ * (high_water_reserve) and written before anybody relies on a number. */
 MUST_CHECK enum status high_water_look(
     struct high_water *mark, struct order_store *store, bool *changed, bool *ahead);
 /* `blocks` false: exactly what was given, at a clean stop. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/gate_limits.h: what all edges share to tell who comes how fast: the limits (funnel/limits.h),
- * the connections of each address, the proxies that are trusted and who is signed in to the console, as
- * configured and as the switches say. Memory: at open. */
+/* gateway/gate_limits.h: the limits that all edges share: the rates (funnel/limits.h), the connections of
+ * each address, the proxies that are trusted and the sessions of the console, as configured and as the
+ * switches say. Memory: at open. */
 #ifndef STAMPEDE_GATEWAY_GATE_LIMITS_H
 #define STAMPEDE_GATEWAY_GATE_LIMITS_H
 
@@ -17,7 +17,7 @@ struct switches;
 struct gate_limits {
     struct limits *limits;
     struct caller_counts *callers; /* NULL: no cap */
-    struct lockout *lockout;       /* who showed wrong admin keys */
+    struct lockout *lockout;       /* addresses that showed wrong admin keys */
     struct console_sessions *console;
     struct trusted trusted;
 };

@@ -14,10 +14,8 @@
 enum { VERDICTS_MAX = 65536, SWEEP_PLACES = 256 };
 
 #define VERDICT_METRIC(verdict, text) \
-    [verdict] = { .name = "stampede_human_outside_total", \
-        .labels = "verdict=\"" text "\"", \
-        .help = "Requests to the external human check, by verdict.", \
-        .kind = METRIC_COUNTER }
+    [verdict] = METRIC_ROW(METRIC_COUNTER, "stampede_human_outside_total", "verdict=\"" text "\"", \
+        "Requests to the external human check, by verdict.")
 static struct metric verdict_metrics[] = {
     VERDICT_METRIC(VERDICT_PERSON, "person"),
     VERDICT_METRIC(VERDICT_MACHINE, "machine"),

@@ -34,7 +34,7 @@ MUST_CHECK enum status human_shared_start(struct human_shared *shared);
 void human_shared_stop(struct human_shared *shared); /* accepts one that was never started */
 void human_shared_close(struct human_shared *shared); /* accepts a zeroed one; when no edge runs any more */
 
-/* What an edge asks with; `keys` are its own. */
+/* The human check of one edge; `keys` are its own. */
 struct human human_shared_edge(const struct human_shared *shared, const struct config *config,
     const struct funnel_keys *keys, uint32_t edge);
 

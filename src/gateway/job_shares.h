@@ -9,7 +9,7 @@
  *   admin      operators                                HTTP_BODY_MAX    256 KiB
  *   callback   payment providers                        HTTP_BODY_MAX    16 KiB
  *   sandbox    the sandbox's bank, its pay page         8 KiB            16 KiB
- *   pay        who starts to pay, or waited for it      8 KiB            16 KiB
+ *   pay        users who start to pay, or waited for    8 KiB            16 KiB
  *   view       orders, details, the waitlist            8 KiB            256 KiB
  *   push       what push connections are to be told     –                256 KiB
  *

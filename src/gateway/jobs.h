@@ -11,7 +11,7 @@ struct routes;
 
 enum {
     TOO_MANY_JOBS_WAIT_MS = 1000
-}; /* a user who has enough jobs at the worker comes again after this */
+}; /* a user with enough jobs at the worker is told to wait this long */
 
 struct job_wish {
     enum job_kind kind;

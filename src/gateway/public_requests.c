@@ -253,8 +253,8 @@ enum edge_verdict public_session(struct exchange *exchange)
     return reply_json(exchange, 201, &body, false);
 }
 
-/* For everybody with a session who passes what the sale asks, from shortly before the start on: who has
- * bought needs one too, to hear of it again. */
+/* A pass is given to every session that meets what the sale asks, from shortly before the start on. A user
+ * who has bought needs one too, to get the answer again. */
 enum edge_verdict public_pass(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;

@@ -49,10 +49,8 @@ GAUGE(metric_sockets, "stampede_push_sockets", "Push connections that are open."
 COUNTER(metric_messages, "stampede_push_messages_total", "Messages sent on push connections.");
 enum cut { CUT_SLOW, CUT_SILENT, CUT_BAD_MESSAGE, CUT_SESSION, CUT_TOO_MANY, CUTS };
 #define CUT_METRIC(cut, text) \
-    [cut] = { .name = "stampede_push_cut_total", \
-        .labels = "reason=\"" text "\"", \
-        .help = "Push connections that were ended here, by reason.", \
-        .kind = METRIC_COUNTER }
+    [cut] = METRIC_ROW(METRIC_COUNTER, "stampede_push_cut_total", "reason=\"" text "\"", \
+        "Push connections that were ended here, by reason.")
 static struct metric metric_cut[CUTS] = {
     CUT_METRIC(CUT_SLOW, "slow"),
     CUT_METRIC(CUT_SILENT, "silent"),

@@ -263,7 +263,7 @@ static enum edge_verdict route_static(struct exchange *exchange)
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
 
-/* What an address asks for counts against its rate as purchases do; a page counts less. False: refused. */
+/* A request counts against the rate of its address as a purchase does; a page counts less. False: refused. */
 static bool address_let_in(struct exchange *exchange, bool page)
 {
     struct routes *routes = exchange->routes;
@@ -364,7 +364,7 @@ static void routes_render(void *self, const struct edge_answer *answer, bool clo
         reply_render(routes, answer, closing, out);
 }
 
-/* What the edge refuses by itself, before anybody knows the reader's language. */
+/* Writes a refusal of the edge itself. The reader's language is not known yet. */
 static void routes_refuse(void *self, int status, const char *why, struct text *out)
 {
     char bytes[512], line[32];
@@ -403,7 +403,7 @@ void routes_collect(struct routes *routes)
 
 void routes_turn(struct routes *routes, uint64_t now_ms)
 {
-    /* What was loaded in the last turn is not used any more: count it before loading again. */
+    /* The values of the last turn are not used any more: count the turn before loading new ones. */
     reader_turn_done(routes->shared.turns, routes->index);
     routes->settings = handover_get(routes->shared.settings);
     routes->door.sessions = &routes->settings->sessions;

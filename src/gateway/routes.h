@@ -46,7 +46,7 @@ struct routes_shared { /* the same for all edges */
     const struct switches *switches;
     const struct item_rules *rules;
     struct limits *limits;
-    struct lockout *lockout; /* who showed wrong admin keys */
+    struct lockout *lockout; /* addresses that showed wrong admin keys */
     struct console_sessions *console;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */

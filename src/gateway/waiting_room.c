@@ -200,7 +200,7 @@ bool room_lets_in(struct exchange *exchange, const struct catalog_sale *sale, us
 
 /* ---- the draw, for everybody to check ---- */
 
-/* What was announced, and what came of it. */
+/* The beacon that was announced, and its value once the draw has used it. */
 static void beacon_members(
     const struct rooms *rooms, const struct catalog_sale *sale, bool drawn, struct text *out)
 {

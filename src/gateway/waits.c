@@ -80,8 +80,9 @@ void wait_add(struct routes *routes, const struct job *job)
     routes->waits->rows[routes->waits->count++] = wait;
 }
 
-/* Waits that are over, by news (of this ticket, 0: of any) or by time, are asked again; the
- * others stay. Thousands may wait while news come thick: who has gone is looked for with the time. */
+/* Hands in the jobs of the waits that are over, by news (of this ticket, 0: of any) or by time; the others
+ * stay. Thousands may wait while there is much news, so requests that have gone are dropped only in the
+ * sweep by time. */
 static void sweep(struct routes *routes, bool news, ticket_number ticket, uint64_t now_ms)
 {
     const bool stopping = atomic_load(routes->shared.draining); /* nobody is kept waiting any more */

@@ -11,10 +11,8 @@
 #include <string.h>
 
 #define LEARNED_METRIC(answer, text) \
-    [answer] = { .name = "stampede_payment_news_total", \
-        .labels = "result=\"" text "\"", \
-        .help = "Messages of payment providers, by result.", \
-        .kind = METRIC_COUNTER }
+    [answer] = METRIC_ROW(METRIC_COUNTER, "stampede_payment_news_total", "result=\"" text "\"", \
+        "Messages of payment providers, by result.")
 static struct metric learned[LEARN_ANSWERS] = {
     LEARNED_METRIC(LEARN_PAID, "paid"),
     LEARNED_METRIC(LEARN_LATE, "late"),
@@ -171,7 +169,7 @@ enum status cashier_news(struct cashier *cashier, const char *provider,
     return news_learn(cashier, &news, answer);
 }
 
-/* What the provider said to our own question about this payment. */
+/* Learns the provider's answer to our own question about this payment. */
 static enum status payment_learn(struct cashier *cashier, const struct payment *payment,
     const struct provider_said *said, uint64_t now_ms)
 {
@@ -190,8 +188,8 @@ enum status cashier_again(struct cashier *cashier, const struct payment *payment
     return ops_of(cashier)->again(cashier->config.store, payment->id, at_ms);
 }
 
-/* After an answer that settles nothing. What others have planned meanwhile (it is to be closed, a
- * callback wants it asked at once) counts more than the pause. */
+/* Waits after an answer that settles nothing. A plan that was made meanwhile (the payment is to be closed, a
+ * callback wants it asked at once) takes precedence over the pause. */
 static enum status payment_wait(struct cashier *cashier, const struct payment *asked, uint64_t at_ms)
 {
     struct payment now;
@@ -235,7 +233,7 @@ static uint64_t unanswered_next_ms(const struct cashier *cashier, const struct p
     return PAYMENT_ASK_NEVER_MS;
 }
 
-/* Even tries ask, odd ones close; a payment that is being closed the other way round. */
+/* Even tries query, odd tries close; for a payment that is being closed it is the other way round. */
 static enum provider_act act_of(const struct payment *payment)
 {
     if (payment->state == PAYMENT_STARTED)
@@ -463,7 +461,7 @@ void cashier_said(struct cashier *cashier, uint32_t index, const struct provider
     if (cashier->passed_over)
         cashier_look(cashier);
     cashier->passed_over = false;
-    /* What could not be stored is due as before, and asked again. */
+    /* An answer that could not be stored changes nothing: its row stays due and is asked again. */
     if (status != STATUS_OK) {
         log_warn("cashier", "an answer can't be stored now: %s", status_name(status));
         store_away(cashier, now_ms);

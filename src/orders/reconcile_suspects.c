@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What did not fit is looked at again. It is a finding when it stood still and did not fit twice,
+/* A row that did not fit is looked at again. It is a finding when it stood still and did not fit twice,
  * each time with the database at the position that the log had at the look before. */
 #include "orders/reconcile_parts.h"
 

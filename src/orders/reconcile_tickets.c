@@ -38,7 +38,7 @@ enum status reconcile_tickets_read(struct reconcile *reconcile)
     return status;
 }
 
-/* What one row of the database tells by itself. */
+/* Checks one row of the database by itself. */
 static void order_judge_alone(struct reconcile *reconcile, const struct look_order *row)
 {
     const struct order *order = &row->order;

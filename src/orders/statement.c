@@ -3,17 +3,8 @@
 
 #include <string.h>
 
-static const char *const names[] = {
-    [STATEMENT_AGREES] = "agrees",
-    [STATEMENT_OF_OTHERS] = "of-others",
-    [STATEMENT_UNKNOWN_PAYMENT] = "unknown-payment",
-    [STATEMENT_NOT_CAPTURED] = "not-captured-here",
-    [STATEMENT_OTHER_AMOUNT] = "other-amount",
-    [STATEMENT_UNKNOWN_REFUND] = "unknown-refund",
-    [STATEMENT_REFUND_OPEN] = "refund-not-confirmed-here",
-    [STATEMENT_OTHER_REFUND] = "other-refund-amount",
-};
-static_assert(sizeof names / sizeof *names == STATEMENT_VERDICTS, "a name for each");
+#define VERDICT_NAME(verdict, name) [STATEMENT_##verdict] = (name),
+static const char *const names[STATEMENT_VERDICTS] = { STATEMENT_VERDICT_LIST(VERDICT_NAME) };
 
 const char *statement_verdict_name(enum statement_verdict verdict)
 {

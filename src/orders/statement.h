@@ -8,16 +8,27 @@
 #include "contract/payment.h"
 #include "contract/statement.h"
 
+/* What a line of a statement comes to, a row each: name; what reports call it. */
+#define STATEMENT_VERDICT_LIST(X) \
+    X(AGREES, "agrees") \
+    /* the reference is none of ours: the account takes other money too */ \
+    X(OF_OTHERS, "of-others") \
+    /* our reference, and no such payment here: money without an order */ \
+    X(UNKNOWN_PAYMENT, "unknown-payment") \
+    /* captured there, not here: the provider is asked */ \
+    X(NOT_CAPTURED, "not-captured-here") \
+    X(OTHER_AMOUNT, "other-amount") \
+    /* given back there, and no refund here */ \
+    X(UNKNOWN_REFUND, "unknown-refund") \
+    /* given back there, not confirmed here yet */ \
+    X(REFUND_OPEN, "refund-not-confirmed-here") \
+    X(OTHER_REFUND, "other-refund-amount")
+
 enum statement_verdict {
-    STATEMENT_AGREES,
-    STATEMENT_OF_OTHERS, /* the reference is none of ours: the account takes other money too */
-    STATEMENT_UNKNOWN_PAYMENT, /* our reference, and no such payment here: money without an order */
-    STATEMENT_NOT_CAPTURED,    /* captured there, not here: the provider is asked */
-    STATEMENT_OTHER_AMOUNT,
-    STATEMENT_UNKNOWN_REFUND, /* given back there, and no refund here */
-    STATEMENT_REFUND_OPEN,    /* given back there, not confirmed here yet */
-    STATEMENT_OTHER_REFUND,
-    STATEMENT_VERDICTS,
+#define STATEMENT_VERDICT(verdict, name) STATEMENT_##verdict,
+    STATEMENT_VERDICT_LIST(STATEMENT_VERDICT)
+#undef STATEMENT_VERDICT
+        STATEMENT_VERDICTS,
 };
 
 /* As we make references: 16 hex digits, a dash, the number of the attempt. */

@@ -119,7 +119,7 @@ static void answers_collect(struct stock_pump *pump, uint64_t now_ms)
     }
 }
 
-/* What the store lists is open; what it does not list any more is confirmed. Both lists ascend
+/* An event that the store lists is open; one that it does not list any more is confirmed. Both lists ascend
  * by id, and ids only grow, so everything in flight that is still open is within the first
  * flight_max. */
 static enum status events_look(struct stock_pump *pump, uint64_t now_ms)

@@ -49,7 +49,7 @@ static void each_bad_value_is_refused_and_named(void **state)
         { .bad = { "data.segment_bytes", "67108865" } },
         { .bad = { "server.log_level", "loud" } },
         { .bad = { "orders.user_refund_to", "nowhere" } },
-        { .bad = { "webhook.url", "shop.example" } },
+        { { "webhook.secret_file", "/tmp/s" }, { "webhook.url", "shop.example" } },
         { { "webhook.secret_file", "/tmp/s" }, { "webhook.url", "https://me@shop.example/" } },
         { { "webhook.secret_file", "/tmp/s" }, { "webhook.url", "https://shop.example/a b" } },
         { { "webhook.url", "https://shop.example/" }, { "webhook.secret_file", "" } },
