@@ -8,15 +8,8 @@
 
 enum { PAGE_ROWS = 100 };
 
-static const char *const state_names[] = {
-    [DEAD_ANY] = "any",
-    [DEAD_OPEN] = "open",
-    [DEAD_RETRIED] = "retried",
-    [DEAD_RETURNED] = "returned",
-    [DEAD_DISMISSED] = "dismissed",
-};
-static_assert(sizeof state_names / sizeof *state_names == DEAD_STATES, "a name for each state");
-
+#define STATE_NAME(state, name) [DEAD_##state] = (name),
+static const char *const state_names[] = { DEAD_STATE_LIST(STATE_NAME) };
 #define TYPE_NAME(command, name) [COMMAND_##command] = (name),
 static const char *const type_names[COMMAND_LOGGED_COUNT] = { COMMAND_LOGGED_LIST(TYPE_NAME) };
 

@@ -164,13 +164,17 @@ struct stock_event {
     struct command_settle settle;
 };
 /* A record that the database refused for good. A person decides what becomes of it. */
+#define DEAD_STATE_LIST(X) \
+    X(ANY, "any") \
+    X(OPEN, "open") \
+    X(RETRIED, "retried")     /* applied after all */ \
+    X(RETURNED, "returned")   /* the order is closed as rejected, its units go back */ \
+    X(DISMISSED, "dismissed") /* nothing is to be done; a ticket's units stay held */
 enum dead_state {
-    DEAD_ANY,
-    DEAD_OPEN,
-    DEAD_RETRIED,   /* applied after all */
-    DEAD_RETURNED,  /* the order is closed as rejected, its units go back */
-    DEAD_DISMISSED, /* nothing is to be done; a ticket's units stay held */
-    DEAD_STATES,
+#define DEAD_STATE_ENUM(name, text) DEAD_##name,
+    DEAD_STATE_LIST(DEAD_STATE_ENUM)
+#undef DEAD_STATE_ENUM
+        DEAD_STATES
 };
 enum { DEAD_NOTE_MAX = 200 };
 struct dead_letter {

@@ -48,23 +48,8 @@ struct jwt_keys {
     struct jwt_key keys[JWT_KEYS_MAX];
 };
 
-static const char *const answer_names[] = {
-    [JWT_OK] = "ok",
-    [JWT_MALFORMED] = "malformed",
-    [JWT_UNSUPPORTED] = "unsupported",
-    [JWT_UNKNOWN_KEY] = "unknown-key",
-    [JWT_FORGED] = "forged",
-    [JWT_EXPIRED] = "expired",
-    [JWT_NOT_YET] = "not-yet",
-    [JWT_WRONG_ISSUER] = "wrong-issuer",
-    [JWT_WRONG_AUDIENCE] = "wrong-audience",
-    [JWT_BAD_SUBJECT] = "bad-subject",
-    [JWT_NO_ID] = "no-jti",
-    [JWT_TOO_LONG] = "exp-too-far-for-jti",
-    [JWT_BAD_CHANNEL] = "bad-channel",
-    [JWT_USED] = "used-before",
-};
-static_assert(sizeof answer_names / sizeof *answer_names == JWT_ANSWERS, "a name for each");
+#define ANSWER_NAME(name, text) [JWT_##name] = (text),
+static const char *const answer_names[] = { JWT_ANSWER_LIST(ANSWER_NAME) };
 
 const char *jwt_answer_name(enum jwt_answer answer)
 {

@@ -24,24 +24,29 @@ enum {
     JWT_ERROR_BYTES = 160,
 };
 
+/* X(name, text for metrics and logs) */
+#define JWT_ANSWER_LIST(X) \
+    X(OK, "ok") \
+    X(MALFORMED, "malformed")     /* not a signed JWT, too long, duplicate or ill-typed fields */ \
+    X(UNSUPPORTED, "unsupported") /* alg does not fit the key, "none", or crit */ \
+    X(UNKNOWN_KEY, "unknown-key") /* kid unknown, or absent while there are several keys */ \
+    X(FORGED, "forged")           /* signature does not match */ \
+    X(EXPIRED, "expired") \
+    X(NOT_YET, "not-yet") /* nbf or iat lies ahead */ \
+    X(WRONG_ISSUER, "wrong-issuer") \
+    X(WRONG_AUDIENCE, "wrong-audience") \
+    X(BAD_SUBJECT, "bad-subject")      /* sub missing, not a string, empty or too long */ \
+    X(NO_ID, "no-jti")                 /* jti is required and missing */ \
+    X(BAD_CHANNEL, "bad-channel")      /* not the name of a channel; reported by the caller */ \
+    X(TOO_LONG, "exp-too-far-for-jti") /* jti can't be remembered until exp */ \
+    X(USED, "used-before")             /* jti was used before; reported by the caller */
 enum jwt_answer {
-    JWT_OK,
-    JWT_MALFORMED,   /* not a signed JWT, too long, duplicate or ill-typed fields */
-    JWT_UNSUPPORTED, /* alg does not fit the key, "none", or crit */
-    JWT_UNKNOWN_KEY, /* kid unknown, or absent while there are several keys */
-    JWT_FORGED,      /* signature does not match */
-    JWT_EXPIRED,
-    JWT_NOT_YET, /* nbf or iat lies ahead */
-    JWT_WRONG_ISSUER,
-    JWT_WRONG_AUDIENCE,
-    JWT_BAD_SUBJECT, /* sub missing, not a string, empty or too long */
-    JWT_NO_ID,       /* jti is required and missing */
-    JWT_BAD_CHANNEL, /* channel is present, but not the name of a channel; reported by the caller */
-    JWT_TOO_LONG, /* jti is there, but exp is so far away that it can't be remembered until then */
-    JWT_USED,     /* jti was used before; reported by the caller */
-    JWT_ANSWERS,
+#define JWT_ANSWER_ENUM(name, text) JWT_##name,
+    JWT_ANSWER_LIST(JWT_ANSWER_ENUM)
+#undef JWT_ANSWER_ENUM
+        JWT_ANSWERS
 };
-const char *jwt_answer_name(enum jwt_answer answer); /* for metrics and logs: "expired" */
+const char *jwt_answer_name(enum jwt_answer answer);
 
 struct jwt_rules {
     const char *issuer;   /* NULL: not checked */
