@@ -4,7 +4,9 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { fresh, part, problem, seen, server, settle } from './page.mjs';
+import { fresh, part, problem, seen, server, settle, timersLoose } from './page.mjs';
+
+timersLoose();
 
 const { questionAsk } = await import('../../../web/question.js');
 const { signInAsk } = await import('../../../web/sign_in_question.js');

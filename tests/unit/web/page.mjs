@@ -49,6 +49,21 @@ class Node extends EventTarget {
         this.append(...nodes);
     }
 
+    before(node) {
+        const list = this.parentNode.childNodes;
+        node.remove();
+        list.splice(list.indexOf(this), 0, node);
+        node.parentNode = this.parentNode;
+    }
+
+    contains(node) {
+        return node === this || this.childNodes.some((child) => child.contains(node));
+    }
+
+    get isConnected() {
+        return document.body.contains(this);
+    }
+
     remove() {
         if (this.parentNode !== null)
             this.parentNode.childNodes = this.parentNode.childNodes.filter((node) => node !== this);
@@ -74,6 +89,8 @@ class Element extends Node {
     style = {};
     attributes = new Map();
     value = '';
+    options = []; /* of a select */
+    selectedIndex = -1;
 
     constructor(tag) {
         super();
@@ -112,6 +129,11 @@ class Element extends Node {
         return this.querySelectorAll(selector)[0] ?? null;
     }
 
+    add(option) {
+        this.options.push(option);
+        this.selectedIndex = Math.max(0, this.selectedIndex);
+    }
+
     getBoundingClientRect() {
         return { left: 0, top: 0, width: 320, height: 60 };
     }
@@ -143,6 +165,20 @@ class Document extends Node {
     documentElement = new Element('html');
     activeElement = this.body;
 
+    /* In the body: by id, tag, class, or an attribute that is there. */
+    querySelectorAll(selector) {
+        const attribute = /^\[data-(\w+)\]$/.exec(selector)?.[1];
+        const all = (node) => node.children.flatMap((child) => [child, ...all(child)]);
+        return attribute === undefined
+            ? this.body.querySelectorAll(selector.split(' ').at(-1))
+            : all(this.body).filter((node) => attribute in node.dataset);
+    }
+
+    getElementById(id) {
+        const found = (node) => (node.id === id ? node : node.children.map(found).find((one) => one !== undefined));
+        return found(this.body) ?? null;
+    }
+
     createElement(tag) {
         return new Element(tag);
     }
@@ -155,7 +191,13 @@ class Document extends Node {
 globalThis.document = new Document();
 globalThis.window = new EventTarget();
 Object.assign(globalThis.window, { localStorage: storage, sessionStorage: storage, print: () => {} });
-globalThis.location = { href: 'http://shop.test/', search: '', assign: (href) => globalThis.left.push(href) };
+globalThis.scrollTo = () => {};
+globalThis.Option = class {
+    constructor(text) {
+        this.text = text;
+    }
+};
+globalThis.location = { href: 'http://shop.test/', origin: 'http://shop.test', pathname: '/', search: '', hash: '', assign: (href) => globalThis.left.push(href) };
 globalThis.left = []; /* pages that were left for */
 globalThis.matchMedia = () => ({ matches: false });
 globalThis.navigator ??= {};
@@ -198,4 +240,13 @@ export function server(answer) {
 export const problem = (status, type, more = {}, headers = {}) => [status, { type: `/problems/${type}`, ...more }, headers];
 
 /* Lets everything that is ready run; timers of `ms` and less as well. */
-export const settle = (ms = 0) => new Promise((resolve) => setTimeout(resolve, ms));
+const timer = globalThis.setTimeout;
+export const settle = (ms = 0) => new Promise((resolve) => timer(resolve, ms));
+
+/* From here on a timer of the page does not keep the process from ending. */
+export function timersLoose() {
+    for (const name of ['setTimeout', 'setInterval']) {
+        const real = globalThis[name];
+        globalThis[name] = (...how) => real(...how).unref();
+    }
+}
