@@ -2,9 +2,11 @@
 /* Which address shows which screen. */
 
 import { liveShow } from './live_view.js';
+import { salesShow } from './sales_view.js';
 
 export const SCREENS = [
     { name: 'live', show: liveShow },
+    { name: 'sales', show: salesShow },
 ];
 
 /* "sales/3" is the screen sales with the rest "3". */

@@ -172,6 +172,85 @@ describe('signing in', () => {
     });
 });
 
+/* 2 x 2 pixels; the server makes it anew. */
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR42mNgCFgAQowBC4AIABfXA8PTQSmMAAAAAElFTkSuQmCC', 'base64');
+const EVIL = '<img src=x onerror="window.evil=1"><script>window.evil=1</script>';
+
+const dialog = (page) => page.locator('dialog.ask');
+
+/* Presses a button of the page by keyboard, reads what it says it will do, and says yes. */
+async function act(page, name, says) {
+    const button = page.getByRole('button', { name, exact: true });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await dialog(page).getByText(says).waitFor();
+    await dialog(page).getByRole('button', { name, exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await dialog(page).waitFor({ state: 'detached' });
+}
+
+describe('sales', () => {
+    test('a sale with an uploaded picture is made, checked, published, run and ended', async () => {
+        const { page, errors } = await signedIn(LOOKS[0], 'sales/new');
+        await page.getByLabel('Name', { exact: true }).fill(`Evening ${EVIL}`);
+        await page.getByLabel('Product name').fill(`Lamp ${EVIL}`);
+        await page.getByLabel('Description').fill(EVIL);
+        await page.getByLabel('Picture', { exact: true }).setInputFiles({ name: 'lamp.png', mimeType: 'image/png', buffer: PNG });
+        await page.getByText('The picture is stored.').waitFor();
+        await page.getByLabel('Usual price').fill('199.00');
+        await page.getByLabel('Sale price').fill('99.50');
+        await page.getByLabel('Units').fill('7');
+        await page.getByRole('button', { name: 'Save as a draft' }).click();
+        await page.locator('.chip', { hasText: 'Draft' }).waitFor();
+        await page.getByText('1 items with 7 units').waitFor();
+        assert.ok((await page.locator('.stock img').getAttribute('src')).startsWith('/media/'));
+        await wellMade(page, 'sale-draft');
+        await act(page, 'Publish', '1 items with 7 units');
+        await page.locator('.chip', { hasText: 'Scheduled' }).waitFor();
+        await act(page, 'Open now', '7 units can be bought at once');
+        await page.locator('.chip', { hasText: 'Open' }).waitFor();
+        await act(page, 'Pause', 'Nobody can buy until you resume. 7 units stay');
+        await page.locator('.chip', { hasText: 'Paused' }).waitFor();
+        await act(page, 'Resume', '7 units can be bought again');
+        await page.getByText('It is selling now.').waitFor();
+        await page.getByRole('button', { name: 'Add units' }).click();
+        await dialog(page).getByLabel('Units').fill('3');
+        await dialog(page).getByRole('button', { name: 'Add units' }).click();
+        await page.getByText('10 left').waitFor();
+        await act(page, 'End', '10 units stay unsold');
+        await page.locator('.chip', { hasText: 'Ended' }).waitFor();
+        const trail = page.locator('.panel', { hasText: 'Who did what' });
+        for (const action of ['sale.publish', 'sale.open', 'sale.pause', 'sale.resume', 'sale.end'])
+            await trail.getByText(action, { exact: true }).waitFor();
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+        assert.equal(await page.locator('main script, main img[onerror]').count(), 0);
+        await page.getByRole('heading', { name: EVIL }).waitFor();
+        assert.deepEqual(errors, []);
+    });
+
+    test('cancel changes nothing, and a refusal is told in the question', async () => {
+        const { page } = await signedIn(LOOKS[0], 'sales/1');
+        await page.getByRole('button', { name: 'Take units away' }).first().click();
+        await page.keyboard.press('Escape');
+        await dialog(page).waitFor({ state: 'detached' });
+        await page.route('**/adjust', (route) => route.fulfill({ status: 409, contentType: 'application/problem+json', body: '{"type":"/problems/conflict","detail":"Not now."}' }));
+        await page.getByRole('button', { name: 'Take units away' }).first().click();
+        await dialog(page).getByRole('button', { name: 'Take units away' }).click();
+        await dialog(page).getByText('Not now.').waitFor();
+        await wellMade(page, 'ask');
+        await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+        assert.equal((await admin('GET', '/items/1/counts')).counts.given, 100);
+    });
+
+    for (const look of LOOKS)
+        for (const screen of ['sales', 'sales/new', 'sales/1'])
+            test(`${screen} is well made: ${look.viewport.width} px, ${look.locale}, ${look.colorScheme}`, async () => {
+                const { page } = await signedIn(look, screen);
+                await page.waitForSelector('main .rows, main .form, main .stock li');
+                await wellMade(page, `${screen.replace('/', '-')}-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
+            });
+});
+
 describe('the live screen', () => {
     before(async () => {
         await admin('POST', '/sales/1/open');

@@ -34,7 +34,7 @@ test('every key that a page names is there', () => {
             named++;
             assert.ok(key in EN, `${name} says ${key}`);
         }
-    assert.ok(named > 40, `only ${named} were found`);
+    assert.ok(named > 100, `only ${named} were found`);
 });
 
 test('alarms, and answers of the door and the inventory, have words', () => {
@@ -46,6 +46,15 @@ test('alarms, and answers of the door and the inventory, have words', () => {
     assert.ok(reasons.length > 10, 'door.h was not understood');
     for (const reason of reasons)
         assert.ok(`reason.${reason}` in EN, reason);
+});
+
+test('every act of a sale has its words', () => {
+    const acts = readFileSync(new URL('sale_acts.js', FOLDER), 'utf8');
+    const names = [...acts.matchAll(/\{ name: '(\w+)', role/g)].map((match) => match[1]);
+    assert.ok(names.length >= 9);
+    for (const name of names)
+        for (const part of ['', '.title', '.text', '.done'])
+            assert.ok(`act.${name}${part}` in EN, `act.${name}${part}`);
 });
 
 test('no text becomes markup, and no style is inside a tag: the policy would not apply it', () => {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Who did what: the audit trail as far as it was read. Entries are in order and never change, so each is asked for once. */
+
+import { readAll } from './api.js';
+import { moment } from './format.js';
+import { say } from './i18n.js';
+import { panel, table } from './parts.js';
+
+const KEPT_MAX = 5000;
+const SHOWN_MAX = 12;
+let rows = [];
+let last = 0;
+
+async function auditRead() {
+    rows = rows.concat(await readAll(`/audit?after=${last}`, 'audit', { most: KEPT_MAX })).slice(-KEPT_MAX);
+    last = rows.at(-1)?.id ?? last;
+    return rows;
+}
+
+/* Entries whose detail speaks of this thing, newest first: "sale 3", "item 7", "order 00ab…". */
+export async function auditPanel(things) {
+    const words = things.map((thing) => new RegExp(`(^|\\W)${thing}(\\W|$)`));
+    const found = (await auditRead()).filter(({ detail }) => words.some((word) => word.test(detail))).slice(-SHOWN_MAX).reverse();
+    return panel(say('audit.title'), table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
+        found.map(({ time_ms: time, actor, action, detail }) => [moment(time, true), actor, action, detail]), say('audit.none')));
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One sale: its state, its checklist, its items with their stock, what can be done to it, and who did what. */
+
+import { element, pictureOf } from '../dom.js';
+import { auditPanel } from './audit.js';
+import { read, readAll } from './api.js';
+import { ask } from './dialog.js';
+import { moment, money, number } from './format.js';
+import { named, say } from './i18n.js';
+import { itemFields } from './item_form.js';
+import { unitsBar } from './live_parts.js';
+import { button, chip, facts, guarded, panel, tellerMake, titleRow } from './parts.js';
+import { saleActs, stockAct } from './sale_acts.js';
+import { saleChecks } from './sale_checks.js';
+import { stateOfSale } from './sales_view.js';
+import { may } from './session.js';
+
+const EVERY_MS = 3000;
+
+async function saleRead(id) {
+    const [sale, items, alarms] = await Promise.all([read(`/sales/${id}`), readAll(`/items?sale=${id}`, 'items'), read('/alarms')]);
+    const rows = await Promise.all(items.map(async (item) => {
+        const [product, { counts }] = await Promise.all([read(`/products/${item.product}`), read(`/items/${item.id}/counts`)]);
+        return { item, product, counts: counts ?? { given: item.total, free: item.total, held: 0, sold: 0, safety: 0, written_off: 0 }, preheated: counts !== null };
+    }));
+    const sandbox = alarms.alarms.some(({ name, up }) => name === 'test-mode' && up);
+    return { sale, rows, sandbox, state: stateOfSale(sale) };
+}
+
+function checklist(seen) {
+    const checks = saleChecks(seen.sale, seen.rows, { now: Date.now(), sandbox: seen.sandbox });
+    return panel(say('check.title'), element('ul', { class: 'checks' }, ...checks.map(([key, grade, values]) =>
+        element('li', { 'data-grade': grade }, element('span', { class: 'sr', textContent: say(`grade.${grade}`) }), say(`ready.${key}`, values)))));
+}
+
+function itemRow({ item, product, counts, preheated }, again) {
+    const acts = may('operator') && preheated
+        ? element('div', { class: 'acts' }, button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
+            button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small'))
+        : '';
+    const price = money(item.flash_price, item.currency, item.minor_units);
+    return element('li', { 'data-item': item.id }, pictureOf(product, { class: 'thumb', width: 44, height: 44 }),
+        element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: product.name }),
+            element('span', { class: 'stock-left', textContent: `${price} · ${preheated ? say('item.left', { free: number(counts.free) }) : say('units.cold')}` })),
+        ...unitsBar(counts), acts));
+}
+
+function itemAdd(sale, again) {
+    const form = itemFields();
+    return ask({ title: say('item.add'), text: say('item.add.text'), yes: say('item.save'), fields: [form.node], act: () => form.save(sale.id) }).then((made) => made && again());
+}
+
+export function saleShow(main, id) {
+    let ended = false;
+    let timer;
+    let shown = '';
+    const teller = tellerMake();
+    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    main.replaceChildren(element('p', { class: 'crumb' }, element('a', { href: '#/sales', textContent: say('nav.sales') })), place);
+
+    async function paint(seen) {
+        const { sale, rows, state } = seen;
+        const acts = saleActs(seen, (words) => {
+            teller.tell(words);
+            look(true);
+        });
+        const run = panel(say('run.title'), element('p', { class: 'note', textContent: say(`run.${state}`) }),
+            acts.length > 0 ? element('div', { class: 'acts' }, ...acts) : element('p', { class: 'none', textContent: say('run.none') }), teller.node);
+        const stock = panel(say('live.stock'), rows.length > 0
+            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, () => look(true))))
+            : element('p', { class: 'none', textContent: say('ready.items.none') }));
+        if (may('admin') && state !== 'ended')
+            stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => look(true)))));
+        const about = panel(say('sale.about'), facts([[say('sale.start'), moment(sale.start_ms, true)], [say('sale.end'), moment(sale.end_ms, true)],
+            [say('sale.check'), named('check', sale.human_check)], [say('sale.room'), say(sale.waiting_room ? 'yes' : 'no')],
+            [say('sale.limit'), sale.limit_per_user === 0 ? say('no') : number(sale.limit_per_user)]]));
+        const trail = await auditPanel([`sale ${id}`, ...rows.map(({ item }) => `item ${item.id}`)]);
+        if (ended)
+            return;
+        const links = [];
+        if (sale.published)
+            links.push(element('a', { class: 'plain small', href: '/', target: '_blank', rel: 'noopener', textContent: say('sale.page') }));
+        place.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
+            element('div', { class: 'grid wide-left' }, element('div', { class: 'stack' }, run, stock),
+                element('div', { class: 'stack' }, ...(state === 'draft' || state === 'scheduled' ? [checklist(seen)] : []), about)), trail);
+    }
+
+    /* `now`: something was done; else it is only painted when something has changed, so that nobody loses his place. */
+    async function look(now = false) {
+        clearTimeout(timer);
+        await guarded(place, async () => {
+            const seen = await saleRead(id);
+            const said = JSON.stringify(seen);
+            if (!ended && !document.querySelector('dialog[open]') && (now || said !== shown)) {
+                shown = said;
+                await paint(seen);
+            }
+        }, () => ended);
+        if (!ended)
+            timer = setTimeout(look, EVERY_MS);
+    }
+    look();
+    return () => {
+        ended = true;
+        clearTimeout(timer);
+    };
+}
