@@ -18,7 +18,7 @@ static const uint8_t from_door[DOOR_REASONS] = { DOOR_REASON_LIST(FROM_DOOR) };
     &&(DOOR_##reason == DOOR_GO || PROBLEM_##problem != PROBLEM_NONE)
 static_assert(true DOOR_REASON_LIST(REFUSES), "funnel/door.h: a refusal without a problem");
 
-/* With again_ms. */
+/* The answer tells the time from which the user may try again. */
 static bool tells_again(enum problem problem)
 {
     return problem == PROBLEM_COOLING_DOWN || problem == PROBLEM_NOT_YOUR_MOMENT;
@@ -186,7 +186,7 @@ static void won_render_slowly(const struct edge_answer *answer, const struct fun
     http_reply(out, 202, SPAN("application/json"), text_span(&head), text_span(&body), closing);
 }
 
-/* A win rendered at start up to its numbers, and where the rest goes. */
+/* A win, rendered at start up to its numbers, with the offsets of what each answer fills in. */
 static struct {
     char bytes[512];
     uint32_t size, body; /* the head's size is `body` */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/answers.h: what a purchase is told, as a compact edge_answer first and as bytes when
- * its turn comes. Refusals without numbers are rendered once at start; a reply is then one copy. */
+/* gateway/answers.h: the answer to a purchase: first a compact edge_answer, then, when the connection
+ * can send it, bytes. Refusals without numbers are rendered once at start; a reply is then one copy. */
 #ifndef STAMPEDE_GATEWAY_ANSWERS_H
 #define STAMPEDE_GATEWAY_ANSWERS_H
 

@@ -100,6 +100,13 @@ enum edge_verdict public_sales(struct exchange *exchange)
     return reply_json(exchange, 200, &body, true);
 }
 
+/* The catalog does not list it, or there is no catalog yet. */
+static enum edge_verdict not_listed(
+    struct exchange *exchange, const struct catalog *catalog, enum problem problem)
+{
+    return reply_problem(exchange, catalog == NULL ? PROBLEM_UNAVAILABLE : problem, NULL);
+}
+
 enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
 {
     struct routes *routes = exchange->routes;
@@ -110,7 +117,7 @@ enum edge_verdict public_sale(struct exchange *exchange, sale_id id)
         return EDGE_REPLIED;
     const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, id);
     if (sale == NULL)
-        return reply_problem(exchange, catalog == NULL ? PROBLEM_UNAVAILABLE : PROBLEM_UNKNOWN_SALE, NULL);
+        return not_listed(exchange, catalog, PROBLEM_UNKNOWN_SALE);
     catalog_render_sale(catalog, routes->door.board, exchange_channel(exchange), sale, after,
         edge_now_ms(routes->edge), PAGE_BYTES, &body);
     return reply_json(exchange, 200, &body, true);
@@ -123,7 +130,7 @@ enum edge_verdict public_item(struct exchange *exchange, item_id id)
     struct text body = text_in(page, BODY_BYTES);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     if (item == NULL)
-        return reply_problem(exchange, catalog == NULL ? PROBLEM_UNAVAILABLE : PROBLEM_UNKNOWN_ITEM, NULL);
+        return not_listed(exchange, catalog, PROBLEM_UNKNOWN_ITEM);
     catalog_render_item(catalog, routes->door.board, exchange_channel(exchange), item, true,
         edge_now_ms(routes->edge), &body);
     return reply_json(exchange, 200, &body, true);

@@ -103,7 +103,7 @@ static void socket_drop(struct push *push, struct push_socket *socket)
     metric_add(&metric_sockets, UINT64_MAX); /* one less: cells of a gauge may go below zero */
 }
 
-/* Says why and forgets it; its end is no news then. */
+/* Tells the client why, counts it, and removes the socket. */
 static void socket_end(
     struct routes *routes, struct push_socket *socket, enum cut cut, int code, const char *reason)
 {
@@ -172,7 +172,7 @@ void push_gone(struct routes *routes, uint64_t id, enum edge_socket_end end)
 
 /* ---- messages out ---- */
 
-/* Room for a payload behind the head that is written last. */
+/* Space for a payload, with space for the head in front of it; the head is written last. */
 static struct text frame_begin(void)
 {
     static _Thread_local char bytes[FRAME_BYTES];
@@ -221,7 +221,7 @@ static void order_send(struct routes *routes, struct push_socket *socket, const 
     frame_send(routes, socket, &payload);
 }
 
-/* Each item whose change this socket has not heard of, in its newest state. */
+/* Sends the newest state of each item that has changed since the last message to this socket. */
 static void changes_send(struct routes *routes, struct push_socket *socket)
 {
     const struct push_items *items = &routes->push->items;
@@ -234,7 +234,7 @@ static void changes_send(struct routes *routes, struct push_socket *socket)
     socket->items_seen = items->changes;
 }
 
-/* Where its user stands in the waiting room, if that has changed. */
+/* Sends the place of its user in the waiting room, if that has changed. */
 static void room_send(struct routes *routes, struct push_socket *socket)
 {
     const struct catalog *catalog = handover_get(routes->shared.catalog);
@@ -283,7 +283,7 @@ void push_note(struct routes *routes, ticket_number ticket, user_id user)
     struct push *push = routes->push;
     if (push->table.count == 0)
         return;
-    if (ticket == 0) { /* nobody knows what was missed: all are told everything */
+    if (ticket == 0) { /* it is not known which orders changed: every socket gets all of its state */
         push->round++;
         push->visits_left = push->table.used;
         return;

@@ -42,7 +42,7 @@ static uint32_t home_of(const struct push_table *table, user_id user)
     return (uint32_t)hash_place(table->key, user, 0) & table->user_mask;
 }
 
-/* Where the user stands, or the free place where it would. There are more places than sockets. */
+/* The place of the user, or the free place where it belongs. There are more places than sockets. */
 static uint32_t place_of(const struct push_table *table, user_id user)
 {
     uint32_t place = home_of(table, user);
@@ -51,7 +51,7 @@ static uint32_t place_of(const struct push_table *table, user_id user)
     return place;
 }
 
-/* Moves up those behind that would not be found past a free place. */
+/* Frees a place and moves up the entries behind it, so that a search still finds them. */
 static void place_free(struct push_table *table, uint32_t place)
 {
     uint32_t hole = place;
