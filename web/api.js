@@ -171,7 +171,7 @@ export function intentPay(session, intent, provider, details) {
 export const waysGet = (session) => call('GET', '/v1/payments', { headers: bearer(session) });
 
 export function orderGet(session, order) {
-    return call('GET', `/v1/orders/${order}`, { headers: bearer(session) });
+    return call('GET', `/v1/orders/${encodeURIComponent(order)}`, { headers: bearer(session) });
 }
 
 export function payPost(session, order, provider) {

@@ -35,14 +35,17 @@ function viewOf(address) {
     if (Number.isSafeInteger(item) && item > 0)
         return (context) => mountItem(root, item, context);
     if (query.has('orders'))
-        return (context) => mountOrders(root, context);
+        return (context) => mountOrders(root, '', context);
+    if (query.get('order'))
+        return (context) => mountOrders(root, query.get('order'), context);
     return (context) => mountSales(root, context);
 }
 
 function viewShow() {
     view?.stop();
     view = viewOf(location)({ clock, session, shop, titleSet });
-    const here = new URLSearchParams(location.search).has('orders') ? '/?orders' : '/';
+    const query = new URLSearchParams(location.search);
+    const here = query.has('orders') || query.has('order') ? '/?orders' : '/';
     for (const link of document.querySelectorAll('nav a')) {
         if (link.getAttribute('href') === here && !location.search.includes('item='))
             link.setAttribute('aria-current', 'page');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* My orders: to pay, paid, waitlists, past; the newest first. Without a session nothing is asked, and who
+/* My orders: to pay, paid, waitlists, past; the newest first. Or one of them, by its number. Without a session nothing is asked, and who
  * must sign in to see any is told so. */
 
-import { itemGet, ordersGet, waitlistGet } from './api.js';
+import { itemGet, orderGet, ordersGet, waitlistGet } from './api.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { count } from './format.js';
 import { onLanguage, say } from './i18n.js';
@@ -51,11 +51,13 @@ function createWait() {
     };
 }
 
-export function mountOrders(root, { clock, session, shop, titleSet }) {
+/* `only`: the number of the one order that the address names, or ''. */
+export function mountOrders(root, only, { clock, session, shop, titleSet }) {
     const heading = element('h1', { tabIndex: -1 });
     const notice = element('p', { class: 'notice', role: 'status' });
     const browse = routeLink('/', { class: 'browse' });
     const login = element('a', { class: 'plain strong orders-login' });
+    const all = routeLink('/?orders', { class: 'browse' });
     const groups = Object.fromEntries(GROUPS.map((group) => [group, createGroup(`orders.${group}`)]));
     const waits = createGroup('orders.waits');
     const waitsPaint = createKeyed(waits.list, createWait);
@@ -87,8 +89,8 @@ export function mountOrders(root, { clock, session, shop, titleSet }) {
         try {
             if (opened === null)
                 await shop.ask();
-            orders = opened === null ? [] : (await ordersGet(opened.session)).orders;
-            waiting = opened === null ? [] : await waitingAsk(opened);
+            orders = opened === null ? [] : await ordersOf(opened);
+            waiting = opened === null || only !== '' ? [] : await waitingAsk(opened);
             failure = null;
         } catch (refusal) {
             const over = refusal.type === 'session-invalid';
@@ -104,6 +106,18 @@ export function mountOrders(root, { clock, session, shop, titleSet }) {
             itemNameAsk(order.item);
         paint();
         orders.forEach(paymentAsk);
+    }
+
+    async function ordersOf(opened) {
+        if (only === '')
+            return (await ordersGet(opened.session)).orders;
+        try {
+            return [await orderGet(opened.session, only)];
+        } catch (refusal) {
+            if (refusal.status !== 404 && refusal.status !== 400)
+                throw refusal;
+            return []; /* of somebody else, or none */
+        }
     }
 
     /* This browser remembers where it waits. */
@@ -177,12 +191,17 @@ export function mountOrders(root, { clock, session, shop, titleSet }) {
         if (orders === null)
             return say('orders.loading');
         const nothing = orders.length === 0 && waiting.length === 0;
+        if (nothing && only !== '' && session.current() !== null)
+            return say('orders.notYours');
         return nothing ? say(emptyWords(session.current(), shop.known(), session.ended())) : '';
     }
 
     function paint() {
-        textSet(heading, say('orders.title'));
-        titleSet(say('orders.title'));
+        const title = say(only === '' ? 'orders.title' : 'order.title');
+        textSet(heading, title);
+        titleSet(title);
+        all.hidden = only === '';
+        textSet(all, say('order.all'));
         textSet(notice, noticeWords());
         notice.hidden = notice.textContent === '';
         textSet(browse, say('orders.browse'));
@@ -204,7 +223,7 @@ export function mountOrders(root, { clock, session, shop, titleSet }) {
             paint();
     }, TICK_MS);
     const languageEnd = onLanguage(paint);
-    root.replaceChildren(element('div', { class: 'orders-page' }, heading, notice, login, browse, list));
+    root.replaceChildren(element('div', { class: 'orders-page' }, heading, notice, login, browse, list, all));
     paint();
     poll.start();
 

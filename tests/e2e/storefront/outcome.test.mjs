@@ -134,6 +134,30 @@ describe('the outcome', { concurrency: 3 }, () => {
         assert.deepEqual(errors, []);
     });
 
+    for (const [language, options, words] of [
+        ['English', PHONE, { heading: 'Your order', all: 'See all my orders', none: 'You have no order with this number.' }],
+        ['Chinese', { ...WIDE, locale: 'zh-CN' }, { heading: '您的订单', all: '查看全部订单', none: '您没有这个编号的订单' }],
+    ])
+        test(`an order has an address of its own (${language})`, async () => {
+            const { item } = await saleMake({ startsInMs: -1_000 });
+            const { page, errors } = await bought(item, options);
+            const number = await page.textContent(orderNumber);
+            await page.goto(`${base}/?order=${number}`);
+            await page.waitForSelector('.order .pay');
+            await page.getByRole('heading', { level: 1, name: words.heading }).waitFor();
+            assert.equal(await page.textContent(orderNumber), number);
+            await shot(page, `order-${language}`, true);
+            await good(page);
+            await page.getByRole('link', { name: words.all }).click();
+            await page.waitForURL(`${base}/?orders`);
+            assert.deepEqual(errors, []);
+            const stranger = await bought(item, options);
+            await stranger.page.goto(`${base}/?order=${number}`);
+            await stranger.page.getByText(words.none).waitFor();
+            await shot(stranger.page, `order-of-others-${language}`);
+            await good(stranger.page);
+        });
+
     test('a guest whose visit is over is told so, and not that there are no orders', async () => {
         const { item } = await saleMake({ startsInMs: -1_000 });
         const { page } = await bought(item, WIDE);

@@ -45,7 +45,9 @@ test('an item and the orders have addresses of their own, and nonsense is the fr
     assert.ok(asked.some(({ path }) => path === '/v1/items/7'));
     await go('?orders');
     assert.notEqual(part(main, 'orders-page'), null);
-    for (const search of ['?item=0', '?item=-1', '?item=x', '?item=1.5', '?x=1']) {
+    await go('?order=o1');
+    assert.equal(seen(main.querySelector('h1')), 'Your order');
+    for (const search of ['?order=', '?item=0', '?item=-1', '?item=x', '?item=1.5', '?x=1']) {
         await go(search);
         assert.notEqual(part(main, 'sales-page'), null, search);
     }

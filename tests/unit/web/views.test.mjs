@@ -105,7 +105,7 @@ test('past sales come on request, page by page', async () => {
 test('whoever must sign in to see orders is told so, with the way', async () => {
     shopTold = { guests: false, login_url: 'https://shop.example/login' };
     const asked = server(() => assert.fail('asked without a session'));
-    await mount(mountOrders);
+    await mount(mountOrders, '');
     assert.equal(part(root, 'orders-login').hidden, false);
     assert.equal(part(root, 'orders-login').href, 'https://shop.example/login');
     assert.match(seen(part(root, 'notice')), /Sign in/);
@@ -115,7 +115,7 @@ test('whoever must sign in to see orders is told so, with the way', async () => 
 test('a session that the server does not know any more is not an empty list', async () => {
     opened = { session: 's', user: 'u', guest: true };
     server(() => problem(401, 'session-invalid'));
-    await mount(mountOrders);
+    await mount(mountOrders, '');
     assert.equal(opened, null);
     assert.match(seen(part(root, 'notice')), /Your visit as a guest has ended/);
 });
@@ -132,12 +132,31 @@ test('orders stand in their groups, with the name of their item', async () => {
             return [200, { state: 'waiting', position: 4 }];
         return path.startsWith('/v1/items/') ? [200, item] : [200, { providers: ['sandbox'] }];
     });
-    await mount(mountOrders);
+    await mount(mountOrders, '');
     const groups = root.querySelectorAll('.orders-group');
     assert.deepEqual(groups.map(({ hidden }) => hidden), [false, true, false, false]);
     assert.match(seen(groups[0]), /Watch/);
     assert.match(seen(groups[2]), /number 4/);
     assert.equal(asked.filter(({ path }) => path.endsWith('/waitlist')).length, 1, 'only one’s own places');
+});
+
+test('an order is shown by its number, and one of somebody else is none', async () => {
+    opened = { session: 's', user: 'u' };
+    const order = { ticket: 't1', order: 'o1', item: 7, state: 'paid', quantity: 1, amount: 100, currency: 'CNY', version: 1, created_ms: NOW, pay_by_ms: NOW + HOUR };
+    const asked = server((_, path) => {
+        if (path.startsWith('/v1/orders'))
+            return path === '/v1/orders/o1' ? [200, order] : problem(404, 'not-found');
+        return path.startsWith('/v1/items/') ? [200, item] : [200, { providers: ['sandbox'] }];
+    });
+    await mount(mountOrders, 'o1');
+    assert.equal(root.querySelectorAll('.order').length, 1);
+    assert.match(seen(root), /Watch/);
+    assert.equal(title, 'Your order');
+    assert.ok(!asked.some(({ path }) => path === '/v1/orders'));
+    view.stop();
+    await mount(mountOrders, '../time');
+    assert.equal(asked.at(-1).path, '/v1/orders/..%2Ftime', 'the number of an address is no path');
+    assert.match(seen(part(root, 'notice')), /no order with this number/);
 });
 
 test('who comes back from a pay page has the provider asked once', async () => {
@@ -151,7 +170,7 @@ test('who comes back from a pay page has the provider asked once', async () => {
             return [200, { orders: [order] }];
         return path.startsWith('/v1/items/') ? [200, item] : path.endsWith('/query') ? [200, order] : [200, { providers: ['sandbox'] }];
     });
-    await mount(mountOrders);
+    await mount(mountOrders, '');
     assert.equal(asked.filter(({ path }) => path.endsWith('/query')).length, 1);
 });
 
