@@ -4,8 +4,10 @@
  * A refusal means that nothing was changed. So what changes the database is one transaction, begun
  * before the handler does anything and ended after it, with the audit rows and, if the request has an
  * Idempotency-Key, its answer: the same key again gets that answer. What is a command to the inventory
- * carries actor and key in its log record, and the inventory itself knows a repeated key. Where a
- * command was given and then something failed, the answer is "outcome unknown", never "unavailable". */
+ * carries actor and key in its log record, and the inventory itself knows a repeated key. While its answer
+ * is waited for, other jobs run and the transaction is not open (contract/admin_store.h: pause): commands
+ * come before changes. Where a command was given and then something failed, the answer is "outcome
+ * unknown", never "unavailable". */
 #include "admin/admin.h"
 #include "base/log.h"
 #include "contract/admin_store.h"
@@ -57,6 +59,10 @@ static enum status transaction_end(struct admin *admin, struct job *job, bool an
     struct order_store *store = admin->store;
     const bool failed = answered && job->status >= 500;
     enum status status = job->audited;
+    if (!store->ops->admin->is_open(store)) { /* after a wait for the inventory it could not be begun again */
+        admin->together = false;
+        return STATUS_AWAY;
+    }
     if (status == STATUS_OK && answered && !failed)
         status = answer_keep(admin, job);
     const bool keep = status == STATUS_OK && !failed;

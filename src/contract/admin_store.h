@@ -26,6 +26,10 @@ struct admin_store_ops {
     /* From here to `end` all changes belong to one transaction; other calls begin and end parts of
      * it. STATUS_AWAY: it can't be written now. */
     enum status (*begin)(struct order_store *);
+    /* Before a wait, during which others write: ends a transaction that has changed nothing so far (else it
+     * is a bug); `begin` begins it again. False: none was open. */
+    bool (*pause)(struct order_store *);
+    bool (*is_open)(const struct order_store *);
     /* keep false, or any answer but STATUS_OK: nothing of it was changed. STATUS_UNKNOWN: it is not
      * changed now, but may be after a crash. */
     enum status (*end)(struct order_store *, bool keep);

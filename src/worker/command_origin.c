@@ -4,7 +4,7 @@
 #include "api/job.h"
 #include "base/hash.h"
 #include "funnel/keys.h"
-#include "worker/asks.h"
+#include "worker/errands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "contract/payment.h"
 #include "funnel/intent.h"
 #include "payment/provider.h"
-#include "worker/asks.h"
+#include "worker/errands.h"
 #include "worker/money.h"
 #include "worker/order_news.h"
 #include "worker/order_requests.h"
@@ -297,7 +297,7 @@ void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
             .item = intent.item,
             .quantity = intent.quantity,
             .channel = intent.channel } };
-    const enum status status = asks_ask(worker->asks, &command, &outcome);
+    const enum status status = errands_ask(worker->errands, &command, &outcome);
     if (status != STATUS_OK) { /* the intent is the key: asking again is safe */
         job_reply_status(job, status);
         return;

@@ -5,7 +5,7 @@
 #include "api/public_routes.h"
 #include "contract/command.h"
 #include "contract/order_store.h"
-#include "worker/asks.h"
+#include "worker/errands.h"
 #include "worker/order_views.h"
 #include "worker/payment_requests.h"
 #include "worker/worker_parts.h"
@@ -26,7 +26,7 @@ static void order_missing(struct worker *worker, struct job *job)
         .type = COMMAND_ASK_TICKET, .time_ms = worker->now_ms, .ask = { .ticket = job->ticket }
     };
     struct outcome outcome;
-    if (asks_ask(worker->asks, &command, &outcome) != STATUS_OK)
+    if (errands_ask(worker->errands, &command, &outcome) != STATUS_OK)
         job_reply_status(job, STATUS_AWAY);
     else if (outcome.answer == ANSWER_FOUND && outcome.user == job->user)
         job_reply_problem(job, PROBLEM_IN_PROGRESS,

@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 struct arena;
-struct asks;
+struct errands;
 struct board;
 struct task;
 
 struct reclaim_config {
-    struct asks *asks;
+    struct errands *errands;
     const struct board *board;
     uint64_t tickets_max;
 };

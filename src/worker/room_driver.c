@@ -263,7 +263,7 @@ void room_driver_define(struct room_driver *driver, const struct sale *sale, uin
     if (room == NULL || room->defined || !sale->waiting_room || !sale->published
         || sale->gate == GATE_ENDED || now_ms >= sale->start_ms)
         return;
-    const bool defined = sale_ensure(driver->config.asks, sale, &outcome) == STATUS_OK
+    const bool defined = sale_ensure(driver->config.errands, sale, &outcome) == STATUS_OK
         && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);
     room = room_find(driver, sale->id); /* it may be gone by now */
     if (room != NULL)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct arena;
-struct asks;
+struct errands;
 struct catalog_updates;
 struct config;
 struct funnel_keys;
@@ -28,7 +28,7 @@ struct room_driver_config {
     const struct funnel_keys *keys;
     struct inventory *inventory;
     struct inventory_port *port; /* its own */
-    struct asks *asks;
+    struct errands *errands;
     struct rooms *shown;
     struct order_store *store;
     struct handover *catalog;

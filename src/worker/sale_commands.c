@@ -5,15 +5,15 @@
 #include "contract/command.h"
 #include "contract/currency.h"
 #include "contract/order_store.h"
-#include "worker/asks.h"
+#include "worker/errands.h"
 
 #include <string.h>
 
-enum status sale_terms(struct asks *asks, struct sale *sale, bool *known)
+enum status sale_terms(struct errands *errands, struct sale *sale, bool *known)
 {
     const struct command command = { .type = COMMAND_ASK_SALE, .ask = { .sale = sale->id } };
     struct outcome outcome;
-    const enum status status = asks_ask(asks, &command, &outcome);
+    const enum status status = errands_ask(errands, &command, &outcome);
     *known = status == STATUS_OK && outcome.answer == ANSWER_FOUND;
     if (!*known)
         return status;
@@ -29,7 +29,7 @@ enum status sale_terms(struct asks *asks, struct sale *sale, bool *known)
     return STATUS_OK;
 }
 
-enum status sale_define(struct asks *asks, const struct sale *sale, struct outcome *outcome)
+enum status sale_define(struct errands *errands, const struct sale *sale, struct outcome *outcome)
 {
     const struct command command = { .type = COMMAND_SALE,
         .sale = { .sale = sale->id,
@@ -41,16 +41,16 @@ enum status sale_define(struct asks *asks, const struct sale *sale, struct outco
             .cooldown_s = (uint16_t)sale->cooldown_s,
             .return_draw_ms = (uint16_t)sale->return_draw_ms,
             .start_draw_ms = (uint16_t)sale->start_draw_ms } };
-    return asks_ask(asks, &command, outcome);
+    return errands_ask(errands, &command, outcome);
 }
 
-enum status sale_ensure(struct asks *asks, const struct sale *sale, struct outcome *outcome)
+enum status sale_ensure(struct errands *errands, const struct sale *sale, struct outcome *outcome)
 {
     struct sale now = *sale;
     bool known = false;
-    const enum status status = sale_terms(asks, &now, &known);
+    const enum status status = sale_terms(errands, &now, &known);
     *outcome = (struct outcome){ .answer = ANSWER_UNCHANGED };
-    return status != STATUS_OK || known ? status : sale_define(asks, sale, outcome);
+    return status != STATUS_OK || known ? status : sale_define(errands, sale, outcome);
 }
 
 /* sellable = total − locked − sold, of one row read at one moment. What the other channels and
@@ -79,17 +79,17 @@ void preheat_command(const struct item *item, struct command *command)
         memcpy(command->preheat.currency, item->currency, sizeof command->preheat.currency);
 }
 
-enum preheat_result item_preheat(
-    struct asks *asks, const struct sale *sale, const struct item *item, struct outcome *outcome)
+enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
+    const struct item *item, struct outcome *outcome)
 {
-    enum status status = sale_ensure(asks, sale, outcome);
+    enum status status = sale_ensure(errands, sale, outcome);
     if (status != STATUS_OK)
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
     struct command command;
     preheat_command(item, &command);
-    status = asks_ask(asks, &command, outcome);
+    status = errands_ask(errands, &command, outcome);
     if (status == STATUS_UNKNOWN)
         return PREHEAT_UNKNOWN;
     if (status != STATUS_OK || outcome->answer == ANSWER_UNAVAILABLE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/sale_commands.h: bringing sales and items from the database to the inventory, with the
- * answer waited for (worker/asks.h).
+ * answer waited for (worker/errands.h).
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_SALE_COMMANDS_H
 #define STAMPEDE_WORKER_SALE_COMMANDS_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-struct asks;
+struct errands;
 struct command;
 struct item;
 struct outcome;
@@ -23,13 +23,15 @@ enum preheat_result {
     PREHEAT_UNKNOWN, /* no answer: it may be */
 };
 void preheat_command(const struct item *item, struct command *command);
-enum preheat_result item_preheat(
-    struct asks *asks, const struct sale *sale, const struct item *item, struct outcome *outcome);
+enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
+    const struct item *item, struct outcome *outcome);
 /* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
-MUST_CHECK enum status sale_terms(struct asks *asks, struct sale *sale, bool *known);
+MUST_CHECK enum status sale_terms(struct errands *errands, struct sale *sale, bool *known);
 /* Makes these its terms. */
-MUST_CHECK enum status sale_define(struct asks *asks, const struct sale *sale, struct outcome *outcome);
+MUST_CHECK enum status sale_define(
+    struct errands *errands, const struct sale *sale, struct outcome *outcome);
 /* Defines it with the terms of the row, if the inventory does not know it yet. */
-MUST_CHECK enum status sale_ensure(struct asks *asks, const struct sale *sale, struct outcome *outcome);
+MUST_CHECK enum status sale_ensure(
+    struct errands *errands, const struct sale *sale, struct outcome *outcome);
 
 #endif

@@ -3,16 +3,21 @@
 
 #include "api/refusals.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "contract/order_store.h"
+#include "worker/errands.h"
 #include "worker/room_driver.h"
 #include "worker/sale_commands.h"
 #include "worker/task.h"
 
-enum { READ_ROWS = 32, LOOK_MS = 250, PREHEAT_AHEAD_MS = 60000 };
+enum { READ_ROWS = 32, LOOK_MS = 250, AGAIN_MS = 20, PREHEAT_AHEAD_MS = 60000 };
 
 struct schedule {
     struct schedule_config config;
+    struct task *task;
+    bool running; /* its errand */
+    uint64_t next_ms;
 };
 
 static bool sale_is_due(const struct sale *sale, uint64_t now_ms)
@@ -38,7 +43,7 @@ static void sale_preheat_due(const struct schedule *schedule, const struct sale 
             if (items[i].preheated)
                 continue;
             const enum preheat_result result =
-                item_preheat(schedule->config.asks, sale, &items[i], &outcome);
+                item_preheat(schedule->config.errands, sale, &items[i], &outcome);
             if (result == PREHEAT_DONE)
                 log_info("worker", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
             else if (result != PREHEAT_UNCHANGED)
@@ -49,28 +54,47 @@ static void sale_preheat_due(const struct schedule *schedule, const struct sale 
     }
 }
 
-static uint64_t schedule_turn(void *self, uint64_t now_ms)
+static void schedule_run(void *self, void *unused)
 {
-    const struct schedule *schedule = self;
+    struct schedule *schedule = self;
     struct sale sales[READ_ROWS];
     uint32_t count = READ_ROWS;
     struct order_store *store = schedule->config.store;
+    (void)unused;
     for (sale_id after = 0; count == READ_ROWS;) {
         if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
             break; /* away: the order writer tells */
         for (uint32_t i = 0; i < count; i++) {
+            const uint64_t now_ms = clock_now_ms();
             after = sales[i].id;
             room_driver_define(schedule->config.rooms, &sales[i], now_ms);
             if (sale_is_due(&sales[i], now_ms))
                 sale_preheat_due(schedule, &sales[i]);
         }
     }
-    return now_ms + LOOK_MS;
+    schedule->running = false;
+    schedule->next_ms = clock_now_ms() + LOOK_MS;
+    task_wake(schedule->task);
+}
+
+static uint64_t schedule_turn(void *self, uint64_t now_ms)
+{
+    struct schedule *schedule = self;
+    if (schedule->running)
+        return TASK_IDLE; /* until it has ended */
+    if (now_ms < schedule->next_ms)
+        return schedule->next_ms;
+    schedule->running = true;
+    if (errands_begin(schedule->config.errands, LANE_OPERATORS, schedule_run, schedule, NULL))
+        return schedule->running ? TASK_IDLE : schedule->next_ms;
+    schedule->running = false;
+    return now_ms + AGAIN_MS; /* an operator's change is under way */
 }
 
 void schedule_open(struct arena *arena, const struct schedule_config *config, struct task *task)
 {
     struct schedule *schedule = arena_take(arena, 1, sizeof *schedule);
     schedule->config = *config;
+    schedule->task = task;
     *task = (struct task){ .name = "schedule", .self = schedule, .turn = schedule_turn, .rests = true };
 }

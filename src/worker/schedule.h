@@ -7,14 +7,14 @@
 #define STAMPEDE_WORKER_SCHEDULE_H
 
 struct arena;
-struct asks;
+struct errands;
 struct order_store;
 struct room_driver;
 struct task;
 
 struct schedule_config {
     struct order_store *store;
-    struct asks *asks;
+    struct errands *errands;
     struct room_driver *rooms;
 };
 void schedule_open(struct arena *arena, const struct schedule_config *config, struct task *task);

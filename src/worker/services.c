@@ -29,7 +29,7 @@ uint64_t worker_now_ms(const struct worker *worker)
 
 void worker_acting(struct worker *worker, struct job *job)
 {
-    asks_acting(worker->asks, job);
+    errands_acting(worker->errands, job);
 }
 
 void worker_catalog_changed(struct worker *worker)
@@ -84,7 +84,7 @@ bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repai
 
 enum status worker_ask(struct worker *worker, const struct command *command, struct outcome *outcome)
 {
-    return asks_ask(worker->asks, command, outcome);
+    return errands_ask(worker->errands, command, outcome);
 }
 
 void worker_origin_read(const struct worker *worker, struct job *job)
@@ -102,22 +102,22 @@ struct command worker_preheat_command(const struct item *item)
 enum preheat_result worker_preheat(struct worker *worker, const struct sale *sale,
     const struct item *item, struct outcome *outcome)
 {
-    return item_preheat(worker->asks, sale, item, outcome);
+    return item_preheat(worker->errands, sale, item, outcome);
 }
 
 enum status worker_sale_terms(struct worker *worker, struct sale *sale, bool *known)
 {
-    return sale_terms(worker->asks, sale, known);
+    return sale_terms(worker->errands, sale, known);
 }
 
 enum status worker_sale_define(struct worker *worker, const struct sale *sale, struct outcome *outcome)
 {
-    return sale_define(worker->asks, sale, outcome);
+    return sale_define(worker->errands, sale, outcome);
 }
 
 enum status worker_sale_ensure(struct worker *worker, const struct sale *sale, struct outcome *outcome)
 {
-    return sale_ensure(worker->asks, sale, outcome);
+    return sale_ensure(worker->errands, sale, outcome);
 }
 
 const char *channel_name(

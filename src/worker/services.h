@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "contract/limits.h"
 #include "contract/types.h"
-#include "worker/asks.h"
+#include "worker/errands.h"
 #include "worker/order_views.h"
 #include "worker/sale_commands.h"
 #include "worker/worker.h"
@@ -37,7 +37,7 @@ bool worker_webhooks_are_on(const struct worker *worker); /* webhook.url is set 
 const struct reconcile_report *worker_reconcile_report(const struct worker *worker, uint64_t *run);
 
 /* The inventory. */
-/* As asks_ask (worker/asks.h). */
+/* As asks_ask (worker/errands.h). */
 MUST_CHECK enum status worker_ask(
     struct worker *worker, const struct command *command, struct outcome *outcome);
 /* Reads job->origin of an administrator's request. */

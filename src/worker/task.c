@@ -6,10 +6,12 @@
 /* Kept at TASK_IDLE during its turn, so that a wake-up from within is seen afterwards. */
 static void task_turn(struct task *task, uint64_t now_ms)
 {
-    task->due_ms = TASK_IDLE;
+    task->due_ms = task->latest_ms = TASK_IDLE;
     const uint64_t next_ms = task->turn(task->self, now_ms);
-    if (next_ms < task->due_ms)
-        task->due_ms = next_ms;
+    if (next_ms >= task->due_ms)
+        return;
+    task->due_ms = next_ms;
+    task->latest_ms = next_ms > now_ms + TASK_SLACK_MS ? next_ms + TASK_SLACK_MS : next_ms;
 }
 
 uint64_t tasks_turn(struct task *tasks, uint32_t count, uint64_t now_ms, uint64_t rest_until_ms)
@@ -24,7 +26,7 @@ uint64_t tasks_turn(struct task *tasks, uint32_t count, uint64_t now_ms, uint64_
     /* After all turns: a task may have woken one before it. */
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t rest_ms = tasks[i].rests ? rest_until_ms : 0;
-        const uint64_t due_ms = tasks[i].due_ms > rest_ms ? tasks[i].due_ms : rest_ms;
+        const uint64_t due_ms = tasks[i].latest_ms > rest_ms ? tasks[i].latest_ms : rest_ms;
         if (due_ms < next_ms)
             next_ms = due_ms;
     }

@@ -10,6 +10,9 @@
 #include <stdint.h>
 
 #define TASK_IDLE UINT64_MAX /* no turn until task_wake */
+/* A turn that is further away than this may be so much late: turns of several tasks come together,
+ * and the thread wakes up less often. */
+enum { TASK_SLACK_MS = 20 };
 
 struct task {
     const char *name;
@@ -20,13 +23,13 @@ struct task {
     void (*close)(void *self);                /* frees what is not of the arena; NULL: nothing */
     bool listens; /* other threads bring it something: it has a turn with every round */
     bool rests;   /* it syncs the disk that the journal waits for: it rests while wins come in */
-    uint64_t due_ms;
+    uint64_t due_ms, latest_ms; /* of its next turn */
 };
 
 /* There is something to do for it: its next turn comes with the next round. */
 static inline void task_wake(struct task *task)
 {
-    task->due_ms = 0;
+    task->due_ms = task->latest_ms = 0;
 }
 
 /* One round: a turn for each task that listens or is due. Before rest_until_ms those that rest have

@@ -8,7 +8,7 @@
 #include "contract/inventory.h"
 #include "contract/waitlist.h"
 #include "funnel/keys.h"
-#include "worker/asks.h"
+#include "worker/errands.h"
 #include "worker/public_requests.h"
 #include "worker/returns.h"
 #include "worker/worker_parts.h"
@@ -95,7 +95,7 @@ static bool join_check(struct worker *worker, struct job *job, item_id id,
         job_reply_problem(job, PROBLEM_NOT_SOLD_OUT, NULL, SPAN_NONE);
         return false;
     }
-    if (asks_ask(worker->asks, &command, &mine) != STATUS_OK) {
+    if (errands_ask(worker->errands, &command, &mine) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
         return false;
     }

@@ -7,10 +7,10 @@
 #include "base/metrics.h"
 #include "contract/board.h"
 #include "contract/inventory.h"
-#include "worker/asks.h"
 #include "worker/ban_list.h"
 #include "worker/callbacks.h"
 #include "worker/catalog_updates.h"
+#include "worker/errands.h"
 #include "worker/high_water_mark.h"
 #include "worker/order_requests.h"
 #include "worker/order_writing.h"
@@ -26,23 +26,81 @@ enum {
     URGENT_EVERY = 8,   /* usual jobs between two looks for urgent ones */
 };
 
+static void job_end(struct worker *worker, struct job *job)
+{
+    /* A change is visible before the request that made it is answered. */
+    ban_list_show(worker->bans, worker->now_ms);
+    catalog_updates_show(worker->catalog);
+    link_return(worker->config.link, job);
+    link_flush(worker->config.link);
+}
+
+/* Jobs that may ask the inventory: each on an errand. */
+static void job_errand(void *self, void *what)
+{
+    struct worker *worker = self;
+    struct job *job = what;
+    if (job->kind == JOB_ADMIN) {
+        worker->config.admin(worker, job);
+        high_water_mark_look(worker->high_water, worker->now_ms);
+    } else if (job->kind == JOB_PUBLIC) {
+        worker_public_job(worker, job);
+    } else if (job->kind == JOB_PAYMENT) {
+        worker_payment_job(worker, job);
+    } else {
+        worker_return_job(worker, job);
+    }
+    job_end(worker, job);
+}
+
+/* What only reads need not wait for operators' changes. */
+static enum lane job_lane(const struct job *job)
+{
+    const bool changes = job->method != HTTP_GET && job->method != HTTP_HEAD;
+    return job->kind == JOB_ADMIN && changes ? LANE_OPERATORS : LANE_SHARED;
+}
+
+static void line_add(struct worker *worker, struct job *job)
+{
+    struct job_line *line = job_lane(job) == LANE_OPERATORS ? &worker->operators : &worker->buyers;
+    job->next = NULL;
+    if (line->first == NULL)
+        line->first = job;
+    else
+        line->last->next = job;
+    line->last = job;
+}
+
+static void line_turn(struct worker *worker, struct job_line *line, enum lane lane)
+{
+    while (line->first != NULL && errands_has_room(worker->errands, lane)) {
+        struct job *job = line->first;
+        line->first = job->next;
+        (void)errands_begin(worker->errands, lane, job_errand, worker, job);
+    }
+}
+
+static void lines_turn(struct worker *worker)
+{
+    line_turn(worker, &worker->operators, LANE_OPERATORS);
+    line_turn(worker, &worker->buyers, LANE_SHARED);
+}
+
 static void job_do(struct worker *worker, struct job *job)
 {
     switch (job->kind) {
+    case JOB_ADMIN:
+    case JOB_PUBLIC:
+    case JOB_PAYMENT:
+    case JOB_RETURN:
+        line_add(worker, job);
+        lines_turn(worker);
+        return;
     case JOB_ORDER:
         worker_order_job(worker, job);
         break;
     case JOB_ORDERS:
         worker_orders_job(worker, job);
-        break;
-    case JOB_PAYMENT:
-        worker_payment_job(worker, job);
-        break;
-    case JOB_RETURN:
-        worker_return_job(worker, job);
-        break;
-    case JOB_PUBLIC:
-        worker_public_job(worker, job);
         break;
     case JOB_OUTSIDE:
         worker_outside_job(worker, job);
@@ -50,16 +108,8 @@ static void job_do(struct worker *worker, struct job *job)
     case JOB_PUSH:
         worker_push_job(worker, job);
         break;
-    case JOB_ADMIN:
-        worker->config.admin(worker, job);
-        high_water_mark_look(worker->high_water, worker->now_ms);
-        break;
     }
-    /* A change is visible before the request that made it is answered. */
-    ban_list_show(worker->bans, worker->now_ms);
-    catalog_updates_show(worker->catalog);
-    link_return(worker->config.link, job);
-    link_flush(worker->config.link);
+    job_end(worker, job);
 }
 
 /* What operators and payment providers want. */
@@ -102,6 +152,7 @@ static uint64_t worker_turn(struct worker *worker)
         atomic_load_explicit(&board->durable_lsn, memory_order_relaxed),
         order_writing_is_behind(worker->orders), order_writing_was_filled(worker->orders));
     const uint64_t next_ms = tasks_turn(worker->tasks, WORKER_TASKS, worker->now_ms, rest_until_ms);
+    lines_turn(worker); /* errands have ended */
     link_flush(worker->config.link);
     return more ? worker->now_ms : next_ms;
 }

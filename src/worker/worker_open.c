@@ -10,9 +10,9 @@
 #include "funnel/door.h"
 #include "worker/alarm_checks.h"
 #include "worker/anomaly_findings.h"
-#include "worker/asks.h"
 #include "worker/ban_list.h"
 #include "worker/catalog_updates.h"
+#include "worker/errands.h"
 #include "worker/high_water_mark.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
@@ -183,17 +183,18 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .keys = config->keys,
             .inventory = config->inventory,
             .port = config->rooms_port,
-            .asks = worker->asks,
+            .errands = worker->errands,
             .shown = config->rooms,
             .store = config->store,
             .catalog = config->catalog,
             .updates = worker->catalog },
         &worker->tasks[TASK_ROOMS]);
     schedule_open(arena,
-        &(struct schedule_config){ .store = config->store, .asks = worker->asks, .rooms = worker->rooms },
+        &(struct schedule_config){
+            .store = config->store, .errands = worker->errands, .rooms = worker->rooms },
         &worker->tasks[TASK_SCHEDULE]);
     reclaim_open(arena,
-        &(struct reclaim_config){ .asks = worker->asks,
+        &(struct reclaim_config){ .errands = worker->errands,
             .board = config->inventory->board,
             .tickets_max = config->config->tickets_max },
         &worker->tasks[TASK_RECLAIM]);
@@ -211,12 +212,21 @@ static enum status tasks_open(
     struct worker *worker, const struct worker_config *config, char error[CONFIG_ERROR])
 {
     struct arena *arena = &worker->arena;
-    enum status status =
-        outgoing_calls_open(&worker->calls, arena, &worker->wake, &worker->tasks[TASK_CALLS]);
+    enum status status = errands_open(&worker->errands, arena,
+        &(struct errands_config){ .inventory = config->inventory,
+            .port = config->port,
+            .store = config->store,
+            .keys = config->keys },
+        &worker->tasks[TASK_ERRANDS]);
+    if (status == STATUS_OK)
+        status = outgoing_calls_open(&worker->calls, arena, &worker->wake, &worker->tasks[TASK_CALLS]);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "no memory for the store thread: %s", status_name(status));
+        return status;
+    }
     gateway_tasks_open(worker, config);
     money_tasks_open(worker, config);
-    if (status == STATUS_OK)
-        status = order_tasks_open(worker, config);
+    status = order_tasks_open(worker, config);
     if (status != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "orders can't be read from the journal: %s", status_name(status));
         return status;
@@ -264,11 +274,6 @@ enum status worker_open(struct worker **out, const struct worker_config *config,
         .store = config->store,
         .catalog = config->catalog,
         .customers = config->customers };
-    worker->asks = asks_open(&worker->arena,
-        &(struct asks_config){ .inventory = config->inventory,
-            .port = config->port,
-            .wake = &worker->wake,
-            .keys = config->keys });
     status = wake_open(&worker->wake);
     if (status == STATUS_OK) {
         link_worker_wake(config->link, &worker->wake);

@@ -15,7 +15,7 @@
 
 struct alarm_checks;
 struct anomaly_findings;
-struct asks;
+struct errands;
 struct ban_list;
 struct catalog_updates;
 struct high_water_mark;
@@ -33,6 +33,7 @@ struct webhooks;
 
 /* In the order of their turns. */
 enum worker_task {
+    TASK_ERRANDS,
     TASK_ROOMS,
     TASK_CALLS,
     TASK_SANDBOX,
@@ -56,6 +57,12 @@ enum worker_task {
     WORKER_TASKS,
 };
 
+/* Jobs that wait until an errand can be begun for them, in their order; bounded by the shares of the
+ * gateways. */
+struct job_line {
+    struct job *first, *last;
+};
+
 struct worker {
     struct worker_config config;
     struct arena arena;
@@ -63,9 +70,10 @@ struct worker {
     uint64_t now_ms; /* of the present round */
     struct task tasks[WORKER_TASKS];
     struct selling_rest rest;
+    struct job_line operators, buyers;
     _Atomic bool stop, ended;
 
-    struct asks *asks;
+    struct errands *errands;
     struct order_news news;
     struct order_views views;
     struct alarm_checks *alarms;

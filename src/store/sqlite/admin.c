@@ -24,7 +24,24 @@ static enum status admin_begin(struct order_store *handle)
     invariant(!store->together);
     const enum status status = sqlite_begin(store);
     store->together = status == STATUS_OK;
+    store->changes_before = sqlite3_total_changes(store->database);
     return status;
+}
+
+static bool admin_pause(struct order_store *handle)
+{
+    struct sqlite_store *store = sqlite_of(handle);
+    if (!store->together)
+        return false;
+    invariant(sqlite3_total_changes(store->database) == store->changes_before);
+    store->together = false;
+    sqlite_rollback(store);
+    return true;
+}
+
+static bool admin_is_open(const struct order_store *handle)
+{
+    return ((const struct sqlite_store *)(const void *)handle)->together;
 }
 
 static enum status admin_end(struct order_store *handle, bool keep)
@@ -101,6 +118,8 @@ static void channel_names(
 
 const struct admin_store_ops sqlite_admin_ops = {
     .begin = admin_begin,
+    .pause = admin_pause,
+    .is_open = admin_is_open,
     .end = admin_end,
     .request_get = request_get,
     .request_put = request_put,

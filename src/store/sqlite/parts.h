@@ -28,8 +28,9 @@ struct sqlite_store {
     struct sqlite_kept kept[SQLITE_STATEMENTS_MAX];
     struct stock stock;              /* of the batch that is being applied */
     uint64_t floors[SQLITE_COUNTED]; /* their rows get numbers above these */
-    bool recovering; /* a record makes the sale or item that it names and that is lost */
-    bool together;   /* an administrator's transaction is open: others are parts of it */
+    bool recovering;    /* a record makes the sale or item that it names and that is lost */
+    bool together;      /* an administrator's transaction is open: others are parts of it */
+    int changes_before; /* rows changed before it was begun */
     char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
     bool outbox_on;           /* changes of orders are written down for the shop */
     struct sqlite_look *look; /* look.c; NULL: not used yet */

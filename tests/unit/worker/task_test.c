@@ -31,13 +31,27 @@ static void a_task_has_a_turn_when_it_is_due_and_not_before(void **unused)
     struct probe probe = { .next_ms = 100 };
     struct task task = { .self = &probe, .turn = probe_turn };
     (void)unused;
-    assert_int_equal(tasks_turn(&task, 1, 10, 0), 100);
-    assert_int_equal(tasks_turn(&task, 1, 99, 0), 100);
+    assert_int_equal(tasks_turn(&task, 1, 10, 0), 100 + TASK_SLACK_MS);
+    assert_int_equal(tasks_turn(&task, 1, 99, 0), 100 + TASK_SLACK_MS);
     assert_int_equal(probe.turns, 1);
     probe.next_ms = TASK_IDLE;
     assert_true(tasks_turn(&task, 1, 100, 0) == TASK_IDLE);
     assert_true(tasks_turn(&task, 1, 100000, 0) == TASK_IDLE);
     assert_int_equal(probe.turns, 2);
+}
+
+static void turns_that_are_far_away_come_together_and_near_ones_on_time(void **unused)
+{
+    struct probe near = { .next_ms = 30 }, far = { .next_ms = 31 };
+    struct task tasks[] = { { .self = &near, .turn = probe_turn }, { .self = &far, .turn = probe_turn } };
+    (void)unused;
+    assert_int_equal(tasks_turn(tasks, 2, 10, 0), 30);
+    near.next_ms = 50;
+    assert_int_equal(tasks_turn(tasks, 2, 30, 0), 50); /* not 31 */
+    assert_int_equal(far.turns, 1);
+    far.next_ms = near.next_ms = TASK_IDLE;
+    assert_true(tasks_turn(tasks, 2, 50, 0) == TASK_IDLE);
+    assert_int_equal(far.turns, 2);
 }
 
 static void a_task_that_is_woken_has_a_turn_with_the_next_round(void **unused)
@@ -98,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_has_a_turn_when_it_is_due_and_not_before),
+        cmocka_unit_test(turns_that_are_far_away_come_together_and_near_ones_on_time),
         cmocka_unit_test(a_task_that_is_woken_has_a_turn_with_the_next_round),
         cmocka_unit_test(a_task_that_listens_has_a_turn_with_every_round),
         cmocka_unit_test(a_task_that_rests_has_no_turn_while_wins_come_in),

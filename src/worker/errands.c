@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/errands.h"
+
+#include "api/job.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "contract/admin_store.h"
+#include "contract/inventory.h"
+#include "contract/order_store.h"
+#include "worker/fiber.h"
+#include "worker/task.h"
+
+enum { ERRANDS_MAX = 1 + SHARED_ERRANDS }; /* the first is the operators' */
+
+struct errand {
+    struct fiber *fiber;
+    void (*run)(void *self, void *what);
+    void *self, *what;
+    struct job *acting; /* the administrator's request that it carries out; NULL: none */
+    /* What it waits for. */
+    uint64_t tag; /* 0: it does not wait */
+    uint64_t give_up_ms;
+    bool answered;
+    struct outcome outcome;
+};
+
+struct errands {
+    struct errands_config config;
+    struct errand errands[ERRANDS_MAX];
+    struct errand *current; /* the one that runs now; NULL: none */
+    uint64_t next_tag;
+    bool ending;
+};
+
+static struct errand *place_find(struct errands *errands, enum lane lane)
+{
+    const uint32_t first = lane == LANE_OPERATORS ? 0 : 1;
+    const uint32_t end = lane == LANE_OPERATORS ? 1 : ERRANDS_MAX;
+    for (uint32_t i = first; i < end; i++)
+        if (fiber_is_free(errands->errands[i].fiber))
+            return &errands->errands[i];
+    return NULL;
+}
+
+bool errands_has_room(struct errands *errands, enum lane lane)
+{
+    return place_find(errands, lane) != NULL;
+}
+
+static void errand_main(void *argument)
+{
+    struct errand *errand = argument;
+    errand->run(errand->self, errand->what);
+}
+
+bool errands_begin(struct errands *errands, enum lane lane, void (*run)(void *self, void *what),
+    void *self, void *what)
+{
+    struct errand *errand = place_find(errands, lane);
+    invariant(errands->current == NULL);
+    if (errand == NULL)
+        return false;
+    *errand = (struct errand){ .fiber = errand->fiber, .run = run, .self = self, .what = what };
+    errands->current = errand;
+    fiber_start(errand->fiber, errand_main, errand);
+    errands->current = NULL;
+    return true;
+}
+
+void errands_acting(struct errands *errands, struct job *job)
+{
+    invariant(errands->current != NULL);
+    errands->current->acting = job;
+}
+
+/* ---- asking ---- */
+
+/* Parked until there is an answer, or it is given up. True: there is one. */
+static bool answer_wait(struct errands *errands, struct errand *errand, uint64_t tag)
+{
+    errand->tag = tag;
+    errand->answered = false;
+    errand->give_up_ms = clock_now_ms() + ASK_MS;
+    fiber_park(errand->fiber);
+    invariant(errands->current == errand);
+    errand->tag = 0;
+    return errand->answered;
+}
+
+enum status errands_ask(struct errands *errands, const struct command *command, struct outcome *outcome)
+{
+    struct errand *errand = errands->current;
+    struct order_store *store = errands->config.store;
+    struct inventory_port *port = errands->config.port;
+    invariant(errand != NULL);
+    struct inventory_request *request = errands->ending ? NULL : port->ops->reserve(port);
+    if (request == NULL)
+        return STATUS_AWAY;
+    const uint64_t tag = ++errands->next_tag;
+    *request = (struct inventory_request){ .tag = tag, .command = *command };
+    if (errand->acting != NULL)
+        origin_fill(errands->config.keys, errand->acting, &request->command);
+    const bool changes = command->type < COMMAND_LOGGED_COUNT;
+    const bool together = store->ops->admin->pause(store);
+    port->ops->commit(port);
+    port->ops->flush(port);
+    bool known = answer_wait(errands, errand, tag);
+    if (known)
+        *outcome = errand->outcome;
+    const bool changed = known ? outcome->changed || outcome->repeated : changes;
+    if (errand->acting != NULL)
+        errand->acting->commanded |= changed;
+    if (together && store->ops->admin->begin(store) != STATUS_OK)
+        known = false;
+    return known ? STATUS_OK : changes ? STATUS_UNKNOWN : STATUS_AWAY;
+}
+
+/* ---- answers ---- */
+
+static void errand_resume(struct errands *errands, struct errand *errand)
+{
+    errands->current = errand;
+    fiber_resume(errand->fiber);
+    errands->current = NULL;
+}
+
+static void answer_take(struct errands *errands, const struct inventory_answer *answer)
+{
+    for (uint32_t i = 0; i < ERRANDS_MAX; i++) {
+        struct errand *errand = &errands->errands[i];
+        if (errand->tag != answer->tag || errand->answered)
+            continue;
+        errand->answered = true;
+        errand->outcome = answer->outcome;
+        return;
+    } /* none: it came too late for the one who asked */
+}
+
+static uint64_t errands_turn(void *self, uint64_t now_ms)
+{
+    struct errands *errands = self;
+    struct inventory_port *port = errands->config.port;
+    const struct inventory_answer *answer;
+    uint64_t next_ms = TASK_IDLE;
+    while ((answer = port->ops->collect(port)) != NULL)
+        answer_take(errands, answer);
+    const bool failed = errands->ending || inventory_failed(errands->config.inventory);
+    for (uint32_t i = 0; i < ERRANDS_MAX; i++) {
+        struct errand *errand = &errands->errands[i];
+        if (errand->tag == 0)
+            continue;
+        if (errand->answered || failed || now_ms >= errand->give_up_ms)
+            errand_resume(errands, errand);
+        if (errand->tag != 0 && errand->give_up_ms < next_ms)
+            next_ms = errand->give_up_ms;
+    }
+    return next_ms;
+}
+
+/* Whoever waits gives up; nobody can ask again. */
+static void errands_end(void *self, uint64_t now_ms)
+{
+    struct errands *errands = self;
+    errands->ending = true;
+    (void)errands_turn(errands, now_ms);
+}
+
+static void errands_close(void *self)
+{
+    struct errands *errands = self;
+    for (uint32_t i = 0; i < ERRANDS_MAX; i++)
+        fiber_close(errands->errands[i].fiber);
+}
+
+enum status errands_open(struct errands **out, struct arena *arena,
+    const struct errands_config *config, struct task *task)
+{
+    struct errands *errands = arena_take(arena, 1, sizeof *errands);
+    enum status status = STATUS_OK;
+    *out = errands;
+    errands->config = *config;
+    *task = (struct task){ .name = "errands",
+        .self = errands,
+        .turn = errands_turn,
+        .end = errands_end,
+        .close = errands_close,
+        .listens = true };
+    for (uint32_t i = 0; i < ERRANDS_MAX && status == STATUS_OK; i++)
+        status = fiber_open(&errands->errands[i].fiber);
+    return status;
+}
