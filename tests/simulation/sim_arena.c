@@ -17,7 +17,7 @@
 enum {
     ARENA_ALIGN = 64,
     ARENAS_MAX = 256,
-    TAKES_MAX = 64,
+    TAKES_MAX = 4096, /* the jobs of a gateway are the most */
     GENEROUS_BYTES = 96 * 1024,
     QUIET_BYTES = 32 * 1024,
 };
@@ -27,10 +27,11 @@ static struct kept {
     size_t size;
     bool in_use;
     uint32_t take_count;
-    struct {
-        size_t at, bytes;
-    } takes[TAKES_MAX];
 } kept[ARENAS_MAX];
+/* Apart, so that a look through the arenas stays in a few lines of the cache. */
+static struct {
+    size_t at, bytes;
+} takes[ARENAS_MAX][TAKES_MAX];
 static uint32_t kept_count;
 
 static size_t round_up(size_t bytes)
@@ -109,9 +110,9 @@ void arena_close(struct arena *arena)
 {
     struct kept *found = arena->base == NULL ? NULL : kept_find(arena->base);
     for (uint32_t i = 0; found != NULL && i < found->take_count; i++) {
-        const size_t bytes = found->takes[i].bytes;
-        clean(found->base + found->takes[i].at, bytes);
-        check_clean(found->base + found->takes[i].at, bytes);
+        const size_t bytes = takes[found - kept][i].bytes;
+        clean(found->base + takes[found - kept][i].at, bytes);
+        check_clean(found->base + takes[found - kept][i].at, bytes);
     }
     if (found != NULL)
         found->in_use = false;
@@ -126,8 +127,8 @@ void *arena_take(struct arena *arena, size_t count, size_t bytes_each)
     invariant(!overflow && found != NULL && found->take_count < TAKES_MAX);
     invariant(bytes <= arena->size - arena->used);
     void *taken = arena->base + arena->used;
-    found->takes[found->take_count].at = arena->used;
-    found->takes[found->take_count++].bytes = round_up(bytes);
+    takes[found - kept][found->take_count].at = arena->used;
+    takes[found - kept][found->take_count++].bytes = round_up(bytes);
     arena->used += round_up(bytes);
     return taken;
 }

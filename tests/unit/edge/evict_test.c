@@ -186,6 +186,9 @@ static void whoever_waits_for_an_answer_does_not_give_way(void **state)
             .connections_max = PLACES, .head_timeout_ms = 600000, .idle_timeout_ms = 600000 });
     const int waits = connect_from("127.0.0.2"); /* the oldest, of the address that has most */
     client_send(waits, "GET /hold HTTP/1.1\r\nHost: t\r\n\r\nGET /now HTTP/1.1\r\nX:");
+    while (atomic_load(&harness.waiting) == 0)
+        test_sleep_ms(10);
+    test_sleep_ms(100); /* the oldest by the edge's clock too */
     for (int i = 0; i < MANY; i++) {
         fds[i] = connect_from("127.0.0.2");
         client_send(fds[i], "GET /now HTTP/1.1\r\nX:");

@@ -108,6 +108,22 @@ static void a_job_keeps_its_room_and_forgets_who_had_it(void **state)
     assert_true(again->ticket == 0 && !again->check_failed);
 }
 
+static void places_that_a_user_gave_back_count_for_nobody_while_others_have_theirs(void **state)
+{
+    (void)state;
+    struct job *mine[JOBS_PER_USER];
+    const uint32_t slots = job_shares_free(&shares, SHARE_VIEW);
+    for (uint32_t i = 0; i < slots / 2; i++)
+        assert_non_null(job_shares_take(&shares, SHARE_VIEW, 1000 + i));
+    for (int i = 0; i < JOBS_PER_USER; i++)
+        mine[i] = job_shares_take(&shares, SHARE_VIEW, 7);
+    assert_true(job_shares_user_full(&shares, SHARE_VIEW, 7));
+    for (int i = 0; i < JOBS_PER_USER; i++)
+        job_shares_give(&shares, mine[i]);
+    assert_false(job_shares_user_full(&shares, SHARE_VIEW, 7));
+    assert_int_equal(take_all(SHARE_VIEW, 7, true), JOBS_PER_USER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +131,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_shares_together_fit_the_workers_ring, setup, teardown),
         cmocka_unit_test_setup_teardown(
             one_user_has_half_of_a_share_at_most_and_then_a_few, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            places_that_a_user_gave_back_count_for_nobody_while_others_have_theirs, setup, teardown),
         cmocka_unit_test_setup_teardown(a_job_that_is_given_back_counts_for_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(a_job_keeps_its_room_and_forgets_who_had_it, setup, teardown),
     };

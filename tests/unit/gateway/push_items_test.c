@@ -72,6 +72,17 @@ static void every_change_has_a_state_and_a_larger_version(void **state)
     assert_int_equal(items.items[0].changed_at, 7);
 }
 
+static void each_channel_of_an_item_has_a_state_of_its_own(void **state)
+{
+    (void)state;
+    const int web = push_items_watch(&items, &board, 3, 0, START_MS);
+    const int app = push_items_watch(&items, &board, 3, 1, START_MS);
+    assert_int_not_equal(web, app);
+    assert_int_equal(items.items[web].state, PUSH_ITEM_AVAILABLE);
+    assert_int_equal(items.items[app].state, PUSH_ITEM_SOLD_OUT); /* all units are the web's */
+    assert_int_equal(push_items_watch(&items, &board, 3, 1, START_MS), app);
+}
+
 static void the_frame_is_what_watchers_get(void **state)
 {
     char json[128];
@@ -128,6 +139,7 @@ static void the_longest_frame_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_channel_of_an_item_has_a_state_of_its_own, setup, teardown),
         cmocka_unit_test_setup_teardown(every_change_has_a_state_and_a_larger_version, setup, teardown),
         cmocka_unit_test_setup_teardown(the_frame_is_what_watchers_get, setup, teardown),
         cmocka_unit_test_setup_teardown(a_return_tells_how_many_came_back, setup, teardown),
