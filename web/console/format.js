@@ -21,9 +21,13 @@ export const rate = (value) => (value > 0 && value < SMALL_RATE ? number(Math.ro
 export const percent = (part, whole) =>
     new Intl.NumberFormat(language(), { style: 'percent', maximumFractionDigits: 1 }).format(whole > 0 ? part / whole : 0);
 
-export function money(minor, currency, digits = 2) {
-    const value = minor / 10 ** digits;
+/* How many digits a currency's smallest unit has: 2 for CNY, 0 for JPY. */
+const digitsOf = (currency) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits;
+
+export function money(minor, currency, known) {
     try {
+        const digits = known ?? digitsOf(currency);
+        const value = minor / 10 ** digits;
         return new Intl.NumberFormat(language(), {
             style: 'currency',
             currency,
@@ -31,7 +35,7 @@ export function money(minor, currency, digits = 2) {
             maximumFractionDigits: digits,
         }).format(value);
     } catch {
-        return `${value.toFixed(digits)} ${currency}`; /* an old database may hold what is no currency */
+        return `${minor} ${currency}`; /* an old database may hold what is no currency */
     }
 }
 

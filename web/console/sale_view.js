@@ -77,7 +77,7 @@ export function saleShow(main, id) {
         const trail = await auditPanel([`sale ${id}`, ...rows.map(({ item }) => `item ${item.id}`)]);
         if (ended)
             return;
-        const links = [];
+        const links = [element('a', { class: 'plain small', href: `#/after/${id}`, textContent: say('nav.after') })];
         if (sale.published)
             links.push(element('a', { class: 'plain small', href: '/', target: '_blank', rel: 'noopener', textContent: say('sale.page') }));
         place.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),

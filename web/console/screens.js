@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which address shows which screen. */
 
+import { afterShow } from './after_view.js';
 import { liveShow } from './live_view.js';
+import { ordersShow } from './orders_view.js';
 import { salesShow } from './sales_view.js';
+import { troubleShow } from './trouble_view.js';
 
 export const SCREENS = [
     { name: 'live', show: liveShow },
     { name: 'sales', show: salesShow },
+    { name: 'orders', show: ordersShow },
+    { name: 'trouble', show: troubleShow },
+    { name: 'after', show: afterShow },
 ];
 
 /* "sales/3" is the screen sales with the rest "3". */

@@ -251,6 +251,86 @@ describe('sales', () => {
             });
 });
 
+/* A guest who buys one unit of an item that is on sale. */
+async function buy(item) {
+    const { session } = await (await fetch(`${base}/v1/session`, { method: 'POST' })).json();
+    const headers = { Authorization: `Bearer ${session}`, 'Content-Type': 'application/json', 'Idempotency-Key': `guest-${Math.random()}` };
+    const { pass } = await (await fetch(`${base}/v1/items/${item}/pass`, { method: 'POST', headers, body: '{}' })).json();
+    const won = await (await fetch(`${base}/v1/items/${item}/buy`, { method: 'POST', headers: { ...headers, 'Stampede-Pass': pass }, body: '{"quantity":1}' })).json();
+    const ask = async (method, path, body) => (await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body) })).json();
+    const order = await ask('GET', `/v1/tickets/${won.ticket}?wait=20`);
+    return { order: order.order, ask };
+}
+
+describe('orders, trouble and the report', () => {
+    let paid, open;
+
+    before(async () => {
+        const now = Date.now();
+        const product = await admin('POST', '/products', { name: 'Cup', list_price: 200, currency: 'CNY' });
+        const sale = await admin('POST', '/sales', { title: 'Cups', start_ms: now - 1_000, end_ms: now + 3_600_000, start_draw_ms: 0, return_draw_ms: 0, cooldown_s: 0 });
+        const item = await admin('POST', '/items', { sale: sale.id, product: product.id, flash_price: 100, total: 5 });
+        await admin('POST', `/sales/${sale.id}/publish`);
+        for (let shown = false; !shown; await new Promise((resolve) => setTimeout(resolve, 50)))
+            shown = (await fetch(`${base}/v1/items/${item.id}`)).ok;
+        paid = await buy(item.id);
+        open = await buy(item.id);
+        await paid.ask('PUT', `/v1/orders/${paid.order}/details`, { name: EVIL, phone: '12345678', address: EVIL, note: EVIL });
+        await admin('POST', `/orders/${paid.order}/paid`, { amount: 100, currency: 'CNY', reference: '=HYPERLINK("x")' });
+    });
+
+    test('an order is found, its story is told, and it is refunded', async () => {
+        const { page, errors } = await signedIn(LOOKS[0], 'orders');
+        await page.getByLabel('Order number').fill(paid.order);
+        await page.getByRole('button', { name: 'Search' }).click();
+        await page.getByText('Won as number').waitFor();
+        await page.getByText(EVIL).first().waitFor();
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+        await wellMade(page, 'order');
+        await act(page, 'Refund', 'goes back to the customer');
+        await page.locator('.chip', { hasText: 'Refunded' }).waitFor();
+        assert.equal((await admin('GET', `/orders/${paid.order}`)).view.state, 'refunded');
+        assert.deepEqual(errors, []);
+    });
+
+    test('an unpaid order is cancelled by keyboard', async () => {
+        const { page } = await signedIn(LOOKS[0], `orders/${open.order}`);
+        await act(page, 'Cancel the order', 'return to the stock');
+        await page.locator('.chip', { hasText: 'Closed' }).waitFor();
+    });
+
+    test('a list of orders is a file for spreadsheets', async () => {
+        const { page } = await signedIn(LOOKS[0], 'orders');
+        await page.getByRole('link', { name: paid.order }).waitFor();
+        const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as CSV' }).click()]);
+        const text = await (await import('node:fs/promises')).readFile(await file.path(), 'utf8');
+        assert.match(text, /^\ufefforder,ticket,number,state/);
+        assert.ok(text.includes(paid.order));
+    });
+
+    test('database and inventory are compared, an address is banned and freed', async () => {
+        const { page } = await signedIn(LOOKS[0], 'trouble');
+        await act(page, 'Compare now', 'nothing is changed');
+        await page.getByText('Last run').waitFor();
+        await page.getByRole('button', { name: 'Ban an address' }).click();
+        await dialog(page).getByLabel('Address or block').fill('203.0.113.0/24');
+        await dialog(page).getByLabel('Reason').fill(EVIL);
+        await dialog(page).getByRole('button', { name: 'Ban an address' }).click();
+        await page.getByText('203.0.113.0/24').waitFor();
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+        await act(page, 'Lift', 'can buy again');
+        await page.getByText('Nobody is banned.').waitFor();
+    });
+
+    for (const look of LOOKS)
+        for (const screen of ['orders', 'trouble', 'after/1'])
+            test(`${screen} is well made: ${look.viewport.width} px, ${look.locale}, ${look.colorScheme}`, async () => {
+                const { page } = await signedIn(look, screen);
+                await page.waitForSelector('main .rows, main .facts, main .alarms');
+                await wellMade(page, `${screen.replace('/', '-')}-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
+            });
+});
+
 describe('the live screen', () => {
     before(async () => {
         await admin('POST', '/sales/1/open');
@@ -266,7 +346,7 @@ describe('the live screen', () => {
         const metrics = await (await fetch(`${base}/metrics`)).text();
         const door = [...metrics.matchAll(/^stampede_door_total\{.*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
         const won = /^stampede_purchases_total\{answer="won"\} (\d+)$/m.exec(metrics)[1];
-        assert.equal(won, '1');
+        assert.ok(Number(won) >= 1);
         const count = (step) => page.locator(`[data-step="${step}"] .funnel-count`);
         await page.waitForFunction((wanted) => document.querySelector('[data-step="ordered"] .funnel-count')?.textContent === wanted, won);
         assert.equal(await count('arrived').textContent(), String(door));

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Orders: search, list, one order with its story, what can be done to it, and a file for spreadsheets. */
+
+import { element } from '../dom.js';
+import { auditPanel } from './audit.js';
+import { change, read, readAll } from './api.js';
+import { csvText, fileSave } from './csv.js';
+import { ask } from './dialog.js';
+import { moment, money, number } from './format.js';
+import { named, say } from './i18n.js';
+import { button, chip, choice, facts, field, guarded, panel, table, tellerMake, titleRow } from './parts.js';
+import { may } from './session.js';
+
+const STATES = ['pending', 'paid', 'closed', 'refunded'];
+const CSV_MAX = 20_000;
+const ORDER_ID = /^[0-9a-f]{16}$/;
+
+const amountOf = ({ amount, currency }) => money(amount, currency);
+
+function queryOf(fields) {
+    const query = new URLSearchParams();
+    for (const [name, input] of Object.entries(fields))
+        if (input.value.trim() !== '')
+            query.set(name, input.value.trim());
+    return query.toString();
+}
+
+function listShow(main) {
+    let ended = false;
+    let next;
+    let rows = [];
+    const id = element('input', { type: 'search', maxLength: 16, spellcheck: false });
+    const fields = {
+        state: choice([['', say('orders.any')], ...STATES.map((state) => [state, say(`order.${state}`)])], ''),
+        sale: element('input', { type: 'number', min: 1 }),
+        item: element('input', { type: 'number', min: 1 }),
+        subject: element('input', { type: 'search', maxLength: 128 }),
+    };
+    const place = element('div', { class: 'panel' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    const search = element('form', { class: 'panel bar', role: 'search' }, field(say('orders.id'), id), field(say('order.state'), fields.state), field(say('orders.sale'), fields.sale),
+        field(say('orders.item'), fields.item), field(say('orders.customer'), fields.subject), element('button', { type: 'submit', class: 'main', textContent: say('orders.search') }));
+    const save = button(say('orders.csv'), () => guarded(place, async () => {
+        const all = await readAll(`/orders?${queryOf(fields)}`, 'orders', { turn: 'before', most: CSV_MAX });
+        fileSave('orders.csv', csvText(['order', 'ticket', 'number', 'state', 'reason', 'item', 'quantity', 'amount', 'currency', 'user', 'customer', 'created'],
+            all.map(({ number: place_, user, customer, view }) => [view.order, view.ticket, place_, view.state, view.reason, view.item, view.quantity, view.amount,
+                view.currency, user, customer, new Date(view.created_ms).toISOString()])), 'text/csv');
+    }));
+    main.replaceChildren(titleRow(say('nav.orders'), element('div', { class: 'title-end' }, save)), search, place);
+
+    function paint() {
+        place.replaceChildren(table(say('nav.orders'), [say('order.order'), say('order.state'), say('orders.item'), say('order.quantity'), say('order.amount'), say('orders.customer'), say('order.created')],
+            rows.map(({ user, customer, view }) => [element('a', { class: 'mono', href: `#/orders/${view.order}`, textContent: view.order }),
+                chip(say(`order.${view.state}`), view.state), view.item, number(view.quantity), amountOf(view), customer ?? user, moment(view.created_ms, true)]), say('orders.none')));
+        if (next !== undefined)
+            place.append(element('div', { class: 'acts' }, button(say('list.more'), () => load(true))));
+    }
+    const load = (more) => guarded(place, async () => {
+        const query = queryOf(fields);
+        const answer = await read(`/orders?${query}${more ? `&before=${next}` : ''}`);
+        if (ended)
+            return;
+        rows = more ? rows.concat(answer.orders) : answer.orders;
+        next = answer.next ?? undefined;
+        paint();
+    }, () => ended);
+    search.addEventListener('submit', (event) => {
+        event.preventDefault();
+        const wanted = id.value.trim().toLowerCase();
+        if (ORDER_ID.test(wanted))
+            location.hash = `#/orders/${wanted}`;
+        else
+            load(false);
+    });
+    load(false);
+    return () => {
+        ended = true;
+    };
+}
+
+/* What happened to the order, in order. */
+function storyOf({ number: place, view }, payments) {
+    const story = [[view.created_ms, say('story.won', { position: number(place), ticket: view.ticket })]];
+    for (const payment of [...payments].reverse()) {
+        story.push([payment.created_ms, say('story.payment', { provider: payment.provider, amount: money(payment.amount, payment.currency), reference: payment.reference })]);
+        if (payment.captured_ms)
+            story.push([payment.captured_ms, say('story.captured', { amount: money(payment.captured, payment.currency), provider: payment.provider })]);
+    }
+    if (view.state === 'pending')
+        story.push([view.pay_by_ms, say('story.until')]);
+    if (view.state === 'closed')
+        story.push([null, say('story.closed', { reason: named('closed', view.reason ?? '') })]);
+    if (view.state === 'refunded')
+        story.push([null, say('story.refunded')]);
+    return element('ol', { class: 'steps' }, ...story.map(([time, words]) => element('li', {}, element('span', { textContent: words }),
+        element('small', { textContent: time === null ? '' : moment(time, true) }))));
+}
+
+function orderActs(order, done) {
+    const { view } = order;
+    const values = { order: view.order, amount: amountOf(view), units: number(view.quantity) };
+    const to = choice(['stock', 'safety', 'write-off'].map((name) => [name, say(`refund.${name}`)]), 'stock');
+    const acts = [];
+    if (view.state === 'pending' && may('operator'))
+        acts.push(button(say('order.cancel'), () => ask({ title: say('order.cancel.title', values), text: say('order.cancel.text', values), yes: say('order.cancel'), danger: true,
+            act: (key) => change('POST', `/orders/${view.order}/cancel`, undefined, key) }).then((answer) => answer && done(say('order.cancel.done'))), 'danger'));
+    if (view.state === 'paid' && may('admin'))
+        acts.push(button(say('order.refund'), () => ask({ title: say('order.refund.title', values), text: say('order.refund.text', values), yes: say('order.refund'), danger: true,
+            fields: [field(say('refund.to'), to)], act: (key) => change('POST', `/orders/${view.order}/refund`, { to: to.value }, key) })
+            .then((answer) => answer && done(say('order.refund.done'))), 'danger'));
+    return acts;
+}
+
+async function contactPanel(order) {
+    if (!may('operator'))
+        return null;
+    const details = await read(`/orders/${order.view.order}/details`).catch(() => null);
+    return details === null ? null : panel(say('order.details'), facts(Object.entries(details).filter(([, value]) => value)
+        .map(([name, value]) => [named('details', name), value])));
+}
+
+function orderShow(main, id) {
+    let ended = false;
+    const teller = tellerMake();
+    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    main.replaceChildren(element('p', { class: 'crumb' }, element('a', { href: '#/orders', textContent: say('nav.orders') })), place);
+    const look = () => guarded(place, async () => {
+        const [order, { payments }] = await Promise.all([read(`/orders/${id}`), read(`/orders/${id}/payments`)]);
+        const [contact, trail] = await Promise.all([contactPanel(order), auditPanel([`order ${id}`])]);
+        if (ended)
+            return;
+        const { view } = order;
+        const acts = orderActs(order, (words) => {
+            teller.tell(words);
+            look();
+        });
+        place.replaceChildren(titleRow(say('order.title'), chip(say(`order.${view.state}`), view.state)), teller.node,
+            element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments), element('div', { class: 'acts' }, ...acts)),
+                element('div', { class: 'stack' }, panel(say('sale.about'), facts([[say('order.order'), element('span', { class: 'mono', textContent: view.order })],
+                    [say('order.ticket'), element('span', { class: 'mono', textContent: view.ticket })], [say('orders.item'), view.item], [say('order.quantity'), number(view.quantity)],
+                    [say('order.amount'), amountOf(view)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), trail);
+    }, () => ended);
+    look();
+    return () => {
+        ended = true;
+    };
+}
+
+export const ordersShow = (main, [id]) => (id === undefined ? listShow(main) : orderShow(main, id));
