@@ -99,9 +99,8 @@ static void clean(char *base, size_t bytes)
         return;
     }
     for (size_t at = 0; at + QUIET_BYTES <= bytes; at += QUIET_BYTES) {
-        if (memcmp(base + at, quiet, QUIET_BYTES) == 0)
-            return;
-        memset(base + at, 0, QUIET_BYTES);
+        if (memcmp(base + at, quiet, QUIET_BYTES) != 0)
+            memset(base + at, 0, QUIET_BYTES);
     }
     memset(base + bytes - bytes % QUIET_BYTES, 0, bytes % QUIET_BYTES);
 }
