@@ -225,7 +225,7 @@ HAS_SIMULATE := $(wildcard tests/simulation/simulate.c)
 HAS_SERVER := $(wildcard src/server/main.c)
 
 define STATIC_TESTS
-background 3600 clang-tidy $(MAKE) -k clang-tidy
+background 3600 clang-tidy $(MAKE) -j$(JOBS) -k clang-tidy
 background 1800 cppcheck $(MAKE) cppcheck
 parallel 60 tidy tools/tidy
 parallel 60 tidy-self-test tools/tidy --self-test
