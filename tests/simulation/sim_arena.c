@@ -4,9 +4,10 @@
  * calls, no page faults. The simulator is linked with this file before libstampede.a, so that
  * arena.c stays out of it.
  *
- * Cleaning relies on one thing: a generous buffer (GENEROUS_BYTES or more: for reading segments, for
- * listing them, for the keys of admin commands) is written from its front on, without QUIET_BYTES of
- * zeros in between. Sanitizer builds check it. */
+ * With sim_arena_fronts_only a large buffer is cleaned at its front, because no file of the simulator is
+ * longer than SEGMENT_TOUCHED, and lists and keys of commands are few. Sanitizer builds check it. */
+#include "tests/simulation/sim_arena.h"
+
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -17,9 +18,11 @@
 enum {
     ARENA_ALIGN = 64,
     ARENAS_MAX = 256,
-    TAKES_MAX = 4096, /* the jobs of a gateway are the most */
-    GENEROUS_BYTES = 96 * 1024,
-    QUIET_BYTES = 32 * 1024,
+    TAKES_MAX = 4096,       /* the jobs of a gateway are the most */
+    LIST_BYTES = 96 * 1024, /* or more: a list of segments, the keys of admin commands */
+    LIST_TOUCHED = 4 * 1024,
+    SEGMENT_BYTES = 1024 * 1024, /* or more: what segments are read into */
+    SEGMENT_TOUCHED = 64 * 1024,
 };
 
 static struct kept {
@@ -91,18 +94,13 @@ void arena_prefer_large_pages(struct arena *arena)
     (void)arena;
 }
 
-static void clean(char *base, size_t bytes)
+bool sim_arena_fronts_only;
+
+static size_t touched(size_t bytes)
 {
-    static const char quiet[QUIET_BYTES];
-    if (bytes < GENEROUS_BYTES) {
-        memset(base, 0, bytes);
-        return;
-    }
-    for (size_t at = 0; at + QUIET_BYTES <= bytes; at += QUIET_BYTES) {
-        if (memcmp(base + at, quiet, QUIET_BYTES) != 0)
-            memset(base + at, 0, QUIET_BYTES);
-    }
-    memset(base + bytes - bytes % QUIET_BYTES, 0, bytes % QUIET_BYTES);
+    if (!sim_arena_fronts_only)
+        return bytes;
+    return bytes >= SEGMENT_BYTES ? SEGMENT_TOUCHED : bytes >= LIST_BYTES ? LIST_TOUCHED : bytes;
 }
 
 void arena_close(struct arena *arena)
@@ -110,7 +108,7 @@ void arena_close(struct arena *arena)
     struct kept *found = arena->base == NULL ? NULL : kept_find(arena->base);
     for (uint32_t i = 0; found != NULL && i < found->take_count; i++) {
         const size_t bytes = takes[found - kept][i].bytes;
-        clean(found->base + takes[found - kept][i].at, bytes);
+        memset(found->base + takes[found - kept][i].at, 0, touched(bytes));
         check_clean(found->base + takes[found - kept][i].at, bytes);
     }
     if (found != NULL)

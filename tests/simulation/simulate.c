@@ -7,6 +7,7 @@
  *   --bench         print sales per second
  * Ends with "N passed, N failed"; prints the combined state hash of all sales. */
 #include "base/clock.h"
+#include "tests/simulation/sim_arena.h"
 #include "tests/simulation/world.h"
 
 #include <inttypes.h>
@@ -131,6 +132,7 @@ int main(int count, char **words)
     struct world *world = malloc(sizeof *world);
     invariant(world != NULL);
     sigaction(SIGABRT, &on_abort, NULL);
+    sim_arena_fronts_only = true;
     world_create(world);
     sales_run(world, &options);
     return 0;
