@@ -31,10 +31,10 @@ size_t anomaly_findings_bytes(uint32_t edges);
 struct anomaly_findings *anomaly_findings_open(
     struct arena *arena, const struct anomaly_findings_config *config, struct task *task);
 /* What each edge notes things in (funnel/anomaly/watch.h); a NULL: all rules are off. */
-struct watch *const *anomaly_findings_watches(struct anomaly_findings *findings);
+struct watch *const *anomaly_findings_watches(struct anomaly_findings *state);
 void anomaly_findings_unpaid(void *self, user_id user); /* a win was let go */
-void anomaly_findings_forgive(struct anomaly_findings *findings, const struct ban *ban);
+void anomaly_findings_forgive(struct anomaly_findings *state, const struct ban *ban);
 /* What was found lately and how the rules fare, as JSON. */
-void anomaly_findings_json(const struct anomaly_findings *findings, struct text *out);
+void anomaly_findings_json(const struct anomaly_findings *state, struct text *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "worker/order_views.h"
 #include "worker/payment_requests.h"
 #include "worker/public_requests.h"
+#include "worker/services.h"
 #include "worker/worker_parts.h"
 
 #include <string.h>

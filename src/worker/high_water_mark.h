@@ -17,6 +17,6 @@ struct high_water_mark;
 struct high_water_mark *high_water_mark_open(struct arena *arena, struct disk *folder,
     struct high_water *mark, struct order_store *store, struct task *task);
 /* Before somebody is told a number that the database gave. */
-void high_water_mark_look(struct high_water_mark *mark, uint64_t now_ms);
+void high_water_mark_look(struct high_water_mark *state, uint64_t now_ms);
 
 #endif

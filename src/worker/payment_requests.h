@@ -32,8 +32,6 @@ void details_fields(struct order_details *details, struct field *fields); /* DET
 /* False: the job is answered with what is wrong. */
 MUST_CHECK bool details_check(struct job *job, const struct order_details *details);
 
-/* Address and note of an order, as an answer. */
-void worker_details_reply(struct worker *worker, struct job *job, ticket_number ticket);
 /* The order has live payments: they are closed at their providers, then it. Answers the job. */
 void worker_cancel_later(struct worker *worker, struct job *job, struct order *order);
 

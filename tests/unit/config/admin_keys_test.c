@@ -73,7 +73,7 @@ static void only_the_whole_hash_opens(void **state)
 
 static void a_key_that_somebody_made_up_is_not_taken_but_told(void **state)
 {
-    static const char *const weak[] = { "secret", "sk_0123", STRONG "x",
+    static const char *const weak[] = { "secret", "sk_0123", (STRONG "x"),
         "sk_0123456789abcdefghijklmnopqrstuvwxyzABCDE!F",
         "pk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG" };
     char hash[2 * HASH_SHA256_BYTES + 1], lines[256];
