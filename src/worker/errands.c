@@ -157,7 +157,7 @@ static uint64_t errands_turn(void *self, uint64_t now_ms)
     return next_ms;
 }
 
-/* Whoever waits gives up; nobody can ask again. */
+/* Each errand that waits gets no answer and ends; none can ask again. */
 static void errands_end(void *self, uint64_t now_ms)
 {
     struct errands *errands = self;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who did what: the audit trail as far as it was read. Entries are in order and never change, so each is asked for once. */
+/* Keeps the audit entries that the page has read. Entries are in order and never change, so the page asks for each once. */
 
 import { readAll } from './api.js';
 import { moment } from './format.js';

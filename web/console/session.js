@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who is signed in, for what the screens offer. The server decides by itself what a role may do. */
+/* Keeps the name and role of the operator who is signed in. Screens hide what the role may not do; the server refuses it anyway. */
 
 const RANKS = ['viewer', 'operator', 'admin'];
 let session = { name: '', role: 'viewer' };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may use the admin API: keys that were guessed make their address wait, weak keys are no keys, and bans cover what they should."""
+"""The gate of the admin API: an address that guesses keys must wait, weak keys are refused, and bans cover the admin API too."""
 import hashlib
 import time
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may use the admin API: a file of names, roles and hashes, and the key that somebody shows. */
+/* The file of admin keys has names, roles and hashes. A key that a request shows is looked up in it. */
 #include "config/admin_keys.h"
 
 #include "base/text.h"
