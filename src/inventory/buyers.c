@@ -3,12 +3,13 @@
 
 #include "base/random.h"
 
-static_assert(sizeof(struct buyer_row) == 24, "the memory budget of a buyer counts on it");
+static_assert(sizeof(struct buyer_row) == 20, "the memory budget of a buyer counts on it");
 static_assert(ITEMS_LIMIT <= 1 << 16 && SALES_LIMIT <= 1 << 16, "scopes keep ids in 16 bits");
 
 size_t buyers_bytes(uint64_t capacity)
 {
-    return capacity * sizeof(struct buyer_row) + slots_for(capacity) * sizeof(uint32_t) + 128;
+    return capacity * (sizeof(struct buyer_row) + sizeof(uint32_t))
+        + slots_for(capacity) * sizeof(uint32_t) + 192;
 }
 
 void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity)
@@ -16,6 +17,7 @@ void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity
     invariant(capacity > 0 && capacity < UINT32_MAX);
     *buyers = (struct buyers){ .capacity = capacity };
     buyers->rows = arena_take(arena, capacity, sizeof *buyers->rows);
+    buyers->cool_until_s = arena_take(arena, capacity, sizeof *buyers->cool_until_s);
     buyers->slots.count = slots_for(capacity);
     buyers->slots.at = arena_take(arena, buyers->slots.count, sizeof *buyers->slots.at);
     random_secret(&buyers->key, sizeof buyers->key);
@@ -71,17 +73,21 @@ void buyers_forget(struct buyers *buyers, struct buyer_row *row)
     invariant(row->scope != 0 && row->used == 0);
     const uint64_t at = (uint64_t)(row - buyers->rows);
     slots_remove(&buyers->slots, slot_find(buyers, row->scope, row->user), home_of, buyers);
+    if (row->returns != 0)
+        buyers->cool_until_s[at] = 0;
     *row = (struct buyer_row){ .user = buyers->free_head };
     buyers->free_head = at + 1;
     buyers->free_count++;
 }
 
-bool buyers_restore_row(struct buyers *buyers, const struct buyer_row *row)
+bool buyers_restore_row(struct buyers *buyers, const struct buyer_row *row, uint32_t cool_until_s)
 {
     if (buyers->rows_end == buyers->capacity)
         return false;
     const uint64_t at = buyers->rows_end++;
     buyers->rows[at] = *row;
+    if (row->returns != 0)
+        buyers->cool_until_s[at] = cool_until_s;
     if (row->scope != 0)
         slots_put(&buyers->slots, home_of(buyers, (uint32_t)at), at);
     else

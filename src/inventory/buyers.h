@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/buyers.h: units that each user has in each scope: an item, a sale with a limit, or a
  * sale's list of eligible users. Counts unpaid and paid units; returned units leave it.
- * Thread: inventory thread only. Memory: from the arena at create; 24 bytes a row and 5.4 for
- * its slot.
+ * Thread: inventory thread only. Memory: from the arena at create; 20 bytes a row, 5.4 for
+ * its slot, and 4 for the end of a cool-down where there was one.
  * Errors: adding to a full table is a bug; ask buyers_room first. */
 #ifndef STAMPEDE_INVENTORY_BUYERS_H
 #define STAMPEDE_INVENTORY_BUYERS_H
@@ -29,7 +29,6 @@ struct buyer_row {
     uint32_t returns
         : BUYER_RETURNS_BITS; /* how often the user gave the item up; the largest value means that or more */
     uint32_t last;            /* the latest ticket in this scope; 0: none */
-    uint32_t cool_until_s; /* with returns: the item can't be taken before */
 } __attribute__((packed, aligned(4)));
 
 static inline void buyer_use(struct buyer_row *row, uint32_t units)
@@ -39,6 +38,7 @@ static inline void buyer_use(struct buyer_row *row, uint32_t units)
 
 struct buyers {
     struct buyer_row *rows;
+    uint32_t *cool_until_s; /* by row, with returns: the item can't be taken before; else 0 and not touched */
     struct slots slots;
     uint64_t rows_end; /* rows below this were used */
     uint64_t free_count;
@@ -46,6 +46,19 @@ struct buyers {
     uint64_t capacity;
     struct hash_key key; /* of this table only: rows and their order do not depend on it */
 };
+
+/* When the user may take the item again, in seconds; 0: the user never gave it up. */
+static inline uint32_t buyers_cool_until_s(const struct buyers *buyers, const struct buyer_row *row)
+{
+    return row->returns == 0 ? 0 : buyers->cool_until_s[row - buyers->rows];
+}
+/* Once more the user gave the item up. */
+static inline void buyers_cool_down(struct buyers *buyers, struct buyer_row *row, uint32_t until_s)
+{
+    buyers->cool_until_s[row - buyers->rows] = until_s;
+    if (row->returns < BUYER_RETURNS_MAX)
+        row->returns++;
+}
 
 static inline uint32_t buyers_scope_item(item_id item)
 {
@@ -72,7 +85,8 @@ struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user
 void buyers_forget(struct buyers *buyers, struct buyer_row *row);
 
 /* As in tickets.h. */
-MUST_CHECK bool buyers_restore_row(struct buyers *buyers, const struct buyer_row *row);
+MUST_CHECK bool buyers_restore_row(
+    struct buyers *buyers, const struct buyer_row *row, uint32_t cool_until_s);
 MUST_CHECK bool buyers_restore_end(struct buyers *buyers, uint64_t free_head);
 const char *buyers_check(const struct buyers *buyers);
 

@@ -22,7 +22,7 @@ static void board_fill(struct embedded *embedded)
     atomic_store(&embedded->board.places_durable, embedded->engine.places.count);
     const struct tickets *tickets = &embedded->engine.tickets;
     for (uint64_t i = 0; i < tickets->rows_end; i++)
-        if (tickets->rows[i].number != 0)
+        if (tickets->rows[i].used)
             board_add_buyer(&embedded->board, tickets->rows[i].item, tickets->rows[i].user);
     embedded_show_tables(embedded);
 }

@@ -191,7 +191,7 @@ static const char *check_tickets(const struct engine *engine, struct engine_item
 {
     for (uint64_t i = 0; i < engine->tickets.rows_end; i++) {
         const struct ticket_row *ticket = &engine->tickets.rows[i];
-        if (ticket->number == 0)
+        if (!ticket->used)
             continue; /* reclaimed */
         if (ticket->quantity == 0 || engine_item_find(engine, ticket->item) == NULL)
             return "a ticket without units or item";
@@ -223,7 +223,7 @@ static const char *check_buyers(const struct engine *engine)
     const char *wrong = NULL;
     for (uint64_t i = 0; i < engine->tickets.rows_end; i++) {
         const struct ticket_row *ticket = &engine->tickets.rows[i];
-        if (ticket->number == 0 || ticket->state == TICKET_RETURNED)
+        if (!ticket->used || ticket->state == TICKET_RETURNED)
             continue;
         buyers_find_or_add(&recount, buyers_scope_item(ticket->item), ticket->user)->used +=
             ticket->quantity;
@@ -284,9 +284,11 @@ uint64_t engine_digest(const struct engine *engine)
         { engine->sales, engine->config.sales_max * sizeof *engine->sales },
         { engine->items, engine->config.items_max * sizeof *engine->items },
         { engine->tickets.rows, engine->tickets.rows_end * sizeof *engine->tickets.rows },
+        { engine->tickets.moved_number, engine->tickets.rows_end * sizeof *engine->tickets.moved_number },
         { &engine->tickets.last, sizeof engine->tickets.last },
         { &engine->tickets.free_head, sizeof engine->tickets.free_head },
         { engine->buyers.rows, engine->buyers.rows_end * sizeof *engine->buyers.rows },
+        { engine->buyers.cool_until_s, engine->buyers.rows_end * sizeof *engine->buyers.cool_until_s },
         { &engine->buyers.free_head, sizeof engine->buyers.free_head },
         { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
         { &engine->keys.count, sizeof engine->keys.count },

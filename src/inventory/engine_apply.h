@@ -18,8 +18,8 @@ void engine_item_recheck(const struct engine_item *item);
 /* engine_returns.c: what a return changes. */
 /* When this user may take the item again; 0: now. */
 uint64_t engine_cooling_until_ms(
-    const struct engine_sale *sale, const struct buyer_row *row, uint64_t now_ms);
-void engine_cool_down(const struct engine_sale *sale, struct buyer_row *row, uint64_t now_ms);
+    const struct engine *engine, sale_id sale, const struct buyer_row *row, uint64_t now_ms);
+void engine_cool_down(struct engine *engine, sale_id sale, struct buyer_row *row, uint64_t now_ms);
 /* Units came to an empty pool: a draw decides who gets them. */
 void engine_return_draw_begin(struct engine *engine, item_id id, channel_index channel,
     const struct ticket_row *returned, uint64_t now_ms);

@@ -17,8 +17,8 @@ void engine_ask_mine(
     outcome->user = command->ask.user;
     outcome->quantity = row == NULL ? 0 : row->used;
     outcome->ticket = row == NULL || row->used == 0 ? 0 : row->last;
-    const struct engine_sale *sale = &engine->sales[engine->items[command->ask.item].sale];
-    outcome->again_ms = engine_cooling_until_ms(sale, row, command->time_ms);
+    const sale_id sale = engine->items[command->ask.item].sale;
+    outcome->again_ms = engine_cooling_until_ms(engine, sale, row, command->time_ms);
 }
 
 void engine_ask_ticket(

@@ -100,7 +100,7 @@ static bool must_wait(const struct engine *engine, const struct command *command
     if ((asked->flags & RESERVE_AFTER_END) != 0 && !offer)
         return false;
     outcome->again_ms =
-        engine_cooling_until_ms(&engine->sales[item->sale], allowance->item_row, command->time_ms);
+        engine_cooling_until_ms(engine, item->sale, allowance->item_row, command->time_ms);
     if (outcome->again_ms != 0) {
         outcome->answer = ANSWER_COOLING_DOWN;
         return true;
@@ -277,7 +277,7 @@ static void allowance_give_back(
     invariant(row != NULL && row->used >= ticket->quantity);
     row->used -= ticket->quantity;
     if (let_go && engine->sales[sale].cooldown_s != 0)
-        engine_cool_down(&engine->sales[sale], row, now_ms);
+        engine_cool_down(engine, sale, row, now_ms);
     row = buyers_find(&engine->buyers, buyers_scope_sale(sale), ticket->user);
     if (engine_sale_counts_users(&engine->sales[sale]) && row != NULL)
         row->used -= ticket->quantity;
@@ -299,7 +299,7 @@ static bool waiter_may(const struct engine *engine, const struct engine_item *it
     if (limit_refuses(item, sale, &allowance, waiter->quantity, &limit))
         return false;
     return open_order(engine, sale, &allowance) == 0
-        && engine_cooling_until_ms(sale, allowance.item_row, now_ms) == 0;
+        && engine_cooling_until_ms(engine, item->sale, allowance.item_row, now_ms) == 0;
 }
 
 /* The returned units go to those in line in the same command, so that no walk-in can take them
@@ -380,7 +380,7 @@ void engine_apply_settle(
     units_move(&engine->items[id], ticket, next, asked->to);
     if (asked->step == SETTLE_RETURN)
         allowance_give_back(engine, ticket, let_go, command->time_ms);
-    ticket->state = next;
+    ticket_move(ticket, next);
     outcome->applied = ticket->quantity;
     engine_item_recheck(&engine->items[id]);
     engine_done(outcome);

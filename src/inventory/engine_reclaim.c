@@ -13,7 +13,7 @@
 
 static bool may_forget(const struct engine *engine, const struct ticket_row *ticket, uint64_t before_ms)
 {
-    if (ticket->number == 0)
+    if (!ticket->used)
         return false;
     const bool returned = ticket->state == TICKET_RETURNED;
     const struct engine_sale *sale = &engine->sales[engine->items[ticket->item].sale];

@@ -21,22 +21,21 @@ static uint64_t seconds_up(uint64_t ms)
 }
 
 uint64_t engine_cooling_until_ms(
-    const struct engine_sale *sale, const struct buyer_row *row, uint64_t now_ms)
+    const struct engine *engine, sale_id sale, const struct buyer_row *row, uint64_t now_ms)
 {
-    if (row == NULL || row->returns == 0 || sale->cooldown_s == 0)
+    if (row == NULL || row->returns == 0 || engine->sales[sale].cooldown_s == 0)
         return 0;
-    const uint64_t until_ms = (uint64_t)row->cool_until_s * 1000;
+    const uint64_t until_ms = (uint64_t)buyers_cool_until_s(&engine->buyers, row) * 1000;
     return until_ms > now_ms ? until_ms : 0;
 }
 
-void engine_cool_down(const struct engine_sale *sale, struct buyer_row *row, uint64_t now_ms)
+void engine_cool_down(struct engine *engine, sale_id sale, struct buyer_row *row, uint64_t now_ms)
 {
     const uint32_t doublings =
         row->returns < COOLDOWN_DOUBLINGS_MAX ? row->returns : COOLDOWN_DOUBLINGS_MAX;
-    const uint64_t until_s = seconds_up(now_ms) + ((uint64_t)sale->cooldown_s << doublings);
-    row->cool_until_s = until_s < UINT32_MAX ? (uint32_t)until_s : UINT32_MAX;
-    if (row->returns < BUYER_RETURNS_MAX)
-        row->returns++;
+    const uint64_t until_s =
+        seconds_up(now_ms) + ((uint64_t)engine->sales[sale].cooldown_s << doublings);
+    buyers_cool_down(&engine->buyers, row, until_s < UINT32_MAX ? (uint32_t)until_s : UINT32_MAX);
 }
 
 void engine_return_draw_begin(struct engine *engine, item_id id, channel_index channel,

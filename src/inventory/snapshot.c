@@ -21,9 +21,7 @@ enum {
     SALE_BYTES = 57,
     FIRST_SALE_BYTES = 29, /* version 1: without the terms of returns */
     ITEM_BYTES = 84 + 16 * CHANNELS_MAX,
-    FIRST_ITEM_BYTES = 84,    /* version 1: without return draws */
-    FIRST_BUYER_BYTES = 20,   /* version 1: without the cool-down */
-    SECOND_TICKET_BYTES = 28, /* up to version 2: without the number, which was the row's */
+    FIRST_ITEM_BYTES = 84, /* version 1: without return draws */
     ROOM_BYTES = 17,
 };
 static const char magic[8] = { 'S', 'T', 'M', 'P', 'S', 'N', 'P', '1' };
@@ -117,6 +115,28 @@ static void put_header(struct snapshot_stream *stream, const struct engine *engi
     snapshot_stream_put(stream, header, sizeof header);
 }
 
+/* A row and what stands beside it: its number (from version 3 on; 0: a free one), the end of the cool-down
+ * (from version 2 on). */
+static void put_ticket(
+    struct snapshot_stream *stream, const struct tickets *tickets, const struct ticket_row *row)
+{
+    struct ticket_row plain = *row;
+    uint8_t number[4];
+    plain.used = plain.moved = 0;
+    bytes_put_u32(number, (uint32_t)tickets_number(tickets, row));
+    snapshot_stream_put(stream, &plain, sizeof plain);
+    snapshot_stream_put(stream, number, sizeof number);
+}
+
+static void put_buyer(
+    struct snapshot_stream *stream, const struct buyers *buyers, const struct buyer_row *row)
+{
+    uint8_t cool_until_s[4];
+    bytes_put_u32(cool_until_s, buyers_cool_until_s(buyers, row));
+    snapshot_stream_put(stream, row, sizeof *row);
+    snapshot_stream_put(stream, cool_until_s, sizeof cool_until_s);
+}
+
 static void put_state(struct snapshot_stream *stream, const struct engine *engine)
 {
     for (sale_id id = 1; id < engine->config.sales_max; id++)
@@ -126,9 +146,9 @@ static void put_state(struct snapshot_stream *stream, const struct engine *engin
         if (engine->items[id].sale != 0)
             put_item(stream, id, &engine->items[id]);
     for (uint64_t i = 0; i < engine->tickets.rows_end; i++)
-        snapshot_stream_put(stream, &engine->tickets.rows[i], sizeof engine->tickets.rows[i]);
+        put_ticket(stream, &engine->tickets, &engine->tickets.rows[i]);
     for (uint64_t i = 0; i < engine->buyers.rows_end; i++)
-        snapshot_stream_put(stream, &engine->buyers.rows[i], sizeof engine->buyers.rows[i]);
+        put_buyer(stream, &engine->buyers, &engine->buyers.rows[i]);
     for (sale_id id = 1; id < engine->config.sales_max; id++)
         if (room_is_used(&engine->sales[id]))
             put_room(stream, id, &engine->sales[id]);
@@ -322,10 +342,13 @@ static enum status take_tickets(
 {
     struct tickets *tickets = &engine->tickets;
     for (uint64_t i = 0; i < header->tickets; i++) {
-        struct ticket_row row = { .number = (uint32_t)(i + 1) };
-        if (!snapshot_stream_take(stream, &row, header->second ? SECOND_TICKET_BYTES : sizeof row))
+        struct ticket_row row;
+        uint8_t number[4];
+        bytes_put_u32(number, (uint32_t)(i + 1));
+        if (!snapshot_stream_take(stream, &row, sizeof row)
+            || (!header->second && !snapshot_stream_take(stream, number, sizeof number)))
             return stream->status;
-        if (!tickets_restore_row(tickets, &row))
+        if (!tickets_restore_row(tickets, &row, bytes_get_u32(number)))
             return STATUS_CORRUPT;
     }
     const bool whole = tickets_restore_end(tickets, header->last_ticket, header->free_ticket);
@@ -336,10 +359,12 @@ static enum status take_buyers(
     struct snapshot_stream *stream, struct engine *engine, const struct header *header)
 {
     for (uint64_t i = 0; i < header->buyers; i++) {
-        struct buyer_row row = { .user = 0 };
-        if (!snapshot_stream_take(stream, &row, header->first ? FIRST_BUYER_BYTES : sizeof row))
+        struct buyer_row row;
+        uint8_t cool_until_s[4] = { 0 };
+        if (!snapshot_stream_take(stream, &row, sizeof row)
+            || (!header->first && !snapshot_stream_take(stream, cool_until_s, sizeof cool_until_s)))
             return stream->status;
-        if (!buyers_restore_row(&engine->buyers, &row))
+        if (!buyers_restore_row(&engine->buyers, &row, bytes_get_u32(cool_until_s)))
             return STATUS_CORRUPT;
     }
     return buyers_restore_end(&engine->buyers, header->free_buyer) ? STATUS_OK : STATUS_CORRUPT;

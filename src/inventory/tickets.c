@@ -8,7 +8,8 @@ static_assert(QUANTITY_MAX <= UINT16_MAX, "quantities are kept in 16 bits");
 
 size_t tickets_bytes(uint64_t capacity)
 {
-    return capacity * sizeof(struct ticket_row) + 2 * slots_for(capacity) * sizeof(uint32_t) + 192;
+    return capacity * (sizeof(struct ticket_row) + sizeof(uint32_t))
+        + 2 * slots_for(capacity) * sizeof(uint32_t) + 256;
 }
 
 void tickets_create(struct tickets *tickets, struct arena *arena, uint64_t capacity)
@@ -16,6 +17,7 @@ void tickets_create(struct tickets *tickets, struct arena *arena, uint64_t capac
     invariant(capacity > 0 && capacity < UINT32_MAX);
     *tickets = (struct tickets){ .capacity = capacity };
     tickets->rows = arena_take(arena, capacity, sizeof *tickets->rows);
+    tickets->moved_number = arena_take(arena, capacity, sizeof *tickets->moved_number);
     tickets->keys.count = tickets->numbers.count = slots_for(capacity);
     tickets->keys.at = arena_take(arena, tickets->keys.count, sizeof *tickets->keys.at);
     tickets->numbers.at = arena_take(arena, tickets->numbers.count, sizeof *tickets->numbers.at);
@@ -33,21 +35,20 @@ static uint64_t key_home(const void *table, uint32_t row)
 static uint64_t number_home(const void *table, uint32_t row)
 {
     const struct tickets *tickets = table;
-    return slots_home(&tickets->numbers, hash_place(tickets->place, tickets->rows[row].number, 0));
+    return slots_home(&tickets->numbers, hash_place(tickets->place, tickets->moved_number[row], 0));
 }
 
-static bool row_is_moved(const struct tickets *tickets, const struct ticket_row *row)
+static void row_use(struct tickets *tickets, uint64_t at, const struct ticket_row *from, uint32_t number)
 {
-    return row->number != (uint64_t)(row - tickets->rows) + 1;
-}
-
-static void row_index(struct tickets *tickets, const struct ticket_row *row)
-{
-    const uint32_t at = (uint32_t)(row - tickets->rows);
+    struct ticket_row *row = &tickets->rows[at];
+    *row = *from;
+    row->used = 1;
+    row->moved = number != at + 1;
     if (row->key != 0)
-        slots_put(&tickets->keys, key_home(tickets, at), at);
-    if (row_is_moved(tickets, row)) {
-        slots_put(&tickets->numbers, number_home(tickets, at), at);
+        slots_put(&tickets->keys, key_home(tickets, (uint32_t)at), at);
+    if (row->moved) {
+        tickets->moved_number[at] = number;
+        slots_put(&tickets->numbers, number_home(tickets, (uint32_t)at), at);
         tickets->moved++;
     }
 }
@@ -64,9 +65,7 @@ ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row)
     } else {
         tickets->rows_end++;
     }
-    tickets->rows[at] = *row;
-    tickets->rows[at].number = (uint32_t)number;
-    row_index(tickets, &tickets->rows[at]);
+    row_use(tickets, at, row, (uint32_t)number);
     return number;
 }
 
@@ -74,7 +73,7 @@ ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row)
 static uint64_t number_slot(const struct tickets *tickets, ticket_number number)
 {
     uint64_t slot = slots_home(&tickets->numbers, hash_place(tickets->place, number, 0));
-    while (tickets->numbers.at[slot] != 0 && tickets->rows[tickets->numbers.at[slot] - 1].number != number)
+    while (tickets->numbers.at[slot] != 0 && tickets->moved_number[tickets->numbers.at[slot] - 1] != number)
         slot = slots_next(&tickets->numbers, slot);
     return slot;
 }
@@ -83,8 +82,11 @@ struct ticket_row *tickets_get(const struct tickets *tickets, ticket_number numb
 {
     if (number == 0 || number > tickets->last)
         return NULL;
-    if (__builtin_expect(number <= tickets->rows_end && tickets->rows[number - 1].number == number, 1))
-        return &tickets->rows[number - 1];
+    if (__builtin_expect(number <= tickets->rows_end, 1)) {
+        struct ticket_row *own = &tickets->rows[number - 1];
+        if (__builtin_expect(own->used && !own->moved, 1))
+            return own;
+    }
     if (tickets->moved == 0)
         return NULL;
     const uint32_t row = tickets->numbers.at[number_slot(tickets, number)];
@@ -103,17 +105,19 @@ static uint64_t key_slot(const struct tickets *tickets, uint64_t key)
 ticket_number tickets_find_key(const struct tickets *tickets, uint64_t key)
 {
     const uint32_t row = tickets->keys.at[key_slot(tickets, key)];
-    return row == 0 ? 0 : tickets->rows[row - 1].number;
+    return row == 0 ? 0 : tickets_number(tickets, &tickets->rows[row - 1]);
 }
 
 void tickets_forget(struct tickets *tickets, struct ticket_row *row)
 {
-    invariant(row->number != 0);
+    invariant(row->used);
     const uint64_t at = (uint64_t)(row - tickets->rows);
     if (row->key != 0)
         slots_remove(&tickets->keys, key_slot(tickets, row->key), key_home, tickets);
-    if (row_is_moved(tickets, row)) {
-        slots_remove(&tickets->numbers, number_slot(tickets, row->number), number_home, tickets);
+    if (row->moved) {
+        slots_remove(&tickets->numbers, number_slot(tickets, tickets->moved_number[at]),
+            number_home, tickets);
+        tickets->moved_number[at] = 0;
         tickets->moved--;
     }
     *row = (struct ticket_row){ .user = tickets->free_head };
@@ -121,16 +125,18 @@ void tickets_forget(struct tickets *tickets, struct ticket_row *row)
     tickets->free_count++;
 }
 
-bool tickets_restore_row(struct tickets *tickets, const struct ticket_row *row)
+bool tickets_restore_row(struct tickets *tickets, const struct ticket_row *row, uint32_t number)
 {
-    if (tickets->rows_end == tickets->capacity || row->state > TICKET_WRITTEN_OFF)
+    if (tickets->rows_end == tickets->capacity || row->state > TICKET_WRITTEN_OFF || row->used
+        || row->moved)
         return false;
-    struct ticket_row *kept = &tickets->rows[tickets->rows_end++];
-    *kept = *row;
-    if (row->number != 0)
-        row_index(tickets, kept);
-    else
+    const uint64_t at = tickets->rows_end++;
+    if (number != 0) {
+        row_use(tickets, at, row, number);
+    } else {
+        tickets->rows[at] = *row;
         tickets->free_count++;
+    }
     return true;
 }
 
@@ -139,7 +145,7 @@ static bool chain_is_whole(const struct tickets *tickets)
 {
     uint64_t length = 0;
     for (uint64_t next = tickets->free_head; next != 0; next = tickets->rows[next - 1].user)
-        if (next > tickets->rows_end || tickets->rows[next - 1].number != 0 || ++length > tickets->free_count)
+        if (next > tickets->rows_end || tickets->rows[next - 1].used || ++length > tickets->free_count)
             return false;
     return length == tickets->free_count;
 }
@@ -156,12 +162,13 @@ const char *tickets_check(const struct tickets *tickets)
     uint64_t used = 0;
     for (uint64_t i = 0; i < tickets->rows_end; i++) {
         const struct ticket_row *row = &tickets->rows[i];
-        if (row->number == 0)
+        if (!row->used)
             continue;
+        const ticket_number number = tickets_number(tickets, row);
         used++;
-        if (tickets_get(tickets, row->number) != row)
+        if (tickets_get(tickets, number) != row)
             return "I13: two tickets have one number, or a ticket can't be found by its own";
-        if (row->key != 0 && tickets_find_key(tickets, row->key) != row->number)
+        if (row->key != 0 && tickets_find_key(tickets, row->key) != number)
             return "I8: a ticket can't be found by its key";
     }
     return used == tickets_used(tickets) && chain_is_whole(tickets)

@@ -196,7 +196,7 @@ static void tickets_recount(struct verify *verify)
     const struct tickets *tickets = &verify->engine.tickets;
     verify->tickets = tickets->last;
     for (uint64_t i = 0; i < tickets->rows_end; i++)
-        if (tickets->rows[i].number != 0)
+        if (tickets->rows[i].used)
             verify->items[tickets->rows[i].item].tickets++;
 }
 

@@ -74,8 +74,8 @@ static void a_forgotten_row_is_used_again_and_the_others_are_found(void **state)
 static void rows_with_a_broken_chain_are_not_restored(void **state)
 {
     (void)state;
-    assert_true(buyers_restore_row(&buyers, &(struct buyer_row){ .user = 4, .scope = 1 }));
-    assert_true(buyers_restore_row(&buyers, &(struct buyer_row){ .user = 0 }));
+    assert_true(buyers_restore_row(&buyers, &(struct buyer_row){ .user = 4, .scope = 1 }, 0));
+    assert_true(buyers_restore_row(&buyers, &(struct buyer_row){ .user = 0 }, 0));
     assert_false(buyers_restore_end(&buyers, 0));
     assert_false(buyers_restore_end(&buyers, 1));
     assert_false(buyers_restore_end(&buyers, 9));

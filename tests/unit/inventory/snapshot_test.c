@@ -226,6 +226,25 @@ static void what_was_reclaimed_stays_so_and_rows_go_on_alike(void **state)
     assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
 }
 
+static void who_has_to_wait_before_the_snapshot_has_to_wait_after_it(void **state)
+{
+    (void)state;
+    const struct command let_go = { .type = COMMAND_SETTLE,
+        .settle = { .ticket = 1, .step = SETTLE_RETURN, .let_go = true } };
+    kit.engine.sales[1].cooldown_s = 60;
+    assert_int_equal(kit_buy(&kit, ANNA, 4, 2), ANSWER_WON);
+    assert_int_equal(kit_do(&kit, let_go, SALE_NOW), ANSWER_DONE);
+    fill_and_write(6);
+    assert_int_equal(load(), STATUS_OK);
+    assert_int_equal(engine_digest(&loaded), engine_digest(&kit.engine));
+    const struct command ask = {
+        .time_ms = SALE_NOW, .type = COMMAND_ASK_MINE, .ask = { .item = 1, .user = ANNA }
+    };
+    struct outcome outcome;
+    engine_apply(&loaded, &ask, true, &outcome);
+    assert_int_equal(outcome.again_ms, 62000);
+}
+
 static void a_snapshot_that_can_not_be_read_is_passed_over(void **state)
 {
     (void)state;
@@ -320,6 +339,7 @@ int main(void)
         RULE(a_snapshot_of_the_first_version_is_read),
         RULE(a_snapshot_of_the_second_version_is_read),
         RULE(what_was_reclaimed_stays_so_and_rows_go_on_alike),
+        RULE(who_has_to_wait_before_the_snapshot_has_to_wait_after_it),
         RULE(a_snapshot_that_can_not_be_read_is_passed_over),
         RULE(keys_of_admin_commands_survive),
         RULE(two_are_kept_and_older_ones_go),

@@ -134,8 +134,12 @@ static void a_restored_table_is_the_same_and_goes_on_alike(void **state)
     tickets_add(&tickets, &(struct ticket_row){ .user = 6, .key = 9 });
     assert_int_equal(arena_open(&other_arena, tickets_bytes(CAPACITY)), STATUS_OK);
     tickets_create(&other, &other_arena, CAPACITY);
-    for (uint64_t i = 0; i < tickets.rows_end; i++)
-        assert_true(tickets_restore_row(&other, &tickets.rows[i]));
+    for (uint64_t i = 0; i < tickets.rows_end; i++) {
+        struct ticket_row row = tickets.rows[i];
+        row.used = row.moved = 0;
+        assert_true(
+            tickets_restore_row(&other, &row, (uint32_t)tickets_number(&tickets, &tickets.rows[i])));
+    }
     assert_true(tickets_restore_end(&other, tickets.last, tickets.free_head));
     assert_null(tickets_check(&other));
     for (uint32_t i = 0; i < 3; i++) {
@@ -150,9 +154,10 @@ static void a_restored_table_is_the_same_and_goes_on_alike(void **state)
 static void rows_that_can_not_be_are_not_restored(void **state)
 {
     (void)state;
-    assert_false(tickets_restore_row(&tickets, &(struct ticket_row){ .number = 1, .state = 9 }));
-    assert_true(tickets_restore_row(&tickets, &(struct ticket_row){ .number = 1, .user = 4 }));
-    assert_true(tickets_restore_row(&tickets, &(struct ticket_row){ .user = 2 })); /* its own successor */
+    assert_false(tickets_restore_row(&tickets, &(struct ticket_row){ .state = 9 }, 1));
+    assert_false(tickets_restore_row(&tickets, &(struct ticket_row){ .moved = 1 }, 1));
+    assert_true(tickets_restore_row(&tickets, &(struct ticket_row){ .user = 4 }, 1));
+    assert_true(tickets_restore_row(&tickets, &(struct ticket_row){ .user = 2 }, 0)); /* its own successor */
     assert_false(tickets_restore_end(&tickets, 1, 2));
     assert_false(tickets_restore_end(&tickets, 1, 0)); /* a free row that nobody leads to */
     assert_false(tickets_restore_end(&tickets, 1, 1)); /* not free */
