@@ -198,10 +198,10 @@ DEPENDENCIES := $(shell find $(OUT) $(BUILD_ROOT)/analyze -name '*.d' 2>/dev/nul
 setup: ## install every Debian package that building, testing and benchmarking need
 	@tools/setup build test fuzz cov bench
 
-demo: ## a sale to play with on PORT=8080; Ctrl-C ends it and leaves nothing behind
+demo: ## a shop with visitors to play with on PORT=8080; Ctrl-C ends it and leaves nothing behind (DEMO_ARGS=--alone)
 	@tools/setup build
 	+@$(SUBMAKE) BUILD=release server
-	@tools/demo $(BUILD_ROOT)/release/stampede $(PORT)
+	@tools/demo $(BUILD_ROOT)/release/stampede $(PORT) $(DEMO_ARGS)
 
 # ---- tests -------------------------------------------------------------------------------------------
 # A list of tests for tools/run-tests: kind, seconds allowed, name, command.

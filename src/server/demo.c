@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "gateway/console_sessions.h"
+#include "server/serve.h"
 #include "server/server.h"
 
 #include <errno.h>
@@ -136,19 +137,17 @@ int demo_main(int argc, char **argv)
     snprintf(config.providers, sizeof config.providers, "sandbox");
     config.sandbox_allow_public = true; /* a demo is never taken for a shop */
     for (int i = 1; i < argc; i += 2) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        const char *name = strcmp(argv[i], "--port") == 0 ? "server.port"
-            : strcmp(argv[i], "--data") == 0              ? "data.folder"
-            : strcmp(argv[i], "--address") == 0           ? "server.address"
-                                                          : NULL;
-        if (name == NULL || value == NULL) {
-            fprintf(stderr, "usage: stampede demo --data DIR [--port 8080] [--address 127.0.0.1]\n");
-            return 2;
-        }
-        if (config_set(&config, name, value, error) != STATUS_OK) {
+        error[0] = 0;
+        if (i + 1 < argc && strcmp(argv[i], "--config") != 0
+            && serve_option_take(&config, argv[i], argv[i + 1], error) == STATUS_OK)
+            continue;
+        if (error[0] == 0)
+            fprintf(stderr,
+                "usage: stampede demo --data DIR [--port 8080] [--address 127.0.0.1] "
+                "[--set section.key=value]...\n");
+        else
             fprintf(stderr, "stampede: %s\n", error);
-            return 2;
-        }
+        return 2;
     }
     data = config.folder;
     if (config_check(&config, error) != STATUS_OK) {

@@ -14,8 +14,7 @@ struct command_line {
     char **argv;
 };
 
-/* Takes one option. An empty error: there is no such option. */
-static enum status option_take(
+enum status serve_option_take(
     struct config *config, const char *option, const char *value, char error[CONFIG_ERROR])
 {
     char name[CONFIG_TEXT];
@@ -49,8 +48,9 @@ static enum status settings_read(struct config *config, void *context, char erro
     if (status == STATUS_OK)
         status = config_load_environment(config, error);
     for (int i = 1; i < line->argc && status == STATUS_OK; i += 2)
-        status = i + 1 == line->argc ? STATUS_BAD_INPUT
-                                     : option_take(config, line->argv[i], line->argv[i + 1], error);
+        status = i + 1 == line->argc
+            ? STATUS_BAD_INPUT
+            : serve_option_take(config, line->argv[i], line->argv[i + 1], error);
     return status == STATUS_OK ? config_check(config, error) : status;
 }
 

@@ -10,5 +10,8 @@ int serve_main(int argc, char **argv);
 int config_main(int argc, char **argv);
 /* For other commands with the same options. False: what is wrong was told on standard error. */
 bool serve_settings_read(struct config *config, int argc, char **argv);
+/* Takes one option of a command line. An empty error: there is no such option. */
+enum status serve_option_take(
+    struct config *config, const char *option, const char *value, char error[CONFIG_ERROR]);
 
 #endif

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`stampede demo`: a working sale from one command, and it goes on where it was."""
+"""`stampede demo`: a working sale from one command, and it goes on where it was. `make demo` brings visitors."""
 import os
 import re
+import signal
 import subprocess
 
-from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
+from kit.harness import REPOSITORY, Buyer, Server, equal, eventually, problem, rule, run, true
 
 server = Server()
 server.data = os.path.join(server.folder, "demo")
@@ -87,10 +88,53 @@ def started_again_it_goes_on_with_the_same_sale():
 
 @rule
 def options_that_it_does_not_know_are_told():
-    for words in ((), ("--data",), ("--nothing", "x"), ("--data", "/x", "--port", "x")):
+    for words in ((), ("--data",), ("--nothing", "x"), ("--data", "/x", "--port", "x"), ("--config", "/x"),
+                  ("--data", "/x", "--set", "room.turn_ms"), ("--data", "/x", "--set", "room.turn_ms=0")):
         done = subprocess.run([server.binary, "demo", *words], capture_output=True, text=True, timeout=20)
         equal(done.returncode, 2, done.stderr)
         true(done.stderr)
+
+
+def visited(shop):
+    """Visitors have come to the shop that tools/demo started."""
+    shop.keys["admin"] = eventually(lambda: re.search(r"admin key: (sk_\S+)", shop.log()), "no key").group(1)
+    eventually(lambda: shop.get("/v1/sales/1").status == 200, "the sale is not shown")
+    eventually(lambda: shop.admin("POST", "/sales/1/open").status == 200, "the sale does not open")
+    eventually(lambda: shop.admin_ok("GET", "/orders?state=paid")["orders"], "nobody paid", patience_s=60)
+    true(shop.get("/v1/items/1").json()["counts"]["free"] < 100, "no phone was bought")
+    answers = shop.metrics()
+    for answer in ("pass-required", "pass-invalid"):
+        true(answers[f'stampede_door_total{{answer="{answer}"}}'] > 0, f"no bot heard {answer}")
+    line = [sale for sale in shop.get("/v1/sales").json()["sales"] if sale["waiting_room"]][0]["id"]
+    newcomer = Buyer(shop).session
+    place = shop.request("POST", f"/v1/sales/{line}/room", session=newcomer).json()
+    true(place["number"] > 3, f"no line: {place}")
+    equal(shop.get("/v1/items/3").json()["counts"]["free"], 1, "the one watch is left to the newcomer")
+
+
+@rule
+def its_visitors_buy_pay_and_wait_in_line_and_its_bots_win_nothing():
+    shop = Server()
+    scratch = os.path.join(shop.folder, "tmp")
+    os.mkdir(scratch)
+    with open(shop.log_path, "wb") as log:
+        demo = subprocess.Popen([os.path.join(REPOSITORY, "tools", "demo"), shop.binary, str(shop.port)], stdout=log,
+                                stderr=log, env={**os.environ, "TMPDIR": scratch})
+    try:
+        visited(shop)
+    finally:
+        demo.send_signal(signal.SIGINT)
+        ended = demo.wait(30)
+    equal(ended, 0)
+    equal(os.listdir(scratch), [], "it leaves nothing behind")
+    true(not answers_at(shop), "the server still answers")
+
+
+def answers_at(shop):
+    try:
+        return shop.get("/livez").status == 200
+    except OSError:
+        return False
 
 
 run()
