@@ -28,6 +28,7 @@ void switches_start(struct switches *switches, const struct config *config)
         [SWITCH_POW_BOOST] = config->switch_pow_boost,
         [SWITCH_ADMISSION_PER_S] = config->admission_per_s,
         [SWITCH_ADDRESS_RATE] = config->address_per_s,
+        [SWITCH_ROOM_RATE] = config->room_rate_max,
         [SWITCH_REFUSE_NEW] = config->switch_refuse_new,
         [SWITCH_BYPASS_ADDRESS_LIMIT] = config->switch_bypass_address_limit,
         [SWITCH_BYPASS_USER_LIMIT] = config->switch_bypass_user_limit,

@@ -353,6 +353,7 @@ const struct admin_verb admin_verbs[] = {
         .options = { { "--pow-boost", "pow_boost", OPTION_NUMBER, false, "extra bits of work, 0 to 10" },
             { "--admission-per-s", "admission_per_s", OPTION_NUMBER, false, "purchases per second; 0: any" },
             { "--address-rate", "address_rate", OPTION_NUMBER, false, "requests per address; 0: any" },
+            { "--room-rate", "room_rate", OPTION_NUMBER, false, "people per second and room; 0: none" },
             { "--refuse-new", "refuse_new", OPTION_YES_NO, false, "refuse new sessions, passes and places" },
             { "--sold-out-items", "sold_out_items", OPTION_NUMBERS, false, "items that answer sold out" },
             { "--bypass-address-limit", "bypass_address_limit", OPTION_YES_NO, false, "skip this check" },

@@ -8,6 +8,7 @@
     X(POW_BOOST, "pow_boost", POW_BOOST_MAX) \
     X(ADMISSION_PER_S, "admission_per_s", SWITCH_RATE_MAX) \
     X(ADDRESS_RATE, "address_rate", SWITCH_RATE_MAX) \
+    X(ROOM_RATE, "room_rate", SWITCH_RATE_MAX) \
     X(REFUSE_NEW, "refuse_new", 1) \
     X(BYPASS_ADDRESS_LIMIT, "bypass_address_limit", 1) \
     X(BYPASS_USER_LIMIT, "bypass_user_limit", 1) \

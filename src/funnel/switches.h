@@ -14,10 +14,11 @@
 #include <stdatomic.h>
 
 enum switch_name {
-    SWITCH_POW_BOOST,            /* bits of work on top of what a sale asks, 0 … POW_BOOST_MAX */
-    SWITCH_ADMISSION_PER_S,      /* purchases let through in a second, all items together; 0: all */
-    SWITCH_ADDRESS_RATE,         /* requests of one address in a second; 0: any */
-    SWITCH_REFUSE_NEW,           /* no new session, pass or place in a waiting room */
+    SWITCH_POW_BOOST,       /* bits of work on top of what a sale asks, 0 … POW_BOOST_MAX */
+    SWITCH_ADMISSION_PER_S, /* purchases let through in a second, all items together; 0: all */
+    SWITCH_ADDRESS_RATE,    /* requests of one address in a second; 0: any */
+    SWITCH_ROOM_RATE,       /* people of each waiting room let in in a second at most; 0: none */
+    SWITCH_REFUSE_NEW,      /* no new session, pass or place in a waiting room */
     SWITCH_BYPASS_ADDRESS_LIMIT, /* and from here on: a layer is left out */
     SWITCH_BYPASS_USER_LIMIT,
     SWITCH_BYPASS_HUMAN_CHECK,

@@ -10,6 +10,7 @@
 #include "contract/order_store.h"
 #include "funnel/room/room_line.h"
 #include "funnel/room/rooms.h"
+#include "funnel/switches.h"
 #include "worker/catalog_updates.h"
 #include "worker/sale_commands.h"
 #include "worker/task.h"
@@ -182,9 +183,10 @@ static void head_move(struct room_driver *driver, struct open_room *room,
     const struct room_look *look, const struct board_room_update *shown)
 {
     const struct config *config = driver->config.config;
+    const uint32_t most = switch_value(driver->config.switches, SWITCH_ROOM_RATE);
     const struct room_rules rules = { .turn_ms = (uint32_t)config->room_turn_ms,
-        .rate_min = (uint32_t)config->room_rate_min,
-        .rate_max = (uint32_t)config->room_rate_max };
+        .rate_min = config->room_rate_min < most ? (uint32_t)config->room_rate_min : most,
+        .rate_max = most };
     struct room_view view;
     const uint32_t head = room_line_head(&room->line, &rules, driver->now_ms, look, shown, &view);
     rooms_show_view(driver->config.shown, room->line.sale, &view);

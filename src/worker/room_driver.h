@@ -20,6 +20,7 @@ struct inventory_port;
 struct order_store;
 struct rooms;
 struct sale;
+struct switches;
 struct task;
 
 struct room_driver;
@@ -33,6 +34,7 @@ struct room_driver_config {
     struct order_store *store;
     struct handover *catalog;
     const struct catalog_updates *updates;
+    const struct switches *switches; /* how fast people go in at most */
 };
 struct room_driver *room_driver_open(
     struct arena *arena, const struct room_driver_config *config, struct task *task);

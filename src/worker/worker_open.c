@@ -187,7 +187,8 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .shown = config->rooms,
             .store = config->store,
             .catalog = config->catalog,
-            .updates = worker->catalog },
+            .updates = worker->catalog,
+            .switches = config->switches },
         &worker->tasks[TASK_ROOMS]);
     schedule_open(arena,
         &(struct schedule_config){

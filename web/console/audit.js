@@ -17,10 +17,19 @@ async function auditRead() {
     return rows;
 }
 
+function trailPanel(found) {
+    return panel(say('audit.title'), table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
+        found.slice(-SHOWN_MAX).reverse().map(({ time_ms: time, actor, action, detail }) => [moment(time, true), actor, action, detail]), say('audit.none')));
+}
+
 /* Entries whose detail speaks of this thing, newest first: "sale 3", "item 7", "order 00ab…". */
 export async function auditPanel(things) {
     const words = things.map((thing) => new RegExp(`(^|\\W)${thing}(\\W|$)`));
-    const found = (await auditRead()).filter(({ detail }) => words.some((word) => word.test(detail))).slice(-SHOWN_MAX).reverse();
-    return panel(say('audit.title'), table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
-        found.map(({ time_ms: time, actor, action, detail }) => [moment(time, true), actor, action, detail]), say('audit.none')));
+    return trailPanel((await auditRead()).filter(({ detail }) => words.some((word) => word.test(detail))));
+}
+
+/* Entries of one action, newest first, and the number of the last one. */
+export async function auditOfAction(wanted) {
+    const found = (await auditRead()).filter(({ action }) => action === wanted);
+    return { node: trailPanel(found), last: found.at(-1)?.id ?? 0 };
 }

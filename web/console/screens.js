@@ -4,12 +4,14 @@
 import { afterShow } from './after_view.js';
 import { liveShow } from './live_view.js';
 import { ordersShow } from './orders_view.js';
+import { runShow } from './run_view.js';
 import { salesShow } from './sales_view.js';
 import { troubleShow } from './trouble_view.js';
 
 export const SCREENS = [
     { name: 'live', show: liveShow },
     { name: 'sales', show: salesShow },
+    { name: 'run', show: runShow },
     { name: 'orders', show: ordersShow },
     { name: 'trouble', show: troubleShow },
     { name: 'after', show: afterShow },

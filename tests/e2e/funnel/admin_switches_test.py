@@ -11,7 +11,7 @@ server = Server().start()
 # One address, and users who may ask three times in an hour.
 strict = Server(settings={"limits.address_burst": 1, "limits.user_requests": 3, "limits.user_window_ms": 3600000}).start()
 
-OFF = {"pow_boost": 0, "admission_per_s": 0, "address_rate": 0, "refuse_new": False, "bypass_address_limit": False,
+OFF = {"pow_boost": 0, "admission_per_s": 0, "address_rate": 0, "room_rate": 1000, "refuse_new": False, "bypass_address_limit": False,
        "bypass_user_limit": False, "bypass_human_check": False, "bypass_waiting_room": False, "sold_out_items": []}
 
 
@@ -40,14 +40,14 @@ def audit():
 def they_start_as_configured():
     first = switches()
     equal(set(first), set(OFF))
-    for name in ("pow_boost", "refuse_new", "bypass_human_check", "bypass_waiting_room", "sold_out_items"):
+    for name in ("pow_boost", "room_rate", "refuse_new", "bypass_human_check", "bypass_waiting_room", "sold_out_items"):
         equal(first[name], OFF[name], name)
 
 
 @rule
 def each_is_set_alone_shown_in_metrics_and_audited_once():
     start = switches()
-    wanted = {"pow_boost": 10, "admission_per_s": 5000, "address_rate": 70, "bypass_address_limit": True,
+    wanted = {"pow_boost": 10, "admission_per_s": 5000, "address_rate": 70, "room_rate": 0, "bypass_address_limit": True,
               "bypass_user_limit": True, "bypass_human_check": True, "bypass_waiting_room": True}
     for name, value in wanted.items():
         entries = len(audit())
@@ -64,7 +64,7 @@ def each_is_set_alone_shown_in_metrics_and_audited_once():
 @rule
 def what_is_wrong_changes_nothing():
     start, entries = switches(), len(audit())
-    for wrong in ({"pow_boost": 11}, {"pow_boost": -1}, {"pow_boost": True}, {"refuse_new": 1}, {"admission_per_s": 1000001},
+    for wrong in ({"pow_boost": 11}, {"pow_boost": -1}, {"pow_boost": True}, {"refuse_new": 1}, {"admission_per_s": 1000001}, {"room_rate": 1000001}, {"room_rate": -1},
                   {"address_rate": "5"}, {"bypass_user_limit": None}, {"unknown": 1}, {"sold_out_items": 1},
                   {"sold_out_items": ["1"]}, {"sold_out_items": [0]}, {"sold_out_items": [65536]}, {"sold_out_items": [60000]},
                   {"sold_out_items": [1] * 201}):

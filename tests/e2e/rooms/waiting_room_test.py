@@ -5,7 +5,7 @@ import time
 
 from kit.harness import equal, eventually, problem, rule, run, true
 from kit.push_client import Push, upgrade
-from kit.room_guests import Guest, open_now, room, server, stampede_in
+from kit.room_guests import Guest, drawn, open_now, room, server, stampede_in
 
 
 
@@ -74,6 +74,21 @@ def the_switch_that_opens_the_room_lets_everybody_in_and_only_while_it_is_on():
     guest.win(item)
     server.admin_ok("PATCH", "/switches", {"bypass_waiting_room": False}, role="operator")
     problem(Guest(server).ask_pass(item), 404, "not-in-room")
+
+
+@rule
+def an_operator_holds_the_line_and_lets_it_go_on():
+    server.admin_ok("PATCH", "/switches", {"room_rate": 0}, role="operator")
+    sale, _, _ = room(total=50)
+    guests = [Guest(server) for _ in range(5)]
+    for guest in guests:
+        equal(guest.enter(sale).status, 202)
+    open_now(sale)
+    drawn(sale)
+    time.sleep(1)  # ten turns of the worker
+    equal({guest.stands(sale)["state"] for guest in guests}, {"waiting"})
+    server.admin_ok("PATCH", "/switches", {"room_rate": 1000}, role="operator")
+    eventually(lambda: all(guest.stands(sale)["state"] != "waiting" for guest in guests), "the line stands still")
 
 
 @rule

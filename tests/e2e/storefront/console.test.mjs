@@ -3,107 +3,10 @@
  * 390 and 1440 pixels, in both languages, light and dark. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import axe from 'axe-core';
-import { chromium } from 'playwright-core';
+import { before, describe, test } from 'node:test';
+import { act, admin, base, buy, dialog, EVIL, invitation, key, LOOKS, PNG, signedIn, visitor, wellMade } from './console_kit.mjs';
 
-const SERVER = process.env.TEST_SERVER ?? new URL('../../../build/release/stampede', import.meta.url).pathname;
 const FIRST_SCREEN_MAX = 150_000;
-const PATIENCE_MS = 60_000;
-const LOOKS = [
-    { locale: 'en-US', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
-    { locale: 'zh-CN', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-    { locale: 'zh-CN', viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
-    { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
-];
-
-let browser, base, key, invitation, server, folder;
-const contexts = [];
-
-function browserFind() {
-    const named = process.env.CHROMIUM;
-    const found = process.env.PATH.split(delimiter).flatMap((place) => ['chromium', 'google-chrome'].map((name) => join(place, name)));
-    return named ?? found.find((path) => existsSync(path));
-}
-
-before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'stampede-console-'));
-    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data')], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const said = await new Promise((resolve, reject) => {
-        let text = '';
-        server.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
-        server.stdout.on('data', (bytes) => {
-            text += bytes;
-            if (text.includes('Ctrl-C'))
-                resolve(text);
-        });
-    });
-    [, base, invitation] = /console +(http:[^ ]+)\/console\/#(once_\S+)/.exec(said);
-    [, key] = /admin key: (\S+)/.exec(said);
-    browser = await chromium.launch({ executablePath: browserFind(), headless: true, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] });
-});
-
-after(async () => {
-    for (const context of contexts)
-        await context.close();
-    await browser?.close();
-    if (server && server.exitCode === null) {
-        const ended = new Promise((resolve) => server.once('exit', resolve));
-        server.kill('SIGTERM');
-        await ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
-});
-
-async function visitor(options = LOOKS[0]) {
-    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
-    contexts.push(context);
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    const errors = [];
-    page.on('pageerror', (error) => errors.push(String(error)));
-    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    return { page, context, errors };
-}
-
-async function signedIn(options, screen = 'live') {
-    const opened = await visitor(options);
-    await opened.page.goto(`${base}/console/#/${screen}`);
-    await opened.page.fill('#key', key);
-    await opened.page.click('button[type=submit]');
-    await opened.page.waitForSelector('nav a[aria-current]');
-    return opened;
-}
-
-async function admin(method, path, body) {
-    const response = await fetch(`${base}/admin/v1${path}`, {
-        method,
-        headers: { Authorization: `Bearer ${key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
-        body: body && JSON.stringify(body),
-    });
-    assert.ok(response.ok, `${method} ${path}: ${response.status}`);
-    return response.json();
-}
-
-async function violationsIn(page) {
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-}
-
-const beyond = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-
-/* Looks at the page as it is: nothing for axe to find, nothing wider than the window. */
-async function wellMade(page, name) {
-    assert.deepEqual(await violationsIn(page), [], name);
-    assert.ok((await beyond(page)) <= 0, `${name} goes sideways`);
-    if (process.env.SHOTS)
-        await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
-}
 
 describe('signing in', () => {
     test('the address that the demo prints signs in once, and its token does not stay in the address', async () => {
@@ -172,23 +75,6 @@ describe('signing in', () => {
     });
 });
 
-/* 2 x 2 pixels; the server makes it anew. */
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR42mNgCFgAQowBC4AIABfXA8PTQSmMAAAAAElFTkSuQmCC', 'base64');
-const EVIL = '<img src=x onerror="window.evil=1"><script>window.evil=1</script>';
-
-const dialog = (page) => page.locator('dialog.ask');
-
-/* Presses a button of the page by keyboard, reads what it says it will do, and says yes. */
-async function act(page, name, says) {
-    const button = page.getByRole('button', { name, exact: true });
-    await button.focus();
-    await page.keyboard.press('Enter');
-    await dialog(page).getByText(says).waitFor();
-    await dialog(page).getByRole('button', { name, exact: true }).focus();
-    await page.keyboard.press('Enter');
-    await dialog(page).waitFor({ state: 'detached' });
-}
-
 describe('sales', () => {
     test('a sale with an uploaded picture is made, checked, published, run and ended', async () => {
         const { page, errors } = await signedIn(LOOKS[0], 'sales/new');
@@ -250,17 +136,6 @@ describe('sales', () => {
                 await wellMade(page, `${screen.replace('/', '-')}-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
             });
 });
-
-/* A guest who buys one unit of an item that is on sale. */
-async function buy(item) {
-    const { session } = await (await fetch(`${base}/v1/session`, { method: 'POST' })).json();
-    const headers = { Authorization: `Bearer ${session}`, 'Content-Type': 'application/json', 'Idempotency-Key': `guest-${Math.random()}` };
-    const { pass } = await (await fetch(`${base}/v1/items/${item}/pass`, { method: 'POST', headers, body: '{}' })).json();
-    const won = await (await fetch(`${base}/v1/items/${item}/buy`, { method: 'POST', headers: { ...headers, 'Stampede-Pass': pass }, body: '{"quantity":1}' })).json();
-    const ask = async (method, path, body) => (await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body) })).json();
-    const order = await ask('GET', `/v1/tickets/${won.ticket}?wait=20`);
-    return { order: order.order, ask };
-}
 
 describe('orders, trouble and the report', () => {
     let paid, open;

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { SWITCHES } from '../../../../web/console/switch_kinds.js';
 import { EN } from '../../../../web/console/words_en.js';
 import { ZH } from '../../../../web/console/words_zh.js';
 
@@ -55,6 +56,24 @@ test('every act of a sale has its words', () => {
     for (const name of names)
         for (const part of ['', '.title', '.text', '.done'])
             assert.ok(`act.${name}${part}` in EN, `act.${name}${part}`);
+});
+
+test('every switch of the server is on the run screen, with its words', () => {
+    const listed = readFileSync(new URL('funnel/switches.c', API), 'utf8');
+    const names = [...listed.matchAll(/X\([A-Z_]+, "(\w+)"/g)].map((match) => match[1]).concat('sold_out_items');
+    assert.ok(names.length > 8, 'switches.c was not understood');
+    assert.deepEqual(SWITCHES.map(({ name }) => name).sort(), names.sort());
+    for (const { name, most, zero } of SWITCHES)
+        for (const key of [`switch.${name}`, `switch.${name}.effect`, ...(most ? [`switch.${name}.zero`, `switch.${zero}`] : [])])
+            assert.ok(key in EN, key);
+});
+
+test('the page before any script says what it says in both languages', () => {
+    const page = readFileSync(new URL('index.html', FOLDER), 'utf8');
+    const body = page.slice(page.indexOf('<body>')).replace(/<[^>]*>/g, '').trim();
+    assert.equal(body, `${EN.noscript} ${ZH.noscript}`);
+    assert.equal(/<title>(.*)<\/title>/.exec(page)[1], EN.title);
+    assert.doesNotMatch(page, /<script(?![^>]*src=)|<style|style=|onclick=/);
 });
 
 test('no text becomes markup, and no style is inside a tag: the policy would not apply it', () => {
