@@ -7,6 +7,7 @@
 #include "api/path_pattern.h"
 #include "api/query.h"
 #include "contract/inventory.h"
+#include "funnel/door.h"
 #include "funnel/keys.h"
 
 #include <stdio.h>
@@ -101,10 +102,20 @@ const char *admin_sale_gate(const struct admin *admin, const struct sale *sale)
 
 bool admin_sale_read(struct admin *admin, struct job *job, sale_id id, struct sale *sale)
 {
-    const enum status status = admin->store->ops->sale_get(admin->store, id, sale);
-    if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_UNKNOWN_SALE, NULL, SPAN_NONE);
-    else if (status != STATUS_OK)
-        job_reply_status(job, status);
-    return status == STATUS_OK;
+    return job_found(job, admin->store->ops->sale_get(admin->store, id, sale), PROBLEM_UNKNOWN_SALE, NULL);
+}
+
+bool admin_item_read(struct admin *admin, struct job *job, item_id id, struct item *item)
+{
+    return job_found(job, admin->store->ops->item_get(admin->store, id, item), PROBLEM_UNKNOWN_ITEM, NULL);
+}
+
+void admin_channels_member(const struct admin *admin, const uint32_t units[CHANNELS_MAX], struct text *out)
+{
+    json_object_begin(out, "channels");
+    for (uint32_t channel = 0; channel < admin->lent->channels->count; channel++) {
+        char name[CHANNEL_NAME_MAX + 1];
+        json_u64(out, channel_name(admin->worker, (channel_index)channel, name), units[channel]);
+    }
+    json_object_end(out);
 }

@@ -131,6 +131,7 @@ MUST_CHECK bool admin_sale_in_use(struct job *job, const struct sale *sale);
 
 /* sales.c */
 void admin_sale_json(const struct admin *admin, const struct sale *sale, struct text *out);
+void admin_sale_reply(const struct admin *admin, struct job *job, int status, const struct sale *sale);
 
 /* reports.c */
 void admin_sale_report(struct admin *admin, struct job *job, uint32_t id);
@@ -149,6 +150,9 @@ MUST_CHECK bool admin_audit_keep(struct admin *admin, struct job *job);
 /* False and the job is answered when it can't be. */
 MUST_CHECK bool admin_item_read(struct admin *admin, struct job *job, item_id id, struct item *item);
 MUST_CHECK bool admin_sale_read(struct admin *admin, struct job *job, sale_id id, struct sale *sale);
+/* ,"channels":{"web":10}: the units of each channel. */
+void admin_channels_member(
+    const struct admin *admin, const uint32_t units[CHANNELS_MAX], struct text *out);
 
 /* "scheduled", "open", "paused" or "ended", by gate and time: what the public sees. */
 const char *admin_sale_gate(const struct admin *admin, const struct sale *sale);

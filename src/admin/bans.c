@@ -51,12 +51,10 @@ void admin_bans_list(struct admin *admin, struct job *job, uint32_t id)
         store->ops->bans->list(store, after, all == 1 ? 0 : admin->now_ms, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
-    struct text page = page_begin(job, "bans");
-    for (uint32_t i = 0; i < count; i++) {
-        page_row(&page);
-        ban_json(&rows[i], &page);
-    }
-    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
+    struct page page = page_begin(job, "bans");
+    for (uint32_t i = 0; i < count; i++)
+        ban_json(&rows[i], page_row(&page, rows[i].id));
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 
 struct ban_wish {

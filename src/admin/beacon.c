@@ -105,9 +105,8 @@ static const char *state_name(const struct sale *sale)
 
 void admin_beacon_members(const struct sale *sale, struct text *out)
 {
-    text_literal(out, ",\"beacon_name\":");
-    text_json(out, span_from_string(sale->beacon_name));
-    text_format(out, ",\"beacon_state\":\"%s\",\"beacon_value\":", state_name(sale));
+    json_text(out, "beacon_state", state_name(sale));
+    json_value(out, "beacon_value");
     if (sale->beacon_state == BEACON_GIVEN)
         text_json(out, span_from_string(sale->beacon_value));
     else
@@ -132,6 +131,7 @@ static void value_reply(struct job *job, const struct sale *sale, bool changed)
 {
     struct text body = job_body(job);
     text_format(&body, "{\"sale\":%u,\"changed\":%s", sale->id, changed ? "true" : "false");
+    json_text(&body, "beacon_name", sale->beacon_name);
     admin_beacon_members(sale, &body);
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);

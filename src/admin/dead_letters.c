@@ -13,27 +13,6 @@ static const char *const state_names[] = { DEAD_STATE_LIST(STATE_NAME) };
 #define TYPE_NAME(command, name) [COMMAND_##command] = (name),
 static const char *const type_names[COMMAND_LOGGED_COUNT] = { COMMAND_LOGGED_LIST(TYPE_NAME) };
 
-/* ?state=open */
-static bool query_state(struct job *job, enum dead_state *state)
-{
-    struct span query = job->query, pair;
-    while (span_take_until(&query, '&', &pair)) {
-        if (!span_starts_with(pair, SPAN("state=")))
-            continue;
-        const struct span name = span_of(pair.data + 6, pair.size - 6);
-        for (uint32_t i = 0; i < DEAD_STATES; i++) {
-            if (span_equal(name, span_from_string(state_names[i]))) {
-                *state = (enum dead_state)i;
-                return true;
-            }
-        }
-        job_reply_problem(job, PROBLEM_BAD_QUERY,
-            "state must be any, open, retried, returned or dismissed.", SPAN_NONE);
-        return false;
-    }
-    return true;
-}
-
 /* Without the closing brace. */
 static void letter_json(const struct dead_letter *letter, struct text *out)
 {
@@ -53,29 +32,20 @@ static void letter_json(const struct dead_letter *letter, struct text *out)
 void admin_dead_letters(struct admin *admin, struct job *job, uint32_t id)
 {
     struct dead_letter rows[PAGE_ROWS];
-    enum dead_state state = DEAD_ANY;
+    struct order_store *store = admin->store;
     uint64_t after = 0;
-    uint32_t count = 0;
+    uint32_t state = DEAD_ANY, count = 0;
     (void)id;
-    if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
+    if (!job_query_u64(job, "after", INT64_MAX, &after)
+        || !job_query_name(job, "state", state_names, 0, DEAD_STATES, &state)
+        || !job_ok(job, store->ops->dead_letters(store, after, state, rows, PAGE_ROWS, &count)))
         return;
-    const enum status status =
-        admin->store->ops->dead_letters(admin->store, after, state, rows, PAGE_ROWS, &count);
-    if (!job_ok(job, status))
-        return;
-    struct text page = page_begin(job, "dead_letters");
+    struct page page = page_begin(job, "dead_letters");
     for (uint32_t i = 0; i < count; i++) {
-        letter_json(&rows[i], &page);
-        json_object_end(&page);
+        letter_json(&rows[i], page_row(&page, rows[i].id));
+        json_object_end(&page.body);
     }
-    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
-}
-
-static void user_member(const char *name, user_id user, struct text *out)
-{
-    text_format(out, ",\"%s\":\"", name);
-    text_hex64(out, user);
-    text_literal(out, "\"");
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 
 static void record_json(const struct admin *admin, const struct queue_record *record, struct text *out)
@@ -86,9 +56,9 @@ static void record_json(const struct admin *admin, const struct queue_record *re
     const struct outcome *outcome = &record->outcome;
     char name[CHANNEL_NAME_MAX + 1];
     text_format(out, "{\"type\":\"%s\"", type_names[command->type]);
-    switch ((enum command_type)command->type) {
+    switch (command->type) {
     case COMMAND_RESERVE:
-        user_member("user", command->reserve.user, out);
+        json_hex(out, "user", command->reserve.user);
         text_format(out,
             ",\"item\":%u,\"quantity\":%u,\"channel\":\"%s\",\"unit_price\":%llu,"
             "\"pay_by_ms\":%llu",
@@ -97,7 +67,7 @@ static void record_json(const struct admin *admin, const struct queue_record *re
             (unsigned long long)outcome->unit_price, (unsigned long long)outcome->pay_by_ms);
         break;
     case COMMAND_SETTLE:
-        user_member("user", outcome->user, out);
+        json_hex(out, "user", outcome->user);
         text_format(out, ",\"item\":%u,\"quantity\":%u,\"step\":\"%s\"", outcome->item,
             outcome->quantity, steps[command->settle.step]);
         break;
@@ -127,12 +97,7 @@ static void record_json(const struct admin *admin, const struct queue_record *re
     case COMMAND_RECLAIM:
         text_format(out, ",\"tickets\":%d", outcome->applied);
         break;
-    case COMMAND_NONE:
-    case COMMAND_LOGGED_COUNT:
-    case COMMAND_ASK_MINE:
-    case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS:
-    case COMMAND_ASK_SALE:
+    default:
         break;
     }
     text_literal(out, "}");
@@ -150,8 +115,8 @@ static void letter_reply(struct admin *admin, struct job *job, uint32_t id)
     text_literal(&body, ",\"record\":");
     record_json(admin, &record, &body);
     if (letter.type == COMMAND_RESERVE) {
-        user_member("ticket", funnel_ticket_id(admin->lent->keys, letter.ticket), &body);
-        user_member("order", funnel_order_id(admin->lent->keys, letter.ticket), &body);
+        json_hex(&body, "ticket", funnel_ticket_id(admin->lent->keys, letter.ticket));
+        json_hex(&body, "order", funnel_order_id(admin->lent->keys, letter.ticket));
     }
     text_literal(&body, "}");
     job_reply_json(job, 200, &body);

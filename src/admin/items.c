@@ -25,13 +25,8 @@ static void item_json(const struct admin *admin, const struct item *item, struct
         item->safety, item->preheated ? "true" : "false", (unsigned long long)item->version,
         item->deduct_on_payment ? "true" : "false");
     currency_members(item->currency, out);
-    text_literal(out, ",\"channels\":{");
-    for (uint32_t channel = 0; channel < admin->lent->channels->count; channel++) {
-        char name[CHANNEL_NAME_MAX + 1];
-        text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
-            channel_name(admin->worker, (channel_index)channel, name), item->channel_units[channel]);
-    }
-    text_literal(out, "}}");
+    admin_channels_member(admin, item->channel_units, out);
+    text_literal(out, "}");
 }
 
 void admin_items_list(struct admin *admin, struct job *job, uint32_t id)
@@ -46,12 +41,10 @@ void admin_items_list(struct admin *admin, struct job *job, uint32_t id)
         admin->store->ops->items(admin->store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);
     if (!job_ok(job, status))
         return;
-    struct text page = page_begin(job, "items");
-    for (uint32_t i = 0; i < count; i++) {
-        page_row(&page);
-        item_json(admin, &rows[i], &page);
-    }
-    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
+    struct page page = page_begin(job, "items");
+    for (uint32_t i = 0; i < count; i++)
+        item_json(admin, &rows[i], page_row(&page, rows[i].id));
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 
 /* {"web":10,"app":5}: what is not said is zero; nothing at all means: everything on the web. */
@@ -147,12 +140,10 @@ static bool item_place_check(
         return false;
     }
     const enum status status = admin->store->ops->product_get(admin->store, item->product, product);
-    if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "This product does not exist.", SPAN_NONE);
-    else if (status != STATUS_OK)
-        job_reply_status(job, status);
+    if (!job_found(job, status, PROBLEM_BAD_VALUE, "This product does not exist."))
+        return false;
     memcpy(item->currency, product->currency, sizeof item->currency);
-    return status == STATUS_OK;
+    return true;
 }
 
 /* False: answered. */
@@ -212,16 +203,6 @@ void admin_item_create(struct admin *admin, struct job *job, uint32_t id)
         item.id, item.sale, item.product, item.total, (unsigned long long)item.flash_price);
 done:
     free(product);
-}
-
-bool admin_item_read(struct admin *admin, struct job *job, item_id id, struct item *item)
-{
-    const enum status status = admin->store->ops->item_get(admin->store, id, item);
-    if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_UNKNOWN_ITEM, NULL, SPAN_NONE);
-    else if (status != STATUS_OK)
-        job_reply_status(job, status);
-    return status == STATUS_OK;
 }
 
 /* Whether the inventory has it; the row hears of that later. */

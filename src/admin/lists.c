@@ -30,17 +30,13 @@ static bool query_user(struct admin *admin, struct job *job, user_id *user)
 
 static bool query_state(struct job *job, uint8_t *state)
 {
-    const struct span said = query_value(job->query, "state");
-    for (uint8_t i = ORDER_PENDING; i < ORDER_STATES && said.data != NULL; i++) {
-        if (!span_equal(said, span_from_string(order_state_name((enum order_state)i))))
-            continue;
-        *state = i;
-        return true;
-    }
-    if (said.data != NULL)
-        job_reply_problem(
-            job, PROBLEM_BAD_QUERY, "state must be pending, paid, closed or refunded.", SPAN_NONE);
-    return said.data == NULL;
+    const char *names[ORDER_STATES];
+    uint32_t choice = ORDER_NONE;
+    for (uint32_t i = 0; i < ORDER_STATES; i++)
+        names[i] = order_state_name((enum order_state)i);
+    const bool good = job_query_name(job, "state", names, ORDER_PENDING, ORDER_STATES, &choice);
+    *state = (uint8_t)choice;
+    return good;
 }
 
 /* A number of something: from 1, because 0 would ask for nothing. */
@@ -97,13 +93,11 @@ void admin_orders_list(struct admin *admin, struct job *job, uint32_t id)
         return;
     enum status status =
         admin->store->ops->orders_list(admin->store, &filter, rows, (uint32_t)limit, &count, &next);
-    struct text page = page_begin(job, "orders");
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        page_row(&page);
-        status = order_row_json(admin, &rows[i], false, &page);
-    }
+    struct page page = page_begin(job, "orders");
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = order_row_json(admin, &rows[i], false, page_row(&page, rows[i].ticket));
     if (job_ok(job, status))
-        page_end(job, &page, next != 0, next);
+        page_end(job, &page, next);
 }
 
 void admin_order_show(struct admin *admin, struct job *job, uint32_t id)
@@ -112,15 +106,10 @@ void admin_order_show(struct admin *admin, struct job *job, uint32_t id)
     struct text body = job_body(job);
     (void)id;
     enum status status = admin->store->ops->order_by_ticket(admin->store, job->ticket, &order);
-    if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "This order does not exist.", SPAN_NONE);
-        return;
-    }
     if (status == STATUS_OK) /* names and addresses are for those who may act on them */
         status = order_row_json(admin, &order, job->role >= ADMIN_OPERATOR, &body);
-    if (!job_ok(job, status))
-        return;
-    job_reply_json(job, 200, &body);
+    if (job_found(job, status, PROBLEM_UNKNOWN_ORDER, "This order does not exist."))
+        job_reply_json(job, 200, &body);
 }
 
 void admin_audit(struct admin *admin, struct job *job, uint32_t id)
@@ -129,21 +118,19 @@ void admin_audit(struct admin *admin, struct job *job, uint32_t id)
     uint64_t after = 0;
     uint32_t count = 0;
     (void)id;
-    if (!job_query_u64(job, "after", INT64_MAX, &after))
+    if (!job_query_u64(job, "after", INT64_MAX, &after)
+        || !job_ok(job, admin->store->ops->audit_list(admin->store, after, rows, PAGE_ROWS, &count)))
         return;
-    const enum status status =
-        admin->store->ops->audit_list(admin->store, after, rows, PAGE_ROWS, &count);
-    if (!job_ok(job, status))
-        return;
-    struct text page = page_begin(job, "audit");
+    struct page page = page_begin(job, "audit");
     for (uint32_t i = 0; i < count; i++) {
-        json_object_begin(&page, NULL);
-        json_u64(&page, "id", rows[i].id);
-        json_u64(&page, "time_ms", rows[i].time_ms);
-        json_text(&page, "actor", rows[i].actor);
-        json_text(&page, "action", rows[i].action);
-        json_text(&page, "detail", rows[i].detail);
-        json_object_end(&page);
+        struct text *row = page_row(&page, rows[i].id);
+        json_object_begin(row, NULL);
+        json_u64(row, "id", rows[i].id);
+        json_u64(row, "time_ms", rows[i].time_ms);
+        json_text(row, "actor", rows[i].actor);
+        json_text(row, "action", rows[i].action);
+        json_text(row, "detail", rows[i].detail);
+        json_object_end(row);
     }
-    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }

@@ -50,18 +50,14 @@ void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
     uint32_t count = 0;
     (void)id;
     enum status status = store->ops->order_by_ticket(store, job->ticket, &order);
-    if (status == STATUS_NOT_FOUND) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, "This order does not exist.", SPAN_NONE);
-        return;
-    }
     if (status == STATUS_OK)
         status = money_ops(admin)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
-    if (!job_ok(job, status))
+    if (!job_found(job, status, PROBLEM_UNKNOWN_ORDER, "This order does not exist."))
         return;
-    struct text page = page_begin(job, "payments");
+    struct page page = page_begin(job, "payments");
     for (uint32_t i = 0; i < count; i++)
-        payment_json(admin, &payments[i], &page);
-    page_end(job, &page, false, 0);
+        payment_json(admin, &payments[i], page_row(&page, payments[i].id));
+    page_end(job, &page, 0);
 }
 
 void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
@@ -129,10 +125,10 @@ void admin_refunds(struct admin *admin, struct job *job, uint32_t id)
         : money_ops(admin)->refunds(admin->store, after, REFUND_NONE, refunds, REFUNDS_SHOWN, &count);
     if (!job_ok(job, status))
         return;
-    struct text page = page_begin(job, "refunds");
+    struct page page = page_begin(job, "refunds");
     for (uint32_t i = 0; i < count; i++)
-        refund_json(admin, &refunds[i], &page);
-    page_end(job, &page, count == REFUNDS_SHOWN, count == 0 ? 0 : refunds[count - 1].id);
+        refund_json(admin, &refunds[i], page_row(&page, refunds[i].id));
+    page_end(job, &page, page_next(&page, REFUNDS_SHOWN));
 }
 
 void admin_money_totals(struct admin *admin, struct job *job, uint32_t id)

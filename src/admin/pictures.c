@@ -156,13 +156,8 @@ void admin_media_remove(struct admin *admin, struct job *job, uint32_t id)
     if (status == STATUS_OK)
         status = media_service_remove(
             admin->lent->media, admin->lent->turns, span_from_string(path + media_prefix.size));
-    if (status != STATUS_OK) {
-        if (status == STATUS_NOT_FOUND)
-            job_reply_problem(job, PROBLEM_NOT_FOUND, "This picture does not exist.", SPAN_NONE);
-        else
-            job_reply_status(job, status);
+    if (!job_found(job, status, PROBLEM_NOT_FOUND, "This picture does not exist."))
         return;
-    }
     job->commanded = true; /* it is gone, whatever becomes of the audit */
     struct text body = job_body(job);
     text_format(&body, "{\"path\":\"%s\"}", path);

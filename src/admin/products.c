@@ -35,10 +35,10 @@ void admin_products_list(struct admin *admin, struct job *job, uint32_t id)
     invariant(rows != NULL);
     if (job_ok(job,
             admin->store->ops->products(admin->store, (uint32_t)after, rows, PRODUCT_ROWS, &count))) {
-        struct text page = page_begin(job, "products");
+        struct page page = page_begin(job, "products");
         for (uint32_t i = 0; i < count; i++)
-            product_json(&rows[i], &page);
-        page_end(job, &page, count == PRODUCT_ROWS, count == 0 ? 0 : rows[count - 1].id);
+            product_json(&rows[i], page_row(&page, rows[i].id));
+        page_end(job, &page, page_next(&page, PRODUCT_ROWS));
     }
     free(rows);
 }
@@ -110,15 +110,10 @@ void admin_product_create(struct admin *admin, struct job *job, uint32_t id)
     (void)id;
     invariant(product != NULL);
     memcpy(product->currency, "CNY", 4);
-    if (product_body_read(admin, job, product, true)) {
-        const enum status status = admin->store->ops->product_insert(admin->store, product);
-        if (status == STATUS_OK) {
-            product_reply(job, 201, product);
-            admin_audit_write(
-                admin, job, "product.create", "product %u %.200s", product->id, product->name);
-        } else {
-            job_reply_status(job, status);
-        }
+    if (product_body_read(admin, job, product, true)
+        && job_ok(job, admin->store->ops->product_insert(admin->store, product))) {
+        product_reply(job, 201, product);
+        admin_audit_write(admin, job, "product.create", "product %u %.200s", product->id, product->name);
     }
     free(product);
 }
@@ -129,13 +124,9 @@ static struct product *product_read(struct admin *admin, struct job *job, uint32
     struct product *product = malloc(sizeof *product);
     invariant(product != NULL);
     const enum status status = admin->store->ops->product_get(admin->store, id, product);
-    if (status == STATUS_OK)
+    if (job_found(job, status, PROBLEM_NOT_FOUND, "This product does not exist."))
         return product;
     free(product);
-    if (status == STATUS_NOT_FOUND)
-        job_reply_problem(job, PROBLEM_NOT_FOUND, "This product does not exist.", SPAN_NONE);
-    else
-        job_reply_status(job, status);
     return NULL;
 }
 
@@ -215,17 +206,12 @@ void admin_product_change(struct admin *admin, struct job *job, uint32_t id)
     struct product *product = malloc(sizeof *product);
     invariant(product != NULL);
     *product = *before;
-    const bool good = product_body_read(admin, job, product, false)
-        && (strcmp(before->currency, product->currency) == 0 || currency_may_change(admin, job, before));
-    if (good) {
-        const enum status status = admin->store->ops->product_update(admin->store, product);
-        if (status == STATUS_OK) {
-            worker_catalog_changed(admin->worker);
-            product_reply(job, 200, product);
-            change_audit(admin, job, before, product);
-        } else {
-            job_reply_status(job, status);
-        }
+    if (product_body_read(admin, job, product, false)
+        && (strcmp(before->currency, product->currency) == 0 || currency_may_change(admin, job, before))
+        && job_ok(job, admin->store->ops->product_update(admin->store, product))) {
+        worker_catalog_changed(admin->worker);
+        product_reply(job, 200, product);
+        change_audit(admin, job, before, product);
     }
     free(product);
     free(before);

@@ -19,26 +19,23 @@ void admin_sales_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale rows[READ_ROWS];
     uint64_t after = 0, archived = 0;
-    uint32_t count = READ_ROWS, listed = 0;
+    uint32_t count = READ_ROWS;
     (void)id;
     if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "archived", 1, &archived))
         return;
-    struct text page = page_begin(job, "sales");
-    while (count == READ_ROWS && listed < PAGE_ROWS) {
+    struct page page = page_begin(job, "sales");
+    while (count == READ_ROWS && page.rows < PAGE_ROWS) {
         const enum status status =
             admin->store->ops->sales(admin->store, (sale_id)after, rows, READ_ROWS, &count);
         if (!job_ok(job, status))
             return;
-        for (uint32_t i = 0; i < count && listed < PAGE_ROWS; i++) {
+        for (uint32_t i = 0; i < count && page.rows < PAGE_ROWS; i++) {
             after = rows[i].id;
-            if (rows[i].archived != (archived == 1))
-                continue;
-            page_row(&page);
-            admin_sale_json(admin, &rows[i], &page);
-            listed++;
+            if (rows[i].archived == (archived == 1))
+                admin_sale_json(admin, &rows[i], page_row(&page, after));
         }
     }
-    page_end(job, &page, listed == PAGE_ROWS, after);
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 
 /* What the inventory knows of a sale: gate and schedule as they are there, and how many units of it
@@ -101,22 +98,12 @@ static bool may_sell(const struct admin *admin, const struct sale_standing *stan
 /* Writes the row, answers with it, and leaves an audit entry. */
 static void sale_write(struct admin *admin, struct job *job, const struct sale *sale, const char *action)
 {
-    struct text body = job_body(job);
     const enum status status = admin->store->ops->sale_update(admin->store, sale);
     if (!job_ok(job, status))
         return;
     worker_catalog_changed(admin->worker);
-    admin_sale_json(admin, sale, &body);
-    job_reply_json(job, 200, &body);
+    admin_sale_reply(admin, job, 200, sale);
     admin_audit_write(admin, job, action, "sale %u", sale->id);
-}
-
-/* Nothing is to be changed: the row as it is. */
-static void sale_answer(const struct admin *admin, struct job *job, const struct sale *sale)
-{
-    struct text body = job_body(job);
-    admin_sale_json(admin, sale, &body);
-    job_reply_json(job, 200, &body);
 }
 
 /* False: answered with why the sale can't be hidden now. */
@@ -150,7 +137,7 @@ void admin_sale_unpublish(struct admin *admin, struct job *job, uint32_t id)
         || (job->body.size > 0 && !job_fields_read(job, fields, 1)))
         return;
     if (!sale.published) {
-        sale_answer(admin, job, &sale);
+        admin_sale_reply(admin, job, 200, &sale); /* nothing is to be changed */
         return;
     }
     if (!may_unpublish(admin, job, &sale, force))
@@ -173,7 +160,7 @@ void admin_sale_archive(struct admin *admin, struct job *job, uint32_t id)
     if (!admin_sale_read(admin, job, id, &sale) || !standing_read(admin, job, &sale, &standing))
         return;
     if (sale.archived) {
-        sale_answer(admin, job, &sale);
+        admin_sale_reply(admin, job, 200, &sale); /* nothing is to be changed */
         return;
     }
     if (!is_over(admin, &standing)) {
@@ -190,7 +177,7 @@ void admin_sale_unarchive(struct admin *admin, struct job *job, uint32_t id)
     if (!admin_sale_read(admin, job, id, &sale))
         return;
     if (!sale.archived) {
-        sale_answer(admin, job, &sale);
+        admin_sale_reply(admin, job, 200, &sale); /* nothing is to be changed */
         return;
     }
     sale.archived = false;
@@ -209,8 +196,7 @@ static struct item *items_read(struct admin *admin, struct job *job, sale_id sal
         items = larger;
         const enum status status = admin->store->ops->items(admin->store, sale,
             *count == 0 ? 0 : items[*count - 1].id, items + *count, READ_ROWS, &read);
-        if (status != STATUS_OK) {
-            job_reply_status(job, status);
+        if (!job_ok(job, status)) {
             free(items);
             return NULL;
         }
@@ -297,13 +283,11 @@ static const char *clone_prepare(
 static void clone_insert(struct admin *admin, struct job *job, sale_id from, struct sale *sale,
     struct item *items, uint32_t count)
 {
-    struct text body = job_body(job);
     const enum status status =
         admin->store->ops->sale_insert_with_items(admin->store, sale, items, count);
     if (!job_ok(job, status))
         return;
-    admin_sale_json(admin, sale, &body);
-    job_reply_json(job, 201, &body);
+    admin_sale_reply(admin, job, 201, sale);
     admin_audit_write(admin, job, "sale.clone", "sale %u of sale %u, %u items, %.200s", sale->id,
         from, count, sale->title);
 }

@@ -10,28 +10,6 @@
 static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
 enum { PACE_MAX_PER_S = 1000 * 1000 };
 
-void admin_sale_json(const struct admin *admin, const struct sale *sale, struct text *out)
-{
-    text_format(out, "{\"id\":%u,\"title\":", sale->id);
-    text_json(out, span_from_string(sale->title));
-    text_format(out,
-        ",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,\"eligible_only\":%s,"
-        "\"published\":%s,"
-        "\"gate\":\"%s\",\"preheat_at_ms\":%llu,\"one_open_order\":%s,\"details_required\":%s,"
-        "\"human_check\":\"%s\",\"waiting_room\":%s,\"pass_once\":%s,\"drop_percent\":%u,"
-        "\"pace_per_s\":%u,\"cooldown_s\":%u,\"return_draw_ms\":%u,\"start_draw_ms\":%u,"
-        "\"archived\":%s",
-        (unsigned long long)sale->start_ms, (unsigned long long)sale->end_ms, sale->limit_per_user,
-        sale->eligible_only ? "true" : "false", sale->published ? "true" : "false",
-        admin_sale_gate(admin, sale), (unsigned long long)sale->preheat_at_ms,
-        sale->one_open_order ? "true" : "false", sale->details_required ? "true" : "false",
-        human_check_name(sale->human_check), sale->waiting_room ? "true" : "false",
-        sale->pass_once ? "true" : "false", sale->drop_percent, sale->pace_per_s, sale->cooldown_s,
-        sale->return_draw_ms, sale->start_draw_ms, sale->archived ? "true" : "false");
-    admin_beacon_members(sale, out);
-    text_literal(out, "}");
-}
-
 enum { SALE_FIELDS = 17, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
 /* Of a new sale that does not say otherwise. */
 enum { COOLDOWN_STANDARD_S = 60, RETURN_DRAW_STANDARD_MS = 5000, START_DRAW_STANDARD_MS = 3000 };
@@ -61,6 +39,44 @@ static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool 
         { "beacon_name", FIELD_TEXT, sale->beacon_name, 0, BEACON_NAME_BYTES_MAX, false, NULL },
     };
     memcpy(fields, list, sizeof list);
+}
+
+static void value_json(const struct field *field, struct text *out)
+{
+    if (field->kind == FIELD_TEXT)
+        text_json(out, span_from_string(field->into));
+    else if (field->kind == FIELD_FLAG)
+        text_string(out, *(const bool *)field->into ? "true" : "false");
+    else
+        text_u64(out,
+            field->kind == FIELD_U32 ? *(const uint32_t *)field->into : *(const uint64_t *)field->into);
+}
+
+/* All that a body may say, and what became of the sale. */
+void admin_sale_json(const struct admin *admin, const struct sale *sale, struct text *out)
+{
+    struct field fields[SALE_FIELDS];
+    struct sale copy = *sale;
+    char human[HUMAN_NAME_MAX + 1];
+    sale_fields(&copy, human, false, fields);
+    json_object_begin(out, NULL);
+    json_u64(out, "id", sale->id);
+    for (uint32_t i = 0; i < SALE_FIELDS; i++) {
+        json_value(out, fields[i].name);
+        value_json(&fields[i], out);
+    }
+    json_text(out, "gate", admin_sale_gate(admin, sale));
+    json_bool(out, "published", sale->published);
+    json_bool(out, "archived", sale->archived);
+    admin_beacon_members(sale, out);
+    json_object_end(out);
+}
+
+void admin_sale_reply(const struct admin *admin, struct job *job, int status, const struct sale *sale)
+{
+    struct text body = job_body(job);
+    admin_sale_json(admin, sale, &body);
+    job_reply_json(job, status, &body);
 }
 
 /* False: answered. */
@@ -99,9 +115,7 @@ void admin_sale_create(struct admin *admin, struct job *job, uint32_t id)
     const enum status status = admin->store->ops->sale_insert(admin->store, &sale);
     if (!job_ok(job, status))
         return;
-    struct text body = job_body(job);
-    admin_sale_json(admin, &sale, &body);
-    job_reply_json(job, 201, &body);
+    admin_sale_reply(admin, job, 201, &sale);
     admin_audit_write(admin, job, "sale.create", "sale %u %.200s", sale.id, sale.title);
     if (sale.beacon_name[0] != 0)
         admin_audit_write(admin, job, "sale.create", "sale %u beacon \"%s\"", sale.id, sale.beacon_name);
@@ -110,22 +124,8 @@ void admin_sale_create(struct admin *admin, struct job *job, uint32_t id)
 void admin_sale_show(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale sale;
-    struct text body = job_body(job);
-    if (!admin_sale_read(admin, job, id, &sale))
-        return;
-    admin_sale_json(admin, &sale, &body);
-    job_reply_json(job, 200, &body);
-}
-
-static void value_text(const struct field *field, struct text *out)
-{
-    if (field->kind == FIELD_TEXT)
-        text_format(out, "\"%s\"", (const char *)field->into);
-    else if (field->kind == FIELD_FLAG)
-        text_string(out, *(const bool *)field->into ? "true" : "false");
-    else
-        text_u64(out,
-            field->kind == FIELD_U32 ? *(const uint32_t *)field->into : *(const uint64_t *)field->into);
+    if (admin_sale_read(admin, job, id, &sale))
+        admin_sale_reply(admin, job, 200, &sale);
 }
 
 /* A row for each member that has another value now. */
@@ -135,13 +135,13 @@ static void sale_change_audit(
     struct field was[SALE_FIELDS], is[SALE_FIELDS];
     struct sale old = *before, new = *after;
     char old_human[HUMAN_NAME_MAX + 1], new_human[HUMAN_NAME_MAX + 1];
-    char bytes[2][2 * BEACON_NAME_BYTES_MAX];
+    char bytes[2][6 * BEACON_NAME_BYTES_MAX + 2]; /* every character escaped, and the quotes */
     sale_fields(&old, old_human, false, was);
     sale_fields(&new, new_human, false, is);
     for (uint32_t i = 0; i < SALE_FIELDS; i++) {
         struct text from = text_in(bytes[0], sizeof bytes[0]), to = text_in(bytes[1], sizeof bytes[1]);
-        value_text(&was[i], &from);
-        value_text(&is[i], &to);
+        value_json(&was[i], &from);
+        value_json(&is[i], &to);
         if (span_equal(text_span(&from), text_span(&to)))
             continue;
         const bool both = from.size + to.size <= AUDIT_VALUES_MAX;
@@ -190,8 +190,6 @@ void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
     if (!job_ok(job, status))
         return;
     worker_catalog_changed(admin->worker);
-    struct text body = job_body(job);
-    admin_sale_json(admin, &sale, &body);
-    job_reply_json(job, 200, &body);
+    admin_sale_reply(admin, job, 200, &sale);
     sale_change_audit(admin, job, &before, &sale);
 }

@@ -228,6 +228,20 @@ static bool query_read(struct job *job, char provider[PROVIDER_NAME_MAX + 1], st
         && job_query_u64(job, "after", INT64_MAX, &query->after);
 }
 
+static void missing_json(const struct admin *admin, const struct statement_missing *missing,
+    bool refund, struct text *out)
+{
+    json_object_begin(out, NULL);
+    json_u64(out, "id", missing->id);
+    json_text(out, "difference", refund ? "refund-missing-there" : "payment-missing-there");
+    json_hex(out, "order", funnel_order_id(admin->lent->keys, missing->ticket));
+    json_text(out, "reference", missing->reference);
+    json_u64(out, "amount", missing->amount);
+    json_text(out, "currency", missing->currency);
+    json_u64(out, "time_ms", missing->time_ms);
+    json_object_end(out);
+}
+
 void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id)
 {
     struct statement_missing rows[ROWS_MAX];
@@ -240,17 +254,8 @@ void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id)
     const enum status status = money_ops(admin)->unstated(admin->store, &query, rows, ROWS_MAX, &count);
     if (!job_ok(job, status))
         return;
-    struct text page = page_begin(job, "missing");
-    for (uint32_t i = 0; i < count; i++) {
-        json_object_begin(&page, NULL);
-        json_u64(&page, "id", rows[i].id);
-        json_text(&page, "difference", query.refunds ? "refund-missing-there" : "payment-missing-there");
-        json_hex(&page, "order", funnel_order_id(admin->lent->keys, rows[i].ticket));
-        json_text(&page, "reference", rows[i].reference);
-        json_u64(&page, "amount", rows[i].amount);
-        json_text(&page, "currency", rows[i].currency);
-        json_u64(&page, "time_ms", rows[i].time_ms);
-        json_object_end(&page);
-    }
-    page_end(job, &page, count == ROWS_MAX, count == 0 ? 0 : rows[count - 1].id);
+    struct page page = page_begin(job, "missing");
+    for (uint32_t i = 0; i < count; i++)
+        missing_json(admin, &rows[i], query.refunds, page_row(&page, rows[i].id));
+    page_end(job, &page, page_next(&page, ROWS_MAX));
 }

@@ -23,13 +23,8 @@ static void counts_json(const struct admin *admin, item_id item, struct text *ou
     const struct item_counts *counts = &view.counts;
     text_literal(out, "{");
     counts_members(counts, out);
-    text_literal(out, ",\"channels\":{");
-    for (uint32_t channel = 0; channel < admin->lent->channels->count; channel++) {
-        char name[CHANNEL_NAME_MAX + 1];
-        text_format(out, "%s\"%s\":%u", channel == 0 ? "" : ",",
-            channel_name(admin->worker, (channel_index)channel, name), counts->channel_free[channel]);
-    }
-    text_literal(out, "}}");
+    admin_channels_member(admin, counts->channel_free, out);
+    text_literal(out, "}");
 }
 
 static void preheat_json(const struct item *item, enum preheat_result result,

@@ -15,14 +15,15 @@ void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id)
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !admin_item_read(admin, job, id, &item)
         || !job_ok(job, store->ops->waitlist->list(store, id, after, rows, PAGE_ROWS, &count)))
         return;
-    struct text page = page_begin(job, "waitlist");
+    struct page page = page_begin(job, "waitlist");
     for (uint32_t i = 0; i < count; i++) {
-        json_object_begin(&page, NULL);
-        json_u64(&page, "id", rows[i].id);
-        json_hex(&page, "user", rows[i].user);
-        json_u64(&page, "quantity", rows[i].quantity);
-        json_u64(&page, "joined_ms", rows[i].joined_ms);
-        json_object_end(&page);
+        struct text *row = page_row(&page, rows[i].id);
+        json_object_begin(row, NULL);
+        json_u64(row, "id", rows[i].id);
+        json_hex(row, "user", rows[i].user);
+        json_u64(row, "quantity", rows[i].quantity);
+        json_u64(row, "joined_ms", rows[i].joined_ms);
+        json_object_end(row);
     }
-    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }

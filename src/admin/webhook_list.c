@@ -15,25 +15,6 @@ static const char *const state_names[] = {
 };
 static_assert(sizeof state_names / sizeof *state_names == OUTBOX_STATES, "a name for each");
 
-static bool query_state(struct job *job, enum outbox_state *state)
-{
-    struct span query = job->query, pair, name;
-    while (span_take_until(&query, '&', &pair)) {
-        if (!span_take_until(&pair, '=', &name) || !span_equal(name, SPAN("state")))
-            continue;
-        for (uint32_t i = OUTBOX_WAITING; i < OUTBOX_STATES; i++) {
-            if (!span_equal(pair, span_from_string(state_names[i])))
-                continue;
-            *state = (enum outbox_state)i;
-            return true;
-        }
-        job_reply_problem(
-            job, PROBLEM_BAD_QUERY, "state must be waiting, delivered or failed.", SPAN_NONE);
-        return false;
-    }
-    return true;
-}
-
 static void event_json(const struct admin *admin, const struct outbox_event *event, struct text *out)
 {
     char id[WEBHOOK_ID_MAX];
@@ -58,20 +39,18 @@ static void event_json(const struct admin *admin, const struct outbox_event *eve
 void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
 {
     struct outbox_event rows[PAGE_ROWS];
-    enum outbox_state state = OUTBOX_ANY;
-    uint64_t after = 0;
-    uint32_t count = 0;
-    (void)id;
-    if (!job_query_u64(job, "after", INT64_MAX, &after) || !query_state(job, &state))
-        return;
     struct order_store *store = admin->store;
-    const enum status status = store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count);
-    if (!job_ok(job, status))
+    uint64_t after = 0;
+    uint32_t state = OUTBOX_ANY, count = 0;
+    (void)id;
+    if (!job_query_u64(job, "after", INT64_MAX, &after)
+        || !job_query_name(job, "state", state_names, OUTBOX_WAITING, OUTBOX_STATES, &state)
+        || !job_ok(job, store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count)))
         return;
-    struct text page = page_begin(job, "webhooks");
+    struct page page = page_begin(job, "webhooks");
     for (uint32_t i = 0; i < count; i++)
-        event_json(admin, &rows[i], &page);
-    page_end(job, &page, count == PAGE_ROWS, count == 0 ? 0 : rows[count - 1].id);
+        event_json(admin, &rows[i], page_row(&page, rows[i].id));
+    page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 
 /* Without an endpoint a replay would wait for nobody. */

@@ -147,6 +147,30 @@ bool job_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *v
     return false;
 }
 
+bool job_query_name(struct job *job, const char *name, const char *const *names, uint32_t first,
+    uint32_t count, uint32_t *choice)
+{
+    const struct span said = query_value(job->query, name);
+    if (said.data == NULL)
+        return true;
+    char bytes[160];
+    struct text detail = text_in(bytes, sizeof bytes - 1);
+    text_format(&detail, "%s must be ", name);
+    for (uint32_t i = first; i < count; i++) {
+        if (span_equal(said, span_from_string(names[i]))) {
+            *choice = i;
+            return true;
+        }
+        text_format(&detail, "%s%s", names[i],
+            i + 1 == count       ? "."
+                : i + 2 == count ? " or "
+                                 : ", ");
+    }
+    bytes[detail.size] = 0;
+    job_reply_problem(job, PROBLEM_BAD_QUERY, bytes, SPAN_NONE);
+    return false;
+}
+
 bool job_ok(struct job *job, enum status status)
 {
     if (status != STATUS_OK)
@@ -154,24 +178,40 @@ bool job_ok(struct job *job, enum status status)
     return status == STATUS_OK;
 }
 
-struct text page_begin(struct job *job, const char *name)
+bool job_found(struct job *job, enum status status, enum problem problem, const char *detail)
 {
-    struct text page = job_body(job);
-    json_object_begin(&page, NULL);
-    json_list_begin(&page, name);
+    if (status != STATUS_NOT_FOUND)
+        return job_ok(job, status);
+    job_reply_problem(job, problem, detail, SPAN_NONE);
+    return false;
+}
+
+struct page page_begin(struct job *job, const char *name)
+{
+    struct page page = { .body = job_body(job) };
+    json_object_begin(&page.body, NULL);
+    json_list_begin(&page.body, name);
     return page;
 }
 
-void page_row(struct text *page)
+struct text *page_row(struct page *page, uint64_t id)
 {
-    json_value(page, NULL);
+    json_value(&page->body, NULL);
+    page->rows++;
+    page->last = id;
+    return &page->body;
 }
 
-void page_end(struct job *job, struct text *page, bool full, uint64_t next)
+uint64_t page_next(const struct page *page, uint32_t most)
 {
-    json_list_end(page);
-    if (full)
-        json_u64(page, "next", next);
-    json_object_end(page);
-    job_reply_json(job, 200, page);
+    return page->rows == most ? page->last : 0;
+}
+
+void page_end(struct job *job, struct page *page, uint64_t next)
+{
+    json_list_end(&page->body);
+    if (next != 0)
+        json_u64(&page->body, "next", next);
+    json_object_end(&page->body);
+    job_reply_json(job, 200, &page->body);
 }

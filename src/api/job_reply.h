@@ -25,15 +25,23 @@ void job_reply_until(struct job *job, enum problem problem, uint64_t again_ms);
 void job_reply_status(struct job *job, enum status status); /* a store fault as a problem */
 /* The same unless it is STATUS_OK; false: the job is answered. */
 MUST_CHECK bool job_ok(struct job *job, enum status status);
+/* The same; what is not there is answered with this problem. */
+MUST_CHECK bool job_found(struct job *job, enum status status, enum problem problem, const char *detail);
 /* An inventory refusal as a problem. */
 void job_reply_refused(struct job *job, const struct outcome *outcome);
 
-/* A list in pages: {"name":[…],"next":N}. Between begin and end each row is one JSON value
- * (base/json_write.h; page_row before a row that is written by others). */
-struct text page_begin(struct job *job, const char *name);
-void page_row(struct text *page);
-/* `full`: there may be more rows, after `next`. */
-void page_end(struct job *job, struct text *page, bool full, uint64_t next);
+/* A list in pages: {"name":[…],"next":N}. */
+struct page {
+    struct text body;
+    uint32_t rows;
+    uint64_t last; /* the id of the last row */
+};
+struct page page_begin(struct job *job, const char *name);
+/* Where the row with this id is written, as one JSON value. */
+struct text *page_row(struct page *page, uint64_t id);
+/* A page of `most` rows is full: there may be more after the last. 0: there are none. */
+uint64_t page_next(const struct page *page, uint32_t most);
+void page_end(struct job *job, struct page *page, uint64_t next);
 
 /* Strict reading of what the job brings. Each: false and the job is answered when it can't be. */
 MUST_CHECK bool job_fields_read(struct job *job, const struct field *fields, size_t count);
@@ -43,5 +51,8 @@ json_t *job_body_object(struct job *job);
 MUST_CHECK bool job_body_end(struct job *job, json_t *object, const char *wrong);
 /* A number from the query; absent: *value stays. */
 MUST_CHECK bool job_query_u64(struct job *job, const char *name, uint64_t most, uint64_t *value);
+/* One of names[first] to names[count - 1] from the query; absent: *choice stays. */
+MUST_CHECK bool job_query_name(struct job *job, const char *name, const char *const *names,
+    uint32_t first, uint32_t count, uint32_t *choice);
 
 #endif

@@ -4,7 +4,7 @@
 void json_value(struct text *out, const char *name)
 {
     const char last = out->size == 0 ? '{' : out->data[out->size - 1];
-    if (last != '{' && last != '[' && last != ':')
+    if (last != '{' && last != '[' && last != ':' && last != ',')
         text_literal(out, ",");
     if (name != NULL) {
         text_literal(out, "\"");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/json_write.h: JSON, written from the front to the end. Commas come by themselves: what follows
- * '{', '[' or ':' needs none, anything else does. `name` NULL: an element of a list, or the outermost.
+ * '{', '[', ':' or ',' needs none, anything else does. `name` NULL: an element of a list, or the outermost.
  * Thread: any. Memory: the text's. Errors: text.overflow. */
 #ifndef STAMPEDE_BASE_JSON_WRITE_H
 #define STAMPEDE_BASE_JSON_WRITE_H

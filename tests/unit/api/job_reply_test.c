@@ -151,6 +151,47 @@ static void a_number_of_the_query_is_bounded(void **state)
         job.status == 400 && has(job_response_body(&job), "after must be a whole number up to 10."));
 }
 
+static void a_name_of_the_query_is_one_of_a_list(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "any", "waiting", "delivered", "failed" };
+    uint32_t choice = 0;
+    job.query = SPAN("other=1");
+    assert_true(job_query_name(&job, "state", names, 1, 4, &choice) && choice == 0);
+    job.query = SPAN("state=failed");
+    assert_true(job_query_name(&job, "state", names, 1, 4, &choice) && choice == 3);
+    job.query = SPAN("state=any");
+    assert_false(job_query_name(&job, "state", names, 1, 4, &choice));
+    assert_true(job.status == 400
+        && has(job_response_body(&job), "state must be waiting, delivered or failed."));
+}
+
+static void what_is_not_there_has_a_problem_of_its_own(void **state)
+{
+    (void)state;
+    assert_true(job_found(&job, STATUS_OK, PROBLEM_UNKNOWN_SALE, NULL));
+    assert_int_equal(job.result, JOB_NOT_YET);
+    assert_false(job_found(&job, STATUS_NOT_FOUND, PROBLEM_UNKNOWN_SALE, NULL));
+    assert_true(has(job_response_body(&job), "unknown-sale"));
+    assert_false(job_found(&job, STATUS_IO, PROBLEM_UNKNOWN_SALE, NULL));
+    assert_false(has(job_response_body(&job), "unknown-sale"));
+}
+
+static void a_full_page_tells_where_the_next_one_begins(void **state)
+{
+    (void)state;
+    struct page page = page_begin(&job, "rows");
+    json_u64(page_row(&page, 7), NULL, 1);
+    text_literal(page_row(&page, 9), "{}");
+    assert_int_equal(page_next(&page, 3), 0);
+    assert_int_equal(page_next(&page, 2), 9);
+    page_end(&job, &page, page_next(&page, 2));
+    assert_true(span_equal(job_response_body(&job), SPAN("{\"rows\":[1,{}],\"next\":9}")));
+    page = page_begin(&job, "rows");
+    page_end(&job, &page, page_next(&page, 2));
+    assert_true(span_equal(job_response_body(&job), SPAN("{\"rows\":[]}")));
+}
+
 int main(void)
 {
     clock_start(0);
@@ -165,6 +206,9 @@ int main(void)
         cmocka_unit_test_setup(other_bodies_are_copied_with_their_type, setup),
         cmocka_unit_test_setup(what_is_wrong_with_a_body_is_told, setup),
         cmocka_unit_test_setup(a_number_of_the_query_is_bounded, setup),
+        cmocka_unit_test_setup(a_name_of_the_query_is_one_of_a_list, setup),
+        cmocka_unit_test_setup(what_is_not_there_has_a_problem_of_its_own, setup),
+        cmocka_unit_test_setup(a_full_page_tells_where_the_next_one_begins, setup),
     };
     return cmocka_run_group_tests_name("api/job_reply", tests, NULL, NULL);
 }
