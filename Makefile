@@ -329,7 +329,7 @@ PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY)
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
-	$(SIMULATE) --seeds $(SEEDS) $(SIM_ARGS)
+	$(SIMULATE) --seeds $(SEEDS) --jobs $(JOBS) --bench $(SIM_ARGS)
 
 mutate: ## break the program in each way of tests/mutation and see a test fail; MUTANTS=text picks some
 	@tools/setup build test

@@ -28,6 +28,7 @@ SHARED = ("base", "contract", "api")
 SHAPE_LINES = 6
 SHAPE_PLACES_MAX = 8
 SHAPE_PAIRS_MAX = 60
+SALES_PER_SECOND = 1000
 KEYWORDS = frozenset("bool break case char const continue default do else enum extern false for goto if inline int NULL return "
                      "sizeof static struct switch true typedef union unsigned void while".split())
 CODE = re.compile(r"\(|\b(?:case|else|for|if|return|while)\b")
@@ -167,14 +168,14 @@ def bar_3(bars):
 
 def sales(seeds, seconds):
     began = time.monotonic()
-    simulate(["--seeds", str(seeds)], seconds)
+    simulate(["--seeds", str(seeds), "--jobs", str(os.cpu_count())], seconds)
     pace = seeds / (time.monotonic() - began)
-    return f"{seeds} sales without a violation, {pace:.0f} a second", True
+    return f"{seeds} sales without a violation, {pace:.0f} a second on {os.cpu_count()} cores", pace >= SALES_PER_SECOND
 
 
 def bar_4(bars):
-    seeds, long_form = asked("SEEDS", 2000)
-    bars.part("4", "simulated sales with the product's own cashier", lambda: sales(seeds, box(120, long_form)))
+    seeds, long_form = asked("SEEDS", 20000)
+    bars.part("4", f"simulated sales with the product's own cashier, {SALES_PER_SECOND} a second on all cores", lambda: sales(seeds, box(120, long_form)))
 
 
 def bar_6(bars):

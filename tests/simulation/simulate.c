@@ -4,7 +4,7 @@
  *   --seeds N       so many sales (default 1000)      --from X     beginning with seed X (default 1)
  *   --seconds T     as many as fit                    --seed X     this one only
  *   --store model|sqlite|both                         --verbose    print every step
- *   --bench         print sales per second
+ *   --bench         print sales per second            --jobs N     in so many processes (default 1)
  * Ends with "N passed, N failed"; prints the combined state hash of all sales. */
 #include "base/clock.h"
 #include "tests/simulation/sim_arena.h"
@@ -15,15 +15,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/mman.h>
+#include <sys/times.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* With both stores: sales of each in turns, the quick store more often, and every second turn only
  * sales with bursts. What is wrong anywhere shows soon. */
+enum { JOBS_MAX = 256 };
 enum { MODEL_SALES = 50, SQLITE_SALES = 2, TURN_SALES = MODEL_SALES + SQLITE_SALES };
 
 struct options {
-    uint64_t seeds, from, seconds;
+    uint64_t seeds, from, seconds, jobs;
     enum world_store store;
     bool both, bench;
 };
@@ -51,6 +54,9 @@ static bool options_read(struct options *options, int count, char **words)
         if (strcmp(words[i - 1], "--seeds") == 0 && number_read(value, &options->seeds))
             continue;
         if (strcmp(words[i - 1], "--from") == 0 && number_read(value, &options->from))
+            continue;
+        if (strcmp(words[i - 1], "--jobs") == 0 && number_read(value, &options->jobs)
+            && options->jobs >= 1 && options->jobs <= JOBS_MAX)
             continue;
         if (strcmp(words[i - 1], "--seconds") == 0 && number_read(value, &options->seconds)) {
             options->seeds = UINT64_MAX;
@@ -97,35 +103,89 @@ static uint64_t sale_run(struct world *world, const struct options *options, uin
     return world_run(world, seed, at < MODEL_SALES ? WORLD_STORE_MODEL : WORLD_STORE_SQLITE);
 }
 
-static void sales_run(struct world *world, const struct options *options)
+struct totals {
+    uint64_t sales, commands, wins, crashes;
+    uint64_t hash; /* over all sales, in whatever order they ran */
+};
+
+/* Every jobs-th sale, from this one on. */
+static struct totals sales_run(struct world *world, const struct options *options, uint64_t first)
 {
     const uint64_t began_ns = clock_monotonic_ns();
-    const clock_t began = clock();
-    uint64_t hash = 0, commands = 0, crashes = 0, wins = 0;
-    for (uint64_t i = 0; i < options->seeds; i++) {
+    struct totals totals = { 0 };
+    for (uint64_t i = first; i < options->seeds; i += options->jobs) {
         if (options->seconds != 0
             && clock_monotonic_ns() - began_ns >= options->seconds * UINT64_C(1000000000))
             break;
         const uint64_t one = sale_run(world, options, i);
-        hash = (hash ^ one) * UINT64_C(0x9e3779b97f4a7c15) + i;
-        commands += world->commands;
-        crashes += world->crashes;
-        wins += world->model.ticket_count;
-        trace.passed++;
+        totals.hash += (one ^ i) * UINT64_C(0x9e3779b97f4a7c15);
+        totals.commands += world->commands;
+        totals.crashes += world->crashes;
+        totals.wins += world->model.ticket_count;
+        totals.sales = ++trace.passed;
     }
-    const double seconds = (double)(clock_monotonic_ns() - began_ns) / 1e9;
+    return totals;
+}
+
+/* Each job is a process of its own, because an invariant that breaks ends its process. The first that fails
+ * has told why: the others are ended. */
+static bool jobs_run(struct world *world, const struct options *options, struct totals *totals)
+{
+    struct totals *each = mmap(NULL, sizeof *each * options->jobs, PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t pids[JOBS_MAX];
+    bool good = true;
+    invariant(each != MAP_FAILED);
+    for (uint64_t job = 0; job < options->jobs; job++) {
+        pids[job] = fork();
+        invariant(pids[job] >= 0);
+        if (pids[job] == 0) {
+            each[job] = sales_run(world, options, job);
+            _Exit(0);
+        }
+    }
+    for (uint64_t left = options->jobs; left > 0; left--) {
+        int status = 0;
+        const pid_t ended = waitpid(-1, &status, 0);
+        invariant(ended > 0);
+        for (uint64_t job = 0; job < options->jobs; job++)
+            if (pids[job] == ended)
+                pids[job] = 0;
+            else if (good && status != 0 && pids[job] != 0)
+                kill(pids[job], SIGKILL);
+        good = good && status == 0;
+    }
+    for (uint64_t job = 0; job < options->jobs; job++) {
+        totals->sales += each[job].sales;
+        totals->commands += each[job].commands;
+        totals->wins += each[job].wins;
+        totals->crashes += each[job].crashes;
+        totals->hash += each[job].hash;
+    }
+    return good;
+}
+
+static void totals_print(const struct options *options, const struct totals *totals, double seconds)
+{
+    const char *store = options->both         ? "both"
+        : options->store == WORLD_STORE_MODEL ? "model"
+                                              : "sqlite";
+    struct tms used;
+    (void)times(&used);
     printf("%" PRIu64 " sales from seed %" PRIu64 ", store %s: %" PRIu64 " commands, %" PRIu64
            " wins, %" PRIu64 " crashes, no violation\n",
-        trace.passed, options->from, options->both ? "both" : trace.store, commands, wins, crashes);
-    if (options->bench) /* the second figure leaves out what other programs took of the core */
-        printf("%.0f sales/s, %.0f per second of processor time\n", (double)trace.passed / seconds,
-            (double)trace.passed * CLOCKS_PER_SEC / (double)(clock() - began));
-    printf("state hash %016" PRIx64 "\n%" PRIu64 " passed, 0 failed\n", hash, trace.passed);
+        totals->sales, options->from, store, totals->commands, totals->wins, totals->crashes);
+    if (options->bench) /* the second figure leaves out what other programs took of the cores */
+        printf("%.0f sales/s, %.0f per second of processor time\n", (double)totals->sales / seconds,
+            (double)totals->sales * (double)sysconf(_SC_CLK_TCK)
+                / (double)(used.tms_utime + used.tms_stime + used.tms_cutime + used.tms_cstime));
+    printf("state hash %016" PRIx64 "\n%" PRIu64 " passed, 0 failed\n", totals->hash, totals->sales);
 }
 
 int main(int count, char **words)
 {
-    struct options options = { .seeds = 1000, .from = 1 };
+    struct options options = { .seeds = 1000, .from = 1, .jobs = 1 };
+    struct totals totals = { 0 };
     const struct sigaction on_abort = { .sa_handler = aborted };
     if (!options_read(&options, count, words))
         return 2;
@@ -134,6 +194,11 @@ int main(int count, char **words)
     sigaction(SIGABRT, &on_abort, NULL);
     sim_arena_fronts_only = true;
     world_create(world);
-    sales_run(world, &options);
+    const uint64_t began_ns = clock_monotonic_ns();
+    if (options.jobs == 1)
+        totals = sales_run(world, &options, 0);
+    else if (!jobs_run(world, &options, &totals))
+        return 1;
+    totals_print(&options, &totals, (double)(clock_monotonic_ns() - began_ns) / 1e9);
     return 0;
 }
