@@ -116,7 +116,7 @@ void catalog_render_sales(const struct catalog *catalog, const struct board *boa
             last = sale;
     }
     text_format(out, "],\"ended_count\":%u", over_count);
-    if (full)
+    if (full && last != NULL)
         text_format(out, ",\"next\":\"%llu.%u\"",
             (unsigned long long)(wish->ended ? last->end_ms : last->start_ms), last->id);
     text_literal(out, "}");

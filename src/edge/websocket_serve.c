@@ -67,7 +67,8 @@ static bool send_later(struct edge *edge, struct connection *connection, struct 
     const uint32_t waiting = out->data == NULL ? 0 : out->size - connection->out_at;
     if (waiting + frame.size > EDGE_SOCKET_WAITING_MAX)
         return false;
-    memmove(out->data, out->data + connection->out_at, waiting);
+    if (waiting > 0)
+        memmove(out->data, out->data + connection->out_at, waiting);
     out->size = waiting;
     connection->out_at = 0;
     if (!buffer_grow(&edge->buffers, out, waiting + frame.size, BUFFER_FAVOURED))
