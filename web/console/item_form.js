@@ -1,73 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The fields of an item with its product, and how they become a product and an item. */
+/* The fields of an item with its product, and how they become a product and an item, or change these. */
 
-import { element, textSet } from '../dom.js';
+import { element } from '../dom.js';
 import { change, changeKey } from './api.js';
 import { say } from './i18n.js';
 import { field } from './parts.js';
-import { pictureSend } from './picture.js';
+import { picturesField } from './picture_field.js';
 
 const MINUTE_MS = 60_000;
+const UNITS_MAX = 100_000_000;
 
 const input = (properties) => element('input', { required: true, ...properties });
 
-function pictureField() {
-    const file = element('input', { type: 'file', accept: 'image/jpeg,image/png,image/webp' });
-    const shown = element('img', { class: 'picture-shown', alt: '', hidden: true, width: 120, height: 120 });
-    const told = element('p', { class: 'help', role: 'status' });
-    let path = null;
-    file.addEventListener('change', async () => {
-        path = null;
-        shown.hidden = true;
-        if (!file.files[0])
-            return;
-        textSet(told, say('picture.sending'));
-        try {
-            path = await pictureSend(file.files[0]);
-            shown.src = path;
-            shown.hidden = false;
-            textSet(told, say('picture.done'));
-        } catch (wrong) {
-            textSet(told, wrong.status ? wrong.message : say('sign.away'));
-        }
-    });
-    return { node: element('div', { class: 'picture-field' }, field(say('item.picture'), file, say('item.picture.help')), shown, told), path: () => path };
+/* Minor units as one types them: 99950 with two digits is "999.50". */
+export const priceText = (minor, digits) => (minor / 10 ** digits).toFixed(digits);
+
+/* What of `now` differs from `first`. */
+export const changed = (first, now) => Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(first[name])));
+
+const priceInput = (value, placeholder) => input({ type: 'text', inputMode: 'decimal', pattern: '[0-9]+([.][0-9]{1,3})?', placeholder, value });
+
+/* Units of the other channels than the first; what is left is the first one's. */
+function channelInputs(item, disabled) {
+    const names = Object.keys(item?.channels ?? {}).slice(1);
+    return names.map((name) => [name, input({ type: 'number', min: 0, max: UNITS_MAX, value: item.channels[name], disabled })]);
 }
 
-/* `save(sale)` makes the product and the item; what is made stays made when it is called again after a refusal. */
-export function itemFields() {
-    const name = input({ type: 'text', maxLength: 120 });
-    const description = element('textarea', { rows: 2, maxLength: 1000 });
-    const list = input({ type: 'text', inputMode: 'decimal', pattern: '[0-9]+([.][0-9]{1,3})?', placeholder: '4999.00' });
-    const price = input({ type: 'text', inputMode: 'decimal', pattern: '[0-9]+([.][0-9]{1,3})?', placeholder: '999.00' });
-    const currency = input({ type: 'text', maxLength: 3, minLength: 3, value: 'CNY', pattern: '[A-Z]{3}' });
-    const units = input({ type: 'number', min: 1, max: 100_000_000, value: 100 });
-    const limit = input({ type: 'number', min: 0, max: 1000, value: 1 });
-    const window = input({ type: 'number', min: 1, max: 1440, value: 15 });
-    const picture = pictureField();
-    let product = null;
+function inputsOf(item, product, warm) {
+    const digits = item?.minor_units ?? 2;
+    return {
+        name: input({ type: 'text', maxLength: 120, value: product?.name ?? '' }),
+        description: element('textarea', { rows: 2, maxLength: 1000, value: product?.description ?? '' }),
+        list: priceInput(product ? priceText(product.list_price, digits) : '', '4999.00'),
+        price: priceInput(item ? priceText(item.flash_price, digits) : '', '999.00'),
+        currency: input({ type: 'text', maxLength: 3, minLength: 3, value: product?.currency ?? 'CNY', pattern: '[A-Z]{3}' }),
+        units: input({ type: 'number', min: 1, max: UNITS_MAX, value: item?.total ?? 100, disabled: warm }),
+        safety: input({ type: 'number', min: 0, max: UNITS_MAX, value: item?.safety ?? 0, disabled: warm }),
+        limit: input({ type: 'number', min: 0, max: 1000, value: item?.limit_per_user ?? 1 }),
+        window: input({ type: 'number', min: 1, max: 10_080, step: 'any', value: (item?.pay_window_ms ?? 15 * MINUTE_MS) / MINUTE_MS }),
+    };
+}
+
+/* The units of the item, as the server takes them: all of them together. */
+function stockOf({ units, safety }, channels, item) {
+    const stock = { total: Number(units.value), safety: Number(safety.value) };
+    if (channels.length === 0)
+        return stock;
+    const others = Object.fromEntries(channels.map(([name, box]) => [name, Number(box.value)]));
+    const [first] = Object.keys(item.channels);
+    const left = stock.total - stock.safety - item.locked - Object.values(others).reduce((sum, count) => sum + count, 0);
+    return { ...stock, channels: { [first]: left, ...others } };
+}
+
+/* `present`: { item, product, preheated } that are changed; without it they are new. `save(sale)` sends it; what is done stays
+ * done when it is called again after a refusal. */
+export function itemFields(present = null) {
+    const { item, product, preheated: warm = false } = present ?? {};
+    const inputs = inputsOf(item, product, warm);
+    const channels = channelInputs(item, warm);
+    const picture = picturesField(product?.images);
     const keys = [changeKey(), changeKey()];
+    const productNow = () => ({ name: inputs.name.value, description: inputs.description.value, images: picture.paths(), list_price: inputs.list.value, currency: inputs.currency.value });
+    const termsNow = () => ({ flash_price: inputs.price.value, limit_per_user: Number(inputs.limit.value), pay_window_ms: Math.round(Number(inputs.window.value) * MINUTE_MS) });
+    const first = { product: productNow(), terms: termsNow(), stock: present ? stockOf(inputs, channels, item) : {} };
+    let made = null;
+
+    async function create(sale) {
+        made ??= await change('POST', '/products', productNow(), keys[0]);
+        return change('POST', '/items', { sale, product: made.id, ...termsNow(), ...stockOf(inputs, [], null) }, keys[1]);
+    }
+    async function update() {
+        const about = changed(first.product, productNow());
+        const stock = stockOf(inputs, channels, item);
+        const terms = { ...changed(first.terms, termsNow()), ...(JSON.stringify(stock) === JSON.stringify(first.stock) ? {} : stock) };
+        if (Object.keys(terms).length > 0) /* what may be refused goes first */
+            await change('PATCH', `/items/${item.id}`, terms);
+        if (Object.keys(about).length > 0)
+            await change('PATCH', `/products/${product.id}`, about);
+    }
     return {
         node: element('fieldset', { class: 'fields' }, element('legend', { textContent: say('item.title') }),
-            field(say('item.name'), name), field(say('item.description'), description), picture.node,
-            element('div', { class: 'field-row' }, field(say('item.list'), list), field(say('item.price'), price, say('item.price.help')), field(say('item.currency'), currency)),
-            element('div', { class: 'field-row' }, field(say('item.units'), units), field(say('item.limit'), limit, say('item.limit.help')), field(say('item.window'), window))),
-        async save(sale) {
-            product ??= await change('POST', '/products', {
-                name: name.value,
-                description: description.value,
-                images: picture.path() ? [picture.path()] : [],
-                list_price: list.value,
-                currency: currency.value,
-            }, keys[0]);
-            return change('POST', '/items', {
-                sale,
-                product: product.id,
-                flash_price: price.value,
-                total: Number(units.value),
-                limit_per_user: Number(limit.value),
-                pay_window_ms: Number(window.value) * MINUTE_MS,
-            }, keys[1]);
-        },
+            field(say('item.name'), inputs.name), field(say('item.description'), inputs.description), picture.node,
+            element('div', { class: 'field-row' }, field(say('item.list'), inputs.list), field(say('item.price'), inputs.price, say('item.price.help')), field(say('item.currency'), inputs.currency)),
+            element('div', { class: 'field-row' }, field(say('item.units'), inputs.units), field(say('item.safety'), inputs.safety, say('item.safety.help')),
+                ...channels.map(([name, box]) => field(say('item.channel', { name }), box, say('item.channel.help'))),
+                field(say('item.limit'), inputs.limit, say('item.limit.help')), field(say('item.window'), inputs.window))),
+        save: present ? update : create,
     };
 }

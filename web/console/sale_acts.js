@@ -20,6 +20,7 @@ const ACTS = [
     { name: 'unpublish', role: 'admin', states: ['scheduled'], kind: 'danger' },
     { name: 'reopen', role: 'admin', states: ['ended'], kind: 'plain', warm: true },
     { name: 'archive', role: 'admin', states: ['ended'], kind: 'plain' },
+    { name: 'unarchive', role: 'admin', states: ['archived'], kind: 'plain' },
 ];
 
 /* The numbers that an act tells. */
@@ -43,7 +44,8 @@ function run(act, seen, done) {
 /* Buttons, for who may and when it makes sense. */
 export function saleActs(seen, done) {
     const warm = seen.rows.some(({ preheated }) => preheated);
-    return ACTS.filter(({ role, states, warm: needed }) => may(role) && states.includes(seen.state) && (warm || !needed))
+    const state = seen.sale.archived ? 'archived' : seen.state;
+    return ACTS.filter(({ role, states, warm: needed }) => may(role) && states.includes(state) && (warm || !needed))
         .map((act) => button(say(`act.${act.name}`), () => run(act, seen, done), act.kind));
 }
 

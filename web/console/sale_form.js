@@ -1,60 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A new sale with its first item. It is a draft until it is published. */
+/* Screens with a form about a sale: a new one with its first item, one that is changed, one item that is changed. */
 
 import { element, textSet } from '../dom.js';
-import { change, changeKey } from './api.js';
-import { zoneName } from './format.js';
+import { change, changeKey, read } from './api.js';
+import { ask } from './dialog.js';
 import { say } from './i18n.js';
 import { itemFields } from './item_form.js';
-import { choice, field, titleRow } from './parts.js';
+import { button, guarded, titleRow } from './parts.js';
+import { saleFields } from './sale_fields.js';
 
-const HOUR_MS = 3_600_000;
-
-/* What <input type="datetime-local"> takes: local time, to the minute. */
-export function localText(ms) {
-    const two = (value) => String(value).padStart(2, '0');
-    const date = new Date(ms);
-    return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
-export function saleFormShow(main) {
-    const now = Date.now();
-    const next = Math.ceil(now / HOUR_MS) * HOUR_MS;
-    const title = element('input', { type: 'text', required: true, maxLength: 120 });
-    const start = element('input', { type: 'datetime-local', required: true, value: localText(next) });
-    const end = element('input', { type: 'datetime-local', required: true, value: localText(next + HOUR_MS) });
-    const room = element('input', { type: 'checkbox' });
-    const check = choice(['none', 'image', 'slider', 'pow'].map((kind) => [kind, say(`check.${kind}`)]), 'none');
-    const item = itemFields();
+/* A form whose refusal is told above its buttons. `save()` sends it and resolves to the address to go to. */
+export function formMake({ back, words, nodes, more = [], save }) {
     const told = element('p', { class: 'told', role: 'alert' });
-    const save = element('button', { type: 'submit', class: 'main', textContent: say('sale.save') });
-    const form = element('form', { class: 'panel form' },
-        element('fieldset', { class: 'fields' }, element('legend', { textContent: say('sale.when') }), field(say('sale.title'), title),
-            element('div', { class: 'field-row dates' }, field(say('sale.start'), start, say('sale.zone', { zone: zoneName() })), field(say('sale.end'), end),
-                field(say('sale.check'), check)),
-            element('div', { class: 'check-row' }, field(say('sale.room'), room))),
-        item.node, told, element('div', { class: 'acts end' }, element('a', { class: 'plain', href: '#/sales', textContent: say('ask.no') }), save));
-    let sale = null;
-    const key = changeKey();
+    const go = element('button', { type: 'submit', class: 'main', textContent: words });
+    const form = element('form', { class: 'panel form' }, ...nodes, told,
+        element('div', { class: 'acts end' }, ...more, element('a', { class: 'plain', href: back, textContent: say('ask.no') }), go));
     form.addEventListener('submit', async (event) => {
         event.preventDefault();
-        save.disabled = true;
+        go.disabled = true;
         textSet(told, '');
         try {
-            sale ??= await change('POST', '/sales', {
-                title: title.value,
-                start_ms: new Date(start.value).getTime(),
-                end_ms: new Date(end.value).getTime(),
-                human_check: check.value,
-                waiting_room: room.checked,
-            }, key);
-            await item.save(sale.id);
-            location.hash = `#/sales/${sale.id}`;
+            location.hash = await save();
         } catch (wrong) {
             textSet(told, wrong.status ? wrong.message : say('sign.away'));
-            save.disabled = false;
+            go.disabled = false;
         }
     });
-    main.replaceChildren(titleRow(say('sale.new')), element('p', { class: 'note', textContent: say('sale.draft.note') }), form);
-    title.focus();
+    return form;
+}
+
+export const crumbs = (...links) => element('p', { class: 'crumb' }, ...links.flatMap(([href, words], at) => [at > 0 ? ' / ' : '', element('a', { href, textContent: words })]));
+
+export function saleFormShow(main) {
+    const fields = saleFields(null);
+    const item = itemFields();
+    let sale = null;
+    const key = changeKey();
+    main.replaceChildren(titleRow(say('sale.new')), element('p', { class: 'note', textContent: say('sale.draft.note') }), formMake({
+        back: '#/sales',
+        words: say('sale.save'),
+        nodes: [fields.node, item.node],
+        save: async () => {
+            sale ??= await change('POST', '/sales', fields.members(), key);
+            await item.save(sale.id);
+            return `#/sales/${sale.id}`;
+        },
+    }));
+    fields.focus();
+}
+
+export function saleEditShow(main, id) {
+    let ended = false;
+    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    main.replaceChildren(place);
+    guarded(place, async () => {
+        const sale = await read(`/sales/${id}`);
+        if (ended)
+            return;
+        const fields = saleFields(sale);
+        const back = `#/sales/${id}`;
+        place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, sale.title]), titleRow(say('sale.edit')), element('p', { class: 'note', textContent: say('sale.edit.note') }),
+            formMake({ back, words: say('form.save'), nodes: [fields.node], save: async () => {
+                const members = fields.members();
+                if (Object.keys(members).length > 0)
+                    await change('PATCH', `/sales/${id}`, members);
+                return back;
+            } }));
+        fields.focus();
+    }, () => ended);
+    return () => {
+        ended = true;
+    };
+}
+
+export function itemEditShow(main, sale, id) {
+    let ended = false;
+    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    main.replaceChildren(place);
+    guarded(place, async () => {
+        const item = await read(`/items/${id}`);
+        const [product, { counts }] = await Promise.all([read(`/products/${item.product}`), read(`/items/${id}/counts`)]);
+        if (ended)
+            return;
+        const back = `#/sales/${sale}`;
+        const fields = itemFields({ item, product, preheated: counts !== null });
+        const away = button(say('item.remove'), () => ask({ title: say('item.remove.title', { name: product.name }), text: say('item.remove.text'), yes: say('item.remove'), danger: true,
+            act: (key) => change('DELETE', `/items/${id}`, undefined, key) }).then((answer) => {
+            if (answer !== null)
+                location.hash = back;
+        }), 'danger');
+        place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, say('item.of', { id: sale })]), titleRow(say('item.edit')),
+            element('p', { class: 'note', textContent: say(counts === null ? 'item.edit.note' : 'item.edit.warm') }),
+            formMake({ back, words: say('form.save'), nodes: [fields.node], more: counts === null ? [away] : [], save: async () => {
+                await fields.save(sale);
+                return back;
+            } }));
+    }, () => ended);
+    return () => {
+        ended = true;
+    };
 }

@@ -33,16 +33,17 @@ function checklist(seen) {
         element('li', { 'data-grade': grade }, element('span', { class: 'sr', textContent: say(`grade.${grade}`) }), say(`ready.${key}`, values)))));
 }
 
-function itemRow({ item, product, counts, preheated }, again) {
+function itemRow({ item, product, counts, preheated }, editable, again) {
     const acts = may('operator') && preheated
-        ? element('div', { class: 'acts' }, button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
-            button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small'))
-        : '';
+        ? [button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
+            button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small')]
+        : [];
+    const edit = element('a', { class: 'plain small', href: `#/sales/${item.sale}/items/${item.id}`, textContent: say('form.edit'), 'aria-label': say('item.edit.of', { name: product.name }) });
     const price = money(item.flash_price, item.currency, item.minor_units);
     return element('li', { 'data-item': item.id }, pictureOf(product, { class: 'thumb', width: 44, height: 44 }),
         element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: product.name }),
             element('span', { class: 'stock-left', textContent: `${price} · ${preheated ? say('item.left', { free: number(counts.free) }) : say('units.cold')}` })),
-        ...unitsBar(counts), acts));
+        ...unitsBar(counts), element('div', { class: 'acts' }, ...acts, ...(editable ? [edit] : []))));
 }
 
 function itemAdd(sale, again) {
@@ -64,12 +65,13 @@ export function saleShow(main, id) {
             teller.tell(words);
             look(true);
         });
+        const editable = may('admin') && state !== 'ended' && !sale.archived;
         const run = panel(say('run.title'), element('p', { class: 'note', textContent: say(`run.${state}`) }),
             acts.length > 0 ? element('div', { class: 'acts' }, ...acts) : element('p', { class: 'none', textContent: say('run.none') }), teller.node);
         const stock = panel(say('live.stock'), rows.length > 0
-            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, () => look(true))))
+            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, editable, () => look(true))))
             : element('p', { class: 'none', textContent: say('ready.items.none') }));
-        if (may('admin') && state !== 'ended')
+        if (editable)
             stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => look(true)))));
         const about = panel(say('sale.about'), facts([[say('sale.start'), moment(sale.start_ms, true)], [say('sale.end'), moment(sale.end_ms, true)],
             [say('sale.check'), named('check', sale.human_check)], [say('sale.room'), say(sale.waiting_room ? 'yes' : 'no')],
@@ -77,7 +79,12 @@ export function saleShow(main, id) {
         const trail = await auditPanel([`sale ${id}`, ...rows.map(({ item }) => `item ${item.id}`)]);
         if (ended)
             return;
-        const links = [element('a', { class: 'plain small', href: `#/after/${id}`, textContent: say('nav.after') })];
+        const links = [];
+        if (editable)
+            links.push(element('a', { class: 'plain small', href: `#/sales/${id}/edit`, textContent: say('form.edit') }));
+        if (may('admin'))
+            links.push(element('a', { class: 'plain small', href: `#/sales/${id}/clone`, textContent: say('clone.link') }));
+        links.push(element('a', { class: 'plain small', href: `#/after/${id}`, textContent: say('nav.after') }));
         if (sale.published)
             links.push(element('a', { class: 'plain small', href: '/', target: '_blank', rel: 'noopener', textContent: say('sale.page') }));
         place.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The list of sales, with search; one sale and a new one have screens of their own. */
+/* Sales as a list with search and as a calendar; which address shows which screen of a sale. */
 
 import { element } from '../dom.js';
 import { readAll } from './api.js';
+import { dayRead, dayStart, dayText } from './calendar.js';
+import { calendarPart } from './calendar_view.js';
+import { cloneShow } from './clone_view.js';
 import { moment, zoneName } from './format.js';
 import { named, say } from './i18n.js';
-import { chip, guarded, table, titleRow } from './parts.js';
-import { saleFormShow } from './sale_form.js';
+import { chip, choice, guarded, table, titleRow } from './parts.js';
+import { itemEditShow, saleEditShow, saleFormShow } from './sale_form.js';
 import { saleShow } from './sale_view.js';
 import { may } from './session.js';
 
@@ -22,38 +25,82 @@ export function salesSort(sales) {
     });
 }
 
+/* The two ways to look at sales. */
+function waysPart(now) {
+    const way = (name, href) => {
+        const link = element('a', { href, textContent: say(`sales.${name}`) });
+        if (name === now)
+            link.setAttribute('aria-current', 'page');
+        return link;
+    };
+    return element('div', { class: 'ways', role: 'group', 'aria-label': say('sales.ways') }, way('list', '#/sales'), way('calendar', `#/sales/day/${dayText(Date.now())}`));
+}
+
+const newLink = () => (may('admin') ? [element('a', { class: 'main', href: '#/sales/new', textContent: say('sale.new') })] : []);
+
+function tableOf(sales, wanted) {
+    const rows = sales.filter(({ title, id }) => title.toLowerCase().includes(wanted) || String(id) === wanted);
+    return table(say('nav.sales'), [say('sale.title'), say('sale.state'), say('sale.start'), say('sale.end'), say('sale.check')],
+        rows.map((sale) => [element('a', { href: `#/sales/${sale.id}`, textContent: sale.title }),
+            chip(named('gate', stateOfSale(sale)), stateOfSale(sale)), moment(sale.start_ms), moment(sale.end_ms),
+            `${named('check', sale.human_check)}${sale.waiting_room ? ` · ${say('sale.room')}` : ''}`]), say('sales.none'));
+}
+
 function listShow(main) {
     let ended = false;
+    let sales = [];
     const search = element('input', { type: 'search', placeholder: say('sales.search'), 'aria-label': say('sales.search') });
+    const which = choice([['0', say('sales.used')], ['1', say('sales.archived')]], '0');
+    which.setAttribute('aria-label', say('sales.which'));
     const place = element('div', { class: 'panel' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    const fresh = element('a', { class: 'main', href: '#/sales/new', textContent: say('sale.new') });
-    main.replaceChildren(titleRow(say('nav.sales'), element('div', { class: 'title-end' }, search, ...(may('admin') ? [fresh] : []))), place);
-    guarded(place, async () => {
-        const sales = salesSort(await readAll('/sales', 'sales'));
-        const paint = () => {
-            const wanted = search.value.trim().toLowerCase();
-            const rows = sales.filter(({ title, id }) => title.toLowerCase().includes(wanted) || String(id) === wanted);
-            place.replaceChildren(table(say('nav.sales'),
-                [say('sale.title'), say('sale.state'), say('sale.start'), say('sale.end'), say('sale.check')],
-                rows.map((sale) => [element('a', { href: `#/sales/${sale.id}`, textContent: sale.title }),
-                    chip(named('gate', stateOfSale(sale)), stateOfSale(sale)), moment(sale.start_ms), moment(sale.end_ms),
-                    `${named('check', sale.human_check)}${sale.waiting_room ? ` · ${say('sale.room')}` : ''}`]), say('sales.none')),
-            element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
-        };
+    main.replaceChildren(titleRow(say('nav.sales'), waysPart('list'), element('div', { class: 'title-end' }, which, search, ...newLink())), place);
+    const paint = () => place.replaceChildren(tableOf(sales, search.value.trim().toLowerCase()), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
+    const load = () => guarded(place, async () => {
+        const found = salesSort(await readAll(`/sales?archived=${which.value}`, 'sales'));
         if (ended)
             return;
-        search.addEventListener('input', paint);
+        sales = found;
         paint();
+    }, () => ended);
+    search.addEventListener('input', paint);
+    which.addEventListener('change', load);
+    load();
+    return () => {
+        ended = true;
+    };
+}
+
+function dayShow(main, text) {
+    let ended = false;
+    const day = dayRead(text) ?? dayStart(Date.now());
+    const place = element('div', { class: 'panel' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    const jump = element('input', { type: 'date', value: dayText(day), required: true, 'aria-label': say('day.jump') });
+    jump.addEventListener('change', () => {
+        if (dayRead(jump.value) !== null)
+            location.hash = `#/sales/day/${jump.value}`;
+    });
+    main.replaceChildren(titleRow(say('nav.sales'), waysPart('calendar'), element('div', { class: 'title-end' }, jump, ...newLink())), place);
+    guarded(place, async () => {
+        const sales = await readAll('/sales', 'sales');
+        if (!ended)
+            place.replaceChildren(calendarPart(sales, day, stateOfSale), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
     }, () => ended);
     return () => {
         ended = true;
     };
 }
 
-export function salesShow(main, [which]) {
+/* "3", "3/edit", "3/clone", "3/items/7", "new", "day/2026-11-16". */
+export function salesShow(main, [which, what, item]) {
     if (which === undefined)
         return listShow(main);
     if (which === 'new')
         return saleFormShow(main);
-    return saleShow(main, Number(which));
+    if (which === 'day')
+        return dayShow(main, what);
+    if (what === 'edit')
+        return saleEditShow(main, Number(which));
+    if (what === 'clone')
+        return cloneShow(main, Number(which));
+    return what === 'items' ? itemEditShow(main, Number(which), Number(item)) : saleShow(main, Number(which));
 }

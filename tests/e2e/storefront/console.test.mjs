@@ -85,7 +85,7 @@ describe('sales', () => {
         await page.getByText('The picture is stored.').waitFor();
         await page.getByLabel('Usual price').fill('199.00');
         await page.getByLabel('Sale price').fill('99.50');
-        await page.getByLabel('Units').fill('7');
+        await page.getByLabel('Units', { exact: true }).fill('7');
         await page.getByRole('button', { name: 'Save as a draft' }).click();
         await page.locator('.chip', { hasText: 'Draft' }).waitFor();
         await page.getByText('1 items with 7 units').waitFor();

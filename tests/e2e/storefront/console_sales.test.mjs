@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sales in the console: changed, with their items and pictures; cloned into many sessions; seen in a calendar; archived and back. */
+
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { act, admin, dialog, EVIL, LOOKS, PNG, signedIn, wellMade } from './console_kit.mjs';
+
+const DAY_MS = 86_400_000;
+const TODAY = new Date(Date.now() + 2 * DAY_MS);
+const dayText = (date) => `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
+
+describe('changing sales', () => {
+    let sale, item;
+
+    before(async () => {
+        const product = await admin('POST', '/products', { name: 'Teapot', list_price: 20_000, currency: 'CNY', images: [] });
+        sale = await admin('POST', '/sales', { title: 'Tea time', start_ms: TODAY.getTime(), end_ms: TODAY.getTime() + 3_600_000 });
+        item = await admin('POST', '/items', { sale: sale.id, product: product.id, flash_price: 10_000, total: 50 });
+    });
+
+    test('a sale is changed, and what was left alone is not sent', async () => {
+        const { page, errors } = await signedIn(LOOKS[0], `sales/${sale.id}`);
+        await page.getByRole('link', { name: 'Edit', exact: true }).click();
+        await page.getByLabel('Name', { exact: true }).fill(`Tea ${EVIL}`);
+        await page.getByLabel('Waiting room').check();
+        await page.getByText('More rules').click();
+        await page.getByLabel('Cool-down, seconds').fill('30');
+        const [sent] = await Promise.all([page.waitForRequest((request) => request.method() === 'PATCH'), page.getByRole('button', { name: 'Save' }).click()]);
+        assert.deepEqual(sent.postDataJSON(), { title: `Tea ${EVIL}`, waiting_room: true, cooldown_s: 30 });
+        await page.getByRole('heading', { name: EVIL }).waitFor();
+        const now = await admin('GET', `/sales/${sale.id}`);
+        assert.deepEqual([now.waiting_room, now.cooldown_s, now.start_ms], [true, 30, sale.start_ms]);
+        await page.locator('.panel', { hasText: 'Who did what' }).getByText('cooldown_s: 60 → 30').waitFor();
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+        assert.deepEqual(errors, []);
+    });
+
+    test('a refusal is told in the form', async () => {
+        const { page } = await signedIn(LOOKS[0], `sales/${sale.id}/edit`);
+        await page.getByLabel('End', { exact: true }).fill('2026-01-01T00:00');
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('alert').getByText('end_ms must be after start_ms').waitFor();
+        await wellMade(page, 'sale-edit-refused');
+    });
+
+    test('an item is changed with its product; pictures are added, put in order and removed', async () => {
+        const { page } = await signedIn(LOOKS[0], `sales/${sale.id}`);
+        await page.getByRole('link', { name: 'Edit Teapot' }).click();
+        assert.equal(await page.getByLabel('Sale price').inputValue(), '100.00');
+        await page.getByLabel('Sale price').fill('88.50');
+        await page.getByLabel('Kept back').fill('5');
+        await page.getByLabel('Description').fill(EVIL);
+        for (const name of ['a.png', 'b.png'])
+            await page.getByLabel('Picture', { exact: true }).setInputFiles({ name, mimeType: 'image/png', buffer: PNG });
+        await page.getByAltText('Picture 2').waitFor();
+        await page.getByRole('button', { name: 'Move picture 2 to' }).click();
+        await page.getByRole('button', { name: 'Remove picture 2' }).click();
+        await wellMade(page, 'item-edit');
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('¥88.50').waitFor();
+        const now = await admin('GET', `/items/${item.id}`);
+        assert.deepEqual([now.flash_price, now.safety, now.total, now.channels.web], [8850, 5, 50, 45]);
+        const product = await admin('GET', `/products/${item.product}`);
+        assert.deepEqual([product.description, product.images.length], [EVIL, 1]);
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+    });
+
+    test('an item that is not loaded can be removed', async () => {
+        const product = await admin('POST', '/products', { name: 'Spoon', list_price: 20, currency: 'CNY' });
+        const spoon = await admin('POST', '/items', { sale: sale.id, product: product.id, flash_price: 10, total: 5 });
+        const { page } = await signedIn(LOOKS[0], `sales/${sale.id}/items/${spoon.id}`);
+        await act(page, 'Remove', 'The item leaves this sale.');
+        await page.getByText('Teapot').first().waitFor();
+        assert.equal(await page.getByText('Spoon').count(), 0);
+    });
+
+    test('a sale is cloned into sessions of two days, which the calendar shows', async () => {
+        const { page, errors } = await signedIn(LOOKS[0], `sales/${sale.id}/clone`);
+        await page.getByLabel('Name', { exact: true }).fill('Round');
+        await page.getByLabel('First day').fill(dayText(TODAY));
+        await page.getByLabel('Days', { exact: true }).fill('2');
+        await page.getByLabel('Times of day').fill('noon');
+        await page.getByText('Times look like 10:00, 12:00.').waitFor();
+        await page.getByLabel('Times of day').fill('10:00, 20:30');
+        await page.getByText('These will be made: 4').waitFor();
+        await wellMade(page, 'clone');
+        await page.getByRole('button', { name: 'Make drafts' }).click();
+        await page.locator('.day').getByText('20:30 – 21:30').waitFor();
+        const made = (await admin('GET', '/sales')).sales.filter(({ title }) => title.startsWith('Round · '));
+        assert.equal(made.length, 4);
+        assert.ok(made.every(({ published, waiting_room: room }) => !published && room));
+        const items = (await admin('GET', `/items?sale=${made[0].id}`)).items;
+        assert.deepEqual(items.map(({ product, total }) => [product, total]), [[item.product, 50]]);
+        await page.getByRole('link', { name: 'The week after' }).click();
+        await page.getByText('No sale on this day.').or(page.locator('.day')).waitFor();
+        assert.deepEqual(errors, []);
+    });
+
+    test('a sale that is over is archived, found among the archived, and brought back', async () => {
+        const now = Date.now();
+        const product = await admin('POST', '/products', { name: 'Bowl', list_price: 20, currency: 'CNY' });
+        const old = await admin('POST', '/sales', { title: 'Bowls', start_ms: now - 1000, end_ms: now + 3_600_000 });
+        await admin('POST', '/items', { sale: old.id, product: product.id, flash_price: 10, total: 5 });
+        await admin('POST', `/sales/${old.id}/publish`);
+        await admin('POST', `/sales/${old.id}/end`);
+        const { page } = await signedIn(LOOKS[0], `sales/${old.id}`);
+        await act(page, 'Archive', 'It leaves all lists.');
+        await page.getByRole('button', { name: 'Unarchive' }).waitFor();
+        await page.goto(page.url().replace(/#.*/, '#/sales'));
+        await page.getByLabel('Which sales').selectOption('1');
+        await page.getByRole('link', { name: 'Bowls' }).click();
+        await act(page, 'Unarchive', 'It is in the lists again.');
+        assert.equal((await admin('GET', `/sales/${old.id}`)).archived, false);
+        assert.equal(await dialog(page).count(), 0);
+    });
+
+    for (const look of LOOKS)
+        for (const screen of ['sales/1/edit', 'sales/1/items/1', 'sales/1/clone', `sales/day/${dayText(TODAY)}`])
+            test(`${screen} is well made: ${look.viewport.width} px, ${look.locale}, ${look.colorScheme}`, async () => {
+                const { page } = await signedIn(look, screen);
+                await page.waitForSelector('main .form, main .day');
+                await wellMade(page, `${screen.replaceAll('/', '-')}-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
+            });
+});
