@@ -186,8 +186,6 @@ enum status catalog_build(struct catalog **out, struct order_store *store)
 void catalog_free(void *pointer)
 {
     struct catalog *catalog = pointer;
-    if (catalog == NULL)
-        return;
     free(catalog->sales);
     free(catalog->items);
     free(catalog->item_by_id);

@@ -49,7 +49,7 @@ struct catalog {
 
 /* Reads the store. Thread: the worker. */
 MUST_CHECK enum status catalog_build(struct catalog **catalog, struct order_store *store);
-void catalog_free(void *pointer); /* to a catalog; accepts NULL */
+void catalog_free(void *pointer); /* to a catalog */
 
 /* What the sales in it tell the door, for the items 1 … items_max − 1. Thread: the worker. */
 void catalog_rules_show(const struct catalog *catalog, struct item_rules *rules, uint32_t items_max);

@@ -54,6 +54,8 @@ void handover_close(struct handover *handover)
 {
     for (uint32_t i = 0; i < handover->old_count; i++)
         handover->release(handover->old[i].value);
-    handover->release(atomic_exchange(&handover->now, NULL));
+    void *last = atomic_exchange(&handover->now, NULL);
+    if (last != NULL)
+        handover->release(last);
     handover->old_count = 0;
 }

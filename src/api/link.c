@@ -28,33 +28,24 @@ struct link {
 
 enum status link_open(struct link **out, uint32_t edges)
 {
-    struct arena arena;
-    const size_t bytes = sizeof(struct link)
-        + edges * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct link_note) + 512)
-        + 4096;
-    *out = NULL;
+    const size_t rings =
+        edges * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct link_note) + 512);
+    struct link *link = *out = arena_object(sizeof *link, rings);
     invariant(edges <= EDGES_MAX);
-    const enum status status = arena_open(&arena, bytes);
-    if (status != STATUS_OK)
-        return status;
-    struct link *link = arena_take(&arena, 1, sizeof *link);
+    if (link == NULL)
+        return STATUS_FULL;
     link->edges = edges;
     for (uint32_t i = 0; i < edges; i++) {
-        ring_create(&link->each[i].urgent, &arena, JOB_SLOTS, sizeof(struct job *));
-        ring_create(&link->each[i].usual, &arena, JOB_SLOTS, sizeof(struct job *));
-        ring_create(&link->each[i].notes, &arena, NOTE_SLOTS, sizeof(struct link_note));
+        ring_create(&link->each[i].urgent, &link->arena, JOB_SLOTS, sizeof(struct job *));
+        ring_create(&link->each[i].usual, &link->arena, JOB_SLOTS, sizeof(struct job *));
+        ring_create(&link->each[i].notes, &link->arena, NOTE_SLOTS, sizeof(struct link_note));
     }
-    link->arena = arena;
-    *out = link;
     return STATUS_OK;
 }
 
 void link_close(struct link *link)
 {
-    if (link == NULL)
-        return;
-    struct arena arena = link->arena;
-    arena_close(&arena);
+    arena_object_free(link);
 }
 
 void link_worker_wake(struct link *link, struct wake *wake)

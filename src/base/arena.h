@@ -23,4 +23,9 @@ void arena_close(struct arena *arena); /* accepts a zeroed or closed arena */
 /* Zeroed memory aligned to 64 bytes. */
 void *arena_take(struct arena *arena, size_t count, size_t bytes_each);
 
+/* A zeroed object that lives at the front of an arena of its own, which is its first member and has room
+ * for `more` bytes in a few pieces. NULL: there is no memory. */
+void *arena_object(size_t bytes, size_t more);
+void arena_object_free(void *object); /* accepts NULL */
+
 #endif

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { LINE_WORDS = 8, COUNT_BITS = 24, TRIES_MAX = 16 };
 #define COUNT_MASK ((1ull << COUNT_BITS) - 1)
@@ -21,33 +20,24 @@ struct caller_counts {
 enum status caller_counts_create(struct caller_counts **out, uint32_t callers, uint32_t cap,
     uint32_t v6_bits, struct hash_key key)
 {
-    struct caller_counts *counts = calloc(1, sizeof *counts);
     uint64_t words = LINE_WORDS;
-    *out = NULL;
     invariant(cap > 0 && cap <= CALLER_CAP_MAX);
     while (words < callers)
         words *= 2;
+    struct caller_counts *counts = *out = arena_object(sizeof *counts, words * sizeof *counts->words);
     if (counts == NULL)
         return STATUS_FULL;
-    if (arena_open(&counts->arena, words * sizeof *counts->words + 4096) != STATUS_OK) {
-        caller_counts_free(counts);
-        return STATUS_FULL;
-    }
     counts->key = key;
     counts->line_mask = words / LINE_WORDS - 1;
     counts->cap = cap;
     counts->v6_bits = v6_bits;
     counts->words = arena_take(&counts->arena, words, sizeof *counts->words);
-    *out = counts;
     return STATUS_OK;
 }
 
 void caller_counts_free(struct caller_counts *counts)
 {
-    if (counts == NULL)
-        return;
-    arena_close(&counts->arena);
-    free(counts);
+    arena_object_free(counts);
 }
 
 static _Atomic uint64_t *line_of(struct caller_counts *counts, const struct address *caller, uint64_t *tag)

@@ -12,8 +12,6 @@
 #include "base/arena.h"
 #include "base/metrics.h"
 
-#include <stdlib.h>
-
 enum {
     LINE_ENTRIES = 8, /* 64 bytes */
     LINE_ROWS = 4,
@@ -38,6 +36,7 @@ static_assert(sizeof(struct user_row) == ROW_HEAD_BYTES, "a row of twelve reques
 static_assert(LIMITS_WINDOW_MAX_MS + LIMITS_SKEW_MS < INT32_MAX, "times are compared by difference");
 
 struct limits {
+    struct arena arena;
     struct hash_key key;
     uint32_t v6_bits;
     uint32_t item_count;
@@ -45,7 +44,6 @@ struct limits {
     size_t row_bytes;
     uint32_t row_slots;
     size_t bytes;
-    struct arena arena;
     _Atomic uint64_t *entries; /* of addresses: tag over time; 0: free */
     char *rows;
     _Atomic uint64_t *items; /* moments, in ns */
@@ -90,43 +88,34 @@ static uint32_t within(uint32_t value, uint32_t most)
 
 enum status limits_create(struct limits **out, const struct limits_config *config)
 {
-    *out = NULL;
-    struct limits *limits = aligned_alloc(64, (sizeof *limits + 63) / 64 * 64);
-    if (limits == NULL)
-        return STATUS_FULL;
     const uint64_t entries = power_of_two(config->addresses), rows = power_of_two(config->users);
     const uint32_t slots =
         config->user_requests_max == 0 ? 1 : within(config->user_requests_max, LIMITS_REQUESTS_MAX);
-    memset(limits, 0, sizeof *limits);
+    const size_t row_bytes =
+        (ROW_HEAD_BYTES + slots * sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
+    const uint64_t items = (uint64_t)config->items + 1;
+    const size_t bytes = entries * sizeof(uint64_t) + rows * row_bytes + items * sizeof(uint64_t);
+    struct limits *limits = *out = arena_object(sizeof *limits, bytes);
+    if (limits == NULL)
+        return STATUS_FULL;
     limits->key = config->key;
     limits->v6_bits = config->v6_bits;
     limits->item_count = config->items;
     limits->line_mask = entries / LINE_ENTRIES - 1;
     limits->row_mask = rows / LINE_ROWS - 1;
     limits->row_slots = slots;
-    limits->row_bytes =
-        (ROW_HEAD_BYTES + slots * sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
-    const uint64_t items = (uint64_t)config->items + 1;
-    limits->bytes = entries * sizeof *limits->entries + rows * limits->row_bytes
-        + items * sizeof *limits->items + 4096;
-    if (arena_open(&limits->arena, limits->bytes) != STATUS_OK) {
-        limits_free(limits);
-        return STATUS_FULL;
-    }
+    limits->row_bytes = row_bytes;
+    limits->bytes = bytes;
     limits->entries = arena_take(&limits->arena, entries, sizeof *limits->entries);
-    limits->rows = arena_take(&limits->arena, rows, limits->row_bytes);
+    limits->rows = arena_take(&limits->arena, rows, row_bytes);
     limits->items = arena_take(&limits->arena, items, sizeof *limits->items);
     limits_set(limits, &config->rates);
-    *out = limits;
     return STATUS_OK;
 }
 
 void limits_free(struct limits *limits)
 {
-    if (limits == NULL)
-        return;
-    arena_close(&limits->arena);
-    free(limits);
+    arena_object_free(limits);
 }
 
 size_t limits_bytes(const struct limits *limits)

@@ -32,9 +32,8 @@ enum status lockout_open(struct lockout **out, struct hash_key key, uint32_t v6_
 
 void lockout_close(struct lockout *lockout)
 {
-    if (lockout == NULL)
-        return;
-    pthread_mutex_destroy(&lockout->lock);
+    if (lockout != NULL)
+        pthread_mutex_destroy(&lockout->lock);
     free(lockout);
 }
 

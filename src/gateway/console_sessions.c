@@ -33,9 +33,8 @@ enum status console_sessions_open(struct console_sessions **out)
 
 void console_sessions_close(struct console_sessions *sessions)
 {
-    if (sessions == NULL)
-        return;
-    pthread_mutex_destroy(&sessions->lock);
+    if (sessions != NULL)
+        pthread_mutex_destroy(&sessions->lock);
     free(sessions);
 }
 

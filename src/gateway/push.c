@@ -21,8 +21,6 @@
 #include "gateway/settings.h"
 #include "gateway/waiting_room.h"
 
-#include <stdlib.h>
-
 enum {
     VISITS_BUSY = 1024, /* sockets a turn while there is something to tell them */
     VISITS_IDLE = 64,   /* and otherwise, to see which sessions are over */
@@ -34,7 +32,6 @@ enum {
 struct push {
     struct push_table table;
     struct push_items items;
-    struct arena arena;
     uint32_t sockets_max;    /* the rest of the connections is for buying */
     uint32_t hand;           /* the slot to visit next */
     uint32_t visits_left;    /* until all have heard of the last change */
@@ -60,30 +57,23 @@ static struct metric metric_cut[CUTS] = {
 };
 METRIC_TABLE(metric_cut);
 
-enum status push_open(struct push **out, const struct routes *routes)
+static uint32_t slots_of(const struct config *config)
 {
-    const uint32_t connections = (uint32_t)routes->shared.config->connections_max;
-    const uint32_t slots = connections + EDGE_TURNED_AWAY_SLOTS;
-    struct push *push = calloc(1, sizeof *push);
-    *out = NULL;
-    if (push == NULL)
-        return STATUS_FULL;
-    if (arena_open(&push->arena, push_table_bytes(slots) + 4096) != STATUS_OK) {
-        free(push);
-        return STATUS_FULL;
-    }
-    push_table_create(&push->table, &push->arena, slots);
-    push->sockets_max = connections - connections / 4;
-    *out = push;
-    return STATUS_OK;
+    return (uint32_t)config->connections_max + EDGE_TURNED_AWAY_SLOTS;
 }
 
-void push_close(struct push *push)
+size_t push_bytes(const struct config *config)
 {
-    if (push == NULL)
-        return;
-    arena_close(&push->arena);
-    free(push);
+    return sizeof(struct push) + push_table_bytes(slots_of(config));
+}
+
+struct push *push_create(struct arena *arena, const struct config *config)
+{
+    const uint32_t connections = (uint32_t)config->connections_max;
+    struct push *push = arena_take(arena, 1, sizeof *push);
+    push_table_create(&push->table, arena, slots_of(config));
+    push->sockets_max = connections - connections / 4;
+    return push;
 }
 
 /* ---- sockets come and go ---- */

@@ -14,6 +14,8 @@
 #include "contract/types.h"
 #include "edge/edge.h"
 
+struct arena;
+struct config;
 struct push;
 struct routes;
 struct exchange;
@@ -21,8 +23,8 @@ struct job;
 struct push_watch;
 struct session;
 
-MUST_CHECK enum status push_open(struct push **push, const struct routes *routes);
-void push_close(struct push *push); /* accepts NULL */
+size_t push_bytes(const struct config *config);
+struct push *push_create(struct arena *arena, const struct config *config);
 
 enum edge_verdict push_request(struct exchange *exchange); /* push_request.c */
 bool push_is_full(const struct routes *routes);

@@ -37,7 +37,6 @@
 #include "gateway/waiting_room.h"
 #include "gateway/waits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Marks in the spare bits of a token while it travels as the inventory's tag. */
@@ -442,8 +441,8 @@ struct edge_handler routes_handler(struct routes *routes)
 enum status routes_open(struct routes **out, const struct routes_shared *shared, uint32_t index,
     struct inventory_port *port)
 {
-    struct routes *routes = calloc(1, sizeof *routes);
-    *out = NULL;
+    struct routes *routes = *out = arena_object(sizeof *routes,
+        asks_bytes() + waits_bytes() + job_shares_bytes() + push_bytes(shared->config));
     if (routes == NULL)
         return STATUS_FULL;
     routes->shared = *shared;
@@ -466,16 +465,10 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
-    const size_t bytes = asks_bytes() + waits_bytes() + job_shares_bytes() + 8192;
-    const enum status status = arena_open(&routes->arena, bytes);
-    if (status != STATUS_OK || push_open(&routes->push, routes) != STATUS_OK) {
-        routes_close(routes);
-        return STATUS_FULL;
-    }
     routes->asks = asks_create(&routes->arena);
     routes->waits = waits_create(&routes->arena);
+    routes->push = push_create(&routes->arena, shared->config);
     job_shares_create(&routes->jobs, &routes->arena);
-    *out = routes;
     return STATUS_OK;
 }
 
@@ -488,8 +481,6 @@ void routes_close(struct routes *routes)
 {
     if (routes == NULL)
         return;
-    push_close(routes->push);
-    arena_close(&routes->arena);
     explicit_bzero(&routes->keys, sizeof routes->keys);
-    free(routes);
+    arena_object_free(routes);
 }

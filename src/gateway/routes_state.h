@@ -20,6 +20,7 @@ struct settings;
 struct waits;
 
 struct routes {
+    struct arena arena; /* it lives in it */
     struct routes_shared shared;
     uint32_t index;
     bool test_mode; /* config/test_mode.h */
@@ -28,7 +29,6 @@ struct routes {
     struct funnel_keys keys;
     struct door door;
     struct random random;
-    struct arena arena;
     struct asks *asks;
     struct waits *waits;
     struct job_shares jobs;

@@ -127,8 +127,6 @@ enum status settings_make(struct settings **out, const struct config *config, ch
 void settings_free(void *pointer)
 {
     struct settings *settings = pointer;
-    if (settings == NULL)
-        return;
     jwt_keys_free(settings->jwt);
     explicit_bzero(settings, sizeof *settings);
     free(settings);

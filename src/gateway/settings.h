@@ -28,7 +28,7 @@ struct settings {
 
 MUST_CHECK enum status settings_make(
     struct settings **settings, const struct config *config, char error[CONFIG_ERROR]);
-void settings_free(void *pointer); /* to settings; accepts NULL */
+void settings_free(void *pointer); /* to settings */
 /* A token that signs in to the console once, as the first of the admin keys (console_sessions.h). */
 void settings_invite(const struct settings *settings, struct console_sessions *sessions,
     const char *token, uint64_t now_ms);

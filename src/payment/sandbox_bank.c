@@ -5,13 +5,13 @@
  * place stays empty. */
 #include "payment/sandbox_bank.h"
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/disk.h"
 #include "base/hash.h"
 #include "payment/statement.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     BANK_ROW_BYTES = 2048,
@@ -43,6 +43,7 @@ struct bank_note { /* a callback that waits */
 };
 
 struct bank {
+    struct arena arena;
     struct disk *disk;
     disk_file file;
     struct hash_key key;
@@ -118,20 +119,19 @@ static enum status rows_load(struct bank *bank)
 
 enum status bank_open(struct bank **out, const char *folder)
 {
-    struct bank *bank = calloc(1, sizeof *bank);
+    struct bank *bank = arena_object(
+        sizeof *bank, BANK_PAYMENTS_MAX * sizeof *bank->rows + INDEX_SLOTS * sizeof *bank->index);
     uint64_t seed;
     *out = NULL;
     if (bank == NULL)
         return STATUS_FULL;
     bank->file = -1;
-    bank->rows = calloc(BANK_PAYMENTS_MAX, sizeof *bank->rows);
-    bank->index = calloc(INDEX_SLOTS, sizeof *bank->index);
+    bank->rows = arena_take(&bank->arena, BANK_PAYMENTS_MAX, sizeof *bank->rows);
+    bank->index = arena_take(&bank->arena, INDEX_SLOTS, sizeof *bank->index);
     random_secret(&bank->key, sizeof bank->key);
     random_secret(&seed, sizeof seed);
     random_seed(&bank->random, seed);
-    enum status status = bank->rows == NULL || bank->index == NULL
-        ? STATUS_FULL
-        : disk_folder_open(folder, &bank->disk);
+    enum status status = disk_folder_open(folder, &bank->disk);
     if (status == STATUS_OK)
         status = bank->disk->ops->open(bank->disk, file_name, DISK_WRITE, &bank->file);
     if (status == STATUS_NOT_FOUND) {
@@ -157,9 +157,7 @@ void bank_close(struct bank *bank)
         bank->disk->ops->close(bank->disk, bank->file);
     if (bank->disk != NULL)
         disk_folder_close(bank->disk);
-    free(bank->rows);
-    free(bank->index);
-    free(bank);
+    arena_object_free(bank);
 }
 
 struct bank_switches *bank_switches(struct bank *bank)

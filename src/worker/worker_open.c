@@ -244,8 +244,8 @@ static enum status tasks_open(
 static size_t worker_bytes(const struct worker_config *config)
 {
     const struct sale_report_config report = report_config(config);
-    return sizeof(struct worker) + TASKS_BYTES + order_writing_bytes() + returns_bytes()
-        + reconcile_runs_bytes() + anomaly_findings_bytes(config->edges) + sale_report_bytes(&report);
+    return TASKS_BYTES + order_writing_bytes() + returns_bytes() + reconcile_runs_bytes()
+        + anomaly_findings_bytes(config->edges) + sale_report_bytes(&report);
 }
 
 /* Audit rows of commands name their channels. */
@@ -259,23 +259,20 @@ static void channels_name(const struct worker_config *config)
 
 enum status worker_open(struct worker **out, const struct worker_config *config, char *error)
 {
-    struct arena arena;
+    struct worker *worker = arena_object(sizeof *worker, worker_bytes(config));
     *out = NULL;
-    enum status status = arena_open(&arena, worker_bytes(config));
-    if (status != STATUS_OK) {
+    if (worker == NULL) {
         snprintf(error, CONFIG_ERROR, "no memory for the store thread");
-        return status;
+        return STATUS_FULL;
     }
-    struct worker *worker = arena_take(&arena, 1, sizeof *worker);
     worker->config = *config;
-    worker->arena = arena;
     worker->wake.fd = -1;
     channels_name(config);
     worker->views = (struct order_views){ .keys = config->keys,
         .store = config->store,
         .catalog = config->catalog,
         .customers = config->customers };
-    status = wake_open(&worker->wake);
+    enum status status = wake_open(&worker->wake);
     if (status == STATUS_OK) {
         link_worker_wake(config->link, &worker->wake);
         status = tasks_open(worker, config, error);
@@ -307,8 +304,7 @@ void worker_close(struct worker *worker)
     tasks_close(worker->tasks, WORKER_TASKS);
     if (worker->wake.fd >= 0)
         wake_close(&worker->wake);
-    struct arena arena = worker->arena;
-    arena_close(&arena);
+    arena_object_free(worker);
 }
 
 struct courier *worker_courier(struct worker *worker)

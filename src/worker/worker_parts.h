@@ -64,8 +64,8 @@ struct job_line {
 };
 
 struct worker {
-    struct worker_config config;
     struct arena arena;
+    struct worker_config config;
     struct wake wake;
     uint64_t now_ms; /* of the present round */
     struct task tasks[WORKER_TASKS];

@@ -28,27 +28,18 @@ struct rooms {
 
 enum status rooms_open(struct rooms **out, const struct inventory *inventory, uint32_t sales_max)
 {
-    struct arena arena;
-    *out = NULL;
-    const enum status status =
-        arena_open(&arena, sizeof(struct rooms) + sales_max * sizeof(struct room_shown) + 4096);
-    if (status != STATUS_OK)
-        return status;
-    struct rooms *rooms = arena_take(&arena, 1, sizeof *rooms);
-    rooms->sales = arena_take(&arena, sales_max, sizeof *rooms->sales);
+    struct rooms *rooms = *out = arena_object(sizeof *rooms, sales_max * sizeof *rooms->sales);
+    if (rooms == NULL)
+        return STATUS_FULL;
+    rooms->sales = arena_take(&rooms->arena, sales_max, sizeof *rooms->sales);
     rooms->sales_max = sales_max;
     rooms->inventory = inventory;
-    rooms->arena = arena;
-    *out = rooms;
     return STATUS_OK;
 }
 
 void rooms_close(struct rooms *rooms)
 {
-    if (rooms == NULL)
-        return;
-    struct arena arena = rooms->arena;
-    arena_close(&arena);
+    arena_object_free(rooms);
 }
 
 void rooms_show_draw(struct rooms *rooms, sale_id sale, const struct room_draw *draw,
