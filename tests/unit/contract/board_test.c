@@ -4,9 +4,20 @@
 #include "base/thread.h"
 #include "tests/unit/base/unit.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 
-enum { ITEMS = 8, BUYERS = 20000, PUBLICATIONS = 20000 };
+enum {
+    ITEMS = 8,
+    BUYERS = 20000,
+    PUBLICATIONS = 20000,
+    INTERRUPTION_US = 50,
+    INTERRUPTIONS = 2000,
+    READS_MAX = 20000000, /* where signals wait long to be delivered */
+};
 
 static struct arena arena;
 static struct board board;
@@ -137,23 +148,43 @@ static void the_filter_depends_on_its_key(void **state)
     assert_true(known < 10);
 }
 
-/* Every publication has all its numbers equal to n, and its buyer was added before. */
+/* A publication whose numbers are all n; its buyer is added before. */
+static void publish_number(uint32_t n)
+{
+    struct board_update update = { .item = 1,
+        .sale = n,
+        .start_ms = n,
+        .end_ms = n,
+        .unit_price = n,
+        .limit_per_user = n,
+        .counts = { .given = n, .held = n, .sold = n, .safety = n, .written_off = n } };
+    for (unsigned i = 0; i < CHANNELS_MAX; i++)
+        update.counts.channel_free[i] = n;
+    board_add_buyer(&board, 1, n);
+    board_publish(&board, &update);
+}
+
+/* The number of the publication; all that is read must be of it. */
+static uint32_t number_read(void)
+{
+    struct board_update copy;
+    if (!board_read(&board, 1, &copy))
+        return 0;
+    const uint32_t n = copy.sale;
+    assert_true(
+        copy.start_ms == n && copy.end_ms == n && copy.unit_price == n && copy.limit_per_user == n);
+    assert_true(copy.counts.given == n && copy.counts.held == n && copy.counts.sold == n);
+    assert_true(copy.counts.safety == n && copy.counts.written_off == n);
+    assert_int_equal(copy.counts.free, (uint32_t)CHANNELS_MAX * n);
+    assert_true(board_may_have_bought(&board, 1, n));
+    return n;
+}
+
 static void publish_on_and_on(void *context)
 {
     (void)context;
-    for (uint32_t n = 1; n <= PUBLICATIONS; n++) {
-        struct board_update update = { .item = 1,
-            .sale = n,
-            .start_ms = n,
-            .end_ms = n,
-            .unit_price = n,
-            .limit_per_user = n,
-            .counts = { .given = n, .held = n, .sold = n, .safety = n, .written_off = n } };
-        for (unsigned i = 0; i < CHANNELS_MAX; i++)
-            update.counts.channel_free[i] = n;
-        board_add_buyer(&board, 1, n);
-        board_publish(&board, &update);
-    }
+    for (uint32_t n = 1; n <= PUBLICATIONS; n++)
+        publish_number(n);
 }
 
 static void a_reader_beside_the_writer_sees_consistent_sets_and_their_buyers(void **state)
@@ -161,22 +192,68 @@ static void a_reader_beside_the_writer_sees_consistent_sets_and_their_buyers(voi
     (void)state;
     struct thread writer = { .started = false };
     assert_int_equal(thread_start(&writer, "writer", publish_on_and_on, NULL), STATUS_OK);
-    uint32_t last = 0;
-    while (last < PUBLICATIONS) {
-        struct board_update copy;
-        if (!board_read(&board, 1, &copy))
-            continue;
-        uint32_t n = copy.sale;
+    for (uint32_t last = 0; last < PUBLICATIONS;) {
+        const uint32_t n = number_read();
         assert_true(n >= last);
-        assert_true(copy.start_ms == n && copy.end_ms == n && copy.unit_price == n
-            && copy.limit_per_user == n);
-        assert_true(copy.counts.given == n && copy.counts.held == n && copy.counts.sold == n);
-        assert_true(copy.counts.safety == n && copy.counts.written_off == n);
-        assert_int_equal(copy.counts.free, (uint32_t)CHANNELS_MAX * n);
-        assert_true(board_may_have_bought(&board, 1, n));
         last = n;
     }
     thread_join(&writer);
+}
+
+static volatile sig_atomic_t interruptions;
+
+static void publish_next(int signal_number)
+{
+    (void)signal_number;
+    publish_number((uint32_t)++interruptions);
+}
+
+/* The writer interrupts the reader on its own core: whichever cores are busy, most publications
+ * fall between two loads of one read. */
+static void a_reader_that_a_publication_interrupts_reads_again(void **state)
+{
+    (void)state;
+    const struct itimerval often = { { 0, INTERRUPTION_US }, { 0, INTERRUPTION_US } };
+    const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+    const struct sigaction publish = { .sa_handler = publish_next };
+    struct sigaction before;
+    interruptions = 0;
+    assert_int_equal(sigaction(SIGALRM, &publish, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (uint32_t reads = 0; reads < READS_MAX && interruptions < INTERRUPTIONS; reads++)
+        (void)number_read();
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+}
+
+static _Atomic bool reading;
+
+static void read_once(void *copy)
+{
+    atomic_store(&reading, true);
+    (void)board_read(&board, 1, copy);
+}
+
+/* As a writer does that is interrupted between two stores. */
+static void a_reader_waits_for_an_update_that_is_half_written(void **state)
+{
+    (void)state;
+    const struct timespec long_enough_to_read = { 0, 50000000 };
+    struct thread reader = { .started = false };
+    struct board_update copy = { .sale = 0 };
+    publish_number(1);
+    atomic_fetch_add(&board.items[1].sequence, 1);
+    atomic_store(&board.items[1].unit_price, 2);
+    atomic_store(&reading, false);
+    assert_int_equal(thread_start(&reader, "reader", read_once, &copy), STATUS_OK);
+    while (!atomic_load(&reading))
+        sched_yield();
+    nanosleep(&long_enough_to_read, NULL);
+    atomic_store(&board.items[1].unit_price, 1);
+    atomic_fetch_add(&board.items[1].sequence, 1);
+    thread_join(&reader);
+    assert_int_equal(copy.sale, 1);
+    assert_int_equal(copy.unit_price, 1);
 }
 
 int main(void)
@@ -191,6 +268,8 @@ int main(void)
         RULE(the_filter_never_forgets_and_rarely_errs),
         RULE(the_filter_depends_on_its_key),
         RULE(a_reader_beside_the_writer_sees_consistent_sets_and_their_buyers),
+        RULE(a_reader_that_a_publication_interrupts_reads_again),
+        RULE(a_reader_waits_for_an_update_that_is_half_written),
     };
     return cmocka_run_group_tests(rules, NULL, NULL);
 }

@@ -16,6 +16,14 @@ static void a_deleted_order_is_found(void **state)
     assert_says(sold_verified(VERIFY_FAILED), "has no order and no dead letter");
 }
 
+/* Below it comes no other order that would show the gap. */
+static void a_deleted_order_of_the_first_ticket_is_found(void **state)
+{
+    (void)state;
+    folder_sql(&sold_folder, "DELETE FROM orders WHERE ticket = 1");
+    assert_says(sold_verified(VERIFY_FAILED), "has no order and no dead letter");
+}
+
 static void an_order_of_another_user_is_found(void **state)
 {
     (void)state;
@@ -111,6 +119,16 @@ static void an_order_paid_without_a_record_is_found(void **state)
     (void)state;
     folder_sql(&sold_folder, "UPDATE orders SET state = 2 WHERE ticket = 5");
     assert_says(sold_verified(VERIFY_FAILED), "is paid, its ticket is held");
+}
+
+/* The database agrees with itself: only the ticket tells that the unit is sold. */
+static void an_order_closed_without_a_record_is_found(void **state)
+{
+    (void)state;
+    folder_sql(&sold_folder,
+        "UPDATE orders SET state = 3, reason = 3, slot = NULL WHERE ticket = 1;"
+        "UPDATE items SET sold = sold - 1 WHERE id = 1;");
+    assert_says(sold_verified(VERIFY_FAILED), "is closed, its ticket is sold");
 }
 
 static void a_wrong_count_of_sold_units_is_found(void **state)
@@ -256,6 +274,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_database_that_is_cut_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(another_secret_than_the_databases_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_deleted_order_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            a_deleted_order_of_the_first_ticket_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(an_order_closed_without_a_record_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_of_another_user_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_of_another_quantity_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_at_the_list_price_is_found, sold_make, sold_remove),
