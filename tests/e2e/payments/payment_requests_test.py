@@ -81,6 +81,24 @@ def a_refund_goes_back_once_and_the_unit_with_it():
 
 
 @rule
+def after_its_time_only_the_shop_refunds():
+    item = server.open_item(total=1)
+    buyer, order = bought(item)
+    at_bank(buyer, order)
+    becomes(buyer, order, "paid")
+    patient_ms = server.settings["orders.user_refund_ms"]
+    server.write_config(orders__user_refund_ms=1)
+    server.restart()
+    problem(order_do(buyer, order, "refund"), 409, "refund-not-allowed")
+    equal(view(buyer, order)["state"], "paid")
+    equal(server.admin("POST", f"/orders/{order['order']}/refund", {"to": "stock"}).status, 200)
+    becomes(buyer, order, "refunded")
+    at_rest()
+    server.write_config(orders__user_refund_ms=patient_ms)
+    server.restart()
+
+
+@rule
 def an_intent_takes_no_unit_and_paying_it_takes_one():
     item = server.open_item(total=1, deduct_on_payment=True)
     buyer = Buyer(server)

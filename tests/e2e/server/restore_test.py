@@ -252,6 +252,8 @@ def a_restore_that_was_interrupted_can_be_run_again():
     equal(subprocess.run(command, capture_output=True, timeout=60).returncode, 0)
     server.start()
     equal(server.item_orders(item), (2, 2))
+    entries = in_database("SELECT actor, detail FROM audit WHERE action = 'restore' ORDER BY id DESC LIMIT 1")
+    true(entries and entries[0][0] == "restore" and "the backup " in entries[0][1], f"no audit entry: {entries}")
 
 
 run()
