@@ -84,6 +84,22 @@ struct engine_sale *engine_sale_find(const struct engine *engine, sale_id sale)
     return &engine->sales[sale];
 }
 
+struct engine_item *engine_item_asked(const struct engine *engine, item_id item, struct outcome *outcome)
+{
+    struct engine_item *found = engine_item_find(engine, item);
+    if (found == NULL)
+        outcome->answer = ANSWER_UNKNOWN_ITEM;
+    return found;
+}
+
+struct engine_sale *engine_sale_asked(const struct engine *engine, sale_id sale, struct outcome *outcome)
+{
+    struct engine_sale *found = engine_sale_find(engine, sale);
+    if (found == NULL)
+        outcome->answer = ANSWER_UNKNOWN_SALE;
+    return found;
+}
+
 static uint64_t item_units(const struct engine_item *item)
 {
     uint64_t units = (uint64_t)item->safety + item->held + item->sold + item->written_off;

@@ -13,6 +13,9 @@ void engine_keys_note(struct engine *engine, const struct command *command, cons
 
 struct engine_item *engine_item_find(const struct engine *engine, item_id item); /* NULL: not preheated */
 struct engine_sale *engine_sale_find(const struct engine *engine, sale_id sale); /* NULL: not defined */
+/* The same for a command about it: where there is none, the outcome says so. */
+struct engine_item *engine_item_asked(const struct engine *engine, item_id item, struct outcome *outcome);
+struct engine_sale *engine_sale_asked(const struct engine *engine, sale_id sale, struct outcome *outcome);
 void engine_item_recheck(const struct engine_item *item);
 
 /* engine_returns.c: what a return changes. */
@@ -62,6 +65,12 @@ static inline void engine_conflict(struct outcome *outcome, enum conflict confli
 {
     outcome->answer = ANSWER_CONFLICT;
     outcome->detail = (uint8_t)conflict;
+}
+static inline bool engine_conflicts(struct outcome *outcome, enum conflict conflict)
+{
+    if (conflict != CONFLICT_NONE)
+        engine_conflict(outcome, conflict);
+    return conflict != CONFLICT_NONE;
 }
 static inline void engine_done(struct outcome *outcome)
 {

@@ -2,14 +2,11 @@
 /* inventory/engine_ask.c: questions that change nothing. */
 #include "inventory/engine_apply.h"
 
-void engine_ask_mine(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_ask_mine)
 {
     (void)may_change;
-    if (engine_item_find(engine, command->ask.item) == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_ITEM;
+    if (engine_item_asked(engine, command->ask.item, outcome) == NULL)
         return;
-    }
     const struct buyer_row *row =
         buyers_find(&engine->buyers, buyers_scope_item(command->ask.item), command->ask.user);
     outcome->answer = ANSWER_FOUND;
@@ -21,8 +18,7 @@ void engine_ask_mine(
     outcome->again_ms = engine_cooling_until_ms(engine, sale, row, command->time_ms);
 }
 
-void engine_ask_ticket(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_ask_ticket)
 {
     (void)may_change;
     const struct ticket_row *ticket = tickets_get(&engine->tickets, command->ask.ticket);
@@ -42,30 +38,24 @@ void engine_ask_ticket(
     outcome->detail = ticket->state;
 }
 
-void engine_ask_counts(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_ask_counts)
 {
     (void)may_change;
-    const struct engine_item *item = engine_item_find(engine, command->ask.item);
-    if (item == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_ITEM;
+    const struct engine_item *item = engine_item_asked(engine, command->ask.item, outcome);
+    if (item == NULL)
         return;
-    }
     outcome->answer = ANSWER_FOUND;
     outcome->item = command->ask.item;
     for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
         outcome->free += item->free[channel];
 }
 
-void engine_ask_sale(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_ask_sale)
 {
     (void)may_change;
-    const struct engine_sale *sale = engine_sale_find(engine, command->ask.sale);
-    if (sale == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_SALE;
+    const struct engine_sale *sale = engine_sale_asked(engine, command->ask.sale, outcome);
+    if (sale == NULL)
         return;
-    }
     outcome->answer = ANSWER_FOUND;
     outcome->terms = (struct command_sale){ .sale = command->ask.sale,
         .limit_per_user = sale->limit_per_user,

@@ -199,15 +199,12 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
     return number;
 }
 
-void engine_apply_reserve(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_reserve)
 {
     const struct command_reserve *asked = &command->reserve;
-    struct engine_item *item = engine_item_find(engine, asked->item);
-    if (item == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_ITEM;
+    struct engine_item *item = engine_item_asked(engine, asked->item, outcome);
+    if (item == NULL)
         return;
-    }
     if (asked->quantity < 1 || asked->quantity > QUANTITY_MAX) {
         outcome->answer = ANSWER_BAD_QUANTITY;
         return;
@@ -344,8 +341,7 @@ static void settle_without_row(
         engine_conflict(outcome, CONFLICT_BAD_MOVE);
 }
 
-void engine_apply_settle(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_settle)
 {
     const struct command_settle *asked = &command->settle;
     struct ticket_row *ticket = tickets_get(&engine->tickets, asked->ticket);

@@ -37,8 +37,7 @@ static void ticket_forget(struct engine *engine, struct ticket_row *ticket)
     counter_forget(engine, buyers_scope_sale(engine->items[item].sale), user);
 }
 
-void engine_apply_reclaim(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_reclaim)
 {
     const struct command_reclaim *asked = &command->reclaim;
     struct tickets *tickets = &engine->tickets;

@@ -20,15 +20,12 @@ static bool draw_close(struct engine_sale *sale, uint64_t now_ms)
     return true;
 }
 
-void engine_apply_arrive(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_arrive)
 {
     const struct command_arrive *asked = &command->arrive;
-    struct engine_sale *sale = engine_sale_find(engine, asked->sale);
-    if (sale == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_SALE;
+    struct engine_sale *sale = engine_sale_asked(engine, asked->sale, outcome);
+    if (sale == NULL)
         return;
-    }
     invariant(asked->user != 0);
     const uint64_t row = places_find(&engine->places, asked->sale, asked->user);
     if (row != UINT64_MAX) {
@@ -48,15 +45,12 @@ void engine_apply_arrive(
     engine_done(outcome);
 }
 
-void engine_apply_admit(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_admit)
 {
     const struct command_admit *asked = &command->admit;
-    struct engine_sale *sale = engine_sale_find(engine, asked->sale);
-    if (sale == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_SALE;
+    struct engine_sale *sale = engine_sale_asked(engine, asked->sale, outcome);
+    if (sale == NULL)
         return;
-    }
     if (!sale_started(sale, command->time_ms)) {
         outcome->answer = ANSWER_NOT_STARTED;
         return;

@@ -25,8 +25,7 @@ static enum conflict sale_change_conflict(
     return CONFLICT_NONE;
 }
 
-void engine_apply_sale(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_sale)
 {
     const struct command_sale *asked = &command->sale;
     if (asked->sale == 0 || asked->sale >= engine->config.sales_max) {
@@ -48,11 +47,8 @@ void engine_apply_sale(
             outcome->answer = ANSWER_UNCHANGED;
             return;
         }
-        const enum conflict conflict = sale_change_conflict(sale, asked, command->time_ms);
-        if (conflict != CONFLICT_NONE) {
-            engine_conflict(outcome, conflict);
+        if (engine_conflicts(outcome, sale_change_conflict(sale, asked, command->time_ms)))
             return;
-        }
     }
     if (!engine_may(may_change, outcome))
         return;
@@ -131,15 +127,12 @@ static void terms_change(const struct engine_sale *sale, struct engine_item *ite
     }
 }
 
-void engine_apply_preheat(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_preheat)
 {
     const struct command_preheat *asked = &command->preheat;
-    struct engine_sale *sale = engine_sale_find(engine, asked->sale);
-    if (sale == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_SALE;
+    struct engine_sale *sale = engine_sale_asked(engine, asked->sale, outcome);
+    if (sale == NULL)
         return;
-    }
     if (asked->item == 0 || asked->item >= engine->config.items_max) {
         engine_conflict(outcome, CONFLICT_FULL);
         return;
@@ -151,11 +144,8 @@ void engine_apply_preheat(
         return;
     }
     if (known) {
-        const enum conflict conflict = item_change_conflict(item, asked);
-        if (conflict == CONFLICT_NONE)
+        if (!engine_conflicts(outcome, item_change_conflict(item, asked)))
             outcome->answer = ANSWER_UNCHANGED;
-        else
-            engine_conflict(outcome, conflict);
         return;
     }
     if (!preheat_adds_up(asked)) {
@@ -205,15 +195,12 @@ static bool gate_is_there(const struct engine_sale *sale, enum gate_move move)
     return false;
 }
 
-void engine_apply_gate(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_gate)
 {
-    struct engine_sale *sale = engine_sale_find(engine, command->gate.sale);
+    struct engine_sale *sale = engine_sale_asked(engine, command->gate.sale, outcome);
     const enum gate_move move = command->gate.move;
-    if (sale == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_SALE;
+    if (sale == NULL)
         return;
-    }
     if (move >= GATE_MOVES) {
         engine_conflict(outcome, CONFLICT_BAD_MOVE);
         return;
@@ -222,11 +209,8 @@ void engine_apply_gate(
         outcome->answer = ANSWER_UNCHANGED;
         return;
     }
-    const enum conflict conflict = gate_conflict(sale, move, command->time_ms);
-    if (conflict != CONFLICT_NONE) {
-        engine_conflict(outcome, conflict);
+    if (engine_conflicts(outcome, gate_conflict(sale, move, command->time_ms)))
         return;
-    }
     if (!engine_may(may_change, outcome))
         return;
     if (move == GATE_MOVE_OPEN) {
@@ -241,14 +225,11 @@ void engine_apply_gate(
     engine_done(outcome);
 }
 
-void engine_apply_users(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_users)
 {
     const struct command_users *asked = &command->users;
-    if (engine_sale_find(engine, asked->sale) == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_SALE;
+    if (engine_sale_asked(engine, asked->sale, outcome) == NULL)
         return;
-    }
     invariant(asked->count <= USERS_PER_COMMAND);
     const uint32_t scope = buyers_scope_eligible(asked->sale);
     uint32_t changes = 0, rows = 0;

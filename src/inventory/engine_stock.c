@@ -20,14 +20,11 @@ static bool stock_may(int64_t applied, bool may_change, struct outcome *outcome)
 }
 
 /* A decrease takes what is free and says how much. */
-void engine_apply_adjust(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_adjust)
 {
-    struct engine_item *item = engine_item_find(engine, command->adjust.item);
-    if (item == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_ITEM;
+    struct engine_item *item = engine_item_asked(engine, command->adjust.item, outcome);
+    if (item == NULL)
         return;
-    }
     uint32_t *place = place_of(item, command->adjust.channel);
     const int64_t delta = command->adjust.delta;
     if (place == NULL) {
@@ -51,14 +48,11 @@ void engine_apply_adjust(
     engine_done(outcome);
 }
 
-void engine_apply_move(
-    struct engine *engine, const struct command *command, bool may_change, struct outcome *outcome)
+ENGINE_APPLY(engine_apply_move)
 {
-    struct engine_item *item = engine_item_find(engine, command->move.item);
-    if (item == NULL) {
-        outcome->answer = ANSWER_UNKNOWN_ITEM;
+    struct engine_item *item = engine_item_asked(engine, command->move.item, outcome);
+    if (item == NULL)
         return;
-    }
     uint32_t *from = place_of(item, command->move.from);
     uint32_t *to = place_of(item, command->move.to);
     if (from == NULL || to == NULL || from == to) {
