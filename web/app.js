@@ -3,8 +3,8 @@
 
 import { timeGet } from './api.js';
 import { createClock } from './clock.js';
-import { textSet } from './dom.js';
-import { language, languageSet, onLanguage, say } from './i18n.js';
+import { element, textSet } from './dom.js';
+import { direction, language, languageSet, languagesAll, onLanguage, say } from './i18n.js';
 import { mountItem } from './item_view.js';
 import { mountOrders } from './orders_view.js';
 import { mountSales } from './sales_view.js';
@@ -56,6 +56,7 @@ function viewShow() {
 
 function languagePaint() {
     document.documentElement.lang = language();
+    document.documentElement.dir = direction();
     for (const node of document.querySelectorAll('[data-words]'))
         textSet(node, say(node.dataset.words));
     for (const node of document.querySelectorAll('[data-label]'))
@@ -80,6 +81,12 @@ function linkClicked(event) {
     target.focus({ preventScroll: true });
 }
 
+/* The page has a button for each language of words.js; a theme may bring more. */
+const offered = new Set([...document.querySelectorAll('[data-language]')].map((choice) => choice.dataset.language));
+for (const { tag, name } of languagesAll().filter(({ tag }) => !offered.has(tag)))
+    document.querySelectorAll('.languages')[0]?.append(
+        element('button', { type: 'button', lang: tag, 'data-language': tag }, name),
+    );
 document.addEventListener('click', linkClicked);
 window.addEventListener('popstate', viewShow);
 for (const choice of document.querySelectorAll('[data-language]'))

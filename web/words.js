@@ -3,6 +3,7 @@
 
 const en = {
     'page.title': 'Stampede flash sale',
+    'shop.name': 'Stampede',
     'page.skip': 'Skip to content',
     'page.test': 'Test mode: no real money.',
     'nav.label': 'Main',
@@ -366,6 +367,7 @@ const en = {
 
 const zh = {
     'page.title': 'Stampede 限时秒杀',
+    'shop.name': 'Stampede',
     'page.skip': '跳到正文',
     'page.test': '测试模式：不会产生真实扣款。',
     'nav.label': '主导航',

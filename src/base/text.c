@@ -126,6 +126,26 @@ void text_hex(struct text *text, struct span bytes)
     }
 }
 
+void text_html(struct text *text, struct span string)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < string.size; i++) {
+        const char c = string.data[i];
+        const char *as = c == '&' ? "&amp;"
+            : c == '<'            ? "&lt;"
+            : c == '>'            ? "&gt;"
+            : c == '"'            ? "&quot;"
+            : c == '\''           ? "&#39;"
+                                  : NULL;
+        if (as == NULL)
+            continue;
+        text_add(text, span_of(string.data + kept, i - kept));
+        text_string(text, as);
+        kept = i + 1;
+    }
+    text_add(text, span_of(string.data + kept, string.size - kept));
+}
+
 /* Bytes in the well-formed UTF-8 sequence at the front (Unicode table 3-7), 0 if there is none. */
 static size_t utf8_sequence(const unsigned char *at, size_t size)
 {

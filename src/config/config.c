@@ -139,6 +139,7 @@ static const struct entry entries[] = {
     NUMBER("media", "upload_bytes", media_upload_bytes, 1024, 32 << 20, "8388608"),
     TEXT("page", "image_origins", image_origins, ""),
     TEXT("page", "login_url", login_url, ""),
+    TEXT("page", "theme", theme, ""),
     TEXT("watch", "rate", watch_rate, "report"),
     NUMBER("watch", "rate_per_s", watch_rate_per_s, 1, 1000000, "20"),
     NUMBER("watch", "rate_for_s", watch_rate_for_s, 1, 3600, "10"),

@@ -109,6 +109,7 @@ struct config {
     /* [page] */
     char image_origins[CONFIG_LIST]; /* whose pictures products may show, besides ours */
     char login_url[CONFIG_TEXT];     /* where the shop's customers sign in */
+    char theme[CONFIG_TEXT];         /* folder of the shop's look (theme.h); empty: ours */
     /* [watch]: each rule off, report or ban */
     char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],
         watch_roaming[CONFIG_TEXT], watch_timing[CONFIG_TEXT], watch_unpaid[CONFIG_TEXT];

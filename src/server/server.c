@@ -25,6 +25,7 @@
 #include "inventory/embedded.h"
 #include "media/media_service.h"
 #include "outgoing/courier.h"
+#include "pages/pages.h"
 #include "queue/journal_queue.h"
 #include "server/file_limit.h"
 #include "server/host.h"
@@ -72,6 +73,7 @@ struct server {
     struct link *link;
     struct worker *worker;
     struct gate_limits limits;
+    struct pages pages;
     struct static_files *files;
     struct media_service media;
     uint32_t edge_count;
@@ -328,7 +330,10 @@ static bool server_open(struct server *server)
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
     const char *origins = server->config.image_origins;
     const struct verdict_ops *widget = verdict_find(server->config.human_outside);
-    if (static_files_open(&server->files, assets_embedded, assets_embedded_count, origins,
+    if (pages_open(&server->pages, &server->config, assets_embedded, assets_embedded_count, server->error)
+        != STATUS_OK)
+        return false;
+    if (static_files_open(&server->files, server->pages.assets, server->pages.count, origins,
             widget == NULL ? "" : widget->sources)
         != STATUS_OK)
         return failed(server, "the pages can't be loaded");
@@ -407,6 +412,7 @@ static void server_close(struct server *server)
     customers_close(server->customers);
     host_close(&server->host);
     static_files_close(server->files);
+    pages_close(&server->pages);
     media_service_close(&server->media);
     if (server->settings.release != NULL) {
         handover_close(&server->settings);

@@ -55,7 +55,7 @@ def main():
     old_sales_add(server, 600)
     item = server.open_item(total=10, sale_fields={"title": "Today"})
     print(f"FRONT_URL=http://127.0.0.1:{server.port}\nFRONT_KEY={server.keys['admin']}\nFRONT_ITEM={item}\n"
-          f"FRONT_SECRET={SECRET.hex()}", flush=True)
+          f"FRONT_SECRET={SECRET.hex()}\nREADY=1", flush=True)
     sys.stdin.read()
     server.stop()
 

@@ -209,9 +209,22 @@ static void format_of_a_long_text_needs_one_spare_byte(void **state)
     assert_true(text.overflow && text.size == 0);
 }
 
+static void html_shows_the_string_and_runs_nothing(void **state)
+{
+    char memory[64];
+    struct text text = text_in(memory, sizeof memory);
+    (void)state;
+    text_html(&text, SPAN("a<b>&\"c' 茶"));
+    assert_true(span_equal(text_span(&text), SPAN("a&lt;b&gt;&amp;&quot;c&#39; 茶")));
+    text = text_in(memory, 4);
+    text_html(&text, SPAN("ab<"));
+    assert_true(text.overflow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(html_shows_the_string_and_runs_nothing),
         cmocka_unit_test(writing_up_to_the_last_byte_fits_and_one_more_changes_nothing),
         cmocka_unit_test(after_an_overflow_nothing_is_written_even_if_it_would_fit),
         cmocka_unit_test(u64_is_written_as_printf_does_around_every_power_of_ten),
