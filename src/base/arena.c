@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { ARENA_ALIGN = 64, OBJECT_PIECES = 64 };
+enum { ARENA_ALIGN = 64 };
 
 static size_t round_up(size_t bytes)
 {
@@ -53,22 +53,4 @@ void *arena_take(struct arena *arena, size_t count, size_t bytes_each)
     void *taken = arena->base + arena->used;
     arena->used += round_up(bytes); /* size is a multiple of the alignment, so this stays inside */
     return taken;
-}
-
-void *arena_object(size_t bytes, size_t more)
-{
-    struct arena arena;
-    if (arena_open(&arena, bytes + more + (size_t)OBJECT_PIECES * ARENA_ALIGN) != STATUS_OK)
-        return NULL;
-    struct arena *object = arena_take(&arena, 1, bytes);
-    *object = arena;
-    return object;
-}
-
-void arena_object_free(void *object)
-{
-    if (object == NULL)
-        return;
-    struct arena arena = *(struct arena *)object;
-    arena_close(&arena);
 }

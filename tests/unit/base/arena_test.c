@@ -89,24 +89,6 @@ static void generous_bounds_cost_nothing_until_touched(void **state)
     arena_close(&arena);
 }
 
-static void an_object_lives_in_its_own_arena(void **state)
-{
-    (void)state;
-    struct table {
-        struct arena arena;
-        char *rows;
-        uint64_t count;
-    };
-    struct table *table = arena_object(sizeof *table, 1000);
-    assert_true(table != NULL && table->rows == NULL && table->count == 0);
-    table->rows = arena_take(&table->arena, 10, 100);
-    assert_true(table->rows >= (char *)(table + 1));
-    table->rows[999] = 1;
-    arena_object_free(table);
-    arena_object_free(NULL);
-    assert_null(arena_object(sizeof *table, SIZE_MAX / 2));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,7 +97,6 @@ int main(void)
         cmocka_unit_test(taking_more_than_there_is_stops_the_program),
         cmocka_unit_test(what_the_system_cant_give_is_a_fault_and_closing_it_is_harmless),
         cmocka_unit_test(generous_bounds_cost_nothing_until_touched),
-        cmocka_unit_test(an_object_lives_in_its_own_arena),
     };
     return cmocka_run_group_tests_name("base/arena", tests, NULL, NULL);
 }
