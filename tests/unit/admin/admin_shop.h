@@ -25,7 +25,7 @@ int shop_open(void **state);
 int shop_close(void **state);
 int shop_begin(void **state);
 
-void shop_fault_set(enum shop_fault fault);
+void shop_fault_set(enum shop_fault which);
 void shop_role_set(enum admin_role role);
 void shop_key_set(const char *key); /* the Idempotency-Key of what is asked from now on; NULL: none */
 uint32_t shop_switched(void); /* how often the edges were told that the switches have changed */
