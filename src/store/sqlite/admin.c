@@ -18,6 +18,9 @@ const char sqlite_admin_tables[] =
     ") STRICT;"
     "CREATE INDEX admin_requests_by_time ON admin_requests(time_ms);";
 
+static const struct sqlite_columns request_columns = COLUMNS(kept_request, FIELD(kept_request, key),
+    FIELD(kept_request, request), FIELD(kept_request, time_ms), FIELD(kept_request, status));
+
 static enum status admin_begin(struct order_store *handle)
 {
     struct sqlite_store *store = sqlite_of(handle);
@@ -62,52 +65,36 @@ static enum status admin_end(struct order_store *handle, bool keep)
 static enum status request_get(struct order_store *handle, uint64_t key,
     struct kept_request *request, char *room, size_t room_bytes)
 {
-    sqlite3_stmt *find;
-    enum status status = sqlite_prepare(sqlite_of(handle),
-        "SELECT request, time_ms, status, body FROM admin_requests WHERE key = ?1", &find);
+    sqlite3_stmt *row;
+    enum status status = sqlite_query(sqlite_of(handle),
+        "SELECT key, request, time_ms, status, body FROM admin_requests WHERE key = ?1",
+        VALUES(U64(key)), &row);
     if (status != STATUS_OK)
         return status;
-    bind_u64(find, 1, key);
-    status = sqlite_next(find);
+    status = sqlite_next(row);
     if (status == STATUS_OK) {
-        column_text(find, 3, room, room_bytes);
-        *request = (struct kept_request){ .key = key,
-            .request = column_u64(find, 0),
-            .time_ms = column_u64(find, 1),
-            .status = (int)column_u32(find, 2),
-            .body = span_from_string(room) };
+        status = sqlite_columns_take(&request_columns, row, request);
+        column_text(row, 4, room, room_bytes);
+        request->body = span_from_string(room);
     }
-    (void)sqlite3_reset(find);
+    sqlite_finish(row);
     return status;
 }
 
 static enum status request_put(struct order_store *handle, const struct kept_request *request)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    sqlite3_stmt *old, *put;
-    invariant(store->together && request->key != 0 && request->body.size <= REQUEST_BODY_MAX);
-    enum status status = sqlite_prepare(store, "DELETE FROM admin_requests WHERE time_ms < ?1", &old);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(store,
-            "INSERT INTO admin_requests(key, request, time_ms, status, body)"
-            " VALUES(?1, ?2, ?3, ?4, ?5)",
-            &put);
+    const struct span body = request->body;
+    invariant(store->together && request->key != 0 && body.size <= REQUEST_BODY_MAX);
+    const enum status status = sqlite_do(store, "DELETE FROM admin_requests WHERE time_ms < ?1",
+        VALUES(U64(request->time_ms < REQUEST_KEPT_MS ? 0 : request->time_ms - REQUEST_KEPT_MS)));
     if (status != STATUS_OK)
         return status;
-    bind_u64(old, 1, request->time_ms < REQUEST_KEPT_MS ? 0 : request->time_ms - REQUEST_KEPT_MS);
-    status = sqlite_run(old);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(put, 1, request->key);
-    bind_u64(put, 2, request->request);
-    bind_u64(put, 3, request->time_ms);
-    bind_u64(put, 4, (uint64_t)request->status);
-    const int bound =
-        sqlite3_bind_text(put, 5, request->body.data, (int)request->body.size, SQLITE_STATIC);
-    invariant(bound == SQLITE_OK);
-    status = sqlite_run(put);
-    (void)sqlite3_clear_bindings(put);
-    return status;
+    return sqlite_do(store,
+        "INSERT INTO admin_requests(key, request, time_ms, status, body)"
+        " VALUES(?1, ?2, ?3, ?4, ?5)",
+        VALUES(U64(request->key), U64(request->request), U64(request->time_ms),
+            U64(request->status), TEXT_OF(body.data, body.size)));
 }
 
 static void channel_names(

@@ -11,18 +11,18 @@ static const char eligible_add[] =
 static const char eligible_remove[] = "DELETE FROM eligible_users WHERE sale = ?1 AND user = ?2";
 /* Stock is loaded once. What the log says after that comes as ADJUST and MOVE. */
 /* The terms may have been written by a request that is later than the record. */
-#define TERM(column, value) column " = CASE WHEN terms_lsn < ?17 THEN " value " ELSE " column " END"
+#define TERM(column, value) column " = CASE WHEN terms_lsn < ?5 THEN " value " ELSE " column " END"
 #define TERMS \
     TERM("flash_price", "?2") \
     ", " TERM("limit_per_user", "?3") ", " TERM("pay_window_ms", "?4")
 static const char preheat_first[] =
-    "UPDATE items SET " TERMS ", total = ?5, locked = ?6, sold = ?7, sold_before = ?7, safety = "
-    "?8, channel_0 = ?9, channel_1 = ?10, channel_2 = ?11,"
-    " channel_3 = ?12, channel_4 = ?13, channel_5 = ?14, channel_6 = ?15, channel_7 = ?16,"
-    " preheated = 1, version = version + 1, terms_lsn = max(terms_lsn, ?17)"
+    "UPDATE items SET " TERMS ", total = ?6, locked = ?7, sold = ?8, sold_before = ?8, safety = ?9,"
+    " channel_0 = ?10, channel_1 = ?11, channel_2 = ?12, channel_3 = ?13, channel_4 = ?14,"
+    " channel_5 = ?15, channel_6 = ?16, channel_7 = ?17,"
+    " preheated = 1, version = version + 1, terms_lsn = max(terms_lsn, ?5)"
     " WHERE id = ?1 AND preheated = 0";
 static const char preheat_again[] =
-    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?17)"
+    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?5)"
     " WHERE id = ?1";
 
 enum status sqlite_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
@@ -110,28 +110,16 @@ static enum status apply_sale(struct sqlite_batch *batch, const struct command_s
             U64(sale->return_draw_ms), U64(sale->start_draw_ms)));
 }
 
-static enum status preheat_run(
-    struct sqlite_batch *batch, const struct command_preheat *preheat, lsn_t lsn, const char *sql)
+static enum status preheat_write(
+    struct sqlite_batch *batch, const struct command_preheat *preheat, lsn_t lsn, bool again)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(batch->store, sql, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, preheat->item);
-    bind_u64(update, 2, preheat->unit_price);
-    bind_u64(update, 3, preheat->limit_per_user);
-    bind_u64(update, 4, preheat->pay_window_ms);
-    bind_u64(update, 17, lsn);
-    if (sql == preheat_first) {
-        bind_u64(update, 5, preheat->total);
-        bind_u64(update, 6, preheat->locked);
-        bind_u64(update, 7, preheat->sold_before);
-        bind_u64(update, 8, preheat->safety);
-        for (int i = 0; i < CHANNELS_MAX; i++)
-            bind_u64(update, 9 + i, preheat->channel_units[i]);
-    }
-    status = sqlite_run(update);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    struct sqlite_values values =
+        VALUES(U64(preheat->item), U64(preheat->unit_price), U64(preheat->limit_per_user),
+            U64(preheat->pay_window_ms), U64(lsn), U64(preheat->total), U64(preheat->locked),
+            U64(preheat->sold_before), U64(preheat->safety), CHANNELS(preheat->channel_units));
+    if (again)
+        values.count = 5; /* without stock */
+    return sqlite_batch_do(batch, again ? preheat_again : preheat_first, values);
 }
 
 static enum status apply_preheat(
@@ -150,11 +138,9 @@ static enum status apply_preheat(
     if (row->sale != preheat->sale)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN, "item %u belongs to sale %u, not %u",
             preheat->item, row->sale, preheat->sale);
-    bool again = row->preheated;
+    const bool again = row->preheated;
     status = sqlite_stock_flush(batch); /* the item may have changed earlier in this batch */
-    if (status == STATUS_OK)
-        status = preheat_run(batch, preheat, lsn, again ? preheat_again : preheat_first);
-    return status;
+    return status == STATUS_OK ? preheat_write(batch, preheat, lsn, again) : status;
 }
 
 /* A paused sale goes back to where it was. */
@@ -203,29 +189,26 @@ static enum status apply_users(struct sqlite_batch *batch, const struct command_
     return status;
 }
 
-static enum status apply_adjust(struct sqlite_batch *batch, const struct queue_record *record)
+static enum status apply_stock(struct sqlite_batch *batch, const struct queue_record *record)
 {
+    const struct command *command = &record->command;
+    const bool move = command->type == COMMAND_MOVE;
+    const int64_t applied = record->outcome.applied;
     struct stock_row *row;
-    enum status status = sqlite_stock_row(batch, record->command.adjust.item, &row);
+    const enum status status =
+        sqlite_stock_row(batch, move ? command->move.item : command->adjust.item, &row);
     if (status != STATUS_OK)
         return status;
-    int64_t applied = record->outcome.applied;
+    if (move) {
+        sqlite_stock_allot(row, command->move.from, -applied);
+        sqlite_stock_allot(row, command->move.to, applied);
+        return STATUS_OK;
+    }
     if (row->now.total + applied - row->now.locked - row->now.sold < 0)
         return sqlite_refuse(batch, REFUSAL_STOCK,
             "item %u has fewer than %lld free units to take away", row->item, (long long)-applied);
     row->now.total += applied;
-    sqlite_stock_allot(row, record->command.adjust.channel, applied);
-    return STATUS_OK;
-}
-
-static enum status apply_move(struct sqlite_batch *batch, const struct queue_record *record)
-{
-    struct stock_row *row;
-    enum status status = sqlite_stock_row(batch, record->command.move.item, &row);
-    if (status != STATUS_OK)
-        return status;
-    sqlite_stock_allot(row, record->command.move.from, -(int64_t)record->outcome.applied);
-    sqlite_stock_allot(row, record->command.move.to, record->outcome.applied);
+    sqlite_stock_allot(row, command->adjust.channel, applied);
     return STATUS_OK;
 }
 
@@ -257,7 +240,7 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
         status = sqlite_waitlist_terms(batch);
     if (status != STATUS_OK)
         return status;
-    switch ((enum command_type)record->command.type) {
+    switch (record->command.type) {
     case COMMAND_SALE:
         return apply_sale(batch, &record->command.sale, record->lsn);
     case COMMAND_PREHEAT:
@@ -266,19 +249,6 @@ static enum status apply_control(struct sqlite_batch *batch, const struct queue_
         return apply_gate(batch, &record->command.gate);
     case COMMAND_USERS:
         return apply_users(batch, &record->command.users);
-    case COMMAND_NONE:
-    case COMMAND_ADJUST:
-    case COMMAND_MOVE:
-    case COMMAND_RESERVE:
-    case COMMAND_SETTLE:
-    case COMMAND_ARRIVE:
-    case COMMAND_ADMIT:
-    case COMMAND_RECLAIM:
-    case COMMAND_LOGGED_COUNT:
-    case COMMAND_ASK_MINE:
-    case COMMAND_ASK_TICKET:
-    case COMMAND_ASK_COUNTS:
-    case COMMAND_ASK_SALE:
     default:
         return sqlite_refuse(
             batch, REFUSAL_UNKNOWN, "records of type %u are unknown", record->command.type);
@@ -305,10 +275,8 @@ enum status sqlite_apply_record(
         return STATUS_OK; /* the line is the inventory's; orders have nothing to do with it */
     if (record->command.type == COMMAND_RECLAIM)
         return STATUS_OK; /* the inventory forgets tickets; their orders stay */
-    if (record->command.type == COMMAND_ADJUST)
-        return apply_adjust(batch, record);
-    if (record->command.type == COMMAND_MOVE)
-        return apply_move(batch, record);
+    if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
+        return apply_stock(batch, record);
     return apply_control(batch, record);
 }
 

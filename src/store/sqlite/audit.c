@@ -41,11 +41,7 @@ static void audit_hash(const uint8_t *before, const struct audit_entry *entry, u
 
 static bool column_hash(sqlite3_stmt *row, int at, uint8_t *hash)
 {
-    const void *blob = sqlite3_column_blob(row, at);
-    if (blob == NULL || sqlite3_column_bytes(row, at) != HASH_SHA256_BYTES)
-        return false;
-    memcpy(hash, blob, HASH_SHA256_BYTES);
-    return true;
+    return column_blob(row, at, hash, HASH_SHA256_BYTES) == HASH_SHA256_BYTES;
 }
 
 struct audit_head {
@@ -53,17 +49,19 @@ struct audit_head {
     uint8_t hash[HASH_SHA256_BYTES];
 };
 
-static enum status head_take(sqlite3_stmt *row, void *out)
+static enum status head_hash_take(sqlite3_stmt *row, void *out)
 {
     struct audit_head *head = out;
-    head->entries = column_u64(row, 0);
     return column_hash(row, 1, head->hash) ? STATUS_OK : STATUS_CORRUPT;
 }
+
+static const struct sqlite_columns head_columns =
+    COLUMNS_ALSO(audit_head, head_hash_take, FIELD(audit_head, entries));
 
 static enum status audit_head_read(struct sqlite_store *store, struct audit_head *head)
 {
     const enum status status =
-        sqlite_one(store, "SELECT entries, hash FROM audit_head", NO_VALUES, head_take, head);
+        sqlite_one(store, "SELECT entries, hash FROM audit_head", NO_VALUES, &head_columns, head);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
@@ -102,16 +100,9 @@ enum status sqlite_audit_append(struct order_store *handle, const struct audit_e
     return sqlite_end(store, status);
 }
 
-static enum status entry_from_row(sqlite3_stmt *row, void *out)
-{
-    struct audit_entry *entry = out;
-    entry->id = column_u64(row, 0);
-    entry->time_ms = column_u64(row, 1);
-    column_text(row, 2, entry->actor, sizeof entry->actor);
-    column_text(row, 3, entry->action, sizeof entry->action);
-    column_text(row, 4, entry->detail, sizeof entry->detail);
-    return STATUS_OK;
-}
+static const struct sqlite_columns entry_columns =
+    COLUMNS(audit_entry, FIELD(audit_entry, id), FIELD(audit_entry, time_ms),
+        FIELD(audit_entry, actor), FIELD(audit_entry, action), FIELD(audit_entry, detail));
 
 /* Text that was cut to fit, or has a NUL, was not written by us. */
 static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
@@ -124,7 +115,7 @@ static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
 enum status sqlite_audit_list(struct order_store *handle, uint64_t after,
     struct audit_entry *entries, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), audit_rows, VALUES(U64(after), U64(max)), entry_from_row,
+    return sqlite_rows(sqlite_of(handle), audit_rows, VALUES(U64(after), U64(max)), &entry_columns,
         PAGE(entries, max, count));
 }
 
@@ -138,21 +129,19 @@ enum status sqlite_audit_verify(struct order_store *handle, uint64_t *entries, u
     *entries = *first_bad = 0;
     enum status status = audit_head_read(store, &head);
     if (status == STATUS_OK)
-        status = sqlite_prepare(store, audit_rows, &list);
+        status = sqlite_query(store, audit_rows, VALUES(U64(0), U64(INT64_MAX)), &list);
     if (status != STATUS_OK)
         return status;
-    bind_u64(list, 1, 0);
-    bind_i64(list, 2, -1); /* all */
     while (*first_bad == 0 && (status = sqlite_next(list)) == STATUS_OK) {
         struct audit_entry entry;
-        (void)entry_from_row(list, &entry);
+        (void)!sqlite_columns_take(&entry_columns, list, &entry);
         audit_hash(hash, &entry, hash);
         seen++;
         if (entry.id != seen || !row_is_whole(list, &entry) || !column_hash(list, 5, stored)
             || memcmp(stored, hash, sizeof hash) != 0)
             *first_bad = seen;
     }
-    (void)sqlite3_reset(list);
+    sqlite_finish(list);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
     if (*first_bad == 0 && seen < head.entries)

@@ -24,7 +24,7 @@ const char sqlite_bans_tables[] =
 static_assert(BAN_ADDRESS == 1 && BAN_USER == 2, "numbers in the database never change their meaning");
 
 #define BAN_COLUMNS \
-    "id, kind, block, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms"
+    "id, kind, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms, block"
 
 static const char bans_all[] =
     "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -37,24 +37,19 @@ static const char bans_in_effect[] =
     "?2";
 static_assert(BAN_SESSIONS_MS == 86400000, "as in the statement");
 
-static enum status ban_from_row(sqlite3_stmt *row, void *out)
+static enum status block_take(sqlite3_stmt *row, void *out)
 {
     struct ban *ban = out;
     char block[ADDRESS_BLOCK_CHARS_MAX + 1];
-    *ban = (struct ban){ .id = column_u64(row, 0),
-        .kind = (uint8_t)column_u32(row, 1),
-        .user = column_u64(row, 3),
-        .created_ms = column_u64(row, 6),
-        .until_ms = column_u64(row, 7),
-        .lifted_ms = column_u64(row, 8),
-        .sessions_ms = column_u64(row, 9) };
-    column_text(row, 2, block, sizeof block);
-    column_text(row, 4, ban->reason, sizeof ban->reason);
-    column_text(row, 5, ban->by, sizeof ban->by);
+    column_text(row, 9, block, sizeof block);
     if (ban->kind == BAN_ADDRESS && address_block_parse(span_from_string(block), &ban->block) != STATUS_OK)
         return STATUS_CORRUPT;
     return STATUS_OK;
 }
+
+static const struct sqlite_columns ban_columns = COLUMNS_ALSO(ban, block_take, FIELD(ban, id),
+    FIELD(ban, kind), FIELD(ban, user), FIELD(ban, reason), FIELD(ban, by), FIELD(ban, created_ms),
+    FIELD(ban, until_ms), FIELD(ban, lifted_ms), FIELD(ban, sessions_ms));
 
 /* Whether there is room for one more. */
 static enum status room_check(struct sqlite_store *store, uint64_t now_ms)
@@ -71,39 +66,27 @@ static enum status insert(struct order_store *handle, struct ban *ban)
     struct sqlite_store *store = sqlite_of(handle);
     char block[ADDRESS_BLOCK_CHARS_MAX + 1];
     struct text text = text_in(block, sizeof block - 1);
-    sqlite3_stmt *put;
+    const bool address = ban->kind == BAN_ADDRESS;
     enum status status = room_check(store, ban->created_ms);
-    if (status == STATUS_OK)
-        status = sqlite_prepare(store,
-            "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms,"
-            " sessions_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)",
-            &put);
     if (status != STATUS_OK)
         return status;
-    invariant(sqlite3_clear_bindings(put) == SQLITE_OK);
-    bind_u64(put, 1, ban->kind);
-    if (ban->kind == BAN_ADDRESS) {
+    if (address)
         address_block_text(&text, &ban->block);
-        block[text.size] = 0;
-        bind_text(put, 2, block);
-    } else {
-        bind_u64(put, 3, ban->user);
-    }
-    bind_text(put, 4, ban->reason);
-    bind_text(put, 5, ban->by);
-    bind_u64(put, 6, ban->created_ms);
-    bind_u64(put, 7, ban->until_ms);
-    bind_u64(put, 8, ban->sessions_ms);
-    status = sqlite_run(put);
+    status = sqlite_do(store,
+        "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms,"
+        " sessions_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)",
+        VALUES(U64(ban->kind), address ? TEXT_OF(block, text.size) : NOTHING,
+            address ? NOTHING : U64(ban->user), TEXT(ban->reason), TEXT(ban->by),
+            U64(ban->created_ms), U64(ban->until_ms), U64(ban->sessions_ms)));
     if (status == STATUS_OK)
-        ban->id = (uint64_t)sqlite3_last_insert_rowid(store->database);
+        ban->id = sqlite_last_id(store);
     return status;
 }
 
 static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
 {
     return sqlite_one(sqlite_of(handle), "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1",
-        VALUES(U64(id)), ban_from_row, ban);
+        VALUES(U64(id)), &ban_columns, ban);
 }
 
 static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms, bool *lifted)
@@ -125,14 +108,14 @@ static enum status list(struct order_store *handle, uint64_t after, uint64_t in_
 {
     return sqlite_rows(sqlite_of(handle), in_force_ms == 0 ? bans_all : bans_in_force,
         in_force_ms == 0 ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(in_force_ms)),
-        ban_from_row, PAGE(bans, max, count));
+        &ban_columns, PAGE(bans, max, count));
 }
 
 static enum status in_effect(struct order_store *handle, uint64_t after, uint64_t now_ms,
     struct ban *bans, uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle), bans_in_effect, VALUES(U64(after), U64(max), U64(now_ms)),
-        ban_from_row, PAGE(bans, max, count));
+        &ban_columns, PAGE(bans, max, count));
 }
 
 const struct ban_store_ops sqlite_bans_ops = {

@@ -9,196 +9,111 @@
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
     " cooldown_s, return_draw_ms, archived, start_draw_ms"
-#define ITEM_COLUMNS \
-    "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety, " \
-    "version, preheated," \
-    " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7," \
-    " deduct_on_payment, (SELECT currency FROM products WHERE products.id = items.product)"
-
 /* Above every number that was ever given, also by a database that a backup has replaced. */
-enum { NEXT_ID_FLOOR = 30 };
-#define NEXT_ID(table) "(SELECT max(ifnull(max(id), 0), ?30) + 1 FROM " table ")"
+#define NEXT_ID(table) "(SELECT max(ifnull(max(id), 0), ?1) + 1 FROM " table ")"
 
 static const char products_list[] =
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char sale_insert[] =
-    "INSERT INTO sales(id, title, start_ms, end_ms, limit_per_user, eligible_only, published, "
-    "preheat_at_ms, gate,"
-    " gate_before, logged_limit, one_open_order, details_required, human_check, waiting_room,"
-    " pass_once, drop_percent, pace_per_s, beacon_name, beacon_value, beacon_state, "
-    "beacon_until_ms, cooldown_s, return_draw_ms, start_draw_ms)"
-    " VALUES(" NEXT_ID("sales") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, ?8, ?9, ?10, ?11, ?12, "
-                                "?13, ?14, ?15, '', 0, 0,"
-                                " ?20, ?21, ?23)";
+    "INSERT INTO sales(id, gate, gate_before, logged_limit, beacon_value, beacon_state,"
+    " beacon_until_ms, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
+    " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
+    " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
+    " start_draw_ms) VALUES(" NEXT_ID(
+        "sales") ", 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                 " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 static const char sale_update[] =
-    "UPDATE sales SET title = ?1, start_ms = ?2, end_ms = ?3, limit_per_user = ?4,"
-    " eligible_only = ?5, published = ?6, preheat_at_ms = ?7, one_open_order = ?8,"
-    " details_required = ?9, human_check = ?10, waiting_room = ?11, pass_once = ?12,"
-    " drop_percent = ?13, pace_per_s = ?14, beacon_name = ?15, terms_lsn = max(terms_lsn, ?17),"
-    " cooldown_s = ?20, return_draw_ms = ?21, start_draw_ms = ?23, archived = ?18 WHERE id ="
-    " ?16";
+    "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
+    " eligible_only = ?6, published = ?7, preheat_at_ms = ?8, one_open_order = ?9,"
+    " details_required = ?10, human_check = ?11, waiting_room = ?12, pass_once = ?13,"
+    " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = max(terms_lsn, ?17),"
+    " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21 WHERE id = ?1";
 static const char sales_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
-static const char item_insert[] =
-    "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
-    " locked, sold, sold_before, written_off, safety, channel_0, channel_1, channel_2,"
-    " channel_3, channel_4, channel_5, channel_6, channel_7,"
-    " version, preheated, deduct_on_payment) VALUES(" NEXT_ID(
-        "items") ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, 0, ?9, "
-                 "?10, ?11, ?12, ?13, "
-                 "?14, ?15, ?16,"
-                 " ?17, 1, 0, ?18)";
 static const char items_all[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char items_of_sale[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
 
-static enum status catalog_insert(
-    struct sqlite_store *store, sqlite3_stmt *insert, enum sqlite_counted table, uint32_t *id)
-{
-    bind_u64(insert, NEXT_ID_FLOOR, store->floors[table]);
-    enum status status = sqlite_run(insert);
-    (void)sqlite3_clear_bindings(insert); /* texts belong to the caller */
-    if (status == STATUS_OK)
-        *id = (uint32_t)sqlite3_last_insert_rowid(store->database);
-    return status;
-}
-
 /* One row with exactly this id: the list from the id before it. *found: the id of that row. */
 static enum status row_get(struct order_store *handle, uint32_t id, const char *list,
-    sqlite_take take, void *row, const uint32_t *found)
+    const struct sqlite_columns *columns, void *row, const uint32_t *found)
 {
     if (id == 0)
         return STATUS_NOT_FOUND;
     const enum status status =
-        sqlite_one(sqlite_of(handle), list, VALUES(U64(id - 1), U64(1)), take, row);
+        sqlite_one(sqlite_of(handle), list, VALUES(U64(id - 1), U64(1)), columns, row);
     return status == STATUS_OK && *found != id ? STATUS_NOT_FOUND : status;
 }
 
-static enum status product_from_row(sqlite3_stmt *row, void *out)
-{
-    struct product *product = out;
-    product->id = column_u32(row, 0);
-    column_text(row, 1, product->name, sizeof product->name);
-    column_text(row, 2, product->description, sizeof product->description);
-    column_text(row, 3, product->images, sizeof product->images);
-    column_text(row, 4, product->currency, sizeof product->currency);
-    product->list_price = column_u64(row, 5);
-    return STATUS_OK;
-}
+static const struct sqlite_columns product_columns =
+    COLUMNS(product, FIELD(product, id), FIELD(product, name), FIELD(product, description),
+        FIELD(product, images), FIELD(product, currency), FIELD(product, list_price));
 
 enum status sqlite_product_insert(struct order_store *handle, struct product *product)
 {
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(sqlite_of(handle),
+    struct sqlite_store *store = sqlite_of(handle);
+    const enum status status = sqlite_do(store,
         "INSERT INTO products(id, name, description, images, currency, list_price)"
-        " VALUES(" NEXT_ID("products") ", ?1, ?2, ?3, ?4, ?5)",
-        &insert);
-    if (status != STATUS_OK)
-        return status;
-    bind_text(insert, 1, product->name);
-    bind_text(insert, 2, product->description);
-    bind_text(insert, 3, product->images);
-    bind_text(insert, 4, product->currency);
-    bind_u64(insert, 5, product->list_price);
-    return catalog_insert(sqlite_of(handle), insert, SQLITE_PRODUCTS, &product->id);
+        " VALUES(" NEXT_ID("products") ", ?2, ?3, ?4, ?5, ?6)",
+        VALUES(U64(store->floors[SQLITE_PRODUCTS]), TEXT(product->name), TEXT(product->description),
+            TEXT(product->images), TEXT(product->currency), U64(product->list_price)));
+    if (status == STATUS_OK)
+        product->id = (uint32_t)sqlite_last_id(store);
+    return status;
 }
 
 enum status sqlite_products(struct order_store *handle, uint32_t after, struct product *products,
     uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle), products_list, VALUES(U64(after), U64(max)),
-        product_from_row, PAGE(products, max, count));
+        &product_columns, PAGE(products, max, count));
 }
 
 enum status sqlite_product_get(struct order_store *handle, uint32_t id, struct product *product)
 {
-    return row_get(handle, id, products_list, product_from_row, product, &product->id);
+    return row_get(handle, id, products_list, &product_columns, product, &product->id);
 }
 
-static void sale_bind(sqlite3_stmt *statement, const struct sale *sale)
+/* `first`: the floor of a new id, or the id. */
+static enum status sale_write(
+    struct sqlite_store *store, const char *sql, uint64_t first, const struct sale *sale)
 {
-    bind_text(statement, 1, sale->title);
-    bind_u64(statement, 2, sale->start_ms);
-    bind_u64(statement, 3, sale->end_ms);
-    bind_u64(statement, 4, sale->limit_per_user);
-    bind_u64(statement, 5, sale->eligible_only);
-    bind_u64(statement, 6, sale->published);
-    bind_u64(statement, 7, sale->preheat_at_ms);
-    bind_u64(statement, 8, sale->one_open_order);
-    bind_u64(statement, 9, sale->details_required);
-    bind_u64(statement, 10, sale->human_check);
-    bind_u64(statement, 11, sale->waiting_room);
-    bind_u64(statement, 12, sale->pass_once);
-    bind_u64(statement, 13, sale->drop_percent);
-    bind_u64(statement, 14, sale->pace_per_s);
-    bind_text(statement, 15, sale->beacon_name);
-    bind_u64(statement, 20, sale->cooldown_s);
-    bind_u64(statement, 21, sale->return_draw_ms);
-    bind_u64(statement, 23, sale->start_draw_ms);
+    return sqlite_do_one(store, sql,
+        VALUES(U64(first), TEXT(sale->title), U64(sale->start_ms), U64(sale->end_ms),
+            U64(sale->limit_per_user), U64(sale->eligible_only), U64(sale->published),
+            U64(sale->preheat_at_ms), U64(sale->one_open_order), U64(sale->details_required),
+            U64(sale->human_check), U64(sale->waiting_room), U64(sale->pass_once),
+            U64(sale->drop_percent), U64(sale->pace_per_s), TEXT(sale->beacon_name),
+            U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s),
+            U64(sale->return_draw_ms), U64(sale->start_draw_ms)),
+        STATUS_NOT_FOUND);
 }
 
-static enum status sale_from_row(sqlite3_stmt *row, void *out)
-{
-    struct sale *sale = out;
-    *sale = (struct sale){
-        .id = column_u32(row, 0),
-        .start_ms = column_u64(row, 2),
-        .end_ms = column_u64(row, 3),
-        .limit_per_user = column_u32(row, 4),
-        .eligible_only = sqlite3_column_int(row, 5) != 0,
-        .published = sqlite3_column_int(row, 6) != 0,
-        .gate = (uint8_t)sqlite3_column_int(row, 7),
-        .preheat_at_ms = column_u64(row, 8),
-        .one_open_order = sqlite3_column_int(row, 9) != 0,
-        .details_required = sqlite3_column_int(row, 10) != 0,
-        .human_check = (uint8_t)sqlite3_column_int(row, 11),
-        .waiting_room = sqlite3_column_int(row, 12) != 0,
-        .pass_once = sqlite3_column_int(row, 13) != 0,
-        .drop_percent = column_u32(row, 14),
-        .pace_per_s = column_u32(row, 15),
-        .beacon_state = (uint8_t)sqlite3_column_int(row, 18),
-        .beacon_until_ms = column_u64(row, 19),
-        .terms_lsn = column_u64(row, 20),
-        .cooldown_s = column_u32(row, 21),
-        .return_draw_ms = column_u32(row, 22),
-        .start_draw_ms = column_u32(row, 24),
-        .archived = sqlite3_column_int(row, 23) != 0,
-    };
-    column_text(row, 1, sale->title, sizeof sale->title);
-    column_text(row, 16, sale->beacon_name, sizeof sale->beacon_name);
-    column_text(row, 17, sale->beacon_value, sizeof sale->beacon_value);
-    return STATUS_OK;
-}
+static const struct sqlite_columns sale_columns =
+    COLUMNS(sale, FIELD(sale, id), FIELD(sale, title), FIELD(sale, start_ms), FIELD(sale, end_ms),
+        FIELD(sale, limit_per_user), FIELD(sale, eligible_only), FIELD(sale, published),
+        FIELD(sale, gate), FIELD(sale, preheat_at_ms), FIELD(sale, one_open_order),
+        FIELD(sale, details_required), FIELD(sale, human_check), FIELD(sale, waiting_room),
+        FIELD(sale, pass_once), FIELD(sale, drop_percent), FIELD(sale, pace_per_s),
+        FIELD(sale, beacon_name), FIELD(sale, beacon_value), FIELD(sale, beacon_state),
+        FIELD(sale, beacon_until_ms), FIELD(sale, terms_lsn), FIELD(sale, cooldown_s),
+        FIELD(sale, return_draw_ms), FIELD(sale, archived), FIELD(sale, start_draw_ms));
 
 enum status sqlite_sale_insert(struct order_store *handle, struct sale *sale)
 {
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(sqlite_of(handle), sale_insert, &insert);
+    struct sqlite_store *store = sqlite_of(handle);
+    const enum status status = sale_write(store, sale_insert, store->floors[SQLITE_SALES], sale);
     if (status != STATUS_OK)
         return status;
-    sale_bind(insert, sale);
-    status = catalog_insert(sqlite_of(handle), insert, SQLITE_SALES, &sale->id);
-    if (status == STATUS_OK)
-        sale->gate = GATE_SCHEDULED;
-    return status;
+    sale->id = (sale_id)sqlite_last_id(store);
+    sale->gate = GATE_SCHEDULED;
+    return STATUS_OK;
 }
 
 enum status sqlite_sale_update(struct order_store *handle, const struct sale *sale)
 {
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(sqlite_of(handle), sale_update, &update);
-    if (status != STATUS_OK)
-        return status;
-    sale_bind(update, sale);
-    bind_u64(update, 16, sale->id);
-    bind_u64(update, 17, sale->terms_lsn);
-    bind_u64(update, 18, sale->archived);
-    status = sqlite_run(update);
-    (void)sqlite3_clear_bindings(update);
-    if (status != STATUS_OK)
-        return status;
-    return sqlite_changed_rows(sqlite_of(handle)) == 1 ? STATUS_OK : STATUS_NOT_FOUND;
+    return sale_write(sqlite_of(handle), sale_update, sale->id, sale);
 }
 
 enum status sqlite_sale_beacon(struct order_store *handle, const struct sale *sale)
@@ -214,68 +129,40 @@ enum status sqlite_sale_beacon(struct order_store *handle, const struct sale *sa
 enum status sqlite_sales(
     struct order_store *handle, sale_id after, struct sale *sales, uint32_t max, uint32_t *count)
 {
-    return sqlite_rows(sqlite_of(handle), sales_list, VALUES(U64(after), U64(max)), sale_from_row,
+    return sqlite_rows(sqlite_of(handle), sales_list, VALUES(U64(after), U64(max)), &sale_columns,
         PAGE(sales, max, count));
 }
 
 enum status sqlite_sale_get(struct order_store *handle, sale_id id, struct sale *sale)
 {
-    return row_get(handle, id, sales_list, sale_from_row, sale, &sale->id);
+    return row_get(handle, id, sales_list, &sale_columns, sale, &sale->id);
 }
 
-void sqlite_item_columns(sqlite3_stmt *row, struct item *item)
-{
-    *item = (struct item){
-        .id = column_u32(row, 0),
-        .sale = column_u32(row, 1),
-        .product = column_u32(row, 2),
-        .flash_price = column_u64(row, 3),
-        .limit_per_user = column_u32(row, 4),
-        .pay_window_ms = column_u32(row, 5),
-        .total = column_u32(row, 6),
-        .locked = column_u32(row, 7),
-        .sold = column_u32(row, 8),
-        .safety = column_u32(row, 9),
-        .version = column_u64(row, 10),
-        .preheated = sqlite3_column_int(row, 11) != 0,
-    };
-}
-
-static enum status item_from_row(sqlite3_stmt *row, void *out)
-{
-    struct item *item = out;
-    sqlite_item_columns(row, item);
-    item->deduct_on_payment = sqlite3_column_int(row, 12 + CHANNELS_MAX) != 0;
-    for (int i = 0; i < CHANNELS_MAX; i++)
-        item->channel_units[i] = column_u32(row, 12 + i);
-    column_text(row, 13 + CHANNELS_MAX, item->currency, sizeof item->currency);
-    return STATUS_OK;
-}
+const struct sqlite_columns sqlite_item_columns = COLUMNS(item, FIELD(item, id), FIELD(item, sale),
+    FIELD(item, product), FIELD(item, flash_price), FIELD(item, limit_per_user),
+    FIELD(item, pay_window_ms), FIELD(item, total), FIELD(item, locked), FIELD(item, sold),
+    FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
+    FIELD(item, deduct_on_payment), FIELD(item, currency));
 
 enum status sqlite_item_insert(struct order_store *handle, struct item *item)
 {
-    sqlite3_stmt *insert;
-    enum status status = sqlite_prepare(sqlite_of(handle), item_insert, &insert);
+    struct sqlite_store *store = sqlite_of(handle);
+    const enum status status = sqlite_do(store,
+        "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
+        " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
+        " version, preheated) VALUES(" NEXT_ID(
+            "items") ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
+                     " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0)",
+        VALUES(U64(store->floors[SQLITE_ITEMS]), U64(item->sale), U64(item->product),
+            U64(item->flash_price), U64(item->limit_per_user), U64(item->pay_window_ms),
+            U64(item->total), U64(item->locked), U64(item->sold), U64(item->safety),
+            CHANNELS(item->channel_units), U64(item->deduct_on_payment)));
     if (status != STATUS_OK)
         return status;
-    bind_u64(insert, 1, item->sale);
-    bind_u64(insert, 2, item->product);
-    bind_u64(insert, 3, item->flash_price);
-    bind_u64(insert, 4, item->limit_per_user);
-    bind_u64(insert, 5, item->pay_window_ms);
-    bind_u64(insert, 6, item->total);
-    bind_u64(insert, 7, item->locked);
-    bind_u64(insert, 8, item->sold);
-    bind_u64(insert, 9, item->safety);
-    for (int i = 0; i < CHANNELS_MAX; i++)
-        bind_u64(insert, 10 + i, item->channel_units[i]);
-    bind_u64(insert, 10 + CHANNELS_MAX, item->deduct_on_payment);
-    status = catalog_insert(sqlite_of(handle), insert, SQLITE_ITEMS, &item->id);
-    if (status == STATUS_OK) {
-        item->version = 1;
-        item->preheated = false;
-    }
-    return status;
+    item->id = (item_id)sqlite_last_id(store);
+    item->version = 1;
+    item->preheated = false;
+    return STATUS_OK;
 }
 
 enum status sqlite_sale_insert_with_items(
@@ -298,10 +185,10 @@ enum status sqlite_items(struct order_store *handle, sale_id sale, item_id after
 {
     return sqlite_rows(sqlite_of(handle), sale != 0 ? items_of_sale : items_all,
         sale != 0 ? VALUES(U64(after), U64(max), U64(sale)) : VALUES(U64(after), U64(max)),
-        item_from_row, PAGE(items, max, count));
+        &sqlite_item_columns, PAGE(items, max, count));
 }
 
 enum status sqlite_item_get(struct order_store *handle, item_id id, struct item *item)
 {
-    return row_get(handle, id, items_all, item_from_row, item, &item->id);
+    return row_get(handle, id, items_all, &sqlite_item_columns, item, &item->id);
 }

@@ -15,8 +15,6 @@ enum status sqlite_product_update(struct order_store *handle, const struct produ
 
 enum status sqlite_item_update(struct order_store *handle, const struct item *item, bool stock)
 {
-    static_assert(CHANNELS_MAX == 8, "named one by one below");
-    const uint32_t *units = item->channel_units;
     const enum status status = sqlite_do_one(sqlite_of(handle),
         "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4,"
         " deduct_on_payment = ?5, terms_lsn = max(terms_lsn, ?6) WHERE id = ?1",
@@ -29,9 +27,8 @@ enum status sqlite_item_update(struct order_store *handle, const struct item *it
         "UPDATE items SET total = ?2, locked = ?3, safety = ?4, channel_0 = ?5, channel_1 = ?6,"
         " channel_2 = ?7, channel_3 = ?8, channel_4 = ?9, channel_5 = ?10, channel_6 = ?11,"
         " channel_7 = ?12, version = version + 1 WHERE id = ?1 AND preheated = 0",
-        VALUES(U64(item->id), U64(item->total), U64(item->locked), U64(item->safety), U64(units[0]),
-            U64(units[1]), U64(units[2]), U64(units[3]), U64(units[4]), U64(units[5]),
-            U64(units[6]), U64(units[7])),
+        VALUES(U64(item->id), U64(item->total), U64(item->locked), U64(item->safety),
+            CHANNELS(item->channel_units)),
         STATUS_CONFLICT);
 }
 
@@ -43,12 +40,6 @@ enum status sqlite_item_remove(struct order_store *handle, item_id id)
         VALUES(U64(id)), STATUS_CONFLICT);
 }
 
-static enum status user_take(sqlite3_stmt *row, void *out)
-{
-    *(user_id *)out = column_u64(row, 0);
-    return STATUS_OK;
-}
-
 enum status sqlite_eligible_users(struct order_store *handle, sale_id sale, const user_id *after,
     user_id *users, uint32_t max, uint32_t *count)
 {
@@ -58,5 +49,5 @@ enum status sqlite_eligible_users(struct order_store *handle, sale_id sale, cons
     return sqlite_rows(sqlite_of(handle),
         "SELECT user FROM eligible_users WHERE sale = ?1 AND user >= ?2 ORDER BY user LIMIT ?3",
         VALUES(U64(sale), U64(after == NULL ? (uint64_t)INT64_MIN : *after + 1), U64(max)),
-        user_take, PAGE(users, max, count));
+        &sqlite_number_column, PAGE(users, max, count));
 }

@@ -27,20 +27,18 @@ static enum status customers_put(
 static enum status sealed_take(sqlite3_stmt *row, void *out)
 {
     struct customer *customer = out;
-    const void *sealed = sqlite3_column_blob(row, 0);
-    const int bytes = sqlite3_column_bytes(row, 0);
-    if (sealed != NULL && bytes > 0 && bytes <= CUSTOMER_SEALED_MAX) {
-        memcpy(customer->sealed, sealed, (size_t)bytes);
-        customer->bytes = (uint32_t)bytes;
-    }
+    customer->bytes = (uint32_t)column_blob(row, 1, customer->sealed, sizeof customer->sealed);
     return STATUS_OK;
 }
+
+static const struct sqlite_columns customer_columns =
+    COLUMNS_ALSO(customer, sealed_take, FIELD(customer, user));
 
 static enum status customer_find(struct order_store *handle, user_id user, struct customer *customer)
 {
     *customer = (struct customer){ .user = user };
-    return sqlite_one(sqlite_of(handle), "SELECT sealed FROM customers WHERE user = ?1",
-        VALUES(U64(user)), sealed_take, customer);
+    return sqlite_one(sqlite_of(handle), "SELECT user, sealed FROM customers WHERE user = ?1",
+        VALUES(U64(user)), &customer_columns, customer);
 }
 
 static enum status was_offered(struct order_store *handle, ticket_number ticket, bool *answer)

@@ -23,7 +23,7 @@ enum status sqlite_dead_put(struct sqlite_batch *batch, const struct queue_recor
     const struct command_reserve *reserve = command->type == COMMAND_RESERVE ? &command->reserve : NULL;
     uint8_t bytes[RECORD_BYTES_MAX];
     const uint32_t size = record_encode(command, outcome, bytes);
-    const enum status status = sqlite_do(batch->store,
+    return sqlite_batch_do(batch,
         "INSERT INTO dead_letters(lsn, type, ticket, item, user, quantity, time_ms, reason, record)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         VALUES(U64(record->lsn), U64(command->type),
@@ -32,24 +32,12 @@ enum status sqlite_dead_put(struct sqlite_batch *batch, const struct queue_recor
             U64(reserve != NULL ? reserve->user : outcome->user),
             U64(reserve != NULL ? reserve->quantity : outcome->quantity), U64(command->time_ms),
             TEXT(batch->dead_reason), BLOB(bytes, size)));
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
-static enum status letter_from_row(sqlite3_stmt *row, void *out)
-{
-    struct dead_letter *letter = out;
-    *letter = (struct dead_letter){ .id = column_u64(row, 0),
-        .lsn = column_u64(row, 1),
-        .type = (uint8_t)sqlite3_column_int(row, 2),
-        .ticket = column_u64(row, 3),
-        .time_ms = column_u64(row, 4),
-        .state = (uint8_t)sqlite3_column_int(row, 6),
-        .resolved_ms = column_u64(row, 7) };
-    column_text(row, 5, letter->reason, sizeof letter->reason);
-    column_text(row, 8, letter->resolver, sizeof letter->resolver);
-    column_text(row, 9, letter->note, sizeof letter->note);
-    return STATUS_OK;
-}
+static const struct sqlite_columns letter_columns = COLUMNS(dead_letter, FIELD(dead_letter, id),
+    FIELD(dead_letter, lsn), FIELD(dead_letter, type), FIELD(dead_letter, ticket),
+    FIELD(dead_letter, time_ms), FIELD(dead_letter, reason), FIELD(dead_letter, state),
+    FIELD(dead_letter, resolved_ms), FIELD(dead_letter, resolver), FIELD(dead_letter, note));
 
 enum status sqlite_dead_letters(struct order_store *handle, uint64_t after, enum dead_state state,
     struct dead_letter *letters, uint32_t max, uint32_t *count)
@@ -57,30 +45,28 @@ enum status sqlite_dead_letters(struct order_store *handle, uint64_t after, enum
     const uint64_t from = after > INT64_MAX ? INT64_MAX : after;
     return sqlite_rows(sqlite_of(handle), state == DEAD_ANY ? dead_list : dead_list_state,
         state == DEAD_ANY ? VALUES(U64(from), U64(max)) : VALUES(U64(from), U64(max), U64(state)),
-        letter_from_row, PAGE(letters, max, count));
-}
-
-struct whole_letter {
-    struct dead_letter *letter;
-    struct queue_record *record;
-};
-
-static enum status whole_letter_take(sqlite3_stmt *row, void *out)
-{
-    const struct whole_letter *whole = out;
-    (void)letter_from_row(row, whole->letter);
-    const void *bytes = sqlite3_column_blob(row, 10);
-    const struct span payload = span_of(bytes, (size_t)sqlite3_column_bytes(row, 10));
-    whole->record->lsn = whole->letter->lsn;
-    return record_decode(whole->letter->type, payload, &whole->record->command, &whole->record->outcome);
+        &letter_columns, PAGE(letters, max, count));
 }
 
 enum status sqlite_dead_letter_get(struct order_store *handle, uint64_t id,
     struct dead_letter *letter, struct queue_record *record)
 {
-    struct whole_letter whole = { letter, record };
-    return sqlite_one(sqlite_of(handle), "SELECT " DEAD_COLUMNS ", record FROM dead_letters WHERE id = ?1",
-        VALUES(U64(id)), whole_letter_take, &whole);
+    sqlite3_stmt *row;
+    enum status status = sqlite_query(sqlite_of(handle),
+        "SELECT " DEAD_COLUMNS ", record FROM dead_letters WHERE id = ?1", VALUES(U64(id)), &row);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_next(row);
+    if (status == STATUS_OK)
+        status = sqlite_columns_take(&letter_columns, row, letter);
+    if (status == STATUS_OK) {
+        const void *bytes = sqlite3_column_blob(row, 10);
+        const struct span payload = span_of(bytes, (size_t)sqlite3_column_bytes(row, 10));
+        record->lsn = letter->lsn;
+        status = record_decode(letter->type, payload, &record->command, &record->outcome);
+    }
+    sqlite_finish(row);
+    return status;
 }
 
 enum status sqlite_dead_letters_open(struct order_store *handle, uint64_t *count)

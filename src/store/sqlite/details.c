@@ -50,21 +50,14 @@ enum status sqlite_details_set(struct order_store *handle, ticket_number ticket,
     return sqlite_change_end(&change, status, changed);
 }
 
-static enum status details_take(sqlite3_stmt *row, void *out)
-{
-    struct order_details *details = out;
-    column_text(row, 0, details->name, sizeof details->name);
-    column_text(row, 1, details->phone, sizeof details->phone);
-    column_text(row, 2, details->address, sizeof details->address);
-    column_text(row, 3, details->note, sizeof details->note);
-    return STATUS_OK;
-}
+static const struct sqlite_columns details_columns = COLUMNS(order_details, FIELD(order_details, name),
+    FIELD(order_details, phone), FIELD(order_details, address), FIELD(order_details, note));
 
 enum status sqlite_details(struct order_store *handle, ticket_number ticket, struct order_details *details)
 {
     return sqlite_one(sqlite_of(handle),
         "SELECT name, phone, address, note FROM order_details WHERE ticket = ?1",
-        VALUES(U64(ticket)), details_take, details);
+        VALUES(U64(ticket)), &details_columns, details);
 }
 
 enum status sqlite_details_missing(struct sqlite_store *store, const struct order *order, bool *missing)
@@ -76,16 +69,9 @@ enum status sqlite_details_missing(struct sqlite_store *store, const struct orde
         VALUES(U64(order->ticket), U64(order->item)), missing);
 }
 
-static enum status totals_take(sqlite3_stmt *sum, void *out)
-{
-    struct money_totals *totals = out;
-    *totals = (struct money_totals){ .captured = column_sum(sum, 0),
-        .refunded = column_sum(sum, 2),
-        .wanted = column_sum(sum, 4),
-        .late = column_sum(sum, 6),
-        .paid = column_sum(sum, 8) };
-    return STATUS_OK;
-}
+static const struct sqlite_columns totals_columns =
+    COLUMNS(money_totals, SUM(money_totals, captured), SUM(money_totals, refunded),
+        SUM(money_totals, wanted), SUM(money_totals, late), SUM(money_totals, paid));
 
 enum status sqlite_money_totals(struct order_store *handle, struct money_totals *totals)
 {
@@ -96,5 +82,5 @@ enum status sqlite_money_totals(struct order_store *handle, struct money_totals 
         " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
         " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
         "  WHERE use IN (1, 3) AND orders.state = 2)",
-        NO_VALUES, totals_take, totals);
+        NO_VALUES, &totals_columns, totals);
 }

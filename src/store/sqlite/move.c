@@ -14,17 +14,11 @@
 
 static_assert(ORDER_PENDING == 1 && PAYMENT_CAPTURED == 4, "said in numbers in the statements");
 
-static enum status currency_take(sqlite3_stmt *row, void *out)
-{
-    column_text(row, 0, out, 4);
-    return STATUS_OK;
-}
-
 enum status sqlite_currency(struct sqlite_store *store, item_id item, char currency[4])
 {
-    const enum status status = sqlite_one(
+    const enum status status = sqlite_text(
         store, "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1",
-        VALUES(U64(item)), currency_take, currency);
+        VALUES(U64(item)), currency, 4);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
@@ -144,12 +138,6 @@ enum status sqlite_orders_move(struct order_store *handle, const struct order_mo
     return sqlite_change_end(&change, status, changed);
 }
 
-static enum status ticket_take(sqlite3_stmt *row, void *out)
-{
-    *(ticket_number *)out = column_u64(row, 0);
-    return STATUS_OK;
-}
-
 /* The next one may have live payments: when these end without money, nobody else tells the time. */
 enum status sqlite_orders_due(struct order_store *handle, uint64_t now_ms, uint64_t created_from_ms,
     ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms)
@@ -160,7 +148,8 @@ enum status sqlite_orders_due(struct order_store *handle, uint64_t now_ms, uint6
         " AND NOT EXISTS(SELECT 1 FROM payments"
         " WHERE payments.ticket = orders.ticket AND payments.state < 4) ORDER BY pay_by_ms LIMIT "
         "?3",
-        VALUES(U64(now_ms), U64(created_from_ms), U64(max)), ticket_take, PAGE(tickets, max, count));
+        VALUES(U64(now_ms), U64(created_from_ms), U64(max)), &sqlite_number_column,
+        PAGE(tickets, max, count));
     if (status == STATUS_OK)
         status = sqlite_number(sqlite_of(handle),
             "SELECT pay_by_ms FROM orders WHERE state = 1 AND pay_by_ms > ?1 AND created_ms >= ?2"

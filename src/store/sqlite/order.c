@@ -22,20 +22,18 @@
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
 
-static const char order_insert[] =
-    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price,"
-    " amount, created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, ?4, ?5, ?6, 1, 0, ?7, ?8, ?9,"
-    " ?10, 1)";
-static const char order_reject[] =
-    "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price,"
-    " amount, created_ms, pay_by_ms, version) VALUES(?1, ?2, ?3, NULL, ?5, ?6, 3, 3, ?7, ?8,"
-    " ?9, ?10, 1)";
+#define ORDER_INSERT \
+    "INSERT INTO orders(version, ticket, item, user, quantity, channel, unit_price, amount," \
+    " created_ms, pay_by_ms, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+static const char order_insert[] = ORDER_INSERT "?10, 1, 0)";
+static const char order_reject[] = ORDER_INSERT "NULL, 3, 3)";
+static_assert(ORDER_PENDING == 1 && ORDER_CLOSED == 3 && REASON_REJECTED == 3,
+    "said in numbers in the statements");
 static const char order_move[] = "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
                                  " WHERE ticket = ?1 AND state = ?2";
 static const char order_end[] =
     "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, ending = 0, version = version + 1"
     " WHERE ticket = ?1 AND state = ?2";
-static_assert(ORDER_CLOSED == 3 && REASON_REJECTED == 3, "order_reject says so in numbers");
 
 static enum status counter_take(
     struct sqlite_batch *batch, uint64_t scope, user_id user, uint32_t quantity, uint32_t limit)
@@ -92,40 +90,27 @@ static enum status order_check_same(struct sqlite_batch *batch, const struct sql
     return status;
 }
 
-enum insert_result { INSERTED, INSERT_IS_THERE, INSERT_FAILED };
-
-static enum insert_result order_put(struct sqlite_batch *batch, const char *sql,
-    const struct sqlite_ticket *ticket, uint64_t slot, uint64_t unit_price, enum status *status)
+/* *there: it was written before, with all that belongs to it. */
+static enum status order_put(struct sqlite_batch *batch, const struct sqlite_ticket *ticket,
+    uint64_t slot, uint64_t unit_price, bool reject, bool *there)
 {
-    sqlite3_stmt *insert;
-    *status = sqlite_prepare(batch->store, sql, &insert);
-    if (*status != STATUS_OK)
-        return INSERT_FAILED;
-    bind_u64(insert, 1, ticket->ticket);
-    bind_u64(insert, 2, ticket->item);
-    bind_u64(insert, 3, ticket->user);
-    if (sql == order_insert)
-        bind_u64(insert, 4, slot);
-    bind_u64(insert, 5, ticket->quantity);
-    bind_u64(insert, 6, ticket->channel);
-    bind_u64(insert, 7, unit_price);
-    bind_u64(insert, 8, unit_price * ticket->quantity);
-    bind_u64(insert, 9, ticket->created_ms);
-    bind_u64(insert, 10, ticket->pay_by_ms);
-    int result = sqlite3_step(insert);
-    (void)sqlite3_reset(insert);
-    if (__builtin_expect(result == SQLITE_DONE, 1))
-        return INSERTED;
-    if (result == SQLITE_CONSTRAINT_PRIMARYKEY || result == SQLITE_CONSTRAINT_ROWID) {
-        *status = order_check_same(batch, ticket);
-        return *status == STATUS_OK ? INSERT_IS_THERE : INSERT_FAILED;
-    }
-    if (result == SQLITE_CONSTRAINT_UNIQUE)
-        *status = sqlite_refuse(
+    struct sqlite_values values = VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user),
+        U64(ticket->quantity), U64(ticket->channel), U64(unit_price),
+        U64(unit_price * ticket->quantity), U64(ticket->created_ms), U64(ticket->pay_by_ms), U64(slot));
+    if (reject)
+        values.count = 9; /* no slot */
+    const enum status status = sqlite_do(batch->store, reject ? order_reject : order_insert, values);
+    *there = false;
+    if (__builtin_expect(status == STATUS_OK, 1))
+        return STATUS_OK;
+    const int error = sqlite3_extended_errcode(batch->store->database);
+    *there = error == SQLITE_CONSTRAINT_PRIMARYKEY || error == SQLITE_CONSTRAINT_ROWID;
+    if (*there)
+        return order_check_same(batch, ticket);
+    if (error == SQLITE_CONSTRAINT_UNIQUE)
+        return sqlite_refuse(
             batch, REFUSAL_UNIQUE, "item %u has a live order of this user", ticket->item);
-    else
-        *status = sqlite_batch_failed(batch, sqlite_status(result));
-    return INSERT_FAILED;
+    return sqlite_batch_failed(batch, status);
 }
 
 enum status sqlite_event_put(struct sqlite_batch *batch, const struct order *order,
@@ -147,11 +132,11 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     enum status status = sqlite_stock_row(batch, ticket->item, &row);
     if (status != STATUS_OK)
         return status;
-    uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
-    const char *sql = reject ? order_reject : order_insert;
-    enum insert_result result = order_put(batch, sql, ticket, slot, ticket->unit_price, &status);
-    if (result != INSERTED)
-        return status; /* STATUS_OK if it was there: then all below is done too */
+    bool there;
+    const uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
+    status = order_put(batch, ticket, slot, ticket->unit_price, reject, &there);
+    if (status != STATUS_OK || there)
+        return status;
     status = sqlite_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
@@ -165,26 +150,6 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     if (status == STATUS_OK)
         status = counters_take(batch, row, ticket->user, ticket->quantity);
     return status;
-}
-
-static enum status life_take(sqlite3_stmt *row, void *out)
-{
-    *(struct order *)out = (struct order){ .ticket = column_u64(row, 0),
-        .item = column_u32(row, 1),
-        .user = column_u64(row, 2),
-        .quantity = column_u32(row, 3),
-        .channel = (channel_index)sqlite3_column_int(row, 4),
-        .state = (uint8_t)sqlite3_column_int(row, 5),
-        .pay_by_ms = column_u64(row, 6) };
-    return STATUS_OK;
-}
-
-static enum status order_read(struct sqlite_batch *batch, ticket_number ticket, struct order *order)
-{
-    return sqlite_one(batch->store,
-        "SELECT ticket, item, user, quantity, channel, state, pay_by_ms FROM orders"
-        " WHERE ticket = ?1",
-        VALUES(U64(ticket)), life_take, order);
 }
 
 /* A ticket without an order is settled in good order only if a person has it as a dead letter. */
@@ -202,19 +167,13 @@ static enum status settle_without_order(struct sqlite_batch *batch, ticket_numbe
 static enum status order_change(struct sqlite_batch *batch, ticket_number ticket,
     enum order_state from, enum order_state to, enum order_reason reason)
 {
-    bool over = to == ORDER_CLOSED || to == ORDER_REFUNDED;
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(batch->store, over ? order_end : order_move, &update);
+    const bool over = to == ORDER_CLOSED || to == ORDER_REFUNDED;
+    struct sqlite_values values = VALUES(U64(ticket), U64(from), U64(to), U64(reason));
+    if (!over)
+        values.count = 3;
+    enum status status = sqlite_batch_do(batch, over ? order_end : order_move, values);
     if (status != STATUS_OK)
         return status;
-    bind_u64(update, 1, ticket);
-    bind_u64(update, 2, from);
-    bind_u64(update, 3, to);
-    if (over)
-        bind_u64(update, 4, reason);
-    status = sqlite_run(update);
-    if (status != STATUS_OK)
-        return sqlite_batch_failed(batch, status);
     invariant(sqlite_changed_rows(batch->store) == 1); /* read in this transaction */
     status = sqlite_outbox_put(batch->store, ticket, to);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
@@ -310,7 +269,7 @@ enum status sqlite_order_settle(struct sqlite_batch *batch, const struct queue_r
 
     struct order order;
     struct stock_row *row;
-    status = order_read(batch, settle->ticket, &order);
+    status = sqlite_order_by_ticket(&batch->store->store, settle->ticket, &order);
     if (status == STATUS_NOT_FOUND) {
         status = settle_without_order(batch, settle->ticket);
         order = (struct order){ .item = record->outcome.item, .state = ORDER_NONE };

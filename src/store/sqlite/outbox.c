@@ -20,7 +20,8 @@ const char sqlite_outbox_tables[] =
     "CREATE INDEX outbox_waiting ON outbox(next_ms) WHERE state = 1;"
     "CREATE INDEX outbox_failed ON outbox(id) WHERE state = 3;";
 
-#define COLUMNS "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error"
+#define OUTBOX_COLUMNS \
+    "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error"
 static const char outbox_waiting[] = "SELECT count(*) FROM outbox WHERE state = 1";
 static const char outbox_failed[] = "SELECT count(*) FROM outbox WHERE state = 3";
 
@@ -39,21 +40,10 @@ static void outbox_turn_on(struct order_store *handle)
     sqlite_of(handle)->outbox_on = true;
 }
 
-static enum status event_read(sqlite3_stmt *row, void *out)
-{
-    struct outbox_event *event = out;
-    *event = (struct outbox_event){ .id = column_u64(row, 0),
-        .ticket = column_u64(row, 1),
-        .order_state = (uint8_t)sqlite3_column_int(row, 2),
-        .version = column_u64(row, 3),
-        .time_ms = column_u64(row, 4),
-        .state = (uint8_t)sqlite3_column_int(row, 5),
-        .tries = column_u32(row, 6),
-        .next_ms = column_u64(row, 7),
-        .http_status = sqlite3_column_int(row, 8) };
-    column_text(row, 9, event->error, sizeof event->error);
-    return STATUS_OK;
-}
+static const struct sqlite_columns event_columns = COLUMNS(outbox_event, FIELD(outbox_event, id),
+    FIELD(outbox_event, ticket), FIELD(outbox_event, order_state), FIELD(outbox_event, version),
+    FIELD(outbox_event, time_ms), FIELD(outbox_event, state), FIELD(outbox_event, tries),
+    FIELD(outbox_event, next_ms), FIELD(outbox_event, http_status), FIELD(outbox_event, error));
 
 static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
     struct outbox_event *events, uint32_t max, uint32_t *count, uint64_t *next_ms)
@@ -61,9 +51,9 @@ static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
     struct sqlite_store *store = sqlite_of(handle);
     *next_ms = UINT64_MAX;
     const enum status status = sqlite_rows(store,
-        "SELECT " COLUMNS
+        "SELECT " OUTBOX_COLUMNS
         " FROM outbox WHERE state = 1 AND next_ms <= ?1 ORDER BY next_ms, id LIMIT ?2",
-        VALUES(U64(now_ms), U64(max)), event_read, PAGE(events, max, count));
+        VALUES(U64(now_ms), U64(max)), &event_columns, PAGE(events, max, count));
     if (status != STATUS_OK)
         return status;
     return sqlite_next_due(store,
@@ -97,9 +87,9 @@ static enum status outbox_list_read(struct order_store *handle, enum outbox_stat
     uint64_t after, struct outbox_event *events, uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle),
-        "SELECT " COLUMNS
+        "SELECT " OUTBOX_COLUMNS
         " FROM outbox WHERE id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3",
-        VALUES(U64(after), U64(state), U64(max)), event_read, PAGE(events, max, count));
+        VALUES(U64(after), U64(state), U64(max)), &event_columns, PAGE(events, max, count));
 }
 
 static enum status outbox_replay_one(struct order_store *handle, uint64_t id, uint64_t now_ms)

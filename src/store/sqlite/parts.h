@@ -46,11 +46,11 @@ static inline struct sqlite_store *sqlite_of(struct order_store *store)
 /* sqlite.c. A text (`sql`, here and in query.h) is a literal or a constant, never one that is put
  * together: its statement is found again by its address. */
 enum status sqlite_status(int result);
-MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const char *, sqlite3_stmt **);
-/* Runs a statement that answers no rows, and resets it. */
-MUST_CHECK enum status sqlite_run(sqlite3_stmt *statement);
-/* STATUS_OK: on a row. STATUS_NOT_FOUND: no more rows. The caller resets. */
-MUST_CHECK enum status sqlite_next(sqlite3_stmt *statement);
+MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const char *sql, sqlite3_stmt **);
+/* The same of any connection and its table of SQLITE_STATEMENTS_MAX. */
+MUST_CHECK enum status sqlite_kept_prepare(
+    sqlite3 *, struct sqlite_kept *table, const char *sql, sqlite3_stmt **);
+void sqlite_kept_close(sqlite3 *, const struct sqlite_kept *table);
 /* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
 MUST_CHECK enum status sqlite_next_due(
     struct sqlite_store *, const char *, uint64_t now_ms, uint64_t *next_ms);
@@ -59,45 +59,26 @@ MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the 
 void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */
 /* While an administrator's transaction is open, these three begin, keep and drop a part of it. */
 uint32_t sqlite_changed_rows(struct sqlite_store *);
+uint64_t sqlite_last_id(struct sqlite_store *); /* of the row that was inserted last */
 
-/* 64-bit numbers of ours are unsigned, SQLite's are signed: the same bits. */
-static inline void bind_u64(sqlite3_stmt *statement, int at, uint64_t value)
-{
-    int result = sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
-    invariant(result == SQLITE_OK);
-}
-static inline void bind_i64(sqlite3_stmt *statement, int at, int64_t value)
-{
-    int result = sqlite3_bind_int64(statement, at, value);
-    invariant(result == SQLITE_OK);
-}
-static inline void bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    int result = sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-    invariant(result == SQLITE_OK);
-}
-static inline uint64_t column_u64(sqlite3_stmt *statement, int at)
-{
-    return (uint64_t)sqlite3_column_int64(statement, at);
-}
-/* Σ of what may be more than 63 bits: SQLite's sum() of the whole would be an error. Two columns. */
-#define SUM_HALVES(what) \
-    " coalesce(sum((" what ") >> 32), 0), coalesce(sum((" what ") & 4294967295), 0) "
-static inline uint64_t column_sum(sqlite3_stmt *statement, int at)
-{
-    return (column_u64(statement, at) << 32) + column_u64(statement, at + 1);
-}
-static inline uint32_t column_u32(sqlite3_stmt *statement, int at)
-{
-    sqlite3_int64 value = sqlite3_column_int64(statement, at);
-    return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-}
-/* Cut to fit; the insert refused what does not. */
-void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes);
+/* Values or columns of all channels. */
+#define CHANNELS(units) \
+    U64((units)[0]), U64((units)[1]), U64((units)[2]), U64((units)[3]), U64((units)[4]), \
+        U64((units)[5]), U64((units)[6]), U64((units)[7])
+#define CHANNEL_COLUMNS \
+    "channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
+static_assert(CHANNELS_MAX == 8, "items has a column for each");
 
-/* The first twelve columns of every statement that reads orders (reads.c) or items (catalog.c). */
-void sqlite_order_columns(sqlite3_stmt *row, struct order *order);
-void sqlite_item_columns(sqlite3_stmt *row, struct item *item);
+/* reads.c, catalog.c: what statements that read whole orders or items begin with. */
+#define ORDER_COLUMNS \
+    "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms," \
+    " pay_by_ms, orders.version, ending, extended"
+extern const struct sqlite_columns sqlite_order_columns;
+#define ITEM_COLUMNS \
+    "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
+    " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
+    " (SELECT currency FROM products WHERE products.id = items.product)"
+extern const struct sqlite_columns sqlite_item_columns;
 
 /* schema.c: pragmas, tables, version. */
 MUST_CHECK enum status sqlite_schema_open(struct sqlite_store *, char *error, size_t error_bytes);

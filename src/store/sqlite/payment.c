@@ -51,34 +51,13 @@ static const char payment_of_paid[] =
 static const char payments_close[] =
     "UPDATE payments SET state = 3, tries = 0, next_ms = ?2, closing_ms = ?2"
     " WHERE ticket = ?1 AND state < 3";
-static enum status payment_from_row(sqlite3_stmt *row, void *out)
-{
-    struct payment *payment = out;
-    *payment = (struct payment){
-        .id = column_u64(row, 0),
-        .ticket = column_u64(row, 1),
-        .paid_ticket = column_u64(row, 2),
-        .amount = column_u64(row, 7),
-        .captured = column_u64(row, 9),
-        .state = (uint8_t)sqlite3_column_int(row, 10),
-        .use = (uint8_t)sqlite3_column_int(row, 11),
-        .tries = column_u32(row, 12),
-        .created_ms = column_u64(row, 13),
-        .captured_ms = column_u64(row, 14),
-        .next_ms = column_u64(row, 15),
-        .pay_by_ms = column_u64(row, 16),
-        .closing_ms = column_u64(row, 17),
-        .late_before = sqlite3_column_int(row, 18) != 0,
-        .searched = sqlite3_column_int(row, 19) != 0,
-        .stated_ms = column_u64(row, 20),
-    };
-    column_text(row, 3, payment->provider, sizeof payment->provider);
-    column_text(row, 4, payment->reference, sizeof payment->reference);
-    column_text(row, 5, payment->provider_id, sizeof payment->provider_id);
-    column_text(row, 6, payment->url, sizeof payment->url);
-    column_text(row, 8, payment->currency, sizeof payment->currency);
-    return STATUS_OK;
-}
+static const struct sqlite_columns payment_columns = COLUMNS(payment, FIELD(payment, id),
+    FIELD(payment, ticket), FIELD(payment, paid_ticket), FIELD(payment, provider),
+    FIELD(payment, reference), FIELD(payment, provider_id), FIELD(payment, url), FIELD(payment, amount),
+    FIELD(payment, currency), FIELD(payment, captured), FIELD(payment, state), FIELD(payment, use),
+    FIELD(payment, tries), FIELD(payment, created_ms), FIELD(payment, captured_ms),
+    FIELD(payment, next_ms), FIELD(payment, pay_by_ms), FIELD(payment, closing_ms),
+    FIELD(payment, late_before), FIELD(payment, searched), FIELD(payment, stated_ms));
 
 enum status sqlite_payer_known(struct sqlite_store *store, ticket_number ticket, bool *known)
 {
@@ -88,20 +67,20 @@ enum status sqlite_payer_known(struct sqlite_store *store, ticket_number ticket,
 enum status sqlite_payment_get(struct order_store *handle, uint64_t id, struct payment *payment)
 {
     return sqlite_one(sqlite_of(handle), "SELECT " PAYMENT_COLUMNS " FROM payments WHERE id = ?1",
-        VALUES(U64(id)), payment_from_row, payment);
+        VALUES(U64(id)), &payment_columns, payment);
 }
 
 static enum status payment_of_ticket(
     struct order_store *handle, ticket_number ticket, struct payment *payment)
 {
-    return sqlite_one(sqlite_of(handle), payment_of_paid, VALUES(U64(ticket)), payment_from_row, payment);
+    return sqlite_one(sqlite_of(handle), payment_of_paid, VALUES(U64(ticket)), &payment_columns, payment);
 }
 
 enum status sqlite_payment_by_reference(
     struct order_store *handle, const char *reference, struct payment *payment)
 {
     return sqlite_one(sqlite_of(handle), "SELECT " PAYMENT_COLUMNS " FROM payments WHERE reference = ?1",
-        VALUES(TEXT(reference)), payment_from_row, payment);
+        VALUES(TEXT(reference)), &payment_columns, payment);
 }
 
 static enum status payments_of(struct order_store *handle, ticket_number ticket,
@@ -109,7 +88,7 @@ static enum status payments_of(struct order_store *handle, ticket_number ticket,
 {
     return sqlite_rows(sqlite_of(handle),
         "SELECT " PAYMENT_COLUMNS " FROM payments WHERE ticket = ?1 ORDER BY id DESC LIMIT ?2",
-        VALUES(U64(ticket), U64(max)), payment_from_row, PAGE(payments, max, count));
+        VALUES(U64(ticket), U64(max)), &payment_columns, PAGE(payments, max, count));
 }
 
 enum status sqlite_payments_live(struct sqlite_store *store, ticket_number ticket, uint32_t *live)
@@ -140,7 +119,7 @@ enum status sqlite_payment_insert(struct sqlite_store *store, struct payment *pa
             U64(payment->captured_ms), U64(payment->next_ms), U64(payment->pay_by_ms),
             U64(payment->closing_ms), U64(payment->searched)));
     if (status == STATUS_OK)
-        payment->id = (uint64_t)sqlite3_last_insert_rowid(store->database);
+        payment->id = sqlite_last_id(store);
     return status;
 }
 
@@ -263,7 +242,7 @@ static enum status payments_due_list(struct order_store *handle, uint64_t now_ms
         "SELECT " PAYMENT_COLUMNS ", " DUE_MS " AS due FROM payments WHERE " UNDER_WAY
         " AND " DUE_MS " <= ?1 UNION ALL SELECT " PAYMENT_COLUMNS
         ", next_ms FROM payments WHERE " UNANSWERED " AND next_ms <= ?1 ORDER BY due LIMIT ?2",
-        VALUES(U64(now_ms), U64(max)), payment_from_row, PAGE(payments, max, count));
+        VALUES(U64(now_ms), U64(max)), &payment_columns, PAGE(payments, max, count));
     if (status != STATUS_OK)
         return status;
     return sqlite_next_due(sqlite_of(handle),

@@ -2,38 +2,53 @@
 /* store/sqlite/query.c: a statement from its values to its rows, and reset again. */
 #include "store/sqlite/parts.h"
 
-static void bind(sqlite3_stmt *statement, struct sqlite_values values)
+void sqlite_bind(sqlite3_stmt *statement, struct sqlite_values values)
 {
+    invariant(sqlite3_bind_parameter_count(statement) == (int)values.count);
     for (size_t i = 0; i < values.count; i++) {
         const struct sqlite_value *value = &values.list[i];
-        const int at = (int)i + 1;
-        if (value->kind == SQLITE_VALUE_TEXT)
-            bind_text(statement, at, value->data);
-        else if (value->kind == SQLITE_VALUE_NUMBER)
-            bind_u64(statement, at, value->number);
+        const int at = (int)i + 1, bytes = (int)value->number;
+        int result;
+        if (value->kind == SQLITE_VALUE_NUMBER)
+            result = sqlite3_bind_int64(statement, at, (sqlite3_int64)value->number);
+        else if (value->kind == SQLITE_VALUE_TEXT)
+            result = sqlite3_bind_text(statement, at, value->data, bytes, SQLITE_STATIC);
         else
-            invariant(sqlite3_bind_blob(statement, at, value->data, (int)value->number, SQLITE_STATIC)
-                == SQLITE_OK);
+            result = sqlite3_bind_blob(statement, at, value->data, bytes, SQLITE_STATIC);
+        invariant(result == SQLITE_OK);
     }
 }
 
-/* Texts belong to the caller. */
-static void finish(sqlite3_stmt *statement)
+void sqlite_finish(sqlite3_stmt *row)
 {
-    (void)sqlite3_reset(statement);
-    (void)sqlite3_clear_bindings(statement);
+    (void)sqlite3_reset(row); /* repeats the last step's error */
+}
+
+enum status sqlite_query(
+    struct sqlite_store *store, const char *sql, struct sqlite_values values, sqlite3_stmt **row)
+{
+    const enum status status = sqlite_prepare(store, sql, row);
+    if (status == STATUS_OK)
+        sqlite_bind(*row, values);
+    return status;
+}
+
+enum status sqlite_next(sqlite3_stmt *row)
+{
+    const int result = sqlite3_step(row);
+    return result == SQLITE_DONE ? STATUS_NOT_FOUND : sqlite_status(result);
 }
 
 enum status sqlite_do(struct sqlite_store *store, const char *sql, struct sqlite_values values)
 {
     sqlite3_stmt *statement;
-    enum status status = sqlite_prepare(store, sql, &statement);
+    enum status status = sqlite_query(store, sql, values, &statement);
     if (status != STATUS_OK)
         return status;
-    bind(statement, values);
-    status = sqlite_run(statement);
-    (void)sqlite3_clear_bindings(statement);
-    return status;
+    status = sqlite_next(statement);
+    invariant(status != STATUS_OK); /* it answers no rows */
+    sqlite_finish(statement);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 enum status sqlite_do_one(
@@ -43,41 +58,40 @@ enum status sqlite_do_one(
     return status == STATUS_OK && sqlite_changed_rows(store) != 1 ? none : status;
 }
 
-enum status sqlite_one_of(sqlite3_stmt *row, struct sqlite_values values, sqlite_take take, void *out)
+enum status sqlite_one_of(sqlite3_stmt *row, const struct sqlite_columns *columns, void *out)
 {
-    bind(row, values);
     enum status status = sqlite_next(row);
     if (status == STATUS_OK)
-        status = take(row, out);
-    finish(row);
+        status = sqlite_columns_take(columns, row, out);
+    sqlite_finish(row);
     return status;
 }
 
 enum status sqlite_one(struct sqlite_store *store, const char *sql, struct sqlite_values values,
-    sqlite_take take, void *out)
+    const struct sqlite_columns *columns, void *out)
 {
     sqlite3_stmt *row;
-    const enum status status = sqlite_prepare(store, sql, &row);
-    return status == STATUS_OK ? sqlite_one_of(row, values, take, out) : status;
+    const enum status status = sqlite_query(store, sql, values, &row);
+    return status == STATUS_OK ? sqlite_one_of(row, columns, out) : status;
 }
 
-struct numbers {
-    uint64_t *list;
-    int count;
-};
-
-static enum status numbers_take(sqlite3_stmt *row, void *out)
+static enum status first_columns(struct sqlite_store *store, const char *sql,
+    struct sqlite_values values, enum sqlite_field_kind kind, void *out, size_t bytes)
 {
-    const struct numbers *numbers = out;
-    for (int i = 0; i < numbers->count; i++)
-        numbers->list[i] = column_u64(row, i);
-    return STATUS_OK;
+    const struct sqlite_field field = { .kind = kind, .bytes = (uint32_t)bytes };
+    return sqlite_one(store, sql, values, &(struct sqlite_columns){ &field, 1, bytes, NULL }, out);
 }
 
 enum status sqlite_numbers(struct sqlite_store *store, const char *sql, struct sqlite_values values,
-    uint64_t *numbers, int count)
+    uint64_t *numbers, uint32_t count)
 {
-    return sqlite_one(store, sql, values, numbers_take, &(struct numbers){ numbers, count });
+    return first_columns(store, sql, values, FIELD_U64, numbers, count * sizeof *numbers);
+}
+
+enum status sqlite_text(struct sqlite_store *store, const char *sql, struct sqlite_values values,
+    char *out, size_t out_bytes)
+{
+    return first_columns(store, sql, values, FIELD_TEXT, out, out_bytes);
 }
 
 enum status sqlite_number(
@@ -86,44 +100,34 @@ enum status sqlite_number(
     return sqlite_numbers(store, sql, values, number, 1);
 }
 
-static enum status found_take(sqlite3_stmt *row, void *out)
-{
-    (void)row;
-    *(bool *)out = true;
-    return STATUS_OK;
-}
-
 enum status sqlite_found(
     struct sqlite_store *store, const char *sql, struct sqlite_values values, bool *found)
 {
-    *found = false;
-    const enum status status = sqlite_one(store, sql, values, found_take, found);
+    const enum status status = sqlite_one(store, sql, values, &(struct sqlite_columns){ 0 }, found);
+    *found = status == STATUS_OK;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_rows_of(
-    sqlite3_stmt *row, struct sqlite_values values, sqlite_take take, struct sqlite_page page)
+enum status sqlite_rows_of(sqlite3_stmt *row, const struct sqlite_columns *columns, struct sqlite_page page)
 {
     enum status status = STATUS_OK;
-    *page.count = 0;
-    bind(row, values);
     while (*page.count < page.max && (status = sqlite_next(row)) == STATUS_OK) {
-        status = take(row, (char *)page.rows + *page.count * page.row_bytes);
+        status = sqlite_columns_take(columns, row, (char *)page.rows + *page.count * page.row_bytes);
         if (status != STATUS_OK)
             break;
         *page.count += 1;
     }
-    finish(row);
+    sqlite_finish(row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 enum status sqlite_rows(struct sqlite_store *store, const char *sql, struct sqlite_values values,
-    sqlite_take take, struct sqlite_page page)
+    const struct sqlite_columns *columns, struct sqlite_page page)
 {
     sqlite3_stmt *row;
     *page.count = 0;
-    const enum status status = sqlite_prepare(store, sql, &row);
-    return status == STATUS_OK ? sqlite_rows_of(row, values, take, page) : status;
+    const enum status status = sqlite_query(store, sql, values, &row);
+    return status == STATUS_OK ? sqlite_rows_of(row, columns, page) : status;
 }
 
 enum status sqlite_end(struct sqlite_store *store, enum status status)

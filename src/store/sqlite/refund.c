@@ -36,29 +36,11 @@ static const char refunds_of_state[] =
 static_assert(REFUND_OF_ORDER == 0 && USE_ORDER == 1 && USE_RELINKED == 3,
     "said in numbers in the statements");
 
-static enum status refund_from_row(sqlite3_stmt *row, void *out)
-{
-    struct refund *refund = out;
-    *refund = (struct refund){
-        .id = column_u64(row, 0),
-        .payment = column_u64(row, 1),
-        .ticket = column_u64(row, 2),
-        .amount = column_u64(row, 6),
-        .state = (uint8_t)sqlite3_column_int(row, 8),
-        .why = (uint8_t)sqlite3_column_int(row, 9),
-        .tries = column_u32(row, 10),
-        .created_ms = column_u64(row, 11),
-        .done_ms = column_u64(row, 12),
-        .next_ms = column_u64(row, 13),
-        .stated_ms = column_u64(row, 15),
-    };
-    column_text(row, 3, refund->provider, sizeof refund->provider);
-    column_text(row, 4, refund->key, sizeof refund->key);
-    column_text(row, 5, refund->provider_id, sizeof refund->provider_id);
-    column_text(row, 7, refund->currency, sizeof refund->currency);
-    column_text(row, 14, refund->error, sizeof refund->error);
-    return STATUS_OK;
-}
+static const struct sqlite_columns refund_columns = COLUMNS(refund, FIELD(refund, id),
+    FIELD(refund, payment), FIELD(refund, ticket), FIELD(refund, provider), FIELD(refund, key),
+    FIELD(refund, provider_id), FIELD(refund, amount), FIELD(refund, currency),
+    FIELD(refund, state), FIELD(refund, why), FIELD(refund, tries), FIELD(refund, created_ms),
+    FIELD(refund, done_ms), FIELD(refund, next_ms), FIELD(refund, error), FIELD(refund, stated_ms));
 
 enum status sqlite_refund_want(struct sqlite_store *store, const struct payment *payment,
     const char *currency, enum refund_why why, uint64_t now_ms)
@@ -96,7 +78,7 @@ enum status sqlite_refunds_due(struct order_store *handle, uint64_t now_ms, stru
     const enum status status = sqlite_rows(store,
         "SELECT " REFUND_COLUMNS " FROM refunds WHERE state <> 2 AND next_ms <= ?1"
         " ORDER BY next_ms LIMIT ?2",
-        VALUES(U64(now_ms), U64(max)), refund_from_row, PAGE(refunds, max, count));
+        VALUES(U64(now_ms), U64(max)), &refund_columns, PAGE(refunds, max, count));
     if (status != STATUS_OK)
         return status;
     return sqlite_next_due(store,
@@ -128,7 +110,7 @@ enum status sqlite_refunds(struct order_store *handle, uint64_t after, enum refu
 {
     return sqlite_rows(sqlite_of(handle), state == REFUND_NONE ? refunds_all : refunds_of_state,
         state == REFUND_NONE ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(state)),
-        refund_from_row, PAGE(refunds, max, count));
+        &refund_columns, PAGE(refunds, max, count));
 }
 
 /* That of the payment which paid it first of all, else the newest of its payments. */
@@ -139,12 +121,12 @@ enum status sqlite_refund_of_order(struct order_store *handle, ticket_number tic
         " (SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)"
         "  UNION ALL SELECT id FROM payments WHERE ticket = ?1)"
         " ORDER BY why <> 0, id DESC LIMIT 1",
-        VALUES(U64(ticket)), refund_from_row, refund);
+        VALUES(U64(ticket)), &refund_columns, refund);
 }
 
 enum status sqlite_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund)
 {
     return sqlite_one(sqlite_of(handle),
         "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment = ?1 ORDER BY id LIMIT 1",
-        VALUES(U64(payment)), refund_from_row, refund);
+        VALUES(U64(payment)), &refund_columns, refund);
 }

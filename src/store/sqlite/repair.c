@@ -47,102 +47,66 @@ static const char sale_set[] =
     " gate_before = CASE ?4 WHEN 2 THEN gate_before ELSE ?4 END WHERE id = ?1";
 static const char payment_close[] =
     "UPDATE payments SET state = 3, next_ms = ?2, closing_ms = ?2 WHERE id = ?1 AND state < 3";
-struct repair {
-    const char *sql;
-    uint64_t values[11];
-    int count;
-};
-
-static struct repair repair_units(const struct finding *finding)
-{
-    const struct item_counts *counts = &finding->counts;
-    struct repair repair = { units_set, { finding->item, counts->given, counts->safety }, 11 };
-    for (int i = 0; i < CHANNELS_MAX; i++)
-        repair.values[3 + i] = counts->channel_free[i];
-    return repair;
-}
-
-static struct repair repair_of(const struct finding *finding, uint64_t now_ms)
-{
-    switch ((enum finding_code)finding->code) {
-    case FINDING_EVENT_MISSING:
-    case FINDING_EVENT_EARLY:
-        return (struct repair){ event_put, { finding->ticket, finding->step }, 2 };
-    case FINDING_EVENT_STALE:
-        return (struct repair){ event_confirm, { finding->ticket, finding->step }, 2 };
-    case FINDING_SLOT:
-        return (struct repair){ slot_set, { finding->ticket }, 1 };
-    case FINDING_SOLD:
-        return (struct repair){ sold_set, { finding->item }, 1 };
-    case FINDING_COUNTER:
-        return (struct repair){ counter_set, { finding->scope, finding->user }, 2 };
-    case FINDING_UNITS:
-        return repair_units(finding);
-    case FINDING_SALE:
-        return (struct repair){ sale_set,
-            { finding->sale, finding->start_ms, finding->end_ms, finding->gate }, 4 };
-    case FINDING_PAYMENT_LIVE:
-        return (struct repair){ payment_close, { finding->payment, now_ms }, 2 };
-    case FINDING_NONE:
-    case FINDING_TICKET_WITHOUT_ORDER:
-    case FINDING_ORDER_WITHOUT_TICKET:
-    case FINDING_STATE_DIFFERS:
-    case FINDING_TICKET_DIFFERS:
-    case FINDING_PRICE:
-    case FINDING_MARK:
-    case FINDING_COUNTS:
-    case FINDING_PAID_WITHOUT_PAYMENT:
-    case FINDING_PAYMENT_WITHOUT_ORDER:
-    case FINDING_MONEY_UNUSED: /* refunds: not by a statement */
-    case FINDING_REFUND_MISSING:
-    case FINDING_MONEY_TOTAL:
-    case FINDING_REFUND_STUCK:
-    case FINDING_UNANSWERED:
-    case FINDING_REFUNDED_WITHOUT_PAYMENT:
-    case FINDINGS:
-        break;
-    }
-    return (struct repair){ 0 };
-}
-
-/* Money that nobody uses goes back; a refunded order gives back what paid it. */
-static enum status refund_repair(struct sqlite_store *store, const struct finding *finding, uint64_t now_ms)
+static enum status money_give_back(struct sqlite_store *store, uint64_t id, uint64_t now_ms)
 {
     struct payment payment;
-    if (finding->code == FINDING_REFUND_MISSING)
-        return sqlite_refund_order(store, finding->ticket, now_ms);
-    const enum status status = sqlite_payment_get(&store->store, finding->payment, &payment);
+    const enum status status = sqlite_payment_get(&store->store, id, &payment);
     if (status != STATUS_OK)
         return status;
     return sqlite_refund_want(store, &payment, payment.currency, REFUND_OF_LATE, now_ms);
 }
 
-static enum status repair_run(struct sqlite_store *store, const struct repair *repair)
+/* A counter that counts nothing was nobody's. */
+static enum status counter_repair(struct sqlite_store *store, const struct finding *finding)
 {
-    sqlite3_stmt *statement;
-    const enum status status = sqlite_prepare(store, repair->sql, &statement);
-    if (status != STATUS_OK)
-        return status;
-    for (int i = 0; i < repair->count; i++)
-        bind_u64(statement, i + 1, repair->values[i]);
-    return sqlite_run(statement);
+    const struct sqlite_values counter = VALUES(U64(finding->scope), U64(finding->user));
+    const enum status status = sqlite_do(store, counter_set, counter);
+    return status == STATUS_OK ? sqlite_do(store, counter_drop, counter) : status;
+}
+
+/* STATUS_CONFLICT: the row is not there any more. */
+static enum status repair_make(struct sqlite_store *store, const struct finding *finding, uint64_t now_ms)
+{
+    const struct item_counts *counts = &finding->counts;
+    const struct sqlite_values event = VALUES(U64(finding->ticket), U64(finding->step));
+    switch (finding->code) {
+    case FINDING_EVENT_MISSING:
+    case FINDING_EVENT_EARLY:
+        return sqlite_do_one(store, event_put, event, STATUS_CONFLICT);
+    case FINDING_EVENT_STALE:
+        return sqlite_do_one(store, event_confirm, event, STATUS_CONFLICT);
+    case FINDING_SLOT:
+        return sqlite_do_one(store, slot_set, VALUES(U64(finding->ticket)), STATUS_CONFLICT);
+    case FINDING_SOLD:
+        return sqlite_do_one(store, sold_set, VALUES(U64(finding->item)), STATUS_CONFLICT);
+    case FINDING_COUNTER:
+        return counter_repair(store, finding);
+    case FINDING_UNITS:
+        return sqlite_do_one(store, units_set,
+            VALUES(U64(finding->item), U64(counts->given), U64(counts->safety),
+                CHANNELS(counts->channel_free)),
+            STATUS_CONFLICT);
+    case FINDING_SALE:
+        return sqlite_do_one(store, sale_set,
+            VALUES(U64(finding->sale), U64(finding->start_ms), U64(finding->end_ms), U64(finding->gate)),
+            STATUS_CONFLICT);
+    case FINDING_PAYMENT_LIVE:
+        return sqlite_do_one(
+            store, payment_close, VALUES(U64(finding->payment), U64(now_ms)), STATUS_CONFLICT);
+    case FINDING_REFUND_MISSING:
+        return sqlite_refund_order(store, finding->ticket, now_ms);
+    case FINDING_MONEY_UNUSED:
+        return money_give_back(store, finding->payment, now_ms);
+    default:
+        return STATUS_BAD_INPUT;
+    }
 }
 
 enum status sqlite_repair(struct order_store *handle, const struct finding *finding, uint64_t now_ms)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    struct repair repair = repair_of(finding, now_ms);
-    const bool refund = finding->code == FINDING_MONEY_UNUSED || finding->code == FINDING_REFUND_MISSING;
-    if (repair.sql == NULL && !refund)
-        return STATUS_BAD_INPUT;
     enum status status = sqlite_begin(store);
     if (status == STATUS_OK)
-        status = refund ? refund_repair(store, finding, now_ms) : repair_run(store, &repair);
-    if (status == STATUS_OK && !refund && sqlite_changed_rows(store) == 0)
-        status = STATUS_CONFLICT;
-    if (status == STATUS_OK && finding->code == FINDING_COUNTER) {
-        repair.sql = counter_drop; /* a counter that counts nothing was nobody's */
-        status = repair_run(store, &repair);
-    }
+        status = repair_make(store, finding, now_ms);
     return sqlite_end(store, status);
 }

@@ -34,20 +34,15 @@ static enum status sqlite_counts_add(
     return sqlite_end(store, status);
 }
 
-static enum status count_take(sqlite3_stmt *row, void *out)
-{
-    struct sale_count *count = out;
-    column_text(row, 0, count->layer, sizeof count->layer);
-    count->count = column_u64(row, 1);
-    return STATUS_OK;
-}
+static const struct sqlite_columns count_columns =
+    COLUMNS(sale_count, FIELD(sale_count, layer), FIELD(sale_count, count));
 
 static enum status sqlite_counts(struct order_store *handle, sale_id sale,
     struct sale_count *counts, uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle),
         "SELECT layer, count FROM sale_counts WHERE sale = ?1 ORDER BY layer LIMIT ?2",
-        VALUES(U64(sale), U64(max)), count_take, PAGE(counts, max, count));
+        VALUES(U64(sale), U64(max)), &count_columns, PAGE(counts, max, count));
 }
 
 struct state_row {
@@ -55,13 +50,8 @@ struct state_row {
     uint64_t orders, units;
 };
 
-static enum status state_take(sqlite3_stmt *row, void *out)
-{
-    struct state_row *state = out;
-    *state = (struct state_row){ column_u32(row, 0), column_u32(row, 1), column_u64(row, 2),
-        column_u64(row, 3) };
-    return STATUS_OK;
-}
+static const struct sqlite_columns state_columns = COLUMNS(state_row, FIELD(state_row, state),
+    FIELD(state_row, reason), FIELD(state_row, orders), FIELD(state_row, units));
 
 static enum status states_read(struct sqlite_store *store, sale_id sale, struct sale_figures *figures)
 {
@@ -69,7 +59,7 @@ static enum status states_read(struct sqlite_store *store, sale_id sale, struct 
     uint32_t count;
     const enum status status = sqlite_rows(store,
         "SELECT o.state, o.reason, count(*), sum(o.quantity)" OF_SALE " GROUP BY o.state, o.reason",
-        VALUES(U64(sale)), state_take, PAGE(rows, ORDER_STATES * ORDER_REASONS, &count));
+        VALUES(U64(sale)), &state_columns, PAGE(rows, ORDER_STATES * ORDER_REASONS, &count));
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         if (rows[i].state >= ORDER_STATES || rows[i].reason >= ORDER_REASONS)
             continue;
@@ -81,14 +71,8 @@ static enum status states_read(struct sqlite_store *store, sale_id sale, struct 
     return status;
 }
 
-static enum status money_take(sqlite3_stmt *row, void *out)
-{
-    struct sale_money *sums = out;
-    column_text(row, 0, sums->currency, sizeof sums->currency);
-    sums->paid = column_sum(row, 1);
-    sums->refunded = column_sum(row, 3);
-    return STATUS_OK;
-}
+static const struct sqlite_columns money_columns =
+    COLUMNS(sale_money, FIELD(sale_money, currency), SUM(sale_money, paid), SUM(sale_money, refunded));
 
 static enum status money_read(struct sqlite_store *store, sale_id sale, struct sale_figures *figures)
 {
@@ -96,7 +80,7 @@ static enum status money_read(struct sqlite_store *store, sale_id sale, struct s
         "SELECT products.currency," PAID "," REFUNDED
         "FROM items JOIN products ON products.id = items.product JOIN orders o ON o.item = items.id"
         " WHERE items.sale = ?1 AND o.state IN (2, 4) GROUP BY products.currency LIMIT ?2",
-        VALUES(U64(sale), U64(CURRENCIES_MAX)), money_take,
+        VALUES(U64(sale), U64(CURRENCIES_MAX)), &money_columns,
         PAGE(figures->money, CURRENCIES_MAX, &figures->currencies));
 }
 

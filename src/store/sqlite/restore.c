@@ -38,13 +38,8 @@ static int counted_find(const char *name)
     return -1;
 }
 
-static enum status sequence_take(sqlite3_stmt *row, void *out)
-{
-    struct store_sequence *sequence = out;
-    column_text(row, 0, sequence->name, sizeof sequence->name);
-    sequence->last = column_u64(row, 1);
-    return STATUS_OK;
-}
+static const struct sqlite_columns sequence_columns =
+    COLUMNS(store_sequence, FIELD(store_sequence, name), FIELD(store_sequence, last));
 
 static enum status sequences_read(
     struct order_store *handle, struct store_sequence *list, uint32_t max, uint32_t *count)
@@ -56,7 +51,7 @@ static enum status sequences_read(
         " UNION ALL SELECT 'sales', ifnull(max(id), 0) FROM sales"
         " UNION ALL SELECT 'items', ifnull(max(id), 0) FROM items"
         " UNION ALL SELECT 'audit', entries FROM audit_head ORDER BY 1 LIMIT ?1",
-        VALUES(U64(max)), sequence_take, PAGE(list, max, count));
+        VALUES(U64(max)), &sequence_columns, PAGE(list, max, count));
     for (uint32_t i = 0; i < *count; i++) {
         const int counted = counted_find(list[i].name);
         if (counted >= 0 && store->floors[counted] > list[i].last)
@@ -104,23 +99,15 @@ static enum status newest_ticket(struct order_store *handle, ticket_number *tick
         sqlite_of(handle), "SELECT ifnull(max(ticket), 0) FROM orders", NO_VALUES, ticket);
 }
 
-static enum status ticket_take(sqlite3_stmt *row, void *out)
-{
-    *(struct order *)out = (struct order){ .ticket = column_u64(row, 0) };
-    return STATUS_OK;
-}
-
 static enum status orders_to_search(struct order_store *handle, ticket_number after,
     ticket_number newest, struct order *orders, uint32_t max, uint32_t *count)
 {
-    enum status status = sqlite_rows(sqlite_of(handle),
-        "SELECT ticket FROM orders WHERE ticket > ?1 AND (state = 1 OR ticket > ?2 OR (state IN"
+    return sqlite_rows(sqlite_of(handle),
+        "SELECT " ORDER_COLUMNS
+        " FROM orders WHERE ticket > ?1 AND (state = 1 OR ticket > ?2 OR (state IN"
         " (2, 4) AND NOT EXISTS(SELECT 1 FROM payments WHERE paid_ticket = orders.ticket AND"
         " use IN (1, 3)))) ORDER BY ticket LIMIT ?3",
-        VALUES(U64(after), U64(newest), U64(max)), ticket_take, PAGE(orders, max, count));
-    for (uint32_t i = 0; i < *count && status == STATUS_OK; i++)
-        status = sqlite_order_by_ticket(handle, orders[i].ticket, &orders[i]);
-    return status;
+        VALUES(U64(after), U64(newest), U64(max)), &sqlite_order_columns, PAGE(orders, max, count));
 }
 
 const struct restore_store_ops sqlite_restore_ops = {

@@ -152,33 +152,25 @@ static const char tables_orders[] =
     ") STRICT;"
     "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;";
 
-static enum status schema_failed(
-    struct sqlite_store *store, int result, const char *what, char *error, size_t error_bytes)
+static enum status schema_failed(struct sqlite_store *store, enum status status, const char *what,
+    char *error, size_t error_bytes)
 {
-    snprintf(error, error_bytes, "%s: %s", what, sqlite3_errmsg(store->database));
-    return sqlite_status(result);
+    if (status != STATUS_OK)
+        snprintf(error, error_bytes, "%s: %s", what, sqlite3_errmsg(store->database));
+    return status;
 }
 
 static enum status schema_number(
-    struct sqlite_store *store, const char *sql, int64_t *value, char *error, size_t error_bytes)
+    struct sqlite_store *store, const char *sql, uint64_t *value, char *error, size_t error_bytes)
 {
-    sqlite3_stmt *statement = NULL;
-    int result = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_step(statement);
-    if (result == SQLITE_ROW)
-        *value = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
-    if (result == SQLITE_ROW)
-        return STATUS_OK;
-    return schema_failed(store, result, sql, error, error_bytes);
+    return schema_failed(store, sqlite_number(store, sql, NO_VALUES, value), sql, error, error_bytes);
 }
 
 static enum status schema_execute(
     struct sqlite_store *store, const char *sql, const char *what, char *error, size_t error_bytes)
 {
-    int result = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    return result == SQLITE_OK ? STATUS_OK : schema_failed(store, result, what, error, error_bytes);
+    const int result = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
+    return schema_failed(store, sqlite_status(result), what, error, error_bytes);
 }
 
 static enum status schema_settings(struct sqlite_store *store, char *error, size_t error_bytes)
@@ -197,16 +189,11 @@ static enum status schema_settings(struct sqlite_store *store, char *error, size
 
 static enum status schema_wal(struct sqlite_store *store, char *error, size_t error_bytes)
 {
-    sqlite3_stmt *statement = NULL;
-    int result = sqlite3_prepare_v2(store->database, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_step(statement);
-    char mode[16] = "";
-    if (result == SQLITE_ROW)
-        column_text(statement, 0, mode, sizeof mode);
-    (void)sqlite3_finalize(statement);
-    if (result != SQLITE_ROW)
-        return schema_failed(store, result, "journal_mode", error, error_bytes);
+    char mode[16];
+    const enum status status =
+        sqlite_text(store, "PRAGMA journal_mode = WAL", NO_VALUES, mode, sizeof mode);
+    if (status != STATUS_OK)
+        return schema_failed(store, status, "journal_mode", error, error_bytes);
     if (strcmp(mode, "wal") == 0)
         return STATUS_OK;
     snprintf(error, error_bytes,
@@ -252,7 +239,7 @@ static enum status schema_refuse(char *error, size_t error_bytes, int64_t applic
 
 enum status sqlite_schema_open(struct sqlite_store *store, char *error, size_t error_bytes)
 {
-    int64_t application = 0, version = 0, tables = 0;
+    uint64_t application = 0, version = 0, tables = 0;
     enum status status = schema_settings(store, error, error_bytes);
     if (status == STATUS_OK)
         status = schema_number(store, "PRAGMA application_id", &application, error, error_bytes);
@@ -262,9 +249,9 @@ enum status sqlite_schema_open(struct sqlite_store *store, char *error, size_t e
         status = schema_number(store, "SELECT count(*) FROM sqlite_schema", &tables, error, error_bytes);
     if (status != STATUS_OK)
         return status;
-    bool empty = tables == 0 && version == 0 && application == 0;
+    const bool empty = tables == 0 && version == 0 && application == 0;
     if (!empty && (application != SQLITE_APPLICATION_ID || version != SQLITE_SCHEMA_VERSION))
-        return schema_refuse(error, error_bytes, application, version);
+        return schema_refuse(error, error_bytes, (int64_t)application, (int64_t)version);
     status = schema_wal(store, error, error_bytes);
     if (status == STATUS_OK && empty)
         status = schema_create(store, error, error_bytes);

@@ -34,24 +34,25 @@ enum status sqlite_status(int result)
 }
 
 /* Texts are told apart by their address. */
-static struct sqlite_kept *kept_of(struct sqlite_store *store, const char *sql)
+static struct sqlite_kept *kept_of(struct sqlite_kept *table, const char *sql)
 {
     const uint64_t hash = (uintptr_t)sql * 0x9E3779B97F4A7C15u;
     for (uint32_t i = 0; i < SQLITE_STATEMENTS_MAX; i++) {
-        struct sqlite_kept *kept = &store->kept[((hash >> 32) + i) % SQLITE_STATEMENTS_MAX];
+        struct sqlite_kept *kept = &table[((hash >> 32) + i) % SQLITE_STATEMENTS_MAX];
         if (kept->sql == sql || kept->sql == NULL)
             return kept;
     }
     invariant(!"SQLITE_STATEMENTS_MAX is below the number of texts");
 }
 
-enum status sqlite_prepare(struct sqlite_store *store, const char *sql, sqlite3_stmt **statement)
+enum status sqlite_kept_prepare(
+    sqlite3 *database, struct sqlite_kept *table, const char *sql, sqlite3_stmt **statement)
 {
-    struct sqlite_kept *kept = kept_of(store, sql);
+    struct sqlite_kept *kept = kept_of(table, sql);
     *statement = NULL;
     if (__builtin_expect(kept->statement == NULL, 0)) {
-        int result = sqlite3_prepare_v3(
-            store->database, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
+        int result =
+            sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept->statement, NULL);
         if (result != SQLITE_OK)
             return sqlite_status(result);
         kept->sql = sql;
@@ -60,20 +61,17 @@ enum status sqlite_prepare(struct sqlite_store *store, const char *sql, sqlite3_
     return STATUS_OK;
 }
 
-enum status sqlite_run(sqlite3_stmt *statement)
+enum status sqlite_prepare(struct sqlite_store *store, const char *sql, sqlite3_stmt **statement)
 {
-    int result = sqlite3_step(statement);
-    invariant(result != SQLITE_ROW);
-    (void)sqlite3_reset(statement); /* repeats the step's error */
-    return sqlite_status(result);
+    return sqlite_kept_prepare(store->database, store->kept, sql, statement);
 }
 
-enum status sqlite_next(sqlite3_stmt *statement)
+void sqlite_kept_close(sqlite3 *database, const struct sqlite_kept *table)
 {
-    int result = sqlite3_step(statement);
-    if (result == SQLITE_DONE)
-        return STATUS_NOT_FOUND;
-    return sqlite_status(result);
+    for (uint32_t i = 0; i < SQLITE_STATEMENTS_MAX; i++)
+        (void)sqlite3_finalize(table[i].statement); /* repeats the last step's error */
+    const int result = sqlite3_close(database);
+    invariant(result == SQLITE_OK);
 }
 
 enum status sqlite_next_due(struct sqlite_store *store, const char *sql, uint64_t now_ms, uint64_t *next_ms)
@@ -120,17 +118,9 @@ uint32_t sqlite_changed_rows(struct sqlite_store *store)
     return (uint32_t)sqlite3_changes(store->database);
 }
 
-void column_text(sqlite3_stmt *statement, int at, char *out, size_t out_bytes)
+uint64_t sqlite_last_id(struct sqlite_store *store)
 {
-    const void *text = sqlite3_column_text(statement, at);
-    size_t bytes = 0;
-    if (text != NULL) {
-        bytes = (size_t)sqlite3_column_bytes(statement, at);
-        if (bytes >= out_bytes)
-            bytes = out_bytes - 1;
-        memcpy(out, text, bytes);
-    }
-    out[bytes] = '\0';
+    return (uint64_t)sqlite3_last_insert_rowid(store->database);
 }
 
 static void sqlite_close(struct order_store *handle)
@@ -139,10 +129,7 @@ static void sqlite_close(struct order_store *handle)
         return;
     struct sqlite_store *store = sqlite_of(handle);
     sqlite_look_close(store);
-    for (uint32_t i = 0; i < SQLITE_STATEMENTS_MAX; i++)
-        (void)sqlite3_finalize(store->kept[i].statement); /* repeats the last step's error */
-    int result = sqlite3_close(store->database);
-    invariant(result == SQLITE_OK);
+    sqlite_kept_close(store->database, store->kept);
     free(store->path);
     free(store->vfs);
     free(store);
@@ -152,18 +139,12 @@ static void sqlite_close(struct order_store *handle)
 static enum status sqlite_whole_check(struct order_store *handle, char *what, size_t what_bytes)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    sqlite3_stmt *check = NULL;
-    int result = sqlite3_prepare_v2(store->database, "PRAGMA integrity_check(1)", -1, &check, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_step(check);
-    enum status status = sqlite_status(result);
+    const enum status status =
+        sqlite_text(store, "PRAGMA integrity_check(1)", NO_VALUES, what, what_bytes);
+    if (status == STATUS_OK)
+        return strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
     snprintf(what, what_bytes, "%s", sqlite3_errmsg(store->database));
-    if (result == SQLITE_ROW) {
-        column_text(check, 0, what, what_bytes);
-        status = strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
-    }
-    (void)sqlite3_finalize(check);
-    return status;
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
 static const struct order_store_ops sqlite_ops = {

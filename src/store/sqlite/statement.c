@@ -33,22 +33,15 @@ enum status sqlite_stated(struct order_store *handle, const uint64_t *payments,
     return sqlite_end(store, status);
 }
 
-static enum status missing_from_row(sqlite3_stmt *list, void *out)
-{
-    struct statement_missing *row = out;
-    *row = (struct statement_missing){ .id = column_u64(list, 0),
-        .ticket = column_u64(list, 1),
-        .amount = column_u64(list, 3),
-        .time_ms = column_u64(list, 5) };
-    column_text(list, 2, row->reference, sizeof row->reference);
-    column_text(list, 4, row->currency, sizeof row->currency);
-    return STATUS_OK;
-}
+static const struct sqlite_columns missing_columns =
+    COLUMNS(statement_missing, FIELD(statement_missing, id), FIELD(statement_missing, ticket),
+        FIELD(statement_missing, reference), FIELD(statement_missing, amount),
+        FIELD(statement_missing, currency), FIELD(statement_missing, time_ms));
 
 enum status sqlite_unstated(struct order_store *handle, const struct unstated_query *query,
     struct statement_missing *rows, uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle), query->refunds ? refunds_without : payments_without,
         VALUES(U64(query->after), TEXT(query->provider), U64(query->from_ms), U64(query->to_ms), U64(max)),
-        missing_from_row, PAGE(rows, max, count));
+        &missing_columns, PAGE(rows, max, count));
 }

@@ -20,42 +20,21 @@ void sqlite_stock_clear(struct stock *stock)
     memset(stock->slots, 0, sizeof stock->slots);
 }
 
+static const struct sqlite_columns stock_columns = COLUMNS(stock_row, FIELD(stock_row, item),
+    FIELD(stock_row, sale), FIELD(stock_row, limit_per_user), FIELD(stock_row, sale_limit),
+    FIELD(stock_row, flash_price), FIELD(stock_row, version), FIELD(stock_row, preheated),
+    FIELD(stock_row, now.total), FIELD(stock_row, now.locked), FIELD(stock_row, now.sold),
+    FIELD(stock_row, now.written_off), FIELD(stock_row, now.safety), FIELD(stock_row, now.channel));
+
 static enum status stock_load(struct sqlite_batch *batch, item_id item, struct stock_row *row)
 {
-    sqlite3_stmt *read;
-    enum status status = sqlite_prepare(batch->store,
-        "SELECT items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
+    const enum status status = sqlite_one(batch->store,
+        "SELECT items.id, items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
         " items.version, items.preheated, total, locked, sold, written_off, safety,"
-        " channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
-        " FROM items JOIN sales ON sales.id = items.sale"
-        " WHERE items.id = ?1",
-        &read);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(read, 1, item);
-    status = sqlite_next(read);
-    if (status == STATUS_OK) {
-        *row = (struct stock_row){
-            .item = item,
-            .sale = column_u32(read, 0),
-            .limit_per_user = column_u32(read, 1),
-            .sale_limit = column_u32(read, 2),
-            .flash_price = column_u64(read, 3),
-            .version = column_u64(read, 4),
-            .preheated = sqlite3_column_int(read, 5) != 0,
-            .now = {
-                .total = sqlite3_column_int64(read, 6),
-                .locked = sqlite3_column_int64(read, 7),
-                .sold = sqlite3_column_int64(read, 8),
-                .written_off = sqlite3_column_int64(read, 9),
-                .safety = sqlite3_column_int64(read, 10),
-            },
-        };
-        for (int i = 0; i < CHANNELS_MAX; i++)
-            row->now.channel[i] = sqlite3_column_int64(read, 11 + i);
+        " " CHANNEL_COLUMNS " FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?1",
+        VALUES(U64(item)), &stock_columns, row);
+    if (status == STATUS_OK)
         row->before = row->now;
-    }
-    (void)sqlite3_reset(read);
     return status;
 }
 
@@ -112,29 +91,21 @@ static enum status stock_write(struct sqlite_batch *batch, const struct stock_ro
     struct stock_units only_sold = *before;
     only_sold.sold = now->sold;
     bool simple = memcmp(&only_sold, now, sizeof only_sold) == 0;
-    sqlite3_stmt *update;
-    enum status status = sqlite_prepare(batch->store, simple ? stock_take : stock_change, &update);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(update, 1, row->item);
-    bind_u64(update, 2, row->version);
-    bind_i64(update, 3, now->sold - before->sold);
-    if (!simple) {
-        bind_i64(update, 4, now->total - before->total);
-        bind_i64(update, 5, now->locked - before->locked);
-        bind_i64(update, 6, now->written_off - before->written_off);
-        bind_i64(update, 7, now->safety - before->safety);
-        for (int i = 0; i < CHANNELS_MAX; i++)
-            bind_i64(update, 8 + i, now->channel[i] - before->channel[i]);
-    }
-    status = sqlite_run(update);
-    if (status != STATUS_OK)
-        return sqlite_batch_failed(batch, status);
-    if (sqlite_changed_rows(batch->store) != 1)
+    int64_t channels[CHANNELS_MAX];
+    for (int i = 0; i < CHANNELS_MAX; i++)
+        channels[i] = now->channel[i] - before->channel[i];
+    struct sqlite_values values = VALUES(U64(row->item), U64(row->version),
+        U64(now->sold - before->sold), U64(now->total - before->total),
+        U64(now->locked - before->locked), U64(now->written_off - before->written_off),
+        U64(now->safety - before->safety), CHANNELS(channels));
+    if (simple)
+        values.count = 3;
+    const enum status status = sqlite_batch_do(batch, simple ? stock_take : stock_change, values);
+    if (status == STATUS_OK && sqlite_changed_rows(batch->store) != 1)
         return sqlite_refuse(batch, REFUSAL_STOCK,
             "item %u has less stock, or its version is no longer %llu", row->item,
             (unsigned long long)row->version);
-    return STATUS_OK;
+    return status;
 }
 
 enum status sqlite_stock_flush(struct sqlite_batch *batch)

@@ -50,19 +50,17 @@ static const char places_next[] =
 static const char place_pass[] = "UPDATE waitlist SET passed = 1 WHERE id = ?1 AND state = 1";
 static const char places_again[] = "UPDATE waitlist SET passed = 0 WHERE passed = 1";
 
-static enum status place_from_row(sqlite3_stmt *row, void *out)
+static enum status place_state_take(sqlite3_stmt *row, void *out)
 {
     struct waitlist_place *place = out;
-    *place = (struct waitlist_place){ .id = column_u64(row, 0),
-        .item = column_u32(row, 1),
-        .user = column_u64(row, 2),
-        .quantity = column_u32(row, 3),
-        .joined_ms = column_u64(row, 4),
-        .state =
-            (uint8_t)waitlist_place_state(column_u32(row, 5), column_u32(row, 7), column_u32(row, 8)),
-        .ticket = column_u64(row, 6) };
+    place->state = (uint8_t)waitlist_place_state(place->state, column_u32(row, 7), column_u32(row, 8));
     return STATUS_OK;
 }
+
+static const struct sqlite_columns place_columns = COLUMNS_ALSO(waitlist_place, place_state_take,
+    FIELD(waitlist_place, id), FIELD(waitlist_place, item), FIELD(waitlist_place, user),
+    FIELD(waitlist_place, quantity), FIELD(waitlist_place, joined_ms), FIELD(waitlist_place, state),
+    FIELD(waitlist_place, ticket));
 
 static enum status position_find(struct sqlite_store *store, struct waitlist_place *place)
 {
@@ -86,7 +84,7 @@ static enum status waitlist_place(
         "SELECT " PLACE_COLUMNS ", orders.state, orders.reason"
         " FROM waitlist LEFT JOIN orders ON orders.ticket = waitlist.ticket"
         " WHERE waitlist.item = ?1 AND waitlist.user = ?2 ORDER BY waitlist.id DESC LIMIT 1",
-        VALUES(U64(item), U64(user)), place_from_row, place);
+        VALUES(U64(item), U64(user)), &place_columns, place);
     return status == STATUS_OK ? position_find(store, place) : status;
 }
 
@@ -147,7 +145,7 @@ static enum status places_read(struct order_store *handle, const char *sql, item
     uint64_t bound, struct waitlist_place *places, uint32_t max, uint32_t *count)
 {
     return sqlite_rows(sqlite_of(handle), sql, VALUES(U64(item), U64(bound), U64(max)),
-        place_from_row, PAGE(places, max, count));
+        &place_columns, PAGE(places, max, count));
 }
 
 static enum status waitlist_list(struct order_store *handle, item_id item, uint64_t after,
@@ -165,12 +163,8 @@ static enum status waitlist_next(struct order_store *handle, item_id item, uint3
     return places_read(handle, places_next, item, units, places, max, count);
 }
 
-static enum status line_take(sqlite3_stmt *row, void *out)
-{
-    struct waitlist_line *line = out;
-    *line = (struct waitlist_line){ .item = column_u32(row, 0), .waiting = column_u32(row, 1) };
-    return STATUS_OK;
-}
+static const struct sqlite_columns line_columns =
+    COLUMNS(waitlist_line, FIELD(waitlist_line, item), FIELD(waitlist_line, waiting));
 
 static enum status waitlist_lines(struct order_store *handle, item_id after,
     struct waitlist_line *lines, uint32_t max, uint32_t *count)
@@ -178,7 +172,7 @@ static enum status waitlist_lines(struct order_store *handle, item_id after,
     return sqlite_rows(sqlite_of(handle),
         "SELECT item, waiting FROM waitlist_lines"
         " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2",
-        VALUES(U64(after), U64(max)), line_take, PAGE(lines, max, count));
+        VALUES(U64(after), U64(max)), &line_columns, PAGE(lines, max, count));
 }
 
 static enum status waitlist_pass(struct order_store *handle, uint64_t place)
@@ -209,41 +203,43 @@ enum status sqlite_waitlist_pick(struct sqlite_batch *batch, const struct order 
     uint64_t places[WAITERS_PER_RETURN];
     uint32_t count = 0, left = order->quantity;
     sqlite3_stmt *pick;
-    enum status status = sqlite_prepare(batch->store, places_next, &pick);
+    enum status status = sqlite_query(batch->store, places_next,
+        VALUES(U64(order->item), U64(order->quantity), U64(INT64_MAX)), /* all: some may stand back */
+        &pick);
     if (status != STATUS_OK)
         return status;
-    bind_u64(pick, 1, order->item);
-    bind_u64(pick, 2, order->quantity);
-    bind_u64(pick, 3, INT64_MAX); /* all: some may stand back */
     while (count < WAITERS_PER_RETURN && left > 0 && (status = sqlite_next(pick)) == STATUS_OK)
         if (waitlist_take(&left, column_u32(pick, 3)))
             places[count++] = column_u64(pick, 0);
-    (void)sqlite3_reset(pick);
+    sqlite_finish(pick);
     if (status == STATUS_NOT_FOUND)
         status = STATUS_OK;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = sqlite_do(batch->store, "UPDATE waitlist SET named = ?2 WHERE id = ?1",
+        status = sqlite_batch_do(batch, "UPDATE waitlist SET named = ?2 WHERE id = ?1",
             VALUES(U64(places[i]), U64(order->ticket)));
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return status;
 }
+
+static enum status waiter_take(sqlite3_stmt *row, void *out)
+{
+    *(struct waiter *)out = (struct waiter){ .key = waitlist_key(column_u64(row, 0)),
+        .user = column_u64(row, 1),
+        .quantity = column_u32(row, 2) };
+    return STATUS_OK;
+}
+
+static const struct sqlite_columns waiter_columns = { .also = waiter_take };
 
 enum status sqlite_waitlist_named(struct sqlite_store *store, struct command_settle *settle)
 {
-    sqlite3_stmt *list;
-    enum status status = sqlite_prepare(store,
+    uint32_t count;
+    const enum status status = sqlite_rows(store,
         "SELECT id, user, quantity FROM waitlist"
         " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2",
-        &list);
-    if (status != STATUS_OK)
-        return status;
-    bind_u64(list, 1, settle->ticket);
-    bind_u64(list, 2, WAITERS_PER_RETURN);
-    while (settle->waiter_count < WAITERS_PER_RETURN && (status = sqlite_next(list)) == STATUS_OK)
-        settle->waiters[settle->waiter_count++] = (struct waiter){ .user = column_u64(list, 1),
-            .key = waitlist_key(column_u64(list, 0)),
-            .quantity = column_u32(list, 2) };
-    (void)sqlite3_reset(list);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+        VALUES(U64(settle->ticket), U64(WAITERS_PER_RETURN)), &waiter_columns,
+        PAGE(settle->waiters, WAITERS_PER_RETURN, &count));
+    settle->waiter_count = (uint8_t)count;
+    return status;
 }
 
 enum status sqlite_waitlist_offer(
@@ -251,11 +247,10 @@ enum status sqlite_waitlist_offer(
 {
     if (waitlist_place_of(key) == 0)
         return STATUS_OK;
-    const enum status status = sqlite_do(batch->store,
+    return sqlite_batch_do(batch,
         "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
         " WHERE id = ?1 AND user = ?3 AND state <> 2",
         VALUES(U64(waitlist_place_of(key)), U64(ticket), U64(user)));
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
 enum status sqlite_waitlist_settled(struct sqlite_batch *batch, const struct queue_record *record)
@@ -268,19 +263,18 @@ enum status sqlite_waitlist_settled(struct sqlite_batch *batch, const struct que
         if (verdict.ticket != 0)
             status = sqlite_waitlist_offer(batch, waiter->key, waiter->user, verdict.ticket);
         else if (verdict.place != 0)
-            status = sqlite_do(batch->store, place_pass, VALUES(U64(verdict.place)));
+            status = sqlite_batch_do(batch, place_pass, VALUES(U64(verdict.place)));
     }
     if (status == STATUS_OK && settle->step == SETTLE_RETURN)
-        status = sqlite_do(batch->store, "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0",
+        status = sqlite_batch_do(batch, "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0",
             VALUES(U64(settle->ticket)));
     if (status == STATUS_OK) /* something of this user's has moved: a limit may be free again */
-        status = sqlite_do(batch->store, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
+        status = sqlite_batch_do(batch, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
             VALUES(U64(record->outcome.user)));
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return status;
 }
 
 enum status sqlite_waitlist_terms(struct sqlite_batch *batch)
 {
-    const enum status status = sqlite_do(batch->store, places_again, NO_VALUES);
-    return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
+    return sqlite_batch_do(batch, places_again, NO_VALUES);
 }
