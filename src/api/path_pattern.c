@@ -7,12 +7,8 @@ bool path_pattern_matches(const char *pattern, struct span path, uint32_t *id, u
     *order = 0;
     while (*pattern != 0 && *pattern != '?' && path.size > 0) {
         if (*pattern == '#') {
-            size_t digits = 0;
-            while (digits < path.size && path.data[digits] >= '0' && path.data[digits] <= '9')
-                digits++;
-            if (span_to_u32(span_of(path.data, digits), id) != STATUS_OK)
+            if (!span_take_u32(&path, id))
                 return false;
-            path = span_of(path.data + digits, path.size - digits);
         } else if (*pattern == '@') {
             size_t chars = 0;
             while (chars < path.size && path.data[chars] != '/')

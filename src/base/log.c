@@ -14,20 +14,7 @@ enum { LOG_MESSAGE_MAX = 1024, LOG_LINE_MAX = 2048 };
 
 static _Atomic int log_least = LOG_INFO;
 
-static const char *level_name(enum log_level level)
-{
-    switch (level) {
-    case LOG_DEBUG:
-        return "debug";
-    case LOG_INFO:
-        return "info";
-    case LOG_WARN:
-        return "warn";
-    case LOG_ERROR:
-        return "error";
-    }
-    return "unknown";
-}
+static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
 void log_level_set(enum log_level least)
 {
@@ -104,7 +91,7 @@ void log_write(struct log_site *site, enum log_level level, const char *componen
     char buffer[LOG_LINE_MAX + 64]; /* the spare is for the ending, which comes even after a cut */
     struct text line = text_in(buffer, LOG_LINE_MAX);
     add_time(&line, clock_wall_ms());
-    text_format(&line, " %s %s ", level_name(level), component);
+    text_format(&line, " %s %s ", level_names[level], component);
     add_escaped(&line, span_of(message, kept));
     bool cut = line.overflow || size >= (int)sizeof message;
     line.overflow = false;

@@ -131,21 +131,26 @@ bool sign_holds(const struct sign_key *key, struct span text, struct span signat
     return good;
 }
 
-static bool closed(EVP_CIPHER_CTX *context, const uint8_t *key, struct span nonce,
-    struct span associated, struct span plain, uint8_t *out)
+/* AES-256-GCM. The tag is written when it `seals`, else checked. */
+static bool gcm_run(bool seals, const uint8_t *key, struct span nonce, struct span associated,
+    struct span in, uint8_t *out, uint8_t tag[SIGN_SEAL_TAG_BYTES])
 {
     int written = 0, last = 0;
-    if (EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, (const uint8_t *)nonce.data) != 1)
-        return false;
-    if (associated.size > 0
-        && EVP_EncryptUpdate(context, NULL, &last, (const uint8_t *)associated.data, (int)associated.size)
-            != 1)
-        return false;
-    if (plain.size > 0
-        && EVP_EncryptUpdate(context, out, &written, (const uint8_t *)plain.data, (int)plain.size) != 1)
-        return false;
-    return EVP_EncryptFinal_ex(context, out + written, &last) == 1 && (size_t)written == plain.size
-        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, SIGN_SEAL_TAG_BYTES, out + plain.size) == 1;
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    const bool good = context != NULL
+        && EVP_CipherInit_ex(context, EVP_aes_256_gcm(), NULL, key, (const uint8_t *)nonce.data, seals) == 1
+        && (associated.size == 0
+            || EVP_CipherUpdate(
+                   context, NULL, &last, (const uint8_t *)associated.data, (int)associated.size)
+                == 1)
+        && (in.size == 0
+            || EVP_CipherUpdate(context, out, &written, (const uint8_t *)in.data, (int)in.size) == 1)
+        && (seals || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_SET_TAG, SIGN_SEAL_TAG_BYTES, tag) == 1)
+        && EVP_CipherFinal_ex(context, out + written, &last) == 1 && (size_t)written == in.size
+        && (!seals || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, SIGN_SEAL_TAG_BYTES, tag) == 1);
+    EVP_CIPHER_CTX_free(context);
+    ERR_clear_error();
+    return good;
 }
 
 enum status sign_seal(const uint8_t key[SIGN_SEAL_KEY_BYTES], struct span nonce,
@@ -155,50 +160,24 @@ enum status sign_seal(const uint8_t key[SIGN_SEAL_KEY_BYTES], struct span nonce,
         return STATUS_BAD_INPUT;
     if (plain.size + SIGN_SEAL_TAG_BYTES > *size)
         return STATUS_FULL;
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-    const bool good = context != NULL && closed(context, key, nonce, associated, plain, out);
-    EVP_CIPHER_CTX_free(context);
-    ERR_clear_error();
-    if (!good)
+    if (!gcm_run(true, key, nonce, associated, plain, out, (uint8_t *)out + plain.size))
         return STATUS_IO;
     *size = plain.size + SIGN_SEAL_TAG_BYTES;
     return STATUS_OK;
 }
 
-static bool opened(EVP_CIPHER_CTX *context, const uint8_t *key, struct span nonce,
-    struct span associated, struct span sealed, uint8_t *out)
-{
-    uint8_t tag[SIGN_SEAL_TAG_BYTES];
-    int written = 0, last = 0;
-    size_t bytes = sealed.size - sizeof tag;
-    memcpy(tag, sealed.data + bytes, sizeof tag);
-    if (EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, (const uint8_t *)nonce.data) != 1)
-        return false;
-    if (associated.size > 0
-        && EVP_DecryptUpdate(context, NULL, &last, (const uint8_t *)associated.data, (int)associated.size)
-            != 1)
-        return false;
-    if (bytes > 0
-        && EVP_DecryptUpdate(context, out, &written, (const uint8_t *)sealed.data, (int)bytes) != 1)
-        return false;
-    return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_SET_TAG, sizeof tag, tag) == 1
-        && EVP_DecryptFinal_ex(context, out + written, &last) == 1 && (size_t)written == bytes;
-}
-
 enum status sign_unseal(const uint8_t key[SIGN_SEAL_KEY_BYTES], struct span nonce,
     struct span associated, struct span sealed, void *out, size_t *size)
 {
+    uint8_t tag[SIGN_SEAL_TAG_BYTES];
     if (nonce.size != SIGN_SEAL_NONCE_BYTES || sealed.size < SIGN_SEAL_TAG_BYTES
         || sealed.size > INT32_MAX || associated.size > INT32_MAX)
         return STATUS_BAD_INPUT;
     size_t bytes = sealed.size - SIGN_SEAL_TAG_BYTES;
     if (bytes > *size)
         return STATUS_FULL;
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-    bool good = context != NULL && opened(context, key, nonce, associated, sealed, out);
-    EVP_CIPHER_CTX_free(context);
-    ERR_clear_error();
-    if (!good) {
+    memcpy(tag, sealed.data + bytes, sizeof tag);
+    if (!gcm_run(false, key, nonce, associated, span_of(sealed.data, bytes), out, tag)) {
         explicit_bzero(out, bytes);
         return STATUS_BAD_INPUT;
     }

@@ -32,20 +32,24 @@ static inline struct sip sip_start(struct hash_key key)
         key.k0 ^ 0x6c7967656e657261u, key.k1 ^ 0x7465646279746573u };
 }
 
-static inline void sip_word(struct sip *s, uint64_t word)
+static inline void sip_rounds(struct sip *s, unsigned count)
+{
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < count; i++)
+        sip_round(s);
+}
+
+static inline void sip_word(struct sip *s, unsigned rounds, uint64_t word)
 {
     s->v3 ^= word;
-    sip_round(s);
-    sip_round(s);
+    sip_rounds(s, rounds);
     s->v0 ^= word;
 }
 
-static inline uint64_t sip_finish(struct sip *s)
+static inline uint64_t sip_finish(struct sip *s, unsigned rounds)
 {
-    sip_round(s);
-    sip_round(s);
-    sip_round(s);
-    sip_round(s);
+    s->v2 ^= 0xff;
+    sip_rounds(s, rounds);
     return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
@@ -66,44 +70,33 @@ static inline uint64_t sip_tail(const unsigned char *data, size_t bytes)
 static inline void sip_data(struct sip *s, const unsigned char *data, size_t bytes)
 {
     for (size_t at = 0; at + 8 <= bytes; at += 8)
-        sip_word(s, bytes_get_u64(data + at));
-    sip_word(s, sip_tail(data, bytes));
+        sip_word(s, 2, bytes_get_u64(data + at));
+    sip_word(s, 2, sip_tail(data, bytes));
 }
 
 uint64_t hash_siphash(struct hash_key key, const void *data, size_t bytes)
 {
     struct sip s = sip_start(key);
     sip_data(&s, data, bytes);
-    s.v2 ^= 0xff;
-    return sip_finish(&s);
+    return sip_finish(&s, 4);
+}
+
+static inline uint64_t sip_pair(
+    struct hash_key key, uint64_t a, uint64_t b, unsigned rounds, unsigned last_rounds)
+{
+    struct sip s = sip_start(key);
+    sip_word(&s, rounds, a);
+    sip_word(&s, rounds, b);
+    sip_word(&s, rounds, (uint64_t)16 << 56);
+    return sip_finish(&s, last_rounds);
 }
 
 uint64_t hash_siphash_pair(struct hash_key key, uint64_t a, uint64_t b)
 {
-    struct sip s = sip_start(key);
-    sip_word(&s, a);
-    sip_word(&s, b);
-    sip_word(&s, (uint64_t)16 << 56);
-    s.v2 ^= 0xff;
-    return sip_finish(&s);
-}
-
-static inline void sip_word_once(struct sip *s, uint64_t word)
-{
-    s->v3 ^= word;
-    sip_round(s);
-    s->v0 ^= word;
+    return sip_pair(key, a, b, 2, 4);
 }
 
 uint64_t hash_siphash13_pair(struct hash_key key, uint64_t a, uint64_t b)
 {
-    struct sip s = sip_start(key);
-    sip_word_once(&s, a);
-    sip_word_once(&s, b);
-    sip_word_once(&s, (uint64_t)16 << 56);
-    s.v2 ^= 0xff;
-    sip_round(&s);
-    sip_round(&s);
-    sip_round(&s);
-    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+    return sip_pair(key, a, b, 1, 3);
 }

@@ -146,3 +146,14 @@ struct span span_trim(struct span text, struct span what)
         text.size--;
     return text;
 }
+
+bool span_take_u32(struct span *text, uint32_t *number)
+{
+    size_t digits = 0;
+    while (digits < text->size && text->data[digits] >= '0' && text->data[digits] <= '9')
+        digits++;
+    if (span_to_u32(span_of(text->data, digits), number) != STATUS_OK)
+        return false;
+    *text = span_of(text->data + digits, text->size - digits);
+    return true;
+}

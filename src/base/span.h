@@ -48,5 +48,7 @@ MUST_CHECK enum status span_to_hex64(struct span text, uint64_t *value);
 /* Takes up to the next `separator` (which is dropped), or everything. False when the span is
  * empty. */
 bool span_take_until(struct span *text, char separator, struct span *part);
+/* Takes the digits at the front as a number. False: there are none, or it is too large; nothing is taken. */
+bool span_take_u32(struct span *text, uint32_t *number);
 
 #endif

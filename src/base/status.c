@@ -8,31 +8,20 @@
 
 const char *status_name(enum status status)
 {
-    switch (status) {
-    case STATUS_OK:
-        return "ok";
-    case STATUS_IO:
-        return "io";
-    case STATUS_FULL:
-        return "full";
-    case STATUS_CORRUPT:
-        return "corrupt";
-    case STATUS_BAD_INPUT:
-        return "bad_input";
-    case STATUS_NOT_FOUND:
-        return "not_found";
-    case STATUS_CONFLICT:
-        return "conflict";
-    case STATUS_BUSY:
-        return "busy";
-    case STATUS_AWAY:
-        return "away";
-    case STATUS_REFUSED:
-        return "refused";
-    case STATUS_UNKNOWN:
-        return "outcome_unknown";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [STATUS_OK] = "ok",
+        [STATUS_IO] = "io",
+        [STATUS_FULL] = "full",
+        [STATUS_CORRUPT] = "corrupt",
+        [STATUS_BAD_INPUT] = "bad_input",
+        [STATUS_NOT_FOUND] = "not_found",
+        [STATUS_CONFLICT] = "conflict",
+        [STATUS_BUSY] = "busy",
+        [STATUS_AWAY] = "away",
+        [STATUS_REFUSED] = "refused",
+        [STATUS_UNKNOWN] = "outcome_unknown",
+    };
+    return (size_t)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }
 
 /* Not through the log: it could be the log that is broken, and a burst limit must never hide

@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -146,58 +147,13 @@ void text_html(struct text *text, struct span string)
     text_add(text, span_of(string.data + kept, string.size - kept));
 }
 
-/* Bytes in the well-formed UTF-8 sequence at the front (Unicode table 3-7), 0 if there is none. */
-static size_t utf8_sequence(const unsigned char *at, size_t size)
-{
-    unsigned char lead = at[0];
-    unsigned char second_least = 0x80, second_most = 0xbf;
-    size_t length;
-    if (lead >= 0xc2 && lead <= 0xdf) {
-        length = 2;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-        length = 3;
-        if (lead == 0xe0)
-            second_least = 0xa0; /* else overlong */
-        if (lead == 0xed)
-            second_most = 0x9f; /* else a surrogate */
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-        length = 4;
-        if (lead == 0xf0)
-            second_least = 0x90; /* else overlong */
-        if (lead == 0xf4)
-            second_most = 0x8f; /* else past U+10FFFF */
-    } else {
-        return 0;
-    }
-    if (size < length || at[1] < second_least || at[1] > second_most)
-        return 0;
-    for (size_t i = 2; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return length;
-}
-
 static void text_json_escape(struct text *text, unsigned char c)
 {
-    switch (c) {
-    case '"':
-        text_literal(text, "\\\"");
+    static const char plain[] = "\"\\\n\r\t", short_form[] = "\"\\nrt";
+    const char *found = memchr(plain, c, sizeof plain - 1);
+    if (found != NULL) {
+        text_add(text, span_of((const char[]){ '\\', short_form[found - plain] }, 2));
         return;
-    case '\\':
-        text_literal(text, "\\\\");
-        return;
-    case '\n':
-        text_literal(text, "\\n");
-        return;
-    case '\r':
-        text_literal(text, "\\r");
-        return;
-    case '\t':
-        text_literal(text, "\\t");
-        return;
-    default:
-        break;
     }
     char escape[6] = { '\\', 'u', '0', '0', hex_digits[c >> 4], hex_digits[c & 15] };
     text_add(text, span_of(escape, sizeof escape));
@@ -211,7 +167,7 @@ void text_json(struct text *text, struct span string)
     text_literal(text, "\"");
     while (i < string.size) {
         unsigned char c = data[i];
-        size_t plain = c >= 0x80 ? utf8_sequence(data + i, string.size - i)
+        size_t plain = c >= 0x80 ? utf8_sequence(span_of(data + i, string.size - i))
                                  : (size_t)(c >= 0x20 && c != '"' && c != '\\');
         if (plain > 0) {
             i += plain;

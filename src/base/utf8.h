@@ -7,5 +7,7 @@
 #include "base/span.h"
 
 bool utf8_is_valid(struct span text);
+/* The bytes of the character at the front of a text that is not empty; 0: it is none (RFC 3629 §4). */
+size_t utf8_sequence(struct span text);
 
 #endif

@@ -321,15 +321,17 @@ void admin_verb_hint(int argc, char **argv, FILE *out)
     fprintf(out, "\ntry 'stampede admin --help'\n");
 }
 
+static const char help_text[] =
+    "usage: stampede admin [--url URL] [--key-file FILE] [--json] VERB …\n"
+    "  --url        the server; default: STAMPEDE_URL, else http://127.0.0.1:8080\n"
+    "  --key-file   a file with the admin key; default: STAMPEDE_ADMIN_KEY\n"
+    "  --json       print the server's answer unchanged\n"
+    "  VERB --help  show the options of a verb\n"
+    "  exit: 0 done, 1 refused by the server, 2 wrong arguments, 3 no server\n\n";
+
 void admin_verbs_help(FILE *out)
 {
-    fprintf(out,
-        "usage: stampede admin [--url URL] [--key-file FILE] [--json] VERB …\n"
-        "  --url        the server; default: STAMPEDE_URL, else http://127.0.0.1:8080\n"
-        "  --key-file   a file with the admin key; default: STAMPEDE_ADMIN_KEY\n"
-        "  --json       print the server's answer unchanged\n"
-        "  VERB --help  show the options of a verb\n"
-        "  exit: 0 done, 1 refused by the server, 2 wrong arguments, 3 no server\n\n");
+    fputs(help_text, out);
     for (uint32_t i = 0; i < admin_verb_count; i++)
         fprintf(out, "  %-16s %s\n", admin_verbs[i].name, admin_verbs[i].help);
 }

@@ -328,23 +328,25 @@ static bool draw_save(const struct draw_published *published, const char *path)
 
 /* ---- the command line ---- */
 
+static const char help_text[] =
+    "usage: stampede draw verify --sale N [--url URL] [--save FILE] [options]\n"
+    "       stampede draw verify --file FILE [options]\n"
+    "  Repeats the draw of a waiting room from the published data and compares the "
+    "result.\n"
+    "  --url         the server; default: http://127.0.0.1:8080\n"
+    "  --save        save the published data in a file\n"
+    "  --file        check such a file instead of asking a server\n"
+    "  --commitment  the commitment that you noted before the start\n"
+    "  --beacon      the name of the beacon that you noted before the start\n"
+    "  --beacon-value  the value of the beacon, as the public source published it\n"
+    "  --user        show number and place of this user (16 hex digits, from POST "
+    "/v1/session)\n"
+    "  --places      print number and place of everybody\n"
+    "  exit: 0 everything agrees, 1 it does not, 2 could not run\n";
+
 static int help(FILE *out)
 {
-    fprintf(out,
-        "usage: stampede draw verify --sale N [--url URL] [--save FILE] [options]\n"
-        "       stampede draw verify --file FILE [options]\n"
-        "  Repeats the draw of a waiting room from the published data and compares the "
-        "result.\n"
-        "  --url         the server; default: http://127.0.0.1:8080\n"
-        "  --save        save the published data in a file\n"
-        "  --file        check such a file instead of asking a server\n"
-        "  --commitment  the commitment that you noted before the start\n"
-        "  --beacon      the name of the beacon that you noted before the start\n"
-        "  --beacon-value  the value of the beacon, as the public source published it\n"
-        "  --user        show number and place of this user (16 hex digits, from POST "
-        "/v1/session)\n"
-        "  --places      print number and place of everybody\n"
-        "  exit: 0 everything agrees, 1 it does not, 2 could not run\n");
+    fputs(help_text, out);
     return out == stdout ? 0 : 2;
 }
 

@@ -92,15 +92,17 @@ bool mint_run(const struct mint_options *options, FILE *out, char *error)
     return written;
 }
 
+static const char help_text[] =
+    "usage: stampede mint --data DIR --item N --users FIRST:COUNT [--life SECONDS]\n"
+    "       stampede mint --data DIR --session --users FIRST:COUNT [--life SECONDS]\n"
+    "  One pass (or session) a line for the users mint-FIRST, mint-FIRST+1, …\n"
+    "  --config FILE   instead of --data: take data.folder from the server's settings\n";
+
 static int usage(const char *wrong)
 {
     if (wrong != NULL)
         fprintf(stderr, "stampede mint: %s\n", wrong);
-    fprintf(wrong != NULL ? stderr : stdout,
-        "usage: stampede mint --data DIR --item N --users FIRST:COUNT [--life SECONDS]\n"
-        "       stampede mint --data DIR --session --users FIRST:COUNT [--life SECONDS]\n"
-        "  One pass (or session) a line for the users mint-FIRST, mint-FIRST+1, …\n"
-        "  --config FILE   instead of --data: take data.folder from the server's settings\n");
+    fputs(help_text, wrong != NULL ? stderr : stdout);
     return wrong != NULL ? MINT_USAGE : 0;
 }
 

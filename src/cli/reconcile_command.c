@@ -64,17 +64,14 @@ enum admin_cli_result reconcile_print(const json_t *report, bool json, FILE *out
     return failed ? ADMIN_CLI_NO_SERVER : left > 0 ? ADMIN_CLI_REFUSED : ADMIN_CLI_DONE;
 }
 
-static void help(FILE *out)
-{
-    fprintf(out,
-        "usage: stampede reconcile [--repair] [--url URL] [--key-file FILE] [--json]\n"
-        "  Compares database and inventory of a running server; sales continue meanwhile.\n"
-        "  --repair     repair what is certain (needs the role admin)\n"
-        "  --url        the server; default: STAMPEDE_URL, else http://127.0.0.1:8080\n"
-        "  --key-file   a file with the admin key; default: STAMPEDE_ADMIN_KEY\n"
-        "  --json       print the server's report unchanged\n"
-        "  exit: 0 nothing is left, 1 findings are left, 2 could not run\n");
-}
+static const char help_text[] =
+    "usage: stampede reconcile [--repair] [--url URL] [--key-file FILE] [--json]\n"
+    "  Compares database and inventory of a running server; sales continue meanwhile.\n"
+    "  --repair     repair what is certain (needs the role admin)\n"
+    "  --url        the server; default: STAMPEDE_URL, else http://127.0.0.1:8080\n"
+    "  --key-file   a file with the admin key; default: STAMPEDE_ADMIN_KEY\n"
+    "  --json       print the server's report unchanged\n"
+    "  exit: 0 nothing is left, 1 findings are left, 2 could not run\n";
 
 int reconcile_main(int argc, char **argv)
 {
@@ -85,12 +82,12 @@ int reconcile_main(int argc, char **argv)
     size_t size = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
-            help(stdout);
+            fputs(help_text, stdout);
             return 0;
         }
     }
     if (argc + 1 > ARGUMENTS_MAX) {
-        help(stderr);
+        fputs(help_text, stderr);
         return 2;
     }
     memcpy(&arguments[2], &argv[1], (size_t)(argc - 1) * sizeof *argv);

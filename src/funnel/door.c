@@ -24,10 +24,8 @@
 static const char *const reason_names[DOOR_REASONS] = { DOOR_REASON_LIST(REASON_NAME) };
 
 #define REASON_METRIC(reason, label, problem, signal) \
-    [DOOR_##reason] = { .name = "stampede_door_total", \
-        .labels = "answer=\"" label "\"", \
-        .help = "Purchases by what the door answered.", \
-        .kind = METRIC_COUNTER },
+    [DOOR_##reason] = METRIC_ROW(METRIC_COUNTER, "stampede_door_total", "answer=\"" label "\"", \
+        "Purchases by what the door answered."),
 static struct metric reason_metrics[DOOR_REASONS] = { DOOR_REASON_LIST(REASON_METRIC) };
 METRIC_TABLE(reason_metrics);
 
@@ -194,18 +192,16 @@ static enum door_reason user_ask(const struct door *door, const struct door_requ
 static enum door_reason wish_ask(
     const struct door *door, struct span text, channel_index channel, struct door_result *out)
 {
+    static const uint8_t reasons[] = {
+        [BODY_MALFORMED] = DOOR_BAD_BODY,
+        [BODY_BAD_QUANTITY] = DOOR_BAD_QUANTITY,
+        [BODY_BAD_CHANNEL] = DOOR_BAD_CHANNEL,
+    };
     channel_index named = channel;
     struct purchase_body body;
-    switch (purchase_body_read(text, &body)) {
-    case BODY_OK:
-        break;
-    case BODY_MALFORMED:
-        return DOOR_BAD_BODY;
-    case BODY_BAD_QUANTITY:
-        return DOOR_BAD_QUANTITY;
-    case BODY_BAD_CHANNEL:
-        return DOOR_BAD_CHANNEL;
-    }
+    const enum body_answer read = purchase_body_read(text, &body);
+    if (read != BODY_OK)
+        return (enum door_reason)reasons[read];
     out->quantity = body.quantity;
     out->channel = channel;
     if (body.channel.data != NULL

@@ -370,6 +370,17 @@ static bool audience_fits(const json_t *audience, const char *wanted)
     return false;
 }
 
+/* False: it is no text, or has not 1 to `most` bytes. */
+static bool claim_copy(const json_t *claim, char *out, size_t most, size_t *size)
+{
+    const size_t bytes = json_is_string(claim) ? json_string_length(claim) : 0;
+    if (bytes == 0 || bytes > most)
+        return false;
+    memcpy(out, json_string_value(claim), bytes);
+    *size = bytes;
+    return true;
+}
+
 /* jti: what makes a token good for one session only. */
 static enum jwt_answer id_ask(
     const json_t *payload, const struct jwt_rules *rules, struct jwt_claims *claims)
@@ -377,25 +388,16 @@ static enum jwt_answer id_ask(
     const json_t *id = json_object_get(payload, "jti");
     if (id == NULL)
         return rules->id_required ? JWT_NO_ID : JWT_OK;
-    const size_t bytes = json_is_string(id) ? json_string_length(id) : 0;
-    if (bytes == 0 || bytes > JWT_ID_MAX)
-        return JWT_MALFORMED;
-    memcpy(claims->id, json_string_value(id), bytes);
-    claims->id_bytes = bytes;
-    return JWT_OK;
+    return claim_copy(id, claims->id, JWT_ID_MAX, &claims->id_bytes) ? JWT_OK : JWT_MALFORMED;
 }
 
 static enum jwt_answer channel_ask(const json_t *payload, struct jwt_claims *claims)
 {
     const json_t *channel = json_object_get(payload, "channel");
-    if (channel == NULL)
-        return JWT_OK;
-    const size_t bytes = json_is_string(channel) ? json_string_length(channel) : 0;
-    if (bytes == 0 || bytes > CHANNEL_NAME_MAX)
-        return JWT_BAD_CHANNEL;
-    memcpy(claims->channel, json_string_value(channel), bytes);
-    claims->channel_bytes = bytes;
-    return JWT_OK;
+    return channel == NULL
+            || claim_copy(channel, claims->channel, CHANNEL_NAME_MAX, &claims->channel_bytes)
+        ? JWT_OK
+        : JWT_BAD_CHANNEL;
 }
 
 static enum jwt_answer claims_ask(const json_t *payload, const struct jwt_rules *rules,

@@ -19,10 +19,8 @@
 const struct switch_kind switch_kinds[SWITCHES] = { SWITCH_LIST(SWITCH_KIND) };
 
 #define SWITCH_METRIC(id, text, highest) \
-    [SWITCH_##id] = { .name = "stampede_switch", \
-        .labels = "name=\"" text "\"", \
-        .help = "Present value of each degrade switch; 1 means on.", \
-        .kind = METRIC_GAUGE },
+    [SWITCH_##id] = METRIC_ROW(METRIC_GAUGE, "stampede_switch", "name=\"" text "\"", \
+        "Present value of each degrade switch; 1 means on."),
 static struct metric switch_metrics[SWITCHES] = { SWITCH_LIST(SWITCH_METRIC) };
 METRIC_TABLE(switch_metrics);
 GAUGE_OF(sold_out_metric, "stampede_switch", "name=\"sold_out_items\"",

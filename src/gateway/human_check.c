@@ -97,6 +97,25 @@ static void refuse(
     reply_refusal(exchange, &(struct problem_answer){ .problem = problem, .members = text_span(&more) });
 }
 
+/* What is answered to those who did not pass. */
+static const struct {
+    enum problem problem;
+    const char *detail;
+    bool invited; /* to get a challenge */
+    bool blamed;  /* counts as a failure of the caller */
+} refusals[HUMAN_ANSWERS] = {
+    [HUMAN_ABSENT] = { PROBLEM_HUMAN_REQUIRED, .invited = true },
+    [HUMAN_MALFORMED] = { PROBLEM_BAD_BODY, "Send {\"solution\":…} as the challenge asks." },
+    [HUMAN_FAILED] = { PROBLEM_HUMAN_FAILED, .invited = true, .blamed = true },
+    [HUMAN_OLD] = { PROBLEM_HUMAN_FAILED, .invited = true }, /* nobody's fault */
+    [HUMAN_SPENT] = { PROBLEM_HUMAN_SPENT, .invited = true, .blamed = true },
+    [HUMAN_CROWDED] = { PROBLEM_TOO_POPULAR },
+    [HUMAN_PENDING] = { PROBLEM_IN_PROGRESS,
+        "The check is still running. Send the same request again shortly." },
+    [HUMAN_AWAY] = { PROBLEM_UNAVAILABLE, "The external check gave no verdict. Get a new challenge." },
+    [HUMAN_REFUSED] = { PROBLEM_HUMAN_REFUSED, .blamed = true },
+};
+
 bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user)
 {
     const struct routes *routes = exchange->routes;
@@ -104,42 +123,16 @@ bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, ite
         || switch_value(routes->shared.switches, SWITCH_BYPASS_HUMAN_CHECK) != 0)
         return true;
     const struct human_visit visit = visit_of(exchange, sale, item, user);
-    switch (human_judge(&routes->human, &visit, exchange->request->body)) {
-    case HUMAN_PASSED:
+    const enum human_answer answer = human_judge(&routes->human, &visit, exchange->request->body);
+    if (answer == HUMAN_PASSED)
         return true;
-    case HUMAN_ABSENT:
-        refuse(exchange, PROBLEM_HUMAN_REQUIRED, sale, item);
-        break;
-    case HUMAN_MALFORMED:
-        reply_problem(exchange, PROBLEM_BAD_BODY, "Send {\"solution\":…} as the challenge asks.");
-        break;
-    case HUMAN_FAILED:
+    if (refusals[answer].blamed)
         routes_watch_failed(exchange);
-        refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
-        break;
-    case HUMAN_OLD: /* nobody's fault */
-        refuse(exchange, PROBLEM_HUMAN_FAILED, sale, item);
-        break;
-    case HUMAN_SPENT:
-        routes_watch_failed(exchange);
-        refuse(exchange, PROBLEM_HUMAN_SPENT, sale, item);
-        break;
-    case HUMAN_PENDING:
-        reply_problem(exchange, PROBLEM_IN_PROGRESS,
-            "The check is still running. Send the same request again shortly.");
-        break;
-    case HUMAN_AWAY:
-        reply_problem(exchange, PROBLEM_UNAVAILABLE,
-            "The external check gave no verdict. Get a new challenge.");
-        break;
-    case HUMAN_REFUSED:
-        routes_watch_failed(exchange);
+    if (answer == HUMAN_REFUSED)
         refused_reply(exchange);
-        break;
-    case HUMAN_CROWDED:
-    case HUMAN_ANSWERS:
-        reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-        break;
-    }
+    else if (refusals[answer].invited)
+        refuse(exchange, refusals[answer].problem, sale, item);
+    else
+        reply_problem(exchange, refusals[answer].problem, refusals[answer].detail);
     return false;
 }

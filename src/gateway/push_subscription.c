@@ -19,18 +19,6 @@ static bool literal_take(struct span *text, struct span literal)
     return true;
 }
 
-static bool number_take(struct span *text, uint32_t *number)
-{
-    size_t digits = 0;
-    spaces_skip(text);
-    while (digits < text->size && text->data[digits] >= '0' && text->data[digits] <= '9')
-        digits++;
-    if (span_to_u32(span_of(text->data, digits), number) != STATUS_OK)
-        return false;
-    *text = span_of(text->data + digits, text->size - digits);
-    return true;
-}
-
 static bool watch_add(struct push_watch *watch, item_id item)
 {
     for (uint32_t i = 0; i < watch->count; i++)
@@ -46,7 +34,8 @@ static bool numbers_take(struct span *text, struct push_watch *watch)
 {
     do {
         uint32_t item;
-        if (!number_take(text, &item) || !watch_add(watch, item))
+        spaces_skip(text);
+        if (!span_take_u32(text, &item) || !watch_add(watch, item))
             return false;
     } while (literal_take(text, SPAN(",")));
     return true;

@@ -61,18 +61,6 @@ void answer_count(struct routes *routes, item_id item, enum answer answer)
     sale_meter_count(routes->meters, routes->index, item, DOOR_REASONS + answer);
 }
 
-/* "12" at the front of *path; the rest stays. */
-static bool path_number(struct span *path, uint32_t *number)
-{
-    size_t digits = 0;
-    while (digits < path->size && path->data[digits] >= '0' && path->data[digits] <= '9')
-        digits++;
-    if (span_to_u32(span_of(path->data, digits), number) != STATUS_OK)
-        return false;
-    *path = span_of(path->data + digits, path->size - digits);
-    return true;
-}
-
 /* "/v1/items/12/buy" → 12, on the hot path. Numbers that can't be an item's are left to the
  * others to refuse. */
 static inline bool purchase_path(struct span path, uint32_t *item)
@@ -154,7 +142,7 @@ static enum edge_verdict route_item(struct exchange *exchange, struct span rest)
 {
     uint32_t item;
     const enum http_method method = exchange->request->method;
-    if (!path_number(&rest, &item))
+    if (!span_take_u32(&rest, &item))
         return reply_problem(exchange, PROBLEM_UNKNOWN_ITEM, NULL);
     if (rest.size == 0)
         return method == HTTP_GET ? public_item(exchange, item)
@@ -188,7 +176,7 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
         return push_request(exchange);
     if (span_starts_with(path, SPAN("/sales/"))) {
         struct span rest = span_of(path.data + 7, path.size - 7);
-        if (!path_number(&rest, &number))
+        if (!span_take_u32(&rest, &number))
             return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
         if (span_equal(rest, SPAN("/draw")) || span_equal(rest, SPAN("/draw/arrivals")))
             return room_draw_request(exchange, number, rest.size > 5);
@@ -210,7 +198,7 @@ static bool room_path(struct span path, sale_id *sale)
     if (!span_starts_with(path, prefix))
         return false;
     path = span_of(path.data + prefix.size, path.size - prefix.size);
-    return path_number(&path, sale) && span_equal(path, SPAN("/room"));
+    return span_take_u32(&path, sale) && span_equal(path, SPAN("/room"));
 }
 
 static enum edge_verdict route_public(struct exchange *exchange, struct span path)

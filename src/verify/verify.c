@@ -387,24 +387,26 @@ enum verify_result verify_run(const struct verify_options *options, FILE *out)
     return verdict.result;
 }
 
+static const char help_text[] =
+    "usage: stampede verify DIR [--user SUBJECT|ID] [--item N] [--at TIME] [--json] "
+    "[--quiet]\n"
+    "  Replays the journal of a data folder and checks that every unit is accounted "
+    "for.\n"
+    "  --user   explain why this user won or not: the shop's name of the user, or 16 hex "
+    "digits\n"
+    "  --item   show only this item in tables\n"
+    "  --at     show the counts at this moment: ms since 1970, or "
+    "2026-11-11T12:00:00.250Z\n"
+    "  --json   print the report as JSON\n"
+    "  --quiet  print only the last line\n"
+    "  exit: 0 all checks hold, 1 a check failed, 2 the folder or its journal can't be "
+    "read\n";
+
 static int usage(const char *wrong)
 {
     if (wrong != NULL)
         fprintf(stderr, "stampede verify: %s\n", wrong);
-    fprintf(wrong != NULL ? stderr : stdout,
-        "usage: stampede verify DIR [--user SUBJECT|ID] [--item N] [--at TIME] [--json] "
-        "[--quiet]\n"
-        "  Replays the journal of a data folder and checks that every unit is accounted "
-        "for.\n"
-        "  --user   explain why this user won or not: the shop's name of the user, or 16 hex "
-        "digits\n"
-        "  --item   show only this item in tables\n"
-        "  --at     show the counts at this moment: ms since 1970, or "
-        "2026-11-11T12:00:00.250Z\n"
-        "  --json   print the report as JSON\n"
-        "  --quiet  print only the last line\n"
-        "  exit: 0 all checks hold, 1 a check failed, 2 the folder or its journal can't be "
-        "read\n");
+    fputs(help_text, wrong != NULL ? stderr : stdout);
     return wrong != NULL ? VERIFY_DAMAGED : VERIFY_HOLDS;
 }
 

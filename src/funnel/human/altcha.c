@@ -11,29 +11,36 @@ enum { HEX_USER_CHARS = 16, HEX_KEY_CHARS = ALTCHA_SECRET_CHARS };
 struct payload {
     struct span algorithm, key_prefix, nonce, salt, user, signature, derived_key;
     uint32_t cost, expires_s, key_length, item, start, counter;
-    unsigned seen; /* bits of enum field */
+    uint32_t seen; /* a bit for each row of `members` */
 };
-enum field {
-    FIELD_ALGORITHM = 1 << 0,
-    FIELD_COST = 1 << 1,
-    FIELD_DATA = 1 << 2,
-    FIELD_EXPIRES = 1 << 3,
-    FIELD_KEY_LENGTH = 1 << 4,
-    FIELD_KEY_PREFIX = 1 << 5,
-    FIELD_NONCE = 1 << 6,
-    FIELD_SALT = 1 << 7,
-    FIELD_ITEM = 1 << 8,
-    FIELD_USER = 1 << 9,
-    FIELD_PARAMETERS = 1 << 10,
-    FIELD_SIGNATURE = 1 << 11,
-    FIELD_CHALLENGE = 1 << 12,
-    FIELD_SOLUTION = 1 << 13,
-    FIELD_COUNTER = 1 << 14,
-    FIELD_DERIVED_KEY = 1 << 15,
-    FIELD_START = 1 << 16,
-    FIELDS_ALL = (1 << 17) - 1,
-    FIELD_TIME = 1 << 17, /* how long the solver took; may be missing */
+
+/* The objects of a payload, and what stands in them, each exactly once. */
+enum object { PAYLOAD, CHALLENGE, PARAMETERS, DATA, SOLUTION };
+enum kind { TEXT, NUMBER, OBJECT, PASSED_OVER };
+static const struct member {
+    enum object in;
+    const char *name;
+    enum kind kind;
+    size_t is; /* where in struct payload; of an object: which */
+} members[] = {
+    { PAYLOAD, "challenge", OBJECT, CHALLENGE }, { PAYLOAD, "solution", OBJECT, SOLUTION },
+    { CHALLENGE, "parameters", OBJECT, PARAMETERS },
+    { CHALLENGE, "signature", TEXT, offsetof(struct payload, signature) },
+    { PARAMETERS, "algorithm", TEXT, offsetof(struct payload, algorithm) },
+    { PARAMETERS, "cost", NUMBER, offsetof(struct payload, cost) }, { PARAMETERS, "data", OBJECT, DATA },
+    { PARAMETERS, "expiresAt", NUMBER, offsetof(struct payload, expires_s) },
+    { PARAMETERS, "keyLength", NUMBER, offsetof(struct payload, key_length) },
+    { PARAMETERS, "keyPrefix", TEXT, offsetof(struct payload, key_prefix) },
+    { PARAMETERS, "nonce", TEXT, offsetof(struct payload, nonce) },
+    { PARAMETERS, "salt", TEXT, offsetof(struct payload, salt) },
+    { DATA, "item", NUMBER, offsetof(struct payload, item) },
+    { DATA, "start", NUMBER, offsetof(struct payload, start) },
+    { DATA, "user", TEXT, offsetof(struct payload, user) },
+    { SOLUTION, "counter", NUMBER, offsetof(struct payload, counter) },
+    { SOLUTION, "derivedKey", TEXT, offsetof(struct payload, derived_key) },
+    { SOLUTION, "time", PASSED_OVER, 0 }, /* how long the solver took; may be missing */
 };
+enum { MEMBERS = sizeof members / sizeof *members, MEMBERS_NEEDED = (1 << (MEMBERS - 1)) - 1 };
 
 void altcha_work(uint32_t hashes, struct altcha_challenge *challenge)
 {
@@ -89,100 +96,40 @@ void altcha_render(const struct altcha_challenge *challenge, const char secret[A
 
 /* ---- reading */
 
-/* True: the name is this field's, and it is the first of its kind. */
-static bool field_is(struct json_cursor *in, struct payload *payload, struct span name,
-    const char *wanted, enum field field)
+static const struct member *member_find(enum object in, struct span name)
 {
-    if (!span_equal(name, span_from_string(wanted)))
-        return false;
-    if ((payload->seen & field) != 0)
-        cursor_fail(in);
-    payload->seen |= field;
-    return true;
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (members[i].in == in && span_equal(name, span_from_string(members[i].name)))
+            return &members[i];
+    return NULL;
 }
 
-static void data_read(struct json_cursor *in, struct payload *payload)
+static void object_read(struct json_cursor *in, enum object object, struct payload *payload)
 {
     struct span name;
     for (unsigned count = 0; cursor_field(in, &count, &name);) {
-        if (field_is(in, payload, name, "item", FIELD_ITEM))
-            cursor_u32(in, &payload->item);
-        else if (field_is(in, payload, name, "start", FIELD_START))
-            cursor_u32(in, &payload->start);
-        else if (field_is(in, payload, name, "user", FIELD_USER))
-            cursor_string(in, &payload->user);
-        else
+        const struct member *member = member_find(object, name);
+        const uint32_t bit = member == NULL ? 0 : 1u << (member - members);
+        if (member == NULL || (payload->seen & bit) != 0)
             cursor_fail(in);
-    }
-}
-
-static void parameters_read(struct json_cursor *in, struct payload *payload)
-{
-    struct span name;
-    for (unsigned count = 0; cursor_field(in, &count, &name);) {
-        if (field_is(in, payload, name, "algorithm", FIELD_ALGORITHM))
-            cursor_string(in, &payload->algorithm);
-        else if (field_is(in, payload, name, "cost", FIELD_COST))
-            cursor_u32(in, &payload->cost);
-        else if (field_is(in, payload, name, "data", FIELD_DATA))
-            data_read(in, payload);
-        else if (field_is(in, payload, name, "expiresAt", FIELD_EXPIRES))
-            cursor_u32(in, &payload->expires_s);
-        else if (field_is(in, payload, name, "keyLength", FIELD_KEY_LENGTH))
-            cursor_u32(in, &payload->key_length);
-        else if (field_is(in, payload, name, "keyPrefix", FIELD_KEY_PREFIX))
-            cursor_string(in, &payload->key_prefix);
-        else if (field_is(in, payload, name, "nonce", FIELD_NONCE))
-            cursor_string(in, &payload->nonce);
-        else if (field_is(in, payload, name, "salt", FIELD_SALT))
-            cursor_string(in, &payload->salt);
+        else if (member->kind == TEXT)
+            cursor_string(in, (struct span *)((char *)payload + member->is));
+        else if (member->kind == NUMBER)
+            cursor_u32(in, (uint32_t *)((char *)payload + member->is));
+        else if (member->kind == OBJECT)
+            object_read(in, (enum object)member->is, payload); /* no deeper than `members` */
         else
-            cursor_fail(in);
-    }
-}
-
-static void challenge_read(struct json_cursor *in, struct payload *payload)
-{
-    struct span name;
-    for (unsigned count = 0; cursor_field(in, &count, &name);) {
-        if (field_is(in, payload, name, "parameters", FIELD_PARAMETERS))
-            parameters_read(in, payload);
-        else if (field_is(in, payload, name, "signature", FIELD_SIGNATURE))
-            cursor_string(in, &payload->signature);
-        else
-            cursor_fail(in);
-    }
-}
-
-static void solution_read(struct json_cursor *in, struct payload *payload)
-{
-    struct span name;
-    for (unsigned count = 0; cursor_field(in, &count, &name);) {
-        if (field_is(in, payload, name, "counter", FIELD_COUNTER))
-            cursor_u32(in, &payload->counter);
-        else if (field_is(in, payload, name, "derivedKey", FIELD_DERIVED_KEY))
-            cursor_string(in, &payload->derived_key);
-        else if (field_is(in, payload, name, "time", FIELD_TIME))
             cursor_number_skip(in);
-        else
-            cursor_fail(in);
+        payload->seen |= bit;
     }
 }
 
 static bool payload_read(struct span text, struct payload *payload)
 {
     struct json_cursor in = json_cursor_of(text);
-    struct span name;
     *payload = (struct payload){ .seen = 0 };
-    for (unsigned count = 0; cursor_field(&in, &count, &name);) {
-        if (field_is(&in, payload, name, "challenge", FIELD_CHALLENGE))
-            challenge_read(&in, payload);
-        else if (field_is(&in, payload, name, "solution", FIELD_SOLUTION))
-            solution_read(&in, payload);
-        else
-            cursor_fail(&in);
-    }
-    return cursor_done(&in) && (payload->seen & FIELDS_ALL) == FIELDS_ALL;
+    object_read(&in, PAYLOAD, payload);
+    return cursor_done(&in) && (payload->seen & MEMBERS_NEEDED) == MEMBERS_NEEDED;
 }
 
 static bool hex_read(struct span text, uint8_t *bytes, size_t size)

@@ -26,10 +26,8 @@
 #include "funnel/spent.h"
 
 #define ANSWER_METRIC(answer, text) \
-    [answer] = { .name = "stampede_human_total", \
-        .labels = "answer=\"" text "\"", \
-        .help = "Requests for a pass of a sale with a human check, by how the check went.", \
-        .kind = METRIC_COUNTER }
+    [answer] = METRIC_ROW(METRIC_COUNTER, "stampede_human_total", "answer=\"" text "\"", \
+        "Requests for a pass of a sale with a human check, by how the check went.")
 static struct metric answer_metrics[HUMAN_ANSWERS] = {
     ANSWER_METRIC(HUMAN_PASSED, "passed"),
     ANSWER_METRIC(HUMAN_ABSENT, "absent"),
@@ -255,15 +253,10 @@ static uint64_t mark_of(
 static enum human_answer spend(
     const struct human *human, const struct human_visit *visit, uint64_t mark, uint32_t expires_s)
 {
-    switch (spent_take(human->spent, mark, expires_s, now_s(visit))) {
-    case SPENT_FRESH:
-        return HUMAN_PASSED;
-    case SPENT_AGAIN:
-        return HUMAN_SPENT;
-    case SPENT_FULL:
-        break;
-    }
-    return HUMAN_CROWDED;
+    static const enum human_answer answers[] = {
+        [SPENT_FRESH] = HUMAN_PASSED, [SPENT_AGAIN] = HUMAN_SPENT, [SPENT_FULL] = HUMAN_CROWDED
+    };
+    return answers[spent_take(human->spent, mark, expires_s, now_s(visit))];
 }
 
 static enum human_answer pow_judge(
@@ -376,16 +369,10 @@ static enum human_answer puzzle_judge(
     const struct human *human, const struct human_visit *visit, const struct solution *solution)
 {
     struct puzzle puzzle;
-    switch (puzzle_read(human->keys, solution->token, visit->item, visit->user, visit->now_ms, &puzzle)) {
-    case PUZZLE_GOOD:
-        break;
-    case PUZZLE_MALFORMED:
-        return HUMAN_MALFORMED;
-    case PUZZLE_FORGED:
-    case PUZZLE_EXPIRED:
-    case PUZZLE_FOREIGN:
-        return HUMAN_FAILED;
-    }
+    const enum puzzle_answer read =
+        puzzle_read(human->keys, solution->token, visit->item, visit->user, visit->now_ms, &puzzle);
+    if (read != PUZZLE_GOOD)
+        return read == PUZZLE_MALFORMED ? HUMAN_MALFORMED : HUMAN_FAILED;
     if (!puzzle_accepted(human, visit, puzzle.kind, solution->seen))
         return HUMAN_FAILED;
     if (puzzle.start != human->start)

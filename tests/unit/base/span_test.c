@@ -166,6 +166,21 @@ static void a_span_is_trimmed_at_both_ends_only(void **state)
     assert_int_equal(span_trim(SPAN_NONE, blanks).size, 0);
 }
 
+static void taking_a_number_leaves_what_follows(void **state)
+{
+    (void)state;
+    struct span text = SPAN("12/buy");
+    uint32_t number = 7;
+    assert_true(span_take_u32(&text, &number) && number == 12 && span_equal(text, SPAN("/buy")));
+    assert_false(span_take_u32(&text, &number));
+    assert_true(number == 12 && span_equal(text, SPAN("/buy")));
+    text = SPAN("4294967296");
+    assert_false(span_take_u32(&text, &number));
+    text = SPAN("4294967295");
+    assert_true(span_take_u32(&text, &number) && number == UINT32_MAX && text.size == 0);
+    assert_false(span_take_u32(&text, &number));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +195,7 @@ int main(void)
         cmocka_unit_test(i64_takes_its_whole_range_and_not_one_more),
         cmocka_unit_test(hex64_takes_sixteen_lower_case_digits_and_nothing_else),
         cmocka_unit_test(taking_drops_the_separator_and_ends_with_the_span),
+        cmocka_unit_test(taking_a_number_leaves_what_follows),
     };
     return cmocka_run_group_tests_name("base/span", tests, NULL, NULL);
 }
