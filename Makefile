@@ -325,7 +325,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms bench cov
+.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-growth bench cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -386,6 +386,12 @@ check-rooms: ## the bars of the layout, one line each
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_rooms.py $(ROOMS_ARGS)
+
+check-growth: ## the bars of growth and speed, one line each
+	@tools/setup build test
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_growth.py $(GROWTH_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

@@ -97,7 +97,7 @@ static const struct entry entries[] = {
     NUMBER("limits", "address_entries", address_entries, 8, 1 << 28, "2097152"),
     NUMBER("limits", "user_requests", user_requests, 0, LIMITS_REQUESTS_MAX, "10"),
     NUMBER("limits", "user_window_ms", user_window_ms, 1, LIMITS_WINDOW_MAX_MS, "10000"),
-    NUMBER("limits", "user_entries", user_entries, 8, 1 << 26, "131072"),
+    NUMBER("limits", "user_entries", user_entries, 8, 1 << 26, "524288"),
     NUMBER("limits", "admission_per_s", admission_per_s, 0, LIMITS_RATE_MAX, "0"),
     NUMBER("limits", "connections_per_address", connections_per_address, 0, CALLER_CAP_MAX, "1000"),
     NUMBER("limits", "v6_prefix", v6_prefix, 16, ADDRESS_BITS, "64"),

@@ -5,71 +5,30 @@
  * an entry that was left alone for months is far in the future or in the past, and both mean idle.
  * A new address takes the first idle entry of its line. Two threads can take two entries for one
  * address only if they disagree about what is idle; whoever sees the other's entry afterwards
- * frees its own and charges the other's. A user's row works alike, with the times after its name.
- * */
-#include "funnel/limits.h"
-
-#include "base/arena.h"
-#include "base/metrics.h"
+ * frees its own and charges the other's. A user's row (limits_user.c) works alike, with the times after its
+ * name. */
+#include "funnel/limits_parts.h"
 
 enum {
     LINE_ENTRIES = 8, /* 64 bytes */
-    LINE_ROWS = 4,
     TAG_BITS = 20,
     UNITS_PER_MS = 1024,
-    TRIES_MAX = 16, /* races lost before one counts as overflow; each was somebody's progress */
-    ROW_HEAD_BYTES = 16,
-    ROW_BYTES = 64,
 };
 #define TIME_BITS (64 - TAG_BITS)
 #define TIME_MASK ((1ull << TIME_BITS) - 1)
 #define SKEW_UNITS ((int64_t)LIMITS_SKEW_MS * UNITS_PER_MS)
-#define NS_PER_MS 1000000ull
 
-struct user_row {
-    _Atomic uint64_t user;    /* 0: free */
-    _Atomic uint32_t taken;   /* slots so far */
-    _Atomic uint32_t last;    /* when one was taken */
-    _Atomic uint32_t times[]; /* low bits of now_ms; 0: never */
-};
-static_assert(sizeof(struct user_row) == ROW_HEAD_BYTES, "a row of twelve requests is one line");
-static_assert(LIMITS_WINDOW_MAX_MS + LIMITS_SKEW_MS < INT32_MAX, "times are compared by difference");
-
-struct limits {
-    struct arena arena;
-    struct hash_key key;
-    uint32_t v6_bits;
-    uint32_t item_count;
-    uint64_t line_mask, row_mask;
-    size_t row_bytes;
-    uint32_t row_slots;
-    size_t bytes;
-    _Atomic uint64_t *entries; /* of addresses: tag over time; 0: free */
-    char *rows;
-    _Atomic uint64_t *items; /* moments, in ns */
-    _Atomic uint64_t admission, address_overflow, user_overflow;
-    /* What limits_set writes. The address's two are one word: they belong together. */
-    alignas(64) _Atomic uint64_t address_rate; /* burst × interval, over interval, in units */
-    _Atomic uint32_t address_per_s, address_burst, user_requests, user_window_ms, admission_per_s;
-};
 enum { INTERVAL_BITS = 21 };
 static_assert(LIMITS_RATE_MAX <= UNITS_PER_MS * 1000, "an interval is a unit at least");
 static_assert(UNITS_PER_MS * 1000 < 1 << INTERVAL_BITS, "an interval fits");
 static_assert((uint64_t)LIMITS_BURST_MAX * UNITS_PER_MS * 1000 < 1ull << (TIME_BITS - 3),
     "a burst is far from half of the clock");
 
-#define REFUSED(variable, layer) \
-    COUNTER_OF(variable, "stampede_limits_refused_total", "layer=\"" layer "\"", \
-        "Requests refused by a rate limit.")
 REFUSED(refused_address, "address");
-REFUSED(refused_user, "user");
 REFUSED(refused_item, "item");
 REFUSED(refused_admission, "admission");
-#define OVERFLOW(variable, layer) \
-    COUNTER_OF(variable, "stampede_limits_overflow_total", "layer=\"" layer "\"", \
-        "Requests that shared a bucket because the table was full.")
 OVERFLOW(overflow_address, "address");
-OVERFLOW(overflow_user, "user");
+EVICTED(evicted_address, "address");
 
 /* ---- making and setting ---- */
 
@@ -123,6 +82,11 @@ size_t limits_bytes(const struct limits *limits)
     return limits->bytes;
 }
 
+uint64_t limits_evicted(const struct limits *limits)
+{
+    return atomic_load_explicit(&limits->evicted, memory_order_relaxed);
+}
+
 void limits_set(struct limits *limits, const struct limits_rates *rates)
 {
     const uint32_t per_s = within(rates->address_per_s, LIMITS_RATE_MAX);
@@ -163,8 +127,7 @@ static uint32_t wait_from_ns(uint64_t ns)
     return ms < LIMITS_WAIT_MAX_MS ? (uint32_t)ms : LIMITS_WAIT_MAX_MS;
 }
 
-/* `interval_ns` for one, `burst_ns` at once (one interval at least). */
-static uint32_t bucket_take(
+uint32_t limits_bucket_take(
     _Atomic uint64_t *bucket, uint64_t interval_ns, uint64_t burst_ns, uint64_t now_ms)
 {
     const uint64_t now = now_ms * NS_PER_MS;
@@ -194,8 +157,8 @@ uint32_t limits_item(struct limits *limits, item_id item, uint32_t pace_per_s, u
     if (pace_per_s == 0 || item >= limits->item_count)
         return 0;
     const uint32_t pace = within(pace_per_s, LIMITS_RATE_MAX);
-    const uint32_t wait_ms =
-        bucket_take(&limits->items[item], interval_ns(pace), LIMITS_BURST_MS * NS_PER_MS, now_ms);
+    const uint32_t wait_ms = limits_bucket_take(
+        &limits->items[item], interval_ns(pace), LIMITS_BURST_MS * NS_PER_MS, now_ms);
     if (wait_ms != 0)
         metric_add(&refused_item, 1);
     return wait_ms;
@@ -206,8 +169,8 @@ uint32_t limits_admission(struct limits *limits, uint64_t now_ms)
     const uint32_t per_s = atomic_load_explicit(&limits->admission_per_s, memory_order_relaxed);
     if (per_s == 0)
         return 0;
-    const uint32_t wait_ms =
-        bucket_take(&limits->admission, interval_ns(per_s), LIMITS_BURST_MS * NS_PER_MS, now_ms);
+    const uint32_t wait_ms = limits_bucket_take(
+        &limits->admission, interval_ns(per_s), LIMITS_BURST_MS * NS_PER_MS, now_ms);
     if (wait_ms != 0)
         metric_add(&refused_admission, 1);
     return wait_ms;
@@ -240,8 +203,36 @@ static __attribute__((noinline)) uint32_t address_overflowed(struct limits *limi
         return 0;
     metric_add(&overflow_address, 1);
     const uint64_t interval = (1000 * NS_PER_MS / LIMITS_OVERFLOW_SHARE + per_s - 1) / per_s;
-    return bucket_take(
+    return limits_bucket_take(
         &limits->address_overflow, interval, interval * burst * LIMITS_OVERFLOW_SHARE, now_ms);
+}
+
+enum { PLACE_NONE = LINE_ENTRIES };
+struct place {
+    uint32_t index;
+    uint64_t entry;
+    bool known;
+};
+
+/* The entry that is worth least: of who used least of the burst. Half of it, or one request, is little. */
+static __attribute__((noinline)) struct place place_evict(struct limits *limits,
+    const _Atomic uint64_t *line, uint64_t now, int64_t interval, int64_t burst)
+{
+    struct place place = { PLACE_NONE, 0, false };
+    int64_t least = burst / 2 > interval ? burst / 2 : interval;
+    for (uint32_t i = 0; i < LINE_ENTRIES; i++) {
+        const uint64_t entry = atomic_load_explicit(&line[i], memory_order_relaxed);
+        const int64_t ahead = units_ahead(entry, now);
+        if (ahead <= least) {
+            least = ahead;
+            place = (struct place){ i, entry, false };
+        }
+    }
+    if (place.index != PLACE_NONE) {
+        metric_add(&evicted_address, 1);
+        atomic_fetch_add_explicit(&limits->evicted, 1, memory_order_relaxed);
+    }
+    return place;
 }
 
 /* Whether another entry of the line is our address's too, and busy. */
@@ -255,13 +246,6 @@ static bool is_there_twice(
     }
     return false;
 }
-
-enum { PLACE_NONE = LINE_ENTRIES };
-struct place {
-    uint32_t index;
-    uint64_t entry;
-    bool known;
-};
 
 /* The address's entry, else the first idle one. */
 static inline struct place place_find(
@@ -288,8 +272,11 @@ static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64
     _Atomic uint64_t *line = &limits->entries[(hash & limits->line_mask) * LINE_ENTRIES];
     for (int i = 0; i < TRIES_MAX; i++) {
         struct place place = place_find(line, tag, now, burst);
-        if (__builtin_expect(place.index == PLACE_NONE, 0))
-            break;
+        if (__builtin_expect(place.index == PLACE_NONE, 0)) {
+            place = place_evict(limits, line, now, interval, burst);
+            if (place.index == PLACE_NONE)
+                break;
+        }
         int64_t ahead = units_ahead(place.entry, now);
         if (!place.known || is_idle(ahead, burst))
             ahead = 0;
@@ -332,103 +319,4 @@ uint32_t limits_page(struct limits *limits, const struct address *client, uint64
     const uint64_t interval = (rate & mask) / LIMITS_PAGE_SHARE;
     return address_ask(
         limits, client, rate == 0 ? 0 : (rate & ~mask) | (interval > 0 ? interval : 1), now_ms);
-}
-
-/* ---- users ---- */
-
-static struct user_row *row_at(const struct limits *limits, uint64_t line, uint32_t index)
-{
-    return (struct user_row *)(void *)(limits->rows + (line * LINE_ROWS + index) * limits->row_bytes);
-}
-
-/* Whether a time is one of the last `window_ms`, or just ahead. */
-static bool is_recent(uint32_t time, uint32_t now, uint32_t window_ms)
-{
-    const int32_t age = (int32_t)(now - time);
-    return time != 0 && age < (int32_t)window_ms && age > -(int32_t)LIMITS_SKEW_MS;
-}
-
-static uint32_t user_overflowed(
-    struct limits *limits, uint32_t requests, uint32_t window_ms, uint64_t now_ms)
-{
-    const uint64_t window_ns = window_ms * NS_PER_MS;
-    metric_add(&overflow_user, 1);
-    return bucket_take(&limits->user_overflow, window_ns / requests / LIMITS_OVERFLOW_SHARE + 1,
-        window_ns, now_ms);
-}
-
-static struct user_row *row_of(
-    const struct limits *limits, uint64_t line, user_id user, const struct user_row *except)
-{
-    for (uint32_t i = 0; i < LINE_ROWS; i++) {
-        struct user_row *row = row_at(limits, line, i);
-        if (row != except && atomic_load(&row->user) == user)
-            return row;
-    }
-    return NULL;
-}
-
-/* Takes an idle row over. All its times are a window old, so it needs no cleaning. NULL: `full`, or
- * a race was lost. */
-static struct user_row *row_claim(const struct limits *limits, uint64_t line, user_id user,
-    uint32_t now, uint32_t window_ms, bool *full)
-{
-    for (uint32_t i = 0; i < LINE_ROWS; i++) {
-        struct user_row *row = row_at(limits, line, i);
-        uint64_t holder = atomic_load(&row->user);
-        if (holder != 0 && is_recent(atomic_load(&row->last), now, window_ms))
-            continue;
-        if (!atomic_compare_exchange_strong(&row->user, &holder, user))
-            return NULL; /* look again: it may have been taken for this very user */
-        if (row_of(limits, line, user, row) == NULL)
-            return row;
-        holder = user;
-        (void)atomic_compare_exchange_strong(&row->user, &holder, 0); /* there is one already */
-        return NULL;
-    }
-    *full = true;
-    return NULL;
-}
-
-/* How long until the next slot in turn lets in. */
-static uint32_t row_wait_ms(
-    const struct user_row *row, uint32_t slot, uint32_t requests, uint32_t now, uint32_t window_ms)
-{
-    const uint32_t next = atomic_load(&row->times[(slot + 1) % requests]);
-    const int32_t age = next == 0 ? 0 : (int32_t)(now - next);
-    return age <= 0 ? window_ms : age >= (int32_t)window_ms ? 1 : window_ms - (uint32_t)age;
-}
-
-static uint32_t user_take(
-    struct limits *limits, user_id user, uint32_t requests, uint32_t window_ms, uint64_t now_ms)
-{
-    const uint64_t line = user & limits->row_mask; /* a user is a keyed hash already */
-    const uint32_t now = (uint32_t)now_ms == 0 ? 1 : (uint32_t)now_ms;
-    bool full = false;
-    for (int i = 0; i < TRIES_MAX && !full; i++) {
-        struct user_row *row = row_of(limits, line, user, NULL);
-        if (row == NULL)
-            row = row_claim(limits, line, user, now, window_ms, &full);
-        if (row == NULL)
-            continue;
-        atomic_store(&row->last, now);
-        const uint32_t slot = atomic_fetch_add(&row->taken, 1);
-        const uint32_t before = atomic_exchange(&row->times[slot % requests], now);
-        if (atomic_load(&row->user) != user)
-            continue; /* it was idle and has just been taken over */
-        return is_recent(before, now, window_ms) ? row_wait_ms(row, slot, requests, now, window_ms) : 0;
-    }
-    return user_overflowed(limits, requests, window_ms, now_ms);
-}
-
-uint32_t limits_user(struct limits *limits, user_id user, uint64_t now_ms)
-{
-    const uint32_t requests = atomic_load_explicit(&limits->user_requests, memory_order_relaxed);
-    const uint32_t window_ms = atomic_load_explicit(&limits->user_window_ms, memory_order_relaxed);
-    if (requests == 0 || window_ms == 0)
-        return 0;
-    const uint32_t wait_ms = user_take(limits, user, requests, window_ms, now_ms);
-    if (wait_ms != 0)
-        metric_add(&refused_user, 1);
-    return wait_ms;
 }

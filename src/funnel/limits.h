@@ -4,15 +4,17 @@
  * address    A token bucket for each address (address_group): `per_s`, with a burst. Kept as one
  *            time, the moment at which the bucket is full again (GCRA): an entry whose moment has
  *            passed says the same as no entry, so idle ones are reused without loss. Entries live in
- *            lines of eight. A line full of busy ones: those that find no place share one bucket that
- *            is as fast as LIMITS_OVERFLOW_SHARE addresses; nobody goes free, nobody is shut out.
+ *            lines of eight. In a line full of busy ones a newcomer takes the entry of whoever used
+ *            least of its burst, if that is half or less, or one request: who has asked once may ask
+ *            anew, and who hammers stays known. A line full of those who hammer: newcomers share one
+ *            bucket that is as fast as LIMITS_OVERFLOW_SHARE addresses.
  *            An entry knows its address by 20 bits of a keyed hash and its line: of a million
  *            addresses about eight share a bucket with another, and nobody can choose with whom.
  * user       At most `requests` in any `window_ms`. A log of the last `requests` times per user;
  *            a purchase takes the next slot in turn and is let in if the time that it finds
  *            there is a window old. What counts is every purchase that gets this far, the refused ones too:
  *            hammering keeps one out, waiting lets one in. Each slot lets in once per window at most,
- *            whatever threads do. Users that find no place: as above.
+ *            whatever threads do. A line of four that is full: as above.
  * item       Leaky bucket: an item's purchases reach the inventory at its pace (catalog_sale.pace_per_s).
  * admission  The same for all items together.
  * The last two let LIMITS_BURST_MS worth of purchases in at once, because edges work in turns.
@@ -60,6 +62,8 @@ struct limits;
 MUST_CHECK enum status limits_create(struct limits **limits, const struct limits_config *config);
 void limits_free(struct limits *limits); /* accepts NULL */
 size_t limits_bytes(const struct limits *limits);
+/* How many addresses and users lost their place to a newcomer: the tables are too small for the crowd. */
+uint64_t limits_evicted(const struct limits *limits);
 
 /* Live, for all edges, from the next request on. What is out of bounds is brought within. Each value
  * is exchanged on its own: while this runs a request may see some new and some old ones. */

@@ -29,7 +29,9 @@
     /* the sandbox takes the payments */ \
     X(TEST_MODE, "test-mode") \
     /* data.tickets_max is nearly used up */ \
-    X(TICKETS, "tickets-nearly-full")
+    X(TICKETS, "tickets-nearly-full") \
+    /* more clients at a time than limits.address_entries or user_entries tell apart */ \
+    X(LIMITS, "limits-crowded")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

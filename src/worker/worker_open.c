@@ -145,7 +145,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
 {
     struct arena *arena = &worker->arena;
     worker->alarms = alarm_checks_open(arena, config->store, config->inventory->board,
-        config->config->tickets_max, &worker->tasks[TASK_ALARMS]);
+        config->limits, config->config->tickets_max, &worker->tasks[TASK_ALARMS]);
     worker->returns = returns_open(arena,
         &(struct returns_config){ .store = config->store,
             .port = config->pump_port,

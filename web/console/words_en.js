@@ -131,6 +131,7 @@ export const EN = {
     'alarm.payment-unknown': 'A payment without an order',
     'alarm.statement': 'The statement has money without an order',
     'alarm.test-mode': 'Test mode: no real money',
+    'alarm.limits-crowded': 'More clients than the limits tell apart',
     'alarm.tickets-nearly-full': 'Nearly all tickets are used',
 
     'room.none': 'No sale has a waiting room now.',

@@ -131,6 +131,7 @@ export const ZH = {
     'alarm.payment-unknown': '有付款找不到订单',
     'alarm.statement': '账单中有款项找不到订单',
     'alarm.test-mode': '测试模式：不涉及真实资金',
+    'alarm.limits-crowded': '客户数超出限流表容量',
     'alarm.tickets-nearly-full': '票据即将用尽',
 
     'room.none': '当前没有启用等候室的活动。',
