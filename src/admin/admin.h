@@ -96,6 +96,7 @@ void admin_alarms(struct admin *admin, struct job *job, uint32_t id);
 
 /* live.c */
 void admin_live(struct admin *admin, struct job *job, uint32_t id);
+void admin_live_history(struct admin *admin, struct job *job, uint32_t id); /* live_history.c */
 
 /* reconciliation.c */
 void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id);

@@ -93,6 +93,7 @@ struct live {
     struct text *out;
     const struct catalog *catalog;
     const struct board *board;
+    const struct worker *worker;
     uint64_t now_ms;
     uint32_t sales, items;
     bool more; /* some did not fit */
@@ -133,6 +134,7 @@ static void sale_write(struct live *live, const struct catalog_sale *sale)
         json_bool(live->out, "drawn", room.draw_done);
         json_object_end(live->out);
     }
+    worker_sale_funnel_json(live->worker, sale->id, live->out);
     json_list_begin(live->out, "items");
     for (uint32_t i = 0; i < sale->item_count; i++) {
         if (live->items == LIVE_ITEMS_MAX) {
@@ -184,6 +186,7 @@ void admin_live(struct admin *admin, struct job *job, uint32_t id)
     struct live live = { .out = &body,
         .catalog = handover_get(admin->lent->catalog),
         .board = admin->lent->inventory->board,
+        .worker = admin->worker,
         .now_ms = admin->now_ms };
     (void)id;
     json_object_begin(&body, NULL);

@@ -68,6 +68,7 @@
     X(POST, OPERATOR, WRITES, "/dead-letters/#/dismiss", dead_letter_dismiss) \
     X(GET, VIEWER, READS, "/alarms", alarms) \
     X(GET, VIEWER, READS, "/live", live) \
+    X(GET, VIEWER, READS, "/live/history?step_s after", live_history) \
     X(GET, VIEWER, READS, "/reconcile", reconcile_show) \
     X(POST, OPERATOR, WRITES, "/reconcile", reconcile_run) \
     X(GET, VIEWER, READS, "/audit?after", audit) \

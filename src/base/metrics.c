@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/metrics.h"
 
+#include "base/histogram.h"
+
 #include <pthread.h>
 
 _Thread_local uint32_t metrics_slot;
@@ -123,6 +125,7 @@ void metrics_render(struct text *out)
         text_literal(out, "\n");
     }
     pthread_mutex_unlock(&registry_lock);
+    histograms_render(out);
 }
 
 void metrics_each(

@@ -28,6 +28,7 @@
 #include "gateway/media_upload.h"
 #include "gateway/order_requests.h"
 #include "gateway/public_requests.h"
+#include "gateway/purchase_probe.h"
 #include "gateway/push.h"
 #include "gateway/repeat.h"
 #include "gateway/reply.h"
@@ -53,6 +54,8 @@ static_assert((ANSWER_ORIGIN | ANSWER_CHINESE) == 0x1f, "flags fit below TAG_ASK
         .kind = METRIC_COUNTER },
 static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
 METRIC_TABLE(answer_metrics);
+HISTOGRAM(purchase_times, "stampede_purchase_seconds",
+    "From the door to the inventory's answer; a sample.");
 
 void answer_count(struct routes *routes, item_id item, enum answer answer)
 {
@@ -134,6 +137,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         .item = item,
         .quantity = result.quantity,
         .channel = result.channel };
+    purchase_probe_begin(&routes->probe, slot->tag);
     routes->port->ops->commit(routes->port);
     return EDGE_DEFERRED;
 }
@@ -382,6 +386,7 @@ void routes_collect(struct routes *routes)
             continue;
         }
         answer_count(routes, answer->outcome.item, answer->outcome.answer);
+        purchase_probe_end(&routes->probe, answer->tag);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
         edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);

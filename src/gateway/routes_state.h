@@ -12,6 +12,7 @@
 #include "funnel/human/human.h"
 #include "funnel/keys.h"
 #include "gateway/job_shares.h"
+#include "gateway/purchase_probe.h"
 #include "gateway/routes.h"
 
 struct asks;
@@ -37,6 +38,7 @@ struct routes {
     const struct settings *settings; /* of this turn */
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
+    struct purchase_probe probe;
 };
 
 #endif

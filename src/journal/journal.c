@@ -28,6 +28,8 @@
 #include "journal/journal.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/histogram.h"
 #include "base/log.h"
 #include "journal/format.h"
 #include "journal/recover.h"
@@ -281,10 +283,15 @@ static enum status roll(struct journal *journal)
     return STATUS_OK;
 }
 
+static HISTOGRAM(sync_times, "stampede_journal_sync_seconds", "Time that a sync of the journal took.");
+
 static enum status sync_once(struct journal *journal)
 {
     struct disk *disk = journal->config.disk;
-    return disk->ops->sync(disk, journal->present.file);
+    const uint64_t since_ns = clock_monotonic_ns();
+    const enum status status = disk->ops->sync(disk, journal->present.file);
+    histogram_note(&sync_times, (clock_monotonic_ns() - since_ns) / 1000);
+    return status;
 }
 
 static void finish_batch(struct journal *journal, uint8_t digest[HASH_SHA256_BYTES])

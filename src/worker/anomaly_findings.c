@@ -14,6 +14,7 @@
 #include "funnel/anomaly/watch_rules.h"
 #include "worker/ban_list.h"
 #include "worker/task.h"
+#include "worker/top_refused.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct anomaly_findings {
     uint64_t found; /* so many in all; the last WATCHED_MAX are here */
     uint64_t found_by[WATCH_RULES], banned_by[WATCH_RULES];
     struct watched watched[WATCHED_MAX];
+    struct top_refused top;
 };
 
 static const char *const mode_names[] = { "off", "report", "ban" };
@@ -117,6 +119,7 @@ static void tables_fold(struct anomaly_findings *state, uint64_t now_ms)
             continue; /* the edge did not turn within this second: next time */
         metric_add(&lost_metric, table->lost);
         watch_book_fold(state->book, table, now_ms);
+        top_refused_fold(&state->top, table, now_ms);
         watch_give(state->watches[edge]);
     }
 }
@@ -284,5 +287,7 @@ void anomaly_findings_json(const struct anomaly_findings *state, struct text *ou
             rule == 0 ? "" : ",", watch_rule_name((enum watch_rule)rule),
             mode_names[state->settings.modes[rule]], (unsigned long long)state->found_by[rule],
             (unsigned long long)state->banned_by[rule]);
-    text_literal(out, "}}");
+    text_literal(out, "}");
+    top_refused_json(&state->top, out);
+    text_literal(out, "}");
 }

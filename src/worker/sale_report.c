@@ -4,6 +4,7 @@
 #include "api/refusals.h"
 #include "api/sale_meters.h"
 #include "base/arena.h"
+#include "base/json_write.h"
 #include "contract/board.h"
 #include "contract/order_store.h"
 #include "contract/report.h"
@@ -25,6 +26,7 @@ struct sale_meter {
     sale_id sale; /* 0: free */
     bool wanted;  /* seen open, or about to be, in the present look */
     uint64_t seen[METER_LAYERS], fresh[METER_LAYERS]; /* fresh: not written yet */
+    uint64_t total[METER_LAYERS];                     /* since this meter is the sale's */
     uint64_t opened_ms, sold_out_ms;                  /* 0: no; opened by hand, before its start */
     bool opened_told, sold_out_told;
 };
@@ -62,8 +64,10 @@ static void meter_look(struct sale_report *report, struct sale_meter *meter, boo
     const uint32_t number = (uint32_t)(meter - report->meters) + 1;
     for (uint32_t layer = 0; layer < METER_LAYERS; layer++) {
         const uint64_t now = sale_meters_read(report->counts, number, layer);
-        if (own)
+        if (own) {
             meter->fresh[layer] += now - meter->seen[layer];
+            meter->total[layer] += now - meter->seen[layer];
+        }
         meter->seen[layer] = now;
     }
 }
@@ -250,4 +254,19 @@ struct sale_report *sale_report_open(
         .name = "sale report", .self = report, .turn = report_turn, .end = report_end, .rests = true
     };
     return report;
+}
+
+void sale_report_funnel_json(const struct sale_report *report, sale_id sale, struct text *out)
+{
+    json_object_begin(out, "funnel");
+    for (uint32_t i = 0; i < SALE_METERS; i++) {
+        if (report->meters[i].sale != sale)
+            continue;
+        for (uint32_t layer = 0; layer < METER_LAYERS; layer++) {
+            char name[LAYER_NAME_MAX + 1];
+            if (report->meters[i].total[layer] > 0 && layer_name(layer, name))
+                json_u64(out, name, report->meters[i].total[layer]);
+        }
+    }
+    json_object_end(out);
 }

@@ -6,6 +6,8 @@
 #ifndef STAMPEDE_WORKER_SALE_REPORT_H
 #define STAMPEDE_WORKER_SALE_REPORT_H
 
+#include "contract/types.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +17,7 @@ struct order_store;
 struct sale;
 struct sale_meters;
 struct task;
+struct text;
 
 struct sale_report;
 struct sale_report_config {
@@ -30,5 +33,7 @@ struct sale_meters *sale_report_meters(struct sale_report *report); /* where the
 void sale_report_opened(struct sale_report *report, const struct sale *sale, uint64_t now_ms);
 void sale_report_look(struct sale_report *report, uint64_t now_ms); /* takes what was counted up to now */
 void sale_report_flush(struct sale_report *report, uint64_t now_ms); /* writes it */
+/* The member "funnel": what was counted for a sale since it opened, or since the last start of the server. */
+void sale_report_funnel_json(const struct sale_report *report, sale_id sale, struct text *out);
 
 #endif

@@ -178,6 +178,16 @@ void worker_report_flush(struct worker *worker)
     sale_report_flush(worker->report, worker->now_ms);
 }
 
+void worker_sale_funnel_json(const struct worker *worker, sale_id sale, struct text *out)
+{
+    sale_report_funnel_json(worker->report, sale, out);
+}
+
+const struct history *worker_history(const struct worker *worker)
+{
+    return worker->history;
+}
+
 enum status worker_ban_put(struct worker *worker, struct ban *ban)
 {
     return ban_list_put(worker->bans, ban);

@@ -16,6 +16,7 @@
 
 struct ban;
 struct bank;
+struct history;
 struct item;
 struct order_move;
 struct outbox_event;
@@ -72,6 +73,8 @@ void worker_webhook_id(const struct worker *worker, ticket_number ticket, uint64
 void worker_report_look(struct worker *worker);
 void worker_report_opened(struct worker *worker, const struct sale *sale); /* by hand, now */
 void worker_report_flush(struct worker *worker);
+void worker_sale_funnel_json(const struct worker *worker, sale_id sale, struct text *out); /* a member */
+const struct history *worker_history(const struct worker *worker);
 MUST_CHECK enum status worker_ban_put(struct worker *worker, struct ban *ban); /* fills the id */
 void worker_ban_whom(const struct ban *ban, char out[ADDRESS_BLOCK_CHARS_MAX + 8]);
 /* The machine itself, or a proxy of it: never banned by a rule. */

@@ -14,6 +14,7 @@
 #include "worker/catalog_updates.h"
 #include "worker/errands.h"
 #include "worker/high_water_mark.h"
+#include "worker/history.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
 #include "worker/outgoing_calls.h"
@@ -108,6 +109,9 @@ static void gateway_tasks_open(struct worker *worker, const struct worker_config
         &worker->tasks[TASK_FINDINGS]);
     const struct sale_report_config report = report_config(config);
     worker->report = sale_report_open(arena, &report, &worker->tasks[TASK_REPORT]);
+    worker->history = history_open(arena,
+        &(struct history_config){ .board = config->inventory->board, .catalog = config->catalog },
+        &worker->tasks[TASK_HISTORY]);
     worker->high_water = high_water_mark_open(
         arena, config->folder, config->high_water, config->store, &worker->tasks[TASK_HIGH_WATER]);
     picture_uploads_open(
@@ -245,7 +249,7 @@ static size_t worker_bytes(const struct worker_config *config)
 {
     const struct sale_report_config report = report_config(config);
     return TASKS_BYTES + order_writing_bytes() + returns_bytes() + reconcile_runs_bytes()
-        + anomaly_findings_bytes(config->edges) + sale_report_bytes(&report);
+        + anomaly_findings_bytes(config->edges) + sale_report_bytes(&report) + history_bytes();
 }
 
 /* Audit rows of commands name their channels. */

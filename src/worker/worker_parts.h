@@ -25,6 +25,7 @@ struct outgoing_calls;
 struct payment_waits;
 struct reconcile_runs;
 struct returns;
+struct history;
 struct room_driver;
 struct sale_report;
 struct sandbox_api;
@@ -47,6 +48,7 @@ enum worker_task {
     TASK_PAYMENT_WAITS,
     TASK_SCHEDULE,
     TASK_REPORT,
+    TASK_HISTORY,
     TASK_ALARMS,
     TASK_RECLAIM,
     TASK_RECONCILE,
@@ -81,6 +83,7 @@ struct worker {
     struct ban_list *bans;
     struct catalog_updates *catalog;
     struct high_water_mark *high_water;
+    struct history *history;
     struct money *money;
     struct order_writing *orders;
     struct outgoing_calls *calls;

@@ -72,11 +72,12 @@ export function change(method, path, members, key = changeKey()) {
 
 export const sendPiece = (path, bytes, type) => admin('POST', path, { body: bytes, type });
 
-/* All pages of a list, as far as there are any. `name`: of the list and where the next page begins. */
-export async function readAll(path, name, { turn = 'after', most = Infinity } = {}) {
+/* All pages of a list, as far as there are any. `name`: of the list; `turn`: the parameter that says where a page begins, and
+ * `first` its value on the first one. */
+export async function readAll(path, name, { turn = 'after', most = Infinity, first } = {}) {
     const rows = [];
     const join = path.includes('?') ? '&' : '?';
-    let next;
+    let next = first;
     for (let page = 0; page < PAGES_MAX && rows.length < most; page++) {
         const answer = await read(next === undefined ? path : `${path}${join}${turn}=${next}`);
         rows.push(...answer[name]);

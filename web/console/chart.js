@@ -30,16 +30,21 @@ export function ceiling(value) {
     return [1, 2, 4, 5, 8, 10].map((step) => step * power).find((step) => step >= value);
 }
 
-/* "M0 10L5 8": a gap where a value is missing. */
+const missing = (value) => value === null || value === undefined;
+const told = (value) => (missing(value) ? '–' : rate(value));
+
+/* "M0 10L5 8": a gap where a value is missing; a value alone is a dot. */
 export function pathOf(values, x, y) {
     let line = '';
     let gap = true;
     values.forEach((value, at) => {
-        if (value === null || value === undefined) {
+        if (missing(value)) {
             gap = true;
             return;
         }
         line += `${gap ? 'M' : 'L'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
+        if (gap && missing(values[at + 1]))
+            line += 'h0';
         gap = false;
     });
     return line;
@@ -103,7 +108,7 @@ export function chartMake(title, { unit = '' } = {}) {
         const rows = [];
         for (let at = times.length - 1; at >= 0 && rows.length < ROWS_MAX; at--)
             rows.push(element('tr', {}, element('th', { scope: 'row', textContent: clockTime(times[at]) }),
-                ...series.map(({ values }) => element('td', { textContent: values[at] === null ? '–' : rate(values[at] ?? 0) }))));
+                ...series.map(({ values }) => element('td', { textContent: told(values[at]) }))));
         body.replaceChildren(...rows);
     }
 
@@ -116,7 +121,7 @@ export function chartMake(title, { unit = '' } = {}) {
             const y = gridPaint(top, times);
             lines.replaceChildren(...series.map(({ values, place }) =>
                 svg('path', { class: `series s${place}`, d: pathOf(values, (at) => x(at, times.length), y) })));
-            const last = series.map(({ name, values }) => `${name} ${rate(values.at(-1) ?? 0)}${unit}`);
+            const last = series.map(({ name, values }) => `${name} ${told(values.at(-1))}${unit}`);
             picture.setAttribute('aria-label', `${title}: ${last.join(', ')}`);
             if (legend.children.length !== series.length)
                 legend.replaceChildren(...series.map(() => element('li', {}, element('i'), element('span'), element('b'))));
@@ -124,7 +129,7 @@ export function chartMake(title, { unit = '' } = {}) {
                 const [mark, word, value] = legend.children[at].children;
                 mark.className = `key s${place}`;
                 textSet(word, name);
-                textSet(value, rate(values.at(-1) ?? 0));
+                textSet(value, told(values.at(-1)));
             });
             if (table.open)
                 tablePaint(times, series);

@@ -4,7 +4,7 @@
 import { element, textSet } from '../dom.js';
 import { number, percent, rate } from './format.js';
 import { named, say } from './i18n.js';
-import { funnelOf } from './live_model.js';
+import { funnelOf, saleMetrics } from './live_model.js';
 
 const REASONS_MAX = 3;
 const BAR_LEAST = 0.6; /* percent: one of a million is still seen */
@@ -40,16 +40,24 @@ function lostPaint(list, lost) {
 
 export function funnelMake() {
     const list = element('ol', { class: 'funnel' });
+    const note = element('span', { class: 'panel-note' });
+    let of = null;
     const node = element('section', { class: 'panel', 'aria-labelledby': 'funnel-title' },
         element('div', { class: 'panel-head' }, element('h2', { id: 'funnel-title', textContent: say('funnel.title') }),
-            element('span', { class: 'panel-note', textContent: say('funnel.since') })), list);
+            note), list);
     let rows = [];
     let before = null;
     let beforeMs = 0;
     return {
         node,
-        paint(model) {
-            const steps = funnelOf(model.last.metrics);
+        paint(model, sale) {
+            const one = model.last.sales.find(({ id }) => id === sale);
+            if (sale !== of) { /* rates of another one mean nothing */
+                before = null;
+                of = sale;
+            }
+            textSet(note, say(one ? 'funnel.sale' : 'funnel.since'));
+            const steps = funnelOf(one ? saleMetrics(one) : model.last.metrics);
             if (rows.length === 0) {
                 rows = steps.map(stepMake);
                 list.replaceChildren(...rows.map((row) => row.node));

@@ -2,6 +2,8 @@
 /* What the live screen makes of the server's counters: sums, rates, the funnel. Nothing here touches the page. */
 
 export const HISTORY_S = 300;
+/* How far back one can look, and how far the rows are apart. */
+export const RANGES = [{ key: 'minutes', span_s: HISTORY_S, step_s: 1 }, { key: 'hour', span_s: 3600, step_s: 10 }, { key: 'day', span_s: 86_400, step_s: 60 }];
 
 const DOOR = 'stampede_door_total';
 const PURCHASES = 'stampede_purchases_total';
@@ -91,25 +93,25 @@ export function ratesOf(before, after) {
 }
 
 export function modelMake() {
-    return { last: null, rates: null, history: [] };
+    return { last: null, rates: null, rows: [], history: [] };
 }
 
 /* Takes one answer of /admin/v1/live. */
 export function modelTake(model, snapshot) {
     if (model.last !== null && snapshot.now_ms <= model.last.now_ms)
         return; /* the same moment, or an answer that was overtaken */
-    if (model.last !== null) {
+    if (model.last !== null)
         model.rates = ratesOf(model.last, snapshot);
-        model.history.push({
-            time: snapshot.now_ms,
-            ...model.rates,
-            lag: snapshot.metrics.stampede_order_lag ?? 0,
-            free: Object.fromEntries(itemsOf(snapshot).map((item) => [item.id, item.counts.free])),
-        });
-        while (model.history.length > 0 && model.history[0].time < snapshot.now_ms - HISTORY_S * 1000)
-            model.history.shift();
-    }
     model.last = snapshot;
+}
+
+/* Takes rows of /admin/v1/live/history that are later than those before. */
+export function modelRows(model, rows) {
+    const last = model.rows.at(-1)?.time_ms ?? 0;
+    const all = model.rows.concat(rows.filter(({ time_ms: time }) => time > last));
+    const from = (all.at(-1)?.time_ms ?? 0) - HISTORY_S * 1000;
+    model.rows = all.filter(({ time_ms: time }) => time >= from);
+    model.history = pointsOf(model.rows);
 }
 
 /* Units of one sale, or of all (null). */
@@ -142,4 +144,38 @@ export function stateOf(snapshot, sale = null) {
         return { key: 'paused', grade: 'warn' };
     const next = sales.filter(({ state }) => state === 'scheduled').sort((a, b) => a.start_ms - b.start_ms)[0];
     return next ? { key: 'next', grade: 'calm', start: next.start_ms, title: next.title } : { key: 'idle', grade: 'calm' };
+}
+
+const RATES = ['requests', 'arrived', 'ordered', 'paid', 'journal'];
+const OUTCOME_NAMES = { won: 'won', soldOut: 'sold_out', tooFast: 'too_fast', closed: 'closed', refused: 'refused' };
+
+/* Rows of /admin/v1/live/history as points of the charts: what happened a second between one and the next. */
+export function pointsOf(rows) {
+    return rows.slice(1).map((row, at) => {
+        const before = rows[at];
+        const seconds = (row.time_ms - before.time_ms) / 1000;
+        return {
+            time: row.time_ms,
+            ...Object.fromEntries(RATES.map((name) => [name, perSecond(before[name], row[name], seconds)])),
+            outcomes: Object.fromEntries(Object.entries(OUTCOME_NAMES).map(([name, told]) => [name, perSecond(before[told], row[told], seconds)])),
+            lag: row.lag,
+            line: row.line,
+            times: timesOf(row),
+            free: row.free,
+        };
+    });
+}
+
+/* Milliseconds; null: nothing was timed. */
+const timesOf = (row) => Object.fromEntries(['purchase_p50', 'purchase_p99', 'sync_p50', 'sync_p99'].map((name) => [name, row[`${name}_us`] > 0 ? row[`${name}_us`] / 1000 : null]));
+
+/* The answers of one sale as if they were all there are. Orders and payments of a sale are told in units. */
+export function saleMetrics({ funnel, items }) {
+    const metrics = { [DOOR]: {}, [PURCHASES]: {} };
+    for (const [name, count] of Object.entries(funnel)) {
+        const [layer, ...answer] = name.split('.');
+        metrics[layer === 'door' ? DOOR : PURCHASES][answer.join('.')] = count;
+    }
+    const sum = (name) => items.reduce((total_, { counts }) => total_ + counts[name], 0);
+    return { ...metrics, stampede_orders_written_total: sum('held') + sum('sold'), stampede_orders_reported_paid_total: sum('sold') };
 }

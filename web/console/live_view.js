@@ -7,13 +7,16 @@ import { chartMake } from './chart.js';
 import { clockTime, span } from './format.js';
 import { say } from './i18n.js';
 import { funnelMake } from './live_funnel.js';
-import { HISTORY_S, modelMake, modelTake, stateOf } from './live_model.js';
+import { attackMake } from './live_attack.js';
+import { historyMake, pastRead } from './live_history.js';
+import { modelMake, modelRows, modelTake, stateOf } from './live_model.js';
 import { alarmsMake, refusedMake, roomsMake, stockMake } from './live_parts.js';
 import { tilesMake } from './live_tiles.js';
 
 const EVERY_MS = 1000;
 const STALE_MS = 4000;
 const CHART_ITEMS_MAX = 5;
+const TIMES = ['purchase_p50', 'purchase_p99', 'sync_p50', 'sync_p99'];
 const OUTCOMES = ['won', 'soldOut', 'tooFast', 'closed', 'refused'];
 
 const model = modelMake(); /* kept while one looks at other screens */
@@ -43,18 +46,19 @@ function stateSay(state, now) {
     return say(`state.${state.key}`, values);
 }
 
-function chartsPaint(outcomes, stock, snapshot, sale) {
-    const times = model.history.map(({ time }) => time);
+function chartsPaint({ outcomes, stock, latency }, points, snapshot, sale) {
+    const times = points.map(({ time }) => time);
+    latency.paint(times, TIMES.map((name, place) => ({ name: say(`time.${name}`), place, values: points.map((point) => point.times?.[name] ?? null) })));
     outcomes.paint(times, OUTCOMES.map((name, place) => ({
         name: say(`outcome.${name}`),
         place,
-        values: model.history.map((point) => point.outcomes[name]),
+        values: points.map((point) => point.outcomes[name]),
     })));
     const items = snapshot.sales.filter((one) => sale === null || one.id === sale).flatMap(({ items: rows }) => rows);
     stock.paint(times, items.slice(0, CHART_ITEMS_MAX).map((item, place) => ({
         name: item.product.name,
         place,
-        values: model.history.map((point) => point.free[item.id] ?? null),
+        values: points.map((point) => point.free[item.id] ?? null),
     })));
 }
 
@@ -74,7 +78,9 @@ export function liveShow(main) {
     const funnel = funnelMake();
     const alarms = alarmsMake();
     const outcomes = chartMake(say('live.outcomes'), { unit: '/s' });
-    const stockChart = chartMake(say('live.left'));
+    const charts = { outcomes, stock: chartMake(say('live.left')), latency: chartMake(say('live.times'), { unit: ' ms' }) };
+    const past = historyMake(() => paint());
+    const attack = attackMake();
     const stock = stockMake();
     const rooms = roomsMake();
     const refused = refusedMake();
@@ -83,9 +89,11 @@ export function liveShow(main) {
             element('div', { class: 'title-end' }, chooser.node, clock)),
         tiles.node,
         element('div', { class: 'grid wide-left' }, funnel.node, element('div', { class: 'stack' }, alarms.node, rooms.node)),
-        element('div', { class: 'grid halves' }, outcomes.node, stockChart.node),
+        past.node,
+        element('div', { class: 'grid halves' }, outcomes.node, charts.stock.node),
+        element('div', { class: 'grid halves' }, charts.latency.node, attack.node),
         element('div', { class: 'grid wide-left' }, stock.node, refused.node),
-        element('p', { class: 'note', textContent: say('live.note', { minutes: HISTORY_S / 60 }) }),
+        element('p', { class: 'note', textContent: say('live.note') }),
     );
 
     function paint() {
@@ -99,20 +107,21 @@ export function liveShow(main) {
         textSet(clock, clockTime(snapshot.now_ms));
         chooser.paint(snapshot.sales);
         tiles.paint(model, sale);
-        funnel.paint(model);
+        funnel.paint(model, sale);
         alarms.paint(snapshot);
         rooms.paint(snapshot, sale);
         stock.paint(snapshot, sale);
         refused.paint(snapshot);
-        chartsPaint(outcomes, stockChart, snapshot, sale);
+        chartsPaint(charts, past.points() ?? model.history, snapshot, sale);
     }
 
     async function look() {
         if (ended || document.hidden)
             return;
         try {
-            const snapshot = await read('/live');
+            const [snapshot, rows] = await Promise.all([read('/live'), pastRead(1, model.rows.at(-1)?.time_ms ?? 0)]);
             modelTake(model, snapshot);
+            modelRows(model, rows);
             heard = Date.now();
         } catch (wrong) {
             if (wrong.status === 401)
@@ -129,9 +138,11 @@ export function liveShow(main) {
     };
     document.addEventListener('visibilitychange', seen);
     look();
+    attack.start(() => ended);
     return () => {
         ended = true;
         clearTimeout(timer);
+        past.end();
         document.removeEventListener('visibilitychange', seen);
     };
 }

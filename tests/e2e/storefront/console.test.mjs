@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The console in a real browser, against a demo server of its own: signing in, the live screen, and how it looks to axe, at
+/* The console in a real browser, against a demo server of its own: signing in, sales, orders, trouble, and how it looks to axe, at
  * 390 and 1440 pixels, in both languages, light and dark. */
 
 import assert from 'node:assert/strict';
@@ -204,54 +204,4 @@ describe('orders, trouble and the report', () => {
                 await page.waitForSelector('main .rows, main .facts, main .alarms');
                 await wellMade(page, `${screen.replace('/', '-')}-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
             });
-});
-
-describe('the live screen', () => {
-    before(async () => {
-        await admin('POST', '/sales/1/open');
-    });
-
-    test('shows what the metrics say', async () => {
-        const { page, errors } = await signedIn();
-        const session = await (await fetch(`${base}/v1/session`, { method: 'POST' })).json();
-        const headers = { Authorization: `Bearer ${session.session}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'console-test' };
-        const { pass } = await (await fetch(`${base}/v1/items/1/pass`, { method: 'POST', headers, body: '{}' })).json();
-        await fetch(`${base}/v1/items/1/buy`, { method: 'POST', headers: { ...headers, 'Stampede-Pass': pass }, body: '{"quantity":1}' });
-        await fetch(`${base}/v1/items/1/buy`, { method: 'POST', headers: { ...headers, 'Idempotency-Key': 'another' }, body: '{"quantity":1}' });
-        const metrics = await (await fetch(`${base}/metrics`)).text();
-        const door = [...metrics.matchAll(/^stampede_door_total\{.*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
-        const won = /^stampede_purchases_total\{answer="won"\} (\d+)$/m.exec(metrics)[1];
-        assert.ok(Number(won) >= 1);
-        const count = (step) => page.locator(`[data-step="${step}"] .funnel-count`);
-        await page.waitForFunction((wanted) => document.querySelector('[data-step="ordered"] .funnel-count')?.textContent === wanted, won);
-        assert.equal(await count('arrived').textContent(), String(door));
-        assert.equal(await count('won').textContent(), won);
-        await page.locator('.stock li[data-item="1"]').getByText('99 left').waitFor();
-        assert.deepEqual(errors, []);
-    });
-
-    test('every chart has a table', async () => {
-        const { page } = await signedIn();
-        const tables = page.locator('.chart-panel');
-        assert.equal(await tables.count(), 2);
-        for (const panel of await tables.all()) {
-            await panel.locator('summary').focus();
-            await page.keyboard.press('Enter');
-            await panel.locator('tbody tr').nth(1).waitFor();
-        }
-    });
-
-    test('says so when news do not come', async () => {
-        const { page } = await signedIn();
-        await page.waitForSelector('.pill[data-grade="good"]');
-        await page.route('**/admin/v1/live', (route) => route.abort());
-        await page.waitForSelector('.pill[data-grade="bad"]');
-    });
-
-    for (const look of LOOKS)
-        test(`is well made: ${look.viewport.width} px, ${look.locale}, ${look.colorScheme}`, async () => {
-            const { page } = await signedIn(look);
-            await page.waitForSelector('.stock li[data-item="1"]');
-            await wellMade(page, `live-${look.viewport.width}-${look.locale}-${look.colorScheme}`);
-        });
 });

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { funnelOf, HISTORY_S, modelMake, modelTake, outcomesOf, ratesOf, stateOf, stockOf, total } from '../../../../web/console/live_model.js';
+import { thinned } from '../../../../web/console/live_history.js';
+import { funnelOf, HISTORY_S, modelMake, modelRows, modelTake, outcomesOf, pointsOf, ratesOf, saleMetrics, stateOf, stockOf, total } from '../../../../web/console/live_model.js';
 
 const METRICS = {
     stampede_door_total: { go: 100, 'not-started': 7, 'too-fast': 20, 'pass-required': 5, 'bad-body': 1, 'sold-out': 60, 'no-chance': 4 },
@@ -59,18 +60,45 @@ test('rates are per second, and a counter that fell has none', () => {
     assert.equal(restarted.outcomes.won, 0);
 });
 
-test('history is bounded, and an answer that was overtaken changes nothing', () => {
+const ROW = { requests: 0, arrived: 0, asked: 0, won: 0, sold_out: 0, too_fast: 0, closed: 0, refused: 0, ordered: 0, paid: 0, journal: 0, lag: 0, line: 0,
+    purchase_p50_us: 0, purchase_p99_us: 0, sync_p50_us: 0, sync_p99_us: 0, free: {} };
+
+test('an answer that was overtaken changes nothing', () => {
+    const model = modelMake();
+    modelTake(model, snapshot(2_000));
+    const { last } = model;
+    modelTake(model, snapshot(1_999));
+    modelTake(model, snapshot(2_000));
+    assert.equal(model.last, last);
+});
+
+test('history is bounded, and rows that came before are not taken again', () => {
     const model = modelMake();
     for (let second = 1; second <= HISTORY_S + 50; second++)
-        modelTake(model, snapshot(second * 1_000, METRICS, [sale(1, 'open', item(1, 100 - (second % 100)))]));
+        modelRows(model, [{ ...ROW, time_ms: (second - 1) * 1_000 }, { ...ROW, time_ms: second * 1_000, free: { 1: second } }]);
     assert.ok(model.history.length <= HISTORY_S + 1);
-    const { last, history } = model;
-    const length = history.length;
-    modelTake(model, snapshot(last.now_ms - 1));
-    modelTake(model, snapshot(last.now_ms));
-    assert.equal(model.last, last);
-    assert.equal(model.history.length, length);
-    assert.equal(history.at(-1).free[1], 100 - ((HISTORY_S + 50) % 100));
+    assert.equal(new Set(model.history.map(({ time }) => time)).size, model.history.length);
+    assert.equal(model.history.at(-1).free[1], HISTORY_S + 50);
+});
+
+test('a point tells what happened a second since the row before, and no time where nothing was timed', () => {
+    const rows = [{ ...ROW, time_ms: 0 }, { ...ROW, time_ms: 10_000, requests: 50, won: 20, sold_out: 5, lag: 3, purchase_p50_us: 1500, purchase_p99_us: 4000, free: { 7: 1 } }, { ...ROW, time_ms: 11_000 }];
+    const [one, restarted] = pointsOf(rows);
+    assert.deepEqual([one.requests, one.outcomes.won, one.outcomes.soldOut, one.lag, one.times.purchase_p50, one.times.sync_p50, one.free], [5, 2, 0.5, 3, 1.5, null, { 7: 1 }]);
+    assert.deepEqual([restarted.requests, restarted.outcomes.won], [0, 0]);
+});
+
+test('a sale has a funnel of its own', () => {
+    const steps = funnelOf(saleMetrics({ funnel: { 'door.go': 10, 'door.sold-out': 30, 'purchase.won': 7, 'purchase.already-bought': 3 }, items: [item(1, 0, 2, 5)] }));
+    assert.deepEqual(Object.fromEntries(steps.map(({ key, count }) => [key, count])),
+        { arrived: 40, window: 40, limits: 40, pass: 40, asked: 10, won: 7, ordered: 7, paid: 5 });
+});
+
+test('many rows are thinned evenly, and the last one stays', () => {
+    const rows = Array.from({ length: 1000 }, (_, at) => at);
+    assert.deepEqual(thinned(rows, 1000), rows);
+    const few = thinned(rows, 400);
+    assert.ok(few.length <= 400 && few.at(-1) === 999);
 });
 
 test('units are of one sale, or of all', () => {
