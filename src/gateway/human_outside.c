@@ -148,7 +148,7 @@ void human_outside_turn(struct outside_service *outside, uint32_t now_s)
     while ((call = courier_collect(outside->courier)) != NULL) {
         struct outside_flight *flight = &outside->flights[call->tag];
         explicit_bzero(call->body, call->body_size); /* the secret was in it */
-        verdict_note(outside, flight, outside->ops->read(call), now_s);
+        verdict_note(outside, flight, outside->ops->read(call, outside->ops->name), now_s);
         flight->taken = false;
         courier_give(outside->courier, call);
     }

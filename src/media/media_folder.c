@@ -137,12 +137,11 @@ enum status media_folder_open(struct media_folder **opened, struct disk *disk, u
     folder->disk = disk;
     folder->quota = quota_bytes;
     const enum status status = disk->ops->list(disk, "", file_load, folder);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK)
+        *opened = folder;
+    else
         media_folder_close(folder);
-        return status;
-    }
-    *opened = folder;
-    return STATUS_OK;
+    return status;
 }
 
 void media_folder_close(struct media_folder *folder)

@@ -142,22 +142,16 @@ static void picture_keep(struct media_service *media, struct reader_turns *turns
 static void picture_ended(struct media_service *media, struct reader_turns *turns,
     struct upload *upload, enum picture_outcome outcome, struct span cleaned)
 {
-    switch (outcome) {
-    case PICTURE_CHILD_DONE:
+    const char *why = "The server could not decode the picture now. Try again.";
+    if (outcome == PICTURE_CHILD_DONE) {
         picture_keep(media, turns, upload, cleaned);
-        break;
-    case PICTURE_CHILD_REFUSED:
-        upload_end(upload, UPLOAD_REFUSED, "The picture is damaged: it can't be decoded.");
-        break;
-    case PICTURE_CHILD_TOO_LONG:
-        upload_end(upload, UPLOAD_REFUSED,
-            "The picture takes more than 4 MiB: send it as JPEG or WebP, or smaller.");
-        break;
-    case PICTURE_CHILD_RUNS:
-    case PICTURE_CHILD_FAILED:
-        upload_end(upload, UPLOAD_REFUSED, "The server could not decode the picture now. Try again.");
-        break;
+        return;
     }
+    if (outcome == PICTURE_CHILD_REFUSED)
+        why = "The picture is damaged: it can't be decoded.";
+    else if (outcome == PICTURE_CHILD_TOO_LONG)
+        why = "The picture takes more than 4 MiB: send it as JPEG or WebP, or smaller.";
+    upload_end(upload, UPLOAD_REFUSED, why);
 }
 
 static struct upload *next_to_work(struct media_service *media)

@@ -108,12 +108,14 @@ enum status courier_open(struct courier **out, uint32_t calls, struct wake *aske
         free(courier);
         return STATUS_IO;
     }
-    if (memory_open(courier, calls) != STATUS_OK || curl_open(courier) != STATUS_OK) {
+    enum status status = memory_open(courier, calls);
+    if (status == STATUS_OK)
+        status = curl_open(courier);
+    if (status == STATUS_OK)
+        *out = courier;
+    else
         courier_close(courier);
-        return STATUS_IO;
-    }
-    *out = courier;
-    return STATUS_OK;
+    return status;
 }
 
 void courier_close(struct courier *courier)
@@ -182,18 +184,25 @@ void courier_stop(struct courier *courier)
 
 /* ---- one call, as libcurl sees it ---- */
 
+/* 0 ends the call. */
+static size_t bytes_keep(
+    struct flight *flight, struct span data, char *room, uint32_t room_bytes, uint32_t *used)
+{
+    if (data.size > room_bytes - *used) {
+        flight->too_long = true;
+        return 0;
+    }
+    memcpy(room + *used, data.data, data.size);
+    *used += (uint32_t)data.size;
+    return data.size;
+}
+
 static size_t reply_take(char *data, size_t one, size_t bytes, void *context)
 {
     (void)one;
     struct flight *flight = context;
     struct outgoing_call *call = flight->call;
-    if (bytes > OUTGOING_REPLY_MAX - call->reply_size) {
-        flight->too_long = true;
-        return 0;
-    }
-    memcpy(call->reply + call->reply_size, data, bytes);
-    call->reply_size += (uint32_t)bytes;
-    return bytes;
+    return bytes_keep(flight, span_of(data, bytes), call->reply, OUTGOING_REPLY_MAX, &call->reply_size);
 }
 
 static size_t header_take(char *data, size_t one, size_t bytes, void *context)
@@ -206,13 +215,8 @@ static size_t header_take(char *data, size_t one, size_t bytes, void *context)
         call->reply_headers_size = 0; /* what came before belongs to a 1xx answer */
         return bytes;
     }
-    if (bytes > OUTGOING_REPLY_HEADERS_MAX - call->reply_headers_size) {
-        flight->too_long = true;
-        return 0;
-    }
-    memcpy(call->reply_headers + call->reply_headers_size, data, bytes);
-    call->reply_headers_size += (uint32_t)bytes;
-    return bytes;
+    return bytes_keep(
+        flight, line, call->reply_headers, OUTGOING_REPLY_HEADERS_MAX, &call->reply_headers_size);
 }
 
 /* After the name was resolved, before anything is sent. */

@@ -33,7 +33,7 @@ struct verdict_ops {
     /* False: the response can't be one of theirs. `client`: the visitor's address. */
     bool (*ask)(const struct verdict_account *account, struct span response, struct span client,
         struct outgoing_call *call);
-    enum verdict (*read)(const struct outgoing_call *call);
+    enum verdict (*read)(const struct outgoing_call *call, const char *name);
 };
 
 extern const struct verdict_ops verdict_turnstile, verdict_hcaptcha, verdict_geetest;

@@ -59,10 +59,10 @@ static bool member_is(const json_t *answer, const char *name, const char *wanted
     return value != NULL && strcmp(value, wanted) == 0;
 }
 
-static enum verdict geetest_read(const struct outgoing_call *call)
+static enum verdict geetest_read(const struct outgoing_call *call, const char *name)
 {
     enum verdict verdict = VERDICT_NONE;
-    if (!verdict_answered(call, "geetest"))
+    if (!verdict_answered(call, name))
         return VERDICT_NONE;
     json_t *answer = json_loadb(call->reply, call->reply_size, JSON_REJECT_DUPLICATES, NULL);
     if (member_is(answer, "status", "success") && member_is(answer, "result", "success"))
@@ -70,9 +70,8 @@ static enum verdict geetest_read(const struct outgoing_call *call)
     else if (member_is(answer, "status", "success") && member_is(answer, "result", "fail"))
         verdict = VERDICT_MACHINE;
     else
-        log_warn("human",
-            "geetest answers %d with something that is not a verdict; see human.outside_site_key",
-            call->status);
+        log_warn("human", "%s answers %d with something that is not a verdict; see human.outside_site_key",
+            name, call->status);
     json_decref(answer);
     return verdict;
 }

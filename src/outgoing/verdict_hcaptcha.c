@@ -15,13 +15,8 @@ static bool hcaptcha_ask(const struct verdict_account *account, struct span resp
         && verdict_field(call, "sitekey", span_from_string(account->site_key));
 }
 
-static enum verdict hcaptcha_read(const struct outgoing_call *call)
-{
-    return verdict_success_read(call, "hcaptcha");
-}
-
 const struct verdict_ops verdict_hcaptcha = { .name = "hcaptcha",
     .url = "https://api.hcaptcha.com/siteverify",
     .sources = "https://hcaptcha.com https://*.hcaptcha.com",
     .ask = hcaptcha_ask,
-    .read = hcaptcha_read };
+    .read = verdict_success_read };

@@ -16,13 +16,8 @@ static bool turnstile_ask(const struct verdict_account *account, struct span res
         && verdict_field(call, "response", response) && verdict_field(call, "remoteip", client);
 }
 
-static enum verdict turnstile_read(const struct outgoing_call *call)
-{
-    return verdict_success_read(call, "turnstile");
-}
-
 const struct verdict_ops verdict_turnstile = { .name = "turnstile",
     .url = "https://challenges.cloudflare.com/turnstile/v0/siteverify",
     .sources = "https://challenges.cloudflare.com",
     .ask = turnstile_ask,
-    .read = turnstile_read };
+    .read = verdict_success_read };

@@ -158,16 +158,13 @@ static enum status apply_gate(struct sqlite_batch *batch, const struct command_g
     case GATE_MOVE_OPEN:
         now = before = GATE_OPENED;
         break;
-    case GATE_MOVE_PAUSE:
-        before = now == GATE_PAUSED ? before : now;
-        now = GATE_PAUSED;
-        break;
     case GATE_MOVE_RESUME:
         now = before;
         break;
+    case GATE_MOVE_PAUSE:
     case GATE_MOVE_END:
         before = now == GATE_PAUSED ? before : now;
-        now = GATE_ENDED;
+        now = gate->move == GATE_MOVE_END ? GATE_ENDED : GATE_PAUSED;
         break;
     case GATE_MOVE_REOPEN: /* earlier versions did not keep what was before the end */
         now = before = before == GATE_ENDED ? GATE_SCHEDULED : before;

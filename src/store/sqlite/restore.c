@@ -138,9 +138,8 @@ enum status sqlite_recover_item(struct sqlite_batch *batch, const struct command
 {
     const enum status status = sqlite_batch_do(batch,
         "INSERT INTO products(id, name, description, images, currency, list_price)"
-        " VALUES((SELECT max(ifnull(max(id), 0), ?4) + 1 FROM products), 'Recovered item ' || ?1, "
-        "'',"
-        " '[]', iif(?2 <> '', ?2, ifnull((SELECT min(currency) FROM products"
+        " VALUES((SELECT max(ifnull(max(id), 0), ?4) + 1 FROM products), 'Recovered item ' || ?1,"
+        " '', '[]', iif(?2 <> '', ?2, ifnull((SELECT min(currency) FROM products"
         " HAVING min(currency) = max(currency)), 'XX' || 'X')), ?3)",
         VALUES(U64(preheat->item), TEXT(preheat->currency), U64(preheat->unit_price),
             U64(batch->store->floors[SQLITE_PRODUCTS])));

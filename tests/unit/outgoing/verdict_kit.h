@@ -34,7 +34,7 @@ static inline enum verdict said(const struct verdict_ops *ops, int status, const
     call.result = OUTGOING_ANSWERED;
     call.status = status;
     call.reply_size = (uint32_t)snprintf(call.reply, sizeof call.reply, "%s", reply);
-    return ops->read(&call);
+    return ops->read(&call, ops->name);
 }
 
 #endif
