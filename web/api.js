@@ -7,6 +7,13 @@ const LONG_POLL_S = 20;
 const LONG_POLL_TIMEOUT_MS = (LONG_POLL_S + 12) * 1000;
 const PAY_TIMEOUT_MS = 25_000; /* the server itself waits for the provider before it answers */
 
+/* Exported pages name the server that they belong to; the server's own pages ask where they come from. */
+const API = globalThis.document?.querySelector?.('meta[name="api"]')?.content ?? '';
+/* An address on that server: addresses that it names are seen from there. */
+export const serverAddress = () => API || location.href;
+/* Of its push connections. */
+export const pushOrigin = () => (API || location.origin).replace(/^http/, 'ws');
+
 export class Refusal extends Error {
     constructor(type, status, retryAfterMs, body) {
         super(type);
@@ -43,7 +50,7 @@ async function call(method, path, { headers = {}, body, timeoutMs = TIMEOUT_MS, 
     const stop = () => abort.abort();
     signal?.addEventListener('abort', stop);
     try {
-        const response = await fetch(path, {
+        const response = await fetch(API + path, {
             method,
             headers,
             body,

@@ -29,9 +29,14 @@ function titleSet(words) {
         document.title = title;
 }
 
+/* /items/7/, or /?item=7 of links that are older. */
+function itemOf(address) {
+    return /^\/items\/(\d+)\/?$/.exec(address.pathname)?.[1] ?? new URLSearchParams(address.search).get('item');
+}
+
 function viewOf(address) {
     const query = new URLSearchParams(address.search);
-    const item = Number(query.get('item'));
+    const item = Number(itemOf(address));
     if (Number.isSafeInteger(item) && item > 0)
         return (context) => mountItem(root, item, context);
     if (query.has('orders'))
@@ -47,7 +52,7 @@ function viewShow() {
     const query = new URLSearchParams(location.search);
     const here = query.has('orders') || query.has('order') ? '/?orders' : '/';
     for (const link of document.querySelectorAll('nav a')) {
-        if (link.getAttribute('href') === here && !location.search.includes('item='))
+        if (link.getAttribute('href') === here && itemOf(location) === null)
             link.setAttribute('aria-current', 'page');
         else
             link.removeAttribute('aria-current');

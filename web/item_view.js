@@ -2,7 +2,7 @@
 /* The page of one item: its status by polling, its countdown by the clock, its purchase by a
  * click. */
 
-import { itemGet, saleGet } from './api.js';
+import { itemGet, saleGet, serverAddress } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
 import { detailsRemembered } from './details.js';
@@ -60,6 +60,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     let others = null; /* what else the sale has, once this is sold out; [] while it is asked for */
     let addressReady = false; /* the address was shown before the start: it is sent after the win */
     let timer = 0;
+    let inside = null; /* the item as the page came with it, until it is known how it stands now */
 
     const preparation = createPreparation(itemId, {
         clock,
@@ -185,7 +186,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         if (step === 'won')
             aside = false;
         tick();
-        const address = payAddress(purchase.state.order?.payment?.url ?? '', location.href);
+        const address = payAddress(purchase.state.order?.payment?.url ?? '', serverAddress());
         if (step === 'won' && purchase.state.order?.payment?.url && address?.kind === 'page')
             payLeave(address.href, paint);
     }
@@ -337,9 +338,13 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         const gone = failure?.type === 'unknown-item';
         layout.paint(item, phase, now, failure === null ? '' : sentenceFor(failure), gone);
         if (item === null) {
-            titleSet(gone ? say('item.gone') : '');
+            if (gone)
+                inside?.remove();
+            if (gone || inside === null)
+                titleSet(gone ? say('item.gone') : '');
             return;
         }
+        inside?.remove();
         const shownRoom = roomShown(phase);
         titlePaint(shownRoom);
         paintDock(phase, now);
@@ -443,7 +448,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     const languageEnd = onLanguage(paint);
 
     root.dataset.dock = ''; /* what follows the page keeps clear of it */
-    root.replaceChildren(element('div', { class: 'item-page' }, ...layout.nodes));
+    inside = [...root.children].find((node) => node.dataset.inside === String(itemId)) ?? null;
+    root.replaceChildren(...(inside === null ? [] : [inside]), element('div', { class: 'item-page' }, ...layout.nodes));
     tick();
     poll.start();
     waitlist.start();

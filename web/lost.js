@@ -39,7 +39,7 @@ export function createLostBox() {
         return {
             node: element('li', {}, link),
             paint(item) {
-                link.href = `/?item=${item.id}`;
+                link.href = `/items/${item.id}/`;
                 textSet(name, item.product.name);
                 textSet(price, money(item.flash_price, item));
             },

@@ -12,6 +12,7 @@ import {
     queryPost,
     refundPost,
     saleGet,
+    serverAddress,
     waysGet,
 } from './api.js';
 import { detailsGiven, detailsGivenSet } from './details.js';
@@ -142,7 +143,7 @@ export function createOrderActs(session, itemOf, { shown, changed }) {
         note.provider = provider;
         const after = await paymentStart(token, order, provider);
         shown(after);
-        const address = payAddress(after.payment?.url ?? '', location.href);
+        const address = payAddress(after.payment?.url ?? '', serverAddress());
         if (after.payment?.url === undefined || address === null)
             throw new Refusal('payment-refused', 0, 0, {});
         if (address.kind === 'page')

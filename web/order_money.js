@@ -2,6 +2,7 @@
 /* The part of an order's panel that is about money: how to pay, what became of it, and the buttons
  * for it. Nodes stay and their words change. */
 
+import { serverAddress } from './api.js';
 import { createDetailsForm } from './details_form.js';
 import { detailsRemembered } from './details.js';
 import { attributeSet, element, textSet } from './dom.js';
@@ -157,7 +158,7 @@ export function createOrderMoney(acts) {
 
     function paint(order, now) {
         const known = order.state === 'pending' || order.state === 'paid' ? acts.waysKnown() : null;
-        const model = moneyModel(order, known, now, location.href);
+        const model = moneyModel(order, known, now, serverAddress());
         const { busy, provider } = acts.noteOf(order);
         shown = order;
         const formFirst = details.paint(order, model.providers.length > 0);

@@ -44,7 +44,7 @@ function createWait() {
     return {
         node: element('li', {}, link),
         paint(wait, item) {
-            link.href = `/?item=${wait.id}`;
+            link.href = `/items/${wait.id}/`;
             textSet(name, item?.product.name ?? say('order.itemNumber', { item: wait.id }));
             textSet(place, say('waitlist.number', { position: count(wait.position) }));
         },

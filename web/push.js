@@ -3,6 +3,7 @@
  * its own: the server sends what polling would get, and whoever follows something here goes on by
  * polling while the connection is away. */
 
+import { pushOrigin } from './api.js';
 import { jittered } from './poll.js';
 
 const RETRY_BASE_MS = 1_000;
@@ -24,7 +25,7 @@ function socketOpen(session, items, room) {
     if (room !== null)
         query.push(`room=${room}`);
     const asked = query.length > 0 ? `?${query.join('&')}` : '';
-    const address = `${location.origin.replace(/^http/, 'ws')}/v1/push${asked}`;
+    const address = `${pushOrigin()}/v1/push${asked}`;
     return new WebSocket(address, ['stampede.v1', `bearer.${session}`]);
 }
 

@@ -25,7 +25,7 @@ function createCard() {
 
     function paint(item, now) {
         const phase = phaseOf(item, now);
-        link.href = `/?item=${item.id}`;
+        link.href = `/items/${item.id}/`;
         link.dataset.phase = phase;
         if (picture.childElementCount === 0)
             picture.append(pictureOf(item.product, { loading: 'lazy' }));

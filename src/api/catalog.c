@@ -50,6 +50,22 @@ static struct span text_keep(struct builder *builder, const struct text *text)
     return kept;
 }
 
+static struct span plain_keep(struct builder *builder, struct span plain)
+{
+    struct text text = text_room(builder);
+    text_add(&text, plain);
+    return text_keep(builder, &text);
+}
+
+/* The first of a JSON list of addresses; empty: there is none, or it is written with escapes. */
+static struct span image_first(const char *images)
+{
+    if (strncmp(images, "[\"", 2) != 0)
+        return SPAN_NONE;
+    const size_t size = strcspn(images + 2, "\"\\");
+    return images[2 + size] == '"' ? span_of(images + 2, size) : SPAN_NONE;
+}
+
 static void item_add(struct builder *builder, const struct item *row)
 {
     struct product *product = malloc(sizeof *product);
@@ -66,7 +82,12 @@ static void item_add(struct builder *builder, const struct item *row)
     *item = (struct catalog_item){ .id = row->id,
         .sale = row->sale,
         .sale_at = catalog->sale_count - 1, /* sale_add is at work on it */
-        .deduct_on_payment = row->deduct_on_payment };
+        .deduct_on_payment = row->deduct_on_payment,
+        .list_price = product->list_price,
+        .flash_price = row->flash_price };
+    item->name = plain_keep(builder, span_from_string(product->name));
+    item->about = plain_keep(builder, span_from_string(product->description));
+    item->image = plain_keep(builder, image_first(product->images));
     memcpy(item->currency, product->currency, sizeof item->currency);
     struct text text = text_room(builder);
     text_format(&text, "\"id\":%u,\"sale\":%u,\"product\":{\"id\":%u,\"name\":", row->id, row->sale,
@@ -151,6 +172,9 @@ static void catalog_settle(struct catalog *catalog)
         span_settle(catalog, &catalog->sales[i].beacon_name);
     }
     for (uint32_t i = 0; i < catalog->item_count; i++) {
+        span_settle(catalog, &catalog->items[i].name);
+        span_settle(catalog, &catalog->items[i].about);
+        span_settle(catalog, &catalog->items[i].image);
         span_settle(catalog, &catalog->items[i].head);
         span_settle(catalog, &catalog->items[i].description);
         span_settle(catalog, &catalog->items[i].tail);

@@ -17,9 +17,11 @@ struct catalog_item {
     uint32_t sale_at; /* in sales */
     char currency[4];
     bool deduct_on_payment;
-    struct span head;        /* members up to the product's, which is still open */
-    struct span description; /* of the product, as a JSON string */
-    struct span tail;        /* closes the product; members up to deduct */
+    uint64_t list_price, flash_price;
+    struct span name, about, image; /* of the product, as they are; image: the first, or empty */
+    struct span head;               /* members up to the product's, which is still open */
+    struct span description;        /* of the product, as a JSON string */
+    struct span tail;               /* closes the product; members up to deduct */
 };
 struct catalog_sale {
     sale_id id;

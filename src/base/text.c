@@ -209,3 +209,17 @@ void text_format(struct text *text, const char *format, ...)
     va_end(arguments);
     text_add(text, span_of(exact, (size_t)size));
 }
+
+void text_json_script(struct text *text, struct span string)
+{
+    const size_t from = text->size;
+    text_json(text, string);
+    for (size_t i = from; i < text->size && !text->overflow; i++) {
+        if (text->data[i] != '<')
+            continue;
+        if (text_room(text, 5) == NULL)
+            return;
+        memmove(text->data + i + 6, text->data + i + 1, text->size - i - 6);
+        memcpy(text->data + i, "\\u003c", 6);
+    }
+}

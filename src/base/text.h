@@ -40,6 +40,8 @@ void text_hex64(struct text *text, uint64_t value); /* 16 lower-case digits */
 void text_hex(struct text *text, struct span bytes);
 /* The string with its quotes, escaped for JSON; bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, struct span string);
+/* The same without '<', which would end a script element that the JSON stands in. */
+void text_json_script(struct text *text, struct span string);
 /* The string as HTML shows it, in an element or within quotes. */
 void text_html(struct text *text, struct span string);
 /* A text of 1024 characters or more needs one byte of spare room (for the NUL of vsnprintf). */

@@ -109,6 +109,10 @@ struct config {
     /* [page] */
     char image_origins[CONFIG_LIST]; /* whose pictures products may show, besides ours */
     char login_url[CONFIG_TEXT];     /* where the shop's customers sign in */
+    char page_url[CONFIG_TEXT];      /* where the pages are, if not at payment.public_url */
+    char export_folder[CONFIG_TEXT]; /* the pages are written there whenever they change; empty: not */
+    char api_url[CONFIG_TEXT];       /* where exported pages find this server */
+    char on_publish[CONFIG_TEXT];    /* the program that runs after an export, with the folder */
     char theme[CONFIG_TEXT];         /* folder of the shop's look (theme.h); empty: ours */
     /* [watch]: each rule off, report or ban */
     char watch_rate[CONFIG_TEXT], watch_failures[CONFIG_TEXT], watch_crowd[CONFIG_TEXT],

@@ -102,6 +102,28 @@ static const char *login_url_wrong(const struct config *config)
         "page.login_url must be an address without spaces, quotes and backslashes");
 }
 
+/* An address that paths are appended to; it stands in HTML and in the policy of exported pages. */
+static bool is_base(const char *url)
+{
+    const size_t size = strlen(url);
+    return size == 0
+        || (is_http_url(url) && url[size - 1] != '/' && url[strcspn(url, "?#\"'<>;, \\")] == 0);
+}
+
+static const char *export_wrong(const struct config *config)
+{
+    if (!is_base(config->page_url))
+        return "page.url must be an address like https://sale.example, without a slash at the end";
+    if (!is_base(config->api_url))
+        return "page.api_url must be an address like https://api.sale.example, without a slash at "
+               "the end";
+    if (config->export_folder[0] != 0 && config->api_url[0] == 0)
+        return "page.api_url must be set with page.export: exported pages ask there";
+    if (config->on_publish[0] != 0 && (config->export_folder[0] == 0 || config->on_publish[0] != '/'))
+        return "page.on_publish must be the whole path of a program, and needs page.export";
+    return NULL;
+}
+
 static bool is_site_key(const char *text)
 {
     static const char allowed[] =
@@ -164,7 +186,7 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
         refund_wrong, session_wrong, webhook_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
-        watch_wrong, pictures_wrong, login_url_wrong, outside_wrong };
+        watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

@@ -132,24 +132,6 @@ static bool entry_take(struct reading *reading, const char *section, const char 
             "language.LANGUAGE are");
 }
 
-/* A '<' would end the script element that the JSON stands in. */
-static void json_add(struct text *out, const char *string)
-{
-    const size_t from = out->size;
-    text_json(out, span_from_string(string));
-    for (size_t i = from; i < out->size && !out->overflow; i++) {
-        if (out->data[i] != '<')
-            continue;
-        if (out->capacity - out->size < 5) {
-            out->overflow = true;
-            return;
-        }
-        memmove(out->data + i + 6, out->data + i + 1, out->size - i - 1);
-        memcpy(out->data + i, "\\u003c", 6);
-        out->size += 5;
-    }
-}
-
 /* Opens the object of the section; false: it was there before, and would be hidden by this one. */
 static bool section_open(struct reading *reading, const char *section)
 {
@@ -165,7 +147,7 @@ static bool section_open(struct reading *reading, const char *section)
         return wrong(reading, "is in one section too many");
     memcpy(reading->sections[reading->section_count++], section, strlen(section) + 1);
     text_string(&reading->json, count == 0 ? "" : "},");
-    json_add(&reading->json, section);
+    text_json_script(&reading->json, span_from_string(section));
     text_literal(&reading->json, ":{");
     return true;
 }
@@ -177,9 +159,9 @@ static int entry_read(void *context, const char *section, const char *key, const
         return 0; /* the first trouble is the one to tell */
     char what[CONFIG_ERROR];
     if (entry_take(reading, section, key, value) && section_open(reading, section)) {
-        json_add(&reading->json, key);
+        text_json_script(&reading->json, span_from_string(key));
         text_literal(&reading->json, ":");
-        json_add(&reading->json, value);
+        text_json_script(&reading->json, span_from_string(value));
         return !reading->json.overflow || wrong(reading, "is too much: 128 KiB are the most");
     }
     snprintf(what, sizeof what, "%.40s.%.40s %.120s", section, key, reading->error);

@@ -240,6 +240,16 @@ static const struct file *file_find(const struct static_files *files, struct spa
     return NULL;
 }
 
+struct span static_files_policy(const struct static_files *files)
+{
+    const struct file *index = file_find(files, SPAN("/index.html"));
+    struct span lines = index == NULL ? SPAN_NONE : index->forms[ENCODING_IDENTITY].headers, line;
+    while (span_starts_with(lines, SPAN("Content-Security-Policy")) == false)
+        if (!span_take_until(&lines, '\n', &line))
+            return SPAN_NONE;
+    return lines; /* it is the last one */
+}
+
 /* "0", "0.5", "1.000" as thousandths; what is no qvalue counts as 0: not wanted rather than
  * wrongly sent. */
 static int quality_parse(struct span text)

@@ -26,6 +26,8 @@ enum { CSP_ORIGINS_MAX = 1024, CSP_WIDGET_MAX = 128 };
 MUST_CHECK enum status static_files_open(struct static_files **files, const struct asset *assets,
     size_t count, const char *image_origins, const char *widget_origins);
 void static_files_close(struct static_files *files); /* accepts NULL */
+/* The line with the policy of the pages, for a page that is made elsewhere. */
+struct span static_files_policy(const struct static_files *files);
 /* "/" is /index.html, "/console/" is /console/index.html.
  * HEAD is answered like GET; the edge drops the body. For a path that is no file,
  * /404.html is the answer to who accepts text/html, with 404. */

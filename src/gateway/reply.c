@@ -89,8 +89,12 @@ enum edge_verdict reply_json(struct exchange *exchange, int status, const struct
 {
     if (body->overflow)
         return reply_problem(exchange, PROBLEM_INTERNAL, NULL);
+    /* Shared for a second, unless it is what one user may see. */
+    const bool shared = exchange->request->authorization.data == NULL;
     return reply_bytes(exchange, status, SPAN("application/json"),
-        cacheable ? SPAN("Cache-Control: no-cache\r\n") : SPAN("Cache-Control: no-store\r\n"),
+        !cacheable   ? SPAN("Cache-Control: no-store\r\n")
+            : shared ? SPAN("Cache-Control: public, max-age=0, s-maxage=1\r\n")
+                     : SPAN("Cache-Control: no-cache\r\n"),
         text_span(body));
 }
 

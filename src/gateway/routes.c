@@ -23,6 +23,7 @@
 #include "gateway/human_check.h"
 #include "gateway/human_shared.h"
 #include "gateway/intents.h"
+#include "gateway/item_page.h"
 #include "gateway/job_shares.h"
 #include "gateway/jobs.h"
 #include "gateway/media_upload.h"
@@ -254,6 +255,16 @@ static enum edge_verdict route_static(struct exchange *exchange)
     return reply_problem(exchange, PROBLEM_NOT_FOUND, NULL);
 }
 
+static enum edge_verdict route_page(struct exchange *exchange, struct span path)
+{
+    enum edge_verdict verdict;
+    if (item_page_request(exchange, path, &verdict))
+        return verdict;
+    if (span_equal(path, SPAN("/pages.txt")) && exchange->request->method == HTTP_GET)
+        return pages_list(exchange);
+    return route_static(exchange);
+}
+
 /* A request counts against the rate of its address as a purchase does; a page counts less. False: refused. */
 static bool address_let_in(struct exchange *exchange, bool page)
 {
@@ -296,7 +307,7 @@ static enum edge_verdict route_slow(struct exchange *exchange)
     if (!live && !ready && !address_let_in(exchange, page))
         return EDGE_REPLIED;
     if (!live && !ready && !metrics)
-        return route_static(exchange);
+        return route_page(exchange, path);
     if (exchange->request->method != HTTP_GET)
         return reply_problem(exchange, PROBLEM_METHOD, NULL);
     if (live)

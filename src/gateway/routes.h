@@ -23,6 +23,7 @@ struct limits;
 struct link;
 struct lockout;
 struct media_service;
+struct pages;
 struct reader_turns;
 struct rooms;
 struct sale_meters;
@@ -41,6 +42,7 @@ struct routes_shared { /* the same for all edges */
     struct rooms *rooms;
     struct customers *customers;
     const struct static_files *files;
+    const struct pages *pages;
     struct media_service *media;
     const struct human_shared *human;
     const struct switches *switches;

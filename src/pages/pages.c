@@ -148,6 +148,15 @@ static bool theme_apply(struct pages *pages, char error[CONFIG_ERROR])
     return true;
 }
 
+static bool shell_take(struct pages *pages, char error[CONFIG_ERROR])
+{
+    for (size_t i = 0; i < pages->count; i++)
+        if (strcmp(pages->assets[i].path, themed[0]) == 0)
+            return page_shell_split(span_of(pages->assets[i].data, pages->assets[i].size), &pages->shell);
+    snprintf(error, CONFIG_ERROR, "%s has no place for an item", themed[0]);
+    return false;
+}
+
 enum status pages_open(struct pages *pages, const struct config *config,
     const struct asset *embedded, size_t count, char error[CONFIG_ERROR])
 {
@@ -156,9 +165,10 @@ enum status pages_open(struct pages *pages, const struct config *config,
         .memory = calloc(1, sizeof *pages->memory) };
     invariant(pages->assets != NULL && pages->memory != NULL);
     memcpy(pages->assets, embedded, count * sizeof *embedded);
-    if (config->theme[0] == 0)
-        return STATUS_OK;
-    if (theme_load(&pages->memory->theme, config->theme, error) == STATUS_OK && theme_apply(pages, error))
+    const bool good = config->theme[0] == 0
+        || (theme_load(&pages->memory->theme, config->theme, error) == STATUS_OK
+            && theme_apply(pages, error));
+    if (good && shell_take(pages, error))
         return STATUS_OK;
     pages_close(pages);
     return STATUS_BAD_INPUT;

@@ -7,10 +7,12 @@
 
 #include "config/config.h"
 #include "edge/assets.h"
+#include "pages/item_page.h"
 
 struct pages {
     struct asset *assets; /* what to serve */
     size_t count;
+    struct page_shell shell;    /* of the storefront's page */
     struct page_memory *memory; /* what was made here */
 };
 

@@ -2,6 +2,7 @@
 /* server/main.c: which command was asked for. */
 #include "cli/admin_command.h"
 #include "cli/draw_command.h"
+#include "cli/export_command.h"
 #include "cli/key_command.h"
 #include "cli/mint_command.h"
 #include "cli/reconcile_command.h"
@@ -32,6 +33,7 @@ static const struct verb verbs[] = {
     { "restore", restore_main, "update an older database from the journal beside it" },
     { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
     { "draw", draw_main, "check the draw of a waiting room from the published data" },
+    { "export", export_main, "write the pages into a folder that a CDN can carry" },
     { "key", key_command_main, "make and list admin keys" },
     { "mint", mint_main, "make passes and sessions for rehearsals, signed with the data folder's secret" },
 };

@@ -214,6 +214,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .rooms = server->rooms,
         .customers = server->customers,
         .files = server->files,
+        .pages = &server->pages,
         .media = &server->media,
         .limits = server->limits.limits,
         .lockout = server->limits.lockout,
@@ -328,13 +329,12 @@ static bool server_open(struct server *server)
         settings_invite(handover_get(&server->settings), server->limits.console,
             server->options->console_invitation, clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
-    const char *origins = server->config.image_origins;
     const struct verdict_ops *widget = verdict_find(server->config.human_outside);
     if (pages_open(&server->pages, &server->config, assets_embedded, assets_embedded_count, server->error)
         != STATUS_OK)
         return false;
-    if (static_files_open(&server->files, server->pages.assets, server->pages.count, origins,
-            widget == NULL ? "" : widget->sources)
+    if (static_files_open(&server->files, server->pages.assets, server->pages.count,
+            server->config.image_origins, widget == NULL ? "" : widget->sources)
         != STATUS_OK)
         return failed(server, "the pages can't be loaded");
     if (media_service_open(&server->media, &server->config, server->error) != STATUS_OK)

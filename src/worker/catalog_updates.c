@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "contract/limits.h"
+#include "worker/page_export.h"
 #include "worker/task.h"
 
 struct catalog_updates {
@@ -29,6 +30,7 @@ void catalog_updates_show(struct catalog_updates *updates)
     /* First: an item that is in the catalog is sold by the rules of its sale. */
     catalog_rules_show(catalog, updates->config.rules, updates->config.items_max);
     handover_put(updates->config.shown, updates->config.turns, catalog);
+    page_export_wanted(updates->config.pages);
 }
 
 /* Catalogs that were replaced are freed when no edge reads them any more: looked at in each round. */

@@ -12,6 +12,7 @@ struct arena;
 struct handover;
 struct item_rules;
 struct order_store;
+struct page_export;
 struct reader_turns;
 struct task;
 
@@ -20,7 +21,8 @@ struct catalog_updates_config {
     struct order_store *store;
     struct handover *shown; /* struct catalog */
     struct reader_turns *turns;
-    struct item_rules *rules; /* written with the catalog */
+    struct page_export *pages; /* told of each new catalog */
+    struct item_rules *rules;  /* written with the catalog */
     uint32_t items_max;
 };
 struct catalog_updates *catalog_updates_open(

@@ -125,7 +125,8 @@ static bool money_ask(void *context, uint32_t flight, const struct provider_task
     if (asked->act == PROVIDER_CREATE) /* nobody else shows it to the payer */
         title_read(money->config.store, asked->payment->ticket, title);
     snprintf(notify, sizeof notify, "%s/v1/payments/%s/callback", money->public_url, provider->ops->name);
-    snprintf(back, sizeof back, "%s/?orders", money->public_url);
+    const char *page_url = money->config.config->page_url;
+    snprintf(back, sizeof back, "%s/?orders", page_url[0] != 0 ? page_url : money->public_url);
     task.title = title;
     task.notify_url = notify;
     task.return_url = back;

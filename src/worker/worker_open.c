@@ -18,6 +18,7 @@
 #include "worker/money.h"
 #include "worker/order_writing.h"
 #include "worker/outgoing_calls.h"
+#include "worker/page_export.h"
 #include "worker/payment_waits.h"
 #include "worker/picture_uploads.h"
 #include "worker/reclaim.h"
@@ -96,10 +97,12 @@ static void gateway_tasks_open(struct worker *worker, const struct worker_config
             .turns = config->turns,
             .proxies = config->config->proxy_trusted },
         &worker->tasks[TASK_BANS]);
+    worker->pages = page_export_open(arena, config->config, &worker->tasks[TASK_PAGES]);
     worker->catalog = catalog_updates_open(arena,
         &(struct catalog_updates_config){ .store = config->store,
             .shown = config->catalog,
             .turns = config->turns,
+            .pages = worker->pages,
             .rules = config->rules,
             .items_max = (uint32_t)config->config->items_max },
         &worker->tasks[TASK_CATALOG]);
@@ -298,6 +301,7 @@ enum status worker_start(struct worker *worker, uint16_t port, char *error)
 {
     const enum status status = money_start(worker->money, port, error);
     worker->views.sandbox = money_bank(worker->money) != NULL;
+    page_export_start(worker->pages, port);
     return status;
 }
 

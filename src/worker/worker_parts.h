@@ -55,6 +55,7 @@ enum worker_task {
     TASK_CUSTOMERS,
     TASK_WEBHOOKS,
     TASK_CATALOG,
+    TASK_PAGES,
     TASK_HIGH_WATER, /* the last: it marks what the others wrote */
     WORKER_TASKS,
 };
@@ -87,6 +88,7 @@ struct worker {
     struct money *money;
     struct order_writing *orders;
     struct outgoing_calls *calls;
+    struct page_export *pages;
     struct payment_waits *payment_waits;
     struct reconcile_runs *reconciling;
     struct returns *returns;

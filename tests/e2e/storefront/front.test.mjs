@@ -57,7 +57,7 @@ describe('a shop with a long past', () => {
     test('the front page takes five requests and shows the sale of today', async () => {
         const { page, errors, requests } = await visitor();
         await page.goto(front);
-        await page.waitForSelector(`.card[href="/?item=${item}"]`);
+        await page.waitForSelector(`.card[href="/items/${item}/"]`);
         await page.waitForLoadState('networkidle');
         assert.ok(requests.length <= REQUESTS_MAX, JSON.stringify(requests.map(({ path }) => path)));
         assert.equal(requests.filter(({ path }) => path !== '/v1/time').length, 1);
@@ -158,7 +158,7 @@ describe('pictures of products', () => {
         const { sale, item: shown } = await itemWith([path]);
         const { page, errors } = await visitor();
         await page.goto(front);
-        const card = page.locator(`.card[href="/?item=${shown}"] img`);
+        const card = page.locator(`.card[href="/items/${shown}/"] img`);
         await card.scrollIntoViewIfNeeded();
         assert.equal(await card.evaluate(async (image) => {
             await image.decode();
@@ -318,7 +318,7 @@ describe('a link that signs in', () => {
         test(`${fragment} leaves the page as it is`, async () => {
             const { page } = await visitor();
             await page.goto(`${front}/${fragment}`);
-            await page.waitForSelector(`.card[href="/?item=${item}"]`);
+            await page.waitForSelector(`.card[href="/items/${item}/"]`);
             assert.equal(await page.locator('dialog[open]').count(), 0);
             assert.equal(await signedIn(page), null);
         });

@@ -96,7 +96,7 @@ describe('the outcome', { concurrency: 3 }, () => {
             await page.click(liveButton);
             await page.getByText(words.came).waitFor();
             await page.unrouteAll({ behavior: 'ignoreErrors' });
-            await page.locator(`.lost-link[href="/?item=${other.id}"]`).waitFor();
+            await page.locator(`.lost-link[href="/items/${other.id}/"]`).waitFor();
             await shot(page, `lost-${language}`, true);
             await good(page);
             const main = page.getByRole('button', { name: words.join });

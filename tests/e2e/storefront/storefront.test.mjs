@@ -30,7 +30,7 @@ describe('looking', { concurrency: 2 }, () => {
     test('the list and the item load without a console error', async () => {
         const { page, errors } = await visitor();
         await page.goto(base);
-        await page.click(`.card[href="/?item=${demoItem}"]`);
+        await page.click(`.card[href="/items/${demoItem}/"]`);
         await page.waitForSelector(liveButton);
         assert.match(await page.textContent('.price-flash'), /\d/);
         assert.match(await page.textContent('.stock-words'), /^[\d,]+ of [\d,]+ left$/);

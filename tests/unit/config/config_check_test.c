@@ -64,6 +64,11 @@ static void each_bad_value_is_refused_and_named(void **state)
         { .bad = { "page.login_url", "https://shop.example/\"" } },
         { .bad = { "page.login_url", "https://shop.example/\\" } },
         { .bad = { "page.image_origins", "pictures" } },
+        { .bad = { "page.url", "https://sale.example/" } },
+        { .bad = { "page.url", "sale.example" } },
+        { .bad = { "page.api_url", "https://api.example\">" } },
+        { .bad = { "page.export", "/srv/pages" } },    /* without page.api_url */
+        { .bad = { "page.on_publish", "/bin/true" } }, /* without page.export */
         { .bad = { "proxy.protocol", "perhaps" } },
         { .bad = { "proxy.trusted", "10.0.0.0/33" } },
         { .bad = { "proxy.protocol", "on" } },

@@ -43,6 +43,11 @@ test('an item and the orders have addresses of their own, and nonsense is the fr
     await go('?item=7');
     assert.notEqual(part(main, 'item-page'), null);
     assert.ok(asked.some(({ path }) => path === '/v1/items/7'));
+    await go('');
+    location.pathname = '/items/8/';
+    await go('');
+    assert.ok(asked.some(({ path }) => path === '/v1/items/8'));
+    location.pathname = '/';
     await go('?orders');
     assert.notEqual(part(main, 'orders-page'), null);
     await go('?order=o1');

@@ -167,7 +167,7 @@ test('a long sale offers the rest of its items', () => {
     sale.paint(told, NOW);
     const more = part(sale.node, 'more');
     assert.equal(more.hidden, false);
-    assert.equal(part(sale.node, 'card').href, '/?item=1');
+    assert.equal(part(sale.node, 'card').href, '/items/1/');
     more.click();
     assert.equal(asked, 1);
     sale.paint({ ...told, item_count: 1 }, NOW);
@@ -187,7 +187,7 @@ test('the head of a win has a clock while there is time, and tells what went wro
 test('who lost is offered what else there is', () => {
     const box = createLostBox();
     box.paint({ words: 'lost.gone', values: { given: '10' }, others: [{ ...item, id: 9 }] });
-    assert.equal(part(box.node, 'lost-link').href, '/?item=9');
+    assert.equal(part(box.node, 'lost-link').href, '/items/9/');
     box.paint({ words: 'lost.gone', values: { given: '10' }, others: [] });
     assert.equal(part(box.node, 'lost-more').hidden, true);
     box.paint(null);

@@ -239,7 +239,7 @@ test('what is sold out leads to the waitlist and to what else the sale has', asy
         return path.startsWith('/v1/sales/') ? [200, { items: [{ ...item, id: 8 }] }] : [200, { ...item, sold_out: true, accepting: false, counts: { free: 0, given: 10 } }];
     });
     await mount(mountItem, 7);
-    assert.equal(part(root, 'lost-link').href, '/?item=8');
+    assert.equal(part(root, 'lost-link').href, '/items/8/');
     button().click();
     await settle(20);
     assert.match(seen(part(root, 'wait-words')), /number 2/);
