@@ -13,11 +13,8 @@ static const char *const state_names[] = { DEAD_STATE_LIST(STATE_NAME) };
 #define TYPE_NAME(command, name) [COMMAND_##command] = (name),
 static const char *const type_names[COMMAND_LOGGED_COUNT] = { COMMAND_LOGGED_LIST(TYPE_NAME) };
 
-/* Without the closing brace. */
-static void letter_json(const struct dead_letter *letter, struct text *out)
+static void letter_members(const struct dead_letter *letter, struct text *out)
 {
-    json_object_begin(out, NULL);
-    json_u64(out, "id", letter->id);
     json_u64(out, "position", letter->lsn);
     json_text(out, "type", letter->type < COMMAND_LOGGED_COUNT ? type_names[letter->type] : "?");
     json_u64(out, "number", letter->ticket);
@@ -41,10 +38,8 @@ void admin_dead_letters(struct admin *admin, struct job *job, uint32_t id)
         || !job_ok(job, store->ops->dead_letters(store, after, state, rows, PAGE_ROWS, &count)))
         return;
     struct page page = page_begin(job, "dead_letters");
-    for (uint32_t i = 0; i < count; i++) {
-        letter_json(&rows[i], page_row(&page, rows[i].id));
-        json_object_end(&page.body);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        letter_members(&rows[i], page_object(&page, rows[i].id));
     page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 
@@ -111,7 +106,9 @@ static void letter_reply(struct admin *admin, struct job *job, uint32_t id)
     const enum status status = admin->store->ops->dead_letter_get(admin->store, id, &letter, &record);
     if (!job_ok(job, status))
         return;
-    letter_json(&letter, &body);
+    json_object_begin(&body, NULL);
+    json_u64(&body, "id", letter.id);
+    letter_members(&letter, &body);
     text_literal(&body, ",\"record\":");
     record_json(admin, &record, &body);
     if (letter.type == COMMAND_RESERVE) {

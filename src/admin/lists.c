@@ -123,14 +123,11 @@ void admin_audit(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct page page = page_begin(job, "audit");
     for (uint32_t i = 0; i < count; i++) {
-        struct text *row = page_row(&page, rows[i].id);
-        json_object_begin(row, NULL);
-        json_u64(row, "id", rows[i].id);
+        struct text *row = page_object(&page, rows[i].id);
         json_u64(row, "time_ms", rows[i].time_ms);
         json_text(row, "actor", rows[i].actor);
         json_text(row, "action", rows[i].action);
         json_text(row, "detail", rows[i].detail);
-        json_object_end(row);
     }
     page_end(job, &page, page_next(&page, PAGE_ROWS));
 }

@@ -18,12 +18,10 @@ static const struct payment_store_ops *money_ops(const struct admin *admin)
     return admin->store->ops->payment;
 }
 
-static void payment_json(const struct admin *admin, const struct payment *payment, struct text *out)
+static void payment_members(const struct admin *admin, const struct payment *payment, struct text *out)
 {
     static const char *const uses[] = { "none", "order", "late", "relinked", "refund" };
     static_assert(sizeof uses / sizeof *uses == PAYMENT_USES, "a name for each");
-    json_object_begin(out, NULL);
-    json_u64(out, "id", payment->id);
     if (payment->paid_ticket != 0)
         json_hex(out, "paid_order", funnel_order_id(admin->lent->keys, payment->paid_ticket));
     json_text(out, "provider", payment->provider);
@@ -39,7 +37,6 @@ static void payment_json(const struct admin *admin, const struct payment *paymen
     json_u64(out, "created_ms", payment->created_ms);
     json_u64(out, "captured_ms", payment->captured_ms);
     json_u64(out, "tries", payment->tries);
-    json_object_end(out);
 }
 
 void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
@@ -56,7 +53,7 @@ void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct page page = page_begin(job, "payments");
     for (uint32_t i = 0; i < count; i++)
-        payment_json(admin, &payments[i], page_row(&page, payments[i].id));
+        payment_members(admin, &payments[i], page_object(&page, payments[i].id));
     page_end(job, &page, 0);
 }
 
@@ -66,12 +63,10 @@ void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
     worker_details_reply(admin->worker, job, job->ticket);
 }
 
-static void refund_json(const struct admin *admin, const struct refund *refund, struct text *out)
+static void refund_members(const struct admin *admin, const struct refund *refund, struct text *out)
 {
     static const char *const whys[] = { "order", "late", "double", "amount" };
     static_assert(sizeof whys / sizeof *whys == REFUND_WHYS, "a name for each");
-    json_object_begin(out, NULL);
-    json_u64(out, "id", refund->id);
     json_hex(out, "order", funnel_order_id(admin->lent->keys, refund->ticket));
     json_text(out, "provider", refund->provider);
     if (provider_is_test(refund->provider))
@@ -85,7 +80,6 @@ static void refund_json(const struct admin *admin, const struct refund *refund, 
     json_u64(out, "done_ms", refund->done_ms);
     json_u64(out, "tries", refund->tries);
     json_text(out, "error", refund->error);
-    json_object_end(out);
 }
 
 static int refund_compare(const void *left, const void *right)
@@ -127,7 +121,7 @@ void admin_refunds(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct page page = page_begin(job, "refunds");
     for (uint32_t i = 0; i < count; i++)
-        refund_json(admin, &refunds[i], page_row(&page, refunds[i].id));
+        refund_members(admin, &refunds[i], page_object(&page, refunds[i].id));
     page_end(job, &page, page_next(&page, REFUNDS_SHOWN));
 }
 

@@ -228,18 +228,15 @@ static bool query_read(struct job *job, char provider[PROVIDER_NAME_MAX + 1], st
         && job_query_u64(job, "after", INT64_MAX, &query->after);
 }
 
-static void missing_json(const struct admin *admin, const struct statement_missing *missing,
+static void missing_members(const struct admin *admin, const struct statement_missing *missing,
     bool refund, struct text *out)
 {
-    json_object_begin(out, NULL);
-    json_u64(out, "id", missing->id);
     json_text(out, "difference", refund ? "refund-missing-there" : "payment-missing-there");
     json_hex(out, "order", funnel_order_id(admin->lent->keys, missing->ticket));
     json_text(out, "reference", missing->reference);
     json_u64(out, "amount", missing->amount);
     json_text(out, "currency", missing->currency);
     json_u64(out, "time_ms", missing->time_ms);
-    json_object_end(out);
 }
 
 void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id)
@@ -256,6 +253,6 @@ void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct page page = page_begin(job, "missing");
     for (uint32_t i = 0; i < count; i++)
-        missing_json(admin, &rows[i], query.refunds, page_row(&page, rows[i].id));
+        missing_members(admin, &rows[i], query.refunds, page_object(&page, rows[i].id));
     page_end(job, &page, page_next(&page, ROWS_MAX));
 }

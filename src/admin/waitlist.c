@@ -17,13 +17,10 @@ void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct page page = page_begin(job, "waitlist");
     for (uint32_t i = 0; i < count; i++) {
-        struct text *row = page_row(&page, rows[i].id);
-        json_object_begin(row, NULL);
-        json_u64(row, "id", rows[i].id);
+        struct text *row = page_object(&page, rows[i].id);
         json_hex(row, "user", rows[i].user);
         json_u64(row, "quantity", rows[i].quantity);
         json_u64(row, "joined_ms", rows[i].joined_ms);
-        json_object_end(row);
     }
     page_end(job, &page, page_next(&page, PAGE_ROWS));
 }

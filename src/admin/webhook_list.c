@@ -7,22 +7,15 @@
 
 enum { PAGE_ROWS = 100 };
 
-static const char *const state_names[] = {
-    [OUTBOX_ANY] = "",
-    [OUTBOX_WAITING] = "waiting",
-    [OUTBOX_DELIVERED] = "delivered",
-    [OUTBOX_FAILED] = "failed",
-};
+static const char *const state_names[] = { "", "waiting", "delivered", "failed" };
 static_assert(sizeof state_names / sizeof *state_names == OUTBOX_STATES, "a name for each");
 
-static void event_json(const struct admin *admin, const struct outbox_event *event, struct text *out)
+static void event_members(const struct admin *admin, const struct outbox_event *event, struct text *out)
 {
     char id[WEBHOOK_ID_MAX];
     const char *name = "order.none";
     (void)!webhook_event_name(admin->store, event, &name); /* it has a name all the same */
     worker_webhook_id(admin->worker, event->ticket, event->version, id);
-    json_object_begin(out, NULL);
-    json_u64(out, "id", event->id);
     json_text(out, "event", id);
     json_text(out, "type", name);
     json_hex(out, "order", funnel_order_id(admin->lent->keys, event->ticket));
@@ -33,7 +26,6 @@ static void event_json(const struct admin *admin, const struct outbox_event *eve
     json_u64(out, "next_ms", event->next_ms);
     json_i64(out, "http_status", event->http_status);
     json_text(out, "error", event->error);
-    json_object_end(out);
 }
 
 void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
@@ -49,7 +41,7 @@ void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct page page = page_begin(job, "webhooks");
     for (uint32_t i = 0; i < count; i++)
-        event_json(admin, &rows[i], page_row(&page, rows[i].id));
+        event_members(admin, &rows[i], page_object(&page, rows[i].id));
     page_end(job, &page, page_next(&page, PAGE_ROWS));
 }
 

@@ -194,6 +194,23 @@ struct page page_begin(struct job *job, const char *name)
     return page;
 }
 
+static void object_end(struct page *page)
+{
+    if (page->open)
+        json_object_end(&page->body);
+    page->open = false;
+}
+
+struct text *page_object(struct page *page, uint64_t id)
+{
+    object_end(page);
+    struct text *row = page_row(page, id);
+    json_object_begin(row, NULL);
+    json_u64(row, "id", id);
+    page->open = true;
+    return row;
+}
+
 struct text *page_row(struct page *page, uint64_t id)
 {
     json_value(&page->body, NULL);
@@ -209,6 +226,7 @@ uint64_t page_next(const struct page *page, uint32_t most)
 
 void page_end(struct job *job, struct page *page, uint64_t next)
 {
+    object_end(page);
     json_list_end(&page->body);
     if (next != 0)
         json_u64(&page->body, "next", next);

@@ -35,10 +35,13 @@ struct page {
     struct text body;
     uint32_t rows;
     uint64_t last; /* the id of the last row */
+    bool open;     /* its object is not ended yet */
 };
 struct page page_begin(struct job *job, const char *name);
 /* Where the row with this id is written, as one JSON value. */
 struct text *page_row(struct page *page, uint64_t id);
+/* The same for an object, which begins with the id and ends by itself: only members are written. */
+struct text *page_object(struct page *page, uint64_t id);
 /* A page of `most` rows is full: there may be more after the last. 0: there are none. */
 uint64_t page_next(const struct page *page, uint32_t most);
 void page_end(struct job *job, struct page *page, uint64_t next);

@@ -172,14 +172,14 @@ enum status edge_open(
     enum status status = edge->websocket == NULL ? STATUS_FULL : memory_open(edge);
     if (status == STATUS_OK)
         status = sockets_open(edge);
-    if (status != STATUS_OK) {
-        int why = errno;
-        edge_close(edge);
-        errno = why;
-        return status;
+    if (status == STATUS_OK) {
+        *opened = edge;
+        return STATUS_OK;
     }
-    *opened = edge;
-    return STATUS_OK;
+    int why = errno;
+    edge_close(edge);
+    errno = why;
+    return status;
 }
 
 static void listener_close(struct edge *edge)

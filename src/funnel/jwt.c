@@ -137,6 +137,21 @@ static const char *key_read(struct jwt_keys *keys, const struct jwt_key_source *
     return NULL;
 }
 
+static bool keys_read(struct jwt_keys *keys, const struct jwt_key_source *sources, size_t count,
+    char error[JWT_ERROR_BYTES])
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *wrong = key_read(keys, &sources[i]);
+        if (wrong == NULL)
+            continue;
+        const int shown = (int)(sources[i].kid.size < JWT_KID_MAX ? sources[i].kid.size : JWT_KID_MAX);
+        snprintf(error, JWT_ERROR_BYTES, "key '%.*s': %s", shown,
+            shown > 0 ? sources[i].kid.data : "", wrong);
+        return false;
+    }
+    return true;
+}
+
 enum status jwt_keys_load(struct jwt_keys **keys, const struct jwt_key_source *sources,
     size_t count, char error[JWT_ERROR_BYTES])
 {
@@ -151,18 +166,12 @@ enum status jwt_keys_load(struct jwt_keys **keys, const struct jwt_key_source *s
         snprintf(error, JWT_ERROR_BYTES, "no memory");
         return STATUS_FULL;
     }
-    for (size_t i = 0; i < count; i++) {
-        const char *wrong = key_read(made, &sources[i]);
-        if (wrong != NULL) {
-            int shown = (int)(sources[i].kid.size < JWT_KID_MAX ? sources[i].kid.size : JWT_KID_MAX);
-            snprintf(error, JWT_ERROR_BYTES, "key '%.*s': %s", shown,
-                shown > 0 ? sources[i].kid.data : "", wrong);
-            jwt_keys_free(made);
-            return STATUS_BAD_INPUT;
-        }
+    if (keys_read(made, sources, count, error)) {
+        *keys = made;
+        return STATUS_OK;
     }
-    *keys = made;
-    return STATUS_OK;
+    jwt_keys_free(made);
+    return STATUS_BAD_INPUT;
 }
 
 void jwt_keys_free(struct jwt_keys *keys)

@@ -95,8 +95,9 @@ static const char *keys_open(struct alipay *alipay, const char *const *values)
     return NULL;
 }
 
-static const char *settings_take(struct alipay *alipay, const char *const *values)
+static const char *settings_take(struct provider *provider, const char *const *values)
 {
+    struct alipay *alipay = (struct alipay *)provider;
     if (!provider_url_fits(values[SETTING_GATEWAY], GATEWAY_MAX, &alipay->local))
         return "gateway must be an https address without a query";
     snprintf(alipay->gateway, sizeof alipay->gateway, "%s", values[SETTING_GATEWAY]);
@@ -116,11 +117,7 @@ static const char *settings_take(struct alipay *alipay, const char *const *value
 static enum status alipay_open(
     struct provider **provider, const char *const *values, char error[PROVIDER_ERROR])
 {
-    *provider = NULL;
-    struct provider *made = provider_make(&alipay_provider, sizeof(struct alipay), error);
-    if (made == NULL)
-        return STATUS_FULL;
-    return provider_made(provider, made, settings_take((struct alipay *)made, values), error);
+    return provider_make(provider, &alipay_provider, sizeof(struct alipay), settings_take, values, error);
 }
 
 /* ---- requests ---- */

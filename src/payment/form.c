@@ -113,15 +113,21 @@ void form_sort(struct form *form)
     qsort(form->pairs, form->count, sizeof *form->pairs, pair_compare);
 }
 
-void form_write_plain(const struct form *form, struct text *text)
+static void pairs_write(
+    const struct form *form, void (*write)(struct text *, struct span), struct text *text)
 {
     for (size_t i = 0; i < form->count; i++) {
         if (i > 0)
             text_literal(text, "&");
-        text_add(text, form->pairs[i].name);
+        write(text, form->pairs[i].name);
         text_literal(text, "=");
-        text_add(text, form->pairs[i].value);
+        write(text, form->pairs[i].value);
     }
+}
+
+void form_write_plain(const struct form *form, struct text *text)
+{
+    pairs_write(form, text_add, text);
 }
 
 void form_encode(struct text *text, struct span value)
@@ -138,11 +144,5 @@ void form_encode(struct text *text, struct span value)
 
 void form_write(const struct form *form, struct text *text)
 {
-    for (size_t i = 0; i < form->count; i++) {
-        if (i > 0)
-            text_literal(text, "&");
-        form_encode(text, form->pairs[i].name);
-        text_literal(text, "=");
-        form_encode(text, form->pairs[i].value);
-    }
+    pairs_write(form, form_encode, text);
 }

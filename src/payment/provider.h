@@ -69,12 +69,12 @@ extern const struct provider_ops *const provider_table[];
 const struct provider_ops *provider_find(const char *name); /* NULL: none */
 
 /* provider_kit.c: shared by the files. */
-/* The two ends of an `open`. All zero but `ops`, which is first; NULL: no memory, and `error` says so. */
-struct provider *provider_make(const struct provider_ops *ops, size_t bytes, char error[PROVIDER_ERROR]);
-/* `wrong` NULL: *provider is `made`. Else `made` is closed, `error` says what is wrong with which
- * provider, and the answer is STATUS_BAD_INPUT. */
-MUST_CHECK enum status provider_made(struct provider **provider, struct provider *made,
-    const char *wrong, char error[PROVIDER_ERROR]);
+/* What an `open` does: `bytes` of memory, all zero but `ops`, which is first, and then `take`, which reads
+ * the settings into it (NULL: it did; else what is wrong). Other than STATUS_OK: what was made is closed,
+ * and `error` says what is wrong with which provider. */
+typedef const char *(*provider_take)(struct provider *provider, const char *const *values);
+MUST_CHECK enum status provider_make(struct provider **provider, const struct provider_ops *ops,
+    size_t bytes, provider_take take, const char *const *values, char error[PROVIDER_ERROR]);
 /* From the setting private_key_file. NULL: *key is the caller's; else what is wrong. */
 struct sign_key;
 MUST_CHECK const char *provider_private_key(const char *path, struct sign_key **key);

@@ -9,25 +9,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct provider *provider_make(const struct provider_ops *ops, size_t bytes, char error[PROVIDER_ERROR])
+enum status provider_make(struct provider **provider, const struct provider_ops *ops, size_t bytes,
+    provider_take take, const char *const *values, char error[PROVIDER_ERROR])
 {
-    struct provider *provider = calloc(1, bytes);
-    if (provider == NULL)
+    struct provider *made = calloc(1, bytes);
+    *provider = NULL;
+    if (made == NULL) {
         snprintf(error, PROVIDER_ERROR, "%s: no memory", ops->name);
-    else
-        provider->ops = ops;
-    return provider;
-}
-
-enum status provider_made(struct provider **provider, struct provider *made, const char *wrong,
-    char error[PROVIDER_ERROR])
-{
+        return STATUS_FULL;
+    }
+    made->ops = ops;
+    const char *wrong = take(made, values);
     if (wrong == NULL) {
         *provider = made;
         return STATUS_OK;
     }
-    snprintf(error, PROVIDER_ERROR, "%s: %s", made->ops->name, wrong);
-    made->ops->close(made);
+    snprintf(error, PROVIDER_ERROR, "%s: %s", ops->name, wrong);
+    ops->close(made);
     return STATUS_BAD_INPUT;
 }
 

@@ -141,12 +141,11 @@ enum status bank_open(struct bank **out, const char *folder)
     }
     if (status == STATUS_OK)
         status = rows_load(bank);
-    if (status != STATUS_OK) {
+    if (status == STATUS_OK)
+        *out = bank;
+    else
         bank_close(bank);
-        return status;
-    }
-    *out = bank;
-    return STATUS_OK;
+    return status;
 }
 
 void bank_close(struct bank *bank)
@@ -229,13 +228,18 @@ enum bank_answer bank_create(
     return BANK_DONE;
 }
 
-enum bank_answer bank_show(struct bank *bank, const char *reference, struct sandbox_message *out)
+static enum bank_answer row_answer(
+    struct bank *bank, const struct bank_row *row, struct sandbox_message *out)
 {
-    const struct bank_row *row = row_find(bank, reference);
     if (row == NULL)
         return BANK_UNKNOWN;
     row_show(bank, row, out);
     return BANK_DONE;
+}
+
+enum bank_answer bank_show(struct bank *bank, const char *reference, struct sandbox_message *out)
+{
+    return row_answer(bank, row_find(bank, reference), out);
 }
 
 /* ---- callbacks ---- */
@@ -287,6 +291,16 @@ bool bank_callback(struct bank *bank, uint64_t now_ms, struct sandbox_message *o
 
 /* ---- what changes a payment ---- */
 
+/* Its last change: the shop is told. */
+static enum bank_answer row_settle(struct bank *bank, struct bank_row *row,
+    const struct bank_row *settled, enum bank_how how, uint64_t now_ms)
+{
+    const enum bank_answer answer = row_change(bank, row, settled);
+    if (answer == BANK_DONE)
+        notes_plan(bank, row, how, now_ms);
+    return answer;
+}
+
 enum bank_answer bank_close_payment(
     struct bank *bank, const char *reference, uint64_t now_ms, struct sandbox_message *out)
 {
@@ -296,10 +310,9 @@ enum bank_answer bank_close_payment(
     if (row->state == BANK_OPEN) {
         struct bank_row closed = *row;
         closed.state = BANK_CLOSED;
-        const enum bank_answer answer = row_change(bank, row, &closed);
+        const enum bank_answer answer = row_settle(bank, row, &closed, BANK_PAY, now_ms);
         if (answer != BANK_DONE)
             return answer;
-        notes_plan(bank, row, BANK_PAY, now_ms);
     }
     row_show(bank, row, out); /* captured: it says so, and is not closed */
     return BANK_DONE;
@@ -344,11 +357,10 @@ enum bank_answer bank_refund(struct bank *bank, const char *reference, const cha
 enum bank_answer bank_refund_show(struct bank *bank, const char *reference, struct sandbox_message *out)
 {
     const struct bank_row *row = row_find(bank, reference);
-    if (row == NULL)
-        return BANK_UNKNOWN;
-    row_show(bank, row, out);
-    refund_state(row, out);
-    return BANK_DONE;
+    const enum bank_answer answer = row_answer(bank, row, out);
+    if (answer == BANK_DONE)
+        refund_state(row, out);
+    return answer;
 }
 
 static struct bank_row *row_by_id(struct bank *bank, struct span id)
@@ -369,11 +381,7 @@ static struct bank_row *row_by_id(struct bank *bank, struct span id)
 
 enum bank_answer bank_show_id(struct bank *bank, struct span id, struct sandbox_message *out)
 {
-    const struct bank_row *row = row_by_id(bank, id);
-    if (row == NULL)
-        return BANK_UNKNOWN;
-    row_show(bank, row, out);
-    return BANK_DONE;
+    return row_answer(bank, row_by_id(bank, id), out);
 }
 
 enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, uint64_t now_ms,
@@ -389,12 +397,9 @@ enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, 
     next.state = how == BANK_DECLINE ? BANK_CLOSED : BANK_CAPTURED;
     const bool too_little = next.amount > 1 && dice(bank, bank->switches.short_paid);
     next.captured = how == BANK_DECLINE ? 0 : next.amount - (too_little ? 1 : 0);
-    const enum bank_answer answer = row_change(bank, row, &next);
-    if (answer != BANK_DONE)
-        return answer;
-    notes_plan(bank, row, how, now_ms);
+    const enum bank_answer answer = row_settle(bank, row, &next, how, now_ms);
     row_show(bank, row, out);
-    return BANK_DONE;
+    return answer;
 }
 
 void bank_totals(const struct bank *bank, uint64_t *captured, uint64_t *refunded)

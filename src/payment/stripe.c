@@ -215,14 +215,11 @@ static bool call_write(const struct stripe *stripe, const struct provider_task *
         break;
     case PROVIDER_QUERY:
         method = "GET";
-        text_literal(&url, "/v1/checkout/sessions/");
-        text_add(&url, session);
-        text_literal(&url, "?expand[]=payment_intent");
+        text_format(&url, "/v1/checkout/sessions/%.*s?expand[]=payment_intent", (int)session.size,
+            session.data);
         break;
     case PROVIDER_CLOSE:
-        text_literal(&url, "/v1/checkout/sessions/");
-        text_add(&url, session);
-        text_literal(&url, "/expire");
+        text_format(&url, "/v1/checkout/sessions/%.*s/expire", (int)session.size, session.data);
         break;
     case PROVIDER_REFUND:
         text_literal(&url, "/v1/refunds");
@@ -231,8 +228,7 @@ static bool call_write(const struct stripe *stripe, const struct provider_task *
         break;
     case PROVIDER_REFUND_QUERY:
         method = "GET";
-        text_literal(&url, "/v1/refunds?limit=10&payment_intent=");
-        text_add(&url, intent);
+        text_format(&url, "/v1/refunds?limit=10&payment_intent=%.*s", (int)intent.size, intent.data);
         break;
     case PROVIDER_ACTS:
         invariant(!"an act");

@@ -69,8 +69,9 @@ static bool name_take(char *out, size_t out_bytes, const char *value)
     return name.size > 0 && provider_name_copy(out, out_bytes, name) && strchr(value, '"') == NULL;
 }
 
-static const char *settings_take(struct wechat *wechat, const char *const *values)
+static const char *settings_take(struct provider *provider, const char *const *values)
 {
+    struct wechat *wechat = (struct wechat *)provider;
     if (!provider_url_fits(values[SETTING_BASE], BASE_MAX, &wechat->local)
         || span_ends_with(span_from_string(values[SETTING_BASE]), SPAN("/")))
         return "base must be an https address without a path or a slash at its end";
@@ -96,11 +97,7 @@ static const char *settings_take(struct wechat *wechat, const char *const *value
 static enum status wechat_open(
     struct provider **provider, const char *const *values, char error[PROVIDER_ERROR])
 {
-    *provider = NULL;
-    struct provider *made = provider_make(&wechat_provider, sizeof(struct wechat), error);
-    if (made == NULL)
-        return STATUS_FULL;
-    return provider_made(provider, made, settings_take((struct wechat *)made, values), error);
+    return provider_make(provider, &wechat_provider, sizeof(struct wechat), settings_take, values, error);
 }
 
 /* ---- requests ---- */

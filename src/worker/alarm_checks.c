@@ -42,22 +42,17 @@ static void letters_look(struct alarm_checks *checks, uint64_t now_ms)
         return; /* next time */
     checks->letters_stale = false;
     metric_set(&letters_open, count);
-    if (count > 0)
-        alarm_raise(ALARM_DEAD_LETTERS, now_ms,
-            "%llu records could not become orders: stampede admin dead-letter list",
-            (unsigned long long)count);
-    else
-        alarm_clear(ALARM_DEAD_LETTERS);
+    alarm_set(ALARM_DEAD_LETTERS, count > 0, now_ms,
+        "%llu records could not become orders: stampede admin dead-letter list",
+        (unsigned long long)count);
 }
 
 void alarm_checks_writer(
     struct alarm_checks *checks, const struct order_writer_progress *progress, uint64_t now_ms)
 {
-    if (progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED)
-        alarm_raise(ALARM_DATABASE_AWAY, now_ms, "orders wait: %s",
-            progress->trouble == NULL ? "no further information" : progress->trouble);
-    else
-        alarm_clear(ALARM_DATABASE_AWAY);
+    alarm_set(ALARM_DATABASE_AWAY,
+        progress->state == ORDER_WRITER_AWAY || progress->state == ORDER_WRITER_STOPPED, now_ms,
+        "orders wait: %s", progress->trouble == NULL ? "no further information" : progress->trouble);
     if (progress->dead > 0)
         checks->letters_stale = true;
     if (checks->letters_stale)
@@ -69,14 +64,11 @@ static void tickets_look(const struct alarm_checks *checks, uint64_t now_ms)
 {
     const struct board *board = checks->board;
     const uint64_t tickets = atomic_load_explicit(&board->tickets, memory_order_relaxed);
-    if (tables_nearly_full(board, checks->tickets_max))
-        alarm_raise(ALARM_TICKETS, now_ms,
-            "%llu of %llu tickets and %u %% of the rows of users are used: raise data.tickets_max "
-            "and restart before wins stop",
-            (unsigned long long)tickets, (unsigned long long)checks->tickets_max,
-            atomic_load_explicit(&board->buyers_percent, memory_order_relaxed));
-    else
-        alarm_clear(ALARM_TICKETS);
+    alarm_set(ALARM_TICKETS, tables_nearly_full(board, checks->tickets_max), now_ms,
+        "%llu of %llu tickets and %u %% of the rows of users are used: raise data.tickets_max "
+        "and restart before wins stop",
+        (unsigned long long)tickets, (unsigned long long)checks->tickets_max,
+        atomic_load_explicit(&board->buyers_percent, memory_order_relaxed));
 }
 
 /* A client who asked little lost its place: nobody is refused for it, but who comes in turns with others may
@@ -98,15 +90,11 @@ static void limits_look(struct alarm_checks *checks, uint64_t now_ms)
 
 void alarm_checks_pump(struct alarm_checks *checks, const struct stock_pump_progress *pump, uint64_t now_ms)
 {
-    if (pump->refused > 0)
-        alarm_raise(ALARM_STOCK_EVENT_REFUSED, now_ms,
-            "the inventory refused %u stock events: run stampede reconcile", pump->refused);
-    else
-        alarm_clear(ALARM_STOCK_EVENT_REFUSED);
-    if (atomic_load_explicit(&checks->board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK)
-        alarm_raise(ALARM_DISK_FULL, now_ms, "no space for the journal: wins are stopped");
-    else
-        alarm_clear(ALARM_DISK_FULL);
+    alarm_set(ALARM_STOCK_EVENT_REFUSED, pump->refused > 0, now_ms,
+        "the inventory refused %u stock events: run stampede reconcile", pump->refused);
+    alarm_set(ALARM_DISK_FULL,
+        atomic_load_explicit(&checks->board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK,
+        now_ms, "no space for the journal: wins are stopped");
     tickets_look(checks, now_ms);
     limits_look(checks, now_ms);
 }

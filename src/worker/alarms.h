@@ -44,6 +44,8 @@ enum { ALARM_DETAIL_MAX = 200 };
 void alarm_raise(enum alarm alarm, uint64_t now_ms, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void alarm_clear(enum alarm alarm);
+/* Raises it with this detail, or clears it. */
+#define alarm_set(alarm, up, ...) ((up) ? alarm_raise(alarm, __VA_ARGS__) : alarm_clear(alarm))
 bool alarm_is_up(enum alarm alarm);
 const char *alarm_name(enum alarm alarm);
 /* "alarms":[{"name":…,"up":…,"since_ms":…,"detail":…},…]: a member of an object. */

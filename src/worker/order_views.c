@@ -4,20 +4,12 @@
 #include "api/catalog.h"
 #include "api/customers.h"
 #include "api/handover.h"
-#include "base/text.h"
+#include "base/json_write.h"
 #include "contract/order_state.h"
 #include "contract/order_store.h"
 #include "funnel/keys.h"
 
 #include <string.h>
-
-static const char *const reason_names[] = {
-    [REASON_NONE] = "null",
-    [REASON_EXPIRED] = "\"expired\"",
-    [REASON_CANCELLED] = "\"cancelled\"",
-    [REASON_REJECTED] = "\"rejected\"",
-};
-static_assert(sizeof reason_names / sizeof *reason_names == ORDER_REASONS, "a name for each");
 
 void order_ids_json(const struct order_views *views, ticket_number ticket, struct text *out)
 {
@@ -59,9 +51,8 @@ void order_json(const struct order_views *views, const struct order *order, stru
     char currency[4];
     order_currency(views, order->item, currency);
     order_ids_json(views, order->ticket, out);
-    text_format(out, ",\"state\":\"%s\",\"reason\":%s,\"item\":%u,\"quantity\":%u",
-        order_state_name((enum order_state)order->state), reason_names[order->reason], order->item,
-        order->quantity);
+    order_state_members(order, out);
+    text_format(out, ",\"item\":%u,\"quantity\":%u", order->item, order->quantity);
     text_format(out, ",\"unit_price\":%llu,\"amount\":%llu", (unsigned long long)order->unit_price,
         (unsigned long long)order->amount);
     currency_members(currency, out);
@@ -76,6 +67,10 @@ void order_json(const struct order_views *views, const struct order *order, stru
 
 void order_state_members(const struct order *order, struct text *out)
 {
-    text_format(out, ",\"state\":\"%s\",\"reason\":%s",
-        order_state_name((enum order_state)order->state), reason_names[order->reason]);
+    const char *reason = order_reason_name((enum order_reason)order->reason);
+    json_text(out, "state", order_state_name((enum order_state)order->state));
+    if (reason != NULL)
+        json_text(out, "reason", reason);
+    else
+        text_literal(out, ",\"reason\":null");
 }

@@ -8,19 +8,9 @@
 
 #include <string.h>
 
-static const char *const payment_states[] = {
-    [PAYMENT_STARTED] = "starting",
-    [PAYMENT_OPEN] = "open",
-    [PAYMENT_CLOSING] = "closing",
-    [PAYMENT_CAPTURED] = "captured",
-    [PAYMENT_CLOSED] = "closed",
-};
+static const char *const payment_states[] = { NULL, "starting", "open", "closing", "captured", "closed" };
 static_assert(sizeof payment_states / sizeof *payment_states == PAYMENT_STATES, "a name for each");
-static const char *const refund_states[] = {
-    [REFUND_WANTED] = "wanted",
-    [REFUND_DONE] = "done",
-    [REFUND_STUCK] = "stuck",
-};
+static const char *const refund_states[] = { NULL, "wanted", "done", "stuck" };
 static_assert(sizeof refund_states / sizeof *refund_states == REFUND_STATES, "a name for each");
 
 const char *payment_state_name(const struct payment *payment)

@@ -5,6 +5,7 @@
  * HTTP; empty: there is nothing to tell. */
 #include "api/job_reply.h"
 #include "base/hash.h"
+#include "contract/order_state.h"
 #include "contract/order_store.h"
 #include "worker/order_requests.h"
 #include "worker/order_views.h"
@@ -12,18 +13,9 @@
 
 static const char *event_name(const struct order *order, bool told_before)
 {
-    switch (order->state) {
-    case ORDER_PENDING:
-        return order->version == 1 && !told_before ? "created" : "changed";
-    case ORDER_PAID:
-        return "paid";
-    case ORDER_CLOSED:
-        return "closed";
-    case ORDER_REFUNDED:
-        return "refunded";
-    default:
-        return "changed";
-    }
+    if (order->state != ORDER_PENDING)
+        return order_state_name((enum order_state)order->state);
+    return order->version == 1 && !told_before ? "created" : "changed";
 }
 
 static enum status order_text(struct worker *worker, struct job *job, struct text *out)

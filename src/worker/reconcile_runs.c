@@ -71,10 +71,7 @@ static void report_take(const struct reconcile_runs *runs, uint64_t now_ms)
     for (uint32_t i = 0; i < report->count; i++)
         log_error("reconcile", "%s %s: %s", report->findings[i].repaired ? "repaired" : "found",
             finding_name((enum finding_code)report->findings[i].code), report->findings[i].text);
-    if (left > 0)
-        alarm_raise(ALARM_RECONCILE, now_ms, "%u findings: stampede reconcile", left);
-    else
-        alarm_clear(ALARM_RECONCILE);
+    alarm_set(ALARM_RECONCILE, left > 0, now_ms, "%u findings: stampede reconcile", left);
 }
 
 /* Whether a sale is open; *over: how many are over. */

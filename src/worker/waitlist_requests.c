@@ -13,14 +13,7 @@
 #include "worker/returns.h"
 #include "worker/worker_parts.h"
 
-static const char *const state_names[] = {
-    [PLACE_NONE] = "none",
-    [PLACE_WAITING] = "waiting",
-    [PLACE_OFFERED] = "offered",
-    [PLACE_LEFT] = "left",
-    [PLACE_BOUGHT] = "bought",
-    [PLACE_EXPIRED] = "expired",
-};
+static const char *const state_names[] = { "none", "waiting", "offered", "left", "bought", "expired" };
 static_assert(sizeof state_names / sizeof *state_names == PLACE_STATES, "a name for each");
 
 static const struct waitlist_store_ops *line(const struct worker *worker)

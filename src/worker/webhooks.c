@@ -57,13 +57,8 @@ struct webhooks {
     uint64_t count_ms;  /* when to count what waits and what failed */
 };
 
-static const char *const event_names[] = {
-    [ORDER_NONE] = "order.none",
-    [ORDER_PENDING] = "order.created",
-    [ORDER_PAID] = "order.paid",
-    [ORDER_CLOSED] = "order.closed",
-    [ORDER_REFUNDED] = "order.refunded",
-};
+static const char *const event_names[] = { "order.none", "order.created", "order.paid",
+    "order.closed", "order.refunded" };
 static_assert(sizeof event_names / sizeof *event_names == ORDER_STATES, "a name for each");
 
 enum status webhook_event_name(
@@ -178,12 +173,9 @@ static void rows_count(struct webhooks *webhooks, uint64_t now_ms)
         metric_set(&open_count, count);
     if (outbox_of(webhooks)->count(store, OUTBOX_FAILED, &count) != STATUS_OK)
         return;
-    if (count > 0)
-        alarm_raise(ALARM_WEBHOOK_FAILED, now_ms,
-            "the shop did not accept %llu messages: GET /admin/v1/webhooks?state=failed",
-            (unsigned long long)count);
-    else
-        alarm_clear(ALARM_WEBHOOK_FAILED);
+    alarm_set(ALARM_WEBHOOK_FAILED, count > 0, now_ms,
+        "the shop did not accept %llu messages: GET /admin/v1/webhooks?state=failed",
+        (unsigned long long)count);
 }
 
 /* Sends what is due, as far as there are places. */

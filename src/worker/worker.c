@@ -86,29 +86,23 @@ static void lines_turn(struct worker *worker)
     line_turn(worker, &worker->buyers, LANE_SHARED);
 }
 
+/* Those that read the database only are done at once; the others go on errands. */
+static void (*const doers[])(struct worker *, struct job *) = {
+    [JOB_ORDER] = worker_order_job,
+    [JOB_ORDERS] = worker_orders_job,
+    [JOB_OUTSIDE] = worker_outside_job,
+    [JOB_PUSH] = worker_push_job,
+    [JOB_ADMIN] = NULL,
+};
+
 static void job_do(struct worker *worker, struct job *job)
 {
-    switch (job->kind) {
-    case JOB_ADMIN:
-    case JOB_PUBLIC:
-    case JOB_PAYMENT:
-    case JOB_RETURN:
+    if (doers[job->kind] == NULL) {
         line_add(worker, job);
         lines_turn(worker);
         return;
-    case JOB_ORDER:
-        worker_order_job(worker, job);
-        break;
-    case JOB_ORDERS:
-        worker_orders_job(worker, job);
-        break;
-    case JOB_OUTSIDE:
-        worker_outside_job(worker, job);
-        break;
-    case JOB_PUSH:
-        worker_push_job(worker, job);
-        break;
     }
+    doers[job->kind](worker, job);
     job_end(worker, job);
 }
 

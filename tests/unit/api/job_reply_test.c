@@ -188,6 +188,11 @@ static void a_full_page_tells_where_the_next_one_begins(void **state)
     page_end(&job, &page, page_next(&page, 2));
     assert_true(span_equal(job_response_body(&job), SPAN("{\"rows\":[1,{}],\"next\":9}")));
     page = page_begin(&job, "rows");
+    json_u64(page_object(&page, 3), "a", 1);
+    page_object(&page, 4);
+    page_end(&job, &page, page_next(&page, 9));
+    assert_true(span_equal(job_response_body(&job), SPAN("{\"rows\":[{\"id\":3,\"a\":1},{\"id\":4}]}")));
+    page = page_begin(&job, "rows");
     page_end(&job, &page, page_next(&page, 2));
     assert_true(span_equal(job_response_body(&job), SPAN("{\"rows\":[]}")));
 }

@@ -14,23 +14,28 @@ static void bank_close(struct provider *provider)
     free(provider);
 }
 
+/* The one value that it has is what is wrong with it. */
+static const char *bank_take(struct provider *provider, const char *const *values)
+{
+    assert_non_null(provider->ops);
+    assert_null(provider[1].ops);
+    return values[0];
+}
+
 static void a_provider_with_a_wrong_setting_is_closed_and_named(void **state)
 {
     static const struct provider_ops bank = { .name = "bank", .close = bank_close };
     struct provider *provider = NULL;
     char error[PROVIDER_ERROR] = "";
     (void)state;
-    struct provider *made = provider_make(&bank, 2 * sizeof *made, error);
-    assert_non_null(made);
-    assert_ptr_equal(made->ops, &bank);
-    assert_null(made[1].ops);
-    assert_int_equal(provider_made(&provider, made, "key must be set", error), STATUS_BAD_INPUT);
+    const size_t bytes = 2 * sizeof *provider;
+    const char *wrong = "key must be set", *good = NULL;
+    assert_int_equal(provider_make(&provider, &bank, bytes, bank_take, &wrong, error), STATUS_BAD_INPUT);
     assert_string_equal(error, "bank: key must be set");
     assert_null(provider);
     assert_int_equal(closed, 1);
-    made = provider_make(&bank, sizeof *made, error);
-    assert_int_equal(provider_made(&provider, made, NULL, error), STATUS_OK);
-    assert_ptr_equal(provider, made);
+    assert_int_equal(provider_make(&provider, &bank, bytes, bank_take, &good, error), STATUS_OK);
+    assert_ptr_equal(provider->ops, &bank);
     assert_int_equal(closed, 1);
     bank_close(provider);
 }
