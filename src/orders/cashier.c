@@ -318,40 +318,42 @@ enum status cashier_turn(struct cashier *cashier, uint64_t now_ms)
 
 /* ---- answers ---- */
 
+static enum status created_open(struct cashier *cashier, struct payment *payment,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    const uint64_t next_ms = now_ms + cashier->config.query_ms;
+    const enum status status = ops_of(cashier)->opened(
+        cashier->config.store, payment->id, said->provider_id, said->url, next_ms);
+    if (status != STATUS_OK)
+        return status;
+    payment->state = PAYMENT_OPEN;
+    snprintf(payment->url, sizeof payment->url, "%s", said->url);
+    cashier->config.opened(cashier->config.context, payment, NULL);
+    cashier_look_by(&cashier->payments_look_ms, next_ms);
+    return STATUS_OK;
+}
+
+static enum status created_refused(struct cashier *cashier, struct payment *payment,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    const struct provider_said closed = { .word = WORD_CLOSED };
+    log_error("cashier", "payment %s was refused by %s: %s", payment->reference, payment->provider,
+        said->error);
+    const enum status status = payment_learn(cashier, payment, &closed, now_ms);
+    if (status == STATUS_OK)
+        cashier->config.opened(cashier->config.context, payment, said->error);
+    return status;
+}
+
 static enum status created_said(struct cashier *cashier, struct payment *payment,
     const struct provider_said *said, uint64_t now_ms)
 {
-    enum status status;
-    switch (said->word) {
-    case WORD_OPEN:
-        status = ops_of(cashier)->opened(cashier->config.store, payment->id, said->provider_id,
-            said->url, now_ms + cashier->config.query_ms);
-        if (status != STATUS_OK)
-            return status;
-        payment->state = PAYMENT_OPEN;
-        snprintf(payment->url, sizeof payment->url, "%s", said->url);
-        cashier->config.opened(cashier->config.context, payment, NULL);
-        cashier_look_by(&cashier->payments_look_ms, now_ms + cashier->config.query_ms);
-        return STATUS_OK;
-    case WORD_CAPTURED:
-    case WORD_CLOSED:
+    if (said->word == WORD_OPEN)
+        return created_open(cashier, payment, said, now_ms);
+    if (said->word == WORD_CAPTURED || said->word == WORD_CLOSED)
         return payment_learn(cashier, payment, said, now_ms);
-    case WORD_REFUSED: {
-        struct provider_said closed = { .word = WORD_CLOSED };
-        log_error("cashier", "payment %s was refused by %s: %s", payment->reference,
-            payment->provider, said->error);
-        status = payment_learn(cashier, payment, &closed, now_ms);
-        if (status == STATUS_OK)
-            cashier->config.opened(cashier->config.context, payment, said->error);
-        return status;
-    }
-    case WORD_UNKNOWN:
-    case WORD_AGAIN:
-    case WORD_FORGED:
-    case WORD_REFUNDED:
-    case WORD_REFUND_PENDING:
-        break;
-    }
+    if (said->word == WORD_REFUSED)
+        return created_refused(cashier, payment, said, now_ms);
     log_warn("cashier", "payment %s can't be created at %s yet: %s", payment->reference,
         payment->provider, said->error);
     return payment_wait(cashier, payment, now_ms + pause_ms(CASHIER_CREATE_AGAIN_MS, payment->tries));

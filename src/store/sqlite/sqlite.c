@@ -11,7 +11,9 @@
 
 enum status sqlite_status(int result)
 {
-    switch (result & 0xff) {
+    const int code = result & 0xff;
+    invariant(code != SQLITE_MISUSE && code != SQLITE_RANGE);
+    switch (code) {
     case SQLITE_OK:
     case SQLITE_DONE:
     case SQLITE_ROW:
@@ -23,10 +25,6 @@ enum status sqlite_status(int result)
     case SQLITE_ERROR: /* our statements are right, so the tables are not: somebody changed them */
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return STATUS_CORRUPT;
-    case SQLITE_MISUSE:
-    case SQLITE_RANGE:
-        invariant(!"SQLite was misused");
         return STATUS_CORRUPT;
     default: /* BUSY, LOCKED, FULL, IOERR, CANTOPEN, READONLY, PERM, NOMEM, …: it may come back */
         return STATUS_AWAY;
