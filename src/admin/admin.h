@@ -115,6 +115,9 @@ void admin_ban_add(struct admin *admin, struct job *job, uint32_t id);
 void admin_ban_lift(struct admin *admin, struct job *job, uint32_t id);
 void admin_watch(struct admin *admin, struct job *job, uint32_t id);
 
+/* settings.c */
+void admin_settings(struct admin *admin, struct job *job, uint32_t id);
+
 /* pictures.c */
 void admin_media_list(struct admin *admin, struct job *job, uint32_t id);
 void admin_media_add(struct admin *admin, struct job *job, uint32_t id);

@@ -42,6 +42,7 @@ static const char *const names[] = {
     "stampede_journal_durable_position",
     "stampede_wins_stopped",
     "stampede_ready",
+    "stampede_store_away",
     "stampede_dead_letters_open",
     "stampede_reconcile_findings",
     "stampede_webhooks_open",

@@ -72,6 +72,7 @@
     X(GET, VIEWER, READS, "/reconcile", reconcile_show) \
     X(POST, OPERATOR, WRITES, "/reconcile", reconcile_run) \
     X(GET, VIEWER, READS, "/audit?after", audit) \
+    X(GET, ADMIN, READS, "/settings", settings) \
     X(GET, VIEWER, READS, "/switches", switches) \
     X(PATCH, OPERATOR, WRITES, "/switches", switches_change) \
     X(GET, VIEWER, READS, "/bans?all after", bans_list) \

@@ -194,9 +194,9 @@ static bool entry_at(size_t at, struct entry *entry)
     return false;
 }
 
-static bool entry_find(const char *section, const char *key, struct entry *entry)
+static bool entry_find(const char *section, const char *key, struct entry *entry, size_t *at)
 {
-    for (size_t i = 0; entry_at(i, entry); i++)
+    for (*at = 0; entry_at(*at, entry); ++*at)
         if (strcmp(entry->section, section) == 0 && strcmp(entry->key, key) == 0)
             return true;
     return false;
@@ -229,17 +229,20 @@ static const char *entry_store(struct config *config, const struct entry *entry,
     return "has no kind";
 }
 
-static enum status value_store(struct config *config, const char *section, const char *key,
-    const char *value, char error[CONFIG_ERROR])
+static enum status value_store(struct config *config, enum config_source source,
+    const char *section, const char *key, const char *value, char error[CONFIG_ERROR])
 {
     struct entry found, *entry = &found;
-    if (!entry_find(section, key, entry)) {
+    size_t at;
+    if (!entry_find(section, key, entry, &at)) {
         snprintf(error, CONFIG_ERROR, "unknown setting %.60s.%.60s", section, key);
         return STATUS_BAD_INPUT;
     }
     const char *wrong = entry_store(config, entry, value);
-    if (wrong == NULL)
+    if (wrong == NULL) {
+        config->sources[at] = (uint8_t)source;
         return STATUS_OK;
+    }
     if (entry->kind == KIND_NUMBER)
         snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section, key,
             value, wrong, entry->least, entry->most);
@@ -255,8 +258,10 @@ void config_reload(struct config *running, const struct config *fresh)
         const size_t size = entry.kind == KIND_TEXT ? entry.size
             : entry.kind == KIND_FLAG               ? sizeof(bool)
                                                     : sizeof(uint64_t);
-        if (entry.reload)
-            memcpy((char *)running + entry.offset, (const char *)fresh + entry.offset, size);
+        if (!entry.reload)
+            continue;
+        memcpy((char *)running + entry.offset, (const char *)fresh + entry.offset, size);
+        running->sources[i] = fresh->sources[i];
     }
 }
 
@@ -265,7 +270,7 @@ void config_defaults(struct config *config)
     memset(config, 0, sizeof *config);
     struct entry entry;
     for (size_t i = 0; entry_at(i, &entry); i++)
-        invariant(entry_store(config, &entry, entry.standard) == NULL);
+        invariant(i < CONFIG_SETTINGS_MAX && entry_store(config, &entry, entry.standard) == NULL);
 }
 
 struct file_context {
@@ -278,7 +283,7 @@ static int file_value(void *context, const char *section, const char *key, const
     struct file_context *file = context;
     if (file->error[0] != 0)
         return 0; /* the first trouble is the one to tell */
-    return value_store(file->config, section, key, value, file->error) == STATUS_OK;
+    return value_store(file->config, CONFIG_FILE, section, key, value, file->error) == STATUS_OK;
 }
 
 enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR])
@@ -338,7 +343,8 @@ enum status config_load_environment(struct config *config, char error[CONFIG_ERR
                 return STATUS_BAD_INPUT;
             value = from_file;
         }
-        if (value != NULL && value_store(config, entry.section, entry.key, value, error) != STATUS_OK)
+        if (value != NULL
+            && value_store(config, CONFIG_ENVIRONMENT, entry.section, entry.key, value, error) != STATUS_OK)
             return STATUS_BAD_INPUT;
     }
     return STATUS_OK;
@@ -355,7 +361,47 @@ enum status config_set(
     }
     memcpy(section, name, (size_t)(dot - name));
     section[dot - name] = 0;
-    return value_store(config, section, dot + 1, value, error);
+    return value_store(config, CONFIG_COMMAND, section, dot + 1, value, error);
+}
+
+/* Takes out what may be a secret of an address: https://name:password@host/path?token. */
+static void address_clean(char *value)
+{
+    char *host = strstr(value, "://");
+    if (host == NULL)
+        return;
+    host += 3;
+    host[strcspn(host, "?#")] = 0;
+    const char *at = memrchr(host, '@', strcspn(host, "/"));
+    if (at != NULL)
+        memmove(host, at + 1, strlen(at + 1) + 1);
+}
+
+bool config_setting(const struct config *config, size_t at, struct config_setting *setting)
+{
+    struct entry entry;
+    uint64_t number = 0;
+    if (!entry_at(at, &entry))
+        return false;
+    const char *field = (const char *)config + entry.offset;
+    *setting = (struct config_setting){ .section = entry.section,
+        .key = entry.key,
+        .source = (enum config_source)config->sources[at],
+        .reload = entry.reload };
+    switch (entry.kind) {
+    case KIND_NUMBER:
+        memcpy(&number, field, sizeof number);
+        snprintf(setting->value, sizeof setting->value, "%" PRIu64, number);
+        break;
+    case KIND_FLAG:
+        snprintf(setting->value, sizeof setting->value, "%s", *(const bool *)field ? "yes" : "no");
+        break;
+    case KIND_TEXT:
+        snprintf(setting->value, sizeof setting->value, "%s", field);
+        address_clean(setting->value);
+        break;
+    }
+    return true;
 }
 
 void config_print(const struct config *config)

@@ -15,7 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONFIG_TEXT = 256, CONFIG_LIST = 1024, CONFIG_ERROR = 256 };
+enum { CONFIG_TEXT = 256, CONFIG_LIST = 1024, CONFIG_ERROR = 256, CONFIG_SETTINGS_MAX = 320 };
+enum config_source {
+    CONFIG_DEFAULT,
+    CONFIG_FILE,
+    CONFIG_ENVIRONMENT,
+    CONFIG_COMMAND,
+    CONFIG_SOURCES
+};
 
 struct config {
     /* [server] */
@@ -125,6 +132,17 @@ struct config {
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
     char webhook_secret_file[CONFIG_TEXT];
     bool webhook_allow_private;
+
+    uint8_t sources[CONFIG_SETTINGS_MAX]; /* enum config_source, of each row of the table */
+};
+
+/* A setting as people read it. Secrets are in files, of which this tells the paths; an address is told
+ * without its user name, password and query. */
+struct config_setting {
+    const char *section, *key;
+    char value[CONFIG_LIST];
+    enum config_source source; /* where the value comes from */
+    bool reload;               /* SIGHUP applies a new value */
 };
 
 void config_defaults(struct config *config);
@@ -138,6 +156,8 @@ MUST_CHECK enum status config_check(
     const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
 /* Takes the values of `fresh` that can change while the server runs, and no others. */
 void config_reload(struct config *running, const struct config *fresh);
+/* The settings one after another; false: there are no more. */
+bool config_setting(const struct config *config, size_t at, struct config_setting *setting);
 void config_print(const struct config *config); /* every name with its value, on standard output */
 
 #endif

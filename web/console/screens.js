@@ -6,6 +6,7 @@ import { liveShow } from './live_view.js';
 import { ordersShow } from './orders_view.js';
 import { runShow } from './run_view.js';
 import { salesShow } from './sales_view.js';
+import { settingsShow } from './settings_view.js';
 import { troubleShow } from './trouble_view.js';
 
 export const SCREENS = [
@@ -15,6 +16,7 @@ export const SCREENS = [
     { name: 'orders', show: ordersShow },
     { name: 'trouble', show: troubleShow },
     { name: 'after', show: afterShow },
+    { name: 'settings', show: settingsShow },
 ];
 
 /* "sales/3" is the screen sales with the rest "3". */

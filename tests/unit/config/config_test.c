@@ -213,7 +213,37 @@ static void what_is_printed_reads_back_the_same(void **state)
     close(kept);
     close(file);
     assert_int_equal(config_load_file(&again, path, error), STATUS_OK);
+    memcpy(again.sources, config.sources, sizeof again.sources); /* all of them came from the file */
     assert_memory_equal(&config, &again, sizeof config);
+}
+
+static struct config_setting setting_named(
+    const struct config *config, const char *section, const char *key)
+{
+    struct config_setting setting;
+    for (size_t at = 0; config_setting(config, at, &setting); at++)
+        if (strcmp(setting.section, section) == 0 && strcmp(setting.key, key) == 0)
+            return setting;
+    fail_msg("no setting %s.%s", section, key);
+    return setting;
+}
+
+static void a_setting_tells_its_source_and_an_address_no_secret(void **state)
+{
+    (void)state;
+    struct config config = defaults();
+    assert_int_equal(setting_named(&config, "server", "port").source, CONFIG_DEFAULT);
+    assert_int_equal(config_set(&config, "server.port", "9009", error), STATUS_OK);
+    const struct config_setting port = setting_named(&config, "server", "port");
+    assert_int_equal(port.source, CONFIG_COMMAND);
+    assert_string_equal(port.value, "9009");
+    assert_int_equal(config_set(&config, "server.port", "x", error), STATUS_BAD_INPUT);
+    assert_int_equal(
+        config_set(&config, "webhook.url", "https://me:word@shop.example/in?token=word", error),
+        STATUS_OK);
+    assert_string_equal(setting_named(&config, "webhook", "url").value, "https://shop.example/in");
+    assert_int_equal(config_set(&config, "webhook.url", "https://shop.example/a@b", error), STATUS_OK);
+    assert_string_equal(setting_named(&config, "webhook", "url").value, "https://shop.example/a@b");
 }
 
 static void a_reload_takes_what_may_change_while_running_and_nothing_else(void **state)
@@ -247,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_value_can_come_from_a_file_named_in_the_environment),
         cmocka_unit_test(each_provider_has_a_section_of_its_settings),
         cmocka_unit_test(what_is_printed_reads_back_the_same),
+        cmocka_unit_test(a_setting_tells_its_source_and_an_address_no_secret),
         cmocka_unit_test(a_reload_takes_what_may_change_while_running_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, path_make, path_remove);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Settings: how each part is, the configuration in force with where each value comes from, and who has a key. */
+
+import { element } from '../dom.js';
+import { read } from './api.js';
+import { csvText, fileSave } from './csv.js';
+import { number } from './format.js';
+import { healthOf } from './health.js';
+import { say } from './i18n.js';
+import { button, chip, choice, guarded, panel, table, titleRow } from './parts.js';
+import { may } from './session.js';
+
+function healthPart(snapshot) {
+    return panel(say('health.title'), element('ul', { class: 'checks' }, ...healthOf(snapshot).map(([key, grade, values]) => {
+        const told = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, number(value)]));
+        return element('li', { 'data-grade': grade, 'data-part': key }, element('span', { class: 'sr', textContent: say(`grade.${grade}`) }),
+            element('b', { textContent: say(`health.${key}`) }), ' ', say(`health.${key}.${grade === 'good' ? 'good' : 'wrong'}`, told));
+    })));
+}
+
+function keysPart({ keys, keys_error: error }) {
+    return panel(say('keys.title'), ...(error ? [element('p', { class: 'told', textContent: error })] : []),
+        table(say('keys.title'), [say('keys.name'), say('keys.role')], keys.map(({ name, role }) => [name, say(`role.${role}`)]), say('keys.none')),
+        element('p', { class: 'note', textContent: say('keys.note') }), element('pre', { tabIndex: 0, textContent: 'stampede key new --name NAME --role viewer|operator|admin --file FILE' }));
+}
+
+function settingsPart({ settings }) {
+    const search = element('input', { type: 'search', placeholder: say('settings.search'), 'aria-label': say('settings.search') });
+    const which = choice([['set', say('settings.set')], ['', say('settings.all')]], 'set');
+    which.setAttribute('aria-label', say('settings.which'));
+    const place = element('div');
+    const save = button(say('orders.csv'), () => fileSave('settings.csv', csvText(['name', 'value', 'source'], settings.map(({ name, value, source }) => [name, value, source])), 'text/csv'), 'plain small');
+    const paint = () => {
+        const wanted = search.value.trim().toLowerCase();
+        const rows = settings.filter(({ name, value, source }) => (name.includes(wanted) || value.toLowerCase().includes(wanted)) && (which.value === '' || source !== 'default'));
+        place.replaceChildren(table(say('settings.title'), [say('settings.name'), say('settings.value'), say('settings.source')],
+            rows.map(({ name, value, source, reload }) => [element('span', { class: 'mono', textContent: name }), element('span', { class: 'mono', textContent: value === '' ? '–' : value }),
+                element('span', {}, chip(say(`source.${source}`), source === 'default' ? '' : 'good'), ...(reload ? [' ', chip('SIGHUP')] : []))]), say('settings.none')));
+    };
+    search.addEventListener('input', paint);
+    which.addEventListener('change', paint);
+    paint();
+    return panel(say('settings.title'), element('div', { class: 'bar' }, search, which, save), place, element('p', { class: 'note', textContent: say('settings.note') }));
+}
+
+export function settingsShow(main) {
+    let ended = false;
+    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    main.replaceChildren(titleRow(say('nav.settings')), place);
+    guarded(place, async () => {
+        const [snapshot, told] = await Promise.all([read('/live'), may('admin') ? read('/settings') : null]);
+        if (!ended)
+            place.replaceChildren(element('div', { class: 'grid halves' }, healthPart(snapshot), ...(told ? [keysPart(told)] : [])),
+                told ? settingsPart(told) : panel(say('settings.title'), element('p', { class: 'none', textContent: say('settings.admin') })));
+    }, () => ended);
+    return () => {
+        ended = true;
+    };
+}
