@@ -57,9 +57,11 @@ static void method_refuse(struct job *job)
 void admin_job(struct worker *worker, struct job *job)
 {
     const struct worker_config *lent = worker_lent(worker);
-    struct admin one = {
-        .store = lent->store, .lent = lent, .worker = worker, .now_ms = worker_now_ms(worker)
-    };
+    struct admin one = { .store = lent->store,
+        .lent = lent,
+        .worker = worker,
+        .errands = worker_errands(worker),
+        .now_ms = worker_now_ms(worker) };
     struct admin *admin = &one;
     char error[QUERY_ERROR];
     bool path_known = false;

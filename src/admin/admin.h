@@ -19,6 +19,7 @@ struct admin {
     struct order_store *store;
     const struct worker_config *lent; /* what the worker was given */
     struct worker *worker;
+    struct errands *errands; /* the worker's */
     uint64_t now_ms;
     bool together; /* its transaction is open (contract/admin_store.h) */
 };

@@ -35,11 +35,9 @@ void admin_items_list(struct admin *admin, struct job *job, uint32_t id)
     uint64_t after = 0, sale = 0;
     uint32_t count = 0;
     (void)id;
-    if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "sale", UINT32_MAX, &sale))
-        return;
-    const enum status status =
-        admin->store->ops->items(admin->store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count);
-    if (!job_ok(job, status))
+    struct order_store *store = admin->store;
+    if (!job_query_u64(job, "after", UINT32_MAX, &after) || !job_query_u64(job, "sale", UINT32_MAX, &sale)
+        || !job_ok(job, store->ops->items(store, (sale_id)sale, (item_id)after, rows, PAGE_ROWS, &count)))
         return;
     struct page page = page_begin(job, "items");
     for (uint32_t i = 0; i < count; i++)
@@ -283,7 +281,7 @@ static bool change_may_be(struct admin *admin, struct job *job, const struct ite
 static bool terms_tell(struct admin *admin, struct job *job, struct item *item)
 {
     struct outcome outcome = { 0 };
-    struct command command = worker_preheat_command(item);
+    struct command command = preheat_command(item);
     if (!item_is_preheated(admin, item))
         return true;
     command.preheat.change = true;

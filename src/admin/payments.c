@@ -42,13 +42,13 @@ static void payment_members(const struct admin *admin, const struct payment *pay
 void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
 {
     struct payment payments[PAYMENTS_PER_ORDER];
-    struct order_store *store = admin->store;
     struct order order;
     uint32_t count = 0;
     (void)id;
-    enum status status = store->ops->order_by_ticket(store, job->ticket, &order);
+    enum status status = admin->store->ops->order_by_ticket(admin->store, job->ticket, &order);
     if (status == STATUS_OK)
-        status = money_ops(admin)->of_order(store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
+        status = money_ops(admin)->of_order(
+            admin->store, job->ticket, payments, PAYMENTS_PER_ORDER, &count);
     if (!job_found(job, status, PROBLEM_UNKNOWN_ORDER, "This order does not exist."))
         return;
     struct page page = page_begin(job, "payments");

@@ -159,7 +159,7 @@ void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
     bool known;
     if (!admin_sale_read(admin, job, id, &before) || !admin_sale_in_use(job, &before))
         return;
-    if (worker_sale_terms(admin->worker, &before, &known) != STATUS_OK) {
+    if (sale_terms(admin->errands, &before, &known) != STATUS_OK) {
         job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
         return;
     }
@@ -177,14 +177,14 @@ void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
             SPAN_NONE);
         return;
     }
-    enum status status = worker_sale_define(admin->worker, &sale, &outcome);
+    enum status status = sale_define(admin->errands, &sale, &outcome);
     if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
         job_reply_refused(job, &outcome);
         return;
     }
     sale.terms_lsn = outcome.lsn;
     if (status == STATUS_OK && outcome.repeated) /* done before; somebody may have changed them since */
-        status = worker_sale_terms(admin->worker, &sale, &known);
+        status = sale_terms(admin->errands, &sale, &known);
     if (status == STATUS_OK)
         status = admin->store->ops->sale_update(admin->store, &sale);
     if (!job_ok(job, status))

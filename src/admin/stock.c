@@ -53,7 +53,7 @@ static enum preheat_result sale_preheat(
             return PREHEAT_AWAY;
         for (uint32_t i = 0; i < count; i++) {
             struct outcome outcome = { 0 };
-            const enum preheat_result result = worker_preheat(admin->worker, sale, &items[i], &outcome);
+            const enum preheat_result result = item_preheat(admin->errands, sale, &items[i], &outcome);
             text_string(out, comma);
             preheat_json(&items[i], result, &outcome, out);
             comma = ",";
@@ -142,7 +142,7 @@ void admin_item_preheat(struct admin *admin, struct job *job, uint32_t id)
     struct text body = job_body(job);
     if (!admin_item_read(admin, job, id, &item) || !admin_sale_read(admin, job, item.sale, &sale))
         return;
-    const enum preheat_result result = worker_preheat(admin->worker, &sale, &item, &outcome);
+    const enum preheat_result result = item_preheat(admin->errands, &sale, &item, &outcome);
     preheat_json(&item, result, &outcome, &body);
     preheat_reply(job, result, &body);
 }

@@ -74,7 +74,7 @@ static void users_load(struct admin *admin, struct job *job, struct sale *sale, 
 {
     struct outcome outcome = { 0 };
     uint32_t fresh = 0;
-    const enum status status = worker_sale_ensure(admin->worker, sale, &outcome);
+    const enum status status = sale_ensure(admin->errands, sale, &outcome);
     if (status != STATUS_OK)
         job_reply_status(job, status);
     else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)

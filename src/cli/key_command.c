@@ -82,12 +82,7 @@ static bool line_append(int fd, const struct key_options *options, const char *k
     uint8_t hash[HASH_SHA256_BYTES];
     struct text line = text_in(bytes, sizeof bytes);
     hash_sha256(key, KEY_CHARS, hash);
-    if (line_is_open(fd))
-        text_literal(&line, "\n");
-    text_string(&line, options->name);
-    text_literal(&line, ":");
-    text_string(&line, options->role);
-    text_literal(&line, ":");
+    text_format(&line, "%s%s:%s:", line_is_open(fd) ? "\n" : "", options->name, options->role);
     text_hex(&line, span_of(hash, sizeof hash));
     text_literal(&line, "\n");
     invariant(!line.overflow);

@@ -10,7 +10,10 @@
 #include "worker/fiber.h"
 #include "worker/task.h"
 
-enum { ERRANDS_MAX = 1 + SHARED_ERRANDS }; /* the first is the operators' */
+enum {
+    ERRANDS_MAX = 1 + SHARED_ERRANDS, /* the first is the operators' */
+    BUSY_MS = 20,                     /* until a task tries again for the operators' lane */
+};
 
 struct errand {
     struct fiber *fiber;
@@ -65,6 +68,18 @@ bool errands_begin(struct errands *errands, enum lane lane, void (*run)(void *se
     fiber_start(errand->fiber, errand_main, errand);
     errands->current = NULL;
     return true;
+}
+
+uint64_t errands_own(struct errands *errands, void (*run)(void *self, void *unused), void *self,
+    bool *running, uint64_t now_ms)
+{
+    if (*running)
+        return TASK_IDLE;
+    *running = true;
+    if (errands_begin(errands, LANE_OPERATORS, run, self, NULL))
+        return *running ? TASK_IDLE : now_ms;
+    *running = false;
+    return now_ms + BUSY_MS; /* an operator's change is under way */
 }
 
 void errands_acting(struct errands *errands, struct job *job)

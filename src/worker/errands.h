@@ -13,6 +13,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum {
     ASK_MS = 5000,       /* how long an answer is waited for */
@@ -44,6 +45,11 @@ bool errands_has_room(struct errands *errands, enum lane lane);
  * errand is over, or waits for an answer. */
 bool errands_begin(struct errands *errands, enum lane lane, void (*run)(void *self, void *what),
     void *self, void *what);
+/* A task's own errand in the operators' lane, one at a time: *running until run has cleared it and waked
+ * the task.
+ * Answers when the task wants its next turn. */
+uint64_t errands_own(struct errands *errands, void (*run)(void *self, void *unused), void *self,
+    bool *running, uint64_t now_ms);
 
 /* From within an errand. */
 /* Its commands from now on are of this request of an administrator; NULL: of nobody's. */

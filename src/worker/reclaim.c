@@ -12,7 +12,6 @@
 
 enum {
     LOOK_MS = 250,        /* whether the table is nearly full */
-    BUSY_MS = 20,         /* another errand is in the lane */
     AGAIN_MS = 60 * 1000, /* between two passes that find it nearly full */
     KEPT_MS = 24 * 3600 * 1000,
 };
@@ -68,17 +67,12 @@ static void rows_reclaim(void *self, void *unused)
 static uint64_t reclaim_turn(void *self, uint64_t now_ms)
 {
     struct reclaim *reclaim = self;
-    if (reclaim->asking)
-        return TASK_IDLE; /* until there is an answer */
     if (now_ms < reclaim->next_ms)
         return reclaim->next_ms;
     if (!reclaim->going_on && !tables_nearly_full(reclaim->config.board, reclaim->config.tickets_max))
         return now_ms + LOOK_MS;
-    reclaim->going_on = reclaim->asking = true;
-    if (errands_begin(reclaim->config.errands, LANE_OPERATORS, rows_reclaim, reclaim, NULL))
-        return TASK_IDLE; /* its end wakes */
-    reclaim->asking = false;
-    return now_ms + BUSY_MS; /* an operator's change is under way */
+    reclaim->going_on = true;
+    return errands_own(reclaim->config.errands, rows_reclaim, reclaim, &reclaim->asking, now_ms);
 }
 
 void reclaim_open(struct arena *arena, const struct reclaim_config *config, struct task *task)

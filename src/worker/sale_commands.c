@@ -55,9 +55,9 @@ enum status sale_ensure(struct errands *errands, const struct sale *sale, struct
 
 /* sellable = total − locked − sold, of one row read at one moment. What the other channels and
  * the safety stock do not get is the web channel's. */
-void preheat_command(const struct item *item, struct command *command)
+struct command preheat_command(const struct item *item)
 {
-    *command = (struct command){ .type = COMMAND_PREHEAT,
+    struct command command = { .type = COMMAND_PREHEAT,
         .preheat = { .item = item->id,
             .sale = item->sale,
             .unit_price = item->flash_price,
@@ -69,14 +69,15 @@ void preheat_command(const struct item *item, struct command *command)
             .safety = item->safety } };
     int64_t web = (int64_t)item->total - item->locked - item->sold - item->safety;
     for (uint32_t channel = 1; channel < CHANNELS_MAX; channel++) {
-        command->preheat.channel_units[channel] = item->channel_units[channel];
+        command.preheat.channel_units[channel] = item->channel_units[channel];
         web -= item->channel_units[channel];
     }
     /* Below 0: the engine refuses the split. */
-    command->preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web;
+    command.preheat.channel_units[0] = web < 0 ? 0 : (uint32_t)web;
     unsigned digits; /* an old database may hold what is no currency */
     if (currency_find(span_from_string(item->currency), &digits))
-        memcpy(command->preheat.currency, item->currency, sizeof command->preheat.currency);
+        memcpy(command.preheat.currency, item->currency, sizeof command.preheat.currency);
+    return command;
 }
 
 enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
@@ -87,8 +88,7 @@ enum preheat_result item_preheat(struct errands *errands, const struct sale *sal
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
-    struct command command;
-    preheat_command(item, &command);
+    const struct command command = preheat_command(item);
     status = errands_ask(errands, &command, outcome);
     if (status == STATUS_UNKNOWN)
         return PREHEAT_UNKNOWN;

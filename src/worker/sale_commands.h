@@ -22,7 +22,7 @@ enum preheat_result {
     PREHEAT_AWAY,    /* it was not changed */
     PREHEAT_UNKNOWN, /* no answer: it may be */
 };
-void preheat_command(const struct item *item, struct command *command);
+struct command preheat_command(const struct item *item);
 enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
     const struct item *item, struct outcome *outcome);
 /* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */

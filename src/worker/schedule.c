@@ -11,7 +11,7 @@
 #include "worker/sale_commands.h"
 #include "worker/task.h"
 
-enum { READ_ROWS = 32, LOOK_MS = 250, AGAIN_MS = 20, PREHEAT_AHEAD_MS = 60000 };
+enum { READ_ROWS = 32, LOOK_MS = 250, PREHEAT_AHEAD_MS = 60000 };
 
 struct schedule {
     struct schedule_config config;
@@ -80,15 +80,9 @@ static void schedule_run(void *self, void *unused)
 static uint64_t schedule_turn(void *self, uint64_t now_ms)
 {
     struct schedule *schedule = self;
-    if (schedule->running)
-        return TASK_IDLE; /* until it has ended */
     if (now_ms < schedule->next_ms)
         return schedule->next_ms;
-    schedule->running = true;
-    if (errands_begin(schedule->config.errands, LANE_OPERATORS, schedule_run, schedule, NULL))
-        return schedule->running ? TASK_IDLE : schedule->next_ms;
-    schedule->running = false;
-    return now_ms + AGAIN_MS; /* an operator's change is under way */
+    return errands_own(schedule->config.errands, schedule_run, schedule, &schedule->running, now_ms);
 }
 
 void schedule_open(struct arena *arena, const struct schedule_config *config, struct task *task)

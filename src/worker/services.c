@@ -92,32 +92,9 @@ void worker_origin_read(const struct worker *worker, struct job *job)
     origin_read(worker->config.keys, job);
 }
 
-struct command worker_preheat_command(const struct item *item)
+struct errands *worker_errands(struct worker *worker)
 {
-    struct command command;
-    preheat_command(item, &command);
-    return command;
-}
-
-enum preheat_result worker_preheat(struct worker *worker, const struct sale *sale,
-    const struct item *item, struct outcome *outcome)
-{
-    return item_preheat(worker->errands, sale, item, outcome);
-}
-
-enum status worker_sale_terms(struct worker *worker, struct sale *sale, bool *known)
-{
-    return sale_terms(worker->errands, sale, known);
-}
-
-enum status worker_sale_define(struct worker *worker, const struct sale *sale, struct outcome *outcome)
-{
-    return sale_define(worker->errands, sale, outcome);
-}
-
-enum status worker_sale_ensure(struct worker *worker, const struct sale *sale, struct outcome *outcome)
-{
-    return sale_ensure(worker->errands, sale, outcome);
+    return worker->errands;
 }
 
 const char *channel_name(

@@ -44,15 +44,7 @@ MUST_CHECK enum status worker_ask(
 /* Reads job->origin of an administrator's request. */
 void worker_origin_read(const struct worker *worker, struct job *job);
 
-/* Sales and items in the inventory: as in worker/sale_commands.h. */
-struct command worker_preheat_command(const struct item *item);
-enum preheat_result worker_preheat(struct worker *worker, const struct sale *sale,
-    const struct item *item, struct outcome *outcome);
-MUST_CHECK enum status worker_sale_terms(struct worker *worker, struct sale *sale, bool *known);
-MUST_CHECK enum status worker_sale_define(
-    struct worker *worker, const struct sale *sale, struct outcome *outcome);
-MUST_CHECK enum status worker_sale_ensure(
-    struct worker *worker, const struct sale *sale, struct outcome *outcome);
+struct errands *worker_errands(struct worker *worker); /* for worker/sale_commands.h */
 const char *channel_name(
     const struct worker *worker, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 
