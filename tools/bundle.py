@@ -4,9 +4,10 @@
 
 Usage: bundle.py OUTPUT_FOLDER, from the top of the repository. Each script and style sheet that a page names becomes
 one minified file with a hash in its name (app-3KQ2ZLWB.js); the page gets that name. What a script loads with import()
-is a file of its own. A script x_worker.js is bundled first; the other scripts know its address as X_WORKER. Other files
-are copied. What only the tools need (package files, tests, notes) stays out. Needs esbuild.
+is a file of its own. A script x_worker.js is bundled first; the other scripts know its address as X_WORKER. embed.js keeps
+its name, since other pages name it, and is one file with its style sheet and workers inside. Other files are copied. What only the tools need (package files, tests, notes) stays out. Needs esbuild.
 """
+import base64
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import subprocess
 import sys
 
 WEB = "web"
+EMBED = "embed.js"
 LEFT_OUT_ENDINGS = (".md", ".test.js", ".test.mjs", "~")
 LEFT_OUT_NAMES = ("package.json", "package-lock.json", "node_modules", "test", "tests")
 NAMED = re.compile(r'(src|href)="([\w./-]+\.(?:js|css))"')
@@ -62,6 +64,20 @@ def address_of(path, output):
     return "/" + os.path.relpath(os.path.join(WEB, path), output)
 
 
+def embed_write(output, workers):
+    """A classic script: a page of another origin can load it without asking for leave."""
+    defined = {}
+    for name, address in workers.items():
+        with open(os.path.join(output, address[1:]), "rb") as file:
+            defined[name] = "data:text/javascript;base64," + base64.b64encode(file.read()).decode()
+    command = ["esbuild", EMBED, "--bundle", "--minify", "--format=iife", "--target=es2022", "--charset=utf8",
+               "--legal-comments=none", "--log-level=warning", "--loader:.css=text",
+               f"--outfile={os.path.join(os.path.abspath(output), EMBED)}"]
+    command += [f'--define:{name}="{address}"' for name, address in defined.items()]
+    if subprocess.run(command, cwd=WEB, check=False).returncode != 0:
+        sys.exit(f"bundle.py: esbuild can't bundle web/{EMBED}")
+
+
 class Bundles:
     """The bundle of each script and style sheet, made when a page first names it."""
 
@@ -107,6 +123,8 @@ def main():
             page_write(file, bundles)
         elif not file.endswith((".js", ".css")):
             shutil.copyfile(os.path.join(WEB, file), os.path.join(output, file))
+    if EMBED in files:
+        embed_write(output, defined)
 
 
 main()

@@ -7,8 +7,15 @@ const LONG_POLL_S = 20;
 const LONG_POLL_TIMEOUT_MS = (LONG_POLL_S + 12) * 1000;
 const PAY_TIMEOUT_MS = 25_000; /* the server itself waits for the provider before it answers */
 
-/* Exported pages name the server that they belong to; the server's own pages ask where they come from. */
-const API = globalThis.document?.querySelector?.('meta[name="api"]')?.content ?? '';
+/* Exported pages name the server that they belong to, and a script in another page (embed.js) comes from it or names it; the
+ * server's own pages ask where they come from. */
+function serverFind(page) {
+    const script = page?.currentScript; /* null: a module, hence a page of ours */
+    if (script)
+        return script.dataset.api ?? new URL(script.src).origin;
+    return page?.querySelector?.('meta[name="api"]')?.content ?? '';
+}
+const API = serverFind(globalThis.document);
 /* An address on that server: addresses that it names are seen from there. */
 export const serverAddress = () => API || location.href;
 /* Of its push connections. */

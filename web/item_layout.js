@@ -17,6 +17,9 @@ import { createWonHead } from './won.js';
 const QUANTITY_CHOICES_MAX = 1000; /* what the server takes in one purchase */
 const QUANTITY_CHOICES_OPEN = 10; /* where there is no limit */
 
+/* In a page that is not ours: where it stands is not ours to change. */
+const isInside = (node) => globalThis.ShadowRoot !== undefined && node.getRootNode() instanceof ShadowRoot;
+
 export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCheck }) {
     const back = routeLink('/', { class: 'back' });
     const loading = element('p', { class: 'loading', role: 'status' });
@@ -126,7 +129,7 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
             const focused = buying.contains(document.activeElement);
             article.dataset.view = view;
             buying.hidden = more.hidden = view !== 'item';
-            if (view !== 'item')
+            if (view !== 'item' && !isInside(article))
                 scrollTo(0, 0);
             if (view === 'order' && focused)
                 won.title.focus({ preventScroll: true });

@@ -6,6 +6,10 @@ import { element, textSet } from './dom.js';
 import { onLanguage } from './i18n.js';
 
 let made = 0; /* so that each has ids of its own */
+let home = null; /* where they are shown; null: in the page itself */
+export function questionsIn(node) {
+    home = node;
+}
 
 /* Resolves to true: yes. */
 export function questionAsk(words) {
@@ -40,7 +44,7 @@ export function questionAsk(words) {
             resolve(dialog.returnValue === 'yes');
         });
         paint();
-        document.body.append(dialog);
+        (home ?? document.body).append(dialog);
         dialog.showModal();
     });
 }

@@ -128,6 +128,10 @@ export function createSession(clock, ask) {
         current,
         ensure,
         tokenTake,
+        /* The shop's page has it; ensure() exchanges it. */
+        tokenGive(given) {
+            token = given;
+        },
         forget,
         /* There was a session, and it is over. */
         ended: () => lasting.read('session.ended') === true,

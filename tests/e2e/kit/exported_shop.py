@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 from kit.harness import REPOSITORY, Connection, Failure, Server, eventually, spare_port, temp_folder  # noqa: E402
 
 PAGES_ADDRESS = "127.0.0.2"  # another host than the server's, as browsers count
+OTHER_ADDRESS = "127.0.0.3"  # the same pages, at an origin that the server does not allow
 
 
 def nginx_path():
@@ -25,7 +26,7 @@ class Pages:
         scratch = temp_folder("stampede-nginx-")
         with open(os.path.join(REPOSITORY, "deploy", "nginx-pages.conf")) as file:
             text = file.read()
-        for old, new in (("listen 8001", f"listen {PAGES_ADDRESS}:{port}"), ("root /srv/stampede/pages;", f"root {folder};")):
+        for old, new in (("listen 8001", f"listen {OTHER_ADDRESS}:{port};\n        listen {PAGES_ADDRESS}:{port}"), ("root /srv/stampede/pages;", f"root {folder};")):
             if old not in text:
                 raise Failure(f"deploy/nginx-pages.conf does not say {old}")
             text = text.replace(old, new)
@@ -77,7 +78,8 @@ def main():
     item = server.open_item(total=10, sale_fields={"title": "Today"})
     eventually(lambda: os.path.exists(os.path.join(folder, "items", str(item), "index.html")), "no export")
     pages = Pages(folder, port)
-    print(f"EXPORT_URL={pages.url}\nEXPORT_API=http://127.0.0.1:{server.port}\nEXPORT_ITEM={item}\nREADY=1", flush=True)
+    print(f"EXPORT_URL={pages.url}\nEXPORT_API=http://127.0.0.1:{server.port}\nEXPORT_ITEM={item}\n"
+          f"EXPORT_FOLDER={folder}\nREADY=1", flush=True)
     sys.stdin.read()
     pages.stop()
     server.stop()

@@ -56,10 +56,10 @@ test('every state of money, and every mistake in details, has its words', () => 
         assert.ok(`sandbox.how.${how}` in en);
 });
 
-test('every module is reached from a page or from a worker', () => {
+test('every module is reached from a page, from a worker or from embed.js', () => {
     const text = (name) => readFileSync(new URL(name, WEB), 'utf8');
     const modules = readdirSync(WEB).filter((name) => name.endsWith('.js'));
-    const reached = new Set(modules.filter((name) => name.endsWith('_worker.js')));
+    const reached = new Set(modules.filter((name) => name.endsWith('_worker.js') || name === 'embed.js'));
     for (const page of readdirSync(WEB).filter((name) => name.endsWith('.html')))
         for (const [, name] of text(page).matchAll(/src="\/([\w./]+\.js)"/g))
             reached.add(name);
