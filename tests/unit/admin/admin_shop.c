@@ -19,6 +19,7 @@
 #include "funnel/keys.h"
 #include "funnel/room/rooms.h"
 #include "funnel/switches.h"
+#include "gateway/gate_limits.h"
 #include "inventory/embedded.h"
 #include "media/media_service.h"
 #include "queue/journal_queue.h"
@@ -52,6 +53,7 @@ static struct {
     struct funnel_keys keys;
     struct door_channels channels;
     struct switches switches;
+    struct gate_limits limits;
     struct item_rules rules;
     struct handover catalog, bans;
     struct reader_turns turns;
@@ -140,6 +142,7 @@ static void settings_make(char error[CONFIG_ERROR])
     const struct span names[] = { SPAN("web"), SPAN("app") };
     good(door_channels_set(&shop.channels, names, 2), "channels");
     switches_start(&shop.switches, &shop.config);
+    good(gate_limits_open(&shop.limits, &shop.config, 1, error), error);
 }
 
 static void stores_open(char error[CONFIG_ERROR])
@@ -192,6 +195,7 @@ static void worker_make(char error[CONFIG_ERROR])
         .folder = shop.folder.root,
         .edges = 1,
         .link = shop.link,
+        .limits = shop.limits.limits,
         .switches = &shop.switches,
         .admin = admin_job,
         .switched = switched,
@@ -240,6 +244,7 @@ int shop_close(void **state)
     thread_join(&shop.worker_thread);
     host_stop(&shop.host);
     worker_close(shop.worker);
+    gate_limits_close(&shop.limits);
     link_close(shop.link);
     shop.queue->ops->close(shop.queue);
     shop.store->ops->close(shop.store);
