@@ -2,12 +2,12 @@
 #include "media/picture_command.h"
 
 #include "base/log.h"
+#include "base/spawn.h"
 #include "media/picture_clean.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -81,37 +81,10 @@ static int file_make(const char *name)
     return memfd_create(name, MFD_CLOEXEC);
 }
 
-/* This program again, with nothing of the server's open and no signal blocked. */
-static int child_spawn(pid_t *pid, int in, int out)
+enum status picture_child_start(struct picture_child *child, struct span bytes, uint64_t now_ms)
 {
     char *const argv[] = { "stampede", PICTURE_VERB, NULL };
     char *const environment[] = { NULL };
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    int result = posix_spawn_file_actions_init(&files);
-    if (result != 0)
-        return result;
-    result = posix_spawnattr_init(&attributes);
-    if (result == 0) {
-        (void)posix_spawnattr_setsigmask(&attributes, &none);
-        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        result = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-        if (result == 0)
-            result = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-        if (result == 0)
-            result = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-        if (result == 0)
-            result = posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv, environment);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&files);
-    return result;
-}
-
-enum status picture_child_start(struct picture_child *child, struct span bytes, uint64_t now_ms)
-{
     const int in = file_make("picture-in"), out = file_make("picture-out");
     int result = in < 0 || out < 0 ? errno : 0;
     pid_t pid = 0;
@@ -120,7 +93,7 @@ enum status picture_child_start(struct picture_child *child, struct span bytes, 
     if (result == 0 && lseek(in, 0, SEEK_SET) != 0)
         result = errno;
     if (result == 0)
-        result = child_spawn(&pid, in, out);
+        result = spawn_self(&pid, argv, environment, in, out);
     if (in >= 0)
         close(in);
     if (result == 0) {

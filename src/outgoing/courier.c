@@ -197,7 +197,7 @@ static size_t bytes_keep(
     return data.size;
 }
 
-static size_t reply_take(char *data, size_t one, size_t bytes, void *context)
+static size_t reply_take(const char *data, size_t one, size_t bytes, void *context)
 {
     (void)one;
     struct flight *flight = context;
@@ -205,7 +205,7 @@ static size_t reply_take(char *data, size_t one, size_t bytes, void *context)
     return bytes_keep(flight, span_of(data, bytes), call->reply, OUTGOING_REPLY_MAX, &call->reply_size);
 }
 
-static size_t header_take(char *data, size_t one, size_t bytes, void *context)
+static size_t header_take(const char *data, size_t one, size_t bytes, void *context)
 {
     (void)one;
     struct flight *flight = context;

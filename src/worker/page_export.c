@@ -4,12 +4,13 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/spawn.h"
 #include "config/config.h"
 #include "worker/task.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -33,35 +34,16 @@ struct page_export {
     uint64_t started_ms;
 };
 
-extern char **environ;
-
 static int child_start(struct page_export *export)
 {
     struct config *config = &export->settings;
     char *argv[] = { "stampede", "export", config->export_folder, "--api", config->api_url, "--from",
         export->from, config->on_publish[0] == 0 ? NULL : "--then", config->on_publish, NULL };
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    int result = posix_spawn_file_actions_init(&files);
-    if (result != 0)
-        return result;
-    result = posix_spawnattr_init(&attributes);
-    if (result == 0) {
-        (void)posix_spawnattr_setsigmask(&attributes, &none);
-        (void)posix_spawnattr_setpgroup(&attributes, 0); /* a Ctrl-C is the server's to handle */
-        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-        result = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (result == 0)
-            result = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        if (result == 0)
-            result = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-        if (result == 0)
-            result = posix_spawn(&export->pid, "/proc/self/exe", &files, &attributes, argv, environ);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&files);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0)
+        return errno;
+    const int result = spawn_self(&export->pid, argv, environ, nothing, nothing);
+    (void)close(nothing);
     return result;
 }
 
