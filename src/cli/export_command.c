@@ -250,7 +250,10 @@ static bool path_export(struct export *export, const char *path)
     if (strncmp(path, "/items/", 7) == 0 && path[size - 1] == '/'
         && span_to_u32(span_of(path + 7, size - 8), &item) == STATUS_OK && item < ITEMS_LIMIT)
         export->items[item] = true;
-    snprintf(name, sizeof name, "%s%s", path, path[size - 1] == '/' ? "index.html" : "");
+    const int bytes =
+        snprintf(name, sizeof name, "%s%s", path, path[size - 1] == '/' ? "index.html" : "");
+    if (bytes < 0 || (size_t)bytes >= sizeof name)
+        return failed("is too long a name", path);
     bool good = fetch(export, path, &body);
     if (good && is_page(path))
         good = pictures_write(export, &body) && page_write(export, name, &body);
