@@ -52,20 +52,11 @@ static inline uint32_t histogram_bucket(uint64_t us)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-static inline void histogram_cell_add(_Atomic uint64_t *cell, uint64_t n)
-{
-    if (__builtin_expect(metrics_slot - 1 < METRICS_THREADS - 2, 1))
-        atomic_store_explicit(
-            cell, atomic_load_explicit(cell, memory_order_relaxed) + n, memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(cell, n, memory_order_relaxed);
-}
-
 static inline void histogram_note(struct histogram *histogram, uint64_t us)
 {
     struct histogram_cells *cells = &histogram->cells[metrics_slot];
-    histogram_cell_add(&cells->counts[histogram_bucket(us)], 1);
-    histogram_cell_add(&cells->sum_us, us);
+    metric_cell_add(&cells->counts[histogram_bucket(us)], 1);
+    metric_cell_add(&cells->sum_us, us);
 }
 
 void histogram_read(const struct histogram *histogram, struct histogram_counts *counts);

@@ -60,15 +60,18 @@ void metrics_thread_enter(void);
 /* Again is harmless. Two metrics of one name have one kind and different labels; the first one's
  * help counts. */
 void metrics_register(struct metric *metric);
-static inline void metric_add(struct metric *metric, uint64_t n)
+/* A cell of this thread's slot. A slot of its own: no locked instruction. */
+static inline void metric_cell_add(_Atomic uint64_t *cell, uint64_t n)
 {
-    _Atomic uint64_t *cell = &metric->cells[metrics_slot].value;
-    /* A slot of its own: no locked instruction. */
     if (__builtin_expect(metrics_slot - 1 < METRICS_THREADS - 2, 1))
         atomic_store_explicit(
             cell, atomic_load_explicit(cell, memory_order_relaxed) + n, memory_order_relaxed);
     else
         atomic_fetch_add_explicit(cell, n, memory_order_relaxed);
+}
+static inline void metric_add(struct metric *metric, uint64_t n)
+{
+    metric_cell_add(&metric->cells[metrics_slot].value, n);
 }
 static inline void metric_set(struct metric *metric, uint64_t value) /* gauges: one cell */
 {

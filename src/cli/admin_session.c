@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 enum {
-    ANSWER_BYTES_MAX = 64 * 1024 * 1024,
     CONNECT_TIMEOUT_MS = 5000,
     ANSWER_TIMEOUT_MS = 60000,
     TRIES_MAX = 4,      /* of a change whose answer does not come */
@@ -18,26 +17,10 @@ enum {
     CHANGE_KEY_BYTES = 16,
 };
 
-static size_t answer_take(char *data, size_t one, size_t bytes, void *context)
-{
-    struct admin_answer *answer = context;
-    (void)one;
-    if (bytes > ANSWER_BYTES_MAX - answer->size)
-        return 0;
-    char *more = realloc(answer->bytes, answer->size + bytes + 1);
-    if (more == NULL)
-        return 0;
-    memcpy(more + answer->size, data, bytes);
-    answer->bytes = more;
-    answer->size += bytes;
-    more[answer->size] = 0;
-    return bytes;
-}
-
 void admin_answer_free(struct admin_answer *answer)
 {
     json_decref(answer->json);
-    free(answer->bytes);
+    free(answer->body.bytes);
     *answer = (struct admin_answer){ 0 };
 }
 
@@ -61,7 +44,7 @@ static CURLcode exchange(struct admin_session *session, const char *method, cons
 {
     char url[ADMIN_URL_BYTES + ADMIN_PATH_BYTES];
     CURL *curl = session->curl;
-    free(answer->bytes);
+    free(answer->body.bytes);
     *answer = (struct admin_answer){ 0 };
     snprintf(url, sizeof url, "%s%s", session->url, path);
     curl_easy_reset(curl);
@@ -71,8 +54,8 @@ static CURLcode exchange(struct admin_session *session, const char *method, cons
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ANSWER_TIMEOUT_MS);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_take);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, received_take);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer->body);
     if (strcmp(method, "GET") != 0) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
@@ -142,8 +125,9 @@ enum admin_cli_result admin_session_send(struct admin_session *session, const ch
         admin_answer_free(answer);
         return ADMIN_CLI_NO_SERVER;
     }
-    answer->json = answer->size > 0 ? json_loadb(answer->bytes, answer->size, 0, NULL) : NULL;
-    if (answer->status >= 200 && answer->status < 300 && (answer->json != NULL || answer->size == 0))
+    answer->json =
+        answer->body.size > 0 ? json_loadb(answer->body.bytes, answer->body.size, 0, NULL) : NULL;
+    if (answer->status >= 200 && answer->status < 300 && (answer->json != NULL || answer->body.size == 0))
         return ADMIN_CLI_DONE;
     const bool refused = answer->status >= 400 && answer->status < 600;
     if (refused)

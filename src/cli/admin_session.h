@@ -6,6 +6,7 @@
 #define STAMPEDE_CLI_ADMIN_SESSION_H
 
 #include "cli/admin_parts.h"
+#include "cli/received.h"
 
 #include <curl/curl.h>
 
@@ -21,8 +22,7 @@ struct admin_session {
 };
 
 struct admin_answer {
-    char *bytes;
-    size_t size;
+    struct received body;
     long status;
     json_t *json; /* NULL: not JSON */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/draw_command.h"
 
+#include "cli/received.h"
+
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 enum {
     MARK_DIGITS = 16,
     URL_BYTES = 512,
-    ANSWER_BYTES_MAX = 1024 * 1024,
     PAGES_MAX = 1000000,
     TIMEOUT_S = 30,
 };
@@ -218,35 +219,17 @@ bool draw_check(const struct draw_published *published, const struct draw_wish *
 
 /* ---- fetching ---- */
 
-struct answer {
-    char *text;
-    size_t size;
-};
-
-static size_t answer_take(char *data, size_t one, size_t count, void *context)
-{
-    struct answer *answer = context;
-    const size_t bytes = one * count;
-    if (answer->size + bytes > ANSWER_BYTES_MAX)
-        return 0;
-    memcpy(answer->text + answer->size, data, bytes);
-    answer->size += bytes;
-    return bytes;
-}
-
 /* NULL: told why. */
 static json_t *fetch(CURL *curl, const char *url)
 {
-    struct answer answer = { .text = malloc(ANSWER_BYTES_MAX) };
+    struct received answer = { 0 };
     json_t *json = NULL;
     long status = 0;
-    if (answer.text == NULL)
-        return NULL;
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, answer_take);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, received_take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
     const CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -254,10 +237,11 @@ static json_t *fetch(CURL *curl, const char *url)
         fprintf(stderr, "stampede draw: %s: %s\n", url, curl_easy_strerror(code));
     else if (status != 200)
         fprintf(stderr, "stampede draw: %s: status %ld: %.*s\n", url, status,
-            (int)(answer.size < 300 ? answer.size : 300), answer.text);
+            (int)(answer.size < 300 ? answer.size : 300), answer.size > 0 ? answer.bytes : "");
     else
-        json = json_loadb(answer.text, answer.size, JSON_REJECT_DUPLICATES, NULL);
-    free(answer.text);
+        json = answer.size == 0 ? NULL
+                                : json_loadb(answer.bytes, answer.size, JSON_REJECT_DUPLICATES, NULL);
+    free(answer.bytes);
     return json;
 }
 

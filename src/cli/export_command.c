@@ -2,6 +2,7 @@
 #include "cli/export_command.h"
 
 #include "base/text.h"
+#include "cli/received.h"
 #include "contract/limits.h"
 #include "pages/page_edit.h"
 
@@ -19,7 +20,6 @@
 enum {
     URL_BYTES = 512,
     PATH_BYTES = 1024,
-    BODY_BYTES_MAX = 16 * 1024 * 1024,
     POLICY_BYTES = 4096,
     TIMEOUT_S = 30,
     TRIES_MAX = 60, /* of a server that is busy, a second apart */
@@ -28,8 +28,7 @@ enum {
 };
 
 struct body {
-    char *bytes;
-    size_t size;
+    struct received in;
     char policy[POLICY_BYTES];
 };
 
@@ -49,22 +48,6 @@ static bool failed(const char *what, const char *about)
 
 /* ---- from the server */
 
-static size_t body_take(char *data, size_t one, size_t bytes, void *context)
-{
-    struct body *body = context;
-    (void)one;
-    if (bytes > BODY_BYTES_MAX - body->size)
-        return 0;
-    char *more = realloc(body->bytes, body->size + bytes + 1);
-    if (more == NULL)
-        return 0;
-    memcpy(more + body->size, data, bytes);
-    body->bytes = more;
-    body->size += bytes;
-    more[body->size] = 0;
-    return bytes;
-}
-
 static size_t header_take(char *data, size_t one, size_t bytes, void *context)
 {
     struct body *body = context;
@@ -77,7 +60,7 @@ static size_t header_take(char *data, size_t one, size_t bytes, void *context)
     return bytes;
 }
 
-/* The caller frees body->bytes. */
+/* The caller frees body->in.bytes. */
 static bool fetch(struct export *export, const char *path, struct body *body)
 {
     char url[URL_BYTES + PATH_BYTES];
@@ -85,15 +68,15 @@ static bool fetch(struct export *export, const char *path, struct body *body)
     CURLcode code = CURLE_OK;
     snprintf(url, sizeof url, "%s%s", export->from, path);
     for (int tries = 0; tries < TRIES_MAX; tries++) {
-        free(body->bytes);
+        free(body->in.bytes);
         *body = (struct body){ 0 };
         curl_easy_reset(export->curl);
         curl_easy_setopt(export->curl, CURLOPT_URL, url);
         curl_easy_setopt(export->curl, CURLOPT_PROTOCOLS_STR, "http,https");
         curl_easy_setopt(export->curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
         curl_easy_setopt(export->curl, CURLOPT_NOSIGNAL, 1L);
-        curl_easy_setopt(export->curl, CURLOPT_WRITEFUNCTION, body_take);
-        curl_easy_setopt(export->curl, CURLOPT_WRITEDATA, body);
+        curl_easy_setopt(export->curl, CURLOPT_WRITEFUNCTION, received_take);
+        curl_easy_setopt(export->curl, CURLOPT_WRITEDATA, &body->in);
         curl_easy_setopt(export->curl, CURLOPT_HEADERFUNCTION, header_take);
         curl_easy_setopt(export->curl, CURLOPT_HEADERDATA, body);
         code = curl_easy_perform(export->curl);
@@ -102,7 +85,7 @@ static bool fetch(struct export *export, const char *path, struct body *body)
             break;
         sleep(1);
     }
-    if (code == CURLE_OK && status == 200 && body->bytes != NULL)
+    if (code == CURLE_OK && status == 200 && body->in.bytes != NULL)
         return true;
     char what[64];
     snprintf(what, sizeof what, "answered with %ld", status);
@@ -190,10 +173,10 @@ static bool page_write(struct export *export, const char *name, const struct bod
     text_html(&told, span_from_string(export->api));
     text_literal(&told, "\">");
     struct page_edit edit = { SPAN("<meta charset=\"utf-8\">"), text_span(&told), false };
-    const size_t room = body->size + sizeof head;
+    const size_t room = body->in.size + sizeof head;
     char *page = malloc(room);
     struct text out = text_in(page, page == NULL ? 0 : room);
-    page_edit(span_of(body->bytes, body->size), &edit, 1, &out);
+    page_edit(span_of(body->in.bytes, body->in.size), &edit, 1, &out);
     bool good = !told.overflow && !out.overflow && edit.done && body->policy[0] != 0;
     good = good ? file_write(export, name, text_span(&out))
                 : failed("is not a page of the storefront", name);
@@ -205,7 +188,7 @@ static bool page_write(struct export *export, const char *name, const struct bod
 static bool pictures_write(struct export *export, const struct body *page)
 {
     static const char mark[] = "\"/media/";
-    for (const char *at = page->bytes; (at = strstr(at, mark)) != NULL; at++) {
+    for (const char *at = page->in.bytes; (at = strstr(at, mark)) != NULL; at++) {
         char path[PATH_BYTES], file[2 * PATH_BYTES];
         const size_t size = strcspn(at + 1, "\"");
         if (size >= sizeof path)
@@ -217,8 +200,8 @@ static bool pictures_write(struct export *export, const struct body *page)
             continue;
         struct body picture = { 0 };
         const bool good = fetch(export, path, &picture)
-            && file_write(export, path, span_of(picture.bytes, picture.size));
-        free(picture.bytes);
+            && file_write(export, path, span_of(picture.in.bytes, picture.in.size));
+        free(picture.in.bytes);
         if (!good)
             return false;
     }
@@ -242,7 +225,7 @@ static bool is_plain(const char *path)
 static bool path_export(struct export *export, const char *path)
 {
     struct body body = { 0 };
-    char name[PATH_BYTES];
+    char name[PATH_BYTES + sizeof "index.html"];
     uint32_t item;
     if (!is_plain(path))
         return failed("is not a name that is exported", path);
@@ -258,8 +241,8 @@ static bool path_export(struct export *export, const char *path)
     if (good && is_page(path))
         good = pictures_write(export, &body) && page_write(export, name, &body);
     else if (good)
-        good = file_write(export, name, span_of(body.bytes, body.size));
-    free(body.bytes);
+        good = file_write(export, name, span_of(body.in.bytes, body.in.size));
+    free(body.in.bytes);
     return good;
 }
 
@@ -286,7 +269,7 @@ static void gone_remove(const struct export *export)
 static bool list_export(struct export *export, const struct body *list)
 {
     for (int pages = 0; pages < 2; pages++) {
-        struct span rest = span_of(list->bytes, list->size), line;
+        struct span rest = span_of(list->in.bytes, list->in.size), line;
         while (span_take_until(&rest, '\n', &line)) {
             char path[PATH_BYTES];
             if (line.size == 0 || line.size >= sizeof path)
@@ -310,7 +293,7 @@ static int export_run(struct export *export)
     if (lock < 0 || flock(lock, LOCK_EX) != 0) /* one at a time */
         return failed("the folder can't be used", export->folder), EXIT_FAILED;
     const bool good = fetch(export, "/pages.txt", &list) && list_export(export, &list);
-    free(list.bytes);
+    free(list.in.bytes);
     close(lock);
     if (!good)
         return EXIT_FAILED;
