@@ -71,6 +71,8 @@ void admin_item_counts(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_paid(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_refund(struct admin *admin, struct job *job, uint32_t id);
+/* order_notes.c: likewise. */
+void admin_order_note(struct admin *admin, struct job *job, uint32_t id);
 /* payments.c: job->ticket says which order, where there is one. */
 void admin_order_payments(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_details(struct admin *admin, struct job *job, uint32_t id);

@@ -53,6 +53,7 @@
     X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \
     X(POST, OPERATOR, WRITES, "/orders/@/cancel", order_cancel) \
     X(POST, ADMIN, WRITES, "/orders/@/refund", order_refund) \
+    X(POST, OPERATOR, WRITES, "/orders/@/notes", order_note) \
     X(GET, VIEWER, READS, "/orders/@/payments", order_payments) \
     X(GET, OPERATOR, READS, "/orders/@/details", order_details) \
     X(GET, VIEWER, READS, "/refunds?open after", refunds) \

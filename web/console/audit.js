@@ -4,7 +4,7 @@
 import { readAll } from './api.js';
 import { moment } from './format.js';
 import { say } from './i18n.js';
-import { panel, table } from './parts.js';
+import { listPanel, table } from './parts.js';
 
 const KEPT_MAX = 5000;
 const SHOWN_MAX = 12;
@@ -18,7 +18,7 @@ async function auditRead() {
 }
 
 function trailPanel(found) {
-    return panel(say('audit.title'), table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
+    return listPanel(say('audit.title'), 'audit', table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
         found.slice(-SHOWN_MAX).reverse().map(({ time_ms: time, actor, action, detail }) => [moment(time, true), actor, action, detail]), say('audit.none')));
 }
 

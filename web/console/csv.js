@@ -17,3 +17,11 @@ export function fileSave(name, text, type) {
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
+
+/* A table of the page as it is shown: columns without a name hold buttons and are left out. */
+export function tableText(table) {
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+    const kept = names.map((name, at) => [name, at]).filter(([name]) => name !== '');
+    const rows = [...table.tBodies[0].rows].map((row) => kept.map(([, at]) => row.cells[at].textContent));
+    return csvText(kept.map(([name]) => name), rows);
+}

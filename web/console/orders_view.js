@@ -13,6 +13,7 @@ import { may } from './session.js';
 
 const STATES = ['pending', 'paid', 'closed', 'refunded'];
 const CSV_MAX = 20_000;
+const REFUNDS_MAX = 2000;
 const ORDER_ID = /^[0-9a-f]{16}$/;
 
 const amountOf = ({ amount, currency }) => money(amount, currency);
@@ -78,12 +79,18 @@ function listShow(main) {
 }
 
 /* What happened to the order, in order. */
-function storyOf({ number: place, view }, payments) {
+function storyOf({ number: place, view }, payments, refunds) {
     const story = [[view.created_ms, say('story.won', { position: number(place), ticket: view.ticket })]];
     for (const payment of [...payments].reverse()) {
         story.push([payment.created_ms, say('story.payment', { provider: payment.provider, amount: money(payment.amount, payment.currency), reference: payment.reference })]);
         if (payment.captured_ms)
             story.push([payment.captured_ms, say('story.captured', { amount: money(payment.captured, payment.currency), provider: payment.provider })]);
+    }
+    for (const refund of refunds) {
+        const values = { amount: money(refund.amount, refund.currency), provider: refund.provider };
+        story.push([refund.created_ms, say('story.refund', values)]);
+        if (refund.done_ms)
+            story.push([refund.done_ms, say('story.refund.done', values)]);
     }
     if (view.state === 'pending')
         story.push([view.pay_by_ms, say('story.until')]);
@@ -107,6 +114,11 @@ function orderActs(order, done) {
         acts.push(button(say('order.refund'), () => ask({ title: say('order.refund.title', values), text: say('order.refund.text', values), yes: say('order.refund'), danger: true,
             fields: [field(say('refund.to'), to)], act: (key) => change('POST', `/orders/${view.order}/refund`, { to: to.value }, key) })
             .then((answer) => answer && done(say('order.refund.done'))), 'danger'));
+    if (may('operator')) {
+        const note = element('textarea', { rows: 3, maxLength: 100, required: true });
+        acts.push(button(say('note.add'), () => ask({ title: say('note.add'), text: say('note.text'), yes: say('note.save'), fields: [field(say('letter.note'), note)],
+            act: (key) => change('POST', `/orders/${view.order}/notes`, { note: note.value }, key) }).then((answer) => answer && done(say('note.done')))));
+    }
     return acts;
 }
 
@@ -118,6 +130,14 @@ async function contactPanel(order) {
         .map(([name, value]) => [named('details', name), value])));
 }
 
+/* Of an order whose money came in; there are few refunds, and they have no list by order. */
+async function refundsOf({ view }, payments) {
+    if (!payments.some(({ captured }) => captured > 0))
+        return [];
+    const rows = await readAll('/refunds', 'refunds', { most: REFUNDS_MAX });
+    return rows.filter(({ order }) => order === view.order);
+}
+
 function orderShow(main, id) {
     let ended = false;
     const teller = tellerMake();
@@ -125,7 +145,7 @@ function orderShow(main, id) {
     main.replaceChildren(element('p', { class: 'crumb' }, element('a', { href: '#/orders', textContent: say('nav.orders') })), place);
     const look = () => guarded(place, async () => {
         const [order, { payments }] = await Promise.all([read(`/orders/${id}`), read(`/orders/${id}/payments`)]);
-        const [contact, trail] = await Promise.all([contactPanel(order), auditPanel([`order ${id}`])]);
+        const [contact, trail, refunds] = await Promise.all([contactPanel(order), auditPanel([`order ${id}`]), refundsOf(order, payments)]);
         if (ended)
             return;
         const { view } = order;
@@ -134,7 +154,7 @@ function orderShow(main, id) {
             look();
         });
         place.replaceChildren(titleRow(say('order.title'), chip(say(`order.${view.state}`), view.state)), teller.node,
-            element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments), element('div', { class: 'acts' }, ...acts)),
+            element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments, refunds), element('div', { class: 'acts' }, ...acts)),
                 element('div', { class: 'stack' }, panel(say('sale.about'), facts([[say('order.order'), element('span', { class: 'mono', textContent: view.order })],
                     [say('order.ticket'), element('span', { class: 'mono', textContent: view.ticket })], [say('orders.item'), view.item], [say('order.quantity'), number(view.quantity)],
                     [say('order.amount'), amountOf(view)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), trail);

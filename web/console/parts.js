@@ -2,6 +2,7 @@
 /* What the screens have in common: titles, fields, tables, and lists that are being loaded. */
 
 import { element, textSet } from '../dom.js';
+import { fileSave, tableText } from './csv.js';
 import { say } from './i18n.js';
 
 let fieldsMade = 0;
@@ -58,6 +59,17 @@ export function table(caption, columns, rows, none = say('list.none')) {
 
 export function panel(title, ...children) {
     return element('section', { class: 'panel' }, element('div', { class: 'panel-head' }, element('h2', { textContent: title })), ...children);
+}
+
+/* A panel with a list, which can be saved as a file for spreadsheets as it is shown. `file`: its name, without the ending. */
+export function listPanel(title, file, list, ...more) {
+    const head = element('div', { class: 'panel-head' }, element('h2', { textContent: title }));
+    if (list.tagName === 'TABLE') {
+        const save = button('CSV', () => fileSave(`${file}.csv`, tableText(list), 'text/csv'), 'plain small');
+        save.setAttribute('aria-label', say('list.csv', { title }));
+        head.append(save);
+    }
+    return element('section', { class: 'panel' }, head, list, ...more);
 }
 
 /* Runs `paint` and tells in the page when it fails. `ended()`: another screen is shown by now. */

@@ -8,7 +8,7 @@ import { calendarPart } from './calendar_view.js';
 import { cloneShow } from './clone_view.js';
 import { moment, zoneName } from './format.js';
 import { named, say } from './i18n.js';
-import { chip, choice, guarded, table, titleRow } from './parts.js';
+import { chip, choice, guarded, listPanel, table, titleRow } from './parts.js';
 import { itemEditShow, saleEditShow, saleFormShow } from './sale_form.js';
 import { saleShow } from './sale_view.js';
 import { may } from './session.js';
@@ -52,9 +52,9 @@ function listShow(main) {
     const search = element('input', { type: 'search', placeholder: say('sales.search'), 'aria-label': say('sales.search') });
     const which = choice([['0', say('sales.used')], ['1', say('sales.archived')]], '0');
     which.setAttribute('aria-label', say('sales.which'));
-    const place = element('div', { class: 'panel' }, element('p', { class: 'none', textContent: say('list.loading') }));
+    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
     main.replaceChildren(titleRow(say('nav.sales'), waysPart('list'), element('div', { class: 'title-end' }, which, search, ...newLink())), place);
-    const paint = () => place.replaceChildren(tableOf(sales, search.value.trim().toLowerCase()), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
+    const paint = () => place.replaceChildren(listPanel(say('sales.list'), 'sales', tableOf(sales, search.value.trim().toLowerCase())), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
     const load = () => guarded(place, async () => {
         const found = salesSort(await readAll(`/sales?archived=${which.value}`, 'sales'));
         if (ended)

@@ -6,7 +6,7 @@ import { change, read, readAll } from './api.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
-import { button, chip, facts, field, guarded, panel, table, tellerMake, titleRow } from './parts.js';
+import { button, chip, facts, field, guarded, listPanel, panel, table, tellerMake, titleRow } from './parts.js';
 import { may } from './session.js';
 
 const ROWS_MAX = 100;
@@ -33,7 +33,7 @@ function lettersPart(letters, look) {
             yes: say(`letter.${name}`), act: (key) => change('POST', `/dead-letters/${id}/${name}`, more.body?.(), key), fields: more.fields ?? [] }), 'plain small');
         return element('div', { class: 'acts' }, one('retry'), one('return'), one('dismiss', { body: () => ({ note: note.value }), fields: [field(say('letter.note'), note)] }));
     };
-    return panel(say('letters.title'), table(say('letters.title'), [say('letters.number'), say('letters.why'), ''],
+    return listPanel(say('letters.title'), 'dead-letters', table(say('letters.title'), [say('letters.number'), say('letters.why'), ''],
         letters.map((letter) => [letter.id, letter.reason, acts(letter)]), say('letters.none')));
 }
 
@@ -72,14 +72,14 @@ function reconcilePart(report, look) {
 }
 
 function webhooksPart(webhooks, look) {
-    return panel(say('webhooks.title'), table(say('webhooks.title'), [say('webhooks.event'), say('webhooks.tries'), say('webhooks.error'), ''],
+    return listPanel(say('webhooks.title'), 'webhooks', table(say('webhooks.title'), [say('webhooks.event'), say('webhooks.tries'), say('webhooks.error'), ''],
         webhooks.map((row) => [row.type, number(row.tries), row.error || `HTTP ${row.http_status}`, may('operator') ? button(say('webhooks.replay'), () => asked(look, {
             title: say('webhooks.replay'), text: say('webhooks.replay.text'), yes: say('webhooks.replay'), act: (key) => change('POST', `/webhooks/${row.id}/replay`, undefined, key) }), 'plain small') : '']),
         say('webhooks.none')));
 }
 
 function refundsPart(refunds) {
-    return panel(say('refunds.title'), table(say('refunds.title'), [say('order.order'), say('order.amount'), say('order.state')],
+    return listPanel(say('refunds.title'), 'refunds', table(say('refunds.title'), [say('order.order'), say('order.amount'), say('order.state')],
         refunds.map((row) => [element('a', { class: 'mono', href: `#/orders/${row.order}`, textContent: row.order }), money(row.amount, row.currency), row.state]), say('refunds.none')));
 }
 
@@ -95,7 +95,7 @@ function banAdd(look) {
 function bansPart(bans, look) {
     const rows = bans.slice(0, ROWS_MAX).map((ban) => [ban.address ?? ban.user ?? ban.user_id ?? '', ban.reason, ban.by, moment(ban.until_ms), may('operator') ? button(say('bans.lift'), () => asked(look, {
         title: say('bans.lift'), text: say('bans.lift.text', { whom: ban.address ?? ban.user ?? '' }), yes: say('bans.lift'), act: (key) => change('POST', `/bans/${ban.id}/lift`, undefined, key) }), 'plain small') : '']);
-    return panel(say('refused.bans'), table(say('refused.bans'), [say('bans.whom'), say('bans.reason'), say('bans.by'), say('bans.until'), ''], rows, say('bans.none')),
+    return listPanel(say('refused.bans'), 'bans', table(say('refused.bans'), [say('bans.whom'), say('bans.reason'), say('bans.by'), say('bans.until'), ''], rows, say('bans.none')),
         ...(may('operator') ? [element('div', { class: 'acts' }, button(say('bans.add'), () => banAdd(look)))] : []));
 }
 

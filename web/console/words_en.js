@@ -499,6 +499,14 @@ export const EN = {
     'health.reconcile.good': 'no findings',
     'health.reconcile.wrong': '{found} findings',
 
+    'list.csv': 'Save as CSV: {title}',
+    'note.add': 'Write a note',
+    'note.text': 'It is kept with your name and the time, and can’t be changed. Customers do not see it.',
+    'note.save': 'Keep',
+    'note.done': 'The note is kept.',
+    'story.refund': 'Refund of {amount} begun with {provider}',
+    'story.refund.done': '{amount} went back through {provider}',
+
     'orders.any': 'Any',
     'orders.id': 'Order number',
     'orders.sale': 'Sale number',

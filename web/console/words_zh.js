@@ -499,6 +499,14 @@ export const ZH = {
     'health.reconcile.good': '没有差异',
     'health.reconcile.wrong': '{found} 处差异',
 
+    'list.csv': '存为 CSV：{title}',
+    'note.add': '写备注',
+    'note.text': '连同您的名字和时间保存，不能修改。顾客看不到。',
+    'note.save': '保存',
+    'note.done': '备注已保存。',
+    'story.refund': '通过 {provider} 发起退款 {amount}',
+    'story.refund.done': '{amount} 已通过 {provider} 退回',
+
     'orders.any': '全部',
     'orders.id': '订单号',
     'orders.sale': '活动编号',

@@ -98,4 +98,25 @@ def the_command_line_pays_cancels_and_refunds():
     settles(item, free=2)
 
 
+@rule
+def a_note_is_kept_with_its_writer_and_never_changes_the_order():
+    item = server.open_item()
+    buyer, order = bought(item)
+    before = view(buyer, order)
+    words = "called <b>twice</b>, 请尽快发货"
+    for note in (words, "second"):
+        equal(server.admin("POST", f"/orders/{order['order']}/notes", {"note": note}, "operator").status, 201)
+    rows, after = [], 0
+    while after is not None:
+        page = server.admin_ok("GET", f"/audit?after={after}")
+        rows += [(row["actor"], row["detail"]) for row in page["audit"] if row["action"] == "order.note"]
+        after = page.get("next")
+    equal(rows, [("operator", f"order {order['order']}: {words}"), ("operator", f"order {order['order']}: second")])
+    equal(view(buyer, order), before)
+    problem(server.admin("POST", f"/orders/{order['order']}/notes", {"note": "x"}, "viewer"), 403, "admin-role")
+    problem(server.admin("POST", "/orders/0123456789abcdef/notes", {"note": "x"}, "operator"), 404, "unknown-order")
+    for wrong in ({"note": ""}, {"note": "x" * 301}, {"note": 1}, {}, {"note": "x", "more": 1}):
+        problem(server.admin("POST", f"/orders/{order['order']}/notes", wrong, "operator"), 422, "bad-value")
+
+
 run()

@@ -183,6 +183,19 @@ describe('orders, trouble and the report', () => {
         assert.ok(text.includes(paid.order));
     });
 
+    test('a note about an order is kept with its writer', async () => {
+        const { page } = await signedIn(LOOKS[0], `orders/${open.order}`);
+        await page.getByRole('button', { name: 'Write a note' }).click();
+        await dialog(page).getByLabel('Note').fill(`called ${EVIL}`);
+        await dialog(page).getByRole('button', { name: 'Keep' }).click();
+        await page.getByText('The note is kept.').waitFor();
+        const trail = page.locator('.panel', { hasText: 'Who did what' });
+        await trail.getByRole('row', { name: 'order.note' }).getByText('called').waitFor();
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+        const [file] = await Promise.all([page.waitForEvent('download'), trail.getByRole('button', { name: 'Save as CSV: Who did what' }).click()]);
+        assert.match(await (await import('node:fs/promises')).readFile(await file.path(), 'utf8'), /^\ufeffTime,Who,What,Details\r\n.*order\.note/s);
+    });
+
     test('database and inventory are compared, an address is banned and freed', async () => {
         const { page } = await signedIn(LOOKS[0], 'trouble');
         await act(page, 'Compare now', 'nothing is changed');
