@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin/order_notes.c: what operators write down about an order. A note is an entry of the audit chain: it has a
- * name and a time, and is never changed. */
+/* admin/order_notes.c: what operators write down about an order. A note is an entry of the audit chain:
+ * it has a name and a time, and is never changed. */
 #include "admin/admin.h"
 #include "funnel/keys.h"
 
