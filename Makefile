@@ -325,7 +325,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-growth bench cov
+.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth bench cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -380,6 +380,16 @@ check-mend: ## what an outside look at the product found, a line per finding
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches programs probes
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_mend.py $(MEND_ARGS)
+
+check-pages: ## the bars of storefront, console, exported pages and demo, one line each
+	@tools/setup build test
+	@$(MAKE) BUILD=release all
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_pages.py $(PAGES_ARGS)
+
+screens: ## pictures of every page in both languages, on a phone and on a desktop, into docs/screens/
+	@tools/setup build test
+	@$(MAKE) BUILD=release all
+	SHOTS=$(CURDIR)/docs/screens tools/test-storefront screens.mjs
 
 check-rooms: ## the bars of the layout, one line each
 	@tools/setup build test
