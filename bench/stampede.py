@@ -115,7 +115,7 @@ class Stampede(Server):
 
     # -- sales ---------------------------------------------------------------------------------------------------
 
-    def open_item(self, total, sale_fields=None):
+    def open_item(self, total, sale_fields=None, pay_window_ms=7200000):
         now_ms = int(time.time() * 1000)
         product = self.admin("/products", {"name": "Bench", "description": "", "images": [], "list_price": 499900,
                                            "currency": "CNY"})["id"]
@@ -123,7 +123,7 @@ class Stampede(Server):
                                      "limit_per_user": 0, "start_draw_ms": 0, "return_draw_ms": 0, "cooldown_s": 0,
                                      **(sale_fields or {})})["id"]
         item = self.admin("/items", {"sale": sale, "product": product, "flash_price": 99900, "limit_per_user": 1,
-                                     "pay_window_ms": 7200000, "total": total})["id"]
+                                     "pay_window_ms": pay_window_ms, "total": total})["id"]
         self.admin(f"/sales/{sale}/publish")
         self.admin(f"/sales/{sale}/open")
         return item
@@ -179,14 +179,16 @@ class Stampede(Server):
         """The load client's arguments for the next `count` requests of this kind: sold_out and duplicate cycle through
         the same users, each win is by a user who was never seen before."""
         item = self.item_for(kind)
-        template = self.write(f"buy_{kind}", "")
+        if kind == "win":
+            return [*self.requests_of(item, self.next_winner, count), "--once"]
+        return self.requests_of(item, 0, REPEATED_USERS)
+
+    def requests_of(self, item, first, count):
+        """The load client's arguments for purchases of this item by `count` users."""
+        template = self.write(f"buy_{item}", "")
         with open(template, "w", encoding="ascii", newline="") as file:
             file.write(buy_template(item))
-        passes = os.path.join(self.folder, f"passes_{kind}")
-        if kind == "win":
-            self.mint(item, self.next_winner, count, passes)
-            return ["--template", template, "--fill", passes, "--once"]
-        self.mint(item, 0, REPEATED_USERS, passes)
+        passes = self.mint(item, first, count, os.path.join(self.folder, f"passes_{item}"))
         return ["--template", template, "--fill", passes]
 
     def wins_sent(self, count):

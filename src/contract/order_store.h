@@ -245,9 +245,9 @@ struct order_store_ops {
     enum status (*apply)(struct order_store *, const struct queue_record *records,
         const uint8_t *dispositions, uint32_t count, struct refusal *refusal);
     /* Stock events that the inventory has not confirmed yet (a SETTLE record of the ticket and
-     * step confirms). */
-    enum status (*stock_events)(
-        struct order_store *, struct stock_event *events, uint32_t max, uint32_t *count);
+     * step confirms), with ids above `after`, which ascend. */
+    enum status (*stock_events)(struct order_store *, uint64_t after, struct stock_event *events,
+        uint32_t max, uint32_t *count);
 
     /* One transaction, at most ORDER_MOVES_MAX moves, one after the other. A move that is done
      * changes state, stock, counters and slot, keeps the payment, and writes the stock event of

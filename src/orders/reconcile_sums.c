@@ -80,7 +80,7 @@ static enum status item_rests(
     *rests = false;
     enum status status = reconcile_store_position(reconcile, &position);
     if (status == STATUS_OK)
-        status = store->ops->stock_events(store, &event, 1, &events);
+        status = store->ops->stock_events(store, 0, &event, 1, &events);
     if (status == STATUS_OK)
         status = reconcile_ops(reconcile)->items(
             store, LOOK_NOW, reconcile->item.item.id - 1, now, 1, &count);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum flight_state {
-    FLIGHT_READY,    /* to be submitted when its time has come */
-    FLIGHT_ASKED,    /* submitted, not answered */
-    FLIGHT_ANSWERED, /* done, says the engine: the record is on its way */
+    FLIGHT_READY, /* to be submitted when its time has come */
+    FLIGHT_ASKED, /* submitted, not answered */
+    FLIGHT_ANSWERED, /* done, says the engine: the record is on its way; an earlier one is not answered yet */
 };
 
 struct flight {
@@ -26,13 +26,15 @@ struct stock_pump {
     struct stock_event events[STOCK_PUMP_FLIGHT_MAX];
     struct flight merged[STOCK_PUMP_FLIGHT_MAX];
     uint64_t look_ms;
+    uint64_t passed;   /* all events up to this id are answered in this round */
+    uint64_t round_ms; /* when it began */
 };
 
 COUNTER(events_submitted, "stampede_stock_events_submitted_total",
     "Stock events sent to the inventory, including repeats.");
 COUNTER(events_refused, "stampede_stock_events_refused_total",
     "Stock events that the inventory refused; a person must check them.");
-GAUGE(events_open, "stampede_stock_events_open", "Stock events in flight or waiting for their record.");
+GAUGE(events_open, "stampede_stock_events_open", "Stock events that the inventory has not answered.");
 
 size_t stock_pump_bytes(void)
 {
@@ -119,6 +121,23 @@ static void answers_collect(struct stock_pump *pump, uint64_t now_ms)
     }
 }
 
+/* Events of one order come in their order, so the answered ones at the front are done with in this round. */
+static void answered_pass(struct stock_pump *pump)
+{
+    for (uint32_t i = 0; i < pump->count && pump->flights[i].state == FLIGHT_ANSWERED; i++)
+        pump->passed = pump->flights[i].event.id;
+}
+
+/* Nothing is left in this round: the next one begins when its time has come. */
+static void round_end(struct stock_pump *pump, uint64_t now_ms)
+{
+    if (pump->round_ms != 0 && now_ms < pump->round_ms + STOCK_PUMP_ROUND_MS && now_ms >= pump->round_ms)
+        return;
+    if (pump->round_ms != 0)
+        pump->passed = 0;
+    pump->round_ms = now_ms;
+}
+
 /* An event that the store lists is open; one that it does not list any more is confirmed. Both lists ascend
  * by id, and ids only grow, so everything in flight that is still open is within the first
  * flight_max. */
@@ -126,7 +145,9 @@ static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
 {
     struct order_store *store = pump->config.store;
     uint32_t listed = 0, old = 0;
-    enum status status = store->ops->stock_events(store, pump->events, pump->config.flight_max, &listed);
+    answered_pass(pump);
+    enum status status =
+        store->ops->stock_events(store, pump->passed, pump->events, pump->config.flight_max, &listed);
     if (status != STATUS_OK)
         return status;
     invariant(listed <= pump->config.flight_max);
@@ -140,8 +161,9 @@ static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
     }
     memcpy(pump->flights, pump->merged, listed * sizeof pump->flights[0]);
     pump->count = listed;
+    if (listed == 0)
+        round_end(pump, now_ms);
     pump->look_ms = now_ms;
-    metric_set(&events_open, listed);
     return STATUS_OK;
 }
 
@@ -213,7 +235,8 @@ enum status stock_pump_turn(struct stock_pump *pump, uint64_t now_ms, struct sto
     *progress = (struct stock_pump_progress){ .wait_ms = STOCK_PUMP_LOOK_MS };
     if (!pump->config.port_is_shared)
         answers_collect(pump, now_ms);
-    bool due = pump->look_ms == 0 || now_ms >= pump->look_ms + STOCK_PUMP_LOOK_MS
+    const bool more = pump->count == pump->config.flight_max && pump->flights[0].state == FLIGHT_ANSWERED;
+    bool due = pump->look_ms == 0 || more || now_ms >= pump->look_ms + STOCK_PUMP_LOOK_MS
         || now_ms < pump->look_ms;
     if (due) {
         enum status status = events_look(pump, now_ms);
@@ -233,6 +256,10 @@ enum status stock_pump_turn(struct stock_pump *pump, uint64_t now_ms, struct sto
         port->ops->flush(port);
         metric_add(&events_submitted, progress->submitted);
     }
-    progress->open = pump->count;
+    for (uint32_t i = 0; i < pump->count; i++) {
+        progress->open += pump->flights[i].state != FLIGHT_ANSWERED;
+        progress->asked += pump->flights[i].state == FLIGHT_ASKED;
+    }
+    metric_set(&events_open, progress->open);
     return STATUS_OK;
 }

@@ -6,6 +6,10 @@
  * everything else. Until then the event stays open and a restarted pump submits it again. So
  * nothing that crashes can lose a unit or return it twice.
  *
+ * The record may be long on its way, behind a backlog of orders. The pump does not wait for it: an event that
+ * the inventory has answered makes room for the next one. Every STOCK_PUMP_ROUND_MS the pump begins again
+ * with the oldest open event, so that an answer which no record followed is asked again.
+ *
  * Thread: the store thread only; time comes in as now_ms.
  * Memory: one arena, at create.
  * Errors: a store that is away: the turn does nothing and says so. An event that the engine refuses
@@ -21,7 +25,8 @@ enum {
     STOCK_PUMP_FLIGHT_MAX = 256,
     STOCK_PUMP_LOOK_MS = 20,      /* between looks into the store */
     STOCK_PUMP_AGAIN_MS = 100,    /* after "not now" from the inventory */
-    STOCK_PUMP_REFUSED_MS = 5000, /* after a refusal, or an answer that no record followed */
+    STOCK_PUMP_REFUSED_MS = 5000, /* after a refusal */
+    STOCK_PUMP_ROUND_MS = 5000,
 };
 /* The pump's tags have the highest bit set, so that it can share a port. */
 static const uint64_t STOCK_PUMP_TAG = (uint64_t)1 << 63;
@@ -38,7 +43,8 @@ struct stock_pump_config {
 };
 
 struct stock_pump_progress {
-    uint32_t open;      /* events without confirmation, at most flight_max */
+    uint32_t open;      /* events that are not answered, and later ones; at most flight_max */
+    uint32_t asked;     /* of these: submitted, not answered */
     uint32_t submitted; /* in this turn */
     uint32_t refused;   /* open events that the engine refuses: a person must look */
     uint32_t wait_ms;

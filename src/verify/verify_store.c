@@ -132,7 +132,7 @@ static enum status open_events_mark(struct comparison *comparison)
     struct order_store *store = verify->store;
     uint32_t count = 0;
     const enum status status =
-        store->ops->stock_events(store, comparison->events, OPEN_EVENTS_MAX, &count);
+        store->ops->stock_events(store, 0, comparison->events, OPEN_EVENTS_MAX, &count);
     for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
         const struct command_settle *settle = &comparison->events[i].settle;
         if (settle->ticket <= verify->engine.tickets.last && settle->step < SETTLE_STEPS)
@@ -368,7 +368,7 @@ static void moved_look(struct comparison *comparison)
     uint32_t count = 0;
     if (!verify->running)
         return;
-    enum status status = store->ops->stock_events(store, comparison->events, OPEN_EVENTS_MAX, &count);
+    enum status status = store->ops->stock_events(store, 0, comparison->events, OPEN_EVENTS_MAX, &count);
     if (status == STATUS_OK)
         status = store->ops->identity(store, &data_id, &position);
     const uint64_t last = count == 0 ? 0 : comparison->events[count - 1].id;

@@ -68,7 +68,8 @@ void order_json(const struct order_views *views, const struct order *order, stru
 void order_state_members(const struct order *order, struct text *out)
 {
     const char *reason = order_reason_name((enum order_reason)order->reason);
-    json_text(out, "state", order_state_name((enum order_state)order->state));
+    /* The comma is written here: a problem's further members begin with one. */
+    text_format(out, ",\"state\":\"%s\"", order_state_name((enum order_state)order->state));
     if (reason != NULL)
         json_text(out, "reason", reason);
     else

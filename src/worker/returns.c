@@ -47,12 +47,14 @@ static uint64_t returns_turn(void *self, uint64_t now_ms)
     struct returns *returns = self;
     struct stock_pump_progress pump;
     port_collect(returns, now_ms);
-    if (stock_pump_turn(returns->pump, now_ms, &pump) == STATUS_OK)
+    const bool pumped = stock_pump_turn(returns->pump, now_ms, &pump) == STATUS_OK;
+    if (pumped)
         alarm_checks_pump(returns->config.alarms, &pump, now_ms);
     const enum status status = waitlist_turn(&returns->waitlist, now_ms);
     if (status != STATUS_OK && status != STATUS_AWAY)
         log_error("worker", "the waitlist can't be served: %s", status_name(status));
-    returns->task->rests = now_ms >= returns->hurry_until_ms;
+    /* Units on their way back do not wait for a pause of the wins: the pump only reads the database. */
+    returns->task->rests = now_ms >= returns->hurry_until_ms && !(pumped && pump.asked > 0);
     return now_ms + ORDER_BATCH_WAIT_MS;
 }
 

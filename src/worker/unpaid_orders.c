@@ -26,6 +26,8 @@ static uint64_t unpaid_turn(void *self, uint64_t now_ms)
         log_error("worker", "orders can't be closed: %s", status_name(status));
     if (closed > 0)
         returns_look(unpaid->returns);
+    /* Units that nobody pays for do not wait for a pause of the wins. */
+    unpaid->task->rests = closed < ORDER_MOVES_MAX;
     /* A full page: at once. What can't be closed now stays due. */
     return closed == 0 && unpaid->expiry.look_ms <= now_ms ? now_ms + AGAIN_MS : unpaid->expiry.look_ms;
 }

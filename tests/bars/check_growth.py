@@ -8,7 +8,9 @@
 Exit status 1 if a bar is missed.
 """
 import contextlib
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,13 +18,18 @@ import types
 
 sys.dont_write_bytecode = True
 
-from bars import BUILD_ROOT, REPOSITORY, main  # noqa: E402
+from bars import BUILD_ROOT, REPOSITORY, Ended, main  # noqa: E402
 
 sys.path.insert(1, os.path.join(REPOSITORY, "bench"))
 from lab import Lab  # noqa: E402
 
 USERS = 130000
 USERS_SECONDS = 10
+RETURNS = 20000
+RETURNS_SECONDS = 5
+RETURNS_WINS_PER_S = 15000
+RETURNS_PATIENCE_SECONDS = 40
+PAY_WINDOW_MS = 15000
 
 
 @contextlib.contextmanager
@@ -50,9 +57,43 @@ def strangers():
         return f"{USERS:,} users within {seconds:.1f} s, {refused:,} refused", refused == 0 and seconds <= USERS_SECONDS
 
 
+def free_units(server, item):
+    return json.loads(server.get(f"/v1/items/{item}")[1])["counts"]["free"]
+
+
+def returns():
+    """Orders that nobody pays give their units back while another item sells."""
+    seconds = PAY_WINDOW_MS / 1000 + RETURNS_PATIENCE_SECONDS
+    hot_wins = round(seconds * RETURNS_WINS_PER_S)
+    with shop(3 * RETURNS + 2 * hot_wins) as (lab, server):
+        waiting = server.open_item(RETURNS, pay_window_ms=PAY_WINDOW_MS)
+        hot = server.open_item(hot_wins)
+        selling = [*server.requests_of(hot, 0, hot_wins), "--once"]
+        result = lab.load.run(server.port, [*server.requests_of(waiting, hot_wins, RETURNS), "--once"], 64, 8, 60, 0,
+                              ["--count", str(RETURNS)])
+        due = time.monotonic() + PAY_WINDOW_MS / 1000
+        if result["status"] != {"202": RETURNS}:
+            raise Ended(f"{RETURNS} wins asked: {result['status']}")
+        command = lab.load.command(server.port, selling, 512, 1,
+                                   ["--seconds", str(round(seconds)), "--warm", "0", "--rate", str(RETURNS_WINS_PER_S)])
+        began = time.monotonic()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as load:
+            while (left := RETURNS - free_units(server, waiting)) > 0 and load.poll() is None:
+                time.sleep(0.05)
+            late = time.monotonic() - due
+            pace = (hot_wins - free_units(server, hot)) / (time.monotonic() - began)
+            load.terminate()
+        return (f"{RETURNS - left:,} of {RETURNS:,} units back {late:.1f} s after their time, beside {pace:,.0f} wins/s",
+                left == 0 and late <= RETURNS_SECONDS and pace >= 0.9 * RETURNS_WINS_PER_S)
+
+
 def bar_1(bars):
     bars.part("1", f"{USERS:,} users within {USERS_SECONDS} s, none refused by a limit that they did not reach", strangers)
 
 
+def bar_3(bars):
+    bars.part("3 returns", f"{RETURNS:,} units back within {RETURNS_SECONDS} s beside {RETURNS_WINS_PER_S:,} wins/s", returns)
+
+
 if __name__ == "__main__":
-    sys.exit(main("check-growth", __doc__, {"1": bar_1}))
+    sys.exit(main("check-growth", __doc__, {"1": bar_1, "3": bar_3}))

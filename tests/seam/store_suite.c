@@ -132,7 +132,7 @@ lsn_t suite_position_of(struct fixture *f)
 uint32_t suite_open_events(struct fixture *f, struct stock_event *events, uint32_t max)
 {
     uint32_t count;
-    assert_int_equal(ops(f)->stock_events(f->store, events, max, &count), STATUS_OK);
+    assert_int_equal(ops(f)->stock_events(f->store, 0, events, max, &count), STATUS_OK);
     return count;
 }
 

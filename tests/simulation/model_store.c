@@ -71,13 +71,13 @@ static enum status model_identity_set(struct order_store *store, uint64_t data_i
     return STATUS_OK;
 }
 
-static enum status model_stock_events(
-    struct order_store *store, struct stock_event *events, uint32_t max, uint32_t *count)
+static enum status model_stock_events(struct order_store *store, uint64_t after,
+    struct stock_event *events, uint32_t max, uint32_t *count)
 {
     const struct model_store *model = model_of(store);
     *count = 0;
     for (uint32_t i = model->at.events_open; i < model->at.events && *count < max; i++) {
-        if (model->events[i].confirmed)
+        if (model->events[i].confirmed || model->events[i].event.id <= after)
             continue;
         const struct order *order = model_store_order(model, model->events[i].event.settle.ticket);
         struct stock_event *event = &events[(*count)++];

@@ -70,12 +70,12 @@ static enum status store_identity(struct order_store *base, uint64_t *data_id, l
     return of(base)->inner->ops->identity(of(base)->inner, data_id, position);
 }
 
-static enum status store_stock_events(
-    struct order_store *base, struct stock_event *events, uint32_t max, uint32_t *count)
+static enum status store_stock_events(struct order_store *base, uint64_t after,
+    struct stock_event *events, uint32_t max, uint32_t *count)
 {
     if (of(base)->away)
         return STATUS_AWAY;
-    return of(base)->inner->ops->stock_events(of(base)->inner, events, max, count);
+    return of(base)->inner->ops->stock_events(of(base)->inner, after, events, max, count);
 }
 
 /* What the order side calls; the harness asks the inner store for the rest. */

@@ -273,7 +273,8 @@ struct finding;
 enum status sqlite_repair(struct order_store *, const struct finding *, uint64_t now_ms);
 
 /* reads.c */
-enum status sqlite_stock_events(struct order_store *, struct stock_event *, uint32_t max, uint32_t *count);
+enum status sqlite_stock_events(
+    struct order_store *, uint64_t after, struct stock_event *, uint32_t max, uint32_t *count);
 enum status sqlite_order_by_ticket(struct order_store *, ticket_number, struct order *);
 enum status sqlite_orders_list(struct order_store *, const struct order_filter *, struct order *,
     uint32_t max, uint32_t *count, ticket_number *next);

@@ -87,15 +87,15 @@ static const struct sqlite_columns event_columns = COLUMNS(stock_event, FIELD(st
     FIELD(stock_event, settle.ticket), FIELD(stock_event, settle.step),
     FIELD(stock_event, settle.to), FIELD(stock_event, settle.let_go));
 
-enum status sqlite_stock_events(
-    struct order_store *handle, struct stock_event *events, uint32_t max, uint32_t *count)
+enum status sqlite_stock_events(struct order_store *handle, uint64_t after,
+    struct stock_event *events, uint32_t max, uint32_t *count)
 {
     struct sqlite_store *store = sqlite_of(handle);
     enum status status = sqlite_rows(store,
         "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders  WHERE"
         " orders.ticket = stock_events.ticket AND orders.state = 3 AND orders.reason IN (1, 2))"
-        " FROM stock_events WHERE confirmed_lsn IS NULL ORDER BY id LIMIT ?1",
-        VALUES(U64(max)), &event_columns, PAGE(events, max, count));
+        " FROM stock_events WHERE confirmed_lsn IS NULL AND id > ?2 ORDER BY id LIMIT ?1",
+        VALUES(U64(max), U64(after)), &event_columns, PAGE(events, max, count));
     for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
         struct command_settle *settle = &events[i].settle;
         if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)

@@ -104,12 +104,14 @@ static enum status store_apply(struct order_store *handle, const struct queue_re
     return STATUS_OK;
 }
 
-static enum status store_events(
-    struct order_store *handle, struct stock_event *events, uint32_t max, uint32_t *count)
+static enum status store_events(struct order_store *handle, uint64_t after,
+    struct stock_event *events, uint32_t max, uint32_t *count)
 {
     const struct fake_store *store = (struct fake_store *)handle;
-    *count = store->event_count < max ? store->event_count : max;
-    memcpy(events, store->events, *count * sizeof *events);
+    *count = 0;
+    for (uint32_t i = 0; i < store->event_count && *count < max; i++)
+        if (store->events[i].id > after)
+            events[(*count)++] = store->events[i];
     return store->events_answer;
 }
 

@@ -70,9 +70,10 @@ static inline enum status store_identity(struct order_store *store, uint64_t *da
     return of_store(store)->identity_answer;
 }
 
-static inline enum status store_events(
-    struct order_store *store, struct stock_event *events, uint32_t max, uint32_t *count)
+static inline enum status store_events(struct order_store *store, uint64_t after,
+    struct stock_event *events, uint32_t max, uint32_t *count)
 {
+    (void)after;
     *count = of_store(store)->event_count < max ? of_store(store)->event_count : max;
     memset(events, 0, *count * sizeof *events);
     return STATUS_OK;

@@ -155,11 +155,10 @@ static void a_confirmed_event_is_forgotten(void **state)
     f->port.answer = ANSWER_DONE;
     turn_after(f, STOCK_PUMP_LOOK_MS);
     confirm_first(f);
-    turn_after(f, STOCK_PUMP_LOOK_MS);
-    assert_int_equal(f->progress.open, 1);
     confirm_first(f);
-    turn_after(f, STOCK_PUMP_REFUSED_MS);
     assert_int_equal(f->progress.open, 0);
+    for (int i = 0; i < 10; i++)
+        turn_after(f, STOCK_PUMP_ROUND_MS);
     assert_int_equal(f->port.flushed, 2);
 }
 
@@ -169,10 +168,11 @@ static void an_answer_without_a_record_is_asked_again_later(void **state)
     add_event(f, 5);
     f->port.answer = ANSWER_DONE;
     turn_after(f, 0);
+    turn_after(f, STOCK_PUMP_LOOK_MS); /* the first round ends */
+    turn_after(f, STOCK_PUMP_ROUND_MS - 1);
     turn_after(f, STOCK_PUMP_LOOK_MS);
-    turn_after(f, STOCK_PUMP_REFUSED_MS - 1);
     assert_int_equal(f->port.flushed, 1);
-    turn_after(f, 1);
+    turn_after(f, STOCK_PUMP_LOOK_MS);
     assert_int_equal(f->port.flushed, 2);
 }
 
@@ -213,14 +213,25 @@ static void at_most_so_many_are_in_flight(void **state)
     for (uint64_t id = 1; id <= 20; id++)
         add_event(f, id);
     turn_after(f, 0);
-    assert_int_equal(f->port.flushed, 8);
-    f->port.answer = ANSWER_DONE;
-    for (int i = 0; i < 3; i++)
-        confirm_first(f);
     turn_after(f, STOCK_PUMP_LOOK_MS);
-    assert_int_equal(f->port.flushed, 11);
-    for (uint32_t i = 0; i < 11; i++)
+    assert_int_equal(f->port.flushed, 8);
+    assert_int_equal(f->progress.asked, 8);
+}
+
+/* The records are on their way behind a backlog of orders: units come back all the same. */
+static void answered_events_make_room_before_their_records_come(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t id = 1; id <= 20; id++)
+        add_event(f, id);
+    f->port.answer = ANSWER_DONE;
+    for (int i = 0; i < 4; i++)
+        turn_after(f, 1);
+    assert_int_equal(f->port.flushed, 20);
+    for (uint32_t i = 0; i < 20; i++)
         assert_int_equal(f->port.requests[i].command.settle.ticket, 101 + i);
+    turn_after(f, STOCK_PUMP_LOOK_MS);
+    assert_int_equal(f->progress.open, 0);
 }
 
 static void a_full_port_is_no_loss(void **state)
@@ -306,6 +317,7 @@ int main(void)
         TEST(not_now_is_tried_again_soon),
         TEST(a_refused_event_is_shown_and_tried_slowly),
         TEST(at_most_so_many_are_in_flight),
+        TEST(answered_events_make_room_before_their_records_come),
         TEST(a_full_port_is_no_loss),
         TEST(a_store_that_is_away_is_said_and_nothing_is_forgotten),
         TEST(steps_of_a_ticket_go_one_after_the_other),
