@@ -80,7 +80,6 @@ static void move_refuse(struct job *job, const struct order_move *move, const st
 {
     char bytes[96];
     struct text more = text_in(bytes, sizeof bytes);
-    text_literal(&more, ",");
     order_state_members(order, &more);
     const bool refund = move->event == ORDER_EVENT_REFUND && order->state == ORDER_PENDING;
     job_reply_problem(job,
