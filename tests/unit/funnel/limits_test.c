@@ -221,6 +221,32 @@ static void who_hammers_stays_known_beside_a_crowd(void **state)
     limits_free(limits);
 }
 
+/* One line of eight entries, all of them of clients who have used their burst. */
+static void among_those_who_hammer_newcomers_share_one_bucket(void **state)
+{
+    struct limits_config config = standard;
+    config.addresses = 8;
+    config.rates.address_burst = 2;
+    struct limits *limits = made(&config);
+    uint32_t strangers_in = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++) {
+        const struct address hammer = numbered(1 + i);
+        assert_int_equal(let_in(limits, &hammer, 5, NOW_MS), 2);
+    }
+    for (uint32_t i = 0; i < 1000; i++) {
+        const struct address stranger = numbered(100 + i);
+        strangers_in += limits_address(limits, &stranger, NOW_MS) == 0;
+    }
+    assert_int_equal(strangers_in, 2 * LIMITS_OVERFLOW_SHARE);
+    for (uint32_t i = 0; i < 8; i++) {
+        const struct address hammer = numbered(1 + i);
+        assert_int_equal(let_in(limits, &hammer, 5, NOW_MS), 0);
+    }
+    assert_int_equal(limits_evicted(limits), 0);
+    limits_free(limits);
+}
+
 struct crowd {
     struct limits *limits;
     _Atomic uint64_t address, user, item, admission;
@@ -322,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_month_of_rest_is_rest),
         cmocka_unit_test(a_million_strangers_are_let_in_within_the_bound_of_memory),
         cmocka_unit_test(who_hammers_stays_known_beside_a_crowd),
+        cmocka_unit_test(among_those_who_hammer_newcomers_share_one_bucket),
         cmocka_unit_test(many_threads_never_let_in_more_than_the_limit),
         cmocka_unit_test(strangers_who_arrive_on_all_edges_at_once_get_one_entry),
     };
