@@ -14,6 +14,10 @@ void snapshot_stream_flush(struct snapshot_stream *stream)
             stream->disk, stream->file, stream->offset, stream->buffer, stream->used);
     stream->offset += stream->used;
     stream->used = 0;
+    if (stream->status == STATUS_OK && stream->offset >= stream->synced + SNAPSHOT_SYNC_BYTES) {
+        stream->status = stream->disk->ops->sync(stream->disk, stream->file);
+        stream->synced = stream->offset;
+    }
 }
 
 void snapshot_stream_put(struct snapshot_stream *stream, const void *data, size_t bytes)

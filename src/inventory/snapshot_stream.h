@@ -9,12 +9,17 @@
 
 #include <stdbool.h>
 
-enum { SNAPSHOT_BUFFER_BYTES = 64 * 1024 };
+enum {
+    SNAPSHOT_BUFFER_BYTES = 64 * 1024,
+    /* So often while it is written: the journal's sync on the same disk waits behind a slice only. */
+    SNAPSHOT_SYNC_BYTES = 4 * 1024 * 1024,
+};
 
 struct snapshot_stream {
     struct disk *disk;
     disk_file file;
     uint64_t offset;
+    uint64_t synced; /* what is written below this is on the disk */
     uint32_t crc;
     uint32_t used, filled; /* used: bytes taken or put; filled: bytes read */
     enum status status;

@@ -57,6 +57,30 @@ static enum status judged(void)
     return status;
 }
 
+static enum status (*disk_sync)(struct disk *, disk_file);
+static uint32_t syncs;
+static enum status sync_counted(struct disk *one, disk_file file)
+{
+    syncs++;
+    return disk_sync(one, file);
+}
+
+/* The journal shares the disk: its sync must not wait for a whole snapshot. */
+static void a_large_file_goes_to_the_disk_in_slices(void **state)
+{
+    (void)state;
+    const struct disk_ops *const ops = disk->ops;
+    struct disk_ops counting = *ops;
+    disk_sync = ops->sync;
+    counting.sync = sync_counted;
+    disk->ops = &counting;
+    syncs = 0;
+    write_pieces(3 * SNAPSHOT_SYNC_BYTES / PIECE + 1);
+    disk->ops = ops;
+    assert_in_range(syncs, 2, 3);
+    assert_int_equal(judged(), STATUS_OK);
+}
+
 static void what_was_written_comes_back_and_then_the_file_is_over(void **state)
 {
     (void)state;
@@ -125,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(what_was_written_comes_back_and_then_the_file_is_over),
+        RULE(a_large_file_goes_to_the_disk_in_slices),
         RULE(a_file_is_whole_when_its_checksum_fits),
         RULE(an_empty_file_is_damaged_and_one_of_nothing_is_whole),
         RULE(the_first_fault_of_the_disk_stays),
