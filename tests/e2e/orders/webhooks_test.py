@@ -2,6 +2,7 @@
 """The shop is told of every change of an order, signed, at least once, whatever breaks in between."""
 import os
 import subprocess
+import threading
 
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
 from kit.webhook_receiver import SECRET, Receiver, settings_for
@@ -67,6 +68,21 @@ def each_change_is_told_signed_with_the_order_as_it_was():
 def an_order_that_expires_is_told_as_closed():
     order = bought(item=server.open_item(pay_window_ms=1000))
     equal(told(order["order"], "order.closed").data["reason"], "expired")
+
+
+@rule
+def while_an_answer_is_awaited_the_message_is_not_sent_again():
+    item, go_on = server.open_item(total=10), threading.Event()
+    receiver.answer = lambda message, earlier: 200 if message.data["item"] != item or go_on.wait(20) else 503
+    slow = Buyer(server).win(item)["order"]
+    told(slow, "order.created")
+    for _ in range(3):  # each makes the server look for what is due
+        told(bought()["order"], "order.created")
+    first, *others = receiver.of(slow)
+    true(all(other.at - first.at > 4.9 for other in others), "sent again before it was answered")
+    go_on.set()
+    eventually(lambda: row(slow, "order.created")["state"] == "delivered", "not settled")
+    receiver.answer = lambda message, earlier: 200
 
 
 @rule
