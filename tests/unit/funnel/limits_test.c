@@ -247,6 +247,24 @@ static void among_those_who_hammer_newcomers_share_one_bucket(void **state)
     limits_free(limits);
 }
 
+/* Eight places, and two hundred addresses that each ask for more than their burst: eight get theirs, all the
+ * others together as much as LIMITS_OVERFLOW_SHARE of them. */
+static void a_line_of_addresses_that_hammer_is_not_given_away(void **state)
+{
+    struct limits_config config = standard;
+    config.addresses = 8;
+    struct limits *limits = made(&config);
+    uint32_t in = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 200; i++) {
+        const struct address client = numbered(i);
+        in += let_in(limits, &client, 250, NOW_MS);
+    }
+    assert_int_equal(in, (8 + LIMITS_OVERFLOW_SHARE) * 200);
+    assert_int_equal(limits_evicted(limits), 0);
+    limits_free(limits);
+}
+
 struct crowd {
     struct limits *limits;
     _Atomic uint64_t address, user, item, admission;
@@ -348,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_month_of_rest_is_rest),
         cmocka_unit_test(a_million_strangers_are_let_in_within_the_bound_of_memory),
         cmocka_unit_test(who_hammers_stays_known_beside_a_crowd),
+        cmocka_unit_test(a_line_of_addresses_that_hammer_is_not_given_away),
         cmocka_unit_test(among_those_who_hammer_newcomers_share_one_bucket),
         cmocka_unit_test(many_threads_never_let_in_more_than_the_limit),
         cmocka_unit_test(strangers_who_arrive_on_all_edges_at_once_get_one_entry),
