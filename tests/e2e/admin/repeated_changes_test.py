@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A refused change has changed nothing, an unknown one says so, a repeated one is done once, and all that was done is audited."""
+import json
 import os
 import sqlite3
 import subprocess
@@ -172,7 +173,7 @@ def every_member_that_changed_is_named_with_both_values():
     seen = {entry["detail"] for entry in audit("sale.change", f"sale {sale} ")}
 
     def text(value):
-        return f'"{value}"' if isinstance(value, str) else str(value).lower()
+        return json.dumps(value)
     equal(seen, {f"sale {sale} {name}: {text(before[name])} → {text(value)}" for name, value in changes.items()})
 
 

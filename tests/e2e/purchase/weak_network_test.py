@@ -69,6 +69,8 @@ class Guest:
         """The bank's id of the payment, once it is open; None: the order is over."""
         while True:
             reply = self.ask("POST", f"/v1/orders/{order['order']}/pay")
+            if reply.status == 200 and reply.json()["state"] != "pending":
+                return None  # paid while this request waited: an earlier try's answer was lost
             if reply.status == 200:
                 return reply.json()["payment"]["url"].split("id=")[1]
             if reply.status == 409 and reply.json()["type"] != "/problems/in-progress":

@@ -157,7 +157,7 @@ describe('around the start', { concurrency: 6 }, () => {
                             return;
                         seen.disconnect();
                         resolve(performance.getEntriesByType('resource').filter(({ name, startTime }) =>
-                            name.includes('/v1/') && startTime >= window.tappedAt).map(({ name }) => new URL(name).pathname));
+                            name.includes('/v1/') && !name.endsWith('/v1/time') && startTime >= window.tappedAt).map(({ name }) => new URL(name).pathname));
                     });
                     seen.observe(document.body, { subtree: true, childList: true, attributes: true });
                 });
@@ -168,7 +168,7 @@ describe('around the start', { concurrency: 6 }, () => {
             await page.click(liveButton);
             const asked = await page.evaluate(() => window.wonAfter);
             assert.deepEqual(asked, [`/v1/items/${item}/buy`]);
-            assert.equal(requests[before].path, `/v1/items/${item}/buy`);
+            assert.equal(requests.slice(before).find(({ path }) => path !== '/v1/time').path, `/v1/items/${item}/buy`);
             assert.equal(requests.filter(({ path }) => path.endsWith('/pass')).length, 1);
             await page.waitForSelector(orderNumber);
             await page.waitForSelector('.order .pay');
