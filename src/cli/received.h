@@ -13,6 +13,6 @@ struct received {
     size_t size;
 };
 /* CURLOPT_WRITEFUNCTION, with a struct received as its data. */
-size_t received_take(char *data, size_t one, size_t bytes, void *received);
+size_t received_take(char *data, size_t one, size_t bytes, void *context);
 
 #endif
