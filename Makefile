@@ -322,7 +322,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 	@tools/setup build test
 	+@$(SUBMAKE) $(or $(call built,$(BUILD),$(PICKED)),FORCE)
 	@$(call run_tests,$(call each_program,$(BUILD),$(PICKED),300))
-PICKED = $(foreach source,$(UNIT_SOURCES) $(SEAM_SOURCES),$(if $(or $(if $(ONLY),,all),\
+PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
 .PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth bench cov
