@@ -79,15 +79,15 @@ describe('looking', { concurrency: 2 }, () => {
     test('the first visit loads one script and one style sheet, the next none', async () => {
         const { page } = await visitor();
         const files = [];
-        page.on('response', async (response) => {
+        page.on('response', (response) => {
             const { pathname } = new URL(response.url());
             if (/\.(js|css)$/.test(pathname))
-                files.push([pathname.split('.').pop(), await response.headerValue('cache-control')]);
+                files.push(response.headerValue('cache-control').then((cache) => [pathname.split('.').pop(), cache]));
         });
         await page.goto(itemAddress(demoItem));
         await page.waitForSelector(liveButton);
         const kept = 'public, max-age=31536000, immutable';
-        assert.deepEqual(files.sort(), [['css', kept], ['js', kept]]);
+        assert.deepEqual((await Promise.all(files)).sort(), [['css', kept], ['js', kept]]);
         const again = await page.reload();
         await page.waitForSelector(liveButton);
         assert.equal(await again.headerValue('cache-control'), 'no-cache');
