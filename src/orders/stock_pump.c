@@ -28,6 +28,7 @@ struct stock_pump {
     uint64_t look_ms;
     uint64_t passed;   /* all events up to this id are answered in this round */
     uint64_t round_ms; /* when it began */
+    uint64_t done;     /* all events up to this id were answered in some round */
 };
 
 COUNTER(events_submitted, "stampede_stock_events_submitted_total",
@@ -82,7 +83,8 @@ static bool flight_is_overtaken(const struct stock_pump *pump, const struct flig
             && pump->flights[i].event.id > flight->event.id)
             return true;
     }
-    return false;
+    /* The later one may not be listed yet. If there is none, the next round finds out. */
+    return settle->step == SETTLE_SOLD && pump->count == pump->config.flight_max;
 }
 
 bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer)
@@ -94,7 +96,8 @@ bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct in
         return true; /* its record was faster than its answer */
     enum answer what = answer->outcome.answer;
     if (what == ANSWER_DONE || what == ANSWER_UNCHANGED
-        || (what == ANSWER_CONFLICT && flight_is_overtaken(pump, flight))) {
+        || (what == ANSWER_CONFLICT
+            && (flight->event.id <= pump->done || flight_is_overtaken(pump, flight)))) {
         flight->state = FLIGHT_ANSWERED;
         flight->refused = false;
         flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
@@ -126,6 +129,8 @@ static void answered_pass(struct stock_pump *pump)
 {
     for (uint32_t i = 0; i < pump->count && pump->flights[i].state == FLIGHT_ANSWERED; i++)
         pump->passed = pump->flights[i].event.id;
+    if (pump->passed > pump->done)
+        pump->done = pump->passed;
 }
 
 /* Nothing is left in this round: the next one begins when its time has come. */
