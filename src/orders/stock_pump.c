@@ -26,9 +26,8 @@ struct stock_pump {
     struct stock_event events[STOCK_PUMP_FLIGHT_MAX];
     struct flight merged[STOCK_PUMP_FLIGHT_MAX];
     uint64_t look_ms;
-    uint64_t passed;   /* all events up to this id are answered in this round */
-    uint64_t round_ms; /* when it began */
-    uint64_t done;     /* all events up to this id were answered in some round */
+    uint64_t passed;   /* all events up to this id are answered in this round; 0: none */
+    uint64_t round_ms; /* when the first of them was passed */
 };
 
 COUNTER(events_submitted, "stampede_stock_events_submitted_total",
@@ -96,8 +95,7 @@ bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct in
         return true; /* its record was faster than its answer */
     enum answer what = answer->outcome.answer;
     if (what == ANSWER_DONE || what == ANSWER_UNCHANGED
-        || (what == ANSWER_CONFLICT
-            && (flight->event.id <= pump->done || flight_is_overtaken(pump, flight)))) {
+        || (what == ANSWER_CONFLICT && flight_is_overtaken(pump, flight))) {
         flight->state = FLIGHT_ANSWERED;
         flight->refused = false;
         flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
@@ -125,22 +123,13 @@ static void answers_collect(struct stock_pump *pump, uint64_t now_ms)
 }
 
 /* Events of one order come in their order, so the answered ones at the front are done with in this round. */
-static void answered_pass(struct stock_pump *pump)
+static void answered_pass(struct stock_pump *pump, uint64_t now_ms)
 {
-    for (uint32_t i = 0; i < pump->count && pump->flights[i].state == FLIGHT_ANSWERED; i++)
+    for (uint32_t i = 0; i < pump->count && pump->flights[i].state == FLIGHT_ANSWERED; i++) {
+        if (pump->passed == 0)
+            pump->round_ms = now_ms;
         pump->passed = pump->flights[i].event.id;
-    if (pump->passed > pump->done)
-        pump->done = pump->passed;
-}
-
-/* Nothing is left in this round: the next one begins when its time has come. */
-static void round_end(struct stock_pump *pump, uint64_t now_ms)
-{
-    if (pump->round_ms != 0 && now_ms < pump->round_ms + STOCK_PUMP_ROUND_MS && now_ms >= pump->round_ms)
-        return;
-    if (pump->round_ms != 0)
-        pump->passed = 0;
-    pump->round_ms = now_ms;
+    }
 }
 
 /* An event that the store lists is open; one that it does not list any more is confirmed. Both lists ascend
@@ -150,7 +139,7 @@ static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
 {
     struct order_store *store = pump->config.store;
     uint32_t listed = 0, old = 0;
-    answered_pass(pump);
+    answered_pass(pump, now_ms);
     enum status status =
         store->ops->stock_events(store, pump->passed, pump->events, pump->config.flight_max, &listed);
     if (status != STATUS_OK)
@@ -166,8 +155,9 @@ static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
     }
     memcpy(pump->flights, pump->merged, listed * sizeof pump->flights[0]);
     pump->count = listed;
-    if (listed == 0)
-        round_end(pump, now_ms);
+    /* Nothing is left in this round: the next one begins when its time has come. */
+    if (listed == 0 && (now_ms >= pump->round_ms + STOCK_PUMP_ROUND_MS || now_ms < pump->round_ms))
+        pump->passed = 0;
     pump->look_ms = now_ms;
     return STATUS_OK;
 }
