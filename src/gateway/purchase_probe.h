@@ -6,28 +6,14 @@
 #ifndef STAMPEDE_GATEWAY_PURCHASE_PROBE_H
 #define STAMPEDE_GATEWAY_PURCHASE_PROBE_H
 
-#include "base/clock.h"
-#include "base/histogram.h"
-
-extern struct histogram purchase_times;
+#include <stdint.h>
 
 struct purchase_probe {
     uint64_t tag;
     uint64_t since_ns; /* 0: none is timed */
 };
 
-static inline void purchase_probe_begin(struct purchase_probe *probe, uint64_t tag)
-{
-    if (probe->since_ns == 0)
-        *probe = (struct purchase_probe){ tag, clock_monotonic_ns() };
-}
-
-static inline void purchase_probe_end(struct purchase_probe *probe, uint64_t tag)
-{
-    if (probe->tag != tag || probe->since_ns == 0)
-        return;
-    histogram_note(&purchase_times, (clock_monotonic_ns() - probe->since_ns) / 1000);
-    probe->since_ns = 0;
-}
+void purchase_probe_begin(struct purchase_probe *probe, uint64_t tag);
+void purchase_probe_end(struct purchase_probe *probe, uint64_t tag);
 
 #endif

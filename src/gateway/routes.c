@@ -29,7 +29,6 @@
 #include "gateway/media_upload.h"
 #include "gateway/order_requests.h"
 #include "gateway/public_requests.h"
-#include "gateway/purchase_probe.h"
 #include "gateway/push.h"
 #include "gateway/repeat.h"
 #include "gateway/reply.h"
@@ -55,8 +54,6 @@ static_assert((ANSWER_ORIGIN | ANSWER_CHINESE) == 0x1f, "flags fit below TAG_ASK
         .kind = METRIC_COUNTER },
 static struct metric answer_metrics[ANSWERS] = { ANSWER_LIST(ANSWER_METRIC) };
 METRIC_TABLE(answer_metrics);
-HISTOGRAM(purchase_times, "stampede_purchase_seconds",
-    "From the door to the inventory's answer; a sample.");
 
 void answer_count(struct routes *routes, item_id item, enum answer answer)
 {
