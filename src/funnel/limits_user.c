@@ -40,6 +40,19 @@ static struct user_row *row_of(
     return NULL;
 }
 
+/* Takes the row over for the user. NULL: a race was lost; the row may have been taken for this very user. */
+static struct user_row *row_take(
+    const struct limits *limits, uint64_t line, struct user_row *row, uint64_t holder, user_id user)
+{
+    if (!atomic_compare_exchange_strong(&row->user, &holder, user))
+        return NULL;
+    if (row_of(limits, line, user, row) == NULL)
+        return row;
+    holder = user;
+    (void)atomic_compare_exchange_strong(&row->user, &holder, 0); /* there is one already */
+    return NULL;
+}
+
 /* How many of the last window are in the row; `recent` gets their times, 0 where there is none. */
 static uint32_t row_weight(const struct user_row *row, uint32_t requests, uint32_t now,
     uint32_t window_ms, uint32_t *recent)
@@ -53,61 +66,52 @@ static uint32_t row_weight(const struct user_row *row, uint32_t requests, uint32
     return count;
 }
 
-struct candidate {
-    struct user_row *row; /* NULL: everybody in the line hammers */
-    uint64_t holder;
-    uint32_t weight;
-    int32_t age;
-    uint32_t recent[LIMITS_REQUESTS_MAX];
-};
-
-/* A row without a holder, or one that is idle: all its times are a window old. Else the row of whoever asked
- * least, and longest ago, if that is half of the limit or less, or one request. */
-static void row_choose(const struct limits *limits, uint64_t line, uint32_t requests, uint32_t now,
-    uint32_t window_ms, struct candidate *best)
+/* All rows of the line are in use: takes the row of whoever asked least, and longest ago, if that is half of
+ * the limit or less, or one request. NULL: `full`, everybody in the line hammers; or a race was lost. */
+static __attribute__((noinline)) struct user_row *row_evict(struct limits *limits, uint64_t line,
+    user_id user, uint32_t requests, uint32_t now, uint32_t window_ms, bool *full)
 {
-    *best = (struct candidate){ .weight = requests / 2 > 1 ? requests / 2 : 1 };
+    uint32_t recent[LIMITS_REQUESTS_MAX];
+    struct user_row *best = NULL;
+    uint32_t best_weight = requests / 2 > 1 ? requests / 2 : 1;
+    int32_t best_age = INT32_MIN;
     for (uint32_t i = 0; i < LINE_ROWS; i++) {
         struct user_row *row = row_at(limits, line, i);
-        const uint64_t holder = atomic_load(&row->user);
-        const uint32_t last = atomic_load(&row->last);
-        if (holder == 0 || !is_recent(last, now, window_ms)) {
-            *best = (struct candidate){ .row = row, .holder = holder };
-            return;
-        }
-        uint32_t recent[LIMITS_REQUESTS_MAX];
         const uint32_t weight = row_weight(row, requests, now, window_ms, recent);
-        const int32_t age = (int32_t)(now - last);
-        if (weight > best->weight || (weight == best->weight && best->row != NULL && age <= best->age))
+        const int32_t age = (int32_t)(now - atomic_load(&row->last));
+        if (weight > best_weight || (weight == best_weight && age <= best_age))
             continue;
-        *best = (struct candidate){ .row = row, .holder = holder, .weight = weight, .age = age };
-        memcpy(best->recent, recent, requests * sizeof *recent);
+        best = row;
+        best_weight = weight;
+        best_age = age;
     }
+    *full = best == NULL;
+    if (best == NULL)
+        return NULL;
+    const uint64_t holder = atomic_load(&best->user);
+    if (row_weight(best, requests, now, window_ms, recent) > best_weight
+        || row_take(limits, line, best, holder, user) == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < requests; i++)
+        if (recent[i] != 0)
+            (void)atomic_compare_exchange_strong(&best->times[i], &recent[i], 0);
+    metric_add(&evicted_user, 1);
+    atomic_fetch_add_explicit(&limits->evicted, 1, memory_order_relaxed);
+    return best;
 }
 
-/* Takes a row over for the user. NULL: `full`, or a race was lost: the row may have been taken for this very
- * user. */
+/* Takes a row for the user: one without a holder, or an idle one (all its times are a window old), else that
+ * of somebody else. NULL: `full`, or a race was lost. */
 static __attribute__((noinline)) struct user_row *row_claim(struct limits *limits, uint64_t line,
     user_id user, uint32_t requests, uint32_t now, uint32_t window_ms, bool *full)
 {
-    struct candidate best;
-    row_choose(limits, line, requests, now, window_ms, &best);
-    *full = best.row == NULL;
-    if (*full || !atomic_compare_exchange_strong(&best.row->user, &best.holder, user))
-        return NULL;
-    if (row_of(limits, line, user, best.row) != NULL) {
-        uint64_t holder = user;
-        (void)atomic_compare_exchange_strong(&best.row->user, &holder, 0); /* there is one already */
-        return NULL;
+    for (uint32_t i = 0; i < LINE_ROWS; i++) {
+        struct user_row *row = row_at(limits, line, i);
+        const uint64_t holder = atomic_load(&row->user);
+        if (holder == 0 || !is_recent(atomic_load(&row->last), now, window_ms))
+            return row_take(limits, line, row, holder, user);
     }
-    for (uint32_t i = 0; best.weight > 0 && i < requests; i++)
-        if (best.recent[i] != 0)
-            (void)atomic_compare_exchange_strong(&best.row->times[i], &best.recent[i], 0);
-    if (best.weight > 0) {
-        metric_add(&evicted_user, 1);
-        atomic_fetch_add_explicit(&limits->evicted, 1, memory_order_relaxed);
-    }
-    return best.row;
+    return row_evict(limits, line, user, requests, now, window_ms, full);
 }
 
 /* How long until the next slot in turn lets in. */

@@ -130,8 +130,8 @@ static uint64_t evictions(void)
     return counted("stampede_limits_evicted_total");
 }
 
-/* While everybody has a place the answer is the model's. Who lost theirs to a newcomer may ask anew, but
- * nobody is refused before the limit. */
+/* While everybody has an entry the answer is the model's. A client who lost the entry to a newcomer starts with
+ * an unused limit, but nobody is refused before the limit. */
 static bool agrees(bool allowed, bool model, uint64_t evictions_before)
 {
     return allowed == model || (allowed && evictions() > evictions_before);
@@ -278,8 +278,8 @@ static void run(void (*timeline)(uint64_t seed), const char *name)
     const uint64_t before = overflows();
     for (uint64_t seed = 1; seed <= count; seed++)
         timeline(seed);
-    print_message(
-        "%s: %llu timelines, %llu requests, %llu of them shared a bucket for want of a place\n",
+    print_message("%s: %llu timelines, %llu requests, %llu of them shared a bucket because the "
+                  "table was full\n",
         name, (unsigned long long)count, (unsigned long long)count * STEPS,
         (unsigned long long)(overflows() - before));
 }
