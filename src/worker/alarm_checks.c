@@ -80,9 +80,8 @@ static void limits_look(struct alarm_checks *checks, uint64_t now_ms)
         checks->evicted = evicted;
         checks->evicted_ms = now_ms;
         alarm_raise(ALARM_LIMITS, now_ms,
-            "more clients come at a time than limits.user_entries and limits.address_entries tell "
-            "apart: "
-            "raise them and restart");
+            "limits.user_entries or limits.address_entries is too small for this crowd: raise them "
+            "and restart");
     } else if (now_ms >= checks->evicted_ms + LIMITS_CALM_MS) {
         alarm_clear(ALARM_LIMITS);
     }

@@ -30,7 +30,7 @@
     X(TEST_MODE, "test-mode") \
     /* data.tickets_max is nearly used up */ \
     X(TICKETS, "tickets-nearly-full") \
-    /* more clients at a time than limits.address_entries or user_entries tell apart */ \
+    /* limits.address_entries or limits.user_entries is too small for the crowd */ \
     X(LIMITS, "limits-crowded")
 
 enum alarm {

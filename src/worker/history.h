@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/history.h: the figures of the live screen as they were: once a second for ten minutes, every ten
  * seconds for two hours, every minute for two days. Counters are as in /metrics; from two rows follows what
- * happened between them. In memory only: a start begins anew.
+ * happened between them. Kept in memory: a restart empties it.
  * Thread: the worker's. Memory: from the arena at start. */
 #ifndef STAMPEDE_WORKER_HISTORY_H
 #define STAMPEDE_WORKER_HISTORY_H

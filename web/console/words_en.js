@@ -328,7 +328,7 @@ export const EN = {
     'switch.admission_per_s.effect': 'All items together. The others read that it is very busy and try again.',
     'switch.admission_per_s.zero': 'A second; 0: no limit',
     'switch.refuse_new': 'Nobody new',
-    'switch.refuse_new.effect': 'No new session, pass or place in line. Who has a pass can still buy, and orders can be paid.',
+    'switch.refuse_new.effect': 'No new session, pass or place in line. People with a pass can still buy, and orders can be paid.',
     'switch.sold_out_items': 'Items that answer “sold out”',
     'switch.sold_out_items.effect': 'Their units stay where they are and nobody gets one. Better pause the sale if you can.',
     'switch.bypass_address_limit': 'Skip the limit by address',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may buy in a sale for invited users: loaded, listed, removed, by the API and the command line."""
+"""The list of users who may buy in a sale for invited users: load, list, remove, by the API and the command line."""
 import os
 import subprocess
 import time

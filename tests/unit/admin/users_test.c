@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may buy in a sale for invited users: loaded in any number, listed, removed. */
+/* The list of users who may buy in a sale for invited users: load any number, list, remove. */
 #include "tests/unit/admin/admin_shop.h"
 
 #include "base/text.h"

@@ -130,8 +130,8 @@ static uint64_t evictions(void)
     return counted("stampede_limits_evicted_total");
 }
 
-/* While everybody has an entry the answer is the model's. A client who lost the entry to a newcomer starts with
- * an unused limit, but nobody is refused before the limit. */
+/* While everybody has an entry the answer is the model's. A client who lost the entry to a newcomer starts
+ * with an unused limit, but nobody is refused before the limit. */
 static bool agrees(bool allowed, bool model, uint64_t evictions_before)
 {
     return allowed == model || (allowed && evictions() > evictions_before);
