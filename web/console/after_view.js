@@ -6,7 +6,7 @@ import { read, readAll } from './api.js';
 import { csvText, fileSave } from './csv.js';
 import { duration, moment, money, number, percent } from './format.js';
 import { named, say } from './i18n.js';
-import { button, chip, choice, facts, field, guarded, panel, table, titleRow } from './parts.js';
+import { button, chip, choice, facts, field, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { salesSort } from './sales_view.js';
 
 /* "door.sold-out": who said it, and what. */
@@ -42,32 +42,31 @@ function reportParts(report) {
     return element('div', { class: 'grid wide-left' }, element('div', { class: 'stack' }, funnelPart(report), cash), element('div', { class: 'stack' }, result, states, proof));
 }
 
+function reportPaint(sales, chosen, report, place) {
+    const pick = choice(sales.map((sale) => [String(sale.id), sale.title]), String(chosen));
+    pick.addEventListener('change', () => {
+        location.hash = `#/after/${pick.value}`;
+    });
+    const acts = [button(say('after.print'), () => print(), 'plain small'),
+        button('JSON', () => fileSave(`report-${chosen}.json`, JSON.stringify(report, null, 2), 'application/json'), 'plain small'),
+        button('CSV', () => fileSave(`report-${chosen}.csv`, csvText(['name', 'value'], [...Object.entries(report).filter(([, value]) => typeof value !== 'object'),
+            ...Object.entries(report.funnel)]), 'text/csv'), 'plain small')];
+    place.replaceChildren(titleRow(report.title, chip(named('gate', report.gate), report.gate), element('div', { class: 'title-end' }, ...acts)),
+        element('div', { class: 'bar' }, field(say('live.sale'), pick)), reportParts(report));
+}
+
 export function afterShow(main, [id]) {
-    let ended = false;
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(place);
-    guarded(place, async () => {
-        const sales = salesSort(await readAll('/sales', 'sales')).reverse();
-        const chosen = id === undefined ? sales[0]?.id : Number(id);
-        if (chosen === undefined) {
-            place.replaceChildren(titleRow(say('nav.after')), element('p', { class: 'none', textContent: say('sales.none') }));
-            return;
-        }
-        const report = await read(`/sales/${chosen}/report`);
-        if (ended)
-            return;
-        const pick = choice(sales.map((sale) => [String(sale.id), sale.title]), String(chosen));
-        pick.addEventListener('change', () => {
-            location.hash = `#/after/${pick.value}`;
-        });
-        const acts = [button(say('after.print'), () => print(), 'plain small'),
-            button('JSON', () => fileSave(`report-${chosen}.json`, JSON.stringify(report, null, 2), 'application/json'), 'plain small'),
-            button('CSV', () => fileSave(`report-${chosen}.csv`, csvText(['name', 'value'], [...Object.entries(report).filter(([, value]) => typeof value !== 'object'),
-                ...Object.entries(report.funnel)]), 'text/csv'), 'plain small')];
-        place.replaceChildren(titleRow(report.title, chip(named('gate', report.gate), report.gate), element('div', { class: 'title-end' }, ...acts)),
-            element('div', { class: 'bar' }, field(say('live.sale'), pick)), reportParts(report));
-    }, () => ended);
-    return () => {
-        ended = true;
-    };
+    return loadedShow(main, [], loadedPlace({
+        async load() {
+            const sales = salesSort(await readAll('/sales', 'sales')).reverse();
+            const chosen = id === undefined ? sales[0]?.id : Number(id);
+            return { sales, chosen, report: chosen === undefined ? null : await read(`/sales/${chosen}/report`) };
+        },
+        paint({ sales, chosen, report }, place) {
+            if (report === null)
+                place.replaceChildren(titleRow(say('nav.after')), element('p', { class: 'none', textContent: say('sales.none') }));
+            else
+                reportPaint(sales, chosen, report, place);
+        },
+    }));
 }

@@ -6,7 +6,7 @@ import { change, changeKey, read } from './api.js';
 import { dayText, dayAfter, dayRead, dayStart, SESSIONS_MAX, sessionsPlan, timesRead } from './calendar.js';
 import { clockTime, moment, number, zoneName } from './format.js';
 import { say } from './i18n.js';
-import { field, guarded, table, titleRow } from './parts.js';
+import { field, loadedPlace, loadedShow, table, titleRow } from './parts.js';
 import { crumbs, formMake } from './sale_form.js';
 
 const MINUTE_MS = 60_000;
@@ -28,56 +28,47 @@ function planRead({ title, day, days, times, minutes }) {
     return { plan: plan.map((one) => ({ ...one, title: plan.length === 1 ? title.value : `${title.value} · ${dayText(one.start_ms).slice(5)} ${shortTime(one.start_ms)}` })) };
 }
 
-export function cloneShow(main, id) {
-    let ended = false;
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(place);
-    guarded(place, async () => {
-        const sale = await read(`/sales/${id}`);
-        if (ended)
-            return;
-        const number_ = (value, most) => element('input', { type: 'number', required: true, min: 1, max: most, step: 'any', value });
-        const inputs = {
-            title: element('input', { type: 'text', required: true, maxLength: 100, value: sale.title }),
-            day: element('input', { type: 'date', required: true, value: dayText(dayAfter(dayStart(Date.now()), 1)) }),
-            days: Object.assign(number_(1, DAYS_MAX), { step: 1 }),
-            times: element('input', { type: 'text', required: true, value: shortTime(sale.start_ms), spellcheck: false }),
-            minutes: number_(Math.max(1, Math.round((sale.end_ms - sale.start_ms) / MINUTE_MS)), 7 * 24 * 60),
-        };
-        const shown = element('div', { class: 'stack', role: 'status' });
-        const made = [];
-        const keys = Array.from({ length: SESSIONS_MAX }, () => changeKey());
-        const paint = () => {
-            const { plan, wrong } = planRead(inputs);
-            shown.replaceChildren(element('p', { class: 'note', textContent: wrong ? say(wrong, { most: number(SESSIONS_MAX) }) : say('clone.count', { count: number(plan.length) }) }),
-                ...(plan ? [table(say('clone.title'), [say('sale.title'), say('sale.start'), say('sale.end')], plan.map((one) => [one.title, moment(one.start_ms), moment(one.end_ms)]))] : []));
-        };
-        const progress = element('p', { class: 'note', role: 'status' });
-        const back = `#/sales/${id}`;
-        const form = formMake({ back, words: say('clone.make'), nodes: [
-            element('fieldset', { class: 'fields' }, element('legend', { textContent: say('clone.when') }), field(say('sale.title'), inputs.title),
-                element('div', { class: 'field-row' }, field(say('clone.day'), inputs.day, say('sale.zone', { zone: zoneName() })), field(say('clone.days'), inputs.days, say('clone.days.help')),
-                    field(say('clone.minutes'), inputs.minutes)), field(say('clone.times'), inputs.times, say('clone.times.help'))), shown, progress],
-        save: async () => {
-            const { plan, wrong } = planRead(inputs);
-            if (wrong)
-                throw Object.assign(new Error(say(wrong, { most: number(SESSIONS_MAX) })), { status: 422 });
-            Object.values(inputs).forEach((input) => {
-                input.disabled = true; /* what is made is made: a second try goes on with the same plan */
-            });
-            while (made.length < plan.length) {
-                made.push(await change('POST', `/sales/${id}/clone`, plan[made.length], keys[made.length]));
-                textSet(progress, say('clone.progress', { done: number(made.length), count: number(plan.length) }));
-            }
-            return made.length === 1 ? `#/sales/${made[0].id}` : `#/sales/day/${dayText(plan[0].start_ms)}`;
-        } });
-        form.addEventListener('input', paint);
-        place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, sale.title]), titleRow(say('clone.title')),
-            element('p', { class: 'note', textContent: say('clone.note', { title: sale.title }) }), form);
-        paint();
-        inputs.title.focus();
-    }, () => ended);
-    return () => {
-        ended = true;
+function clonePaint(sale, place) {
+    const number_ = (value, most) => element('input', { type: 'number', required: true, min: 1, max: most, step: 'any', value });
+    const inputs = {
+        title: element('input', { type: 'text', required: true, maxLength: 100, value: sale.title }),
+        day: element('input', { type: 'date', required: true, value: dayText(dayAfter(dayStart(Date.now()), 1)) }),
+        days: Object.assign(number_(1, DAYS_MAX), { step: 1 }),
+        times: element('input', { type: 'text', required: true, value: shortTime(sale.start_ms), spellcheck: false }),
+        minutes: number_(Math.max(1, Math.round((sale.end_ms - sale.start_ms) / MINUTE_MS)), 7 * 24 * 60),
     };
+    const shown = element('div', { class: 'stack', role: 'status' });
+    const made = [];
+    const keys = Array.from({ length: SESSIONS_MAX }, () => changeKey());
+    const paint = () => {
+        const { plan, wrong } = planRead(inputs);
+        shown.replaceChildren(element('p', { class: 'note', textContent: wrong ? say(wrong, { most: number(SESSIONS_MAX) }) : say('clone.count', { count: number(plan.length) }) }),
+            ...(plan ? [table(say('clone.title'), [say('sale.title'), say('sale.start'), say('sale.end')], plan.map((one) => [one.title, moment(one.start_ms), moment(one.end_ms)]))] : []));
+    };
+    const progress = element('p', { class: 'note', role: 'status' });
+    const back = `#/sales/${sale.id}`;
+    const form = formMake({ back, words: say('clone.make'), nodes: [
+        element('fieldset', { class: 'fields' }, element('legend', { textContent: say('clone.when') }), field(say('sale.title'), inputs.title),
+            element('div', { class: 'field-row' }, field(say('clone.day'), inputs.day, say('sale.zone', { zone: zoneName() })), field(say('clone.days'), inputs.days, say('clone.days.help')),
+                field(say('clone.minutes'), inputs.minutes)), field(say('clone.times'), inputs.times, say('clone.times.help'))), shown, progress],
+    save: async () => {
+        const { plan, wrong } = planRead(inputs);
+        if (wrong)
+            throw Object.assign(new Error(say(wrong, { most: number(SESSIONS_MAX) })), { status: 422 });
+        Object.values(inputs).forEach((input) => {
+            input.disabled = true; /* what is made is made: a second try goes on with the same plan */
+        });
+        while (made.length < plan.length) {
+            made.push(await change('POST', `/sales/${sale.id}/clone`, plan[made.length], keys[made.length]));
+            textSet(progress, say('clone.progress', { done: number(made.length), count: number(plan.length) }));
+        }
+        return made.length === 1 ? `#/sales/${made[0].id}` : `#/sales/day/${dayText(plan[0].start_ms)}`;
+    } });
+    form.addEventListener('input', paint);
+    place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, sale.title]), titleRow(say('clone.title')),
+        element('p', { class: 'note', textContent: say('clone.note', { title: sale.title }) }), form);
+    paint();
+    inputs.title.focus();
 }
+
+export const cloneShow = (main, id) => loadedShow(main, [], loadedPlace({ load: () => read(`/sales/${id}`), paint: clonePaint }));

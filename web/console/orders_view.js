@@ -8,7 +8,7 @@ import { csvText, fileSave } from './csv.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
-import { button, chip, choice, facts, field, guarded, panel, table, tellerMake, titleRow } from './parts.js';
+import { button, chip, choice, facts, field, guarded, loadedPlace, loadedShow, panel, table, tellerMake, titleRow } from './parts.js';
 import { may } from './session.js';
 
 const STATES = ['pending', 'paid', 'closed', 'refunded'];
@@ -27,7 +27,6 @@ function queryOf(fields) {
 }
 
 function listShow(main) {
-    let ended = false;
     let next;
     let rows = [];
     const id = element('input', { type: 'search', maxLength: 16, spellcheck: false });
@@ -37,45 +36,40 @@ function listShow(main) {
         item: element('input', { type: 'number', min: 1 }),
         subject: element('input', { type: 'search', maxLength: 128 }),
     };
-    const place = element('div', { class: 'panel' }, element('p', { class: 'none', textContent: say('list.loading') }));
     const search = element('form', { class: 'panel bar', role: 'search' }, field(say('orders.id'), id), field(say('order.state'), fields.state), field(say('orders.sale'), fields.sale),
         field(say('orders.item'), fields.item), field(say('orders.customer'), fields.subject), element('button', { type: 'submit', class: 'main', textContent: say('orders.search') }));
-    const save = button(say('orders.csv'), () => guarded(place, async () => {
+    const save = button(say('orders.csv'), () => guarded(place.node, async () => {
         const all = await readAll(`/orders?${queryOf(fields)}`, 'orders', { turn: 'before', most: CSV_MAX });
         fileSave('orders.csv', csvText(['order', 'ticket', 'number', 'state', 'reason', 'item', 'quantity', 'amount', 'currency', 'user', 'customer', 'created'],
             all.map(({ number: place_, user, customer, view }) => [view.order, view.ticket, place_, view.state, view.reason, view.item, view.quantity, view.amount,
                 view.currency, user, customer, new Date(view.created_ms).toISOString()])), 'text/csv');
     }));
-    main.replaceChildren(titleRow(say('nav.orders'), element('div', { class: 'title-end' }, save)), search, place);
 
-    function paint() {
-        place.replaceChildren(table(say('nav.orders'), [say('order.order'), say('order.state'), say('orders.item'), say('order.quantity'), say('order.amount'), say('orders.customer'), say('order.created')],
+    function paint(answer, node) {
+        ({ rows, next } = answer);
+        node.replaceChildren(table(say('nav.orders'), [say('order.order'), say('order.state'), say('orders.item'), say('order.quantity'), say('order.amount'), say('orders.customer'), say('order.created')],
             rows.map(({ user, customer, view }) => [element('a', { class: 'mono', href: `#/orders/${view.order}`, textContent: view.order }),
                 chip(say(`order.${view.state}`), view.state), view.item, number(view.quantity), amountOf(view), customer ?? user, moment(view.created_ms, true)]), say('orders.none')));
         if (next !== undefined)
-            place.append(element('div', { class: 'acts' }, button(say('list.more'), () => load(true))));
+            node.append(element('div', { class: 'acts' }, button(say('list.more'), () => place.look(true))));
     }
-    const load = (more) => guarded(place, async () => {
-        const query = queryOf(fields);
-        const answer = await read(`/orders?${query}${more ? `&before=${next}` : ''}`);
-        if (ended)
-            return;
-        rows = more ? rows.concat(answer.orders) : answer.orders;
-        next = answer.next ?? undefined;
-        paint();
-    }, () => ended);
+    const place = loadedPlace({
+        kind: 'panel',
+        async load(more = false) {
+            const answer = await read(`/orders?${queryOf(fields)}${more ? `&before=${next}` : ''}`);
+            return { next: answer.next ?? undefined, rows: more ? rows.concat(answer.orders) : answer.orders };
+        },
+        paint,
+    });
     search.addEventListener('submit', (event) => {
         event.preventDefault();
         const wanted = id.value.trim().toLowerCase();
         if (ORDER_ID.test(wanted))
             location.hash = `#/orders/${wanted}`;
         else
-            load(false);
+            place.look();
     });
-    load(false);
-    return () => {
-        ended = true;
-    };
+    return loadedShow(main, [titleRow(say('nav.orders'), element('div', { class: 'title-end' }, save)), search], place);
 }
 
 /* What happened to the order, in order. */
@@ -139,30 +133,26 @@ async function refundsOf({ view }, payments) {
 }
 
 function orderShow(main, id) {
-    let ended = false;
     const teller = tellerMake();
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(element('p', { class: 'crumb' }, element('a', { href: '#/orders', textContent: say('nav.orders') })), place);
-    const look = () => guarded(place, async () => {
+    async function load() {
         const [order, { payments }] = await Promise.all([read(`/orders/${id}`), read(`/orders/${id}/payments`)]);
         const [contact, trail, refunds] = await Promise.all([contactPanel(order), auditPanel([`order ${id}`]), refundsOf(order, payments)]);
-        if (ended)
-            return;
+        return { order, payments, contact, trail, refunds };
+    }
+    function paint({ order, payments, contact, trail, refunds }, node) {
         const { view } = order;
         const acts = orderActs(order, (words) => {
             teller.tell(words);
-            look();
+            place.look();
         });
-        place.replaceChildren(titleRow(say('order.title'), chip(say(`order.${view.state}`), view.state)), teller.node,
+        node.replaceChildren(titleRow(say('order.title'), chip(say(`order.${view.state}`), view.state)), teller.node,
             element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments, refunds), element('div', { class: 'acts' }, ...acts)),
                 element('div', { class: 'stack' }, panel(say('sale.about'), facts([[say('order.order'), element('span', { class: 'mono', textContent: view.order })],
                     [say('order.ticket'), element('span', { class: 'mono', textContent: view.ticket })], [say('orders.item'), view.item], [say('order.quantity'), number(view.quantity)],
                     [say('order.amount'), amountOf(view)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), trail);
-    }, () => ended);
-    look();
-    return () => {
-        ended = true;
-    };
+    }
+    const place = loadedPlace({ load, paint });
+    return loadedShow(main, [element('p', { class: 'crumb' }, element('a', { href: '#/orders', textContent: say('nav.orders') }))], place);
 }
 
 export const ordersShow = (main, [id]) => (id === undefined ? listShow(main) : orderShow(main, id));

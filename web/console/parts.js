@@ -82,6 +82,40 @@ export async function guarded(place, paint, ended = () => false) {
     }
 }
 
+/* A part of the page that is read from the server. `load` reads; `paint(answer, node)` shows what came. Neither counts after the end.
+ * `every_ms`: it is read again, but not while the page is hidden. */
+export function loadedPlace({ load, paint, kind = 'stack', every_ms: every = 0 }) {
+    let ended = false;
+    let timer;
+    const node = element('div', { class: kind }, element('p', { class: 'none', textContent: say('list.loading') }));
+    const wait = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => (document.hidden ? wait() : look()), every);
+    };
+    async function look(...how) {
+        clearTimeout(timer);
+        await guarded(node, async () => {
+            const answer = await load(...how);
+            if (!ended)
+                paint(answer, node);
+        }, () => ended);
+        if (every > 0 && !ended)
+            wait();
+    }
+    function end() {
+        ended = true;
+        clearTimeout(timer);
+    }
+    return { node, look, end };
+}
+
+/* A screen that is loaded, under the nodes `above`. Returns what ends it. */
+export function loadedShow(main, above, place) {
+    main.replaceChildren(...above, place.node);
+    place.look();
+    return place.end;
+}
+
 /* A line that tells what was done. */
 export function tellerMake() {
     const node = element('p', { class: 'told', role: 'status', 'data-grade': 'good' });

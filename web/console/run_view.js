@@ -7,7 +7,7 @@ import { auditOfAction } from './audit.js';
 import { read } from './api.js';
 import { number, rate } from './format.js';
 import { named, say } from './i18n.js';
-import { button, chip, guarded, panel, table, titleRow } from './parts.js';
+import { button, chip, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { isTurned, roomsOf, SWITCHES } from './switch_kinds.js';
 import { hitsSay, switchRow } from './switch_row.js';
 
@@ -48,8 +48,6 @@ function salesPart(snapshot) {
 }
 
 export function runShow(main) {
-    let ended = false;
-    let timer;
     let shown = '';
     let before = null;
     const now = { values: null, snapshot: null, rooms: [], seconds: 0 };
@@ -63,16 +61,14 @@ export function runShow(main) {
             return hitsSay(kind, now.snapshot.metrics, before?.metrics ?? null, now.seconds);
         },
     });
-    const teller = undoTeller(() => look());
+    const teller = undoTeller(() => place.look());
     const rows = SWITCHES.map((kind) => switchRow(kind, seen, (words, undo) => {
         teller.tell(words, undo);
-        look();
+        place.look();
     }));
     const sentence = element('p', { class: 'pill', role: 'status' });
     const lists = element('div', { class: 'stack' });
     const trail = element('div', { class: 'stack' });
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(titleRow(say('nav.run'), sentence), place);
     const parts = [teller.node, element('div', { class: 'grid wide-left' },
         panel(say('switch.title'), element('p', { class: 'note', textContent: say('switch.note') }), element('ul', { class: 'switches' }, ...rows.map(({ node }) => node))), lists), trail];
 
@@ -84,35 +80,21 @@ export function runShow(main) {
         lists.replaceChildren(panel(say('live.rooms'), roomsPart(now.rooms)), panel(say('switch.sales'), salesPart(now.snapshot)));
     }
 
-    async function look() {
-        clearTimeout(timer);
-        await guarded(place, async () => {
-            const [values, snapshot, entries] = await Promise.all([read('/switches'), read('/live'), auditOfAction('switch.set')]);
-            if (ended)
-                return;
-            before = now.snapshot;
-            Object.assign(now, { values, snapshot, rooms: roomsOf(before, snapshot), seconds: before === null ? 0 : (snapshot.now_ms - before.now_ms) / 1000 });
-            const turned = SWITCHES.filter((kind) => isTurned(kind, values[kind.name])).length;
-            textSet(sentence, turned === 0 ? say('switch.calm') : say('switch.turned', { count: turned }));
-            sentence.dataset.grade = turned === 0 ? 'calm' : 'warn';
-            rows.forEach((row) => row.paint());
-            listsPaint();
-            if (trail.dataset.last !== String(entries.last)) {
-                trail.dataset.last = String(entries.last);
-                trail.replaceChildren(entries.node);
-            }
-            if (!place.contains(lists))
-                place.replaceChildren(...parts);
-        }, () => ended);
-        if (!ended)
-            timer = setTimeout(() => (document.hidden ? wait() : look()), EVERY_MS);
+    function paint([values, snapshot, entries], node) {
+        before = now.snapshot;
+        Object.assign(now, { values, snapshot, rooms: roomsOf(before, snapshot), seconds: before === null ? 0 : (snapshot.now_ms - before.now_ms) / 1000 });
+        const turned = SWITCHES.filter((kind) => isTurned(kind, values[kind.name])).length;
+        textSet(sentence, turned === 0 ? say('switch.calm') : say('switch.turned', { count: turned }));
+        sentence.dataset.grade = turned === 0 ? 'calm' : 'warn';
+        rows.forEach((row) => row.paint());
+        listsPaint();
+        if (trail.dataset.last !== String(entries.last)) {
+            trail.dataset.last = String(entries.last);
+            trail.replaceChildren(entries.node);
+        }
+        if (!node.contains(lists))
+            node.replaceChildren(...parts);
     }
-    const wait = () => {
-        timer = setTimeout(() => (document.hidden ? wait() : look()), EVERY_MS);
-    };
-    look();
-    return () => {
-        ended = true;
-        clearTimeout(timer);
-    };
+    const place = loadedPlace({ load: () => Promise.all([read('/switches'), read('/live'), auditOfAction('switch.set')]), paint, every_ms: EVERY_MS });
+    return loadedShow(main, [titleRow(say('nav.run'), sentence)], place);
 }

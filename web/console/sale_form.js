@@ -6,7 +6,7 @@ import { change, changeKey, read } from './api.js';
 import { ask } from './dialog.js';
 import { say } from './i18n.js';
 import { itemFields } from './item_form.js';
-import { button, guarded, titleRow } from './parts.js';
+import { button, loadedPlace, loadedShow, titleRow } from './parts.js';
 import { saleFields } from './sale_fields.js';
 
 /* A form whose refusal is told above its buttons. `save()` sends it and resolves to the address to go to. */
@@ -50,53 +50,43 @@ export function saleFormShow(main) {
 }
 
 export function saleEditShow(main, id) {
-    let ended = false;
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(place);
-    guarded(place, async () => {
-        const sale = await read(`/sales/${id}`);
-        if (ended)
-            return;
-        const fields = saleFields(sale);
-        const back = `#/sales/${id}`;
-        place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, sale.title]), titleRow(say('sale.edit')), element('p', { class: 'note', textContent: say('sale.edit.note') }),
-            formMake({ back, words: say('form.save'), nodes: [fields.node], save: async () => {
-                const members = fields.members();
-                if (Object.keys(members).length > 0)
-                    await change('PATCH', `/sales/${id}`, members);
-                return back;
-            } }));
-        fields.focus();
-    }, () => ended);
-    return () => {
-        ended = true;
-    };
+    return loadedShow(main, [], loadedPlace({
+        load: () => read(`/sales/${id}`),
+        paint(sale, place) {
+            const fields = saleFields(sale);
+            const back = `#/sales/${id}`;
+            place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, sale.title]), titleRow(say('sale.edit')), element('p', { class: 'note', textContent: say('sale.edit.note') }),
+                formMake({ back, words: say('form.save'), nodes: [fields.node], save: async () => {
+                    const members = fields.members();
+                    if (Object.keys(members).length > 0)
+                        await change('PATCH', `/sales/${id}`, members);
+                    return back;
+                } }));
+            fields.focus();
+        },
+    }));
 }
 
 export function itemEditShow(main, sale, id) {
-    let ended = false;
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(place);
-    guarded(place, async () => {
-        const item = await read(`/items/${id}`);
-        const [product, { counts }] = await Promise.all([read(`/products/${item.product}`), read(`/items/${id}/counts`)]);
-        if (ended)
-            return;
-        const back = `#/sales/${sale}`;
-        const fields = itemFields({ item, product, preheated: counts !== null });
-        const away = button(say('item.remove'), () => ask({ title: say('item.remove.title', { name: product.name }), text: say('item.remove.text'), yes: say('item.remove'), danger: true,
-            act: (key) => change('DELETE', `/items/${id}`, undefined, key) }).then((answer) => {
-            if (answer !== null)
-                location.hash = back;
-        }), 'danger');
-        place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, say('item.of', { id: sale })]), titleRow(say('item.edit')),
-            element('p', { class: 'note', textContent: say(counts === null ? 'item.edit.note' : 'item.edit.warm') }),
-            formMake({ back, words: say('form.save'), nodes: [fields.node], more: counts === null ? [away] : [], save: async () => {
-                await fields.save(sale);
-                return back;
-            } }));
-    }, () => ended);
-    return () => {
-        ended = true;
-    };
+    return loadedShow(main, [], loadedPlace({
+        async load() {
+            const item = await read(`/items/${id}`);
+            return [item, ...await Promise.all([read(`/products/${item.product}`), read(`/items/${id}/counts`)])];
+        },
+        paint([item, product, { counts }], place) {
+            const back = `#/sales/${sale}`;
+            const fields = itemFields({ item, product, preheated: counts !== null });
+            const away = button(say('item.remove'), () => ask({ title: say('item.remove.title', { name: product.name }), text: say('item.remove.text'), yes: say('item.remove'), danger: true,
+                act: (key) => change('DELETE', `/items/${id}`, undefined, key) }).then((answer) => {
+                if (answer !== null)
+                    location.hash = back;
+            }), 'danger');
+            place.replaceChildren(crumbs(['#/sales', say('nav.sales')], [back, say('item.of', { id: sale })]), titleRow(say('item.edit')),
+                element('p', { class: 'note', textContent: say(counts === null ? 'item.edit.note' : 'item.edit.warm') }),
+                formMake({ back, words: say('form.save'), nodes: [fields.node], more: counts === null ? [away] : [], save: async () => {
+                    await fields.save(sale);
+                    return back;
+                } }));
+        },
+    }));
 }

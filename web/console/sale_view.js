@@ -9,7 +9,7 @@ import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
 import { itemFields } from './item_form.js';
 import { unitsBar } from './live_parts.js';
-import { button, chip, facts, guarded, panel, tellerMake, titleRow } from './parts.js';
+import { button, chip, facts, loadedPlace, loadedShow, panel, tellerMake, titleRow } from './parts.js';
 import { saleActs, stockAct } from './sale_acts.js';
 import { saleChecks } from './sale_checks.js';
 import { stateOfSale } from './sales_view.js';
@@ -52,33 +52,29 @@ function itemAdd(sale, again) {
 }
 
 export function saleShow(main, id) {
-    let ended = false;
-    let timer;
     let shown = '';
     const teller = tellerMake();
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(element('p', { class: 'crumb' }, element('a', { href: '#/sales', textContent: say('nav.sales') })), place);
 
-    async function paint(seen) {
+    function paint(answer, node) {
+        if (answer === null)
+            return;
+        const { seen, trail } = answer;
         const { sale, rows, state } = seen;
         const acts = saleActs(seen, (words) => {
             teller.tell(words);
-            look(true);
+            place.look(true);
         });
         const editable = may('admin') && state !== 'ended' && !sale.archived;
         const run = panel(say('run.title'), element('p', { class: 'note', textContent: say(`run.${state}`) }),
             acts.length > 0 ? element('div', { class: 'acts' }, ...acts) : element('p', { class: 'none', textContent: say('run.none') }), teller.node);
         const stock = panel(say('live.stock'), rows.length > 0
-            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, editable, () => look(true))))
+            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, editable, () => place.look(true))))
             : element('p', { class: 'none', textContent: say('ready.items.none') }));
         if (editable)
-            stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => look(true)))));
+            stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => place.look(true)))));
         const about = panel(say('sale.about'), facts([[say('sale.start'), moment(sale.start_ms, true)], [say('sale.end'), moment(sale.end_ms, true)],
             [say('sale.check'), named('check', sale.human_check)], [say('sale.room'), say(sale.waiting_room ? 'yes' : 'no')],
             [say('sale.limit'), sale.limit_per_user === 0 ? say('no') : number(sale.limit_per_user)]]));
-        const trail = await auditPanel([`sale ${id}`, ...rows.map(({ item }) => `item ${item.id}`)]);
-        if (ended)
-            return;
         const links = [];
         if (editable)
             links.push(element('a', { class: 'plain small', href: `#/sales/${id}/edit`, textContent: say('form.edit') }));
@@ -87,28 +83,20 @@ export function saleShow(main, id) {
         links.push(element('a', { class: 'plain small', href: `#/after/${id}`, textContent: say('nav.after') }));
         if (sale.published)
             links.push(element('a', { class: 'plain small', href: '/', target: '_blank', rel: 'noopener', textContent: say('sale.page') }));
-        place.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
+        node.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
             element('div', { class: 'grid wide-left' }, element('div', { class: 'stack' }, run, stock),
                 element('div', { class: 'stack' }, ...(state === 'draft' || state === 'scheduled' ? [checklist(seen)] : []), about)), trail);
     }
 
     /* `now`: something was done; else it is only painted when something has changed, so that nobody loses his place. */
-    async function look(now = false) {
-        clearTimeout(timer);
-        await guarded(place, async () => {
-            const seen = await saleRead(id);
-            const said = JSON.stringify(seen);
-            if (!ended && !document.querySelector('dialog[open]') && (now || said !== shown)) {
-                shown = said;
-                await paint(seen);
-            }
-        }, () => ended);
-        if (!ended)
-            timer = setTimeout(look, EVERY_MS);
+    async function load(now = false) {
+        const seen = await saleRead(id);
+        const said = JSON.stringify(seen);
+        if (document.querySelector('dialog[open]') || (!now && said === shown))
+            return null;
+        shown = said;
+        return { seen, trail: await auditPanel([`sale ${id}`, ...seen.rows.map(({ item }) => `item ${item.id}`)]) };
     }
-    look();
-    return () => {
-        ended = true;
-        clearTimeout(timer);
-    };
+    const place = loadedPlace({ load, paint, every_ms: EVERY_MS });
+    return loadedShow(main, [element('p', { class: 'crumb' }, element('a', { href: '#/sales', textContent: say('nav.sales') }))], place);
 }

@@ -8,7 +8,7 @@ import { calendarPart } from './calendar_view.js';
 import { cloneShow } from './clone_view.js';
 import { moment, zoneName } from './format.js';
 import { named, say } from './i18n.js';
-import { chip, choice, guarded, listPanel, table, titleRow } from './parts.js';
+import { chip, choice, listPanel, loadedPlace, loadedShow, table, titleRow } from './parts.js';
 import { itemEditShow, saleEditShow, saleFormShow } from './sale_form.js';
 import { saleShow } from './sale_view.js';
 import { may } from './session.js';
@@ -47,47 +47,35 @@ function tableOf(sales, wanted) {
 }
 
 function listShow(main) {
-    let ended = false;
     let sales = [];
     const search = element('input', { type: 'search', placeholder: say('sales.search'), 'aria-label': say('sales.search') });
     const which = choice([['0', say('sales.used')], ['1', say('sales.archived')]], '0');
     which.setAttribute('aria-label', say('sales.which'));
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(titleRow(say('nav.sales'), waysPart('list'), element('div', { class: 'title-end' }, which, search, ...newLink())), place);
-    const paint = () => place.replaceChildren(listPanel(say('sales.list'), 'sales', tableOf(sales, search.value.trim().toLowerCase())), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
-    const load = () => guarded(place, async () => {
-        const found = salesSort(await readAll(`/sales?archived=${which.value}`, 'sales'));
-        if (ended)
-            return;
-        sales = found;
-        paint();
-    }, () => ended);
+    const paint = () => place.node.replaceChildren(listPanel(say('sales.list'), 'sales', tableOf(sales, search.value.trim().toLowerCase())), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
+    const place = loadedPlace({
+        load: () => readAll(`/sales?archived=${which.value}`, 'sales'),
+        paint(found) {
+            sales = salesSort(found);
+            paint();
+        },
+    });
     search.addEventListener('input', paint);
-    which.addEventListener('change', load);
-    load();
-    return () => {
-        ended = true;
-    };
+    which.addEventListener('change', () => place.look());
+    return loadedShow(main, [titleRow(say('nav.sales'), waysPart('list'), element('div', { class: 'title-end' }, which, search, ...newLink()))], place);
 }
 
 function dayShow(main, text) {
-    let ended = false;
     const day = dayRead(text) ?? dayStart(Date.now());
-    const place = element('div', { class: 'panel' }, element('p', { class: 'none', textContent: say('list.loading') }));
     const jump = element('input', { type: 'date', value: dayText(day), required: true, 'aria-label': say('day.jump') });
     jump.addEventListener('change', () => {
         if (dayRead(jump.value) !== null)
             location.hash = `#/sales/day/${jump.value}`;
     });
-    main.replaceChildren(titleRow(say('nav.sales'), waysPart('calendar'), element('div', { class: 'title-end' }, jump, ...newLink())), place);
-    guarded(place, async () => {
-        const sales = await readAll('/sales', 'sales');
-        if (!ended)
-            place.replaceChildren(calendarPart(sales, day, stateOfSale), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) }));
-    }, () => ended);
-    return () => {
-        ended = true;
-    };
+    return loadedShow(main, [titleRow(say('nav.sales'), waysPart('calendar'), element('div', { class: 'title-end' }, jump, ...newLink()))], loadedPlace({
+        kind: 'panel',
+        load: () => readAll('/sales', 'sales'),
+        paint: (sales, place) => place.replaceChildren(calendarPart(sales, day, stateOfSale), element('p', { class: 'note', textContent: say('sale.zone', { zone: zoneName() }) })),
+    }));
 }
 
 /* "3", "3/edit", "3/clone", "3/items/7", "new", "day/2026-11-16". */

@@ -7,7 +7,7 @@ import { csvText, fileSave } from './csv.js';
 import { number } from './format.js';
 import { healthOf } from './health.js';
 import { say } from './i18n.js';
-import { button, chip, choice, guarded, panel, table, titleRow } from './parts.js';
+import { button, chip, choice, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { may } from './session.js';
 
 function healthPart(snapshot) {
@@ -44,16 +44,9 @@ function settingsPart({ settings }) {
 }
 
 export function settingsShow(main) {
-    let ended = false;
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(titleRow(say('nav.settings')), place);
-    guarded(place, async () => {
-        const [snapshot, told] = await Promise.all([read('/live'), may('admin') ? read('/settings') : null]);
-        if (!ended)
-            place.replaceChildren(element('div', { class: 'grid halves' }, healthPart(snapshot), ...(told ? [keysPart(told)] : [])),
-                told ? settingsPart(told) : panel(say('settings.title'), element('p', { class: 'none', textContent: say('settings.admin') })));
-    }, () => ended);
-    return () => {
-        ended = true;
-    };
+    return loadedShow(main, [titleRow(say('nav.settings'))], loadedPlace({
+        load: () => Promise.all([read('/live'), may('admin') ? read('/settings') : null]),
+        paint: ([snapshot, told], place) => place.replaceChildren(element('div', { class: 'grid halves' }, healthPart(snapshot), ...(told ? [keysPart(told)] : [])),
+            told ? settingsPart(told) : panel(say('settings.title'), element('p', { class: 'none', textContent: say('settings.admin') }))),
+    }));
 }

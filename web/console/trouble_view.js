@@ -6,7 +6,7 @@ import { change, read, readAll } from './api.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
-import { button, chip, facts, field, guarded, listPanel, panel, table, tellerMake, titleRow } from './parts.js';
+import { button, chip, facts, field, listPanel, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { may } from './session.js';
 
 const ROWS_MAX = 100;
@@ -100,20 +100,14 @@ function bansPart(bans, look) {
 }
 
 export function troubleShow(main) {
-    let ended = false;
-    const teller = tellerMake();
-    const place = element('div', { class: 'stack' }, element('p', { class: 'none', textContent: say('list.loading') }));
-    main.replaceChildren(titleRow(say('nav.trouble')), teller.node, place);
-    const look = () => guarded(place, async () => {
-        const most = { most: ROWS_MAX };
-        const [alarms, letters, report, webhooks, refunds, bans] = await Promise.all([read('/alarms'), readAll('/dead-letters?state=open', 'dead_letters', most), read('/reconcile'),
-            readAll('/webhooks?state=failed', 'webhooks', most), readAll('/refunds?open=1', 'refunds', most), readAll('/bans', 'bans', most)]);
-        if (!ended)
-            place.replaceChildren(element('div', { class: 'grid halves' }, element('div', { class: 'stack' }, alarmsPart(alarms), lettersPart(letters, look), refundsPart(refunds)),
-                element('div', { class: 'stack' }, reconcilePart(report, look), webhooksPart(webhooks, look), bansPart(bans, look))));
-    }, () => ended);
-    look();
-    return () => {
-        ended = true;
-    };
+    const most = { most: ROWS_MAX };
+    const place = loadedPlace({
+        load: () => Promise.all([read('/alarms'), readAll('/dead-letters?state=open', 'dead_letters', most), read('/reconcile'),
+            readAll('/webhooks?state=failed', 'webhooks', most), readAll('/refunds?open=1', 'refunds', most), readAll('/bans', 'bans', most)]),
+        paint([alarms, letters, report, webhooks, refunds, bans], node) {
+            node.replaceChildren(element('div', { class: 'grid halves' }, element('div', { class: 'stack' }, alarmsPart(alarms), lettersPart(letters, place.look), refundsPart(refunds)),
+                element('div', { class: 'stack' }, reconcilePart(report, place.look), webhooksPart(webhooks, place.look), bansPart(bans, place.look))));
+        },
+    });
+    return loadedShow(main, [titleRow(say('nav.trouble'))], place);
 }
