@@ -194,7 +194,7 @@ void admin_item_create(struct admin *admin, struct job *job, uint32_t id)
         job_reply_status(job, status);
         goto done;
     }
-    worker_catalog_changed(admin->worker);
+    worker_item_changed(admin->worker, item.id);
     item_warnings(&item, product, twice, &warnings);
     item_reply(admin, job, 201, &item, &warnings);
     admin_audit_write(admin, job, "item.create", "item %u sale %u product %u total %u price %llu",
@@ -328,7 +328,7 @@ void admin_item_change(struct admin *admin, struct job *job, uint32_t id)
         job_reply_status(job, status);
         goto done;
     }
-    worker_catalog_changed(admin->worker);
+    worker_item_changed(admin->worker, id);
     item_warnings(item, product, false, &warnings);
     item_reply(admin, job, 200, item, &warnings);
     change_audit(admin, job, &change.before, item);
@@ -364,7 +364,7 @@ void admin_item_remove(struct admin *admin, struct job *job, uint32_t id)
     }
     if (!job_ok(job, status))
         return;
-    worker_catalog_changed(admin->worker);
+    worker_item_changed(admin->worker, id);
     text_format(&body, "{\"item\":%u,\"removed\":true}", id);
     job_reply_json(job, 200, &body);
     admin_audit_write(

@@ -106,8 +106,7 @@ static void item_write(struct live *live, const struct catalog_item *item)
     const bool preheated = board_read(live->board, item->id, &view);
     json_value(live->out, NULL);
     text_literal(live->out, "{");
-    text_add(live->out, item->head);
-    text_add(live->out, item->tail);
+    catalog_item_members(live->catalog, item, false, live->out);
     json_bool(live->out, "preheated", preheated);
     json_object_begin(live->out, "counts");
     counts_members(&view.counts, live->out);
@@ -119,7 +118,7 @@ static void sale_write(struct live *live, const struct catalog_sale *sale)
 {
     struct board_room_update room;
     struct board_update view;
-    catalog_sale_view(live->catalog, live->board, sale, &view);
+    catalog_sale_view(live->board, sale, &view);
     json_object_begin(live->out, NULL);
     json_u64(live->out, "id", sale->id);
     json_value(live->out, "title");
@@ -142,7 +141,7 @@ static void sale_write(struct live *live, const struct catalog_sale *sale)
             live->more = true;
             break;
         }
-        item_write(live, &live->catalog->items[sale->first_item + i]);
+        item_write(live, catalog_item_at(live->catalog, sale, i));
         live->items++;
     }
     json_list_end(live->out);
@@ -153,7 +152,7 @@ static void sale_write(struct live *live, const struct catalog_sale *sale)
 static uint32_t rank_of(const struct live *live, const struct catalog_sale *sale)
 {
     struct board_update view;
-    catalog_sale_view(live->catalog, live->board, sale, &view);
+    catalog_sale_view(live->board, sale, &view);
     const char *state = sale_state_name((uint8_t)view.gate, view.start_ms, view.end_ms, live->now_ms);
     if (strcmp(state, "open") == 0 || strcmp(state, "paused") == 0)
         return 0;
@@ -167,8 +166,8 @@ static void sales_write(struct live *live)
     enum { RANKS = 3 };
     json_list_begin(live->out, "sales");
     for (uint32_t rank = 0; live->catalog != NULL && rank < RANKS; rank++)
-        for (uint32_t i = 0; i < live->catalog->sale_count; i++) {
-            const struct catalog_sale *sale = &live->catalog->sales[i];
+        for (const struct catalog_sale *sale = catalog_sale_next(live->catalog, 0); sale != NULL;
+             sale = catalog_sale_next(live->catalog, sale->id)) {
             if (sale->archived || rank_of(live, sale) != rank)
                 continue;
             if (live->sales == LIVE_SALES_MAX || live->items == LIVE_ITEMS_MAX) {

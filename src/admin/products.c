@@ -209,7 +209,7 @@ void admin_product_change(struct admin *admin, struct job *job, uint32_t id)
     if (product_body_read(admin, job, product, false)
         && (strcmp(before->currency, product->currency) == 0 || currency_may_change(admin, job, before))
         && job_ok(job, admin->store->ops->product_update(admin->store, product))) {
-        worker_catalog_changed(admin->worker);
+        worker_product_changed(admin->worker, id);
         product_reply(job, 200, product);
         change_audit(admin, job, before, product);
     }

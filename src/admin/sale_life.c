@@ -101,7 +101,7 @@ static void sale_write(struct admin *admin, struct job *job, const struct sale *
     const enum status status = admin->store->ops->sale_update(admin->store, sale);
     if (!job_ok(job, status))
         return;
-    worker_catalog_changed(admin->worker);
+    worker_sale_changed(admin->worker, sale->id);
     admin_sale_reply(admin, job, 200, sale);
     admin_audit_write(admin, job, action, "sale %u", sale->id);
 }

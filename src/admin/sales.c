@@ -189,7 +189,7 @@ void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
         status = admin->store->ops->sale_update(admin->store, &sale);
     if (!job_ok(job, status))
         return;
-    worker_catalog_changed(admin->worker);
+    worker_sale_changed(admin->worker, sale.id);
     admin_sale_reply(admin, job, 200, &sale);
     sale_change_audit(admin, job, &before, &sale);
 }

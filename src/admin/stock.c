@@ -125,7 +125,7 @@ void admin_sale_publish(struct admin *admin, struct job *job, uint32_t id)
         status = admin->store->ops->sale_update(admin->store, &sale);
         if (status == STATUS_OK)
             admin_audit_write(admin, job, "sale.publish", "sale %u", id);
-        worker_catalog_changed(admin->worker);
+        worker_sale_changed(admin->worker, id);
     }
     text_format(&body, ",\"published\":%s}", sale.published ? "true" : "false");
     if (status != STATUS_OK)
@@ -205,7 +205,7 @@ static void gate_move(struct admin *admin, struct job *job, sale_id id, enum gat
         return;
     if (move == GATE_MOVE_OPEN && outcome.changed)
         worker_report_opened(admin->worker, &sale);
-    worker_catalog_changed(admin->worker);
+    worker_sale_changed(admin->worker, id);
     text_format(&body, "{\"sale\":%u,\"changed\":%s}", id,
         outcome.changed || outcome.repeated ? "true" : "false");
     job_reply_json(job, 200, &body);

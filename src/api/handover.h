@@ -35,7 +35,7 @@ static inline void reader_left(struct reader_turns *turns, uint32_t reader)
     atomic_store(&turns->turns[reader].count, READER_LEFT);
 }
 
-enum { HANDOVER_OLD_MAX = 8 };
+enum { HANDOVER_OLD_MAX = 64 };
 struct handover {
     _Atomic(void *) now;
     struct {

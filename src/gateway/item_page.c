@@ -29,10 +29,11 @@ static bool item_number(struct span path, item_id *item)
     return span_to_u32(path, item) == STATUS_OK;
 }
 
-static const char *amount_of(const struct catalog_item *item, uint64_t minor, char out[AMOUNT_CHARS_MAX])
+static const char *amount_of(
+    const struct catalog_product *product, uint64_t minor, char out[AMOUNT_CHARS_MAX])
 {
     unsigned digits = 0;
-    (void)currency_find(span_from_string(item->currency), &digits);
+    (void)currency_find(span_from_string(product->currency), &digits);
     amount_format(minor, digits, out);
     return out;
 }
@@ -42,19 +43,21 @@ static void item_write(struct exchange *exchange, const struct catalog *catalog,
 {
     const struct routes_shared *shared = &exchange->routes->shared;
     const struct catalog_sale *sale = catalog_sale_of(catalog, item);
+    const struct catalog_product *product = catalog_product_of(catalog, item);
     const char *base =
         shared->config->page_url[0] != 0 ? shared->config->page_url : shared->config->public_url;
     char price[AMOUNT_CHARS_MAX], list_price[AMOUNT_CHARS_MAX];
     struct board_update view;
-    catalog_sale_view(catalog, exchange->routes->door.board, sale, &view);
+    catalog_sale_view(exchange->routes->door.board, sale, &view);
     const struct page_item shown = { .id = item->id,
-        .name = item->name,
-        .about = item->about,
-        .image = item->image,
-        .currency = span_from_string(item->currency),
-        .price = amount_of(item, item->flash_price, price),
-        .list_price =
-            item->list_price > item->flash_price ? amount_of(item, item->list_price, list_price) : NULL,
+        .name = product->name,
+        .about = product->about,
+        .image = product->image,
+        .currency = span_from_string(product->currency),
+        .price = amount_of(product, item->flash_price, price),
+        .list_price = product->list_price > item->flash_price
+            ? amount_of(product, product->list_price, list_price)
+            : NULL,
         .start_ms = view.start_ms,
         .end_ms = view.end_ms,
         .base = span_from_string(base) };
@@ -104,9 +107,10 @@ enum edge_verdict pages_list(struct exchange *exchange)
     for (size_t i = 0; i < pages->count; i++)
         if (is_exported(pages->assets[i].path))
             text_format(&body, "%s\n", pages->assets[i].path);
-    for (uint32_t i = 0; i < catalog->item_count; i++)
-        if (!catalog_sale_of(catalog, &catalog->items[i])->archived)
-            text_format(&body, "/items/%u/\n", catalog->items[i].id);
+    for (const struct catalog_item *item = catalog_item_next(catalog, 0); item != NULL;
+         item = catalog_item_next(catalog, item->id))
+        if (!catalog_sale_of(catalog, item)->archived)
+            text_format(&body, "/items/%u/\n", item->id);
     return body.overflow ? reply_problem(exchange, PROBLEM_INTERNAL, NULL)
                          : reply_bytes(exchange, 200, SPAN("text/plain; charset=utf-8"),
                              SPAN("Cache-Control: no-store\r\n"), text_span(&body));

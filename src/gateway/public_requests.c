@@ -313,11 +313,10 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
 
 static bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms)
 {
-    for (uint32_t i = 0; i < catalog->sale_count; i++) {
-        const struct catalog_sale *sale = &catalog->sales[i];
+    for (const struct catalog_sale *sale = catalog_sale_next(catalog, 0); sale != NULL;
+         sale = catalog_sale_next(catalog, sale->id))
         if (sale->waiting_room && now_ms < sale->end_ms && !rooms_is_ready(rooms, sale->id))
             return false;
-    }
     return true;
 }
 

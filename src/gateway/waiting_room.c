@@ -124,8 +124,7 @@ static enum edge_verdict room_enter(
     const uint64_t now_ms = edge_now_ms(routes->edge);
     if (sessions_refuse_new(routes))
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
-    const bool opened = catalog_sale_opened(
-        handover_get(routes->shared.catalog), routes->shared.inventory->board, sale);
+    const bool opened = catalog_sale_opened(routes->shared.inventory->board, sale);
     if (!rooms_take_in(routes->shared.rooms, sale->id, opened, now_ms, opens_ms))
         return room_not_open(exchange, opens_ms);
     if (now_ms >= sale->end_ms)

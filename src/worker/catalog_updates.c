@@ -9,28 +9,65 @@
 #include "worker/page_export.h"
 #include "worker/task.h"
 
+enum { CHANGES_MAX = 64 }; /* that wait, because the database is away; more: all is read */
+
 struct catalog_updates {
     struct catalog_updates_config config;
     struct task *task;
-    bool stale;
+    bool all;
+    uint32_t change_count;
+    struct catalog_change changes[CHANGES_MAX];
 };
+
+static bool is_stale(const struct catalog_updates *updates)
+{
+    return updates->all || updates->change_count > 0;
+}
+
+static enum status all_show(struct catalog_updates *updates)
+{
+    const struct catalog_updates_config *config = &updates->config;
+    struct catalog *catalog = NULL;
+    const enum status status = catalog_build(&catalog, config->store);
+    if (status != STATUS_OK)
+        return status;
+    updates->all = false;
+    updates->change_count = 0;
+    /* First: an item that is in the catalog is sold by the rules of its sale. */
+    catalog_rules_show(catalog, config->rules, config->items_max);
+    handover_put(config->shown, config->turns, catalog);
+    return STATUS_OK;
+}
+
+static enum status change_show(struct catalog_updates *updates, const struct catalog_change *change)
+{
+    const struct catalog_updates_config *config = &updates->config;
+    struct catalog *now = handover_get(config->shown), *next = now;
+    const enum status status = catalog_change(now, config->store, change, &next);
+    if (next == now)
+        return status;
+    catalog_rules_change(now, next, change, config->rules, config->items_max); /* likewise */
+    handover_put(config->shown, config->turns, next);
+    return STATUS_OK;
+}
 
 void catalog_updates_show(struct catalog_updates *updates)
 {
-    struct catalog *catalog = NULL;
-    if (!updates->stale)
+    enum status status = STATUS_OK;
+    if (!is_stale(updates))
         return;
-    const enum status status = catalog_build(&catalog, updates->config.store);
-    if (status != STATUS_OK) {
+    if (updates->all)
+        status = all_show(updates);
+    while (updates->change_count > 0 && status == STATUS_OK) {
+        status = change_show(updates, &updates->changes[updates->change_count - 1]);
+        if (status == STATUS_OK)
+            updates->change_count--;
+    }
+    if (status != STATUS_OK)
         log_warn("worker", "the catalog can't be read now (%s); the previous one stays in use",
             status_name(status));
-        return;
-    }
-    updates->stale = false;
-    /* First: an item that is in the catalog is sold by the rules of its sale. */
-    catalog_rules_show(catalog, updates->config.rules, updates->config.items_max);
-    handover_put(updates->config.shown, updates->config.turns, catalog);
-    page_export_wanted(updates->config.pages);
+    else
+        page_export_wanted(updates->config.pages);
 }
 
 /* Catalogs that were replaced are freed when no edge reads them any more: looked at in each round. */
@@ -39,27 +76,36 @@ static uint64_t updates_turn(void *self, uint64_t now_ms)
     struct catalog_updates *updates = self;
     handover_collect(updates->config.shown, updates->config.turns);
     catalog_updates_show(updates);
-    return updates->stale ? now_ms + ORDER_BATCH_WAIT_MS : TASK_IDLE;
+    return is_stale(updates) ? now_ms + ORDER_BATCH_WAIT_MS : TASK_IDLE;
 }
 
 struct catalog_updates *catalog_updates_open(
     struct arena *arena, const struct catalog_updates_config *config, struct task *task)
 {
     struct catalog_updates *updates = arena_take(arena, 1, sizeof *updates);
-    *updates = (struct catalog_updates){ .config = *config, .task = task, .stale = true };
+    *updates = (struct catalog_updates){ .config = *config, .task = task, .all = true };
     *task = (struct task){
         .name = "catalog", .self = updates, .turn = updates_turn, .listens = true, .rests = true
     };
     return updates;
 }
 
-void catalog_updates_changed(struct catalog_updates *updates)
+void catalog_updates_part(struct catalog_updates *updates, const struct catalog_change *change)
 {
-    updates->stale = true;
+    if (updates->change_count == CHANGES_MAX)
+        updates->all = true;
+    else
+        updates->changes[updates->change_count++] = *change;
+    task_wake(updates->task);
+}
+
+void catalog_updates_all(struct catalog_updates *updates)
+{
+    updates->all = true;
     task_wake(updates->task);
 }
 
 bool catalog_updates_are_due(const struct catalog_updates *updates)
 {
-    return updates->stale;
+    return is_stale(updates);
 }

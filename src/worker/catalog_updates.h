@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/catalog_updates.h: builds the public catalog again from the database when something of it
- * has changed, and hands it to the edges.
+/* worker/catalog_updates.h: reads again from the database what has changed in the public catalog, and
+ * hands the catalog to the edges.
  * Thread: the worker's. Errors: while it can't be read, the previous catalog stays in use. */
 #ifndef STAMPEDE_WORKER_CATALOG_UPDATES_H
 #define STAMPEDE_WORKER_CATALOG_UPDATES_H
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct arena;
+struct catalog_change;
 struct handover;
 struct item_rules;
 struct order_store;
@@ -27,7 +28,9 @@ struct catalog_updates_config {
 };
 struct catalog_updates *catalog_updates_open(
     struct arena *arena, const struct catalog_updates_config *config, struct task *task);
-void catalog_updates_changed(struct catalog_updates *updates); /* the database has something new for it */
+/* The database has something new for it. */
+void catalog_updates_part(struct catalog_updates *updates, const struct catalog_change *change);
+void catalog_updates_all(struct catalog_updates *updates); /* it is not known what: all is read */
 bool catalog_updates_are_due(const struct catalog_updates *updates); /* the edges do not have it yet */
 /* What has changed is shown when it returns, if the database can be read. */
 void catalog_updates_show(struct catalog_updates *updates);

@@ -97,8 +97,8 @@ static void items_read(const struct history *history, uint64_t now_ms, struct ro
 {
     const struct catalog *catalog = handover_get(history->config.catalog);
     const struct board *board = history->config.board;
-    for (uint32_t i = 0; catalog != NULL && i < catalog->sale_count; i++) {
-        const struct catalog_sale *sale = &catalog->sales[i];
+    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_next(catalog, 0);
+    for (; sale != NULL; sale = catalog_sale_next(catalog, sale->id)) {
         struct board_update view;
         struct board_room_update room;
         if (sale->archived || now_ms > sale->end_ms)
@@ -106,7 +106,7 @@ static void items_read(const struct history *history, uint64_t now_ms, struct ro
         if (sale->waiting_room && board_read_room(board, sale->id, &room) && room.arrived > room.head)
             row->line += room.arrived - room.head;
         for (uint32_t n = 0; n < sale->item_count && row->item_count < ITEMS_MAX; n++) {
-            const item_id item = catalog->items[sale->first_item + n].id;
+            const item_id item = sale->items[n];
             if (board_read(board, item, &view))
                 row->items[row->item_count++] = (struct item_free){ item, (uint32_t)view.counts.free };
         }

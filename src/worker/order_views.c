@@ -43,7 +43,7 @@ static void order_currency(const struct order_views *views, item_id id, char cur
     struct item row = { 0 };
     if (item == NULL)
         (void)!views->store->ops->item_get(views->store, id, &row);
-    memcpy(currency, item != NULL ? item->currency : row.currency, 4);
+    memcpy(currency, item != NULL ? catalog_product_of(catalog, item)->currency : row.currency, 4);
 }
 
 void order_json(const struct order_views *views, const struct order *order, struct text *out)

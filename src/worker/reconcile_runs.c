@@ -41,7 +41,7 @@ static void repaired(void *context, const struct finding *finding)
         log_error("worker", "the audit entry \"%s\" can't be written: %s", entry.detail,
             status_name(status));
     returns_look(runs->config.returns);
-    catalog_updates_changed(runs->config.updates);
+    catalog_updates_all(runs->config.updates);
 }
 
 bool reconcile_runs_begin(struct reconcile_runs *runs, const char *actor, bool repair, uint64_t now_ms)

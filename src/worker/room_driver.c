@@ -48,27 +48,25 @@ static struct open_room *room_find(struct room_driver *driver, sale_id sale)
     return NULL;
 }
 
-static struct room_look sale_look(const struct room_driver *driver, const struct catalog *catalog,
-    const struct catalog_sale *sale)
+static struct room_look sale_look(const struct room_driver *driver, const struct catalog_sale *sale)
 {
     struct room_look look = room_look_begin(driver->now_ms, sale->start_ms, sale->end_ms);
     for (uint32_t i = 0; i < sale->item_count; i++) {
         struct board_update view;
-        if (board_read(board_of(driver), catalog->items[sale->first_item + i].id, &view))
+        if (board_read(board_of(driver), sale->items[i], &view))
             room_look_item(&look, &view);
     }
     return look;
 }
 
 /* A room is worked on from its opening to its end, and later until its draw can be shown. */
-static bool room_is_due(const struct room_driver *driver, const struct catalog *catalog,
-    const struct catalog_sale *sale)
+static bool room_is_due(const struct room_driver *driver, const struct catalog_sale *sale)
 {
     struct board_room_update room;
     if (!sale->waiting_room || !board_read_room(board_of(driver), sale->id, &room))
         return false;
     const uint64_t opens_ms = room_opens_ms(sale->start_ms, driver->config.config->room_open_ms);
-    const bool opened = catalog_sale_opened(catalog, board_of(driver), sale);
+    const bool opened = catalog_sale_opened(board_of(driver), sale);
     const bool live = driver->now_ms < sale->end_ms
         && rooms_take_in(driver->config.shown, sale->id, opened, driver->now_ms, opens_ms);
     struct room_draw draw;
@@ -194,12 +192,12 @@ static void head_move(struct room_driver *driver, struct open_room *room,
         room_line_ask(&room->line, driver->config.port, room->line.sale, head);
 }
 
-static void room_turn(struct room_driver *driver, const struct catalog *catalog,
-    const struct catalog_sale *sale, struct open_room *room, uint32_t *budget)
+static void room_turn(struct room_driver *driver, const struct catalog_sale *sale,
+    struct open_room *room, uint32_t *budget)
 {
     struct board_room_update shown;
     struct sale row;
-    const struct room_look look = sale_look(driver, catalog, sale);
+    const struct room_look look = sale_look(driver, sale);
     room->seen = true;
     room_line_catch_up(&room->line, driver->config.inventory, budget);
     if (!board_read_room(board_of(driver), room->line.sale, &shown))
@@ -244,11 +242,11 @@ static uint64_t driver_turn(void *self, uint64_t now_ms)
         return now_ms + ROOM_TICK_MS;
     if (now_ms < driver->tick_ms)
         return driver->tick_ms;
-    for (uint32_t i = 0; i < catalog->sale_count; i++) {
-        const struct catalog_sale *sale = &catalog->sales[i];
-        struct open_room *room = room_is_due(driver, catalog, sale) ? room_take(driver, sale->id) : NULL;
+    for (const struct catalog_sale *sale = catalog_sale_next(catalog, 0); sale != NULL;
+         sale = catalog_sale_next(catalog, sale->id)) {
+        struct open_room *room = room_is_due(driver, sale) ? room_take(driver, sale->id) : NULL;
         if (room != NULL)
-            room_turn(driver, catalog, sale, room, &budget);
+            room_turn(driver, sale, room, &budget);
     }
     rooms_drop_unseen(driver);
     if (budget == 0)

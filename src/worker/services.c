@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/services.h"
 
+#include "api/catalog.h"
 #include "contract/command.h"
 #include "funnel/door.h"
 #include "worker/alarm_checks.h"
@@ -32,9 +33,19 @@ void worker_acting(struct worker *worker, struct job *job)
     errands_acting(worker->errands, job);
 }
 
-void worker_catalog_changed(struct worker *worker)
+void worker_sale_changed(struct worker *worker, sale_id sale)
 {
-    catalog_updates_changed(worker->catalog);
+    catalog_updates_part(worker->catalog, &(struct catalog_change){ CATALOG_SALE, sale });
+}
+
+void worker_item_changed(struct worker *worker, item_id item)
+{
+    catalog_updates_part(worker->catalog, &(struct catalog_change){ CATALOG_ITEM, item });
+}
+
+void worker_product_changed(struct worker *worker, uint32_t product)
+{
+    catalog_updates_part(worker->catalog, &(struct catalog_change){ CATALOG_PRODUCT, product });
 }
 
 void worker_bans_changed(struct worker *worker)
@@ -52,7 +63,7 @@ void worker_letters_retried(struct worker *worker)
 {
     returns_look(worker->returns);
     unpaid_orders_look(worker->unpaid);
-    catalog_updates_changed(worker->catalog);
+    catalog_updates_all(worker->catalog);
 }
 
 void worker_payments_due(struct worker *worker)

@@ -28,7 +28,10 @@ uint64_t worker_now_ms(const struct worker *worker);
 /* Commands and audit rows from now on are of this request; NULL: of nobody's. */
 void worker_acting(struct worker *worker, struct job *job);
 /* Something of it has changed and is to be read again, or looked at, soon. */
-void worker_catalog_changed(struct worker *worker);
+/* The database has something new for the public; it sees it before the present job is answered. */
+void worker_sale_changed(struct worker *worker, sale_id sale);
+void worker_item_changed(struct worker *worker, item_id item);
+void worker_product_changed(struct worker *worker, uint32_t product);
 void worker_bans_changed(struct worker *worker);
 void worker_letters_changed(struct worker *worker);
 void worker_letters_retried(struct worker *worker); /* records that were set aside were applied */

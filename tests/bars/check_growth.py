@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 from bars import BUILD_ROOT, REPOSITORY, Ended, main  # noqa: E402
 
 sys.path.insert(1, os.path.join(REPOSITORY, "bench"))
+import long_year  # noqa: E402
 from lab import Lab  # noqa: E402
 
 USERS = 130000
@@ -95,5 +96,9 @@ def bar_3(bars):
     bars.part("3 returns", f"{RETURNS:,} units back within {RETURNS_SECONDS} s beside {RETURNS_WINS_PER_S:,} wins/s", returns)
 
 
+def bar_4(bars):
+    bars.part("4 edits", f"an exponent of at most {long_year.EXPONENT_MAX}", lambda: long_year.edits(shop))
+
+
 if __name__ == "__main__":
-    sys.exit(main("check-growth", __doc__, {"1": bar_1, "3": bar_3}))
+    sys.exit(main("check-growth", __doc__, {"1": bar_1, "3": bar_3, "4": bar_4}))
