@@ -55,6 +55,10 @@ void worker_payment_job(struct worker *worker, struct job *job)
             && (count == 0 || payment.state == PAYMENT_STARTED));
     if (starting && job->may_wait)
         job->result = JOB_NOT_YET;
+    else if (status == STATUS_OK && order.state == ORDER_PENDING && payment.state == PAYMENT_CLOSING)
+        job_reply_problem(job, PROBLEM_ORDER_CLOSED, NULL, SPAN_NONE); /* cancelled, or too late */
+    else if (status == STATUS_OK && order.state == ORDER_PENDING && payment.state == PAYMENT_CLOSED)
+        job_reply_problem(job, PROBLEM_PAYMENT_REFUSED, NULL, SPAN_NONE);
     else if (public_order_read(worker, job, &order))
         public_order_reply(worker, job, starting ? 202 : 200, &order);
 }

@@ -66,6 +66,25 @@ def a_cancelled_order_closes_its_payment_at_the_provider_first():
 
 
 @rule
+def a_payer_who_waits_is_told_that_the_order_is_given_up():
+    item = server.open_item(total=1)
+    buyer, order = bought(item)
+    equal(server.admin("PATCH", "/sandbox", {"unreached": 100}).status, 200)
+    answers = []
+    payer = threading.Thread(target=lambda: answers.append(order_do(buyer, order, "pay")))
+    payer.start()
+    try:
+        eventually(lambda: view(buyer, order).get("payment", {}).get("state") == "starting")
+        equal(order_do(buyer, order, "cancel").status, 202)
+        payer.join()
+    finally:
+        equal(server.admin("PATCH", "/sandbox", {"unreached": 0}).status, 200)
+    problem(answers[0], 409, "order-closed")
+    becomes(buyer, order, "closed", reason="cancelled")
+
+
+
+@rule
 def a_refund_goes_back_once_and_the_unit_with_it():
     item = server.open_item(total=1)
     buyer, order = bought(item)
