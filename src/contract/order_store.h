@@ -2,7 +2,7 @@
 /* contract/order_store.h: the third seam: the database of record. Everything that one batch of
  * queue records changes goes into one transaction together with the position: orders, stock with
  * version, user counters, stock events, dead letters. Prepared statements only.
- * Thread: the store thread only.
+ * Thread: the store thread only; a reader (reader_open) has a thread of its own.
  * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which
  * and why); STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again
  * later; STATUS_UNKNOWN: the same, but the commit failed in the middle, so it may be there after a
@@ -228,6 +228,12 @@ struct order_store_ops {
     const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */
     const struct admin_store_ops *admin;         /* NULL: this store knows no administrators */
     void (*close)(struct order_store *);
+    /* Another connection to the same database, for one thread of its own, that only reads: what is
+     * committed, each call at one moment. It never makes this one wait. It is closed first. NULL: this store
+     * has none. */
+    enum status (*reader_open)(struct order_store *, struct order_store **reader);
+    /* Any thread: a call that runs on this reader ends soon, with STATUS_AWAY. */
+    void (*interrupt)(struct order_store *reader);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
     enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */

@@ -136,10 +136,13 @@ uint32_t suite_open_events(struct fixture *f, struct stock_event *events, uint32
     return count;
 }
 
-/* items.sold − sold before = Σ quantity of live orders */
+/* items.sold − sold before = Σ quantity of live orders; and what the store keeps twice is the same twice. */
 void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before)
 {
     uint64_t live;
+    char what[200];
+    if (ops(f)->whole_check != NULL && ops(f)->whole_check(f->store, what, sizeof what) != STATUS_OK)
+        fail_msg("%s", what);
     assert_int_equal(ops(f)->live_units(f->store, id, &live), STATUS_OK);
     assert_int_equal(suite_item_of(f, id).sold, sold_before + live);
 }

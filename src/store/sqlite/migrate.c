@@ -38,7 +38,14 @@ static const char *const step_6[] = {
 };
 /* clang-format on */
 
-static const char *const *const steps[] = { step_6 }; /* in the order of versions */
+static const char *const step_7[] = {
+    sqlite_sums_tables,
+    "INSERT INTO order_sums SELECT item, state, reason, count(*), sum(quantity),"
+    " sum(amount >> 32), sum(amount & 4294967295) FROM orders GROUP BY item, state, reason",
+    NULL,
+};
+
+static const char *const *const steps[] = { step_6, step_7 }; /* in the order of versions */
 static_assert(SQLITE_SCHEMA_FIRST + sizeof steps / sizeof *steps == SQLITE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

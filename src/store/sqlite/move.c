@@ -85,7 +85,7 @@ enum status sqlite_move_make(struct sqlite_batch *batch, const struct order_move
     if (order->state == to) /* it was paid, and its payment is known by now */
         return sqlite_payments_close(batch->store, move->ticket, move->now_ms);
     if (move->event == ORDER_EVENT_PAY) {
-        status = sqlite_order_paid(batch, move->ticket);
+        status = sqlite_order_paid(batch, order);
         if (status == STATUS_OK)
             status = sqlite_payments_close(batch->store, move->ticket, move->now_ms);
     } else {

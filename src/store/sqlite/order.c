@@ -140,6 +140,8 @@ enum status sqlite_order_write(struct sqlite_batch *batch, const struct sqlite_t
     status = sqlite_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
     if (status != STATUS_OK)
         return sqlite_batch_failed(batch, status);
+    sqlite_sum_add(row, reject ? ORDER_CLOSED : ORDER_PENDING, reject ? REASON_REJECTED : REASON_NONE,
+        ticket->quantity, ticket->unit_price * ticket->quantity, 1);
     if (reject) {
         const struct order order = {
             .ticket = ticket->ticket, .item = ticket->item, .quantity = ticket->quantity
@@ -164,24 +166,30 @@ static enum status settle_without_order(struct sqlite_batch *batch, ticket_numbe
     return status;
 }
 
-static enum status order_change(struct sqlite_batch *batch, ticket_number ticket,
-    enum order_state from, enum order_state to, enum order_reason reason)
+static enum status order_change(struct sqlite_batch *batch, struct stock_row *row,
+    const struct order *order, enum order_state to, enum order_reason reason)
 {
     const bool over = to == ORDER_CLOSED || to == ORDER_REFUNDED;
-    struct sqlite_values values = VALUES(U64(ticket), U64(from), U64(to), U64(reason));
+    struct sqlite_values values = VALUES(U64(order->ticket), U64(order->state), U64(to), U64(reason));
     if (!over)
         values.count = 3;
     enum status status = sqlite_batch_do(batch, over ? order_end : order_move, values);
     if (status != STATUS_OK)
         return status;
     invariant(sqlite_changed_rows(batch->store) == 1); /* read in this transaction */
-    status = sqlite_outbox_put(batch->store, ticket, to);
+    sqlite_sum_add(row, (enum order_state)order->state, (enum order_reason)order->reason,
+        order->quantity, order->amount, -1);
+    sqlite_sum_add(row, to, reason, order->quantity, order->amount, 1);
+    status = sqlite_outbox_put(batch->store, order->ticket, to);
     return status == STATUS_OK ? STATUS_OK : sqlite_batch_failed(batch, status);
 }
 
-enum status sqlite_order_paid(struct sqlite_batch *batch, ticket_number ticket)
+enum status sqlite_order_paid(struct sqlite_batch *batch, const struct order *order)
 {
-    return order_change(batch, ticket, ORDER_PENDING, ORDER_PAID, REASON_NONE);
+    struct stock_row *row;
+    invariant(order->state == ORDER_PENDING);
+    const enum status status = sqlite_stock_row(batch, order->item, &row);
+    return status == STATUS_OK ? order_change(batch, row, order, ORDER_PAID, REASON_NONE) : status;
 }
 
 enum status sqlite_order_end(struct sqlite_batch *batch, struct stock_row *row,
@@ -192,7 +200,7 @@ enum status sqlite_order_end(struct sqlite_batch *batch, struct stock_row *row,
         row->now.locked += order->quantity;
         row->now.written_off += order->quantity;
     }
-    enum status status = order_change(batch, order->ticket, (enum order_state)order->state, to, reason);
+    enum status status = order_change(batch, row, order, to, reason);
     if (status == STATUS_OK && step == SETTLE_RETURN)
         status = counters_free(batch, row, order->user, order->quantity);
     return status;
@@ -205,7 +213,7 @@ static enum status settle_order(struct sqlite_batch *batch, const struct queue_r
     if (settle->step == SETTLE_SOLD) {
         if (order->state != ORDER_PENDING)
             return STATUS_OK;
-        return sqlite_order_paid(batch, settle->ticket);
+        return sqlite_order_paid(batch, order);
     }
     if (settle->step == SETTLE_WRITE_OFF && order->state == ORDER_PENDING)
         return sqlite_refuse(batch, REFUSAL_UNKNOWN,

@@ -147,7 +147,7 @@ MUST_CHECK enum status sqlite_order_settle(
 /* A live order is over: state, slot, stock; and the user's counters, unless it is written off. */
 MUST_CHECK enum status sqlite_order_end(struct sqlite_batch *, struct stock_row *,
     const struct order *, enum order_state to, enum order_reason, enum settle_step);
-MUST_CHECK enum status sqlite_order_paid(struct sqlite_batch *, ticket_number);
+MUST_CHECK enum status sqlite_order_paid(struct sqlite_batch *, const struct order *); /* pending */
 /* `order`: its ticket, item and quantity. */
 MUST_CHECK enum status sqlite_event_put(
     struct sqlite_batch *, const struct order *, enum settle_step, channel_index destination);
@@ -259,6 +259,8 @@ MUST_CHECK enum status sqlite_waitlist_terms(struct sqlite_batch *);
 /* look.c: reconciliation. */
 extern const struct reconcile_store_ops sqlite_reconcile_ops;
 void sqlite_look_close(struct sqlite_store *); /* accepts a store that was never looked at */
+/* stock.c: what the orders of an item come to, kept with every change of one. */
+extern const char sqlite_sums_tables[];
 /* report.c */
 extern const char sqlite_report_tables[];
 extern const struct report_store_ops sqlite_report_ops;

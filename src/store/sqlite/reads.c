@@ -108,7 +108,8 @@ enum status sqlite_order_totals(struct order_store *handle, item_id item, uint64
 {
     uint64_t totals[2] = { *orders, *units };
     const enum status status = sqlite_numbers(sqlite_of(handle),
-        "SELECT count(*), coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND reason <> 3",
+        "SELECT coalesce(sum(orders), 0), coalesce(sum(units), 0) FROM order_sums"
+        " WHERE item = ?1 AND reason <> 3",
         VALUES(U64(item)), totals, 2);
     *orders = totals[0];
     *units = totals[1];

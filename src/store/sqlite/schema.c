@@ -206,7 +206,7 @@ static enum status schema_create(struct sqlite_store *store, char *error, size_t
     char stamp[96];
     const char *const parts[] = { tables_core, sqlite_payment_tables, sqlite_refund_tables,
         sqlite_details_tables, sqlite_outbox_tables, sqlite_waitlist_tables, sqlite_report_tables,
-        sqlite_bans_tables, sqlite_admin_tables, sqlite_customers_tables,
+        sqlite_sums_tables, sqlite_bans_tables, sqlite_admin_tables, sqlite_customers_tables,
         tables_orders }; /* each stands in the file that writes it */
     snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
         SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);

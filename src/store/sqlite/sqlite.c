@@ -133,16 +133,47 @@ static void sqlite_close(struct order_store *handle)
     free(store);
 }
 
+/* The sums of orders against the orders themselves. *item: one whose sums are wrong; 0: none. */
+static enum status sums_check(struct sqlite_store *store, uint64_t *item)
+{
+    *item = 0;
+    const enum status status = sqlite_number(store,
+        "WITH made AS (SELECT item, state, reason, count(*), sum(quantity), sum(amount >> 32),"
+        "  sum(amount & 4294967295) FROM orders GROUP BY item, state, reason),"
+        " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
+        "order_sums"
+        "  WHERE orders <> 0 OR units <> 0)"
+        "SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept)"
+        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made)) LIMIT 1",
+        NO_VALUES, item);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 /* Pages, their lists, rows against their indexes and the tables' rules; only the first trouble. */
 static enum status sqlite_whole_check(struct order_store *handle, char *what, size_t what_bytes)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    const enum status status =
-        sqlite_text(store, "PRAGMA integrity_check(1)", NO_VALUES, what, what_bytes);
+    enum status status = sqlite_text(store, "PRAGMA integrity_check(1)", NO_VALUES, what, what_bytes);
+    if (status == STATUS_OK && strcmp(what, "ok") != 0)
+        return STATUS_CORRUPT;
+    uint64_t item = 0;
     if (status == STATUS_OK)
-        return strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
+        status = sums_check(store, &item);
+    if (status == STATUS_OK && item == 0)
+        return STATUS_OK;
+    if (status == STATUS_OK) {
+        snprintf(what, what_bytes, "the sums of item %llu are not those of its orders",
+            (unsigned long long)item);
+        return STATUS_CORRUPT;
+    }
     snprintf(what, what_bytes, "%s", sqlite3_errmsg(store->database));
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+static enum status sqlite_reader_open(struct order_store *handle, struct order_store **reader);
+static void sqlite_interrupt(struct order_store *handle)
+{
+    sqlite3_interrupt(sqlite_of(handle)->database);
 }
 
 static const struct order_store_ops sqlite_ops = {
@@ -156,6 +187,8 @@ static const struct order_store_ops sqlite_ops = {
     .restore = &sqlite_restore_ops,
     .admin = &sqlite_admin_ops,
     .close = sqlite_close,
+    .reader_open = sqlite_reader_open,
+    .interrupt = sqlite_interrupt,
     .identity = sqlite_identity,
     .identity_set = sqlite_identity_set,
     .secret_check = sqlite_secret_check,
@@ -194,10 +227,11 @@ static const struct order_store_ops sqlite_ops = {
     .audit_verify = sqlite_audit_verify,
 };
 
-enum status sqlite_store_open(
-    struct order_store **handle, const char *path, const char *vfs, char *error, size_t error_bytes)
+/* With an open connection; on failure everything is closed again. */
+static enum status store_make(struct sqlite_store **out, const char *path, const char *vfs,
+    int flags, char *error, size_t error_bytes)
 {
-    *handle = NULL;
+    *out = NULL;
     snprintf(error, error_bytes, "out of memory");
     struct sqlite_store *store = calloc(1, sizeof *store);
     if (store == NULL)
@@ -209,14 +243,27 @@ enum status sqlite_store_open(
         sqlite_close(&store->store);
         return STATUS_AWAY;
     }
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    int result = sqlite3_open_v2(path, &store->database, flags, vfs);
+    const int result = sqlite3_open_v2(
+        path, &store->database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
     if (result != SQLITE_OK) {
         snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(store->database));
         sqlite_close(&store->store);
         return result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result);
     }
-    enum status status = sqlite_schema_open(store, error, error_bytes);
+    *out = store;
+    return STATUS_OK;
+}
+
+enum status sqlite_store_open(
+    struct order_store **handle, const char *path, const char *vfs, char *error, size_t error_bytes)
+{
+    struct sqlite_store *store;
+    *handle = NULL;
+    enum status status =
+        store_make(&store, path, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error, error_bytes);
+    if (status != STATUS_OK)
+        return status;
+    status = sqlite_schema_open(store, error, error_bytes);
     if (status != STATUS_OK) {
         sqlite_close(&store->store);
         return status;
@@ -224,5 +271,27 @@ enum status sqlite_store_open(
     if (error_bytes > 0)
         error[0] = '\0';
     *handle = &store->store;
+    return STATUS_OK;
+}
+
+static enum status sqlite_reader_open(struct order_store *handle, struct order_store **reader)
+{
+    const struct sqlite_store *writer = sqlite_of(handle);
+    struct sqlite_store *store;
+    char error[256], cache[64];
+    *reader = NULL;
+    enum status status =
+        store_make(&store, writer->path, writer->vfs, SQLITE_OPEN_READONLY, error, sizeof error);
+    if (status != STATUS_OK)
+        return status;
+    snprintf(cache, sizeof cache, "PRAGMA cache_size = -%d", SQLITE_READER_CACHE_KIB);
+    status = sqlite_status(sqlite3_exec(store->database, cache, NULL, NULL, NULL));
+    if (status != STATUS_OK) {
+        sqlite_close(&store->store);
+        return status;
+    }
+    (void)sqlite3_busy_timeout(store->database, SQLITE_READER_BUSY_MS);
+    memcpy(store->channel_names, writer->channel_names, sizeof store->channel_names);
+    *reader = &store->store;
     return STATUS_OK;
 }

@@ -16,10 +16,12 @@
 
 enum {
     SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
-    SQLITE_SCHEMA_VERSION = 6,
+    SQLITE_SCHEMA_VERSION = 7,
     SQLITE_APPLICATION_ID = 0x53544d50, /* "STMP" */
     SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
-    SQLITE_CACHE_KIB = 4 * 1024,        /* more is the system's: its pages cost no memory of ours */
+    SQLITE_READER_CACHE_KIB = 32 * 1024,
+    SQLITE_READER_BUSY_MS = 1000,
+    SQLITE_CACHE_KIB = 4 * 1024, /* more is the system's: its pages cost no memory of ours */
 };
 
 /* Opens or makes the database at `path`; `vfs` names a registered SQLite VFS (NULL: the

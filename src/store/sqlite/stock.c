@@ -3,6 +3,14 @@
 
 #include "store/sqlite/parts.h"
 
+const char sqlite_sums_tables[] = "CREATE TABLE order_sums("
+                                  "  item INTEGER NOT NULL REFERENCES items(id),"
+                                  "  state INTEGER NOT NULL, reason INTEGER NOT NULL," /* as in orders */
+                                  "  orders INTEGER NOT NULL, units INTEGER NOT NULL,"
+                                  "  amount_high INTEGER NOT NULL, amount_low INTEGER NOT NULL,"
+                                  "  PRIMARY KEY(item, state, reason)"
+                                  ") STRICT, WITHOUT ROWID;";
+
 static const char stock_take[] = "UPDATE items SET sold = sold + ?3, version = version + 1"
                                  " WHERE id = ?1 AND version = ?2 AND total - locked - sold >= ?3";
 static const char stock_change[] =
@@ -33,8 +41,7 @@ static enum status stock_load(struct sqlite_batch *batch, item_id item, struct s
         " items.version, items.preheated, total, locked, sold, written_off, safety,"
         " " CHANNEL_COLUMNS " FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?1",
         VALUES(U64(item)), &stock_columns, row);
-    if (status == STATUS_OK)
-        row->before = row->now;
+    row->before = row->now;
     return status;
 }
 
@@ -85,6 +92,35 @@ void sqlite_stock_allot(struct stock_row *row, channel_index channel, int64_t un
         row->now.safety += units;
 }
 
+void sqlite_sum_add(struct stock_row *row, enum order_state state, enum order_reason reason,
+    uint32_t quantity, uint64_t amount, int64_t sign)
+{
+    struct order_sum *sum = &row->sums[state * ORDER_REASONS + reason];
+    row->summed = true;
+    sum->orders += sign;
+    sum->units += sign * (int64_t)quantity;
+    sum->amount_high += sign * (int64_t)(amount >> 32);
+    sum->amount_low += sign * (int64_t)(amount & UINT32_MAX);
+}
+
+static enum status sums_write(struct sqlite_batch *batch, const struct stock_row *row)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < ORDER_SUMS && row->summed && status == STATUS_OK; i++) {
+        const struct order_sum *sum = &row->sums[i];
+        if (sum->orders == 0 && sum->units == 0)
+            continue;
+        status = sqlite_batch_do(batch,
+            "INSERT INTO order_sums(item, state, reason, orders, units, amount_high, amount_low)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(item, state, reason) DO UPDATE SET"
+            " orders = orders + ?4, units = units + ?5, amount_high = amount_high + ?6,"
+            " amount_low = amount_low + ?7",
+            VALUES(U64(row->item), U64(i / ORDER_REASONS), U64(i % ORDER_REASONS), U64(sum->orders),
+                U64(sum->units), U64(sum->amount_high), U64(sum->amount_low)));
+    }
+    return status;
+}
+
 static enum status stock_write(struct sqlite_batch *batch, const struct stock_row *row)
 {
     const struct stock_units *before = &row->before, *now = &row->now;
@@ -115,9 +151,9 @@ enum status sqlite_stock_flush(struct sqlite_batch *batch)
     batch->index = UINT32_MAX; /* the sum is refused, not a record */
     for (uint32_t i = 0; i < stock->count; i++) {
         const struct stock_row *row = &stock->rows[i];
-        if (memcmp(&row->before, &row->now, sizeof row->now) == 0)
-            continue;
-        enum status status = stock_write(batch, row);
+        enum status status = sums_write(batch, row);
+        if (status == STATUS_OK && memcmp(&row->before, &row->now, sizeof row->now) != 0)
+            status = stock_write(batch, row);
         if (status != STATUS_OK)
             return status;
     }

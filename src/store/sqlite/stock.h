@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/sqlite/stock.h: the items that one batch touches, and what it does to their stock. A row is
- * read once per batch, in the batch's transaction; every change goes to the copy;
- * sqlite_stock_flush writes each item with one update that checks the version it was read at. */
+/* store/sqlite/stock.h: the items that one batch touches, and what it does to their stock and to the sums of
+ * their orders. A row is read once per batch, in the batch's transaction; every change goes to the copy;
+ * sqlite_stock_flush writes each item with one update that checks the version it was read at, and each sum
+ * that has changed. */
 #ifndef STAMPEDE_STORE_SQLITE_STOCK_H
 #define STAMPEDE_STORE_SQLITE_STOCK_H
 
@@ -14,6 +15,12 @@ struct stock_units {
     int64_t total, locked, sold, written_off, safety;
     int64_t channel[CHANNELS_MAX];
 };
+/* Orders of one state and, if that is closed, one reason. */
+struct order_sum {
+    int64_t orders, units;
+    int64_t amount_high, amount_low; /* Σ of the amounts' halves: a sum of them may need more than 63 bits */
+};
+enum { ORDER_SUMS = ORDER_STATES * ORDER_REASONS };
 struct stock_row {
     item_id item;
     sale_id sale;
@@ -23,6 +30,8 @@ struct stock_row {
     uint64_t version;
     bool preheated;
     struct stock_units before, now;
+    bool summed;                       /* something was added to these: */
+    struct order_sum sums[ORDER_SUMS]; /* what the batch adds, by state and reason */
 };
 struct stock {
     uint32_t count;
@@ -40,6 +49,9 @@ MUST_CHECK enum status sqlite_stock_take(struct sqlite_batch *, struct stock_row
 /* Adds to (or takes from) the units that belong to a channel or to the safety stock; for the record
  * only. */
 void sqlite_stock_allot(struct stock_row *, channel_index, int64_t units);
+/* An order of this state and reason is there (1), or is not any more (-1). */
+void sqlite_sum_add(struct stock_row *, enum order_state, enum order_reason, uint32_t quantity,
+    uint64_t amount, int64_t sign);
 /* Writes every changed item and forgets all rows. REFUSAL_STOCK when a version moved. */
 MUST_CHECK enum status sqlite_stock_flush(struct sqlite_batch *);
 

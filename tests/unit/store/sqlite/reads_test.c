@@ -73,6 +73,24 @@ static void a_users_orders_are_found_by_the_key_not_by_scanning(void **state)
     sqlite3_close(database);
 }
 
+static void a_reader_sees_what_is_committed_and_changes_nothing(void **state)
+{
+    struct place *place = *state;
+    struct order_store *reader;
+    struct order order;
+    uint64_t orders, units;
+    assert_int_equal(place->store->ops->reader_open(place->store, &reader), STATUS_OK);
+    assert_int_equal(place_sell(place, 1), STATUS_OK);
+    assert_int_equal(reader->ops->order_totals(reader, place->item, &orders, &units), STATUS_OK);
+    assert_int_equal(orders, 1);
+    assert_int_equal(reader->ops->order_by_ticket(reader, 1, &order), STATUS_OK);
+    const struct audit_entry entry = { .actor = "x", .action = "y" };
+    assert_int_equal(reader->ops->audit_append(reader, &entry), STATUS_AWAY);
+    assert_int_equal(place_sell(place, 2), STATUS_OK);
+    assert_int_equal(reader->ops->order_by_ticket(reader, 2, &order), STATUS_OK);
+    reader->ops->close(reader);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -81,6 +99,7 @@ int main(void)
         TEST(a_read_leaves_no_transaction_behind),
         TEST(tables_changed_under_their_version_are_corrupt),
         TEST(a_users_orders_are_found_by_the_key_not_by_scanning),
+        TEST(a_reader_sees_what_is_committed_and_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -66,6 +67,51 @@ static void a_trigger_that_moves_the_version_is_noticed(void **state)
     assert_int_equal(place_number(place, "SELECT position FROM queue_position"), 0);
 }
 
+static enum move_answer moved(struct place *place, ticket_number ticket, enum order_event event)
+{
+    const struct order_move move = { .ticket = ticket, .event = (uint8_t)event, .now_ms = 1 };
+    struct order after;
+    uint8_t answer;
+    assert_int_equal(place->store->ops->orders_move(place->store, &move, 1, &after, &answer), STATUS_OK);
+    return (enum move_answer)answer;
+}
+
+static void sums_follow_every_change_of_an_order(void **state)
+{
+    struct place *place = *state;
+    char what[200];
+    uint64_t orders, units;
+    for (user_id user = 1; user <= 5; user++)
+        assert_int_equal(place_sell(place, user), STATUS_OK);
+    assert_int_equal(moved(place, 2, ORDER_EVENT_CANCEL), MOVE_DONE);
+    assert_int_equal(place_number(place, "SELECT orders FROM order_sums WHERE state = 1"), 4);
+    assert_int_equal(
+        place_number(place, "SELECT orders * 10 + units FROM order_sums WHERE state = 3 AND reason = 2"),
+        11);
+    assert_int_equal(
+        place->store->ops->order_totals(place->store, place->item, &orders, &units), STATUS_OK);
+    assert_int_equal(orders, 5);
+    assert_int_equal(units, 5);
+    assert_int_equal(place->store->ops->whole_check(place->store, what, sizeof what), STATUS_OK);
+    place_execute(place, "UPDATE order_sums SET amount_low = amount_low + 1 WHERE state = 1");
+    assert_int_equal(place->store->ops->whole_check(place->store, what, sizeof what), STATUS_CORRUPT);
+    assert_non_null(strstr(what, "sums of item 1"));
+}
+
+static void a_batch_that_is_refused_adds_to_no_sum(void **state)
+{
+    struct place *place = *state;
+    struct queue_record records[3];
+    char what[200];
+    for (uint32_t i = 0; i < 3; i++)
+        records[i] = place_win(place, 10 + i % 2); /* the third: a second order of a user */
+    assert_int_equal(place_apply(place, records, 3), STATUS_REFUSED);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM order_sums"), 0);
+    assert_int_equal(place_apply(place, records, 2), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT orders FROM order_sums"), 2);
+    assert_int_equal(place->store->ops->whole_check(place->store, what, sizeof what), STATUS_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -74,6 +120,8 @@ int main(void)
         TEST(a_version_moved_between_batches_is_read_again),
         TEST(stock_that_somebody_took_away_is_a_refusal_at_the_first_record_without),
         TEST(a_trigger_that_moves_the_version_is_noticed),
+        TEST(sums_follow_every_change_of_an_order),
+        TEST(a_batch_that_is_refused_adds_to_no_sum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
