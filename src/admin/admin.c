@@ -3,9 +3,10 @@
 
 #include "api/admin_endpoints.h"
 #include "api/catalog.h"
-#include "api/handover.h"
 #include "api/path_pattern.h"
 #include "api/query.h"
+#include "base/clock.h"
+#include "contract/board.h"
 #include "contract/inventory.h"
 #include "funnel/door.h"
 #include "funnel/keys.h"
@@ -13,11 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum admin_effect {
-    READS,
-    COMMANDS, /* the inventory only: goes on while the database is away */
-    WRITES,   /* the database, perhaps the inventory too */
-};
+enum { GATE_ITEMS = 8 };                                      /* of a sale, read at a time */
+enum admin_effect { READS, COUNTS, LOOKS, COMMANDS, WRITES }; /* api/admin_endpoints.h */
 struct admin_route {
     enum http_method method;
     enum admin_role role;
@@ -54,52 +52,100 @@ static void method_refuse(struct job *job)
     job_reply_method(job, bytes);
 }
 
-void admin_job(struct worker *worker, struct job *job)
+static bool route_takes(const struct admin_route *route, const struct job *job)
+{
+    return route->method == job->method || (route->method == HTTP_GET && job->method == HTTP_HEAD);
+}
+
+/* The route of the request; NULL: none. *known: its path has one, of another method. */
+static const struct admin_route *route_find(
+    const struct job *job, uint32_t *id, uint64_t *order, bool *known)
+{
+    *known = false;
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (!path_pattern_matches(routes[i].path, job->path, id, order))
+            continue;
+        *known = true;
+        if (route_takes(&routes[i], job))
+            return &routes[i];
+    }
+    return NULL;
+}
+
+static void job_run(struct admin *admin, struct job *job)
+{
+    char error[QUERY_ERROR];
+    uint32_t id;
+    uint64_t order;
+    bool known;
+    const struct admin_route *route = route_find(job, &id, &order, &known);
+    if (route == NULL && known) {
+        method_refuse(job);
+        return;
+    }
+    if (route == NULL || job->role < route->role) {
+        job_reply_problem(job, route == NULL ? PROBLEM_NOT_FOUND : PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
+        return;
+    }
+    if (!query_check(job->query, path_pattern_query(route->path), error)) {
+        job_reply_problem(job, PROBLEM_BAD_QUERY, error, SPAN_NONE);
+        return;
+    }
+    job->ticket = order == 0 ? 0 : funnel_order_number(admin->lent->keys, order);
+    if (route->effect == COMMANDS || route->effect == WRITES)
+        admin_change_run(admin, job, route->handler, id, route->effect == WRITES);
+    else
+        route->handler(admin, job, id);
+}
+
+static void admin_job(struct worker *worker, struct job *job)
 {
     const struct worker_config *lent = worker_lent(worker);
-    struct admin one = { .store = lent->store,
+    struct admin admin = { .store = lent->store,
         .lent = lent,
+        .views = worker_order_views(worker),
         .worker = worker,
         .errands = worker_errands(worker),
         .now_ms = worker_now_ms(worker) };
-    struct admin *admin = &one;
-    char error[QUERY_ERROR];
-    bool path_known = false;
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        uint32_t id;
-        uint64_t order;
-        if (!path_pattern_matches(routes[i].path, job->path, &id, &order))
-            continue;
-        path_known = true;
-        const bool same = routes[i].method == job->method
-            || (routes[i].method == HTTP_GET && job->method == HTTP_HEAD);
-        if (!same)
-            continue;
-        if (job->role < routes[i].role) {
-            job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
-            return;
-        }
-        if (!query_check(job->query, path_pattern_query(routes[i].path), error)) {
-            job_reply_problem(job, PROBLEM_BAD_QUERY, error, SPAN_NONE);
-            return;
-        }
-        job->ticket = order == 0 ? 0 : funnel_order_number(admin->lent->keys, order);
-        if (routes[i].effect == READS)
-            routes[i].handler(admin, job, id);
-        else
-            admin_change_run(admin, job, routes[i].handler, id, routes[i].effect == WRITES);
-        return;
-    }
-    if (path_known)
-        method_refuse(job);
-    else
-        job_reply_problem(job, PROBLEM_NOT_FOUND, NULL, SPAN_NONE);
+    job_run(&admin, job);
 }
+
+static bool admin_only_reads(struct worker *worker, const struct job *job)
+{
+    uint32_t id;
+    uint64_t order;
+    bool known;
+    const struct admin_route *route = route_find(job, &id, &order, &known);
+    if (route != NULL && route->effect == COUNTS)
+        worker_report_write(worker);
+    return route != NULL && (route->effect == READS || route->effect == COUNTS);
+}
+
+static void admin_read(const struct worker_config *lent, const struct order_views *views, struct job *job)
+{
+    struct admin admin = { .store = views->store, .lent = lent, .views = views, .now_ms = clock_now_ms() };
+    job_run(&admin, job);
+}
+
+const struct worker_admin admin_of_worker = {
+    .job = admin_job, .only_reads = admin_only_reads, .read = admin_read
+};
 
 const char *admin_sale_gate(const struct admin *admin, const struct sale *sale)
 {
-    return catalog_sale_state(
-        handover_get(admin->lent->catalog), admin->lent->inventory->board, sale, admin->now_ms);
+    struct board_update view = { .gate = sale->gate };
+    struct item items[GATE_ITEMS];
+    uint32_t count = GATE_ITEMS;
+    bool seen = false;
+    for (item_id after = 0; count == GATE_ITEMS && !seen; after = items[GATE_ITEMS - 1].id) {
+        if (admin->store->ops->items(admin->store, sale->id, after, items, GATE_ITEMS, &count) != STATUS_OK)
+            break;
+        for (uint32_t i = 0; i < count && !seen; i++)
+            seen = board_read(admin->lent->inventory->board, items[i].id, &view);
+    }
+    /* Time alone opens no draft. */
+    return sale_state_name((uint8_t)view.gate, sale->published ? sale->start_ms : UINT64_MAX,
+        sale->end_ms, admin->now_ms);
 }
 
 bool admin_sale_read(struct admin *admin, struct job *job, sale_id id, struct sale *sale)
@@ -117,7 +163,7 @@ void admin_channels_member(const struct admin *admin, const uint32_t units[CHANN
     json_object_begin(out, "channels");
     for (uint32_t channel = 0; channel < admin->lent->channels->count; channel++) {
         char name[CHANNEL_NAME_MAX + 1];
-        json_u64(out, channel_name(admin->worker, (channel_index)channel, name), units[channel]);
+        json_u64(out, channel_name(admin->lent->channels, (channel_index)channel, name), units[channel]);
     }
     json_object_end(out);
 }

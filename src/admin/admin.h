@@ -11,15 +11,15 @@
 
 static const int64_t PRICE_MAX = 1000LL * 1000 * 1000 * 1000;
 
-/* Carries out one request. */
-void admin_job(struct worker *worker, struct job *job);
+extern const struct worker_admin admin_of_worker;
 
 /* What the handlers use: of one request. */
 struct admin {
     struct order_store *store;
     const struct worker_config *lent; /* what the worker was given */
-    struct worker *worker;
-    struct errands *errands; /* the worker's */
+    const struct order_views *views;
+    struct worker *worker;   /* NULL: it only reads the database, on another thread */
+    struct errands *errands; /* the worker's; NULL likewise */
     uint64_t now_ms;
     bool together; /* its transaction is open (contract/admin_store.h) */
 };

@@ -58,7 +58,7 @@ static void record_json(const struct admin *admin, const struct queue_record *re
             ",\"item\":%u,\"quantity\":%u,\"channel\":\"%s\",\"unit_price\":%llu,"
             "\"pay_by_ms\":%llu",
             command->reserve.item, command->reserve.quantity,
-            channel_name(admin->worker, command->reserve.channel, name),
+            channel_name(admin->lent->channels, command->reserve.channel, name),
             (unsigned long long)outcome->unit_price, (unsigned long long)outcome->pay_by_ms);
         break;
     case COMMAND_SETTLE:

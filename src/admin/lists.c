@@ -74,9 +74,9 @@ static enum status order_row_json(
     text_format(out, "{\"number\":%llu,\"user\":\"", (unsigned long long)order->ticket);
     text_hex64(out, order->user);
     text_literal(out, "\"");
-    const enum status status = worker_order_contact_json(admin->worker, order, details, out);
+    const enum status status = order_contact_json(admin->views, order, details, out);
     text_literal(out, ",\"view\":");
-    worker_order_json(admin->worker, order, out);
+    order_json(admin->views, order, out);
     text_literal(out, "}");
     return status;
 }

@@ -60,7 +60,7 @@ void admin_order_payments(struct admin *admin, struct job *job, uint32_t id)
 void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
 {
     (void)id;
-    worker_details_reply(admin->worker, job, job->ticket);
+    order_details_reply(admin->views, job, job->ticket);
 }
 
 static void refund_members(const struct admin *admin, const struct refund *refund, struct text *out)

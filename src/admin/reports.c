@@ -68,8 +68,6 @@ void admin_sale_report(struct admin *admin, struct job *job, uint32_t id)
     struct text body = job_body(job);
     if (!admin_sale_read(admin, job, id, &sale))
         return;
-    worker_report_look(admin->worker); /* what was counted up to now */
-    worker_report_flush(admin->worker);
     enum status status = store->ops->report->counts(store, id, counts, LAYERS_MAX, &count);
     if (status == STATUS_OK)
         status = store->ops->report->figures(store, id, &figures);

@@ -15,7 +15,7 @@ static void event_members(const struct admin *admin, const struct outbox_event *
     char id[WEBHOOK_ID_MAX];
     const char *name = "order.none";
     (void)!webhook_event_name(admin->store, event, &name); /* it has a name all the same */
-    worker_webhook_id(admin->worker, event->ticket, event->version, id);
+    webhook_event_id(admin->lent->keys, event->ticket, event->version, id);
     json_text(out, "event", id);
     json_text(out, "type", name);
     json_hex(out, "order", funnel_order_id(admin->lent->keys, event->ticket));

@@ -5,24 +5,27 @@
 #ifndef STAMPEDE_API_ADMIN_ENDPOINTS_H
 #define STAMPEDE_API_ADMIN_ENDPOINTS_H
 
-/* Method; least role; effect: READS, COMMANDS (the inventory only: goes on while the database is
- * away) or WRITES (the database, perhaps the inventory too); path after /admin/v1, a pattern with the
- * query it takes (path_pattern.h); its handler is admin_…. A piece of a picture counts as READS: it is
- * in memory only, and harmless to repeat. */
+/* Method; least role; effect; path after /admin/v1, a pattern with the query it takes (path_pattern.h); its
+ * handler is admin_…. Effects:
+ * READS     the database, on a thread that only reads (worker/store_readers.h)
+ * COUNTS    the same, after the worker has written what it counted
+ * LOOKS     what the worker has in memory; a piece of a picture counts as that, too: harmless to repeat
+ * COMMANDS  the inventory only: goes on while the database is away
+ * WRITES    the database, perhaps the inventory too */
 #define ADMIN_ENDPOINT_LIST(X) \
     X(GET, VIEWER, READS, "/products?after", products_list) \
     X(POST, ADMIN, WRITES, "/products", product_create) \
     X(GET, VIEWER, READS, "/products/#", product_show) \
     X(PATCH, ADMIN, WRITES, "/products/#", product_change) \
-    X(GET, VIEWER, READS, "/media", media_list) \
-    X(POST, ADMIN, READS, "/media?upload at bytes", media_add) \
-    X(GET, VIEWER, READS, "/media/uploads/#", media_upload) \
+    X(GET, VIEWER, LOOKS, "/media", media_list) \
+    X(POST, ADMIN, LOOKS, "/media?upload at bytes", media_add) \
+    X(GET, VIEWER, LOOKS, "/media/uploads/#", media_upload) \
     X(POST, ADMIN, WRITES, "/media/remove", media_remove) \
     X(GET, VIEWER, READS, "/sales?after archived", sales_list) \
     X(POST, ADMIN, WRITES, "/sales", sale_create) \
     X(GET, VIEWER, READS, "/sales/#", sale_show) \
     X(PATCH, ADMIN, WRITES, "/sales/#", sale_change) \
-    X(GET, VIEWER, READS, "/sales/#/report", sale_report) \
+    X(GET, VIEWER, COUNTS, "/sales/#/report", sale_report) \
     X(POST, OPERATOR, COMMANDS, "/sales/#/preheat", sale_preheat) \
     X(POST, ADMIN, WRITES, "/sales/#/publish", sale_publish) \
     X(POST, ADMIN, WRITES, "/sales/#/unpublish", sale_unpublish) \
@@ -60,26 +63,26 @@
     X(GET, VIEWER, READS, "/payments/totals", money_totals) \
     X(POST, OPERATOR, WRITES, "/statements", statement_import) \
     X(GET, VIEWER, READS, "/statements/missing?provider of from_ms to_ms after", statement_missing) \
-    X(GET, VIEWER, READS, "/sandbox", sandbox) \
+    X(GET, VIEWER, LOOKS, "/sandbox", sandbox) \
     X(PATCH, ADMIN, WRITES, "/sandbox", sandbox_change) \
     X(GET, VIEWER, READS, "/dead-letters?state after", dead_letters) \
     X(GET, VIEWER, READS, "/dead-letters/#", dead_letter_show) \
     X(POST, OPERATOR, WRITES, "/dead-letters/#/retry", dead_letter_retry) \
     X(POST, OPERATOR, WRITES, "/dead-letters/#/return", dead_letter_return) \
     X(POST, OPERATOR, WRITES, "/dead-letters/#/dismiss", dead_letter_dismiss) \
-    X(GET, VIEWER, READS, "/alarms", alarms) \
-    X(GET, VIEWER, READS, "/live", live) \
-    X(GET, VIEWER, READS, "/live/history?step_s after", live_history) \
-    X(GET, VIEWER, READS, "/reconcile", reconcile_show) \
+    X(GET, VIEWER, LOOKS, "/alarms", alarms) \
+    X(GET, VIEWER, LOOKS, "/live", live) \
+    X(GET, VIEWER, LOOKS, "/live/history?step_s after", live_history) \
+    X(GET, VIEWER, LOOKS, "/reconcile", reconcile_show) \
     X(POST, OPERATOR, WRITES, "/reconcile", reconcile_run) \
     X(GET, VIEWER, READS, "/audit?after", audit) \
-    X(GET, ADMIN, READS, "/settings", settings) \
-    X(GET, VIEWER, READS, "/switches", switches) \
+    X(GET, ADMIN, LOOKS, "/settings", settings) \
+    X(GET, VIEWER, LOOKS, "/switches", switches) \
     X(PATCH, OPERATOR, WRITES, "/switches", switches_change) \
     X(GET, VIEWER, READS, "/bans?all after", bans_list) \
     X(POST, OPERATOR, WRITES, "/bans", ban_add) \
     X(POST, OPERATOR, WRITES, "/bans/#/lift", ban_lift) \
-    X(GET, VIEWER, READS, "/watch", watch) \
+    X(GET, VIEWER, LOOKS, "/watch", watch) \
     X(GET, VIEWER, READS, "/webhooks?state after", webhooks_list) \
     X(POST, OPERATOR, WRITES, "/webhooks/#/replay", webhook_replay) \
     X(POST, OPERATOR, WRITES, "/webhooks/replay", webhooks_replay)

@@ -120,18 +120,6 @@ bool catalog_sale_opened(const struct board *board, const struct catalog_sale *s
     return false;
 }
 
-const char *catalog_sale_state(const struct catalog *catalog, const struct board *board,
-    const struct sale *row, uint64_t now_ms)
-{
-    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, row->id);
-    struct board_update view = { .gate = row->gate };
-    if (sale != NULL)
-        catalog_sale_view(board, sale, &view);
-    /* Time alone opens no draft. */
-    return sale_state_name(
-        (uint8_t)view.gate, row->published ? row->start_ms : UINT64_MAX, row->end_ms, now_ms);
-}
-
 void catalog_sale_members(
     const struct board *board, const struct catalog_sale *sale, uint64_t now_ms, struct text *out)
 {

@@ -122,9 +122,6 @@ static inline const struct catalog_product *catalog_product_of(
 
 /* "scheduled", "open", "paused" or "ended", by gate and time: what the public sees. */
 const char *sale_state_name(uint8_t gate, uint64_t start_ms, uint64_t end_ms, uint64_t now_ms);
-/* The same of a row of the store; of a public sale the board knows before the store does. */
-const char *catalog_sale_state(const struct catalog *catalog, const struct board *board,
-    const struct sale *row, uint64_t now_ms);
 /* ,"currency":"CNY","minor_units":2: how many digits its smallest unit has. The digits are left out
  * for what is no currency (an old database may hold that). */
 void currency_members(const char *currency, struct text *out);

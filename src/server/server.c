@@ -187,7 +187,7 @@ static bool worker_make(struct server *server)
         .link = server->link,
         .limits = server->limits.limits,
         .switches = &server->switches,
-        .admin = admin_job,
+        .admin = &admin_of_worker,
         .switched = switched,
         .switched_context = server,
         .media = &server->media,

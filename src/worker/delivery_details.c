@@ -100,10 +100,10 @@ enum status order_details_json(const struct order_views *views, ticket_number ti
     return STATUS_OK;
 }
 
-void worker_details_reply(struct worker *worker, struct job *job, ticket_number ticket)
+void order_details_reply(const struct order_views *views, struct job *job, ticket_number ticket)
 {
     struct text body = job_body(job);
-    const enum status status = order_details_json(&worker->views, ticket, &body);
+    const enum status status = order_details_json(views, ticket, &body);
     if (job_ok(job, status))
         job_reply_json(job, 200, &body);
 }
@@ -113,5 +113,5 @@ void public_order_details(struct worker *worker, struct job *job, uint32_t id)
     struct order order;
     (void)id;
     if (public_order_read(worker, job, &order))
-        worker_details_reply(worker, job, order.ticket);
+        order_details_reply(&worker->views, job, order.ticket);
 }

@@ -38,7 +38,7 @@ enum status order_contact_json(
 /* From the catalog; of a sale that is not public, from the store. "": the store is away. */
 static void order_currency(const struct order_views *views, item_id id, char currency[4])
 {
-    const struct catalog *catalog = handover_get(views->catalog);
+    const struct catalog *catalog = views->catalog == NULL ? NULL : handover_get(views->catalog);
     const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     struct item row = { 0 };
     if (item == NULL)

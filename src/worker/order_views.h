@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/order_views.h: orders as JSON: for their owner, the shop and webhooks.
- * Thread: the worker's. Errors: what the database can't say now is left out, unless said otherwise. */
+ * Thread: the one that owns the store.
+ * Errors: what the database can't say now is left out, unless said otherwise. */
 #ifndef STAMPEDE_WORKER_ORDER_VIEWS_H
 #define STAMPEDE_WORKER_ORDER_VIEWS_H
 
@@ -12,6 +13,7 @@
 struct customers;
 struct funnel_keys;
 struct handover;
+struct job;
 struct order;
 struct order_store;
 struct payment;
@@ -21,7 +23,7 @@ struct text;
 struct order_views {
     const struct funnel_keys *keys;
     struct order_store *store;
-    struct handover *catalog;
+    struct handover *catalog; /* NULL: everything is read from the store */
     const struct customers *customers;
     bool sandbox; /* it handles the payments: all orders are tests */
 };
@@ -38,6 +40,8 @@ MUST_CHECK enum status order_contact_json(
 /* {"name":…}. STATUS_NOT_FOUND: nobody has said where it goes; nothing is written. */
 MUST_CHECK enum status order_details_json(
     const struct order_views *views, ticket_number ticket, struct text *out);
+/* Answers with them. */
+void order_details_reply(const struct order_views *views, struct job *job, ticket_number ticket);
 /* payment_view.c: payment or refund of the order, as members that begin with a comma; nothing where
  * there is none. */
 void order_payment_json(const struct order_views *views, const struct order *order, struct text *out);

@@ -109,9 +109,8 @@ struct errands *worker_errands(struct worker *worker)
 }
 
 const char *channel_name(
-    const struct worker *worker, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
+    const struct door_channels *channels, channel_index channel, char out[CHANNEL_NAME_MAX + 1])
 {
-    const struct door_channels *channels = worker->config.channels;
     if (channel == CHANNEL_SAFETY)
         return "safety";
     if (channel >= channels->count)
@@ -128,15 +127,9 @@ void worker_order_changed(struct worker *worker, ticket_number ticket, user_id u
     order_news_tell(&worker->news, ticket, user);
 }
 
-void worker_order_json(const struct worker *worker, const struct order *order, struct text *out)
+const struct order_views *worker_order_views(const struct worker *worker)
 {
-    order_json(&worker->views, order, out);
-}
-
-enum status worker_order_contact_json(
-    const struct worker *worker, const struct order *order, bool details, struct text *out)
-{
-    return order_contact_json(&worker->views, order, details, out);
+    return &worker->views;
 }
 
 /* ---- webhooks, reports, bans, findings ---- */
@@ -144,11 +137,6 @@ enum status worker_order_contact_json(
 void worker_webhooks_look(struct worker *worker)
 {
     webhooks_look(worker->webhooks);
-}
-
-void worker_webhook_id(const struct worker *worker, ticket_number ticket, uint64_t version, char *out)
-{
-    webhook_event_id(worker->config.keys, ticket, version, out);
 }
 
 void worker_report_look(struct worker *worker)
@@ -161,8 +149,9 @@ void worker_report_opened(struct worker *worker, const struct sale *sale)
     sale_report_opened(worker->report, sale, worker->now_ms);
 }
 
-void worker_report_flush(struct worker *worker)
+void worker_report_write(struct worker *worker)
 {
+    sale_report_look(worker->report, worker->now_ms);
     sale_report_flush(worker->report, worker->now_ms);
 }
 

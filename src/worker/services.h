@@ -49,25 +49,20 @@ void worker_origin_read(const struct worker *worker, struct job *job);
 
 struct errands *worker_errands(struct worker *worker); /* for worker/sale_commands.h */
 const char *channel_name(
-    const struct worker *worker, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
+    const struct door_channels *channels, channel_index channel, char out[CHANNEL_NAME_MAX + 1]);
 
 /* Orders: as in worker/order_requests.h, order_views.h and payment_requests.h. */
 void worker_order_changed(struct worker *worker, ticket_number ticket, user_id user); /* tells the edges */
 MUST_CHECK bool worker_order_move(struct worker *worker, struct job *job,
     const struct order_move *move, struct order *after, bool *done);
-void worker_order_json(const struct worker *worker, const struct order *order, struct text *out);
+const struct order_views *worker_order_views(const struct worker *worker);
 void worker_returned_json(struct worker *worker, const struct order *order, struct text *out);
-MUST_CHECK enum status worker_order_contact_json(
-    const struct worker *worker, const struct order *order, bool details, struct text *out);
-void worker_details_reply(struct worker *worker, struct job *job, ticket_number ticket);
 
 /* Webhooks, reports, bans, findings, reconciliation. */
 void worker_webhooks_look(struct worker *worker); /* something may be due */
-/* `out`: WEBHOOK_ID_MAX bytes. */
-void worker_webhook_id(const struct worker *worker, ticket_number ticket, uint64_t version, char *out);
 void worker_report_look(struct worker *worker);
 void worker_report_opened(struct worker *worker, const struct sale *sale); /* by hand, now */
-void worker_report_flush(struct worker *worker);
+void worker_report_write(struct worker *worker); /* what was counted up to now */
 void worker_sale_funnel_json(const struct worker *worker, sale_id sale, struct text *out); /* a member */
 const struct history *worker_history(const struct worker *worker);
 MUST_CHECK enum status worker_ban_put(struct worker *worker, struct ban *ban); /* fills the id */

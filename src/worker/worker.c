@@ -16,6 +16,7 @@
 #include "worker/order_writing.h"
 #include "worker/payment_requests.h"
 #include "worker/public_requests.h"
+#include "worker/store_readers.h"
 #include "worker/worker_parts.h"
 
 #include <sys/resource.h>
@@ -41,7 +42,7 @@ static void job_errand(void *self, void *what)
     struct worker *worker = self;
     struct job *job = what;
     if (job->kind == JOB_ADMIN) {
-        worker->config.admin(worker, job);
+        worker->config.admin->job(worker, job);
         high_water_mark_look(worker->high_water, worker->now_ms);
     } else if (job->kind == JOB_PUBLIC) {
         worker_public_job(worker, job);
@@ -86,7 +87,21 @@ static void lines_turn(struct worker *worker)
     line_turn(worker, &worker->buyers, LANE_SHARED);
 }
 
-/* Those that read the database only are done at once; the others go on errands. */
+void worker_read_job(void *self, struct order_store *reader, struct job *job)
+{
+    const struct worker *worker = self;
+    struct order_views views = worker->views;
+    views.store = reader;
+    views.catalog = NULL;
+    worker->config.admin->read(&worker->config, &views, job);
+}
+
+void worker_job_read(void *self, struct job *job)
+{
+    job_end(self, job);
+}
+
+/* Those that read the database only are done at once, or by a reader; the others go on errands. */
 static void (*const doers[])(struct worker *, struct job *) = {
     [JOB_ORDER] = worker_order_job,
     [JOB_ORDERS] = worker_orders_job,
@@ -97,6 +112,10 @@ static void (*const doers[])(struct worker *, struct job *) = {
 
 static void job_do(struct worker *worker, struct job *job)
 {
+    if (job->kind == JOB_ADMIN && worker->config.admin->only_reads(worker, job)) {
+        store_readers_add(worker->readers, job);
+        return;
+    }
     if (doers[job->kind] == NULL) {
         line_add(worker, job);
         lines_turn(worker);
@@ -165,6 +184,7 @@ void worker_run(void *context)
     metrics_thread_enter();
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
         log_warn("worker", "the priority can't be lowered");
+    store_readers_start(worker->readers);
     while (!atomic_load(&worker->stop))
         worker_wait(worker, worker_turn(worker), 0);
     /* What the log has by now is written before the end, unless the database is away. */

@@ -30,6 +30,7 @@ struct limits;
 struct link;
 struct media_service;
 struct order_store;
+struct order_views;
 struct reader_turns;
 struct rooms;
 struct sale_meters;
@@ -38,6 +39,16 @@ struct ticket_queue;
 struct wake;
 struct watch;
 struct worker;
+struct worker_config;
+/* What operators ask (admin/admin.h). */
+struct worker_admin {
+    /* Carries out a request. */
+    void (*job)(struct worker *worker, struct job *job);
+    /* Whether it only reads the database, so that `read` may do it; just before that. */
+    bool (*only_reads)(struct worker *worker, const struct job *job);
+    /* On any thread that owns `views` and its store. */
+    void (*read)(const struct worker_config *lent, const struct order_views *views, struct job *job);
+};
 struct worker_config {
     const struct config *config;
     const struct funnel_keys *keys;
@@ -58,8 +69,7 @@ struct worker_config {
     struct limits *limits;     /* set by the switches */
     struct switches *switches; /* written by admin requests only */
     struct media_service *media;
-    /* Carries out an operator's request (admin/admin.h). */
-    void (*admin)(struct worker *worker, struct job *job);
+    const struct worker_admin *admin;
     void (*switched)(void *context); /* the switches have changed: the edges follow them */
     void *switched_context;
     struct handover *catalog;

@@ -28,6 +28,7 @@
 #include "worker/sale_report.h"
 #include "worker/sandbox_api.h"
 #include "worker/schedule.h"
+#include "worker/store_readers.h"
 #include "worker/unpaid_orders.h"
 #include "worker/webhooks.h"
 #include "worker/worker_parts.h"
@@ -232,6 +233,13 @@ static enum status tasks_open(
         snprintf(error, CONFIG_ERROR, "no memory for the store thread: %s", status_name(status));
         return status;
     }
+    worker->readers = store_readers_open(arena,
+        &(struct store_readers_config){ .store = config->store,
+            .wake = &worker->wake,
+            .read = worker_read_job,
+            .done = worker_job_read,
+            .context = worker },
+        &worker->tasks[TASK_READERS]);
     gateway_tasks_open(worker, config);
     money_tasks_open(worker, config);
     status = order_tasks_open(worker, config);

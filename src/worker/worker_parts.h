@@ -29,6 +29,7 @@ struct history;
 struct room_driver;
 struct sale_report;
 struct sandbox_api;
+struct store_readers;
 struct unpaid_orders;
 struct webhooks;
 
@@ -38,6 +39,7 @@ enum worker_task {
     TASK_ROOMS,
     TASK_CALLS,
     TASK_SANDBOX,
+    TASK_READERS,
     TASK_MONEY,
     TASK_FINDINGS,
     TASK_PICTURES,
@@ -59,6 +61,10 @@ enum worker_task {
     TASK_HIGH_WATER, /* the last: it marks what the others wrote */
     WORKER_TASKS,
 };
+
+/* worker.c: for the readers of the database (worker/store_readers.h). */
+void worker_read_job(void *self, struct order_store *reader, struct job *job);
+void worker_job_read(void *self, struct job *job);
 
 /* Jobs that wait until an errand can be begun for them, in their order; bounded by the shares of the
  * gateways. */
@@ -95,6 +101,7 @@ struct worker {
     struct room_driver *rooms;
     struct sale_report *report;
     struct sandbox_api *sandbox;
+    struct store_readers *readers;
     struct unpaid_orders *unpaid;
     struct webhooks *webhooks;
 };

@@ -197,7 +197,7 @@ static void worker_make(char error[CONFIG_ERROR])
         .link = shop.link,
         .limits = shop.limits.limits,
         .switches = &shop.switches,
-        .admin = admin_job,
+        .admin = &admin_of_worker,
         .switched = switched,
         .media = &shop.media,
         .catalog = &shop.catalog,

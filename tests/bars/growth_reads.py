@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators read with millions of orders in the database, beside a crowd that looks at its orders."""
+import http.client
+import json
+import threading
+import time
+
+from bars import Ended, asked
+
+from stampede import ADMIN_KEY
+
+VIEWS_PER_S = 5000
+VIEW_CONNECTIONS = 64
+ROUND_SECONDS = 4
+CHUNK = 500000  # wins that are asked for at a time
+SLOWER_MAX = 2  # p99 of views beside a read, over p99 without
+
+
+def orders_make(lab, server, count):
+    """So many orders of one item, all written."""
+    made = 0
+    while made < count:
+        wanted = min(CHUNK, count - made)
+        source = server.make_requests("win", wanted)
+        result = lab.load.run(server.port, source, 512, 8, 300, 0, ["--count", str(wanted)])
+        if result["status"] != {"202": wanted}:
+            raise Ended(f"{wanted} wins asked: {result['status']}")
+        server.wins_sent(wanted)
+        made += wanted
+    server.orders_drain(count)
+    return server.item_for("win")
+
+
+def view_template(server, item):
+    """A request for an order of a guest who has just bought."""
+    status, body = server.call("POST", "/v1/session", {})
+    if status not in (200, 201):
+        raise Ended(f"POST /v1/session: {status} {body[:200]!r}")
+    session = json.loads(body)["session"]
+    headers = {"Authorization": f"Bearer {session}"}
+    status, body = server.call("POST", f"/v1/items/{item}/pass", {}, headers)
+    proof = json.loads(body)["pass"]
+    status, body = server.call("POST", f"/v1/items/{item}/buy", headers={"Stampede-Pass": proof, **headers})
+    if status != 202:
+        raise Ended(f"the guest buys: {status} {body[:200]!r}")
+    order = json.loads(body)["order"]
+    deadline = time.monotonic() + 30
+    while server.call("GET", f"/v1/orders/{order}", headers=headers)[0] != 200:
+        if time.monotonic() > deadline:
+            raise Ended("the guest's order was not written within 30 s")
+        time.sleep(0.05)
+    return (f"GET /v1/orders/{order} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {session}\r\n\r\n")
+
+
+def views(lab, server, source):
+    result = lab.load.run(server.port, source, VIEW_CONNECTIONS, 1, ROUND_SECONDS, 0.5, ["--rate", str(VIEWS_PER_S)])
+    refused = sum(count for status, count in result["status"].items() if status != "200") + result["errors"]
+    return result["p99_us"] / 1000, refused
+
+
+class Asker(threading.Thread):
+    """Asks the same again and again, one at a time, until it is told to end."""
+
+    def __init__(self, server, ask):
+        super().__init__(daemon=True)
+        self.server, self.ask = server, ask
+        self.over = threading.Event()
+        self.slowest, self.asked, self.wrong = 0.0, 0, None
+
+    def run(self):
+        while not self.over.is_set():
+            began = time.monotonic()
+            try:
+                status, body = self.ask(self.server)
+            except (OSError, http.client.HTTPException) as trouble:
+                self.wrong = repr(trouble)
+                return
+            if status >= 300:
+                self.wrong = f"{status} {body[:120]!r}"
+                return
+            self.asked += 1
+            self.slowest = max(self.slowest, time.monotonic() - began)
+            time.sleep(0.05)
+
+
+def admin_get(path):
+    return lambda server: server.call("GET", f"/admin/v1{path}", headers={"Authorization": f"Bearer {ADMIN_KEY}"}, timeout=120)
+
+
+def admin_post(path, body):
+    return lambda server: server.call("POST", f"/admin/v1{path}", body() if callable(body) else body,
+                                      {"Authorization": f"Bearer {ADMIN_KEY}"}, timeout=120)
+
+
+def reads(shop):
+    """(figure, met)"""
+    orders, _ = asked("ORDERS", 400000)
+    with shop(2 * orders + 1000000, ["reconcile.interval_ms=0"]) as (lab, server):
+        item = orders_make(lab, server, orders)
+        sale = json.loads(admin_get(f"/items/{item}")(server)[1])["sale"]
+        source = ["--template", lab.template(view_template(server, item))]
+        numbers = iter(range(1, 1 << 30))
+        asks = {
+            "counts": admin_get(f"/items/{item}/counts"),
+            "report": admin_get(f"/sales/{sale}/report"),
+            "orders of the item": admin_get(f"/orders?item={item}&state=paid"),
+            "money": admin_get("/payments/totals"),
+            "reconcile": admin_post("/reconcile", {"repair": False}),
+            "ban": admin_post("/bans", lambda: {"user_id": f"{next(numbers):016x}", "minutes": 60, "reason": "bar"}),
+            "edit": lambda one: one.call("PATCH", f"/admin/v1/sales/{sale}", {"title": f"Bar {next(numbers)}"},
+                                         {"Authorization": f"Bearer {ADMIN_KEY}"}),
+            "1,000 eligible users": admin_post(f"/sales/{sale}/users",
+                                               lambda: {"users": [f"u{next(numbers)}" for _ in range(1000)]}),
+        }
+        views(lab, server, source)
+        idle, refused = views(lab, server, source)
+        told, met = [f"{orders:,} orders; views p99 {idle:.2f} ms alone"], refused == 0
+        for name, ask in asks.items():
+            asker = Asker(server, ask)
+            asker.start()
+            p99, refused = views(lab, server, source)
+            asker.over.set()
+            asker.join(180)
+            good = refused == 0 and asker.wrong is None and p99 <= SLOWER_MAX * idle
+            met = met and good
+            told.append(f"{name} {p99:.2f} ms ({asker.asked} asked, slowest {asker.slowest * 1000:.0f} ms)"
+                        + (f", {refused} refused" if refused else "") + (f", {asker.wrong}" if asker.wrong else ""))
+        return "; ".join(told), met
