@@ -45,6 +45,7 @@ static void keys_write(const struct config *config, struct text *out)
         json_object_begin(out, NULL);
         json_text(out, "name", keys.keys[i].name);
         json_text(out, "role", admin_role_name(keys.keys[i].role));
+        json_text(out, "kind", keys.keys[i].password ? "password" : "key");
         json_object_end(out);
     }
     json_list_end(out);

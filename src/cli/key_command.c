@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cli/password_read.h"
 #include "config/admin_keys.h"
 
 #include <errno.h>
@@ -17,11 +18,13 @@
 enum {
     KEY_SECRET_BYTES = 32,
     KEY_CHARS = 3 + 43, /* "sk_" and the secret as base64url */
-    LINE_BYTES = ADMIN_NAME_MAX + 16 + 2 * HASH_SHA256_BYTES + 4,
+    LINE_BYTES = ADMIN_NAME_MAX + 32 + 2 * PASSWORD_SALT_BYTES + 2 * HASH_SHA256_BYTES,
 };
 
 struct key_options {
     const char *name, *role, *file;
+    bool password; /* else a key */
+    int in;
 };
 
 static int usage(FILE *errors, const char *wrong)
@@ -29,9 +32,13 @@ static int usage(FILE *errors, const char *wrong)
     fprintf(errors,
         "stampede key: %s\n"
         "usage: stampede key new --name NAME --role viewer|operator|admin --file FILE\n"
+        "       stampede key password --name NAME --role viewer|operator|admin --file FILE\n"
         "       stampede key list --file FILE\n"
         "  new shows the key once, and adds its name, role and hash to the file that admin.keys "
-        "names.\n",
+        "names.\n"
+        "  password reads a password for the console from the terminal or standard input, and adds "
+        "its "
+        "salted hash.\n",
         wrong);
     return KEY_USAGE;
 }
@@ -76,37 +83,30 @@ static bool line_is_open(int fd)
     return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-static bool line_append(int fd, const struct key_options *options, const char *key)
+static bool line_append(int fd, const struct key_options *options, const uint8_t *salt,
+    const uint8_t hash[HASH_SHA256_BYTES])
 {
     char bytes[LINE_BYTES];
-    uint8_t hash[HASH_SHA256_BYTES];
     struct text line = text_in(bytes, sizeof bytes);
-    hash_sha256(key, KEY_CHARS, hash);
     text_format(&line, "%s%s:%s:", line_is_open(fd) ? "\n" : "", options->name, options->role);
-    text_hex(&line, span_of(hash, sizeof hash));
+    if (salt != NULL) {
+        text_literal(&line, "scrypt:");
+        text_hex(&line, span_of(salt, PASSWORD_SALT_BYTES));
+        text_literal(&line, ":");
+    }
+    text_hex(&line, span_of(hash, HASH_SHA256_BYTES));
     text_literal(&line, "\n");
     invariant(!line.overflow);
     return write(fd, line.data, line.size) == (ssize_t)line.size;
 }
 
-static int key_add(int fd, const struct key_options *options, FILE *out, FILE *errors)
+static int key_write(int fd, const struct key_options *options, FILE *out, FILE *errors)
 {
-    static struct admin_keys keys;
     char key[KEY_CHARS + 1];
-    if (!file_load(options->file, &keys, errors))
-        return KEY_FAILED;
-    for (uint32_t i = 0; i < keys.count; i++) {
-        if (strcmp(keys.keys[i].name, options->name) != 0)
-            continue;
-        fprintf(errors, "stampede key: %s has a key named %s already\n", options->file, options->name);
-        return KEY_FAILED;
-    }
-    if (keys.count == ADMIN_KEYS_MAX) {
-        fprintf(errors, "stampede key: %s is full (%d keys)\n", options->file, ADMIN_KEYS_MAX);
-        return KEY_FAILED;
-    }
+    uint8_t hash[HASH_SHA256_BYTES];
     key_make(key);
-    const bool written = line_append(fd, options, key);
+    hash_sha256(key, KEY_CHARS, hash);
+    const bool written = line_append(fd, options, NULL, hash);
     if (written)
         fprintf(out, "%s\n", key);
     else
@@ -115,10 +115,48 @@ static int key_add(int fd, const struct key_options *options, FILE *out, FILE *e
     return written && fflush(out) == 0 ? KEY_DONE : KEY_FAILED;
 }
 
+static int password_write(int fd, const struct key_options *options, FILE *errors)
+{
+    char password[PASSWORD_BYTES_MAX];
+    uint8_t salt[PASSWORD_SALT_BYTES], hash[HASH_SHA256_BYTES];
+    size_t size;
+    const char *wrong = password_read(options->in, errors, password, &size);
+    random_secret(salt, sizeof salt);
+    if (wrong == NULL && password_hash(span_of(password, size), salt, hash) != STATUS_OK)
+        wrong = "no memory for hashing";
+    explicit_bzero(password, sizeof password);
+    if (wrong != NULL)
+        fprintf(errors, "stampede key: %s\n", wrong);
+    else if (!line_append(fd, options, salt, hash))
+        fprintf(errors, "stampede key: %s: %m\n", options->file);
+    else
+        return KEY_DONE;
+    return KEY_FAILED;
+}
+
+static int key_add(int fd, const struct key_options *options, FILE *out, FILE *errors)
+{
+    static struct admin_keys keys;
+    if (!file_load(options->file, &keys, errors))
+        return KEY_FAILED;
+    for (uint32_t i = 0; i < keys.count; i++) {
+        if (keys.keys[i].password != options->password || strcmp(keys.keys[i].name, options->name) != 0)
+            continue;
+        fprintf(errors, "stampede key: %s has a %s named %s already\n", options->file,
+            options->password ? "password" : "key", options->name);
+        return KEY_FAILED;
+    }
+    if (keys.count == ADMIN_KEYS_MAX) {
+        fprintf(errors, "stampede key: %s is full (%d keys)\n", options->file, ADMIN_KEYS_MAX);
+        return KEY_FAILED;
+    }
+    return options->password ? password_write(fd, options, errors) : key_write(fd, options, out, errors);
+}
+
 static int key_new(const struct key_options *options, FILE *out, FILE *errors)
 {
     if (options->name == NULL || options->role == NULL || options->file == NULL)
-        return usage(errors, "new needs --name, --role and --file");
+        return usage(errors, "new and password need --name, --role and --file");
     if (!name_is_good(options->name))
         return usage(errors, "--name must be 1 to 64 visible characters without a colon");
     if (admin_role_from_name(span_from_string(options->role)) == ADMIN_NOBODY)
@@ -148,15 +186,16 @@ static int key_list(const struct key_options *options, FILE *out, FILE *errors)
     if (!file_load(options->file, &keys, errors))
         return KEY_FAILED;
     for (uint32_t i = 0; i < keys.count; i++)
-        fprintf(out, "%-24s %s\n", keys.keys[i].name, admin_role_name(keys.keys[i].role));
+        fprintf(out, "%-24s %s%s\n", keys.keys[i].name, admin_role_name(keys.keys[i].role),
+            keys.keys[i].password ? " (password)" : "");
     return KEY_DONE;
 }
 
-int key_command_run(int argc, char **argv, FILE *out, FILE *errors)
+int key_command_run(int argc, char **argv, int in, FILE *out, FILE *errors)
 {
-    struct key_options options = { 0 };
+    struct key_options options = { .in = in };
     if (argc < 2)
-        return usage(errors, "missing verb: new or list");
+        return usage(errors, "missing verb: new, password or list");
     for (int i = 2; i < argc; i += 2) {
         const char **place = strcmp(argv[i], "--name") == 0 ? &options.name
             : strcmp(argv[i], "--role") == 0                ? &options.role
@@ -166,14 +205,15 @@ int key_command_run(int argc, char **argv, FILE *out, FILE *errors)
             return usage(errors, "unknown option, or an option without its value");
         *place = argv[i + 1];
     }
-    if (strcmp(argv[1], "new") == 0)
+    options.password = strcmp(argv[1], "password") == 0;
+    if (options.password || strcmp(argv[1], "new") == 0)
         return key_new(&options, out, errors);
     if (strcmp(argv[1], "list") == 0)
         return key_list(&options, out, errors);
-    return usage(errors, "missing verb: new or list");
+    return usage(errors, "missing verb: new, password or list");
 }
 
 int key_command_main(int argc, char **argv)
 {
-    return key_command_run(argc, argv, stdout, stderr);
+    return key_command_run(argc, argv, STDIN_FILENO, stdout, stderr);
 }

@@ -21,30 +21,50 @@ enum admin_role admin_role_from_name(struct span name)
     return ADMIN_NOBODY;
 }
 
-static bool hash_read(struct span text, uint8_t hash[HASH_SHA256_BYTES])
+static bool hex_read(struct span text, uint8_t *bytes, size_t count)
 {
-    if (text.size != 2 * HASH_SHA256_BYTES)
+    if (text.size != 2 * count)
         return false;
-    for (size_t word = 0; word < HASH_SHA256_BYTES / 8; word++) {
+    for (size_t word = 0; word < count / 8; word++) {
         uint64_t value;
         if (span_to_hex64(span_of(text.data + 16 * word, 16), &value) != STATUS_OK)
             return false;
         for (size_t byte = 0; byte < 8; byte++)
-            hash[8 * word + byte] = (uint8_t)(value >> (56 - 8 * byte));
+            bytes[8 * word + byte] = (uint8_t)(value >> (56 - 8 * byte));
     }
     return true;
 }
 
 static bool line_read(struct span line, struct admin_key *key)
 {
-    struct span name, role;
+    struct span name, role, salt;
     if (!span_take_until(&line, ':', &name) || !span_take_until(&line, ':', &role))
         return false;
     if (name.size == 0 || name.size > ADMIN_NAME_MAX)
         return false;
     *key = (struct admin_key){ .role = admin_role_from_name(role) };
     memcpy(key->name, name.data, name.size);
-    return key->role != ADMIN_NOBODY && hash_read(line, key->hash);
+    key->password = span_starts_with(line, SPAN("scrypt:"));
+    if (key->password) {
+        line = span_of(line.data + 7, line.size - 7);
+        if (!span_take_until(&line, ':', &salt) || !hex_read(salt, key->salt, sizeof key->salt))
+            return false;
+    }
+    return key->role != ADMIN_NOBODY && hex_read(line, key->hash, sizeof key->hash);
+}
+
+/* A line more; NULL: it fits, else why not. */
+static const char *line_add(struct admin_keys *keys, struct span line)
+{
+    if (keys->count == ADMIN_KEYS_MAX)
+        return "too many lines";
+    struct admin_key *key = &keys->keys[keys->count];
+    if (!line_read(line, key))
+        return "not name:role:sha256 or name:role:scrypt:salt:hash";
+    if (key->password && admin_keys_find_password(keys, span_from_string(key->name)) != NULL)
+        return "a second password of the same name";
+    keys->count++;
+    return NULL;
 }
 
 enum status admin_keys_load(struct admin_keys *keys, const char *path, char error[ADMIN_ERROR])
@@ -63,12 +83,11 @@ enum status admin_keys_load(struct admin_keys *keys, const char *path, char erro
         number++;
         if (text.size == 0 || text.data[0] == '#')
             continue;
-        if (keys->count == ADMIN_KEYS_MAX || !line_read(text, &keys->keys[keys->count])) {
-            snprintf(error, ADMIN_ERROR,
-                "admin keys %.100s line %u: not name:role:sha256, or too many", path, number);
+        const char *wrong = line_add(keys, text);
+        if (wrong != NULL) {
+            snprintf(error, ADMIN_ERROR, "admin keys %.100s line %u: %s", path, number, wrong);
             status = STATUS_BAD_INPUT;
         }
-        keys->count++;
     }
     fclose(file);
     return status;
@@ -99,11 +118,21 @@ const struct admin_key *admin_keys_find_hash(
     return found;
 }
 
+const struct admin_key *admin_keys_find_password(const struct admin_keys *keys, struct span name)
+{
+    const struct admin_key *found = NULL;
+    for (uint32_t i = 0; i < keys->count; i++)
+        if (keys->keys[i].password && span_equal(name, span_from_string(keys->keys[i].name)))
+            found = &keys->keys[i];
+    return found;
+}
+
 static const struct admin_key *key_find(const struct admin_keys *keys, struct span key)
 {
     uint8_t hash[HASH_SHA256_BYTES];
     hash_sha256(key.data, key.size, hash);
-    return admin_keys_find_hash(keys, hash);
+    const struct admin_key *found = admin_keys_find_hash(keys, hash);
+    return found != NULL && !found->password ? found : NULL;
 }
 
 const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key)

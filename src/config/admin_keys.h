@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/admin_keys.h: who may use the admin API. The file has a line per key, `name:role:sha256
- * of the key in hex`; the keys themselves are nowhere. Thread: immutable after loading.
+ * of the key in hex`, and a line per password for the console, `name:role:scrypt:salt:hash` in hex
+ * (base/password.h); the keys and passwords themselves are nowhere. Thread: immutable after loading.
  * Comparison in constant time. */
 #ifndef STAMPEDE_CONFIG_ADMIN_KEYS_H
 #define STAMPEDE_CONFIG_ADMIN_KEYS_H
 
 #include "base/hash.h"
+#include "base/password.h"
 #include "base/span.h"
 #include "contract/limits.h"
 
@@ -20,6 +22,8 @@ enum admin_role { ADMIN_NOBODY, ADMIN_VIEWER, ADMIN_OPERATOR, ADMIN_ADMIN };
 struct admin_key {
     char name[ADMIN_NAME_MAX + 1];
     enum admin_role role;
+    bool password; /* else a key */
+    uint8_t salt[PASSWORD_SALT_BYTES];
     uint8_t hash[HASH_SHA256_BYTES];
 };
 struct admin_keys {
@@ -32,9 +36,11 @@ MUST_CHECK enum status admin_keys_load(
 /* NULL: no such key, or not of the form that `stampede key new` writes (sk_ and 43 characters of
  * base64url): a key that somebody made up could be guessed. */
 const struct admin_key *admin_keys_find(const struct admin_keys *keys, struct span key);
-/* The key with this hash; NULL: it is not among them any more. */
+/* The key or password with this hash; NULL: it is not among them any more. */
 const struct admin_key *admin_keys_find_hash(
     const struct admin_keys *keys, const uint8_t hash[HASH_SHA256_BYTES]);
+/* The password of this name; NULL: none. Each name has one at most. */
+const struct admin_key *admin_keys_find_password(const struct admin_keys *keys, struct span name);
 /* The entry of a key that is listed but weak, and therefore refused; NULL: none. For the log. */
 const struct admin_key *admin_keys_find_weak(const struct admin_keys *keys, struct span key);
 const char *admin_role_name(enum admin_role role);

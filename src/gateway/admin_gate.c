@@ -15,22 +15,24 @@
 #include "gateway/console_gate.h"
 #include "gateway/exchange.h"
 #include "gateway/jobs.h"
+#include "gateway/password_checks.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
 #include "gateway/settings.h"
 
 #include <string.h>
 
-enum refused { REFUSED_MISSING, REFUSED_WRONG, REFUSED_WAITS, REFUSED_REASONS };
+enum refused { REFUSED_MISSING, REFUSED_WRONG, REFUSED_WAITS, REFUSED_BUSY, REFUSED_REASONS };
 #define REFUSED(reason) \
     { \
         .name = "stampede_admin_keys_refused_total", .labels = "reason=\"" reason "\"", \
-        .help = "Requests to the admin API without a valid key.", .kind = METRIC_COUNTER \
+        .help = "Requests to the admin API without a valid key or password.", .kind = METRIC_COUNTER \
     }
 static struct metric refused[REFUSED_REASONS] = {
     [REFUSED_MISSING] = REFUSED("missing"),
     [REFUSED_WRONG] = REFUSED("wrong"),
     [REFUSED_WAITS] = REFUSED("waits"),
+    [REFUSED_BUSY] = REFUSED("busy"),
 };
 METRIC_TABLE(refused);
 
@@ -68,17 +70,35 @@ enum edge_verdict admin_refuse(struct exchange *exchange, bool shown)
                         : reply_problem(exchange, PROBLEM_ADMIN_REQUIRED, NULL);
 }
 
+void admin_refuse_later(struct routes *routes, const struct reply_to *to, const struct address *client)
+{
+    metric_add(&refused[REFUSED_WRONG], 1);
+    routes_watch_failed_of(routes, client);
+    password_checks_failed(routes->shared.passwords, client, edge_now_ms(routes->edge));
+    complete_problem(routes, to, PROBLEM_ADMIN_REQUIRED);
+}
+
+enum edge_verdict admin_busy(struct exchange *exchange)
+{
+    metric_add(&refused[REFUSED_BUSY], 1);
+    return reply_problem(exchange, PROBLEM_TOO_POPULAR, "Too many people are signing in at the moment.");
+}
+
+enum edge_verdict admin_wait(struct exchange *exchange, uint32_t wait_ms)
+{
+    metric_add(&refused[REFUSED_WAITS], 1);
+    routes_watch_failed(exchange);
+    return reply_too_fast(exchange, wait_ms);
+}
+
 bool admin_must_wait(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
     const uint32_t wait_ms =
         lockout_wait_ms(routes->shared.lockout, exchange->request->client, edge_now_ms(routes->edge));
-    if (wait_ms == 0)
-        return false;
-    metric_add(&refused[REFUSED_WAITS], 1);
-    routes_watch_failed(exchange);
-    reply_too_fast(exchange, wait_ms);
-    return true;
+    if (wait_ms != 0)
+        admin_wait(exchange, wait_ms);
+    return wait_ms != 0;
 }
 
 const struct admin_key *admin_key_shown(struct exchange *exchange)

@@ -5,13 +5,20 @@
 
 #include "edge/edge.h"
 
+struct address;
 struct admin_key;
 struct exchange;
+struct reply_to;
+struct routes;
 
 const struct admin_key *admin_key_shown(struct exchange *exchange); /* NULL: refused, and told so */
 bool admin_must_wait(struct exchange *exchange); /* true: told so; wrong keys came from this address */
 /* `shown`: a key or token that is wrong, in contrast to none. */
 enum edge_verdict admin_refuse(struct exchange *exchange, bool shown);
+/* The same for a password that turned out wrong later (password_checks.h). */
+void admin_refuse_later(struct routes *routes, const struct reply_to *to, const struct address *client);
+enum edge_verdict admin_wait(struct exchange *exchange, uint32_t wait_ms); /* wrong ones came before */
+enum edge_verdict admin_busy(struct exchange *exchange); /* too many passwords wait to be checked */
 enum edge_verdict admin_request(struct exchange *exchange, struct span path); /* the path is under /admin */
 
 #endif

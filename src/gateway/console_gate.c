@@ -14,6 +14,7 @@
 #include "funnel/token.h"
 #include "gateway/admin_gate.h"
 #include "gateway/anomaly_notes.h"
+#include "gateway/console_password.h"
 #include "gateway/console_sessions.h"
 #include "gateway/exchange.h"
 #include "gateway/reply.h"
@@ -23,7 +24,6 @@
 #include <string.h>
 
 #define COOKIE "stampede-console"
-enum { COOKIE_BYTES = 256 };
 static const char strange[] = "This request did not come from a page of this server.";
 
 /* The value of a header that has no place in http_request; the first one. */
@@ -38,8 +38,8 @@ static struct span header_find(const struct http_request *request, struct span w
     return SPAN_NONE;
 }
 
-/* The id in the cookie; the one that only this host can have set goes first. */
-static struct span cookie_id(const struct http_request *request, bool *secure)
+/* The one that only this host can have set goes first. */
+struct span console_cookie(const struct http_request *request, bool *secure)
 {
     struct span lines = http_header_lines(request), line, name, pair, id = SPAN_NONE;
     *secure = false;
@@ -83,7 +83,7 @@ static bool from_our_page(const struct http_request *request)
 bool console_session_shown(const struct http_request *request)
 {
     bool secure;
-    return request->authorization.data == NULL && cookie_id(request, &secure).size > 0;
+    return request->authorization.data == NULL && console_cookie(request, &secure).size > 0;
 }
 
 /* NULL: no session, or its key is gone. */
@@ -92,7 +92,7 @@ static const struct admin_key *session_key(struct exchange *exchange, uint64_t *
     struct routes *routes = exchange->routes;
     uint8_t hash[HASH_SHA256_BYTES];
     bool secure;
-    const struct span id = cookie_id(exchange->request, &secure);
+    const struct span id = console_cookie(exchange->request, &secure);
     if (!console_sessions_find(routes->shared.console, id, edge_now_ms(routes->edge), hash, ends_ms))
         return NULL;
     const struct admin_key *key = admin_keys_find_hash(&routes->settings->admin, hash);
@@ -126,19 +126,26 @@ static void cookie_write(struct text *out, bool secure, struct span id)
     invariant(!out->overflow);
 }
 
-static enum edge_verdict session_reply(struct exchange *exchange, int status, struct span headers,
-    const struct admin_key *key, uint64_t ends_ms)
+static void session_write(struct text *body, const struct admin_key *key, uint64_t ends_ms)
 {
-    char bytes[256];
-    struct text body = text_in(bytes, sizeof bytes);
-    json_object_begin(&body, NULL);
-    json_text(&body, "name", key->name);
-    json_text(&body, "role", admin_role_name(key->role));
-    json_u64(&body, "ends_ms", ends_ms);
-    json_u64(&body, "idle_ms", CONSOLE_IDLE_MS);
-    json_object_end(&body);
-    invariant(!body.overflow);
-    return reply_bytes(exchange, status, SPAN("application/json"), headers, text_span(&body));
+    json_object_begin(body, NULL);
+    json_text(body, "name", key->name);
+    json_text(body, "role", admin_role_name(key->role));
+    json_u64(body, "ends_ms", ends_ms);
+    json_u64(body, "idle_ms", CONSOLE_IDLE_MS);
+    json_object_end(body);
+    invariant(!body->overflow);
+}
+
+void console_session_begin(struct routes *routes, const struct admin_key *key,
+    const struct console_sign_in *sign_in, struct text *head, struct text *body)
+{
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    char id[CONSOLE_ID_CHARS];
+    console_sessions_end(routes->shared.console, sign_in->replaced);
+    console_sessions_begin(routes->shared.console, key->hash, now_ms, id);
+    cookie_write(head, sign_in->secure, span_of(id, sizeof id));
+    session_write(body, key, now_ms + CONSOLE_LIFE_MS);
 }
 
 /* The key of who signs in: shown, or behind the invitation that is shown. NULL: answered. */
@@ -163,27 +170,27 @@ static const struct admin_key *sign_in_key(struct exchange *exchange)
 
 static enum edge_verdict sign_in(struct exchange *exchange)
 {
-    struct routes *routes = exchange->routes;
-    const uint64_t now_ms = edge_now_ms(routes->edge);
-    char id[CONSOLE_ID_CHARS], lines[COOKIE_BYTES];
+    char lines[CONSOLE_HEAD_BYTES], bytes[CONSOLE_BODY_BYTES];
+    struct text head = text_in(lines, sizeof lines), body = text_in(bytes, sizeof bytes);
     bool secure;
+    const struct console_sign_in sign_in = { .replaced = console_cookie(exchange->request, &secure),
+        .secure = span_starts_with(exchange->request->origin, SPAN("https://")) };
+    struct span credentials;
+    if (console_password_shown(exchange->request, &credentials))
+        return console_password_sign_in(exchange, credentials, &sign_in);
     const struct admin_key *key = sign_in_key(exchange);
     if (key == NULL)
         return EDGE_REPLIED;
-    console_sessions_end(routes->shared.console, cookie_id(exchange->request, &secure));
-    console_sessions_begin(routes->shared.console, key->hash, now_ms, id);
-    struct text head = text_in(lines, sizeof lines);
-    cookie_write(&head, span_starts_with(exchange->request->origin, SPAN("https://")),
-        span_of(id, sizeof id));
-    return session_reply(exchange, 201, text_span(&head), key, now_ms + CONSOLE_LIFE_MS);
+    console_session_begin(exchange->routes, key, &sign_in, &head, &body);
+    return reply_bytes(exchange, 201, SPAN("application/json"), text_span(&head), text_span(&body));
 }
 
 static enum edge_verdict sign_out(struct exchange *exchange)
 {
-    char lines[COOKIE_BYTES];
+    char lines[CONSOLE_HEAD_BYTES];
     bool secure;
     struct text head = text_in(lines, sizeof lines);
-    console_sessions_end(exchange->routes->shared.console, cookie_id(exchange->request, &secure));
+    console_sessions_end(exchange->routes->shared.console, console_cookie(exchange->request, &secure));
     cookie_write(&head, secure, SPAN_NONE);
     return reply_bytes(exchange, 204, SPAN_NONE, text_span(&head), SPAN_NONE);
 }
@@ -214,7 +221,10 @@ enum edge_verdict console_session_request(struct exchange *exchange)
     if (method == HTTP_DELETE)
         return sign_out(exchange);
     const struct admin_key *key = session_key(exchange, &ends_ms);
-    return key == NULL
-        ? nobody_reply(exchange)
-        : session_reply(exchange, 200, SPAN("Cache-Control: no-store\r\n"), key, ends_ms);
+    if (key == NULL)
+        return nobody_reply(exchange);
+    char bytes[CONSOLE_BODY_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
+    session_write(&body, key, ends_ms);
+    return reply_json(exchange, 200, &body, false);
 }

@@ -7,6 +7,7 @@
 #include "funnel/lockout.h"
 #include "funnel/switches.h"
 #include "gateway/console_sessions.h"
+#include "gateway/password_checks.h"
 
 #include <stdio.h>
 
@@ -58,13 +59,21 @@ enum status gate_limits_open(
     }
     if (status == STATUS_OK)
         status = console_sessions_open(&gate->console);
+    if (status == STATUS_OK)
+        status = password_checks_open(&gate->passwords, (uint32_t)config->v6_prefix);
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "no memory for the tables of [limits]");
     return status;
 }
 
+enum status gate_limits_start(struct gate_limits *gate)
+{
+    return password_checks_start(gate->passwords);
+}
+
 void gate_limits_close(struct gate_limits *gate)
 {
+    password_checks_close(gate->passwords);
     limits_free(gate->limits);
     caller_counts_free(gate->callers);
     lockout_close(gate->lockout);

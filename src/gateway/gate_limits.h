@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/gate_limits.h: the limits that all edges share: the rates (funnel/limits.h), the connections of
- * each address, the proxies that are trusted and the sessions of the console, as configured and as the
- * switches say. Memory: at open. */
+ * each address, the proxies that are trusted, the sessions of the console and the passwords for it, as
+ * configured and as the switches say. Memory: at open. */
 #ifndef STAMPEDE_GATEWAY_GATE_LIMITS_H
 #define STAMPEDE_GATEWAY_GATE_LIMITS_H
 
@@ -12,6 +12,7 @@ struct caller_counts;
 struct console_sessions;
 struct limits;
 struct lockout;
+struct password_checks;
 struct switches;
 
 struct gate_limits {
@@ -19,12 +20,14 @@ struct gate_limits {
     struct caller_counts *callers; /* NULL: no cap */
     struct lockout *lockout;       /* addresses that showed wrong admin keys */
     struct console_sessions *console;
+    struct password_checks *passwords;
     struct trusted trusted;
 };
 
 MUST_CHECK enum status gate_limits_open(struct gate_limits *gate, const struct config *config,
     uint32_t edges, char error[CONFIG_ERROR]);
-void gate_limits_close(struct gate_limits *gate); /* accepts a zeroed one */
+MUST_CHECK enum status gate_limits_start(struct gate_limits *gate); /* the thread of passwords */
+void gate_limits_close(struct gate_limits *gate);                   /* accepts a zeroed one */
 /* The rates that follow from configuration and switches, for all edges at once. Thread: one. */
 void gate_limits_apply(
     struct limits *limits, const struct switches *switches, const struct config *config);

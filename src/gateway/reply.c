@@ -155,15 +155,22 @@ void complete_problem(struct routes *routes, const struct reply_to *to, enum pro
     edge_complete_bytes(routes->edge, to->token, text_span(&out));
 }
 
-void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body)
+void complete_bytes(struct routes *routes, const struct reply_to *to, int status, struct span type,
+    struct span headers, struct span body)
 {
     char bytes[COMPLETE_BODY_MAX + JOB_HEAD_BYTES];
     struct text out = text_in(bytes, sizeof bytes);
-    head_write(routes, to, status, SPAN("application/json"), SPAN("Cache-Control: no-store\r\n"),
-        body->size, &out);
-    text_add(&out, text_span(body));
-    invariant(!body->overflow && !out.overflow);
+    head_write(routes, to, status, type, headers, body.size, &out);
+    text_add(&out, body);
+    invariant(!out.overflow);
     edge_complete_bytes(routes->edge, to->token, text_span(&out));
+}
+
+void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body)
+{
+    invariant(!body->overflow);
+    complete_bytes(routes, to, status, SPAN("application/json"),
+        SPAN("Cache-Control: no-store\r\n"), text_span(body));
 }
 
 /* The head goes right in front of the body, in the space that is kept for it. */

@@ -19,6 +19,7 @@
 #include "gateway/answers.h"
 #include "gateway/asks.h"
 #include "gateway/console_gate.h"
+#include "gateway/console_password.h"
 #include "gateway/exchange.h"
 #include "gateway/human_check.h"
 #include "gateway/human_shared.h"
@@ -28,6 +29,7 @@
 #include "gateway/jobs.h"
 #include "gateway/media_upload.h"
 #include "gateway/order_requests.h"
+#include "gateway/password_checks.h"
 #include "gateway/public_requests.h"
 #include "gateway/push.h"
 #include "gateway/repeat.h"
@@ -412,6 +414,7 @@ void routes_turn(struct routes *routes, uint64_t now_ms)
         watch_turn(routes->watch);
     funnel_keys_turn(&routes->keys, now_ms);
     jobs_turn(routes, now_ms);
+    console_passwords_turn(routes);
     push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
 }
@@ -476,6 +479,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
 void routes_edge(struct routes *routes, struct edge *edge)
 {
     routes->edge = edge;
+    password_checks_wake(routes->shared.passwords, routes->index, edge_wake(edge));
 }
 
 void routes_close(struct routes *routes)

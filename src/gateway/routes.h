@@ -24,6 +24,7 @@ struct link;
 struct lockout;
 struct media_service;
 struct pages;
+struct password_checks;
 struct reader_turns;
 struct rooms;
 struct sale_meters;
@@ -50,6 +51,7 @@ struct routes_shared { /* the same for all edges */
     struct limits *limits;
     struct lockout *lockout; /* addresses that showed wrong admin keys */
     struct console_sessions *console;
+    struct password_checks *passwords;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
     struct handover *bans;     /* struct ban_set */

@@ -143,6 +143,6 @@ uint8_t settings_origin(const struct settings *settings, struct span origin)
 void settings_invite(const struct settings *settings, struct console_sessions *sessions,
     const char *token, uint64_t now_ms)
 {
-    if (settings->admin.count > 0)
+    if (token != NULL && settings->admin.count > 0)
         console_sessions_invite(sessions, span_from_string(token), settings->admin.keys[0].hash, now_ms);
 }

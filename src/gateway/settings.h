@@ -29,7 +29,8 @@ struct settings {
 MUST_CHECK enum status settings_make(
     struct settings **settings, const struct config *config, char error[CONFIG_ERROR]);
 void settings_free(void *pointer); /* to settings */
-/* A token that signs in to the console once, as the first of the admin keys (console_sessions.h). */
+/* A token that signs in to the console once, as the first of the admin keys (console_sessions.h).
+ * NULL: none. */
 void settings_invite(const struct settings *settings, struct console_sessions *sessions,
     const char *token, uint64_t now_ms);
 /* 1 … ORIGINS_MAX; 0: not allowed. */

@@ -17,7 +17,6 @@
 #include "funnel/door.h"
 #include "funnel/room/rooms.h"
 #include "gateway/answers.h"
-#include "gateway/console_sessions.h"
 #include "gateway/gate_limits.h"
 #include "gateway/human_shared.h"
 #include "gateway/routes.h"
@@ -219,6 +218,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .limits = server->limits.limits,
         .lockout = server->limits.lockout,
         .console = server->limits.console,
+        .passwords = server->limits.passwords,
         .human = &server->human,
         .switches = &server->switches,
         .rules = &server->rules,
@@ -287,7 +287,8 @@ static bool threads_start(struct server *server)
             == STATUS_OK
         && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
         && housekeeper_start(&server->housekeeper, &server->host, server->link) == STATUS_OK
-        && human_shared_start(&server->human) == STATUS_OK;
+        && human_shared_start(&server->human) == STATUS_OK
+        && gate_limits_start(&server->limits) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "edge-%u", i);
@@ -325,9 +326,8 @@ static bool server_open(struct server *server)
     if (!store_open(server))
         return false;
     funnel_keys_turn(&server->keys, clock_now_ms());
-    if (server->options->console_invitation != NULL)
-        settings_invite(handover_get(&server->settings), server->limits.console,
-            server->options->console_invitation, clock_now_ms());
+    settings_invite(handover_get(&server->settings), server->limits.console,
+        server->options->console_invitation, clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
     const struct verdict_ops *widget = verdict_find(server->config.human_outside);
     if (pages_open(&server->pages, &server->config, assets_embedded, assets_embedded_count, server->error)

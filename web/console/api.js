@@ -90,6 +90,7 @@ export async function readAll(path, name, { turn = 'after', most = Infinity, fir
 
 export const sessionRead = () => send('GET', '/console/session');
 export const sessionEnd = () => send('DELETE', '/console/session');
-/* `key`: an admin key, or a token that counts once. */
-export const sessionBegin = (key) =>
-    send('POST', '/console/session', { headers: { Authorization: `Bearer ${key}` } });
+/* What signs in: an admin key, or a token that counts once; or a user name and a password. */
+export const bearer = (key) => `Bearer ${key}`;
+export const basic = (name, password) => `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)))}`;
+export const sessionBegin = (authorization) => send('POST', '/console/session', { headers: { Authorization: authorization } });

@@ -3,7 +3,7 @@
  * server sees none of them. */
 
 import { element } from '../dom.js';
-import { onSignedOut, sessionBegin, sessionEnd, sessionRead } from './api.js';
+import { bearer, onSignedOut, sessionBegin, sessionEnd, sessionRead } from './api.js';
 import { language, languageSet, say } from './i18n.js';
 import { icon } from './icons.js';
 import { screenFind, SCREENS } from './screens.js';
@@ -80,7 +80,7 @@ function signInPaint(why) {
     signInShow(root, {
         why,
         language: languageButton(() => signInPaint(why)),
-        begin: async (key) => enter(await sessionBegin(key)),
+        begin: async (authorization) => enter(await sessionBegin(authorization)),
     });
 }
 
@@ -95,7 +95,7 @@ async function start() {
     if (invitation) {
         history.replaceState(null, '', '/console/'); /* it counts once and is not to be kept in the history */
         try {
-            enter(await sessionBegin(invitation));
+            enter(await sessionBegin(bearer(invitation)));
             return;
         } catch {
             /* Used already: perhaps by this very browser, which has a session then. */

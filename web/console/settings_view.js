@@ -20,8 +20,8 @@ function healthPart(snapshot) {
 
 function keysPart({ keys, keys_error: error }) {
     return panel(say('keys.title'), ...(error ? [element('p', { class: 'told', textContent: error })] : []),
-        table(say('keys.title'), [say('keys.name'), say('keys.role')], keys.map(({ name, role }) => [name, say(`role.${role}`)]), say('keys.none')),
-        element('p', { class: 'note', textContent: say('keys.note') }), element('pre', { tabIndex: 0, textContent: 'stampede key new --name NAME --role viewer|operator|admin --file FILE' }));
+        table(say('keys.title'), [say('keys.name'), say('keys.role'), say('keys.kind')], keys.map(({ name, role, kind }) => [name, say(`role.${role}`), say(`keys.${kind}`)]), say('keys.none')),
+        element('p', { class: 'note', textContent: say('keys.note') }), element('pre', { tabIndex: 0, textContent: ['new', 'password'].map((verb) => `stampede key ${verb} --name NAME --role viewer|operator|admin --file FILE`).join('\n') }));
 }
 
 function settingsPart({ settings }) {

@@ -34,7 +34,7 @@ def each_value_tells_where_it_comes_from():
 @rule
 def who_has_a_key_is_told_and_no_key():
     body = server.admin("GET", "/settings").body.decode()
-    equal(sorted((row["name"], row["role"]) for row in told()["keys"]), [("admin", "admin"), ("operator", "operator"), ("viewer", "viewer")])
+    equal(sorted((row["name"], row["role"], row["kind"]) for row in told()["keys"]), [(role, role, "key") for role in ("admin", "operator", "viewer")])
     for key in server.keys.values():
         true(key not in body, "a key")
     true("hidden-word" not in body, "a secret")

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { act, admin, base, buy, dialog, EVIL, invitation, key, LOOKS, PNG, signedIn, visitor, wellMade } from './console_kit.mjs';
+import { act, admin, base, buy, dialog, EVIL, invitation, key, LOOKS, passwordSet, PNG, signedIn, visitor, wellMade } from './console_kit.mjs';
 
 const FIRST_SCREEN_MAX = 150_000;
 
@@ -40,6 +40,27 @@ describe('signing in', () => {
         await page.waitForSelector('#key');
         const answer = await page.evaluate(async () => (await fetch('/admin/v1/sales', { headers: { 'Stampede-Console': '1' } })).status);
         assert.equal(answer, 401);
+    });
+
+    test('a user name and a password open too, and the page remembers which way was used', async () => {
+        passwordSet('anna', 'viewer', 'correct horse battery');
+        for (const look of LOOKS) {
+            const { page, errors } = await visitor(look);
+            const chinese = look.locale === 'zh-CN';
+            await page.goto(`${base}/console/`);
+            await page.getByRole('button', { name: chinese ? '密码' : 'Password' }).click();
+            await page.fill('#name', 'anna');
+            await page.fill('#password', 'wrong horse battery');
+            await page.keyboard.press('Enter');
+            await page.getByText(chinese ? '用户名或密码错误。' : 'The user name or the password is wrong.').waitFor();
+            assert.deepEqual(errors.filter((error) => !error.includes('401')), []);
+            await wellMade(page, `sign-in-password-${look.locale}-${look.viewport.width}`);
+            await page.fill('#password', 'correct horse battery');
+            await page.keyboard.press('Enter');
+            await page.waitForSelector('nav a[aria-current]');
+            await page.getByRole('button', { name: chinese ? '退出' : 'Sign out' }).click();
+            await page.waitForSelector('#password');
+        }
     });
 
     test('a session that ends elsewhere leads back to signing in', async () => {

@@ -2,7 +2,7 @@
 /* What the console's tests share: a demo server and a browser of their own, signing in, and how a page must look to axe. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -76,6 +76,13 @@ export async function signedIn(options, screen = 'live') {
     await opened.page.click('button[type=submit]');
     await opened.page.waitForSelector('nav a[aria-current]');
     return opened;
+}
+
+/* A password for the console, and the server reads it. */
+export function passwordSet(name, role, password) {
+    const done = spawnSync(SERVER, ['key', 'password', '--name', name, '--role', role, '--file', join(folder, 'data', 'admin.keys')], { input: `${password}\n` });
+    assert.equal(done.status, 0, String(done.stderr));
+    server.kill('SIGHUP');
 }
 
 export async function admin(method, path, body) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 static char file[64];
+static int input = -1; /* standard input of the next command */
 static char out_text[4096], error_text[4096];
 
 static int file_fresh(void **state)
@@ -33,7 +34,7 @@ static int run(int argc, char **argv)
     memset(error_text, 0, sizeof error_text);
     FILE *out = fmemopen(out_text, sizeof out_text, "w"),
          *errors = fmemopen(error_text, sizeof error_text, "w");
-    const int result = key_command_run(argc, argv, out, errors);
+    const int result = key_command_run(argc, argv, input, out, errors);
     fclose(out);
     fclose(errors);
     return result;
@@ -128,6 +129,61 @@ static void a_damaged_file_is_named_and_not_touched(void **state)
     assert_non_null(strstr(error_text, "line 1"));
 }
 
+static int password_new(char *name, char *role, const char *typed)
+{
+    char *arguments[] = { "key", "password", "--name", name, "--role", role, "--file", file, NULL };
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], typed, strlen(typed)), strlen(typed));
+    close(ends[1]);
+    input = ends[0];
+    const int result = run(8, arguments);
+    close(ends[0]);
+    input = -1;
+    return result;
+}
+
+static void a_password_is_kept_as_a_salted_hash_and_shown_nowhere(void **state)
+{
+    (void)state;
+    static struct admin_keys keys;
+    char error[ADMIN_ERROR], bytes[1024] = "";
+    char *list[] = { "key", "list", "--file", file, NULL };
+    uint8_t hash[HASH_SHA256_BYTES];
+    assert_int_equal(key_new("anna", "viewer"), KEY_DONE); /* the same person may have both */
+    assert_int_equal(password_new("anna", "operator", "battery staple\n"), KEY_DONE);
+    assert_int_equal(password_new("bert", "admin", "battery staple\n"), KEY_DONE);
+    assert_string_equal(out_text, "");
+    assert_string_equal(error_text, "");
+    assert_int_equal(admin_keys_load(&keys, file, error), STATUS_OK);
+    const struct admin_key *anna = admin_keys_find_password(&keys, SPAN("anna")),
+                           *bert = admin_keys_find_password(&keys, SPAN("bert"));
+    assert_int_equal(anna->role, ADMIN_OPERATOR);
+    assert_int_equal(password_hash(SPAN("battery staple"), anna->salt, hash), STATUS_OK);
+    assert_memory_equal(hash, anna->hash, sizeof hash);
+    assert_memory_not_equal(anna->hash, bert->hash, sizeof hash); /* of the same password */
+    FILE *stored = fopen(file, "re");
+    assert_true(fread(bytes, 1, sizeof bytes - 1, stored) > 0);
+    fclose(stored);
+    assert_null(strstr(bytes, "battery"));
+    assert_int_equal(run(4, list), KEY_DONE);
+    assert_non_null(strstr(out_text, "anna                     operator (password)\n"));
+}
+
+static void a_password_that_is_refused_changes_nothing(void **state)
+{
+    (void)state;
+    struct stat before, after;
+    assert_int_equal(password_new("anna", "operator", "battery staple\n"), KEY_DONE);
+    assert_int_equal(stat(file, &before), 0);
+    assert_int_equal(password_new("anna", "operator", "another staple\n"), KEY_FAILED);
+    assert_non_null(strstr(error_text, "has a password named anna already"));
+    assert_int_equal(password_new("bert", "operator", "short\n"), KEY_FAILED);
+    assert_non_null(strstr(error_text, "at least 12"));
+    assert_int_equal(stat(file, &after), 0);
+    assert_int_equal(before.st_size, after.st_size);
+}
+
 static void bad_names_roles_and_arguments_are_refused(void **state)
 {
     (void)state;
@@ -161,6 +217,8 @@ int main(void)
         each(a_name_that_is_there_is_refused_and_the_file_stays),
         each(a_last_line_without_its_end_is_ended_first),
         each(a_damaged_file_is_named_and_not_touched),
+        each(a_password_is_kept_as_a_salted_hash_and_shown_nowhere),
+        each(a_password_that_is_refused_changes_nothing),
         each(bad_names_roles_and_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

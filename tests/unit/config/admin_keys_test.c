@@ -89,10 +89,44 @@ static void a_key_that_somebody_made_up_is_not_taken_but_told(void **state)
     assert_null(admin_keys_find_weak(&keys, SPAN(STRONG)));
 }
 
+#define SALT "000102030405060708090a0b0c0d0e0f"
+#define HEX64 SALT SALT
+
+static void a_password_is_found_by_its_name_and_its_hash_but_opens_nothing_as_a_key(void **state)
+{
+    char hash[2 * HASH_SHA256_BYTES + 1], lines[512];
+    (void)state;
+    hash_write(STRONG, hash);
+    snprintf(lines, sizeof lines,
+        "anna:viewer:%s\nanna:admin:scrypt:" SALT ":" HEX64 "\nbert:admin:scrypt:" SALT ":%s\n",
+        hash, hash);
+    assert_int_equal(load(lines), STATUS_OK);
+    const struct admin_key *anna = admin_keys_find_password(&keys, SPAN("anna"));
+    assert_int_equal(anna->role, ADMIN_ADMIN);
+    assert_int_equal(anna->salt[15], 15);
+    assert_ptr_equal(admin_keys_find_hash(&keys, anna->hash), anna);
+    assert_null(admin_keys_find_password(&keys, SPAN("ann")));
+    assert_null(admin_keys_find_password(&keys, SPAN("")));
+    snprintf(lines, sizeof lines, "bert:admin:scrypt:" SALT ":%s\n", hash);
+    assert_int_equal(load(lines), STATUS_OK);
+    assert_null(find(STRONG)); /* a key whose hash equals that of a password */
+}
+
+static void a_name_has_one_password(void **state)
+{
+    (void)state;
+    assert_int_equal(load("anna:admin:scrypt:" SALT ":" HEX64 "\nanna:viewer:scrypt:" SALT ":" HEX64 "\n"),
+        STATUS_BAD_INPUT);
+    assert_non_null(strstr(error, "line 2: a second password of the same name"));
+}
+
 static void a_line_that_is_wrong_is_named_and_nobody_gets_in(void **state)
 {
     static const char *const forms[] = { "anna:admin:%s0", "anna:admin:x%.63s", "anna:boss:%s",
-        "anna::%s", ":admin:%s", "anna:Admin:%s", "anna:nobody:%s", "anna%s", "anna:admin:%.62s",
+        "anna:admin:scrypt:%s", "anna:admin:scrypt:0001:%s", "anna:admin:scrypt::%s",
+        "anna:admin:scrypt:" SALT ":%.62s", "anna:boss:scrypt:" SALT ":%s",
+        "anna:admin:argon2:" SALT ":%s", "anna::%s", ":admin:%s", "anna:Admin:%s", "anna:nobody:%s",
+        "anna%s", "anna:admin:%.62s",
         "a234567890123456789012345678901234567890123456789012345678901234567:admin:%s" };
     char hash[2 * HASH_SHA256_BYTES + 1], line[256], lines[512];
     (void)state;
@@ -132,6 +166,8 @@ int main(void)
         cmocka_unit_test(a_key_is_found_by_its_hash_with_name_and_role),
         cmocka_unit_test(only_the_whole_hash_opens),
         cmocka_unit_test(a_key_that_somebody_made_up_is_not_taken_but_told),
+        cmocka_unit_test(a_password_is_found_by_its_name_and_its_hash_but_opens_nothing_as_a_key),
+        cmocka_unit_test(a_name_has_one_password),
         cmocka_unit_test(a_line_that_is_wrong_is_named_and_nobody_gets_in),
         cmocka_unit_test(as_many_keys_as_there_is_room_for_and_no_more),
     };
