@@ -227,41 +227,42 @@ static const struct order_store_ops sqlite_ops = {
     .audit_verify = sqlite_audit_verify,
 };
 
-/* With an open connection; on failure everything is closed again. */
-static enum status store_make(struct sqlite_store **out, const char *path, const char *vfs,
-    int flags, char *error, size_t error_bytes)
+/* With an open connection. NULL: *status says why, and everything is closed again. */
+static struct sqlite_store *store_make(const char *path, const char *vfs, int flags,
+    enum status *status, char *error, size_t error_bytes)
 {
-    *out = NULL;
+    *status = STATUS_AWAY;
     snprintf(error, error_bytes, "out of memory");
     struct sqlite_store *store = calloc(1, sizeof *store);
     if (store == NULL)
-        return STATUS_AWAY;
+        return NULL;
     store->store.ops = &sqlite_ops;
     store->path = strdup(path);
     store->vfs = vfs == NULL ? NULL : strdup(vfs);
     if (store->path == NULL || (vfs != NULL && store->vfs == NULL)) {
         sqlite_close(&store->store);
-        return STATUS_AWAY;
+        return NULL;
     }
     const int result = sqlite3_open_v2(
         path, &store->database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
     if (result != SQLITE_OK) {
         snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(store->database));
         sqlite_close(&store->store);
-        return result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result);
+        *status = result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result);
+        return NULL;
     }
-    *out = store;
-    return STATUS_OK;
+    *status = STATUS_OK;
+    return store;
 }
 
 enum status sqlite_store_open(
     struct order_store **handle, const char *path, const char *vfs, char *error, size_t error_bytes)
 {
-    struct sqlite_store *store;
+    enum status status;
     *handle = NULL;
-    enum status status =
-        store_make(&store, path, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error, error_bytes);
-    if (status != STATUS_OK)
+    struct sqlite_store *store =
+        store_make(path, vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &status, error, error_bytes);
+    if (store == NULL)
         return status;
     status = sqlite_schema_open(store, error, error_bytes);
     if (status != STATUS_OK) {
@@ -277,12 +278,12 @@ enum status sqlite_store_open(
 static enum status sqlite_reader_open(struct order_store *handle, struct order_store **reader)
 {
     const struct sqlite_store *writer = sqlite_of(handle);
-    struct sqlite_store *store;
     char error[256], cache[64];
+    enum status status;
     *reader = NULL;
-    enum status status =
-        store_make(&store, writer->path, writer->vfs, SQLITE_OPEN_READONLY, error, sizeof error);
-    if (status != STATUS_OK)
+    struct sqlite_store *store =
+        store_make(writer->path, writer->vfs, SQLITE_OPEN_READONLY, &status, error, sizeof error);
+    if (store == NULL)
         return status;
     snprintf(cache, sizeof cache, "PRAGMA cache_size = -%d", SQLITE_READER_CACHE_KIB);
     status = sqlite_status(sqlite3_exec(store->database, cache, NULL, NULL, NULL));
