@@ -64,6 +64,9 @@ void admin_sale_reopen(struct admin *admin, struct job *job, uint32_t id);
 /* Asks the inventory; false and the job is answered when it could not or would not. */
 MUST_CHECK bool admin_ask(
     struct admin *admin, struct job *job, const struct command *command, struct outcome *outcome);
+/* The same of what the inventory has been asked. */
+MUST_CHECK bool admin_asked(struct admin *admin, struct job *job, const struct command *command,
+    enum status status, const struct outcome *outcome);
 void admin_item_adjust(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_move(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_counts(struct admin *admin, struct job *job, uint32_t id);

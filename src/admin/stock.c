@@ -172,9 +172,9 @@ static bool unknown_refuse(struct admin *admin, struct job *job, const struct co
     return true;
 }
 
-bool admin_ask(struct admin *admin, struct job *job, const struct command *command, struct outcome *outcome)
+bool admin_asked(struct admin *admin, struct job *job, const struct command *command,
+    enum status status, const struct outcome *outcome)
 {
-    const enum status status = worker_ask(admin->worker, command, outcome);
     if (status == STATUS_UNKNOWN) {
         job_reply_status(job, status);
         return false;
@@ -190,6 +190,12 @@ bool admin_ask(struct admin *admin, struct job *job, const struct command *comma
         return false;
     }
     return true;
+}
+
+bool admin_ask(struct admin *admin, struct job *job, const struct command *command, struct outcome *outcome)
+{
+    const enum status status = worker_ask(admin->worker, command, outcome);
+    return admin_asked(admin, job, command, status, outcome);
 }
 
 static void gate_move(struct admin *admin, struct job *job, sale_id id, enum gate_move move)

@@ -51,22 +51,37 @@ static user_id user_of(const struct admin *admin, const json_t *said, bool by_id
     return user;
 }
 
-/* In commands of USERS_PER_COMMAND; false and the job is answered when the inventory refuses. */
-static bool users_tell(struct admin *admin, struct job *job, sale_id id, json_t *users, bool by_id,
-    bool remove, uint32_t *changed)
+/* A list of users, and what is to happen to them. */
+struct users_wish {
+    const struct admin *admin;
+    sale_id sale;
+    json_t *users;
+    bool by_id, remove;
+};
+
+static void users_command(void *context, uint32_t index, struct command *command)
 {
-    size_t index = 0;
-    const size_t count = json_array_size(users);
-    while (index < count) {
-        struct command command = { .type = COMMAND_USERS, .users = { .sale = id, .remove = remove } };
-        struct outcome outcome = { 0 };
-        for (; index < count && command.users.count < USERS_PER_COMMAND; index++)
-            command.users.users[command.users.count++] =
-                user_of(admin, json_array_get(users, index), by_id);
-        if (!admin_ask(admin, job, &command, &outcome))
-            return false;
-        *changed += (uint32_t)outcome.applied;
-    }
+    const struct users_wish *wish = context;
+    const size_t count = json_array_size(wish->users);
+    size_t at = (size_t)index * USERS_PER_COMMAND;
+    *command = (struct command){ .type = COMMAND_USERS,
+        .users = { .sale = wish->sale, .remove = wish->remove } };
+    for (; at < count && command->users.count < USERS_PER_COMMAND; at++)
+        command->users.users[command->users.count++] =
+            user_of(wish->admin, json_array_get(wish->users, at), wish->by_id);
+}
+
+/* In commands of USERS_PER_COMMAND; false and the job is answered when the inventory refuses. */
+static bool users_tell(struct admin *admin, struct job *job, struct users_wish wish, uint32_t *changed)
+{
+    const size_t commands = (json_array_size(wish.users) + USERS_PER_COMMAND - 1) / USERS_PER_COMMAND;
+    const struct command asked = { .type = COMMAND_USERS };
+    struct outcome outcome;
+    const enum status status =
+        worker_ask_all(admin->worker, (uint32_t)commands, users_command, &wish, &outcome);
+    if (!admin_asked(admin, job, &asked, status, &outcome))
+        return false;
+    *changed = (uint32_t)outcome.applied;
     return true;
 }
 
@@ -79,7 +94,7 @@ static void users_load(struct admin *admin, struct job *job, struct sale *sale, 
         job_reply_status(job, status);
     else if (outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED)
         job_reply_refused(job, &outcome);
-    else if (users_tell(admin, job, sale->id, users, false, false, &fresh)) {
+    else if (users_tell(admin, job, (struct users_wish){ admin, sale->id, users, false, false }, &fresh)) {
         struct text body = job_body(job);
         text_format(&body, "{\"sale\":%u,\"users\":%zu,\"loaded\":%u}", sale->id,
             json_array_size(users), fresh);
@@ -129,7 +144,9 @@ void admin_sale_users_remove(struct admin *admin, struct job *job, uint32_t id)
         wrong = users != NULL ? users_check(users) : ids_check(ids);
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
-    else if (users_tell(admin, job, id, users != NULL ? users : ids, ids != NULL, true, &removed)) {
+    else if (users_tell(admin, job,
+                 (struct users_wish){ admin, id, users != NULL ? users : ids, ids != NULL, true },
+                 &removed)) {
         struct text body = job_body(job);
         text_format(&body, "{\"sale\":%u,\"removed\":%u}", id, removed);
         job_reply_json(job, 200, &body);

@@ -21,10 +21,10 @@ struct errand {
     void *self, *what;
     struct job *acting; /* the administrator's request that it carries out; NULL: none */
     /* What it waits for. */
-    uint64_t tag; /* 0: it does not wait */
+    uint64_t tag; /* the first of `asked`; 0: it does not wait */
+    uint32_t asked, answered;
     uint64_t give_up_ms;
-    bool answered;
-    struct outcome outcome;
+    struct outcome *outcome;
 };
 
 struct errands {
@@ -90,44 +90,92 @@ void errands_acting(struct errands *errands, struct job *job)
 
 /* ---- asking ---- */
 
-/* Parked until there is an answer, or it is given up. True: there is one. */
-static bool answer_wait(struct errands *errands, struct errand *errand, uint64_t tag)
+/* What an errand wants to know. */
+struct question {
+    void (*fill)(void *context, uint32_t index, struct command *command);
+    void *context;
+    uint32_t next, count; /* of its commands */
+    bool changes;
+};
+
+/* As many as fit are on their way. Answers how many. */
+static uint32_t commands_send(struct errands *errands, struct question *question)
 {
-    errand->tag = tag;
-    errand->answered = false;
+    struct errand *errand = errands->current;
+    struct inventory_port *port = errands->config.port;
+    struct inventory_request *request;
+    uint32_t sent = 0;
+    errand->tag = errands->next_tag + 1;
+    while (sent < ASK_TOGETHER_MAX && question->next < question->count && !errands->ending
+        && (request = port->ops->reserve(port)) != NULL) {
+        *request = (struct inventory_request){ .tag = ++errands->next_tag };
+        question->fill(question->context, question->next++, &request->command);
+        question->changes = request->command.type < COMMAND_LOGGED_COUNT;
+        if (errand->acting != NULL)
+            origin_fill(errands->config.keys, errand->acting, &request->command);
+        port->ops->commit(port);
+        sent++;
+    }
+    port->ops->flush(port);
+    errand->asked = sent;
+    errand->answered = 0;
+    return sent;
+}
+
+/* Parked until all answers are there, or they are given up. True: they are. */
+static bool answers_wait(struct errands *errands, struct errand *errand)
+{
     errand->give_up_ms = clock_now_ms() + ASK_MS;
     fiber_park(errand->fiber);
     invariant(errands->current == errand);
     errand->tag = 0;
-    return errand->answered;
+    return errand->answered == errand->asked;
+}
+
+static bool was_refused(const struct outcome *outcome)
+{
+    return outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED;
+}
+
+enum status errands_ask_all(struct errands *errands, uint32_t count,
+    void (*fill)(void *context, uint32_t index, struct command *command), void *context,
+    struct outcome *outcome)
+{
+    struct errand *errand = errands->current;
+    struct order_store *store = errands->config.store;
+    struct question question = { .fill = fill, .context = context, .count = count };
+    invariant(errand != NULL);
+    *outcome = (struct outcome){ .answer = ANSWER_DONE };
+    errand->outcome = outcome;
+    while (question.next < count && !was_refused(outcome)) {
+        const bool first = question.next == 0;
+        if (commands_send(errands, &question) == 0) {
+            errand->tag = 0;
+            return first || !question.changes ? STATUS_AWAY : STATUS_UNKNOWN;
+        }
+        const bool together = store->ops->admin->pause(store);
+        bool known = answers_wait(errands, errand);
+        const bool changed = known ? outcome->changed || outcome->repeated : question.changes;
+        if (errand->acting != NULL)
+            errand->acting->commanded |= changed;
+        if (together && store->ops->admin->begin(store) != STATUS_OK)
+            known = false;
+        if (!known)
+            return question.changes ? STATUS_UNKNOWN : STATUS_AWAY;
+    }
+    return STATUS_OK;
+}
+
+static void command_copy(void *context, uint32_t index, struct command *command)
+{
+    const struct command *const *one = context;
+    (void)index;
+    *command = **one;
 }
 
 enum status errands_ask(struct errands *errands, const struct command *command, struct outcome *outcome)
 {
-    struct errand *errand = errands->current;
-    struct order_store *store = errands->config.store;
-    struct inventory_port *port = errands->config.port;
-    invariant(errand != NULL);
-    struct inventory_request *request = errands->ending ? NULL : port->ops->reserve(port);
-    if (request == NULL)
-        return STATUS_AWAY;
-    const uint64_t tag = ++errands->next_tag;
-    *request = (struct inventory_request){ .tag = tag, .command = *command };
-    if (errand->acting != NULL)
-        origin_fill(errands->config.keys, errand->acting, &request->command);
-    const bool changes = command->type < COMMAND_LOGGED_COUNT;
-    const bool together = store->ops->admin->pause(store);
-    port->ops->commit(port);
-    port->ops->flush(port);
-    bool known = answer_wait(errands, errand, tag);
-    if (known)
-        *outcome = errand->outcome;
-    const bool changed = known ? outcome->changed || outcome->repeated : changes;
-    if (errand->acting != NULL)
-        errand->acting->commanded |= changed;
-    if (together && store->ops->admin->begin(store) != STATUS_OK)
-        known = false;
-    return known ? STATUS_OK : changes ? STATUS_UNKNOWN : STATUS_AWAY;
+    return errands_ask_all(errands, 1, command_copy, &command, outcome);
 }
 
 /* ---- answers ---- */
@@ -139,14 +187,25 @@ static void errand_resume(struct errands *errands, struct errand *errand)
     errands->current = NULL;
 }
 
+/* The first that was refused stays. */
+static void outcome_add(struct outcome *sum, const struct outcome *one)
+{
+    const struct outcome before = *sum;
+    if (!was_refused(&before))
+        *sum = *one;
+    sum->applied = before.applied + one->applied;
+    sum->changed = before.changed || one->changed;
+    sum->repeated = before.repeated || one->repeated;
+}
+
 static void answer_take(struct errands *errands, const struct inventory_answer *answer)
 {
     for (uint32_t i = 0; i < ERRANDS_MAX; i++) {
         struct errand *errand = &errands->errands[i];
-        if (errand->tag != answer->tag || errand->answered)
+        if (errand->tag == 0 || answer->tag - errand->tag >= errand->asked)
             continue;
-        errand->answered = true;
-        errand->outcome = answer->outcome;
+        outcome_add(errand->outcome, &answer->outcome);
+        errand->answered++;
         return;
     } /* none: it came too late for the one who asked */
 }
@@ -164,7 +223,7 @@ static uint64_t errands_turn(void *self, uint64_t now_ms)
         struct errand *errand = &errands->errands[i];
         if (errand->tag == 0)
             continue;
-        if (errand->answered || failed || now_ms >= errand->give_up_ms)
+        if (errand->answered == errand->asked || failed || now_ms >= errand->give_up_ms)
             errand_resume(errands, errand);
         if (errand->tag != 0 && errand->give_up_ms < next_ms)
             next_ms = errand->give_up_ms;

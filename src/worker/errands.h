@@ -16,8 +16,9 @@
 #include <stdint.h>
 
 enum {
-    ASK_MS = 5000,       /* how long an answer is waited for */
-    SHARED_ERRANDS = 32, /* at a time */
+    ASK_MS = 5000,          /* how long an answer is waited for */
+    SHARED_ERRANDS = 32,    /* at a time */
+    ASK_TOGETHER_MAX = 256, /* commands of one errand on their way at a time */
 };
 enum lane { LANE_OPERATORS, LANE_SHARED };
 
@@ -60,6 +61,12 @@ void errands_acting(struct errands *errands, struct job *job);
  * Other jobs and tasks run meanwhile: what was read from the database may have changed since. */
 MUST_CHECK enum status errands_ask(
     struct errands *errands, const struct command *command, struct outcome *outcome);
+/* `count` commands, each made by `fill`: many are on their way together, so that they share the
+ * syncs of the journal. *outcome: the first that was refused, else the last one; `applied` is the
+ * sum. After a refusal, and on STATUS_UNKNOWN, some may be done and some not. */
+MUST_CHECK enum status errands_ask_all(struct errands *errands, uint32_t count,
+    void (*fill)(void *context, uint32_t index, struct command *command), void *context,
+    struct outcome *outcome);
 
 /* command_origin.c */
 /* Reads job->origin of an administrator's request. */

@@ -98,6 +98,13 @@ enum status worker_ask(struct worker *worker, const struct command *command, str
     return errands_ask(worker->errands, command, outcome);
 }
 
+enum status worker_ask_all(struct worker *worker, uint32_t count,
+    void (*fill)(void *context, uint32_t index, struct command *command), void *context,
+    struct outcome *outcome)
+{
+    return errands_ask_all(worker->errands, count, fill, context, outcome);
+}
+
 void worker_origin_read(const struct worker *worker, struct job *job)
 {
     origin_read(worker->config.keys, job);

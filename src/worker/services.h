@@ -41,9 +41,12 @@ bool worker_webhooks_are_on(const struct worker *worker); /* webhook.url is set 
 const struct reconcile_report *worker_reconcile_report(const struct worker *worker, uint64_t *run);
 
 /* The inventory. */
-/* As asks_ask (worker/errands.h). */
+/* As errands_ask, errands_ask_all (worker/errands.h). */
 MUST_CHECK enum status worker_ask(
     struct worker *worker, const struct command *command, struct outcome *outcome);
+MUST_CHECK enum status worker_ask_all(struct worker *worker, uint32_t count,
+    void (*fill)(void *context, uint32_t index, struct command *command), void *context,
+    struct outcome *outcome);
 /* Reads job->origin of an administrator's request. */
 void worker_origin_read(const struct worker *worker, struct job *job);
 

@@ -17,6 +17,11 @@ static enum status queue_poll(
         records[(*count)++] = (struct queue_record){ .lsn = lsn,
             .command = { .type = COMMAND_RESERVE, .reserve = { .user = lsn, .item = 1, .quantity = 1 } },
             .outcome = { .answer = ANSWER_WON, .ticket = 1000 + lsn, .changed = true } };
+        if (queue->of_users) {
+            records[*count - 1].command = (struct command){ .type = COMMAND_USERS,
+                .users = { .sale = 1, .count = USERS_PER_COMMAND } };
+            records[*count - 1].outcome = (struct outcome){ .answer = ANSWER_DONE, .changed = true };
+        }
     }
     return STATUS_OK;
 }

@@ -13,6 +13,7 @@ struct fake_queue {
     lsn_t at, end;               /* records 1 … end, fewer than FAKE_RECORDS_MAX */
     lsn_t committed, kept_after; /* those up to kept_after are gone */
     enum status poll_answer, commit_answer;
+    bool of_users; /* each record is a list of users, not a win */
 };
 void fake_queue_open(struct fake_queue *queue, lsn_t end);
 

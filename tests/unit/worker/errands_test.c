@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { ASKED_MAX = 64 };
+enum { ASKED_MAX = 2 * ASK_TOGETHER_MAX };
 
 /* A port that keeps what is asked until the test answers it. */
 static struct {
@@ -238,6 +238,89 @@ static void no_transaction_is_open_while_an_errand_waits(void **unused)
     close_all(&place);
 }
 
+/* ---- many commands of one errand ---- */
+
+struct many {
+    uint32_t count;
+    enum status status;
+    struct outcome outcome;
+    bool ended;
+};
+
+static void many_fill(void *context, uint32_t index, struct command *command)
+{
+    (void)context;
+    *command = (struct command){ .type = COMMAND_USERS, .users = { .sale = 1, .count = 1 } };
+    command->users.users[0] = index + 1;
+}
+
+static void many_run(void *self, void *what)
+{
+    struct place *place = self;
+    struct many *many = what;
+    errands_acting(place->errands, NULL);
+    many->status = errands_ask_all(place->errands, many->count, many_fill, NULL, &many->outcome);
+    many->ended = true;
+}
+
+static void answer_with(uint32_t index, enum answer said, int32_t applied)
+{
+    inventory.answers[inventory.answer_count++] =
+        (struct inventory_answer){ .tag = inventory.asked[index].tag,
+            .outcome = { .answer = (uint8_t)said, .applied = applied, .changed = applied != 0 } };
+}
+
+static void many_commands_are_on_their_way_before_the_first_answer(void **unused)
+{
+    struct place place;
+    struct many many = { .count = ASK_TOGETHER_MAX + 3 };
+    struct wish other = { .command = { .type = COMMAND_ASK_TICKET } };
+    (void)unused;
+    open_all(&place);
+    assert_true(errands_begin(place.errands, LANE_OPERATORS, many_run, &place, &many));
+    assert_int_equal(inventory.asked_count, ASK_TOGETHER_MAX);
+    assert_true(begin(&place, LANE_SHARED, &other)); /* its answer is not one of them */
+    answer_with(ASK_TOGETHER_MAX, ANSWER_FOUND, 0);
+    for (uint32_t i = 1; i < ASK_TOGETHER_MAX; i++)
+        answer_with(i, i % 2 == 0 ? ANSWER_DONE : ANSWER_UNCHANGED, i % 2 == 0);
+    (void)turn(&place, clock_now_ms());
+    assert_true(other.ended && other.outcome.answer == ANSWER_FOUND);
+    assert_int_equal(inventory.asked_count, ASK_TOGETHER_MAX + 1); /* one is still waited for */
+    answer_with(0, ANSWER_DONE, 1);
+    (void)turn(&place, clock_now_ms());
+    assert_int_equal(inventory.asked_count, ASK_TOGETHER_MAX + 1 + 3);
+    assert_int_equal(inventory.asked[ASK_TOGETHER_MAX + 3].command.users.users[0], ASK_TOGETHER_MAX + 3);
+    assert_false(many.ended);
+    for (uint32_t i = 1; i <= 3; i++)
+        answer_with(ASK_TOGETHER_MAX + i, ANSWER_DONE, 1);
+    (void)turn(&place, clock_now_ms());
+    assert_true(many.ended);
+    assert_int_equal(many.status, STATUS_OK);
+    assert_int_equal(many.outcome.applied, ASK_TOGETHER_MAX / 2 + 3);
+    close_all(&place);
+}
+
+static void of_many_commands_the_first_refusal_is_told_and_ends_them(void **unused)
+{
+    struct place place;
+    struct many many = { .count = ASK_TOGETHER_MAX + 3 };
+    (void)unused;
+    open_all(&place);
+    assert_true(errands_begin(place.errands, LANE_OPERATORS, many_run, &place, &many));
+    for (uint32_t i = 0; i < ASK_TOGETHER_MAX; i++)
+        answer_with(i,
+            i == 7       ? ANSWER_UNKNOWN_SALE
+                : i == 9 ? ANSWER_CONFLICT
+                         : ANSWER_DONE,
+            i != 7);
+    (void)turn(&place, clock_now_ms());
+    assert_true(many.ended);
+    assert_int_equal(many.status, STATUS_OK);
+    assert_int_equal(many.outcome.answer, ANSWER_UNKNOWN_SALE);
+    assert_int_equal(inventory.asked_count, ASK_TOGETHER_MAX);
+    close_all(&place);
+}
+
 static void an_inventory_that_failed_is_not_waited_for(void **unused)
 {
     struct place place;
@@ -259,6 +342,8 @@ int main(void)
         cmocka_unit_test(operators_run_one_at_a_time_and_buyers_up_to_their_number),
         cmocka_unit_test(without_an_answer_a_change_is_unknown_and_a_question_was_not_asked),
         cmocka_unit_test(no_transaction_is_open_while_an_errand_waits),
+        cmocka_unit_test(many_commands_are_on_their_way_before_the_first_answer),
+        cmocka_unit_test(of_many_commands_the_first_refusal_is_told_and_ends_them),
         cmocka_unit_test(an_inventory_that_failed_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
