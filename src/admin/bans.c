@@ -161,7 +161,7 @@ void admin_ban_lift(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_CONFLICT, "This ban has ended or was already lifted.", SPAN_NONE);
         return;
     }
-    worker_bans_changed(admin->worker);
+    worker_ban_lifted(admin->worker, ban.id);
     worker_watch_forgive(admin->worker, &ban);
     ban_json(&ban, &body);
     job_reply_json(job, 200, &body);

@@ -42,8 +42,13 @@ static inline struct ban_entry ban_entry_of(const struct ban *ban)
     return (struct ban_entry){ ban->kind, ban->block, ban->user, ban->until_ms, ban->sessions_ms };
 }
 
+struct bans_ended {
+    uint64_t count[BAN_KINDS];
+    uint64_t next_ms; /* 0: none is in force */
+};
+
 struct ban_store_ops {
-    /* Fills the id. STATUS_FULL: BANS_MAX are in force at ban->created_ms. */
+    /* Fills the id. How many are in force is bounded by its caller (worker/ban_list.h). */
     enum status (*insert)(struct order_store *, struct ban *);
     enum status (*get)(struct order_store *, uint64_t id, struct ban *);
     /* *lifted: it was in force until now. STATUS_NOT_FOUND: there is no such ban. */
@@ -51,10 +56,15 @@ struct ban_store_ops {
     /* Rows with id > after, ascending. in_force_ms: only what is in force at that time; 0: all. */
     enum status (*list)(struct order_store *, uint64_t after, uint64_t in_force_ms, struct ban *,
         uint32_t max, uint32_t *count);
-    /* The same of those in force at now_ms, and of those that are over but not lifted and ended sessions
-     * less than BAN_SESSIONS_MS ago. */
-    enum status (*in_effect)(struct order_store *, uint64_t after, uint64_t now_ms, struct ban *,
-        uint32_t max, uint32_t *count);
+    /* Each of those in force at now_ms, and of those that are over but not lifted and ended sessions
+     * less than BAN_SESSIONS_MS ago; in no order. `take` false: no further one. */
+    enum status (*in_effect)(struct order_store *, uint64_t now_ms,
+        bool (*take)(void *context, const struct ban *), void *context);
+    /* What all those about the same user or the same block do together; both times 0: nothing. */
+    enum status (*effect)(
+        struct order_store *, const struct ban *about, uint64_t now_ms, struct ban_entry *);
+    /* How many that were not lifted ended in (from_ms, to_ms], and when the next one does. */
+    enum status (*ended)(struct order_store *, uint64_t from_ms, uint64_t to_ms, struct bans_ended *);
 };
 
 #endif

@@ -209,10 +209,25 @@ struct outbox_store_ops;    /* contract/outbox.h */
 struct waitlist_store_ops;  /* contract/waitlist.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
-struct ban_store_ops;       /* contract/bans.h */
-struct customer_store_ops;  /* contract/customers.h */
-struct restore_store_ops;   /* contract/restore.h */
-struct admin_store_ops;     /* contract/admin_store.h */
+struct sales_cursor {
+    uint64_t end_ms;
+    sale_id id;
+};
+/* All whose end comes after over_ms. */
+static inline struct sales_cursor sales_cursor_after(uint64_t over_ms)
+{
+    return (struct sales_cursor){ over_ms, UINT32_MAX };
+}
+struct sales_tally {
+    uint64_t ids;  /* the highest that was given */
+    uint64_t live; /* sales that are not over */
+    bool open;     /* one of them, or more, is open */
+};
+
+struct ban_store_ops;      /* contract/bans.h */
+struct customer_store_ops; /* contract/customers.h */
+struct restore_store_ops;  /* contract/restore.h */
+struct admin_store_ops;    /* contract/admin_store.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -308,6 +323,12 @@ struct order_store_ops {
     enum status (*sale_get)(struct order_store *, sale_id, struct sale *);
     enum status (*sales)(
         struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+    /* Of sales that were not ended, and whose end comes after the cursor's: those that start by
+     * `start_ms`, were opened by hand, or want to be preheated by then. In the order of their end;
+     * the cursor moves on. Past sales cost nothing. */
+    enum status (*sales_due)(struct order_store *, struct sales_cursor *, uint64_t start_ms,
+        struct sale *, uint32_t max, uint32_t *count);
+    enum status (*sales_tally)(struct order_store *, uint64_t now_ms, struct sales_tally *);
     enum status (*item_insert)(struct order_store *, struct item *);
     /* Price, limit, time to pay, when a unit is deducted; `stock`: total, locked, safety and channels,
      * too, of an item that is not preheated. */

@@ -1,244 +1,215 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DESIGN. Blocks of addresses either lie apart or one in the other. So they can be laid out on a line:
- * sorted by where they begin, with a stack of those that are open, they become stretches that lie side
- * by side, each with the latest end of all blocks around it. The question is then one binary search
- * for the last stretch that begins at or before the address: no chain of prefix lengths to try, and
- * nested bans of different length cost nothing. n blocks make at most 2n + 1 stretches. IPv4 has an
- * array of its own with 32-bit keys: it is what most ask.
- * Users stand in a table that is at most half full, where a secret of the set decides. */
+/* DESIGN. One table with open addressing, at most half full: a row for each user and each block that was
+ * banned. A user is one probe. An address is one probe for each length of block that is in the set: its
+ * first bits of that length are looked for. Lengths are few (/32 and /24, /64 and /128), and a bit for
+ * each of them tells which to try. A secret of the set decides where a row belongs.
+ * The writer fills a row before its tag makes it visible, and then changes only its times. A row is never
+ * taken away: one that holds nobody any more has until_ms 0, and is left out of the next larger set. So
+ * the next ban costs the same whatever the number, and readers need neither lock nor retry. */
 #include "funnel/bans.h"
 
 #include "base/hash.h"
 #include "base/random.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-__extension__ typedef unsigned __int128 wide;
-
-struct user_slot {
-    user_id user; /* 0: empty */
-    uint64_t until_ms;
-    uint64_t sessions_s; /* sessions made up to then are over */
+enum {
+    SLOTS_LEAST = 128,
+    V4_LENGTHS = ADDRESS_BITS - ADDRESS_V4_BITS + 1,
+    LENGTH_WORDS = ADDRESS_BITS / 64 + 1,
+    TAG_USER = 1,
+    TAG_BLOCK = 2, /* + its bits */
 };
+
+struct slot {
+    _Atomic uint32_t tag;        /* 0: empty */
+    _Atomic uint32_t sessions_s; /* sessions made up to then are over */
+    _Atomic uint64_t until_ms;
+    uint64_t high, low; /* a block's first address; low: a user */
+};
+static_assert(sizeof(struct slot) == 32, "two of them in a line of the cache");
 struct ban_set {
-    uint32_t v4_count, v6_count; /* stretches; the first one begins at 0 */
-    uint64_t user_mask;          /* slots − 1 */
-    struct hash_key user_key;
-    uint32_t user_count;
-    uint32_t *v4_first;
-    uint64_t *v4_until_ms;
-    wide *v6_first;
-    uint64_t *v6_until_ms;
-    struct user_slot *users;
+    uint64_t mask; /* slots − 1 */
+    struct hash_key key;
+    uint64_t used;               /* the writer's */
+    _Atomic uint64_t v4_lengths; /* a bit for each length that is in use: 0 … 32 */
+    _Atomic uint64_t v6_lengths[LENGTH_WORDS];
+    struct slot slots[];
+};
+static_assert(V4_LENGTHS <= 64, "they are bits of a word");
+
+/* Whom a row is about. */
+struct whom {
+    uint32_t tag;
+    uint64_t high, low;
 };
 
-/* A block, or a stretch, while the set is made. */
-struct range {
-    wide first, last;
-    uint64_t until_ms;
-};
-enum { NESTED_MAX = ADDRESS_BITS + 2 };
-struct line {
-    struct range *ranges; /* what comes out: first and until_ms count */
-    uint32_t count;
-    struct range open[NESTED_MAX];
-    uint32_t open_count;
-};
-
-static wide address_number(const struct address *address)
+static struct whom block_whom(uint64_t high, uint64_t low, uint32_t bits)
 {
-    uint64_t high = __builtin_bswap64(bytes_get_u64(address->bytes));
-    uint64_t low = __builtin_bswap64(bytes_get_u64(address->bytes + 8));
-    return (wide)high << 64 | low;
+    high = bits >= 64 ? high : bits == 0 ? 0 : high & ~UINT64_C(0) << (64 - bits);
+    low = bits <= 64 ? 0 : low & ~UINT64_C(0) << (ADDRESS_BITS - bits);
+    return (struct whom){ TAG_BLOCK + bits, high, low };
 }
 
-static struct range block_range(const struct ban_entry *ban)
+static uint64_t address_high(const struct address *address)
 {
-    const wide first = address_number(&ban->block.first);
-    const uint32_t behind = ADDRESS_BITS - ban->block.bits;
-    const wide size_less_one = behind == ADDRESS_BITS ? ~(wide)0 : ((wide)1 << behind) - 1;
-    return (struct range){ first, first | size_less_one, ban->until_ms };
+    return __builtin_bswap64(bytes_get_u64(address->bytes));
 }
 
-/* Those around come before those inside. */
-static int range_compare(const void *left, const void *right)
+static uint64_t address_low(const struct address *address)
 {
-    const struct range *a = left, *b = right;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return a->last == b->last ? 0 : a->last > b->last ? -1 : 1;
+    return __builtin_bswap64(bytes_get_u64(address->bytes + 8));
 }
 
-static void stretch_begin(struct line *line, wide first, uint64_t until_ms)
+static struct whom ban_whom(const struct ban_entry *ban)
 {
-    struct range *last = &line->ranges[line->count - 1];
-    if (last->first == first)
-        last->until_ms = until_ms;
-    else if (last->until_ms != until_ms)
-        line->ranges[line->count++] = (struct range){ .first = first, .until_ms = until_ms };
+    const struct address *first = &ban->block.first;
+    if (ban->kind == BAN_USER)
+        return (struct whom){ TAG_USER, 0, ban->user };
+    return block_whom(address_high(first), address_low(first), ban->block.bits);
 }
 
-static uint64_t open_until(const struct line *line)
+/* Its row, or the empty one where it belongs. */
+static inline const struct slot *slot_find(
+    const struct ban_set *set, const struct whom *whom, uint32_t *tag)
 {
-    return line->open_count == 0 ? 0 : line->open[line->open_count - 1].until_ms;
-}
-
-static void block_end(struct line *line)
-{
-    const wide last = line->open[--line->open_count].last;
-    if (last != ~(wide)0)
-        stretch_begin(line, last + 1, open_until(line));
-}
-
-/* Blocks, sorted, as stretches; `out` has room for 2n + 1. */
-static uint32_t ranges_lay_out(const struct range *blocks, uint32_t count, struct range *out)
-{
-    struct line line = { .ranges = out, .count = 1 };
-    out[0] = (struct range){ .first = 0 };
-    for (uint32_t i = 0; i < count; i++) {
-        while (line.open_count > 0 && line.open[line.open_count - 1].last < blocks[i].first)
-            block_end(&line);
-        const uint64_t around_ms = open_until(&line);
-        const uint64_t until_ms = blocks[i].until_ms > around_ms ? blocks[i].until_ms : around_ms;
-        stretch_begin(&line, blocks[i].first, until_ms);
-        struct range *top = line.open_count == 0 ? NULL : &line.open[line.open_count - 1];
-        if (top != NULL && top->last == blocks[i].last) { /* the same block, or one that ends with it */
-            top->until_ms = until_ms;
-            continue;
-        }
-        invariant(line.open_count < NESTED_MAX);
-        line.open[line.open_count++] = (struct range){ .last = blocks[i].last, .until_ms = until_ms };
+    for (uint64_t at = hash_place(set->key, whom->low, whom->high + whom->tag);; at++) {
+        const struct slot *slot = &set->slots[at & set->mask];
+        *tag = atomic_load_explicit(&slot->tag, memory_order_acquire);
+        if (*tag == 0 || (*tag == whom->tag && slot->low == whom->low && slot->high == whom->high))
+            return slot;
     }
-    while (line.open_count > 0)
-        block_end(&line);
-    invariant(line.count <= 2 * count + 1);
-    return line.count;
 }
 
-static uint64_t slots_for(uint32_t users)
+/* ---- the writer ---- */
+
+static struct ban_set *set_create(uint64_t bans)
 {
-    uint64_t slots = 2;
-    while (slots < 2 * (uint64_t)users)
+    uint64_t slots = SLOTS_LEAST;
+    while (slots < 4 * bans) /* as many again make it half full */
         slots *= 2;
-    return slots;
-}
-
-static void user_put(struct ban_set *set, const struct ban_entry *ban)
-{
-    const user_id user = ban->user;
-    const uint64_t sessions_s = ban->sessions_ms / 1000;
-    uint64_t at = hash_place(set->user_key, user, 0) & set->user_mask;
-    while (set->users[at].user != 0 && set->users[at].user != user)
-        at = (at + 1) & set->user_mask;
-    set->user_count += set->users[at].user == 0;
-    set->users[at].user = user;
-    if (set->users[at].until_ms < ban->until_ms)
-        set->users[at].until_ms = ban->until_ms;
-    if (set->users[at].sessions_s < sessions_s)
-        set->users[at].sessions_s = sessions_s;
-}
-
-/* What is in force, by kind. */
-struct sorted {
-    struct range *v4, *v6;
-    uint32_t v4_count, v6_count, users;
-    uint64_t next_ms;
-};
-
-/* When the ban, or what it did to sessions, is over next; 0: it is over. */
-static uint64_t ban_next_ms(const struct ban_entry *ban, uint64_t now_ms)
-{
-    const uint64_t sessions_ms = ban->sessions_ms == 0 ? 0 : ban->sessions_ms + BAN_SESSIONS_MS;
-    return ban->until_ms > now_ms ? ban->until_ms : sessions_ms > now_ms ? sessions_ms : 0;
-}
-
-static void sort_out(struct sorted *sorted, const struct ban_entry *bans, uint32_t count, uint64_t now_ms)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t next_ms = ban_next_ms(&bans[i], now_ms);
-        if (next_ms == 0)
-            continue;
-        if (next_ms < sorted->next_ms)
-            sorted->next_ms = next_ms;
-        if (bans[i].kind == BAN_USER)
-            sorted->users++;
-        else if (address_is_v4(&bans[i].block.first))
-            sorted->v4[sorted->v4_count++] = block_range(&bans[i]);
-        else
-            sorted->v6[sorted->v6_count++] = block_range(&bans[i]);
-    }
-    qsort(sorted->v4, sorted->v4_count, sizeof *sorted->v4, range_compare);
-    qsort(sorted->v6, sorted->v6_count, sizeof *sorted->v6, range_compare);
-}
-
-static struct ban_set *set_allocate(uint32_t v4_count, uint32_t v6_count, uint32_t users)
-{
-    const uint64_t slots = slots_for(users);
-    const size_t v6_bytes = v6_count * (sizeof(wide) + sizeof(uint64_t));
-    const size_t v4_bytes = v4_count * (sizeof(uint32_t) + sizeof(uint64_t));
-    const size_t head = (sizeof(struct ban_set) + 63) / 64 * 64;
-    char *bytes = NULL;
-    if (posix_memalign((void **)&bytes, 64, head + v6_bytes + slots * sizeof(struct user_slot) + v4_bytes)
-        != 0)
-        return NULL;
-    struct ban_set *set = (struct ban_set *)bytes;
-    memset(bytes, 0, head + v6_bytes + slots * sizeof(struct user_slot) + v4_bytes);
-    *set = (struct ban_set){ .v4_count = v4_count, .v6_count = v6_count, .user_mask = slots - 1 };
-    random_secret(&set->user_key, sizeof set->user_key);
-    bytes += head; /* the widest first, so that each is aligned */
-    set->v6_first = (wide *)bytes;
-    set->users = (struct user_slot *)(bytes += v6_count * sizeof(wide));
-    set->v6_until_ms = (uint64_t *)(bytes += slots * sizeof(struct user_slot));
-    set->v4_until_ms = (uint64_t *)(bytes += v6_count * sizeof(uint64_t));
-    set->v4_first = (uint32_t *)(bytes + v4_count * sizeof(uint64_t));
-    return set;
-}
-
-static struct ban_set *set_fill(const struct sorted *sorted, struct range *stretches,
-    const struct ban_entry *bans, uint32_t count, uint64_t now_ms)
-{
-    struct range *v6 = stretches + 2 * (size_t)sorted->v4_count + 1;
-    const uint32_t v4_count =
-        sorted->v4_count == 0 ? 0 : ranges_lay_out(sorted->v4, sorted->v4_count, stretches);
-    const uint32_t v6_count =
-        sorted->v6_count == 0 ? 0 : ranges_lay_out(sorted->v6, sorted->v6_count, v6);
-    struct ban_set *set = set_allocate(v4_count, v6_count, sorted->users);
+    struct ban_set *set = calloc(1, sizeof *set + slots * sizeof(struct slot));
     if (set == NULL)
         return NULL;
-    for (uint32_t i = 0; i < v4_count; i++) {
-        set->v4_first[i] = (uint32_t)stretches[i].first;
-        set->v4_until_ms[i] = stretches[i].until_ms;
-    }
-    /* There is nothing after the last IPv4 address. */
-    if (v4_count > 0 && stretches[v4_count - 1].first > UINT32_MAX + ((wide)0xffff << 32))
-        set->v4_count--;
-    for (uint32_t i = 0; i < v6_count; i++) {
-        set->v6_first[i] = v6[i].first;
-        set->v6_until_ms[i] = v6[i].until_ms;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (bans[i].kind == BAN_USER && ban_next_ms(&bans[i], now_ms) != 0)
-            user_put(set, &bans[i]);
+    set->mask = slots - 1;
+    random_secret(&set->key, sizeof set->key);
     return set;
 }
 
-enum status ban_set_build(struct ban_set **set, const struct ban_entry *bans, uint32_t count,
-    uint64_t now_ms, uint64_t *next_ms)
+static void length_note(struct ban_set *set, const struct ban_entry *ban)
 {
-    invariant(count <= BANS_MAX);
-    const size_t stretches_max = 2 * (size_t)count + 2;
-    struct range *room = calloc(stretches_max + 2 * (size_t)count, sizeof *room);
+    const uint32_t bits = ban->block.bits;
+    if (ban->kind == BAN_USER)
+        return;
+    if (address_is_v4(&ban->block.first) && bits >= ADDRESS_V4_BITS)
+        atomic_fetch_or_explicit(
+            &set->v4_lengths, UINT64_C(1) << (bits - ADDRESS_V4_BITS), memory_order_release);
+    else
+        atomic_fetch_or_explicit(
+            &set->v6_lengths[bits / 64], UINT64_C(1) << bits % 64, memory_order_release);
+}
+
+/* The row of a ban, made if there was none; NULL: there is no room. */
+static struct slot *slot_take(struct ban_set *set, const struct ban_entry *ban)
+{
+    const struct whom whom = ban_whom(ban);
+    uint32_t tag;
+    struct slot *slot = &set->slots[slot_find(set, &whom, &tag) - set->slots];
+    if (tag != 0)
+        return slot;
+    if (2 * (set->used + 1) > set->mask + 1)
+        return NULL;
+    set->used++;
+    slot->high = whom.high;
+    slot->low = whom.low;
+    atomic_store_explicit(&slot->tag, whom.tag, memory_order_release);
+    length_note(set, ban);
+    return slot;
+}
+
+bool ban_set_put(struct ban_set *set, const struct ban_entry *ban)
+{
+    struct slot *slot = slot_take(set, ban);
+    if (slot == NULL)
+        return false;
+    atomic_store_explicit(&slot->sessions_s, (uint32_t)(ban->sessions_ms / 1000), memory_order_relaxed);
+    atomic_store_explicit(&slot->until_ms, ban->until_ms, memory_order_relaxed);
+    return true;
+}
+
+/* Whether the ban holds, or sessions that it ended could still be shown. */
+static bool ban_matters(uint64_t until_ms, uint64_t sessions_ms, uint64_t now_ms)
+{
+    return until_ms > now_ms || (sessions_ms != 0 && sessions_ms + BAN_SESSIONS_MS > now_ms);
+}
+
+static void longest_put(struct ban_set *set, const struct ban_entry *ban)
+{
+    struct slot *slot = slot_take(set, ban);
+    const uint32_t sessions_s = (uint32_t)(ban->sessions_ms / 1000);
+    invariant(slot != NULL);
+    if (atomic_load_explicit(&slot->until_ms, memory_order_relaxed) < ban->until_ms)
+        atomic_store_explicit(&slot->until_ms, ban->until_ms, memory_order_relaxed);
+    if (atomic_load_explicit(&slot->sessions_s, memory_order_relaxed) < sessions_s)
+        atomic_store_explicit(&slot->sessions_s, sessions_s, memory_order_relaxed);
+}
+
+enum status ban_set_build(
+    struct ban_set **set, const struct ban_entry *bans, uint32_t count, uint64_t now_ms)
+{
+    uint64_t matter = 0;
     *set = NULL;
-    if (room == NULL)
+    for (uint32_t i = 0; i < count; i++)
+        matter += ban_matters(bans[i].until_ms, bans[i].sessions_ms, now_ms);
+    if (matter == 0)
+        return STATUS_OK;
+    *set = set_create(matter);
+    if (*set == NULL)
         return STATUS_FULL;
-    struct range *blocks = room + stretches_max;
-    struct sorted sorted = { .v4 = blocks, .v6 = blocks + count, .next_ms = UINT64_MAX };
-    sort_out(&sorted, bans, count, now_ms);
-    *next_ms = sorted.next_ms;
-    if (sorted.next_ms != UINT64_MAX)
-        *set = set_fill(&sorted, room, bans, count, now_ms);
-    free(room);
-    return sorted.next_ms == UINT64_MAX || *set != NULL ? STATUS_OK : STATUS_FULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (ban_matters(bans[i].until_ms, bans[i].sessions_ms, now_ms))
+            longest_put(*set, &bans[i]);
+    return STATUS_OK;
+}
+
+static struct ban_entry slot_ban(const struct slot *slot, uint32_t tag)
+{
+    struct ban_entry ban = { .kind = tag == TAG_USER ? BAN_USER : BAN_ADDRESS,
+        .until_ms = atomic_load_explicit(&slot->until_ms, memory_order_relaxed),
+        .sessions_ms = 1000 * (uint64_t)atomic_load_explicit(&slot->sessions_s, memory_order_relaxed) };
+    if (tag == TAG_USER) {
+        ban.user = slot->low;
+        return ban;
+    }
+    const uint64_t bytes[] = { __builtin_bswap64(slot->high), __builtin_bswap64(slot->low) };
+    memcpy(ban.block.first.bytes, bytes, sizeof ban.block.first.bytes);
+    ban.block.bits = (uint8_t)(tag - TAG_BLOCK);
+    return ban;
+}
+
+/* How many rows of a set matter; into `copy`, if it is not NULL. */
+static uint64_t set_copy(const struct ban_set *set, struct ban_set *copy, uint64_t now_ms)
+{
+    uint64_t matter = 0;
+    for (uint64_t at = 0; at <= set->mask; at++) {
+        const uint32_t tag = atomic_load_explicit(&set->slots[at].tag, memory_order_relaxed);
+        const struct ban_entry ban = slot_ban(&set->slots[at], tag);
+        if (tag == 0 || !ban_matters(ban.until_ms, ban.sessions_ms, now_ms))
+            continue;
+        matter++;
+        if (copy != NULL)
+            longest_put(copy, &ban);
+    }
+    return matter;
+}
+
+struct ban_set *ban_set_grown(const struct ban_set *set, uint64_t now_ms)
+{
+    struct ban_set *copy = set_create(set == NULL ? 0 : set_copy(set, NULL, now_ms));
+    if (set != NULL && copy != NULL)
+        (void)set_copy(set, copy, now_ms);
+    return copy;
 }
 
 void ban_set_free(void *set)
@@ -246,51 +217,61 @@ void ban_set_free(void *set)
     free(set);
 }
 
+/* ---- readers ---- */
+
+static inline uint64_t block_until(const struct ban_set *set, uint64_t high, uint64_t low, uint32_t bits)
+{
+    const struct whom whom = block_whom(high, low, bits);
+    uint32_t tag;
+    const struct slot *slot = slot_find(set, &whom, &tag);
+    return tag == 0 ? 0 : atomic_load_explicit(&slot->until_ms, memory_order_relaxed);
+}
+
+/* The longest of the blocks whose lengths are bits of `lengths`, counted from `first`. */
+static inline uint64_t lengths_until(
+    const struct ban_set *set, const struct address *address, uint64_t lengths, uint32_t first)
+{
+    const uint64_t high = address_high(address), low = address_low(address);
+    uint64_t longest_ms = 0;
+    for (; lengths != 0; lengths &= lengths - 1) {
+        const uint64_t until_ms =
+            block_until(set, high, low, first + (uint32_t)__builtin_ctzll(lengths));
+        longest_ms = until_ms > longest_ms ? until_ms : longest_ms;
+    }
+    return longest_ms;
+}
+
 uint64_t ban_set_address_until(const struct ban_set *set, const struct address *address)
 {
-    uint32_t at = 0, left;
-    if (__builtin_expect(address_is_v4(address), 1)) {
-        const uint32_t number = __builtin_bswap32(bytes_get_u32(address->bytes + 12));
-        if (set->v4_count == 0)
-            return 0;
-        for (left = set->v4_count; left > 1;) {
-            const uint32_t half = left / 2;
-            at += set->v4_first[at + half] <= number ? half : 0;
-            left -= half;
-        }
-        return set->v4_until_ms[at];
+    uint64_t longest_ms = 0;
+    if (__builtin_expect(address_is_v4(address), 1))
+        return lengths_until(set, address,
+            atomic_load_explicit(&set->v4_lengths, memory_order_acquire), ADDRESS_V4_BITS);
+    for (uint32_t i = 0; i < LENGTH_WORDS; i++) {
+        const uint64_t until_ms = lengths_until(
+            set, address, atomic_load_explicit(&set->v6_lengths[i], memory_order_acquire), 64 * i);
+        longest_ms = until_ms > longest_ms ? until_ms : longest_ms;
     }
-    if (set->v6_count == 0)
-        return 0;
-    const wide number = address_number(address);
-    for (left = set->v6_count; left > 1;) {
-        const uint32_t half = left / 2;
-        at += set->v6_first[at + half] <= number ? half : 0;
-        left -= half;
-    }
-    return set->v6_until_ms[at];
+    return longest_ms;
 }
 
 /* NULL: no ban is about this user. */
-static inline const struct user_slot *user_find(const struct ban_set *set, user_id user)
+static inline const struct slot *user_find(const struct ban_set *set, user_id user)
 {
-    if (set->user_count == 0)
-        return NULL;
-    for (uint64_t at = hash_place(set->user_key, user, 0) & set->user_mask;
-         set->users[at].user != 0; at = (at + 1) & set->user_mask)
-        if (set->users[at].user == user)
-            return &set->users[at];
-    return NULL;
+    const struct whom whom = { TAG_USER, 0, user };
+    uint32_t tag;
+    const struct slot *slot = slot_find(set, &whom, &tag);
+    return tag == 0 ? NULL : slot;
 }
 
 uint64_t ban_set_user_until(const struct ban_set *set, user_id user)
 {
-    const struct user_slot *slot = user_find(set, user);
-    return slot == NULL ? 0 : slot->until_ms;
+    const struct slot *slot = user_find(set, user);
+    return slot == NULL ? 0 : atomic_load_explicit(&slot->until_ms, memory_order_relaxed);
 }
 
 uint32_t ban_set_sessions_until_s(const struct ban_set *set, user_id user)
 {
-    const struct user_slot *slot = user_find(set, user);
-    return slot == NULL ? 0 : (uint32_t)slot->sessions_s;
+    const struct slot *slot = user_find(set, user);
+    return slot == NULL ? 0 : atomic_load_explicit(&slot->sessions_s, memory_order_relaxed);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* funnel/bans.h: the bans that are in force, as a set that edges ask on every purchase. It is built
- * off the request path, never altered, and handed over by one pointer (api/handover.h). NULL is the
- * set without anybody, and the usual one.
- * A ban never holds after its time: what matches is compared with the clock, so a set that is replaced
- * late is no longer than it should be.
- * Thread: any may ask. Memory: one allocation for each set. */
+/* funnel/bans.h: the bans that are in force, as a set that edges ask on every purchase. One writer puts
+ * bans in and takes them out while they ask; only a set that is full is replaced by a larger one, which
+ * is handed over by one pointer (api/handover.h). NULL is the set without anybody, and the usual one.
+ * A ban never holds after its time: what matches is compared with the clock.
+ * Thread: any may ask, one writes. Memory: one allocation for each set. */
 #ifndef STAMPEDE_FUNNEL_BANS_H
 #define STAMPEDE_FUNNEL_BANS_H
 
@@ -13,11 +12,17 @@
 
 struct ban_set;
 
-/* Out of at most BANS_MAX bans; what is over at now_ms is left out, unless sessions that it ended could
- * still be shown. *set is NULL if nothing is left.
- * `next_ms`: when the first of them is over; UINT64_MAX: none is. STATUS_FULL: no memory. */
-MUST_CHECK enum status ban_set_build(struct ban_set **set, const struct ban_entry *bans,
-    uint32_t count, uint64_t now_ms, uint64_t *next_ms);
+/* Out of all of them; several of one user or block are the longest of them. What is over at now_ms is left
+ * out, unless sessions that it ended could still be shown. *set is NULL if nothing is left.
+ * STATUS_FULL: no memory. */
+MUST_CHECK enum status ban_set_build(
+    struct ban_set **set, const struct ban_entry *bans, uint32_t count, uint64_t now_ms);
+/* The writer: from now on this, and nothing else, holds for its user or its block. False: there is no room,
+ * and nothing has changed. */
+MUST_CHECK bool ban_set_put(struct ban_set *set, const struct ban_entry *ban);
+/* A copy of what is not over, with room for at least as many again. From NULL: an empty set. Answers NULL if
+ * there is no memory. */
+MUST_CHECK struct ban_set *ban_set_grown(const struct ban_set *set, uint64_t now_ms);
 void ban_set_free(void *set); /* accepts NULL */
 
 /* Until when; 0: not at all. The longest of all blocks that the address is in. */

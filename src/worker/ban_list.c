@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/admin_store.h"
 #include "contract/bans.h"
 #include "edge/forwarded.h"
 #include "funnel/bans.h"
@@ -12,11 +13,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    READ_ROWS = 64,
+    ENTRIES_FIRST = 256,
+    CHANGED_MAX = 64,
     TRY_AGAIN_MS = 1000,
-    TIDY_MS = 1000, /* what is over holds nobody: putting it away can wait, and reads all bans */
+    TIDY_MS = 1000, /* what is over holds nobody: counting it can wait */
 };
 
 #define IN_FORCE(kind_name) \
@@ -33,73 +36,159 @@ METRIC_TABLE(in_force);
 struct ban_list {
     struct ban_list_config config;
     struct task *task;
-    bool stale;
-    uint64_t next_ms; /* when the first ban is over */
+    bool stale; /* all are to be read */
+    uint64_t next_ms;
+    uint64_t count[BAN_KINDS]; /* those in force at count_ms */
+    uint64_t count_ms;
+    /* What the database may have changed, when the transaction is over. */
+    struct {
+        uint64_t id;
+        bool lifted;
+    } changed[CHANGED_MAX];
+    uint32_t changed_count;
 };
 
-/* All that are in force, or ended sessions that could still be shown; grows as they are read. The
- * caller frees. */
-static enum status bans_read(
-    struct order_store *store, uint64_t now_ms, struct ban_entry **entries, uint32_t *count)
+uint64_t ban_list_count(const struct ban_list *list)
 {
-    struct ban rows[READ_ROWS];
-    uint32_t got = READ_ROWS, room = 0;
-    *entries = NULL;
-    *count = 0;
-    for (uint64_t after = 0; got == READ_ROWS && *count < BANS_MAX;) {
-        const enum status status =
-            store->ops->bans->in_effect(store, after, now_ms, rows, READ_ROWS, &got);
-        if (status != STATUS_OK)
-            return status;
-        if (*count + got > room) {
-            room = room == 0 ? 4 * READ_ROWS : 2 * room;
-            struct ban_entry *more = realloc(*entries, room * sizeof *more);
-            if (more == NULL)
-                return STATUS_FULL;
-            *entries = more;
-        }
-        for (uint32_t i = 0; i < got && *count < BANS_MAX; i++)
-            (*entries)[(*count)++] = ban_entry_of(&rows[i]);
-        after = got == 0 ? after : rows[got - 1].id;
+    return list->count[BAN_ADDRESS] + list->count[BAN_USER];
+}
+
+static void count_show(const struct ban_list *list)
+{
+    metric_set(&in_force[BAN_ADDRESS], list->count[BAN_ADDRESS]);
+    metric_set(&in_force[BAN_USER], list->count[BAN_USER]);
+}
+
+static void again_later(struct ban_list *list, uint64_t now_ms, enum status status)
+{
+    log_warn("worker", "bans can't be read now (%s); the previous ones stay in force",
+        status_name(status));
+    list->stale = true;
+    list->next_ms = now_ms + TRY_AGAIN_MS;
+}
+
+/* ---- all of them ---- */
+
+struct entries {
+    struct ban_entry *list;
+    uint32_t count, room;
+    bool no_memory;
+};
+
+static bool entry_take(void *context, const struct ban *ban)
+{
+    struct entries *entries = context;
+    if (entries->count == entries->room) {
+        const uint32_t room = entries->room == 0 ? ENTRIES_FIRST : 2 * entries->room;
+        struct ban_entry *more = realloc(entries->list, room * sizeof *more);
+        entries->no_memory = more == NULL;
+        if (more == NULL)
+            return false;
+        entries->list = more;
+        entries->room = room;
     }
+    entries->list[entries->count++] = ban_entry_of(ban);
+    return true;
+}
+
+static void count_all(struct ban_list *list, const struct entries *entries, uint64_t now_ms)
+{
+    memset(list->count, 0, sizeof list->count);
+    for (uint32_t i = 0; i < entries->count; i++)
+        list->count[entries->list[i].kind] += entries->list[i].until_ms > now_ms;
+    list->count_ms = now_ms;
+    count_show(list);
+}
+
+static void list_read(struct ban_list *list, uint64_t now_ms)
+{
+    struct order_store *store = list->config.store;
+    struct entries entries = { .list = NULL };
+    struct ban_set *set = NULL;
+    enum status status = store->ops->bans->in_effect(store, now_ms, entry_take, &entries);
+    if (status == STATUS_OK)
+        status = entries.no_memory ? STATUS_FULL
+                                   : ban_set_build(&set, entries.list, entries.count, now_ms);
+    if (status == STATUS_OK) {
+        count_all(list, &entries, now_ms);
+        handover_put(list->config.shown, list->config.turns, set);
+        list->stale = false;
+        list->changed_count = 0;
+        list->next_ms = now_ms + TIDY_MS;
+    } else {
+        again_later(list, now_ms, status);
+    }
+    free(entries.list);
+}
+
+/* ---- one that came or went ---- */
+
+/* A set that is full is replaced by one with room for as many again. */
+static enum status entry_show(struct ban_list *list, const struct ban_entry *entry, uint64_t now_ms)
+{
+    struct ban_set *set = handover_get(list->config.shown);
+    if (set != NULL && ban_set_put(set, entry))
+        return STATUS_OK;
+    struct ban_set *grown = ban_set_grown(set, now_ms);
+    if (grown == NULL)
+        return STATUS_FULL;
+    const bool put = ban_set_put(grown, entry);
+    invariant(put);
+    handover_put(list->config.shown, list->config.turns, grown);
     return STATUS_OK;
 }
 
-static void bans_count(const struct ban_entry *entries, uint32_t count, uint64_t now_ms)
+static enum status change_show(struct ban_list *list, uint64_t id, bool lifted, uint64_t now_ms)
 {
-    uint64_t kinds[BAN_KINDS] = { 0 };
-    for (uint32_t i = 0; i < count; i++)
-        kinds[entries[i].kind] += entries[i].until_ms > now_ms;
-    metric_set(&in_force[BAN_ADDRESS], kinds[BAN_ADDRESS]);
-    metric_set(&in_force[BAN_USER], kinds[BAN_USER]);
-}
-
-static void list_make(struct ban_list *list, uint64_t now_ms)
-{
-    struct ban_entry *entries = NULL;
-    struct ban_set *set = NULL;
-    uint32_t count = 0;
-    uint64_t next_ms = UINT64_MAX;
-    enum status status = bans_read(list->config.store, now_ms, &entries, &count);
+    struct order_store *store = list->config.store;
+    struct ban ban;
+    struct ban_entry entry;
+    enum status status = store->ops->bans->get(store, id, &ban);
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && (ban.lifted_ms != 0) != lifted))
+        return STATUS_OK; /* the transaction was rolled back */
     if (status == STATUS_OK)
-        status = ban_set_build(&set, entries, count, now_ms, &next_ms);
-    if (status == STATUS_OK) {
-        bans_count(entries, count, now_ms);
-        handover_put(list->config.shown, list->config.turns, set);
-        list->next_ms = next_ms < now_ms + TIDY_MS ? now_ms + TIDY_MS : next_ms;
-    } else {
-        log_warn("worker", "bans can't be read now (%s); the previous ones stay in force",
-            status_name(status));
-        list->next_ms = now_ms + TRY_AGAIN_MS;
+        status = store->ops->bans->effect(store, &ban, now_ms, &entry);
+    if (status == STATUS_OK)
+        status = entry_show(list, &entry, now_ms);
+    if (status == STATUS_OK && ban.until_ms > list->count_ms) {
+        list->count[ban.kind] += lifted ? -UINT64_C(1) : 1;
+        count_show(list);
     }
-    list->stale = false;
-    free(entries);
+    if (ban.until_ms < list->next_ms)
+        list->next_ms = ban.until_ms;
+    return status;
 }
 
 void ban_list_show(struct ban_list *list, uint64_t now_ms)
 {
-    if (list->stale)
-        list_make(list, now_ms);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < list->changed_count && !list->stale && status == STATUS_OK; i++)
+        status = change_show(list, list->changed[i].id, list->changed[i].lifted, now_ms);
+    list->changed_count = 0;
+    if (status != STATUS_OK)
+        again_later(list, now_ms, status);
+    if (list->stale && now_ms >= list->next_ms)
+        list_read(list, now_ms);
+}
+
+/* Those that have ended since the last look no longer count. */
+static enum status ended_take(struct ban_list *list, uint64_t now_ms)
+{
+    struct order_store *store = list->config.store;
+    struct bans_ended ended;
+    if (now_ms <= list->count_ms)
+        return STATUS_OK;
+    const enum status status = store->ops->bans->ended(store, list->count_ms, now_ms, &ended);
+    if (status != STATUS_OK)
+        return status;
+    list->count[BAN_ADDRESS] -= ended.count[BAN_ADDRESS];
+    list->count[BAN_USER] -= ended.count[BAN_USER];
+    list->count_ms = now_ms;
+    count_show(list);
+    list->next_ms = ended.next_ms == 0     ? TASK_IDLE
+        : ended.next_ms < now_ms + TIDY_MS ? now_ms + TIDY_MS
+                                           : ended.next_ms;
+    return STATUS_OK;
 }
 
 /* Sets that were replaced are freed when no edge reads them any more: looked at in each round. */
@@ -107,8 +196,9 @@ static uint64_t list_turn(void *self, uint64_t now_ms)
 {
     struct ban_list *list = self;
     handover_collect(list->config.shown, list->config.turns);
-    if (list->stale || now_ms >= list->next_ms)
-        list_make(list, now_ms);
+    ban_list_show(list, now_ms);
+    if (!list->stale && now_ms >= list->next_ms && ended_take(list, now_ms) != STATUS_OK)
+        list->next_ms = now_ms + TRY_AGAIN_MS;
     return list->next_ms;
 }
 
@@ -121,18 +211,36 @@ struct ban_list *ban_list_open(
     return list;
 }
 
-void ban_list_changed(struct ban_list *list)
+/* An administrator's request may still be rolled back: what it changed is read when it is over. */
+static void change_note(struct ban_list *list, uint64_t id, bool lifted, uint64_t now_ms)
 {
-    list->stale = true;
+    invariant(list->changed_count < CHANGED_MAX);
+    list->changed[list->changed_count].id = id;
+    list->changed[list->changed_count].lifted = lifted;
+    list->changed_count++;
+    if (!list->config.store->ops->admin->is_open(list->config.store))
+        ban_list_show(list, now_ms);
     task_wake(list->task);
+}
+
+void ban_list_lifted(struct ban_list *list, uint64_t id, uint64_t now_ms)
+{
+    change_note(list, id, true, now_ms);
 }
 
 enum status ban_list_put(struct ban_list *list, struct ban *ban)
 {
     struct order_store *store = list->config.store;
-    const enum status status = store->ops->bans->insert(store, ban);
+    const uint64_t now_ms = ban->created_ms;
+    if (list->stale)
+        list_read(list, now_ms);
+    enum status status = list->stale ? STATUS_AWAY : ended_take(list, now_ms);
+    if (status == STATUS_OK && ban_list_count(list) >= BANS_MAX)
+        status = STATUS_FULL;
     if (status == STATUS_OK)
-        ban_list_changed(list);
+        status = store->ops->bans->insert(store, ban);
+    if (status == STATUS_OK)
+        change_note(list, ban->id, false, now_ms);
     return status;
 }
 

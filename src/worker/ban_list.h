@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/ban_list.h: from the bans in the database to the set that edges ask. It is made again when
- * a ban comes or goes, and when the first of them is over.
+/* worker/ban_list.h: from the bans in the database to the set that edges ask. All of them are read at the
+ * start; later each that comes or goes is put into the set by itself, whatever their number.
  * Thread: the worker's. Errors: while the bans can't be read, the previous ones stay in force. */
 #ifndef STAMPEDE_WORKER_BAN_LIST_H
 #define STAMPEDE_WORKER_BAN_LIST_H
@@ -27,10 +27,12 @@ struct ban_list_config {
 };
 struct ban_list *ban_list_open(
     struct arena *arena, const struct ban_list_config *config, struct task *task);
-void ban_list_changed(struct ban_list *list); /* the database has others now */
+void ban_list_lifted(struct ban_list *list, uint64_t id, uint64_t now_ms); /* the database has lifted it */
 /* What has changed is in force when it returns, if the database can be read. */
 void ban_list_show(struct ban_list *list, uint64_t now_ms);
-MUST_CHECK enum status ban_list_put(struct ban_list *list, struct ban *ban); /* fills the id */
+/* Fills the id. STATUS_FULL: BANS_MAX are in force at ban->created_ms. */
+MUST_CHECK enum status ban_list_put(struct ban_list *list, struct ban *ban);
+uint64_t ban_list_count(const struct ban_list *list); /* those in force */
 /* The machine itself, or a proxy of it: never banned by a rule. */
 bool ban_list_is_protected(const struct ban_list *list, const struct address_block *block);
 /* "user 12…", or the addresses. */

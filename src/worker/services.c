@@ -48,9 +48,9 @@ void worker_product_changed(struct worker *worker, uint32_t product)
     catalog_updates_part(worker->catalog, &(struct catalog_change){ CATALOG_PRODUCT, product });
 }
 
-void worker_bans_changed(struct worker *worker)
+void worker_ban_lifted(struct worker *worker, uint64_t id)
 {
-    ban_list_changed(worker->bans);
+    ban_list_lifted(worker->bans, id, worker->now_ms);
 }
 
 void worker_letters_changed(struct worker *worker)

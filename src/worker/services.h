@@ -32,7 +32,7 @@ void worker_acting(struct worker *worker, struct job *job);
 void worker_sale_changed(struct worker *worker, sale_id sale);
 void worker_item_changed(struct worker *worker, item_id item);
 void worker_product_changed(struct worker *worker, uint32_t product);
-void worker_bans_changed(struct worker *worker);
+void worker_ban_lifted(struct worker *worker, uint64_t id);
 void worker_letters_changed(struct worker *worker);
 void worker_letters_retried(struct worker *worker); /* records that were set aside were applied */
 void worker_payments_due(struct worker *worker);

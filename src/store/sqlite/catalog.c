@@ -30,6 +30,14 @@ static const char sale_update[] =
     " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21 WHERE id = ?1";
 static const char sales_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char sales_due_list[] =
+    "SELECT " SALE_COLUMNS " FROM sales WHERE gate <> 3 AND (end_ms, id) > (?1, ?2)"
+    " AND (start_ms <= ?3 OR gate = 1 OR (preheat_at_ms > 0 AND preheat_at_ms <= ?3))"
+    " ORDER BY end_ms, id LIMIT ?4";
+static const char sales_tally_sql[] =
+    "SELECT (SELECT ifnull(max(id), 0) FROM sales), count(*),"
+    " ifnull(max(start_ms <= ?1 OR gate = 1), 0) FROM sales WHERE gate <> 3 AND end_ms > ?1";
+static_assert(GATE_OPENED == 1 && GATE_ENDED == 3, "as in the statements and the index");
 static const char items_all[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char items_of_sale[] =
@@ -131,6 +139,26 @@ enum status sqlite_sales(
 {
     return sqlite_rows(sqlite_of(handle), sales_list, VALUES(U64(after), U64(max)), &sale_columns,
         PAGE(sales, max, count));
+}
+
+enum status sqlite_sales_due(struct order_store *handle, struct sales_cursor *after,
+    uint64_t start_ms, struct sale *sales, uint32_t max, uint32_t *count)
+{
+    const enum status status = sqlite_rows(sqlite_of(handle), sales_due_list,
+        VALUES(U64(after->end_ms), U64(after->id), U64(start_ms), U64(max)), &sale_columns,
+        PAGE(sales, max, count));
+    if (status == STATUS_OK && *count > 0)
+        *after = (struct sales_cursor){ sales[*count - 1].end_ms, sales[*count - 1].id };
+    return status;
+}
+
+enum status sqlite_sales_tally(struct order_store *handle, uint64_t now_ms, struct sales_tally *tally)
+{
+    uint64_t numbers[3] = { 0 };
+    const enum status status =
+        sqlite_numbers(sqlite_of(handle), sales_tally_sql, VALUES(U64(now_ms)), numbers, 3);
+    *tally = (struct sales_tally){ .ids = numbers[0], .live = numbers[1], .open = numbers[2] != 0 };
+    return status;
 }
 
 enum status sqlite_sale_get(struct order_store *handle, sale_id id, struct sale *sale)

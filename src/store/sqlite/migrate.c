@@ -34,6 +34,8 @@ static const char *const step_6[] = {
     "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE queue_position ADD COLUMN secret_check INTEGER NOT NULL DEFAULT 0",
     sqlite_customers_tables,
+    SQLITE_BANS_ABOUT,
+    SQLITE_SALES_NOT_ENDED,
     NULL,
 };
 /* clang-format on */

@@ -267,6 +267,15 @@ extern const struct report_store_ops sqlite_report_ops;
 /* bans.c */
 extern const char sqlite_bans_tables[];
 extern const struct ban_store_ops sqlite_bans_ops;
+/* Sales that were not ended, with what decides whether one is due (catalog.c). */
+#define SQLITE_SALES_NOT_ENDED \
+    "CREATE INDEX sales_not_ended ON sales(end_ms, id, start_ms, gate, preheat_at_ms)" \
+    " WHERE gate <> 3;"
+#define SQLITE_BANS_ABOUT \
+    "CREATE INDEX bans_of_user ON bans(user, until_ms)" \
+    " WHERE (lifted_ms = 0 AND user IS NOT NULL);" \
+    "CREATE INDEX bans_of_block ON bans(block, until_ms)" \
+    " WHERE (lifted_ms = 0 AND block IS NOT NULL);"
 /* customers.c */
 extern const char sqlite_customers_tables[];
 extern const struct customer_store_ops sqlite_customer_ops;
@@ -303,6 +312,9 @@ enum status sqlite_sale_beacon(struct order_store *, const struct sale *);
 enum status sqlite_sale_get(struct order_store *, sale_id, struct sale *);
 enum status sqlite_sales(
     struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+enum status sqlite_sales_due(struct order_store *, struct sales_cursor *, uint64_t start_ms,
+    struct sale *, uint32_t max, uint32_t *count);
+enum status sqlite_sales_tally(struct order_store *, uint64_t now_ms, struct sales_tally *);
 enum status sqlite_item_insert(struct order_store *, struct item *);
 enum status sqlite_item_get(struct order_store *, item_id, struct item *);
 enum status sqlite_items(

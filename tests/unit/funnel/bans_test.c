@@ -23,10 +23,10 @@ static struct ban_entry block_ban(const char *text, uint64_t until_ms)
     return ban;
 }
 
-static struct ban_set *set_of(const struct ban_entry *bans, uint32_t count, uint64_t *next_ms)
+static struct ban_set *set_of(const struct ban_entry *bans, uint32_t count)
 {
     struct ban_set *set = NULL;
-    assert_int_equal(ban_set_build(&set, bans, count, NOW_MS, next_ms), STATUS_OK);
+    assert_int_equal(ban_set_build(&set, bans, count, NOW_MS), STATUS_OK);
     return set;
 }
 
@@ -40,11 +40,9 @@ static void no_ban_in_force_is_no_set(void **state)
 {
     struct ban_entry bans[2] = { block_ban("10.0.0.0/8", NOW_MS), block_ban("::/0", NOW_MS - 5) };
     const struct address address = address_of("10.1.2.3");
-    uint64_t next_ms;
     (void)state;
-    assert_null(set_of(NULL, 0, &next_ms));
-    assert_null(set_of(bans, 2, &next_ms)); /* all are over */
-    assert_int_equal(next_ms, UINT64_MAX);
+    assert_null(set_of(NULL, 0));
+    assert_null(set_of(bans, 2)); /* all are over */
     assert_false(ban_set_address(NULL, &address));
     assert_false(ban_set_user(NULL, 1));
 }
@@ -55,10 +53,8 @@ static void a_block_holds_to_its_edges_and_not_one_past_them(void **state)
         block_ban("0.0.0.0", NOW_MS + 10), block_ban("255.255.255.255", NOW_MS + 10),
         block_ban("2001:db8::/32", NOW_MS + 20),
         block_ban("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NOW_MS + 20) };
-    uint64_t next_ms;
-    struct ban_set *set = set_of(bans, 5, &next_ms);
+    struct ban_set *set = set_of(bans, 5);
     (void)state;
-    assert_int_equal(next_ms, NOW_MS + 10);
     assert_true(bans_address(set, "203.0.113.0", NOW_MS));
     assert_true(bans_address(set, "203.0.113.255", NOW_MS + 9));
     assert_false(bans_address(set, "203.0.113.255", NOW_MS + 10)); /* its time is over */
@@ -83,8 +79,7 @@ static void the_longer_of_nested_bans_counts(void **state)
     const struct ban_entry bans[] = { block_ban("10.0.0.0/8", NOW_MS + 10),
         block_ban("10.1.0.0/16", NOW_MS + 50), block_ban("10.1.2.3", NOW_MS + 20),
         block_ban("10.255.0.0/16", NOW_MS + 5), block_ban("10.1.0.0/16", NOW_MS + 40) };
-    uint64_t next_ms;
-    struct ban_set *set = set_of(bans, 5, &next_ms);
+    struct ban_set *set = set_of(bans, 5);
     (void)state;
     assert_true(bans_address(set, "10.1.2.3", NOW_MS + 49));
     assert_false(bans_address(set, "10.1.2.3", NOW_MS + 50));
@@ -98,14 +93,13 @@ static void all_of_one_family_leaves_the_other_alone(void **state)
 {
     const struct ban_entry six = block_ban("::/0", NOW_MS + 10),
                            four = block_ban("0.0.0.0/0", NOW_MS + 10);
-    uint64_t next_ms;
-    struct ban_set *set = set_of(&six, 1, &next_ms);
+    struct ban_set *set = set_of(&six, 1);
     (void)state;
     assert_true(bans_address(set, "::1", NOW_MS));
     assert_true(bans_address(set, "ffff::", NOW_MS));
     assert_false(bans_address(set, "1.2.3.4", NOW_MS));
     ban_set_free(set);
-    set = set_of(&four, 1, &next_ms);
+    set = set_of(&four, 1);
     assert_true(bans_address(set, "0.0.0.0", NOW_MS));
     assert_true(bans_address(set, "255.255.255.255", NOW_MS));
     assert_false(bans_address(set, "::1", NOW_MS));
@@ -158,7 +152,7 @@ static void random_sets_answer_as_the_reference_does(void **state)
 {
     struct random random;
     struct ban_entry *bans = calloc(BANS, sizeof *bans);
-    uint64_t banned = 0, next_ms;
+    uint64_t banned = 0;
     (void)state;
     assert_non_null(bans);
     random_seed(&random, 20261115);
@@ -166,7 +160,7 @@ static void random_sets_answer_as_the_reference_does(void **state)
         const uint32_t count = (uint32_t)random_below(&random, round < 20 ? 6 : BANS);
         for (uint32_t i = 0; i < count; i++)
             bans[i] = random_ban(&random);
-        struct ban_set *set = set_of(bans, count, &next_ms);
+        struct ban_set *set = set_of(bans, count);
         for (uint32_t i = 0; i < QUESTIONS; i++) {
             const struct address address = random_address(&random);
             const user_id user = 1 + random_below(&random, 40) * (i % 2 == 0 ? 1 : 1ull << 40);
@@ -188,7 +182,6 @@ static void random_sets_answer_as_the_reference_does(void **state)
 static void a_full_set_is_built_and_asked(void **state)
 {
     struct ban_entry *bans = calloc(BANS_MAX, sizeof *bans);
-    uint64_t next_ms;
     (void)state;
     assert_non_null(bans);
     for (uint32_t i = 0; i < BANS_MAX; i++) {
@@ -199,11 +192,90 @@ static void a_full_set_is_built_and_asked(void **state)
             address_from_v4((uint8_t[]){ 10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i }), 128
         };
     }
-    struct ban_set *set = set_of(bans, BANS_MAX, &next_ms);
+    struct ban_set *set = set_of(bans, BANS_MAX);
     for (uint32_t i = 0; i < BANS_MAX; i++) {
         assert_int_equal(ban_set_user_at(set, i + 1, NOW_MS), i % 2 == 0);
         assert_int_equal(ban_set_address_at(set, &bans[i].block.first, NOW_MS), i % 2 == 1);
     }
+    ban_set_free(set);
+    free(bans);
+}
+
+static void a_ban_that_is_put_replaces_what_held_before(void **state)
+{
+    struct ban_entry ban = block_ban("10.0.0.0/24", NOW_MS + 10);
+    struct ban_entry user = { .kind = BAN_USER, .user = 7, .until_ms = NOW_MS + 10, .sessions_ms = 9000 };
+    struct ban_set *set = ban_set_grown(NULL, NOW_MS);
+    (void)state;
+    assert_non_null(set);
+    assert_false(bans_address(set, "10.0.0.9", NOW_MS));
+    assert_true(ban_set_put(set, &ban) && ban_set_put(set, &user));
+    assert_true(bans_address(set, "10.0.0.9", NOW_MS + 9));
+    assert_int_equal(ban_set_sessions_until_s(set, 7), 9);
+    ban.until_ms = NOW_MS + 5; /* shorter than before */
+    user.until_ms = user.sessions_ms = 0;
+    assert_true(ban_set_put(set, &ban) && ban_set_put(set, &user));
+    assert_false(bans_address(set, "10.0.0.9", NOW_MS + 5));
+    assert_false(ban_set_user_at(set, 7, NOW_MS));
+    assert_int_equal(ban_set_sessions_until_s(set, 7), 0);
+    ban_set_free(set);
+}
+
+static bool same_one(const struct ban_entry *a, const struct ban_entry *b)
+{
+    return a->kind == b->kind
+        && (a->kind == BAN_USER ? a->user == b->user
+                                : memcmp(&a->block, &b->block, sizeof a->block) == 0);
+}
+
+/* What all bans about the same one do together; a set that is full is replaced. */
+static void tell(
+    struct ban_set **set, const struct ban_entry *bans, struct ban_entry about, uint32_t *replaced)
+{
+    about.until_ms = 0;
+    for (uint32_t i = 0; i < BANS; i++)
+        if (same_one(&bans[i], &about) && bans[i].until_ms > about.until_ms)
+            about.until_ms = bans[i].until_ms;
+    if (about.kind == 0 || ban_set_put(*set, &about))
+        return;
+    struct ban_set *grown = ban_set_grown(*set, NOW_MS);
+    assert_non_null(grown);
+    ban_set_free(*set);
+    *set = grown;
+    *replaced += 1;
+    assert_true(ban_set_put(*set, &about));
+}
+
+static void sets_that_change_answer_as_the_reference_does(void **state)
+{
+    struct random random;
+    struct ban_entry *bans = calloc(BANS, sizeof *bans);
+    struct ban_set *set = ban_set_grown(NULL, NOW_MS);
+    uint32_t replaced = 0;
+    (void)state;
+    assert_non_null(bans);
+    random_seed(&random, 20261116);
+    for (uint32_t step = 0; step < ROUNDS * BANS; step++) {
+        struct ban_entry *ban = &bans[random_below(&random, BANS)];
+        const struct ban_entry before = *ban;
+        if (random_below(&random, 3) == 0)
+            ban->until_ms = 0;
+        else
+            *ban = random_ban(&random);
+        tell(&set, bans, before, &replaced);
+        tell(&set, bans, *ban, &replaced);
+        if (step % 8 != 0)
+            continue;
+        const struct address address = random_address(&random);
+        const user_id user = 1 + random_below(&random, 40) * (step % 16 == 0 ? 1 : 1ull << 40);
+        const struct address nobody = { .bytes = { 0x20, 1, 0xd, 0xb8, 9 } };
+        assert_int_equal(ban_set_address_at(set, &address, NOW_MS + step % 12),
+            reference(bans, BANS, &address, 0, NOW_MS + step % 12));
+        if (!reference(bans, BANS, &nobody, 0, NOW_MS))
+            assert_int_equal(
+                ban_set_user_at(set, user, NOW_MS), reference(bans, BANS, &nobody, user, NOW_MS));
+    }
+    assert_in_range(replaced, 3, ROUNDS * BANS / 20); /* rarely */
     ban_set_free(set);
     free(bans);
 }
@@ -215,16 +287,15 @@ static void now_is_the_clock(void **state)
     struct ban_entry bans[2] = { block_ban("10.0.0.0/8", now_ms + 60000),
         { .kind = BAN_USER, .user = 7, .until_ms = now_ms + 60000 } };
     struct ban_set *set;
-    uint64_t next_ms;
     const struct address address = address_of("10.0.0.1");
     (void)state;
-    assert_int_equal(ban_set_build(&set, bans, 2, now_ms, &next_ms), STATUS_OK);
+    assert_int_equal(ban_set_build(&set, bans, 2, now_ms), STATUS_OK);
     assert_true(ban_set_address(set, &address));
     assert_true(ban_set_user(set, 7));
     assert_false(ban_set_user(set, 8));
     ban_set_free(set);
     bans[0].until_ms = bans[1].until_ms = 2; /* built long ago, over since */
-    assert_int_equal(ban_set_build(&set, bans, 2, 1, &next_ms), STATUS_OK);
+    assert_int_equal(ban_set_build(&set, bans, 2, 1), STATUS_OK);
     assert_non_null(set);
     assert_false(ban_set_address(set, &address));
     assert_false(ban_set_user(set, 7));
@@ -240,6 +311,8 @@ int main(void)
         cmocka_unit_test(all_of_one_family_leaves_the_other_alone),
         cmocka_unit_test(random_sets_answer_as_the_reference_does),
         cmocka_unit_test(a_full_set_is_built_and_asked),
+        cmocka_unit_test(a_ban_that_is_put_replaces_what_held_before),
+        cmocka_unit_test(sets_that_change_answer_as_the_reference_does),
         cmocka_unit_test(now_is_the_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,17 +106,16 @@ static void bans_come_before_rates_by_address_and_after_the_pass_by_user(void **
 {
     struct ban_entry ban = { .kind = BAN_ADDRESS, .block = { .bits = ADDRESS_BITS }, .until_ms = END_MS };
     struct ban_set *bans;
-    uint64_t next_ms;
     (void)state;
     crowd_open(&(struct limits_rates){ .address_per_s = 1, .address_burst = 1 });
     ban.block.first = *in.client;
-    assert_int_equal(ban_set_build(&bans, &ban, 1, NOW_MS, &next_ms), STATUS_OK);
+    assert_int_equal(ban_set_build(&bans, &ban, 1, NOW_MS), STATUS_OK);
     door.bans = bans;
     for (int i = 0; i < 3; i++)
         assert_int_equal(ask(), DOOR_BANNED);
     ban_set_free(bans);
     ban = (struct ban_entry){ .kind = BAN_USER, .user = USER, .until_ms = END_MS };
-    assert_int_equal(ban_set_build(&bans, &ban, 1, NOW_MS, &next_ms), STATUS_OK);
+    assert_int_equal(ban_set_build(&bans, &ban, 1, NOW_MS), STATUS_OK);
     door.bans = bans;
     assert_int_equal(ask(), DOOR_BANNED);
     in.pass = SPAN_NONE;

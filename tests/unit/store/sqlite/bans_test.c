@@ -107,51 +107,108 @@ static void what_is_over_or_lifted_is_history(void **state)
     assert_int_equal(count, 1);
 }
 
+static bool ban_count(void *context, const struct ban *ban)
+{
+    struct {
+        uint32_t count;
+        uint64_t last;
+    } *seen = context;
+    seen->count++;
+    seen->last = ban->id;
+    return true;
+}
+
+static uint32_t in_effect(const struct place *place, uint64_t now_ms, uint64_t *last)
+{
+    struct {
+        uint32_t count;
+        uint64_t last;
+    } seen = { 0 };
+    assert_int_equal(
+        place->store->ops->bans->in_effect(place->store, now_ms, ban_count, &seen), STATUS_OK);
+    *last = seen.last;
+    return seen.count;
+}
+
 static void a_ban_that_was_lifted_is_not_in_effect(void **state)
 {
     struct place *place = *state;
     const struct ban_store_ops *bans = place->store->ops->bans;
-    struct ban first = block_ban("10.0.0.1"), second = block_ban("10.0.0.2"), rows[4];
-    uint32_t count;
+    struct ban first = block_ban("10.0.0.1"), second = block_ban("10.0.0.2");
+    uint64_t last;
     bool lifted;
     assert_int_equal(bans->insert(place->store, &first), STATUS_OK);
     assert_int_equal(bans->insert(place->store, &second), STATUS_OK);
-    assert_int_equal(bans->in_effect(place->store, 0, NOW_MS, rows, 4, &count), STATUS_OK);
-    assert_int_equal(count, 2);
+    assert_int_equal(in_effect(place, NOW_MS, &last), 2);
     assert_int_equal(bans->lift(place->store, first.id, NOW_MS, &lifted), STATUS_OK);
-    assert_int_equal(bans->in_effect(place->store, 0, NOW_MS, rows, 4, &count), STATUS_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(rows[0].id, second.id);
-    assert_int_equal(bans->in_effect(place->store, 0, NOW_MS + 1000, rows, 4, &count), STATUS_OK);
-    assert_int_equal(count, 0); /* over, and it ended no sessions */
+    assert_int_equal(in_effect(place, NOW_MS, &last), 1);
+    assert_int_equal(last, second.id);
+    assert_int_equal(in_effect(place, NOW_MS + 1000, &last), 0); /* over, and it ended no sessions */
 }
 
-static void the_last_place_is_given_once_and_an_end_makes_room(void **state)
+static void a_ban_that_ended_sessions_is_in_effect_as_long_as_they_live(void **state)
+{
+    struct place *place = *state;
+    struct ban ban = block_ban("10.0.0.1");
+    struct ban_entry effect;
+    uint64_t last;
+    ban.kind = BAN_USER;
+    ban.user = UINT64_MAX;
+    ban.sessions_ms = NOW_MS;
+    assert_int_equal(place->store->ops->bans->insert(place->store, &ban), STATUS_OK);
+    assert_int_equal(in_effect(place, NOW_MS, &last), 1);
+    assert_int_equal(in_effect(place, NOW_MS + BAN_SESSIONS_MS - 1, &last), 1);
+    assert_int_equal(in_effect(place, NOW_MS + BAN_SESSIONS_MS, &last), 0);
+    assert_int_equal(
+        place->store->ops->bans->effect(place->store, &ban, NOW_MS + BAN_SESSIONS_MS - 1, &effect),
+        STATUS_OK);
+    assert_true(
+        effect.until_ms == ban.until_ms && effect.sessions_ms == NOW_MS && effect.user == ban.user);
+}
+
+static void what_ended_is_counted_by_kind(void **state)
 {
     struct place *place = *state;
     const struct ban_store_ops *bans = place->store->ops->bans;
     struct ban ban = block_ban("10.0.0.1");
-    char fill[300];
-    snprintf(fill, sizeof fill,
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-        " INSERT INTO bans(kind, user, reason, by, created_ms, until_ms, lifted_ms)"
-        " SELECT 2, i, '', 'x', 1, %d, 0 FROM n",
-        BANS_MAX - 1, NOW_MS + 10);
-    place_execute(place, fill);
+    struct bans_ended ended;
     assert_int_equal(bans->insert(place->store, &ban), STATUS_OK);
-    assert_int_equal(bans->insert(place->store, &ban), STATUS_FULL);
-    ban.created_ms = NOW_MS + 10;
+    ban.kind = BAN_USER;
+    ban.until_ms = NOW_MS + 2000;
     assert_int_equal(bans->insert(place->store, &ban), STATUS_OK);
+    assert_int_equal(bans->ended(place->store, NOW_MS, NOW_MS + 999, &ended), STATUS_OK);
+    assert_true(ended.count[BAN_ADDRESS] == 0 && ended.count[BAN_USER] == 0);
+    assert_int_equal(ended.next_ms, NOW_MS + 1000);
+    assert_int_equal(bans->ended(place->store, NOW_MS + 999, NOW_MS + 1000, &ended), STATUS_OK);
+    assert_true(ended.count[BAN_ADDRESS] == 1 && ended.count[BAN_USER] == 0);
+    assert_int_equal(bans->ended(place->store, NOW_MS + 1000, NOW_MS + 2000, &ended), STATUS_OK);
+    assert_true(ended.count[BAN_ADDRESS] == 0 && ended.count[BAN_USER] == 1);
+    assert_int_equal(ended.next_ms, 0);
+}
+
+/* History may be a thousand times what is in force. */
+static void what_is_in_force_is_found_without_history(void **state)
+{
+    struct place *place = *state;
+#define PLAN "EXPLAIN QUERY PLAN SELECT max(sessions_ms) FROM bans WHERE lifted_ms = 0"
+    assert_true(place_plan_has(place, PLAN " AND user = 1 AND until_ms > 2", "USING INDEX bans_of_user"));
+    assert_true(
+        place_plan_has(place, PLAN " AND block = 'x' AND until_ms > 2", "USING INDEX bans_of_block"));
+    assert_true(place_plan_has(place, PLAN " AND until_ms > 1", "USING INDEX bans_in_force"));
+    assert_true(place_plan_has(place, PLAN " AND until_ms <= 1 AND sessions_ms > 0 AND sessions_ms > 2",
+        "USING INDEX bans_of_sessions"));
 }
 
 int main(void)
 {
+#define RULE(name) cmocka_unit_test_setup_teardown(name, place_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bans_come_back_as_they_went_in, place_setup, place_teardown),
-        cmocka_unit_test_setup_teardown(a_ban_that_was_lifted_is_not_in_effect, place_setup, place_teardown),
-        cmocka_unit_test_setup_teardown(what_is_over_or_lifted_is_history, place_setup, place_teardown),
-        cmocka_unit_test_setup_teardown(
-            the_last_place_is_given_once_and_an_end_makes_room, place_setup, place_teardown),
+        RULE(bans_come_back_as_they_went_in),
+        RULE(what_is_over_or_lifted_is_history),
+        RULE(a_ban_that_was_lifted_is_not_in_effect),
+        RULE(a_ban_that_ended_sessions_is_in_effect_as_long_as_they_live),
+        RULE(what_ended_is_counted_by_kind),
+        RULE(what_is_in_force_is_found_without_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
