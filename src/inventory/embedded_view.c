@@ -55,13 +55,19 @@ static bool view_arrival_find(
     return true;
 }
 
-/* A cursor is a row of the table, in which the arrivals of all sales stand in the order of the log. */
+/* A cursor is a row of the table, in which the arrivals of all sales stand in the order of the log. Those of
+ * one sale stand close together: between them are only those of rooms that were open at the same time. */
 static uint32_t view_arrivals(const struct inventory *inventory, sale_id sale, uint64_t *cursor,
     uint32_t *budget, struct arrival *arrivals, uint32_t max)
 {
     const struct embedded *embedded = view_of(inventory);
     const uint64_t durable = rows_durable(embedded);
+    const uint64_t first = sale < SALES_LIMIT ? places_first(&embedded->engine.places, sale) : UINT64_MAX;
     uint32_t count = 0;
+    if (first >= durable)
+        return 0;
+    if (*cursor < first)
+        *cursor = first;
     for (; *cursor < durable && count < max && (*budget) > 0; ++*cursor, --*budget) {
         const struct place_row *row = &embedded->engine.places.rows[*cursor];
         if (row->sale == sale)

@@ -50,9 +50,11 @@ void places_add(struct places *places, sale_id sale, user_id user, uint32_t numb
 {
     uint32_t row;
     const uint64_t slot = slot_find(places, sale, user, &row);
-    invariant(row == 0 && !places_full(places));
+    invariant(row == 0 && !places_full(places) && sale < SALES_LIMIT);
     places->rows[places->count] = (struct place_row){ .user = user, .sale = sale, .number = number };
     places->count++;
+    if (atomic_load_explicit(&places->firsts[sale], memory_order_relaxed) == 0)
+        atomic_store_explicit(&places->firsts[sale], (uint32_t)places->count, memory_order_release);
     atomic_store_explicit(&places->slots[slot], (uint32_t)places->count, memory_order_release);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "contract/limits.h"
 #include "contract/types.h"
 
 #include <stdatomic.h>
@@ -29,6 +30,7 @@ struct places {
     uint64_t count; /* inventory thread only */
     uint64_t capacity;
     struct hash_key key; /* of this table only: rows and their order do not depend on it */
+    _Atomic uint32_t firsts[SALES_LIMIT]; /* row + 1 of the first one of each sale; 0: none */
 };
 
 size_t places_bytes(uint64_t capacity);
@@ -38,6 +40,12 @@ static inline bool places_full(const struct places *places)
     return places->count == places->capacity;
 }
 void places_add(struct places *places, sale_id sale, user_id user, uint32_t number);
+/* The index of the first row of a sale; UINT64_MAX: nobody has entered. */
+static inline uint64_t places_first(const struct places *places, sale_id sale)
+{
+    const uint32_t first = atomic_load_explicit(&places->firsts[sale], memory_order_acquire);
+    return first == 0 ? UINT64_MAX : first - 1;
+}
 /* The index of the row; UINT64_MAX: has not entered. */
 uint64_t places_find(const struct places *places, sale_id sale, user_id user);
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READ_ROWS = 32, AFTER_SALE_MS = 60000, LOOK_MS = 1000, SLICE_PAUSE_MS = 1 };
+enum { AFTER_SALE_MS = 60000, LOOK_MS = 1000, SLICE_PAUSE_MS = 1 };
 
 /* When reconciliation runs by itself, and for whom it runs now. */
 struct reconcile_runs {
@@ -23,7 +23,7 @@ struct reconcile_runs {
     struct task *task;
     struct reconcile *reconcile;
     uint64_t run, next_ms, look_ms;
-    uint32_t sales_over;
+    uint64_t sales_over;
     bool looked;
     char actor[ADMIN_NAME_MAX + 1];
 };
@@ -74,35 +74,18 @@ static void report_take(const struct reconcile_runs *runs, uint64_t now_ms)
     alarm_set(ALARM_RECONCILE, left > 0, now_ms, "%u findings: stampede reconcile", left);
 }
 
-/* Whether a sale is open; *over: how many are over. */
-static bool sales_look(struct order_store *store, uint64_t now_ms, uint32_t *over)
-{
-    struct sale sales[READ_ROWS];
-    uint32_t count = READ_ROWS;
-    bool open = false;
-    *over = 0;
-    for (sale_id after = 0; count == READ_ROWS;) {
-        if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
-            return false;
-        for (uint32_t i = 0; i < count; i++) {
-            const struct sale *sale = &sales[i];
-            const bool ended = sale->gate == GATE_ENDED || now_ms >= sale->end_ms;
-            after = sale->id;
-            *over += ended;
-            open |= !ended && (sale->gate == GATE_OPENED || now_ms >= sale->start_ms);
-        }
-    }
-    return open;
-}
-
 static void schedule_look(struct reconcile_runs *runs, uint64_t now_ms)
 {
     const uint64_t interval_ms = runs->config.interval_ms;
-    uint32_t over = 0;
+    struct order_store *store = runs->config.store;
+    struct sales_tally tally;
     if (interval_ms == 0 || now_ms < runs->look_ms)
         return;
     runs->look_ms = now_ms + LOOK_MS;
-    const bool open = sales_look(runs->config.store, now_ms, &over);
+    if (store->ops->sales_tally(store, now_ms, &tally) != STATUS_OK)
+        return; /* away: the order writer tells */
+    const bool open = tally.open;
+    const uint64_t over = tally.ids - tally.live;
     if (!runs->looked)
         runs->next_ms = open ? now_ms + interval_ms : UINT64_MAX;
     else if (over > runs->sales_over && (!open || runs->next_ms > now_ms + AFTER_SALE_MS))

@@ -18,21 +18,25 @@
 enum {
     ROOM_TICK_MS = 100,
     ROOM_ROWS_PER_TURN = 8192, /* arrivals that one turn adds to chains: a few milliseconds */
+    PAST_LOOK_MS = 1000,       /* between two looks for rooms of sales that are over */
 };
 
-/* Waiting rooms that are open, or were and have a draw to be worked out again. */
-enum { OPEN_ROOMS_MAX = 64 };
+/* A waiting room that is open, or was and has a draw to be worked out again. */
 struct open_room {
-    struct room_line line; /* of sale 0: a free place */
-    bool defined, seen, told;
+    struct room_line line;
+    uint64_t ended_ms; /* when it was seen that its sale was ended by hand; 0: it was not */
+    bool worked_on, defined, seen, told;
+    bool past; /* only its draw is worked on */
 };
 
 struct room_driver {
     struct room_driver_config config;
-    struct open_room rooms[OPEN_ROOMS_MAX];
-    uint64_t tick_ms;
+    uint32_t sales_max;
+    struct open_room *rooms; /* by sale: every one may have its room */
+    sale_id *open;           /* those that are worked on */
+    uint32_t open_count;
+    uint64_t tick_ms, past_ms;
     uint64_t now_ms; /* of the present turn */
-    bool full_told;
 };
 
 static const struct board *board_of(const struct room_driver *driver)
@@ -40,12 +44,11 @@ static const struct board *board_of(const struct room_driver *driver)
     return driver->config.inventory->board;
 }
 
+/* NULL: it is not worked on. */
 static struct open_room *room_find(struct room_driver *driver, sale_id sale)
 {
-    for (uint32_t i = 0; i < OPEN_ROOMS_MAX; i++)
-        if (driver->rooms[i].line.sale == sale)
-            return &driver->rooms[i];
-    return NULL;
+    struct open_room *room = sale < driver->sales_max ? &driver->rooms[sale] : NULL;
+    return room != NULL && room->worked_on ? room : NULL;
 }
 
 static struct room_look sale_look(const struct room_driver *driver, const struct catalog_sale *sale)
@@ -59,39 +62,44 @@ static struct room_look sale_look(const struct room_driver *driver, const struct
     return look;
 }
 
-/* A room is worked on from its opening to its end, and later until its draw can be shown. */
-static bool room_is_due(const struct room_driver *driver, const struct catalog_sale *sale)
+/* A room is worked on from its opening to its end. One whose sale was ended by hand is let go when those
+ * who went in have had their turn: what is shown of it no longer changes. */
+static bool room_is_live(struct room_driver *driver, const struct catalog_sale *sale)
 {
-    struct board_room_update room;
-    if (!sale->waiting_room || !board_read_room(board_of(driver), sale->id, &room))
+    struct board_room_update shown;
+    struct board_update view;
+    if (!sale->waiting_room || driver->now_ms >= sale->end_ms
+        || !board_read_room(board_of(driver), sale->id, &shown))
         return false;
+    catalog_sale_view(board_of(driver), sale, &view);
     const uint64_t opens_ms = room_opens_ms(sale->start_ms, driver->config.config->room_open_ms);
-    const bool opened = catalog_sale_opened(board_of(driver), sale);
-    const bool live = driver->now_ms < sale->end_ms
-        && rooms_take_in(driver->config.shown, sale->id, opened, driver->now_ms, opens_ms);
-    struct room_draw draw;
-    struct room_chain chain;
-    return live || (room.draw_done && !rooms_draw(driver->config.shown, sale->id, &draw, &chain));
+    if (!rooms_take_in(driver->config.shown, sale->id, view.gate == GATE_OPENED, driver->now_ms, opens_ms))
+        return false;
+    struct open_room *room = &driver->rooms[sale->id];
+    if (view.gate != GATE_ENDED)
+        room->ended_ms = 0;
+    else if (room->ended_ms == 0)
+        room->ended_ms = driver->now_ms;
+    return room->ended_ms == 0 || driver->now_ms < room->ended_ms + driver->config.config->room_turn_ms;
+}
+
+/* After a restart: its sale is over, and its draw is to be shown again. */
+static bool room_is_past_due(const struct room_driver *driver, const struct catalog_sale *sale)
+{
+    struct board_room_update shown;
+    return sale->waiting_room && !rooms_is_drawn(driver->config.shown, sale->id)
+        && board_read_room(board_of(driver), sale->id, &shown) && shown.draw_done;
 }
 
 static struct open_room *room_take(struct room_driver *driver, sale_id sale)
 {
-    struct open_room *room = room_find(driver, sale);
-    if (room != NULL)
+    struct open_room *room = &driver->rooms[sale];
+    if (room->worked_on)
         return room;
-    room = room_find(driver, 0);
-    if (room == NULL) {
-        if (!driver->full_told)
-            log_error("worker", "more than %u waiting rooms at once: the room of sale %u does not advance",
-                OPEN_ROOMS_MAX, sale);
-        driver->full_told = true;
-        return NULL;
-    }
-    struct room_draw draw;
-    struct room_chain chain;
-    *room = (struct open_room){ .seen = false };
+    *room = (struct open_room){ .ended_ms = room->ended_ms, .worked_on = true };
+    driver->open[driver->open_count++] = sale;
     room_line_begin(&room->line, driver->config.keys, sale);
-    room->line.drawn = rooms_draw(driver->config.shown, sale, &draw, &chain);
+    room->line.drawn = rooms_is_drawn(driver->config.shown, sale);
     return room;
 }
 
@@ -221,14 +229,47 @@ static void room_turn(struct room_driver *driver, const struct catalog_sale *sal
     head_move(driver, room, &look, &shown);
 }
 
-static void rooms_drop_unseen(struct room_driver *driver)
+static void rooms_drop_unseen(struct room_driver *driver, bool past_too)
 {
-    for (uint32_t i = 0; i < OPEN_ROOMS_MAX; i++) {
-        struct open_room *room = &driver->rooms[i];
-        if (room->line.sale != 0 && !room->seen && !room->line.asking)
-            *room = (struct open_room){ .seen = false };
+    for (uint32_t i = driver->open_count; i-- > 0;) {
+        struct open_room *room = &driver->rooms[driver->open[i]];
+        const bool keep = room->seen || room->line.asking || (room->past && !past_too);
         room->seen = false;
+        if (keep)
+            continue;
+        room->worked_on = false;
+        driver->open[i] = driver->open[--driver->open_count];
     }
+}
+
+/* The rooms of sales that are not over. */
+static void live_turn(struct room_driver *driver, const struct catalog *catalog, uint32_t *budget)
+{
+    for (uint32_t i = 0; i < catalog->lists->coming; i++) {
+        const struct catalog_sale *sale = catalog_sale_find(catalog, catalog->lists->by_start[i]);
+        if (sale == NULL || !room_is_live(driver, sale))
+            continue;
+        struct open_room *room = room_take(driver, sale->id);
+        room->past = false;
+        room_turn(driver, sale, room, budget);
+    }
+}
+
+/* The others: there are some after a restart, and they wait until the live ones have caught up. */
+static void past_turn(struct room_driver *driver, const struct catalog *catalog, uint32_t *budget)
+{
+    bool some = false;
+    for (const struct catalog_sale *sale = catalog_sale_next(catalog, 0); sale != NULL;
+         sale = catalog_sale_next(catalog, sale->id)) {
+        if (!room_is_past_due(driver, sale) || driver->rooms[sale->id].seen)
+            continue;
+        struct open_room *room = room_take(driver, sale->id);
+        room->past = some = true;
+        if (*budget > 0)
+            room_turn(driver, sale, room, budget);
+        room->seen = true;
+    }
+    driver->past_ms = some ? driver->now_ms : driver->now_ms + PAST_LOOK_MS;
 }
 
 static uint64_t driver_turn(void *self, uint64_t now_ms)
@@ -242,17 +283,25 @@ static uint64_t driver_turn(void *self, uint64_t now_ms)
         return now_ms + ROOM_TICK_MS;
     if (now_ms < driver->tick_ms)
         return driver->tick_ms;
-    for (const struct catalog_sale *sale = catalog_sale_next(catalog, 0); sale != NULL;
-         sale = catalog_sale_next(catalog, sale->id)) {
-        struct open_room *room = room_is_due(driver, sale) ? room_take(driver, sale->id) : NULL;
-        if (room != NULL)
-            room_turn(driver, sale, room, &budget);
-    }
-    rooms_drop_unseen(driver);
+    live_turn(driver, catalog, &budget);
+    const bool past_too = now_ms >= driver->past_ms;
+    if (past_too)
+        past_turn(driver, catalog, &budget);
+    rooms_drop_unseen(driver, past_too);
     if (budget == 0)
         return now_ms; /* there are more arrivals */
     driver->tick_ms = now_ms + ROOM_TICK_MS;
     return driver->tick_ms;
+}
+
+sale_id room_driver_undefined(const struct room_driver *driver, uint32_t *at)
+{
+    while (*at < driver->open_count) {
+        const sale_id sale = driver->open[(*at)++];
+        if (!driver->rooms[sale].defined && !driver->rooms[sale].past)
+            return sale;
+    }
+    return 0;
 }
 
 /* Nobody can enter a sale that the inventory has not heard of. */
@@ -260,16 +309,23 @@ void room_driver_define(struct room_driver *driver, const struct sale *sale, uin
 {
     struct outcome outcome;
     struct open_room *room = room_find(driver, sale->id);
-    if (room == NULL || room->defined || !sale->waiting_room || !sale->published
-        || sale->gate == GATE_ENDED || now_ms >= sale->start_ms)
+    if (room == NULL || room->defined || !sale->waiting_room || !sale->published)
         return;
-    const bool defined = sale_ensure(driver->config.errands, sale, &outcome) == STATUS_OK
-        && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);
+    bool defined = sale->gate == GATE_ENDED || now_ms >= sale->start_ms; /* or it is no longer needed */
+    if (!defined) {
+        defined = sale_ensure(driver->config.errands, sale, &outcome) == STATUS_OK
+            && (outcome.answer == ANSWER_DONE || outcome.answer == ANSWER_UNCHANGED);
+        if (!defined)
+            log_warn("worker", "the waiting room of sale %u can't be opened now", sale->id);
+    }
     room = room_find(driver, sale->id); /* it may be gone by now */
     if (room != NULL)
         room->defined = defined;
-    if (!defined)
-        log_warn("worker", "the waiting room of sale %u can't be opened now", sale->id);
+}
+
+size_t room_driver_bytes(const struct config *config)
+{
+    return config->sales_max * (sizeof(struct open_room) + sizeof(sale_id)) + 128;
 }
 
 struct room_driver *room_driver_open(
@@ -277,6 +333,9 @@ struct room_driver *room_driver_open(
 {
     struct room_driver *driver = arena_take(arena, 1, sizeof *driver);
     driver->config = *config;
+    driver->sales_max = (uint32_t)config->config->sales_max;
+    driver->rooms = arena_take(arena, driver->sales_max, sizeof *driver->rooms);
+    driver->open = arena_take(arena, driver->sales_max, sizeof *driver->open);
     *task = (struct task){ .name = "rooms", .self = driver, .turn = driver_turn, .listens = true };
     return driver;
 }

@@ -7,6 +7,9 @@
 #ifndef STAMPEDE_WORKER_ROOM_DRIVER_H
 #define STAMPEDE_WORKER_ROOM_DRIVER_H
 
+#include "contract/types.h"
+
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
@@ -38,7 +41,10 @@ struct room_driver_config {
 };
 struct room_driver *room_driver_open(
     struct arena *arena, const struct room_driver_config *config, struct task *task);
-/* The inventory hears of a sale before its room opens. */
+size_t room_driver_bytes(const struct config *config); /* of the arena, for the rooms of all sales */
+/* The inventory hears of a sale before its room opens: the next one whose room is open and of which it may
+ * not have heard; 0: there is no more. *at is 0 at first, and moves on. */
+sale_id room_driver_undefined(const struct room_driver *driver, uint32_t *at);
 void room_driver_define(struct room_driver *driver, const struct sale *sale, uint64_t now_ms);
 
 #endif

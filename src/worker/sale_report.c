@@ -207,6 +207,20 @@ void sale_report_opened(struct sale_report *report, const struct sale *sale, uin
         meter->opened_ms = now_ms;
 }
 
+/* Sales that the store does not call open yet. */
+static void opened_look(struct sale_report *report, uint64_t now_ms)
+{
+    struct order_store *store = report->config.store;
+    struct sale sale;
+    for (uint32_t i = 0; i < SALE_METERS; i++) {
+        const struct sale_meter *meter = &report->meters[i];
+        if (meter->sale != 0 && !meter->wanted && meter->opened_ms != 0
+            && store->ops->sale_get(store, meter->sale, &sale) == STATUS_OK
+            && sale_was_opened(report, &sale, now_ms))
+            sale_look(report, &sale, true, now_ms);
+    }
+}
+
 void sale_report_look(struct sale_report *report, uint64_t now_ms)
 {
     struct order_store *store = report->config.store;
@@ -216,17 +230,19 @@ void sale_report_look(struct sale_report *report, uint64_t now_ms)
         return;
     for (uint32_t i = 0; i < SALE_METERS; i++)
         report->meters[i].wanted = false;
-    for (sale_id after = 0; count == READ_ROWS;) {
-        if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
+    struct sales_cursor cursor = sales_cursor_after(now_ms < LOOK_MS ? 0 : now_ms - LOOK_MS);
+    while (count == READ_ROWS) {
+        if (store->ops->sales_due(store, &cursor, now_ms + METER_AHEAD_MS, sales, READ_ROWS, &count)
+            != STATUS_OK)
             return;
         for (uint32_t i = 0; i < count; i++) {
             const bool open =
                 sale_is_open(&sales[i], now_ms) || sale_was_opened(report, &sales[i], now_ms);
-            after = sales[i].id;
             if (open || sale_opens_soon(&sales[i], now_ms))
                 sale_look(report, &sales[i], open, now_ms);
         }
     }
+    opened_look(report, now_ms);
     meters_drop(report);
     if (now_ms >= report->write_ms)
         sale_report_flush(report, now_ms);

@@ -54,23 +54,32 @@ static void sale_preheat_due(const struct schedule *schedule, const struct sale 
     }
 }
 
+static void rooms_define(const struct schedule *schedule)
+{
+    struct order_store *store = schedule->config.store;
+    struct sale sale;
+    uint32_t at = 0;
+    for (sale_id id; (id = room_driver_undefined(schedule->config.rooms, &at)) != 0;)
+        if (store->ops->sale_get(store, id, &sale) == STATUS_OK)
+            room_driver_define(schedule->config.rooms, &sale, clock_now_ms());
+}
+
 static void schedule_run(void *self, void *unused)
 {
     struct schedule *schedule = self;
     struct sale sales[READ_ROWS];
     uint32_t count = READ_ROWS;
     struct order_store *store = schedule->config.store;
+    const uint64_t soon_ms = clock_now_ms() + PREHEAT_AHEAD_MS;
+    struct sales_cursor cursor = sales_cursor_after(clock_now_ms());
     (void)unused;
-    for (sale_id after = 0; count == READ_ROWS;) {
-        if (store->ops->sales(store, after, sales, READ_ROWS, &count) != STATUS_OK)
+    rooms_define(schedule);
+    while (count == READ_ROWS) {
+        if (store->ops->sales_due(store, &cursor, soon_ms, sales, READ_ROWS, &count) != STATUS_OK)
             break; /* away: the order writer tells */
-        for (uint32_t i = 0; i < count; i++) {
-            const uint64_t now_ms = clock_now_ms();
-            after = sales[i].id;
-            room_driver_define(schedule->config.rooms, &sales[i], now_ms);
-            if (sale_is_due(&sales[i], now_ms))
+        for (uint32_t i = 0; i < count; i++)
+            if (sale_is_due(&sales[i], clock_now_ms()))
                 sale_preheat_due(schedule, &sales[i]);
-        }
     }
     schedule->running = false;
     schedule->next_ms = clock_now_ms() + LOOK_MS;

@@ -154,13 +154,17 @@ void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct ro
         room_odds(&standing->view, standing->ahead) == ROOM_NONE ? ROOM_SOLD_OUT : ROOM_WAITING;
 }
 
+bool rooms_is_drawn(const struct rooms *rooms, sale_id sale)
+{
+    return sale < rooms->sales_max
+        && atomic_load_explicit(&rooms->sales[sale].drawn, memory_order_acquire);
+}
+
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain)
 {
-    if (sale >= rooms->sales_max)
+    if (!rooms_is_drawn(rooms, sale))
         return false;
     const struct room_shown *shown = &rooms->sales[sale];
-    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire))
-        return false;
     *draw = shown->draw;
     *chain = shown->chain;
     return true;
@@ -168,11 +172,9 @@ bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw,
 
 struct span rooms_beacon_value(const struct rooms *rooms, sale_id sale)
 {
-    if (sale >= rooms->sales_max)
+    if (!rooms_is_drawn(rooms, sale))
         return SPAN_NONE;
     const struct room_shown *shown = &rooms->sales[sale];
-    if (!atomic_load_explicit(&shown->drawn, memory_order_acquire))
-        return SPAN_NONE;
     return span_of(shown->beacon_value, shown->beacon_value_size);
 }
 

@@ -58,6 +58,7 @@ bool rooms_take_in(
  * again. */
 bool rooms_is_ready(const struct rooms *rooms, sale_id sale);
 void rooms_look(const struct rooms *rooms, sale_id sale, user_id user, struct room_standing *standing);
+bool rooms_is_drawn(const struct rooms *rooms, sale_id sale);
 /* False: not drawn yet. */
 bool rooms_draw(const struct rooms *rooms, sale_id sale, struct room_draw *draw, struct room_chain *chain);
 /* Of the beacon that the draw used; empty: none, or not drawn yet. Good as long as the rooms are. */

@@ -99,4 +99,36 @@ def sold_out_closes_the_room_and_says_so():
         equal(refused.json()["state"], "sold-out")
 
 
+@rule
+def every_sale_may_have_its_room_at_the_same_time():
+    product, rooms = server.product(), []
+    for _ in range(70):
+        sale = server.sale(start_in_ms=-1000, waiting_room=True)
+        rooms.append((sale, server.item(sale, product=product, total=1)))
+        server.publish(sale, visible=False)
+    guest = Guest(server)
+    for sale, _ in rooms:
+        eventually(lambda at=sale: guest.enter(at).status == 202, "a room does not open")
+    for sale, item in rooms:
+        eventually(lambda at=sale: guest.stands(at)["state"] == "admitted", f"the room of sale {sale} does not advance")
+    equal(guest.buy(rooms[-1][1]).status, 202)
+    for sale, _ in rooms:
+        server.admin_ok("POST", f"/sales/{sale}/end")
+
+
+@rule
+def a_room_whose_sale_was_ended_by_hand_goes_on_when_it_is_opened_again():
+    sale, item, first = room(total=1)
+    open_now(sale)
+    eventually(lambda: first.stands(sale)["state"] == "admitted", "nobody goes in")
+    server.admin_ok("POST", f"/sales/{sale}/end")
+    time.sleep(TURN_MS / 1000 + 0.3)  # by now it is let go
+    server.admin_ok("POST", f"/sales/{sale}/reopen")
+    server.admin_ok("POST", f"/sales/{sale}/open")
+    late = Guest(server)
+    eventually(lambda: late.enter(sale).status == 202, "nobody can enter")
+    eventually(lambda: late.stands(sale)["state"] == "admitted", "the line stands still")
+    equal(late.buy(item).status, 202)
+
+
 run()

@@ -86,6 +86,24 @@ static void an_arrival_shows_when_it_is_durable_and_not_before(void **state)
     assert_true(found[0].user == BERT && found[0].number == 1);
 }
 
+static void arrivals_of_a_sale_are_found_without_those_of_earlier_sales(void **state)
+{
+    struct arrival found[4];
+    uint64_t cursor = 0;
+    uint32_t budget = 1;
+    (void)state;
+    ask((struct command){ .type = COMMAND_SALE, .sale = { .sale = 1, .start_ms = 100, .end_ms = 200 } });
+    ask((struct command){ .type = COMMAND_SALE, .sale = { .sale = 2, .start_ms = 100, .end_ms = 200 } });
+    for (user_id user = 1; user <= 4; user++)
+        ask((struct command){ .type = COMMAND_ARRIVE, .arrive = { .sale = 1, .user = user } });
+    assert_int_equal(inventory->ops->arrivals(inventory, 2, &cursor, &budget, found, 4), 0);
+    ask((struct command){ .type = COMMAND_ARRIVE, .arrive = { .sale = 2, .user = ANNA } });
+    become_durable(); /* the first record */
+    become_durable(); /* the others, which came meanwhile */
+    assert_int_equal(inventory->ops->arrivals(inventory, 2, &cursor, &budget, found, 4), 1);
+    assert_true(found[0].user == ANNA && found[0].number == 0);
+}
+
 static void asking_for_a_port_again_only_changes_whom_it_wakes(void **state)
 {
     struct wake host, client;
@@ -107,6 +125,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_arrival_shows_when_it_is_durable_and_not_before, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            arrivals_of_a_sale_are_found_without_those_of_earlier_sales, setup, teardown),
         cmocka_unit_test_setup_teardown(asking_for_a_port_again_only_changes_whom_it_wakes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
