@@ -31,7 +31,12 @@
     /* data.tickets_max is nearly used up */ \
     X(TICKETS, "tickets-nearly-full") \
     /* limits.address_entries or limits.user_entries is too small for the crowd */ \
-    X(LIMITS, "limits-crowded")
+    X(LIMITS, "limits-crowded") \
+    /* what a data folder holds in its life (worker/folder_bounds.h) */ \
+    X(PLACES, "places-nearly-full") \
+    X(SALES, "sales-nearly-full") \
+    X(ITEMS, "items-nearly-full") \
+    X(BANS, "bans-nearly-full")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

@@ -13,6 +13,7 @@
 #include "worker/ban_list.h"
 #include "worker/catalog_updates.h"
 #include "worker/errands.h"
+#include "worker/folder_bounds.h"
 #include "worker/high_water_mark.h"
 #include "worker/history.h"
 #include "worker/money.h"
@@ -202,6 +203,12 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
         &(struct schedule_config){
             .store = config->store, .errands = worker->errands, .rooms = worker->rooms },
         &worker->tasks[TASK_SCHEDULE]);
+    folder_bounds_open(arena,
+        &(struct folder_bounds_config){ .config = config->config,
+            .store = config->store,
+            .board = config->inventory->board,
+            .bans = worker->bans },
+        &worker->tasks[TASK_BOUNDS]);
     reclaim_open(arena,
         &(struct reclaim_config){ .errands = worker->errands,
             .board = config->inventory->board,

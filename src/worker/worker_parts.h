@@ -52,6 +52,7 @@ enum worker_task {
     TASK_REPORT,
     TASK_HISTORY,
     TASK_ALARMS,
+    TASK_BOUNDS,
     TASK_RECLAIM,
     TASK_RECONCILE,
     TASK_CUSTOMERS,
