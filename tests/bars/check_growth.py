@@ -18,6 +18,10 @@ import types
 
 sys.dont_write_bytecode = True
 
+import growth_bans  # noqa: E402
+import growth_rooms  # noqa: E402
+import growth_sales  # noqa: E402
+import growth_users  # noqa: E402
 from bars import BUILD_ROOT, REPOSITORY, Ended, main  # noqa: E402
 
 sys.path.insert(1, os.path.join(REPOSITORY, "bench"))
@@ -104,6 +108,11 @@ def bar_3(bars):
 
 def bar_4(bars):
     bars.part("4 edits", f"an exponent of at most {long_year.EXPONENT_MAX}", lambda: long_year.edits(shop))
+    for module in (growth_bans,
+                   growth_users,
+                   growth_rooms,
+                   growth_sales):
+        module.parts(bars)
 
 
 if __name__ == "__main__":

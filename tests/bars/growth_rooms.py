@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Past waiting rooms: how long a live one waits for its draw after a restart, and what each place of a past one costs."""
+import time
+
+from growth_kit import serving, spent, told
+from kit.harness import Buyer, eventually
+
+SIZES = (8, 32, 128)
+PEOPLE = 200
+
+
+def past_room(server, sessions):
+    """A room whose draw was made, of a sale that was ended by hand."""
+    sale = server.sale(start_in_ms=600000, waiting_room=True)
+    server.item(sale)
+    server.publish(sale)
+    with server.connect() as connection:
+        def enter(session):
+            return connection.request("POST", f"/v1/sales/{sale}/room", headers={"Authorization": f"Bearer {session}"}).status == 202
+        eventually(lambda: enter(sessions[0]), "the room does not open")
+        for session in sessions[1:]:
+            if not enter(session):
+                raise ValueError("nobody comes in")
+    server.admin_ok("POST", f"/sales/{sale}/preheat")
+    server.admin_ok("POST", f"/sales/{sale}/open")
+    eventually(lambda: drawn(server, sale), "no draw")
+    server.admin_ok("POST", f"/sales/{sale}/end")
+    return sale
+
+
+def drawn(server, sale):
+    return server.get(f"/v1/sales/{sale}/draw").json()["state"] == "drawn"
+
+
+def restarts():
+    costs, last, made = [], 0, 0
+    with serving(room__open_ms=900000, data__sales_max=4096) as server:
+        server.start()
+        sessions = [Buyer(server).session for _ in range(PEOPLE)]
+        for size in SIZES:
+            while made < size:
+                last = past_room(server, sessions)
+                made += 1
+            server.stop()
+            server.spawn()
+            eventually(lambda: server.alive() and thread_is_there(server), "no worker")
+            began = time.monotonic()
+            used = spent(server, "worker", lambda: eventually(lambda: looks(server, last), "the last room has no draw"))
+            costs.append(used / (size * PEOPLE) * 1e6)
+            seconds = time.monotonic() - began
+    figure, flat = told(SIZES, costs, f"µs of the worker a place (rooms of {PEOPLE})", "start with past rooms")
+    return f"{figure}; {SIZES[-1]} of them are drawn again after {seconds:.2f} s", flat
+
+
+def looks(server, sale):
+    try:
+        return drawn(server, sale)
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def thread_is_there(server):
+    try:
+        return server.get("/v1/time").status == 200
+    except OSError:
+        return False
+
+
+def parts(bars):
+    bars.part("4 past rooms", "exponent ≤ 0.2 of the cost of a place, with 8 to 128 past rooms", restarts)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Eligible users: how fast they are loaded, whether that grows with their number, and what others feel of it."""
+import threading
+import time
+
+from growth_kit import serving, told
+from kit.harness import Buyer
+
+CALL = 1000
+SIZES = (10000, 100000, 1000000)
+LOADED_PER_S = 100000
+VIEWS_TIMES = 2
+
+
+def load(server, connection, sale, first, count):
+    """Seconds for users first … first + count − 1, in calls of CALL."""
+    bodies = [{"users": [f"user-{number}" for number in range(at, at + CALL)]} for at in range(first, first + count, CALL)]
+    key = {"Authorization": f"Bearer {server.keys['operator']}"}
+    began = time.monotonic()
+    for body in bodies:
+        reply = connection.request("POST", f"/admin/v1/sales/{sale}/users", body, key)
+        if reply.status != 200 or reply.json()["loaded"] != CALL:
+            raise ValueError(f"{reply.status}: {reply.body[:200]!r}")
+    return time.monotonic() - began
+
+
+def views_p99(connection, session, wanted):
+    """Milliseconds; the client asks one after the other until `wanted` is false."""
+    took = []
+    while wanted(len(took)):
+        began = time.monotonic()
+        reply = connection.request("GET", "/v1/orders", headers={"Authorization": f"Bearer {session}"})
+        took.append((time.monotonic() - began) * 1000)
+        if reply.status != 200:
+            raise ValueError(f"{reply.status}: {reply.body[:200]!r}")
+        time.sleep(0.002)
+    took.sort()
+    return took[len(took) * 99 // 100]
+
+
+def loading():
+    costs = []
+    with serving(data__tickets_max=2000000) as server:
+        server.start()
+        sale = server.sale(eligible_only=True)
+        server.item(sale)
+        server.publish(sale)
+        session = Buyer(server).session
+        at, rates = 0, []
+        with server.connect() as loads, server.connect() as views:
+            idle = views_p99(views, session, lambda count: count < 500)
+            for size in SIZES:
+                load(server, loads, sale, at, size - CALL * 10 - at if size > CALL * 10 else 0)
+                at = max(at, size - CALL * 10)
+                seconds = load(server, loads, sale, at, CALL * 10)
+                at += CALL * 10
+                rates.append(CALL * 10 / seconds)
+                costs.append(seconds / (CALL * 10) * 1e6)
+            seconds = []
+            thread = threading.Thread(target=lambda: seconds.append(load(server, loads, sale, at, 200 * CALL)))
+            thread.start()
+            beside = views_p99(views, session, lambda count: thread.is_alive() or count < 100)
+            thread.join()
+    figure, flat = told(SIZES, costs, "µs a user", "calls of 1,000")
+    return (f"{figure}; {min(rates):,.0f} users/s; views p99 {idle:.2f} ms idle, {beside:.2f} ms beside",
+            flat and min(rates) >= LOADED_PER_S and beside <= VIEWS_TIMES * idle)
+
+
+def parts(bars):
+    bars.part("4 eligible users", f"exponent ≤ 0.2, {LOADED_PER_S:,} users/s, views beside them ≤ {VIEWS_TIMES}× idle", loading)
