@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admin/webhook_list.c: what the shop was told, and telling it again. */
 #include "admin/admin.h"
+#include "api/query.h"
 #include "contract/outbox.h"
 #include "funnel/keys.h"
 #include "worker/webhooks.h"
@@ -26,6 +27,23 @@ static void event_members(const struct admin *admin, const struct outbox_event *
     json_u64(out, "next_ms", event->next_ms);
     json_i64(out, "http_status", event->http_status);
     json_text(out, "error", event->error);
+    json_u64(out, "tried_ms", event->tried_ms);
+}
+
+/* ?order=: the id of an order. 0: all. */
+static bool query_order(const struct admin *admin, struct job *job, ticket_number *ticket)
+{
+    const struct span text = query_value(job->query, "order");
+    uint64_t id = 0;
+    *ticket = 0;
+    if (text.data == NULL)
+        return true;
+    if (text.size == 16 && span_to_hex64(text, &id) == STATUS_OK && id != 0)
+        *ticket = funnel_order_number(admin->lent->keys, id);
+    if (*ticket == 0)
+        job_reply_problem(
+            job, PROBLEM_BAD_QUERY, "order must be the id of an order: 16 hex digits.", SPAN_NONE);
+    return *ticket != 0;
 }
 
 void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
@@ -34,10 +52,12 @@ void admin_webhooks_list(struct admin *admin, struct job *job, uint32_t id)
     struct order_store *store = admin->store;
     uint64_t after = 0;
     uint32_t state = OUTBOX_ANY, count = 0;
+    ticket_number ticket;
     (void)id;
     if (!job_query_u64(job, "after", INT64_MAX, &after)
         || !job_query_name(job, "state", state_names, OUTBOX_WAITING, OUTBOX_STATES, &state)
-        || !job_ok(job, store->ops->outbox->list(store, state, after, rows, PAGE_ROWS, &count)))
+        || !query_order(admin, job, &ticket)
+        || !job_ok(job, store->ops->outbox->list(store, state, ticket, after, rows, PAGE_ROWS, &count)))
         return;
     struct page page = page_begin(job, "webhooks");
     for (uint32_t i = 0; i < count; i++)

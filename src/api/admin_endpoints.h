@@ -83,7 +83,7 @@
     X(POST, OPERATOR, WRITES, "/bans", ban_add) \
     X(POST, OPERATOR, WRITES, "/bans/#/lift", ban_lift) \
     X(GET, VIEWER, LOOKS, "/watch", watch) \
-    X(GET, VIEWER, READS, "/webhooks?state after", webhooks_list) \
+    X(GET, VIEWER, READS, "/webhooks?state order after", webhooks_list) \
     X(POST, OPERATOR, WRITES, "/webhooks/#/replay", webhook_replay) \
     X(POST, OPERATOR, WRITES, "/webhooks/replay", webhooks_replay)
 

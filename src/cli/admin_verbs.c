@@ -480,9 +480,11 @@ const struct admin_verb admin_verbs[] = {
         .pages = true,
         .method = "GET",
         .path = "/admin/v1/webhooks",
-        .columns = "id event type order version time_ms state tries next_ms http_status error",
+        .columns =
+            "id event type order version time_ms state tries next_ms http_status error tried_ms",
         .help = "list messages to the shop",
-        .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" } } },
+        .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" },
+            { "--order", "order", OPTION_TEXT, false, "only those about this order" } } },
     { .name = "webhook replay",
         .method = "POST",
         .path = "/admin/v1/webhooks/%/replay",

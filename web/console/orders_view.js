@@ -8,7 +8,7 @@ import { csvText, fileSave } from './csv.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
-import { button, chip, choice, facts, field, guarded, loadedPlace, loadedShow, panel, table, tellerMake, titleRow } from './parts.js';
+import { button, chip, choice, facts, field, guarded, listPanel, loadedPlace, loadedShow, panel, table, tellerMake, titleRow } from './parts.js';
 import { may } from './session.js';
 
 const STATES = ['pending', 'paid', 'closed', 'refunded'];
@@ -116,6 +116,18 @@ function orderActs(order, done) {
     return acts;
 }
 
+/* What the shop was told about it: sent or not, when, and sending it again. */
+function webhooksPanel(webhooks, done) {
+    const again = (row) => (may('operator') && row.state !== 'waiting'
+        ? button(say('webhooks.replay'), () => ask({ title: say('webhooks.replay'), text: say('webhooks.replay.text'), yes: say('webhooks.replay'),
+            act: (key) => change('POST', `/webhooks/${row.id}/replay`, undefined, key) }).then((answer) => answer && done(say('webhooks.replay.done'))), 'plain small')
+        : '');
+    const result = (row) => (row.state === 'delivered' || row.tries === 0 ? '' : row.error || `HTTP ${row.http_status}`);
+    return listPanel(say('webhooks.order'), 'webhooks', table(say('webhooks.order'), [say('webhooks.event'), say('order.state'), say('webhooks.tried'), say('webhooks.tries'), say('webhooks.error'), ''],
+        webhooks.map((row) => [row.type, chip(say(`webhooks.${row.state}`), { delivered: 'good', failed: 'bad' }[row.state] ?? ''),
+            row.tried_ms === 0 ? '–' : moment(row.tried_ms, true), number(row.tries), result(row), again(row)])));
+}
+
 async function contactPanel(order) {
     if (!may('operator'))
         return null;
@@ -136,20 +148,22 @@ function orderShow(main, id) {
     const teller = tellerMake();
     async function load() {
         const [order, { payments }] = await Promise.all([read(`/orders/${id}`), read(`/orders/${id}/payments`)]);
-        const [contact, trail, refunds] = await Promise.all([contactPanel(order), auditPanel([`order ${id}`]), refundsOf(order, payments)]);
-        return { order, payments, contact, trail, refunds };
+        const [contact, trail, refunds, webhooks] = await Promise.all([contactPanel(order), auditPanel([`order ${id}`]), refundsOf(order, payments),
+            readAll(`/webhooks?order=${id}`, 'webhooks')]);
+        return { order, payments, contact, trail, refunds, webhooks };
     }
-    function paint({ order, payments, contact, trail, refunds }, node) {
+    function paint({ order, payments, contact, trail, refunds, webhooks }, node) {
         const { view } = order;
-        const acts = orderActs(order, (words) => {
+        const done = (words) => {
             teller.tell(words);
             place.look();
-        });
+        };
+        const acts = orderActs(order, done);
         node.replaceChildren(titleRow(say('order.title'), chip(say(`order.${view.state}`), view.state)), teller.node,
             element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments, refunds), element('div', { class: 'acts' }, ...acts)),
                 element('div', { class: 'stack' }, panel(say('sale.about'), facts([[say('order.order'), element('span', { class: 'mono', textContent: view.order })],
                     [say('order.ticket'), element('span', { class: 'mono', textContent: view.ticket })], [say('orders.item'), view.item], [say('order.quantity'), number(view.quantity)],
-                    [say('order.amount'), amountOf(view)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), trail);
+                    [say('order.amount'), amountOf(view)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), ...(webhooks.length > 0 ? [webhooksPanel(webhooks, done)] : []), trail);
     }
     const place = loadedPlace({ load, paint });
     return loadedShow(main, [element('p', { class: 'crumb' }, element('a', { href: '#/orders', textContent: say('nav.orders') }))], place);

@@ -15,13 +15,15 @@ const char sqlite_outbox_tables[] =
     "  version INTEGER NOT NULL, time_ms INTEGER NOT NULL,"
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3),"
     "  tries INTEGER NOT NULL, next_ms INTEGER NOT NULL,"
-    "  http_status INTEGER NOT NULL, error TEXT NOT NULL"
+    "  http_status INTEGER NOT NULL, error TEXT NOT NULL,"
+    "  tried_ms INTEGER NOT NULL DEFAULT 0"
     ") STRICT;"
     "CREATE INDEX outbox_waiting ON outbox(next_ms) WHERE state = 1;"
-    "CREATE INDEX outbox_failed ON outbox(id) WHERE state = 3;";
+    "CREATE INDEX outbox_failed ON outbox(id) WHERE state = 3;"
+    "CREATE INDEX outbox_of_order ON outbox(ticket);";
 
 #define OUTBOX_COLUMNS \
-    "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error"
+    "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error, tried_ms"
 static const char outbox_waiting[] = "SELECT count(*) FROM outbox WHERE state = 1";
 static const char outbox_failed[] = "SELECT count(*) FROM outbox WHERE state = 3";
 
@@ -43,7 +45,8 @@ static void outbox_turn_on(struct order_store *handle)
 static const struct sqlite_columns event_columns = COLUMNS(outbox_event, FIELD(outbox_event, id),
     FIELD(outbox_event, ticket), FIELD(outbox_event, order_state), FIELD(outbox_event, version),
     FIELD(outbox_event, time_ms), FIELD(outbox_event, state), FIELD(outbox_event, tries),
-    FIELD(outbox_event, next_ms), FIELD(outbox_event, http_status), FIELD(outbox_event, error));
+    FIELD(outbox_event, next_ms), FIELD(outbox_event, http_status), FIELD(outbox_event, error),
+    FIELD(outbox_event, tried_ms));
 
 static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
     struct outbox_event *events, uint32_t max, uint32_t *count, uint64_t *next_ms)
@@ -66,10 +69,10 @@ static enum status result_write(struct sqlite_store *store, const struct outbox_
     invariant(result->state > OUTBOX_ANY && result->state < OUTBOX_STATES);
     return sqlite_do(store,
         "UPDATE outbox SET state = ?2, tries = tries + 1, next_ms = ?3, http_status = ?4, error"
-        " = ?5 WHERE id = ?1 AND state = 1",
+        " = ?5, tried_ms = ?6 WHERE id = ?1 AND state = 1",
         VALUES(U64(result->id), U64(result->state),
             U64(result->state == OUTBOX_WAITING ? result->next_ms : 0),
-            U64((int64_t)result->http_status), TEXT(result->error)));
+            U64((int64_t)result->http_status), TEXT(result->error), U64(clock_now_ms())));
 }
 
 static enum status outbox_settle_all(
@@ -84,8 +87,13 @@ static enum status outbox_settle_all(
 }
 
 static enum status outbox_list_read(struct order_store *handle, enum outbox_state state,
-    uint64_t after, struct outbox_event *events, uint32_t max, uint32_t *count)
+    ticket_number ticket, uint64_t after, struct outbox_event *events, uint32_t max, uint32_t *count)
 {
+    if (ticket != 0)
+        return sqlite_rows(
+            sqlite_of(handle), "SELECT " OUTBOX_COLUMNS " FROM outbox WHERE ticket = ?4 AND id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3",
+            VALUES(U64(after), U64(state), U64(max), U64(ticket)), &event_columns,
+            PAGE(events, max, count));
     return sqlite_rows(sqlite_of(handle),
         "SELECT " OUTBOX_COLUMNS
         " FROM outbox WHERE id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3",

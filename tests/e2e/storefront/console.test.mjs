@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { act, admin, base, buy, dialog, EVIL, invitation, key, LOOKS, passwordSet, PNG, signedIn, visitor, wellMade } from './console_kit.mjs';
+import { act, admin, base, buy, dialog, eventually, EVIL, invitation, key, LOOKS, passwordSet, PNG, signedIn, visitor, wellMade } from './console_kit.mjs';
 
 const FIRST_SCREEN_MAX = 150_000;
 
@@ -188,6 +188,25 @@ describe('orders, trouble and the report', () => {
         await page.locator('.chip', { hasText: 'Refunded' }).waitFor();
         assert.equal((await admin('GET', `/orders/${paid.order}`)).view.state, 'refunded');
         assert.deepEqual(errors, []);
+    });
+
+    test('an order’s messages to the shop are shown, and one is sent again', async () => {
+        const sent = async () => (await admin('GET', `/webhooks?order=${paid.order}&state=delivered`)).webhooks;
+        await eventually(async () => (await sent()).length >= 2, 'the shop was not told');
+        for (const look of LOOKS) {
+            const { page, errors } = await signedIn(look, `orders/${paid.order}`);
+            const [title, good] = look.locale === 'zh-CN' ? ['发给商城的消息', '已送达'] : ['Messages to the shop', 'Sent'];
+            const row = page.locator('.panel', { hasText: title }).getByRole('row').filter({ hasText: 'order.paid' });
+            await row.getByText(good, { exact: true }).waitFor();
+            await wellMade(page, `order-webhooks-${look.locale}-${look.viewport.width}`);
+            assert.deepEqual(errors, []);
+        }
+        const [before] = (await sent()).filter(({ type }) => type === 'order.paid');
+        const { page } = await signedIn(LOOKS[0], `orders/${paid.order}`);
+        await page.locator('.panel', { hasText: 'Messages to the shop' }).getByRole('row').filter({ hasText: 'order.paid' }).getByRole('button', { name: 'Send again' }).click();
+        await dialog(page).getByRole('button', { name: 'Send again' }).click();
+        await page.getByText('The message is being sent again.').waitFor();
+        await eventually(async () => (await sent()).some(({ type, tried_ms: tried }) => type === 'order.paid' && tried > before.tried_ms), 'not sent again');
     });
 
     test('an unpaid order is cancelled by keyboard', async () => {

@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before } from 'node:test';
@@ -20,7 +22,7 @@ export const LOOKS = [
 ];
 
 export let base, key, invitation;
-let browser, server, folder;
+let browser, server, folder, shop;
 const contexts = [];
 
 function browserFind() {
@@ -31,7 +33,12 @@ function browserFind() {
 
 before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'stampede-console-'));
-    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data')], { stdio: ['ignore', 'pipe', 'ignore'] });
+    shop = createServer((request, response) => request.resume().on('end', () => response.writeHead(204).end())).listen(0, '127.0.0.1');
+    await once(shop, 'listening');
+    writeFileSync(join(folder, 'webhook.secret'), 'whsec_c2VjcmV0IG9mIHRoZSBzaG9wIGZvciB0ZXN0cyE=', { mode: 0o600 });
+    const webhook = { url: `http://127.0.0.1:${shop.address().port}/`, secret_file: join(folder, 'webhook.secret'), allow_private: 'yes' };
+    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data'), ...Object.entries(webhook).flatMap(([name, value]) => ['--set', `webhook.${name}=${value}`])],
+        { stdio: ['ignore', 'pipe', 'ignore'] });
     const said = await new Promise((resolve, reject) => {
         let text = '';
         server.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
@@ -55,6 +62,7 @@ after(async () => {
         server.kill('SIGTERM');
         await ended;
     }
+    shop?.close();
     rmSync(folder, { recursive: true, force: true });
 });
 
@@ -83,6 +91,16 @@ export function passwordSet(name, role, password) {
     const done = spawnSync(SERVER, ['key', 'password', '--name', name, '--role', role, '--file', join(folder, 'data', 'admin.keys')], { input: `${password}\n` });
     assert.equal(done.status, 0, String(done.stderr));
     server.kill('SIGHUP');
+}
+
+/* Until it says something true. */
+export async function eventually(look, what) {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+        const seen = await look();
+        if (seen)
+            return seen;
+    }
+    return assert.fail(what);
 }
 
 export async function admin(method, path, body) {

@@ -171,6 +171,8 @@ static void messages_to_the_shop_are_listed_and_replayed(void **state)
 {
     (void)state;
     parsed("webhook list --state failed", "GET", "/admin/v1/webhooks?state=failed", NULL);
+    parsed("webhook list --order 5f0c1f6de1a2b3c4", "GET",
+        "/admin/v1/webhooks?order=5f0c1f6de1a2b3c4", NULL);
     parsed("webhook replay 17", "POST", "/admin/v1/webhooks/17/replay", NULL);
     parsed("webhook replay-from 1794398400000", "POST", "/admin/v1/webhooks/replay",
         "{\"from_ms\":1794398400000}");

@@ -53,7 +53,7 @@ static enum move_answer moved(struct place *place, ticket_number ticket, enum or
 static uint32_t listed(struct place *place, enum outbox_state state, struct outbox_event *events)
 {
     uint32_t count;
-    assert_int_equal(outbox(place)->list(place->store, state, 0, events, ROWS, &count), STATUS_OK);
+    assert_int_equal(outbox(place)->list(place->store, state, 0, 0, events, ROWS, &count), STATUS_OK);
     return count;
 }
 
