@@ -7,6 +7,7 @@ import { say } from './i18n.js';
 import { createKeyed } from './keyed.js';
 
 const OTHERS_MAX = 3;
+const SECONDS_MAX_MS = 100_000;
 const LATE_MAX_MS = 60_000; /* who came minutes after the start need not be told by how much */
 
 /* Items of the same sale that can still be bought. */
@@ -19,7 +20,9 @@ export function lostModel({ phase, item, owned, waiting, tappedMs, others }) {
         return null;
     const after = tappedMs - item.start_ms;
     const tried = tappedMs > 0 && after >= 0 && after <= LATE_MAX_MS;
+    const goneMs = (item.sold_out_ms ?? 0) - item.start_ms; /* negative: not known, or opened by hand before its start */
     return {
+        gone: goneMs <= 0 ? null : goneMs < SECONDS_MAX_MS ? ['lost.after', { seconds: (goneMs / 1000).toFixed(1) }] : ['lost.afterMinutes', { minutes: count(Math.round(goneMs / 60_000)) }],
         words: tried ? 'lost.came' : waiting ? 'lost.waiting' : 'lost.gone',
         values: { after: (after / 1000).toFixed(1), given: count(item.counts.given) },
         others,
@@ -28,10 +31,11 @@ export function lostModel({ phase, item, owned, waiting, tappedMs, others }) {
 
 export function createLostBox() {
     const title = element('h2', { class: 'lost-title' });
+    const gone = element('p', { class: 'lost-gone' });
     const words = element('p', { class: 'lost-words' });
     const more = element('p', { class: 'lost-more' });
     const list = element('ul', { class: 'lost-others' });
-    const node = element('section', { class: 'lost' }, title, words, more, list);
+    const node = element('section', { class: 'lost' }, title, gone, words, more, list);
     const othersPaint = createKeyed(list, () => {
         const name = element('span', { class: 'lost-name' });
         const price = element('strong');
@@ -54,6 +58,8 @@ export function createLostBox() {
             if (model === null)
                 return;
             textSet(title, say('lost.title'));
+            textSet(gone, model.gone === null ? '' : say(...model.gone));
+            gone.hidden = model.gone === null;
             textSet(words, say(model.words, model.values));
             textSet(more, say('lost.others'));
             more.hidden = list.hidden = model.others.length === 0;

@@ -84,6 +84,31 @@ void board_publish(struct board *board, const struct board_update *update)
     PUT(item->sequence, sequence + 2);
 }
 
+#define SOLD_OUT_UNKNOWN UINT64_MAX
+
+void board_note_sold_out(struct board *board, const struct board_update *update, uint64_t now_ms)
+{
+    _Atomic uint64_t *noted = &board->items[update->item].sold_out_ms;
+    const struct item_counts *counts = &update->counts;
+    uint64_t free = 0;
+    if (atomic_load_explicit(noted, memory_order_relaxed) != 0 || counts->held + counts->sold == 0)
+        return;
+    for (unsigned i = 0; i < CHANNELS_MAX; i++)
+        free += counts->channel_free[i];
+    if (now_ms == 0)
+        atomic_store_explicit(noted, SOLD_OUT_UNKNOWN, memory_order_relaxed);
+    else if (free == 0)
+        atomic_store_explicit(noted, now_ms, memory_order_relaxed);
+}
+
+uint64_t board_sold_out_ms(const struct board *board, item_id item)
+{
+    const uint64_t noted = item == 0 || item >= board->item_count
+        ? 0
+        : atomic_load_explicit(&board->items[item].sold_out_ms, memory_order_relaxed);
+    return noted == SOLD_OUT_UNKNOWN ? 0 : noted;
+}
+
 /* Of an item or channel that is not there nothing can be sold: not counted. */
 static bool flow_is_kept(const struct board *board, item_id item, channel_index channel)
 {

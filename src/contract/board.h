@@ -25,6 +25,7 @@ struct board_item {
     _Atomic uint32_t channel_free[CHANNELS_MAX];
     _Atomic uint64_t unit_price;
     _Atomic uint32_t given, held, sold, safety, written_off;
+    _Atomic uint64_t sold_out_ms; /* board_note_sold_out; beside the sequence */
 };
 
 /* The waiting room of a sale. */
@@ -77,6 +78,9 @@ struct board_update {
     struct item_counts counts;
 };
 void board_publish(struct board *board, const struct board_update *update);
+/* With what was published: remembers when the last free unit went, the first time. now_ms 0: at the start of the
+ * program; if units were taken before, that moment is not known and is never told. */
+void board_note_sold_out(struct board *board, const struct board_update *update, uint64_t now_ms);
 struct board_room_update {
     sale_id sale;
     uint32_t arrived, drawn, head;
@@ -97,6 +101,7 @@ static inline uint32_t board_queued(const struct board *board, item_id item, cha
 bool board_may_have_bought(const struct board *board, item_id item, user_id user);
 void board_asked(struct board *board, item_id item, channel_index channel, uint32_t units);
 bool board_read(const struct board *board, item_id item, struct board_update *copy); /* false: no such item */
+uint64_t board_sold_out_ms(const struct board *board, item_id item); /* 0: never yet, or not known */
 /* Each number is one that was true; `arrived` is never below `drawn` or `head`. False: no such sale. */
 bool board_read_room(const struct board *board, sale_id sale, struct board_room_update *copy);
 

@@ -27,6 +27,7 @@ struct outbox_event {
     uint64_t next_ms;
     int http_status; /* of the last try; 0: none, or no answer */
     char error[OUTBOX_ERROR_MAX + 1];
+    uint64_t tried_ms; /* time of the last try; 0: none yet */
 };
 /* What became of one try. */
 struct outbox_result {
@@ -47,8 +48,8 @@ struct outbox_store_ops {
         uint32_t *count, uint64_t *next_ms);
     /* One transaction, at most OUTBOX_SETTLE_MAX; tries + 1. Rows that do not wait stay as they are. */
     enum status (*settle)(struct order_store *, const struct outbox_result *, uint32_t count);
-    /* Rows with id > after, ascending. */
-    enum status (*list)(struct order_store *, enum outbox_state, uint64_t after,
+    /* Rows with id > after, ascending; of one order, or of all (0). */
+    enum status (*list)(struct order_store *, enum outbox_state, ticket_number, uint64_t after,
         struct outbox_event *, uint32_t max, uint32_t *count);
     /* Waiting again, with all tries before it. STATUS_NOT_FOUND: no such row. */
     enum status (*replay)(struct order_store *, uint64_t id, uint64_t now_ms);

@@ -243,8 +243,10 @@ static void batch_became_durable(struct embedded *embedded)
     }
     /* After the answers, which count as decided (board.h), and before anybody can read them: their
      * rings are published at the end of the turn. */
-    for (uint32_t i = 0; i < embedded->sealed_count; i++)
+    for (uint32_t i = 0; i < embedded->sealed_count; i++) {
         board_publish(&embedded->board, &embedded->sealed[i]);
+        board_note_sold_out(&embedded->board, &embedded->sealed[i], embedded->last_time_ms);
+    }
     embedded->sealed_count = 0;
     rooms_show(embedded);
 }

@@ -12,8 +12,10 @@ static void board_fill(struct embedded *embedded)
 {
     for (item_id item = 1; item < embedded->config.engine.items_max; item++) {
         struct board_update view;
-        if (engine_item_view(&embedded->engine, item, &view))
-            board_publish(&embedded->board, &view);
+        if (!engine_item_view(&embedded->engine, item, &view))
+            continue;
+        board_publish(&embedded->board, &view);
+        board_note_sold_out(&embedded->board, &view, 0);
     }
     for (sale_id sale = 1; sale < embedded->config.engine.sales_max; sale++) {
         const struct board_room_update room = engine_room_view(&embedded->engine, sale);

@@ -87,6 +87,22 @@ def sold_out_is_shown_and_clears_when_units_come():
 
 
 @rule
+def when_an_item_sold_out_for_the_first_time_is_told_while_it_is_sold_out():
+    item, before = server.open_item(total=1), server.now_ms()
+    true("sold_out_ms" not in server.get(f"/v1/items/{item}").json(), "told before")
+    Buyer(server).win(item)
+    first = server.get(f"/v1/items/{item}").json()["sold_out_ms"]
+    true(before <= first <= server.now_ms(), (before, first))
+    server.admin_ok("POST", f"/items/{item}/adjust", {"delta": 1})
+    true("sold_out_ms" not in server.get(f"/v1/items/{item}").json(), "told while a unit is free")
+    Buyer(server).win(item)
+    equal(server.get(f"/v1/items/{item}").json()["sold_out_ms"], first)  # the first time counts
+    server.restart()
+    view = server.get(f"/v1/items/{item}").json()
+    equal((view["sold_out"], "sold_out_ms" in view), (True, False))  # not known any more
+
+
+@rule
 def long_lists_come_page_by_page_and_nothing_is_missing():
     sale = server.sale()
     product = server.product(name="\u624b" * 60, images=["/" + "i" * 600] * 3)

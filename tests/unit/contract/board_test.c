@@ -75,6 +75,38 @@ static void what_is_published_is_read_back_whole(void **state)
     assert_memory_equal(&copy.counts, &update.counts, sizeof copy.counts);
 }
 
+static void the_first_time_that_nothing_was_left_is_remembered(void **state)
+{
+    (void)state;
+    struct board_update update = an_update(1);
+    board_note_sold_out(&board, &update, 1000);
+    assert_int_equal(board_sold_out_ms(&board, 1), 0); /* units are free */
+    memset(update.counts.channel_free, 0, sizeof update.counts.channel_free);
+    board_note_sold_out(&board, &update, 1500);
+    board_note_sold_out(&board, &update, 1600); /* some came back meanwhile */
+    assert_int_equal(board_sold_out_ms(&board, 1), 1500);
+    assert_int_equal(board_sold_out_ms(&board, 2), 0);
+    assert_int_equal(board_sold_out_ms(&board, 0), 0);
+    assert_int_equal(board_sold_out_ms(&board, ITEMS), 0);
+}
+
+static void when_it_sold_out_is_not_told_if_a_restart_came_after_the_first_purchase(void **state)
+{
+    (void)state;
+    struct board_update taken = an_update(3), fresh = an_update(4);
+    fresh.counts.held = fresh.counts.sold = 0;
+    board_note_sold_out(&board, &taken, 0);
+    board_note_sold_out(&board, &fresh, 0);
+    for (unsigned i = 0; i < CHANNELS_MAX; i++)
+        taken.counts.channel_free[i] = fresh.counts.channel_free[i] = 0;
+    board_note_sold_out(&board, &fresh, 1400); /* nothing was given yet: nothing is sold */
+    fresh.counts.sold = 1;
+    board_note_sold_out(&board, &taken, 1500);
+    board_note_sold_out(&board, &fresh, 1500);
+    assert_int_equal(board_sold_out_ms(&board, 3), 0);
+    assert_int_equal(board_sold_out_ms(&board, 4), 1500);
+}
+
 static void an_item_that_is_not_there_or_never_published_is_not_read(void **state)
 {
     (void)state;
@@ -261,6 +293,8 @@ int main(void)
 #define RULE(name) cmocka_unit_test_setup_teardown(name, open_board, close_board)
     const struct CMUnitTest rules[] = {
         RULE(what_is_published_is_read_back_whole),
+        RULE(the_first_time_that_nothing_was_left_is_remembered),
+        RULE(when_it_sold_out_is_not_told_if_a_restart_came_after_the_first_purchase),
         RULE(an_item_that_is_not_there_or_never_published_is_not_read),
         RULE(publishing_an_item_outside_the_board_stops_the_program),
         RULE(what_is_asked_and_decided_is_counted_by_item_and_channel),

@@ -186,9 +186,11 @@ test('the head of a win has a clock while there is time, and tells what went wro
 
 test('who lost is offered what else there is', () => {
     const box = createLostBox();
-    box.paint({ words: 'lost.gone', values: { given: '10' }, others: [{ ...item, id: 9 }] });
+    box.paint({ gone: ['lost.after', { seconds: '3.2' }], words: 'lost.gone', values: { given: '10' }, others: [{ ...item, id: 9 }] });
+    assert.equal(part(box.node, 'lost-gone').textContent, 'Sold out after 3.2 s.');
     assert.equal(part(box.node, 'lost-link').href, '/items/9/');
-    box.paint({ words: 'lost.gone', values: { given: '10' }, others: [] });
+    box.paint({ gone: null, words: 'lost.gone', values: { given: '10' }, others: [] });
+    assert.equal(part(box.node, 'lost-gone').hidden, true);
     assert.equal(part(box.node, 'lost-more').hidden, true);
     box.paint(null);
     assert.equal(box.node.hidden, true);

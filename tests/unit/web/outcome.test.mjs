@@ -43,6 +43,14 @@ test('who tapped too late is told by how much; who came hours later is not', () 
     assert.equal(lost({ waiting: true }).words, 'lost.waiting');
 });
 
+test('how long the stock lasted is told where it is known', () => {
+    const after = (ms) => lost({ item: { ...item, sold_out_ms: ms } }).gone;
+    assert.deepEqual(after(13_240), ['lost.after', { seconds: '3.2' }]);
+    assert.deepEqual(after(10_000 + 5 * 60_000), ['lost.afterMinutes', { minutes: '5' }]);
+    assert.equal(after(9_000), null); /* opened by hand, before its start */
+    assert.equal(lost().gone, null);
+});
+
 test('nothing is lost while something is left, or for who has it', () => {
     assert.equal(lost({ phase: 'open' }), null);
     assert.equal(lost({ owned: true }), null);
