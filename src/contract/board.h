@@ -78,8 +78,8 @@ struct board_update {
     struct item_counts counts;
 };
 void board_publish(struct board *board, const struct board_update *update);
-/* With what was published: remembers when the last free unit went, the first time. now_ms 0: at the start of the
- * program; if units were taken before, that moment is not known and is never told. */
+/* With what was published: remembers when the last free unit went, the first time. now_ms 0: at the start
+ * of the program; if units were taken before, that moment is not known and is never told. */
 void board_note_sold_out(struct board *board, const struct board_update *update, uint64_t now_ms);
 struct board_room_update {
     sale_id sale;

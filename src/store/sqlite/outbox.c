@@ -90,8 +90,9 @@ static enum status outbox_list_read(struct order_store *handle, enum outbox_stat
     ticket_number ticket, uint64_t after, struct outbox_event *events, uint32_t max, uint32_t *count)
 {
     if (ticket != 0)
-        return sqlite_rows(
-            sqlite_of(handle), "SELECT " OUTBOX_COLUMNS " FROM outbox WHERE ticket = ?4 AND id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3",
+        return sqlite_rows(sqlite_of(handle),
+            "SELECT " OUTBOX_COLUMNS " FROM outbox"
+            " WHERE ticket = ?4 AND id > ?1 AND (?2 = 0 OR state = ?2) ORDER BY id LIMIT ?3",
             VALUES(U64(after), U64(state), U64(max), U64(ticket)), &event_columns,
             PAGE(events, max, count));
     return sqlite_rows(sqlite_of(handle),
