@@ -200,26 +200,20 @@ static void batch_done(struct order_writer *writer, uint32_t count, uint64_t now
     writer->retry_ms = now_ms;
 }
 
-/* Rows of the database that a record becomes, about. */
-static uint32_t record_rows(const struct queue_record *record)
-{
-    return record->command.type == COMMAND_USERS ? record->command.users.count : 1;
-}
-
 /* How many records to try: up to the next dead letter (which goes alone, with its reason), half of
- * the suspects; and no more rows than a batch of orders has, so that a long list of users does not keep
- * others from the database. */
+ * the suspects; and not too many users of lists, which take as long as that many orders. */
 static uint32_t batch_size(const struct order_writer *writer)
 {
-    uint32_t size = writer_waiting(writer), rows = 0;
+    uint32_t size = writer_waiting(writer), users = 0;
     if (writer->suspect > 0)
         size = writer->suspect > 1 ? writer->suspect / 2 : 1;
     for (uint32_t i = 0; i < size; i++) {
         if (writer->dispositions[writer->first + i] == DISPOSE_DEAD)
             return i == 0 ? 1 : i;
-        rows += record_rows(&writer->records[writer->first + i]);
-        if (rows > ORDER_BATCH_MAX && i > 0)
-            return i;
+        const struct command *command = &writer->records[writer->first + i].command;
+        users += command->type == COMMAND_USERS ? command->users.count : 0;
+        if (users > ORDER_USERS_MAX)
+            return i == 0 ? 1 : i;
     }
     return size;
 }

@@ -23,6 +23,7 @@
 enum {
     ORDER_AWAY_MS_MIN = 100,
     ORDER_AWAY_MS_MAX = 5000,
+    ORDER_USERS_MAX = 256, /* users of lists in one transaction: others wait a few milliseconds */
     ORDER_APPLIES_PER_TURN = 1, /* a turn returns after this many transactions */
 };
 

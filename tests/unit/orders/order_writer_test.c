@@ -113,14 +113,14 @@ static void every_record_is_written_once_in_full_batches(void **state)
     assert_int_equal(f->progress.position, f->queue.end);
 }
 
-static void a_long_list_of_users_is_written_in_transactions_of_as_many_rows(void **state)
+static void a_long_list_of_users_is_written_in_short_transactions(void **state)
 {
     struct fixture *f = *state;
     f->queue.of_users = true;
     start(f, ORDER_BATCH_MAX + 10);
-    assert_true(run(f, 40));
+    assert_true(run(f, 200));
     assert_int_equal(f->store.position, f->queue.end);
-    assert_int_equal(f->store.largest, ORDER_BATCH_MAX / USERS_PER_COMMAND);
+    assert_int_equal(f->store.largest, ORDER_USERS_MAX / USERS_PER_COMMAND);
 }
 
 static void the_first_ticket_is_written_at_once_and_the_next_ones_gather(void **state)
@@ -405,7 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_record_is_written_once_in_full_batches),
-        TEST(a_long_list_of_users_is_written_in_transactions_of_as_many_rows),
+        TEST(a_long_list_of_users_is_written_in_short_transactions),
         TEST(the_first_ticket_is_written_at_once_and_the_next_ones_gather),
         TEST(a_turn_gives_the_thread_back),
         TEST(a_refused_guard_rejects_the_one_record_and_writes_the_others),
