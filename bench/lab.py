@@ -130,9 +130,9 @@ class Lab:
     # -- Stampede ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def stampede(self, tickets_max, wrapper=(), settings=()):
+    def stampede(self, tickets_max, wrapper=(), settings=(), cores=SERVER_CORE):
         """A server with a fresh data folder, gone with it at the end."""
-        server = Stampede(self.path("stampede"), SERVER_CORE, self.options.stampede, tickets_max,
+        server = Stampede(self.path("stampede"), cores, self.options.stampede, tickets_max,
                           [*settings, *self.options.set], wrapper)
         name = f"stampede_{self.files}"
         self.servers[name] = server

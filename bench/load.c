@@ -173,10 +173,11 @@ static void connection_send(struct load *load, struct connection *connection, ui
 
 static void outcome_write(struct load *load, uint64_t index, const struct reply *reply)
 {
-    size_t ticket_bytes = 1;
-    const char *ticket = reply_ticket(reply, &ticket_bytes);
-    fprintf(load->outcomes, "%" PRIu64 "\t%u\t%.*s\n", index, reply->status, (int)ticket_bytes,
-        ticket != NULL ? ticket : "-");
+    size_t ticket_bytes = 1, order_bytes = 1;
+    const char *ticket = reply_member(reply, "\"ticket\":", &ticket_bytes);
+    const char *order = reply_member(reply, "\"order\":", &order_bytes);
+    fprintf(load->outcomes, "%" PRIu64 "\t%u\t%.*s\t%.*s\n", index, reply->status, (int)ticket_bytes,
+        ticket != NULL ? ticket : "-", (int)order_bytes, order != NULL ? order : "-");
 }
 
 static void reply_count(

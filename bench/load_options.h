@@ -44,7 +44,8 @@ static const char options_usage[] =
     "  --resp                       replies are RESP integers (Redis), not HTTP\n"
     "  --core C                     run on this core\n"
     "  --sources N                  connect from N loopback addresses\n"
-    "  --outcomes FILE              request index, status, ticket or '-', tab separated\n"
+    "  --outcomes FILE              request index, status, ticket or '-', order or '-', tab "
+    "separated\n"
     "  --hold                       keep connections open until standard input ends\n";
 
 static inline void options_wrong(const char *what)

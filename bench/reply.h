@@ -94,22 +94,21 @@ static inline enum reply_state reply_parse_resp(const char *text, size_t bytes, 
     return REPLY_WHOLE;
 }
 
-/* The value of "ticket":"…" in a JSON body; NULL when there is none. */
-static inline const char *reply_ticket(const struct reply *reply, size_t *ticket_bytes)
+/* The text of a member of a JSON body, by its name in quotes with the colon; NULL when there is none. */
+static inline const char *reply_member(const struct reply *reply, const char *name, size_t *value_bytes)
 {
-    static const char name[] = "\"ticket\":";
-    const char *start = memmem(reply->body, reply->body_bytes, name, sizeof(name) - 1);
+    const char *start = memmem(reply->body, reply->body_bytes, name, strlen(name));
     if (start == NULL)
         return NULL;
     const char *body_end = reply->body + reply->body_bytes;
-    for (start += sizeof(name) - 1; start < body_end && *start == ' ';)
+    for (start += strlen(name); start < body_end && *start == ' ';)
         start++;
     if (start == body_end || *start++ != '"')
         return NULL;
     const char *end = memchr(start, '"', (size_t)(body_end - start));
     if (end == NULL)
         return NULL;
-    *ticket_bytes = (size_t)(end - start);
+    *value_bytes = (size_t)(end - start);
     return start;
 }
 

@@ -175,6 +175,11 @@ class Stampede(Server):
             subprocess.run(command, stdout=file, check=True)
         return path
 
+    def sessions(self, first, count):
+        """Of the users that `mint` makes passes for."""
+        command = [self.binary, "mint", "--config", self.config, "--session", "--users", f"{first}:{count}"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
     def make_requests(self, kind, count):
         """The load client's arguments for the next `count` requests of this kind: sold_out and duplicate cycle through
         the same users, each win is by a user who was never seen before."""

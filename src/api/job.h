@@ -34,6 +34,7 @@ enum job_kind {
 /* Whose places a job takes (gateway/job_shares.h). The worker does the urgent ones first. */
 enum job_share {
     SHARE_ADMIN,
+    SHARE_SHOP,
     SHARE_CALLBACK,
     SHARE_SANDBOX,
     SHARE_PAY,
@@ -63,7 +64,8 @@ struct job {
     ticket_number ticket;
     item_id item;
     uint32_t quantity;
-    uint64_t version_seen;  /* 0: any order will do */
+    /* JOB_ORDER: 0: any order will do. JOB_RETURN: by the worker, when the units were given back. */
+    uint64_t version_seen;
     bool may_wait;          /* the edge has room for it to wait */
     uint64_t wait_until_ms; /* JOB_PUBLIC: set by the worker with JOB_NOT_YET */
     /* JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN: spans point into `request` */

@@ -21,6 +21,7 @@ struct link {
     struct arena arena;
     struct wake *worker;
     uint32_t edges;
+    bool held; /* what is said is not shown yet */
     struct edge_link each[EDGES_MAX];
     _Atomic bool away, stopped;
     _Atomic uint64_t lag;
@@ -91,29 +92,33 @@ struct job *link_next(struct link *link, uint32_t edge, bool urgent)
     return job;
 }
 
+static void say(struct link *link, struct edge_link *edge, const struct link_note *note)
+{
+    invariant(ring_put(&edge->notes, note));
+    edge->told = true;
+    if (!link->held)
+        ring_publish(&edge->notes);
+}
+
 void link_return(struct link *link, struct job *job)
 {
-    struct edge_link *edge = &link->each[job->edge];
-    invariant(ring_push(&edge->notes, &(struct link_note){ .job = job }));
-    edge->told = true;
+    say(link, &link->each[job->edge], &(struct link_note){ .job = job });
 }
 
 /* Room is kept for all jobs. */
-static void tell(struct edge_link *edge, const struct link_note *note)
+static void tell(struct link *link, struct edge_link *edge, const struct link_note *note)
 {
-    if (ring_used(&edge->notes) >= NOTE_SLOTS - JOB_SLOTS) {
+    if (ring_written(&edge->notes) < NOTE_SLOTS - JOB_SLOTS)
+        say(link, edge, note);
+    else
         edge->missed = true;
-        return;
-    }
-    invariant(ring_push(&edge->notes, note));
-    edge->told = true;
 }
 
 void link_order_changed(struct link *link, ticket_number ticket, user_id user)
 {
     const struct link_note note = { .ticket = ticket, .user = user };
     for (uint32_t i = 0; i < link->edges; i++)
-        tell(&link->each[i], &note);
+        tell(link, &link->each[i], &note);
 }
 
 void link_many_changed(struct link *link)
@@ -122,13 +127,27 @@ void link_many_changed(struct link *link)
         link->each[i].missed = true;
 }
 
+void link_hold(struct link *link)
+{
+    link->held = true;
+}
+
+void link_release(struct link *link)
+{
+    link->held = false;
+    for (uint32_t i = 0; i < link->edges; i++)
+        ring_publish(&link->each[i].notes);
+}
+
 void link_flush(struct link *link)
 {
+    if (link->held)
+        return;
     for (uint32_t i = 0; i < link->edges; i++) {
         struct edge_link *edge = &link->each[i];
         if (edge->missed) {
             edge->missed = false;
-            tell(edge, &(struct link_note){ .ticket = 0 });
+            tell(link, edge, &(struct link_note){ .ticket = 0 });
         }
         if (edge->told)
             wake_signal(edge->wake);

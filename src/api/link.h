@@ -34,7 +34,10 @@ struct job *link_next(struct link *link, uint32_t edge, bool urgent); /* NULL: n
 void link_return(struct link *link, struct job *job);
 void link_order_changed(struct link *link, ticket_number ticket, user_id user); /* tells all edges */
 void link_many_changed(struct link *link); /* which ones is not known: all edges look at all */
-/* Wakes the edges that were told something; once for all that a turn has to say. */
+/* From here to link_release no edge sees what is said: neither answers nor notes. */
+void link_hold(struct link *link);
+void link_release(struct link *link);
+/* Wakes the edges that were told something; once for all that a turn has to say. Not while it is held. */
 void link_flush(struct link *link);
 
 /* Any thread. */

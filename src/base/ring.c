@@ -13,15 +13,27 @@ void ring_create(struct ring *ring, struct arena *arena, uint32_t slot_count, ui
     ring->slot_bytes = slot_bytes;
 }
 
-bool ring_push(struct ring *ring, const void *slot)
+bool ring_put(struct ring *ring, const void *slot)
 {
     void *room = ring_reserve(ring);
     if (room == NULL)
         return false;
     memcpy(room, slot, ring->slot_bytes);
     ring_commit(ring);
+    return true;
+}
+
+bool ring_push(struct ring *ring, const void *slot)
+{
+    if (!ring_put(ring, slot))
+        return false;
     ring_publish(ring);
     return true;
+}
+
+uint64_t ring_written(const struct ring *ring)
+{
+    return ring->tail_local - atomic_load_explicit(&ring->head, memory_order_acquire);
 }
 
 uint64_t ring_used(const struct ring *ring)

@@ -53,8 +53,12 @@ static inline bool ring_publish(struct ring *ring)
     atomic_store_explicit(&ring->tail, ring->tail_local, memory_order_release);
     return true;
 }
-/* reserve + copy + commit + publish; false when full */
+/* reserve + copy + commit; false when full */
+bool ring_put(struct ring *ring, const void *slot);
+/* The same and publish. */
 bool ring_push(struct ring *ring, const void *slot);
+/* Producer: slots written, published or not, and not given back. */
+uint64_t ring_written(const struct ring *ring);
 
 /* Consumer: the oldest slot, or NULL when empty; valid until ring_release. */
 static inline void *ring_peek(struct ring *ring)

@@ -256,6 +256,16 @@ struct order_store_ops {
     enum status (*secret_check)(struct order_store *, uint64_t *value);
     enum status (*secret_check_set)(struct order_store *, uint64_t value);
 
+    /* Groups: changes that share one commit. From group_begin to group_end every change belongs to one
+     * transaction, which begins with the first of them; what is otherwise a transaction is a part of
+     * it, and a part that fails takes back only itself. Reads see what the group has changed so far.
+     * Nothing that was changed or read since group_is_open may be told before group_end has answered
+     * STATUS_OK: any other answer means that nothing of the group was kept (STATUS_UNKNOWN: it may be
+     * there after a crash). A group without changes ends with STATUS_OK. */
+    void (*group_begin)(struct order_store *);
+    bool (*group_is_open)(const struct order_store *); /* its transaction has begun */
+    enum status (*group_end)(struct order_store *);    /* also without a group */
+
     /* Looks at every page, slowly. STATUS_CORRUPT: damaged, and `what` says how. */
     enum status (*whole_check)(struct order_store *, char *what, size_t what_bytes);
 

@@ -25,7 +25,9 @@ struct stock_pump {
     uint32_t count;
     struct stock_event events[STOCK_PUMP_FLIGHT_MAX];
     struct flight merged[STOCK_PUMP_FLIGHT_MAX];
-    uint64_t look_ms;
+    uint64_t look_ms, looks;
+    ticket_number *recent; /* tickets of the last answers, the oldest is overwritten */
+    uint32_t recent_next;
     uint64_t passed;   /* all events up to this id are answered in this round; 0: none */
     uint64_t round_ms; /* when the first of them was passed */
 };
@@ -38,7 +40,7 @@ GAUGE(events_open, "stampede_stock_events_open", "Stock events that the inventor
 
 size_t stock_pump_bytes(void)
 {
-    return sizeof(struct stock_pump) + 64;
+    return sizeof(struct stock_pump) + STOCK_PUMP_RECENT * sizeof(ticket_number) + 128;
 }
 
 struct stock_pump *stock_pump_create(struct arena *arena, const struct stock_pump_config *config)
@@ -48,6 +50,7 @@ struct stock_pump *stock_pump_create(struct arena *arena, const struct stock_pum
     if (pump->config.flight_max == 0)
         pump->config.flight_max = STOCK_PUMP_FLIGHT_MAX;
     invariant(pump->config.flight_max <= STOCK_PUMP_FLIGHT_MAX);
+    pump->recent = arena_take(arena, STOCK_PUMP_RECENT, sizeof *pump->recent);
     return pump;
 }
 
@@ -58,6 +61,14 @@ static struct flight *flight_find(struct stock_pump *pump, uint64_t event_id)
             return &pump->flights[i];
     }
     return NULL;
+}
+
+static void settled_tell(struct stock_pump *pump, const struct flight *flight, user_id user)
+{
+    const ticket_number ticket = flight->event.settle.ticket;
+    pump->recent[pump->recent_next++ % STOCK_PUMP_RECENT] = ticket;
+    if (pump->config.settled != NULL)
+        pump->config.settled(pump->config.settled_context, ticket, user);
 }
 
 static void flight_refused(struct flight *flight, const struct outcome *outcome)
@@ -99,6 +110,7 @@ bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct in
         flight->state = FLIGHT_ANSWERED;
         flight->refused = false;
         flight->again_ms = now_ms + STOCK_PUMP_REFUSED_MS;
+        settled_tell(pump, flight, what == ANSWER_DONE ? answer->outcome.user : 0);
         if (what == ANSWER_DONE && flight->event.settle.let_go && pump->config.let_go != NULL)
             pump->config.let_go(pump->config.context, answer->outcome.user);
     } else if (what == ANSWER_TOO_POPULAR || what == ANSWER_UNAVAILABLE) {
@@ -132,6 +144,20 @@ static void answered_pass(struct stock_pump *pump, uint64_t now_ms)
     }
 }
 
+/* What was asked and is not listed any more: its record was faster than its answer. */
+static void confirmed_tell(struct stock_pump *pump, uint32_t listed)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < pump->count; i++) {
+        const struct flight *flight = &pump->flights[i];
+        while (at < listed && pump->events[at].id < flight->event.id)
+            at++;
+        const bool there = at < listed && pump->events[at].id == flight->event.id;
+        if (flight->state == FLIGHT_ASKED && !there)
+            settled_tell(pump, flight, 0);
+    }
+}
+
 /* An event that the store lists is open; one that it does not list any more is confirmed. Both lists ascend
  * by id, and ids only grow, so everything in flight that is still open is within the first
  * flight_max. */
@@ -145,6 +171,7 @@ static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
     if (status != STATUS_OK)
         return status;
     invariant(listed <= pump->config.flight_max);
+    confirmed_tell(pump, listed);
     for (uint32_t i = 0; i < listed; i++) {
         while (old < pump->count && pump->flights[old].event.id < pump->events[i].id)
             old++;
@@ -159,6 +186,7 @@ static enum status events_look(struct stock_pump *pump, uint64_t now_ms)
     if (listed == 0 && (now_ms >= pump->round_ms + STOCK_PUMP_ROUND_MS || now_ms < pump->round_ms))
         pump->passed = 0;
     pump->look_ms = now_ms;
+    pump->looks++;
     return STATUS_OK;
 }
 
@@ -196,7 +224,20 @@ void stock_pump_look(struct stock_pump *pump)
     pump->look_ms = 0;
 }
 
-bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket)
+uint64_t stock_pump_looks(const struct stock_pump *pump)
+{
+    return pump->looks;
+}
+
+static bool answered_lately(const struct stock_pump *pump, ticket_number ticket)
+{
+    for (uint32_t i = 0; i < STOCK_PUMP_RECENT; i++)
+        if (pump->recent[i] == ticket)
+            return true;
+    return false;
+}
+
+bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket, uint64_t since)
 {
     bool answered = false;
     for (uint32_t i = 0; i < pump->count; i++) {
@@ -206,14 +247,11 @@ bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket)
             return true;
         answered = true;
     }
-    /* Not seen: it is to be looked for, or there are too many before it, or it is confirmed. */
-    return !answered && (pump->look_ms == 0 || pump->count == pump->config.flight_max);
-}
-
-ticket_number stock_pump_ticket(struct stock_pump *pump, const struct inventory_answer *answer)
-{
-    const struct flight *flight = flight_find(pump, answer->tag & ~STOCK_PUMP_TAG);
-    return flight == NULL ? 0 : flight->event.settle.ticket;
+    /* Not there: it is to be looked for, or it is done with, or there are too many before it. */
+    const bool unseen = since == STOCK_PUMP_ANY_LOOK ? pump->look_ms == 0 : pump->looks <= since;
+    if (answered || unseen)
+        return !answered;
+    return pump->count == pump->config.flight_max && !answered_lately(pump, ticket);
 }
 
 /* An answer that no record followed for long is asked again: the engine answers "unchanged",

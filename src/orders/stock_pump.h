@@ -23,6 +23,7 @@
 
 enum {
     STOCK_PUMP_FLIGHT_MAX = 256,
+    STOCK_PUMP_RECENT = 1024,     /* tickets of the last answers */
     STOCK_PUMP_LOOK_MS = 20,      /* between looks into the store */
     STOCK_PUMP_AGAIN_MS = 100,    /* after "not now" from the inventory */
     STOCK_PUMP_REFUSED_MS = 5000, /* after a refusal */
@@ -40,6 +41,10 @@ struct stock_pump_config {
     /* A user let a win go; NULL: nobody wants to know. One whose record overtakes the answer is not told. */
     void (*let_go)(void *context, user_id user);
     void *context;
+    /* The inventory has taken a step of this ticket: its answer says so, or its record. user 0: whoever the
+     * order says. NULL: nobody wants to know. */
+    void (*settled)(void *context, ticket_number ticket, user_id user);
+    void *settled_context;
 };
 
 struct stock_pump_progress {
@@ -57,10 +62,13 @@ MUST_CHECK enum status stock_pump_turn(
     struct stock_pump *pump, uint64_t now_ms, struct stock_pump_progress *progress);
 /* An order has moved: the next turn looks into the store at once. */
 void stock_pump_look(struct stock_pump *pump);
-/* Whether a step of this ticket has not been answered by the inventory yet. */
-bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket);
-/* The ticket that an answer to the pump is about; 0: not known any more. */
-ticket_number stock_pump_ticket(struct stock_pump *pump, const struct inventory_answer *answer);
+/* How often the pump has looked into the store. */
+uint64_t stock_pump_looks(const struct stock_pump *pump);
+/* Whether a step of this ticket has not been answered by the inventory yet. since: stock_pump_looks when the
+ * order moved; a later look has seen its event. STOCK_PUMP_ANY_LOOK: that is not known; "yes" while any
+ * order has moved that nobody has looked for. */
+#define STOCK_PUMP_ANY_LOOK UINT64_MAX
+bool stock_pump_is_open(const struct stock_pump *pump, ticket_number ticket, uint64_t since);
 /* False: not an answer to the pump. */
 bool stock_pump_answer(struct stock_pump *pump, uint64_t now_ms, const struct inventory_answer *answer);
 

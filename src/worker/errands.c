@@ -8,6 +8,7 @@
 #include "contract/inventory.h"
 #include "contract/order_store.h"
 #include "worker/fiber.h"
+#include "worker/job_group.h"
 #include "worker/task.h"
 
 enum {
@@ -64,6 +65,7 @@ bool errands_begin(struct errands *errands, enum lane lane, void (*run)(void *se
     if (errand == NULL)
         return false;
     *errand = (struct errand){ .fiber = errand->fiber, .run = run, .self = self, .what = what };
+    job_group_join(errands->config.group, lane == LANE_SHARED);
     errands->current = errand;
     fiber_start(errand->fiber, errand_main, errand);
     errands->current = NULL;
@@ -116,6 +118,8 @@ static uint32_t commands_send(struct errands *errands, struct question *question
         port->ops->commit(port);
         sent++;
     }
+    if (question->changes)
+        job_group_end(errands->config.group);
     port->ops->flush(port);
     errand->asked = sent;
     errand->answered = 0;
@@ -182,6 +186,7 @@ enum status errands_ask(struct errands *errands, const struct command *command, 
 
 static void errand_resume(struct errands *errands, struct errand *errand)
 {
+    job_group_join(errands->config.group, errand != &errands->errands[0]);
     errands->current = errand;
     fiber_resume(errand->fiber);
     errands->current = NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/errands.h: work that asks the inventory and waits for the durable answer, each piece on a
- * fiber: while it waits, the worker goes on with other jobs and tasks. No transaction of the
- * database is open meanwhile.
+ * fiber: while it waits, the worker goes on with other jobs and tasks. No transaction of its own is
+ * open meanwhile: an errand asks before it changes the database.
  *
  * What operators and the schedule do about sales and stock runs in one lane, one errand at a time,
- * so that no two of them interleave. What buyers ask runs several at a time.
+ * so that no two of them interleave. What buyers ask runs several at a time, and takes part in the round's
+ * transaction (worker/job_group.h), which ends before a command is given to the inventory.
  * Why: docs/decisions/0023-waiting-for-the-inventory-is-a-fiber.md.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_ERRANDS_H
@@ -28,6 +29,7 @@ struct funnel_keys;
 struct inventory;
 struct inventory_port;
 struct job;
+struct job_group;
 struct order_store;
 struct outcome;
 struct task;
@@ -37,6 +39,7 @@ struct errands_config {
     struct inventory *inventory;
     struct inventory_port *port; /* its own */
     struct order_store *store;
+    struct job_group *group;
     const struct funnel_keys *keys;
 };
 MUST_CHECK enum status errands_open(struct errands **errands, struct arena *arena,

@@ -6,6 +6,7 @@
 #include "contract/order_state.h"
 #include "contract/order_store.h"
 #include "funnel/keys.h"
+#include "orders/stock_pump.h"
 #include "worker/money.h"
 #include "worker/order_news.h"
 #include "worker/order_views.h"
@@ -133,20 +134,27 @@ bool worker_order_move(struct worker *worker, struct job *job, const struct orde
 /* ---- units that are on their way back: the answer comes when the inventory has them, or, after
  * RETURN_WAIT_MS, with "returning". Waiting requests stay at the edge and take no place here. ---- */
 
-void worker_returned_json(struct worker *worker, const struct order *order, struct text *out)
+static void returned_json(
+    struct worker *worker, const struct order *order, uint64_t since, struct text *out)
 {
     order_json(&worker->views, order, out);
     const bool over = order->state == ORDER_CLOSED || order->state == ORDER_REFUNDED;
-    if (out->overflow || !over || !returns_is_open(worker->returns, order->ticket))
+    if (out->overflow || !over || !returns_is_open(worker->returns, order->ticket, since))
         return;
     out->size--; /* the brace */
     text_literal(out, ",\"returning\":true}");
 }
 
-static void returned_reply(struct worker *worker, struct job *job, const struct order *order)
+void worker_returned_json(struct worker *worker, const struct order *order, struct text *out)
+{
+    returned_json(worker, order, STOCK_PUMP_ANY_LOOK, out);
+}
+
+static void returned_reply(
+    struct worker *worker, struct job *job, const struct order *order, uint64_t since)
 {
     struct text body = job_body(job);
-    worker_returned_json(worker, order, &body);
+    returned_json(worker, order, since, &body);
     job_reply_json(job, 200, &body);
 }
 
@@ -154,18 +162,19 @@ static void returned_reply(struct worker *worker, struct job *job, const struct 
 void worker_return_job(struct worker *worker, struct job *job)
 {
     struct order order;
-    if (job->may_wait && returns_is_open(worker->returns, job->ticket))
+    if (job->may_wait && returns_is_open(worker->returns, job->ticket, job->version_seen))
         job->result = JOB_NOT_YET;
     else if (public_order_read(worker, job, &order))
-        returned_reply(worker, job, &order);
+        returned_reply(worker, job, &order, job->version_seen);
 }
 
 void worker_return_reply(struct worker *worker, struct job *job, const struct order *order, bool done)
 {
     if (!done || !job->may_wait) {
-        returned_reply(worker, job, order);
+        returned_reply(worker, job, order, STOCK_PUMP_ANY_LOOK);
         return;
     }
+    job->version_seen = returns_looks(worker->returns);
     job->wait_until_ms = worker->now_ms + RETURN_WAIT_MS;
     returns_hurry(worker->returns, job->wait_until_ms);
     job->kind = JOB_RETURN;

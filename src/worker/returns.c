@@ -2,6 +2,7 @@
 #include "worker/returns.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "contract/inventory.h"
 #include "contract/limits.h"
@@ -22,11 +23,11 @@ struct returns {
 };
 
 /* Answers the requests that wait for these units. */
-static void return_told(struct returns *returns, const struct inventory_answer *answer)
+static void return_told(void *context, ticket_number ticket, user_id user)
 {
-    const ticket_number ticket = stock_pump_ticket(returns->pump, answer);
-    if (ticket != 0)
-        order_news_tell(returns->config.news, ticket, answer->outcome.user);
+    struct returns *returns = context;
+    if (clock_now_ms() < returns->hurry_until_ms)
+        order_news_tell(returns->config.news, ticket, user);
 }
 
 static void port_collect(struct returns *returns, uint64_t now_ms)
@@ -34,11 +35,9 @@ static void port_collect(struct returns *returns, uint64_t now_ms)
     struct inventory_port *port = returns->config.port;
     const struct inventory_answer *answer;
     while ((answer = port->ops->collect(port)) != NULL) {
-        const bool pump = stock_pump_answer(returns->pump, now_ms, answer);
-        invariant(pump || money_late_answer(returns->config.money, answer)
+        invariant(stock_pump_answer(returns->pump, now_ms, answer)
+            || money_late_answer(returns->config.money, answer)
             || waitlist_answer(&returns->waitlist, answer));
-        if (pump && answer->outcome.answer == ANSWER_DONE && now_ms < returns->hurry_until_ms)
-            return_told(returns, answer);
     }
 }
 
@@ -74,7 +73,9 @@ struct returns *returns_open(struct arena *arena, const struct returns_config *c
             .offer_window_ms = config->offer_window_ms,
             .port_is_shared = true,
             .let_go = config->let_go,
-            .context = config->let_go_context });
+            .context = config->let_go_context,
+            .settled = return_told,
+            .settled_context = returns });
     waitlist_start(&returns->waitlist,
         &(struct waitlist_config){ .store = config->store,
             .port = config->port,
@@ -98,9 +99,14 @@ void returns_look_line(struct returns *returns)
     task_wake(returns->task);
 }
 
-bool returns_is_open(const struct returns *returns, ticket_number ticket)
+uint64_t returns_looks(const struct returns *returns)
 {
-    return stock_pump_is_open(returns->pump, ticket);
+    return stock_pump_looks(returns->pump);
+}
+
+bool returns_is_open(const struct returns *returns, ticket_number ticket, uint64_t since)
+{
+    return stock_pump_is_open(returns->pump, ticket, since);
 }
 
 void returns_hurry(struct returns *returns, uint64_t until_ms)

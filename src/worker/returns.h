@@ -37,8 +37,10 @@ size_t returns_bytes(void);
 struct returns *returns_open(struct arena *arena, const struct returns_config *config, struct task *task);
 void returns_look(struct returns *returns); /* an order has moved: there may be units to bring back */
 void returns_look_line(struct returns *returns); /* somebody waits now: units may be free */
-/* Whether the inventory does not have the units of this ticket yet. */
-bool returns_is_open(const struct returns *returns, ticket_number ticket);
+/* Whether the inventory does not have the units of this ticket yet. since: returns_looks when its order
+ * moved; STOCK_PUMP_ANY_LOOK: not known (orders/stock_pump.h). */
+uint64_t returns_looks(const struct returns *returns);
+bool returns_is_open(const struct returns *returns, ticket_number ticket, uint64_t since);
 /* Somebody waits for units that are on their way: until then they do not rest. */
 void returns_hurry(struct returns *returns, uint64_t until_ms);
 

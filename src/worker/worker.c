@@ -12,6 +12,7 @@
 #include "worker/catalog_updates.h"
 #include "worker/errands.h"
 #include "worker/high_water_mark.h"
+#include "worker/job_group.h"
 #include "worker/order_requests.h"
 #include "worker/order_writing.h"
 #include "worker/payment_requests.h"
@@ -23,17 +24,26 @@
 #include <unistd.h>
 
 enum {
-    JOBS_PER_TURN = 64, /* of one edge, urgent and usual each */
-    URGENT_EVERY = 8,   /* usual jobs between two looks for urgent ones */
+    URGENT_PER_TURN = 64, /* of one edge */
+    JOBS_PER_TURN = GROUP_JOBS_MAX,
+    URGENT_EVERY = 8, /* usual jobs between two looks for urgent ones */
 };
+
+/* What only reads, and what the shop does to one order, need not wait for operators' changes. */
+static enum lane job_lane(const struct job *job)
+{
+    const bool changes = job->method != HTTP_GET && job->method != HTTP_HEAD;
+    return job->share == SHARE_ADMIN && changes ? LANE_OPERATORS : LANE_SHARED;
+}
 
 static void job_end(struct worker *worker, struct job *job)
 {
     /* A change is visible before the request that made it is answered. */
-    ban_list_show(worker->bans, worker->now_ms);
-    catalog_updates_show(worker->catalog);
-    link_return(worker->config.link, job);
-    link_flush(worker->config.link);
+    if (job_lane(job) == LANE_OPERATORS) {
+        ban_list_show(worker->bans, worker->now_ms);
+        catalog_updates_show(worker->catalog);
+    }
+    job_group_answer(worker->group, job);
 }
 
 /* Jobs that may ask the inventory: each on an errand. */
@@ -41,9 +51,12 @@ static void job_errand(void *self, void *what)
 {
     struct worker *worker = self;
     struct job *job = what;
+    if (job->share == SHARE_ADMIN) /* a report may take long: nobody's answer waits for it */
+        job_group_join(worker->group, false);
     if (job->kind == JOB_ADMIN) {
         worker->config.admin->job(worker, job);
-        high_water_mark_look(worker->high_water, worker->now_ms);
+        if (job_lane(job) == LANE_OPERATORS)
+            high_water_mark_look(worker->high_water, worker->now_ms);
     } else if (job->kind == JOB_PUBLIC) {
         worker_public_job(worker, job);
     } else if (job->kind == JOB_PAYMENT) {
@@ -52,13 +65,6 @@ static void job_errand(void *self, void *what)
         worker_return_job(worker, job);
     }
     job_end(worker, job);
-}
-
-/* What only reads need not wait for operators' changes. */
-static enum lane job_lane(const struct job *job)
-{
-    const bool changes = job->method != HTTP_GET && job->method != HTTP_HEAD;
-    return job->kind == JOB_ADMIN && changes ? LANE_OPERATORS : LANE_SHARED;
 }
 
 static void line_add(struct worker *worker, struct job *job)
@@ -121,6 +127,7 @@ static void job_do(struct worker *worker, struct job *job)
         lines_turn(worker);
         return;
     }
+    job_group_join(worker->group, true);
     doers[job->kind](worker, job);
     job_end(worker, job);
 }
@@ -132,7 +139,7 @@ static bool urgent_turn(struct worker *worker)
     for (uint32_t edge = 0; edge < worker->config.edges; edge++) {
         struct job *job = NULL;
         for (uint32_t done = 0;
-             done < JOBS_PER_TURN && (job = link_next(worker->config.link, edge, true)); done++)
+             done < URGENT_PER_TURN && (job = link_next(worker->config.link, edge, true)); done++)
             job_do(worker, job);
         more |= job != NULL;
     }
@@ -166,6 +173,7 @@ static uint64_t worker_turn(struct worker *worker)
         order_writing_is_behind(worker->orders), order_writing_was_filled(worker->orders));
     const uint64_t next_ms = tasks_turn(worker->tasks, WORKER_TASKS, worker->now_ms, rest_until_ms);
     lines_turn(worker); /* errands have ended */
+    job_group_end(worker->group);
     link_flush(worker->config.link);
     return more ? worker->now_ms : next_ms;
 }

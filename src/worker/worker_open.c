@@ -16,6 +16,7 @@
 #include "worker/folder_bounds.h"
 #include "worker/high_water_mark.h"
 #include "worker/history.h"
+#include "worker/job_group.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
 #include "worker/outgoing_calls.h"
@@ -228,10 +229,12 @@ static enum status tasks_open(
     struct worker *worker, const struct worker_config *config, char error[CONFIG_ERROR])
 {
     struct arena *arena = &worker->arena;
+    worker->group = job_group_open(arena, config->store, config->link, &worker->tasks[TASK_GROUP]);
     enum status status = errands_open(&worker->errands, arena,
         &(struct errands_config){ .inventory = config->inventory,
             .port = config->port,
             .store = config->store,
+            .group = worker->group,
             .keys = config->keys },
         &worker->tasks[TASK_ERRANDS]);
     if (status == STATUS_OK)

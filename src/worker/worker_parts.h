@@ -19,6 +19,7 @@ struct errands;
 struct ban_list;
 struct catalog_updates;
 struct high_water_mark;
+struct job_group;
 struct money;
 struct order_writing;
 struct outgoing_calls;
@@ -36,6 +37,7 @@ struct webhooks;
 /* In the order of their turns. */
 enum worker_task {
     TASK_ERRANDS,
+    TASK_GROUP, /* what jobs and errands have changed is committed and told */
     TASK_ROOMS,
     TASK_CALLS,
     TASK_SANDBOX,
@@ -84,6 +86,7 @@ struct worker {
     _Atomic bool stop, ended;
 
     struct errands *errands;
+    struct job_group *group;
     struct order_news news;
     struct order_views views;
     struct alarm_checks *alarms;

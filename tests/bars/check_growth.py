@@ -25,6 +25,7 @@ import growth_users  # noqa: E402
 from bars import BUILD_ROOT, REPOSITORY, Ended, main  # noqa: E402
 
 sys.path.insert(1, os.path.join(REPOSITORY, "bench"))
+import growth_moves  # noqa: E402
 import growth_reads  # noqa: E402
 import long_year  # noqa: E402
 from lab import Lab  # noqa: E402
@@ -36,17 +37,18 @@ RETURNS_SECONDS = 5
 RETURNS_WINS_PER_S = 15000
 RETURNS_PATIENCE_SECONDS = 40
 PAY_WINDOW_MS = 15000
+MOVES_PER_S = 10000
 
 
 @contextlib.contextmanager
-def shop(tickets_max, settings=()):
+def shop(tickets_max, settings=(), **more):
     """(lab, server): a server with a data folder of its own, and the bench's load generator."""
     options = types.SimpleNamespace(bin=os.path.join(BUILD_ROOT, "release", "bench"), set=[], keep=False,
                                     stampede=os.path.join(BUILD_ROOT, "release", "stampede"))
     with tempfile.TemporaryDirectory(prefix="growth-") as folder:
         lab = Lab(options, folder)
         try:
-            with lab.stampede(tickets_max, settings=settings) as server:
+            with lab.stampede(tickets_max, settings=settings, **more) as server:
                 yield lab, server
         finally:
             lab.close()
@@ -93,6 +95,13 @@ def returns():
                 left == 0 and late <= RETURNS_SECONDS and pace >= 0.9 * RETURNS_WINS_PER_S)
 
 
+def moves():
+    """One server, one kind after the other; the line is the slowest one's."""
+    with shop(4 * growth_moves.ORDERS, cores=growth_moves.CORES) as (lab, server):
+        rates = growth_moves.measure(lab, server)
+    return (", ".join(f"{rate:,.0f} {kind}/s" for kind, rate in rates.items()), min(rates.values()) >= MOVES_PER_S)
+
+
 def bar_1(bars):
     bars.part("1", f"{USERS:,} users within {USERS_SECONDS} s, none refused by a limit that they did not reach", strangers)
 
@@ -115,5 +124,9 @@ def bar_4(bars):
         module.parts(bars)
 
 
+def bar_5(bars):
+    bars.part("5 moves", f"{MOVES_PER_S:,} payments, refunds, cancels and joins of the waitlist a second each", moves)
+
+
 if __name__ == "__main__":
-    sys.exit(main("check-growth", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4}))
+    sys.exit(main("check-growth", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}))

@@ -58,6 +58,7 @@ void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before)
 int suite_run_orders(void);
 int suite_run_stock(void);
 int suite_run_moves(void);
+int suite_run_groups(void);
 int suite_run_payments(void);
 int suite_run_refunds(void);
 int suite_run_waitlist(void);

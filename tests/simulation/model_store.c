@@ -20,21 +20,8 @@ void *model_grown(void *array, uint32_t *room, uint32_t needed, size_t bytes_eac
 static void model_close(struct order_store *store)
 {
     struct model_store *model = model_of(store);
-    free(model->products);
-    free(model->sales);
-    free(model->items);
-    free(model->orders);
-    free(model->events);
-    free(model->payments);
-    free(model->refunds);
-    free(model->details);
-    free(model->dead);
-    free(model->audit);
-    free(model->places);
-    free(model->tickets.entries);
-    free(model->slots.entries);
-    free(model->counters.entries);
-    free(model->eligible.entries);
+    model_store_group_drop(model, true);
+    model_store_arrays_free(model);
     free(model->undo);
     free(model->undo_data);
     free(model);
@@ -45,6 +32,7 @@ void model_store_crash(struct order_store *store)
     struct model_store *model = model_of(store);
     model->fault = MODEL_FAULT_NONE;
     model_store_undo_forget(model);
+    model_store_group_drop(model, false);
 }
 
 void model_store_fail(struct order_store *store, enum model_fault fault, uint32_t times)
@@ -353,6 +341,9 @@ static const struct order_store_ops model_ops = {
     .payment = &model_payment_ops,
     .waitlist = &model_waitlist_ops,
     .close = model_close,
+    .group_begin = model_group_begin,
+    .group_is_open = model_group_is_open,
+    .group_end = model_group_end,
     .identity = model_identity,
     .identity_set = model_identity_set,
     .apply = model_store_apply,

@@ -17,10 +17,10 @@ MUST_CHECK enum status model_store_open(
     struct order_store **store, const struct model_store_config *config);
 
 /* The process that used the store is gone, and a new one opens it: everything committed is still
- * there. */
+ * there, and nothing of a group that had not ended. */
 void model_store_crash(struct order_store *store);
 
-/* The next `times` calls of apply fail. */
+/* The next `times` calls of apply fail, or ends of groups (MODEL_FAULT_AWAY). */
 enum model_fault {
     MODEL_FAULT_NONE,
     MODEL_FAULT_AWAY,        /* STATUS_AWAY, nothing was written */

@@ -64,7 +64,8 @@ struct model_store {
     struct model_place *places;
     struct model_totals room;
     struct model_map tickets, slots, counters, eligible;
-    struct undo *undo; /* of the last batch */
+    struct model_store *group; /* everything as it was before the group; NULL: there is none */
+    struct undo *undo;         /* of the last batch */
     uint8_t *undo_data;
     size_t undo_count, undo_room, undo_bytes, undo_data_room;
     uint64_t batch;
@@ -100,6 +101,13 @@ void model_store_end(
     struct model_store *, struct order *, enum order_state to, enum order_reason, enum settle_step);
 
 struct order *model_store_order(const struct model_store *, ticket_number); /* NULL: there is none */
+
+/* model_store_group.c */
+void model_group_begin(struct order_store *);
+bool model_group_is_open(const struct order_store *);
+enum status model_group_end(struct order_store *);
+void model_store_group_drop(struct model_store *, bool keep); /* accepts that there is none */
+void model_store_arrays_free(struct model_store *);
 
 /* model_store_statement.c */
 enum status model_payment_ask(struct order_store *, uint64_t id, uint64_t now_ms);

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct order_move move_choose(struct world *world, ticket_number ticket)
+struct order_move world_move_choose(struct world *world, ticket_number ticket)
 {
     static const uint8_t events[] = { ORDER_EVENT_PAY, ORDER_EVENT_PAY, ORDER_EVENT_EXPIRE,
         ORDER_EVENT_CANCEL, ORDER_EVENT_REFUND };
@@ -63,6 +63,16 @@ static void check_done(struct world *world, const struct order_move *move, const
     world->moved[move->ticket] = expected;
 }
 
+void world_move_told(
+    struct world *world, const struct order_move *move, const struct order *after, uint8_t answer)
+{
+    if (answer == MOVE_DONE)
+        check_done(world, move, after);
+    if (answer == MOVE_REFUSED && world->moved[move->ticket] == ORDER_NONE
+        && after->state == ORDER_PENDING && move->event != ORDER_EVENT_REFUND)
+        violation("I9 states only move forward", "a pending order refuses event %u", move->event);
+}
+
 static bool move_send(struct world *world, const struct order_move *move)
 {
     struct order after = { 0 };
@@ -75,11 +85,8 @@ static bool move_send(struct world *world, const struct order_move *move)
     const enum status status = store->ops->orders_move(store, move, 1, &after, &answer);
     sim_vfs_crash_not();
     trace_step("move", move->ticket, move->event, status == STATUS_OK ? answer : 100u);
-    if (status == STATUS_OK && answer == MOVE_DONE)
-        check_done(world, move, &after);
-    if (status == STATUS_OK && answer == MOVE_REFUSED && world->moved[move->ticket] == ORDER_NONE
-        && after.state == ORDER_PENDING && move->event != ORDER_EVENT_REFUND)
-        violation("I9 states only move forward", "a pending order refuses event %u", move->event);
+    if (status == STATUS_OK)
+        world_move_told(world, move, &after, answer);
     if (status == STATUS_CORRUPT || status == STATUS_REFUSED)
         violation("orders", "the store fails a move: %s", status_name(status));
     return !(world->store_kind == WORLD_STORE_SQLITE && sim_vfs_dead());
@@ -108,7 +115,7 @@ void world_move(struct world *world)
     if (count == 0)
         return;
     const ticket_number ticket = world_below(world, (count + 1) / 2) * 2 + 1;
-    const struct order_move move = move_choose(world, ticket);
+    const struct order_move move = world_move_choose(world, ticket);
     if (!world->sim_store.away)
         world_look(world, ticket);
     if (!move_send(world, &move))

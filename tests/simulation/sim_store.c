@@ -78,11 +78,30 @@ static enum status store_stock_events(struct order_store *base, uint64_t after,
     return of(base)->inner->ops->stock_events(of(base)->inner, after, events, max, count);
 }
 
+static void store_group_begin(struct order_store *base)
+{
+    of(base)->inner->ops->group_begin(of(base)->inner);
+}
+
+static bool store_group_is_open(const struct order_store *base)
+{
+    const struct sim_store *store = (const struct sim_store *)(const void *)base;
+    return store->inner->ops->group_is_open(store->inner);
+}
+
+static enum status store_group_end(struct order_store *base)
+{
+    return of(base)->inner->ops->group_end(of(base)->inner);
+}
+
 /* What the order side calls; the harness asks the inner store for the rest. */
 static const struct order_store_ops ops = {
     .identity = store_identity,
     .apply = store_apply,
     .stock_events = store_stock_events,
+    .group_begin = store_group_begin,
+    .group_is_open = store_group_is_open,
+    .group_end = store_group_end,
 };
 
 void sim_store_start(struct sim_store *store, struct order_store *inner, struct random *random,

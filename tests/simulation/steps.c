@@ -173,7 +173,7 @@ static void step_trouble(struct world *world)
     trace_step("trouble", world->disk.full, world->sim_store.away, world->sim_queue.late);
 }
 
-enum { PAY_PERCENT = 25 };
+enum { PAY_PERCENT = 25, GROUP_PERCENT = 25 };
 
 static bool setup_missing(const struct world *world)
 {
@@ -209,7 +209,10 @@ void world_step(struct world *world)
     } else if (what < 855) {
         step_housekeep(world);
     } else if (what < 882) {
-        world_move(world);
+        if (world_chance(world, GROUP_PERCENT))
+            world_group(world);
+        else
+            world_move(world);
     } else if (what < 885) {
         world_wait(world);
     } else if (what < 920) {

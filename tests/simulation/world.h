@@ -176,7 +176,14 @@ void world_step(struct world *world); /* one of everything that can happen next 
 void world_move(struct world *world); /* somebody pays, cancels, gives back, or time runs out */
 /* Time goes by and nobody pays any more: the timer closes what is pending, and all units return. */
 void world_expire(struct world *world);
+struct order_move world_move_choose(struct world *world, ticket_number ticket);
+/* Whoever asked for the move has its answer: it must be right, and is true for ever. */
+void world_move_told(
+    struct world *world, const struct order_move *move, const struct order *after, uint8_t answer);
 void world_check_moved(const struct world *world, const struct order *order); /* at rest */
+
+/* groups.c */
+void world_group(struct world *world); /* a few at once, who share a commit */
 
 /* waiting.c */
 void world_wait(struct world *world);  /* somebody joins a line, or leaves it */

@@ -25,10 +25,24 @@ static enum status admin_begin(struct order_store *handle)
 {
     struct sqlite_store *store = sqlite_of(handle);
     invariant(!store->together);
-    const enum status status = sqlite_begin(store);
+    enum status status = sqlite_group_enter(store);
+    if (status == STATUS_OK)
+        status = sqlite_do(store, store->grouped ? "SAVEPOINT request" : "BEGIN IMMEDIATE", NO_VALUES);
     store->together = status == STATUS_OK;
     store->changes_before = sqlite3_total_changes(store->database);
     return status;
+}
+
+/* What it answers changes nothing: see sqlite_rollback. */
+static void request_drop(struct sqlite_store *store)
+{
+    store->together = false;
+    if (!store->grouped) {
+        sqlite_rollback(store);
+        return;
+    }
+    if (!sqlite_is_lost(store) && sqlite_do(store, "ROLLBACK TO request", NO_VALUES) == STATUS_OK)
+        (void)!sqlite_do(store, "RELEASE request", NO_VALUES);
 }
 
 static bool admin_pause(struct order_store *handle)
@@ -37,8 +51,7 @@ static bool admin_pause(struct order_store *handle)
     if (!store->together)
         return false;
     invariant(sqlite3_total_changes(store->database) == store->changes_before);
-    store->together = false;
-    sqlite_rollback(store);
+    request_drop(store);
     return true;
 }
 
@@ -51,14 +64,14 @@ static enum status admin_end(struct order_store *handle, bool keep)
 {
     struct sqlite_store *store = sqlite_of(handle);
     invariant(store->together);
-    /* A full disk or a failed write may have made SQLite roll back in the middle. */
-    const bool lost = sqlite3_get_autocommit(store->database) != 0;
+    enum status status = keep && sqlite_is_lost(store) ? STATUS_AWAY : STATUS_OK;
+    if (keep && status == STATUS_OK && store->grouped)
+        status = sqlite_do(store, "RELEASE request", NO_VALUES);
     store->together = false;
-    enum status status = lost && keep ? STATUS_AWAY : STATUS_OK;
-    if (keep && !lost)
+    if (keep && status == STATUS_OK && !store->grouped)
         status = sqlite_commit(store);
     if (!keep || status != STATUS_OK)
-        sqlite_rollback(store);
+        request_drop(store);
     return status;
 }
 

@@ -145,6 +145,7 @@ enum status sqlite_store_migrate(const char *path, const char *vfs, char *error,
 {
     sqlite3 *database = NULL;
     error[0] = '\0';
+    sqlite_library_start();
     int result = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, vfs);
     enum status status = STATUS_OK; /* no database yet: opening makes one */
     if (result == SQLITE_OK)

@@ -29,6 +29,8 @@ struct sqlite_store {
     struct stock stock;              /* of the batch that is being applied */
     uint64_t floors[SQLITE_COUNTED]; /* their rows get numbers above these */
     bool recovering;    /* a record makes the sale or item that it names and that is lost */
+    bool grouping;      /* the next transaction begins a group */
+    bool grouped;       /* a group's transaction is open: others are parts of it */
     bool together;      /* an administrator's transaction is open: others are parts of it */
     int changes_before; /* rows changed before it was begun */
     char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
@@ -45,6 +47,7 @@ static inline struct sqlite_store *sqlite_of(struct order_store *store)
 
 /* sqlite.c. A text (`sql`, here and in query.h) is a literal or a constant, never one that is put
  * together: its statement is found again by its address. */
+void sqlite_library_start(void); /* before the first connection */
 enum status sqlite_status(int result);
 MUST_CHECK enum status sqlite_prepare(struct sqlite_store *, const char *sql, sqlite3_stmt **);
 /* The same of any connection and its table of SQLITE_STATEMENTS_MAX. */
@@ -57,7 +60,16 @@ MUST_CHECK enum status sqlite_next_due(
 MUST_CHECK enum status sqlite_begin(struct sqlite_store *);
 MUST_CHECK enum status sqlite_commit(struct sqlite_store *); /* on failure: the caller rolls back */
 void sqlite_rollback(struct sqlite_store *);                 /* harmless outside a transaction */
-/* While an administrator's transaction is open, these three begin, keep and drop a part of it. */
+/* While a group's or an administrator's transaction is open, these three begin, keep and drop a part of
+ * it. */
+/* SQLite has rolled back by itself what is open (a full disk, a failed write): no part of it may be
+ * kept, and nothing is read or written until it has ended. */
+bool sqlite_is_lost(const struct sqlite_store *);
+/* group.c */
+MUST_CHECK enum status sqlite_group_enter(struct sqlite_store *); /* before a part, while grouping */
+void sqlite_group_begin(struct order_store *);
+bool sqlite_group_is_open(const struct order_store *);
+enum status sqlite_group_end(struct order_store *);
 uint32_t sqlite_changed_rows(struct sqlite_store *);
 uint64_t sqlite_last_id(struct sqlite_store *); /* of the row that was inserted last */
 

@@ -27,6 +27,8 @@ void sqlite_finish(sqlite3_stmt *row)
 enum status sqlite_query(
     struct sqlite_store *store, const char *sql, struct sqlite_values values, sqlite3_stmt **row)
 {
+    if (sqlite_is_lost(store))
+        return STATUS_AWAY;
     const enum status status = sqlite_prepare(store, sql, row);
     if (status == STATUS_OK)
         sqlite_bind(*row, values);

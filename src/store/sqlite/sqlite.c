@@ -79,18 +79,29 @@ enum status sqlite_next_due(struct sqlite_store *store, const char *sql, uint64_
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+static bool is_part(const struct sqlite_store *store)
+{
+    return store->together || store->grouped;
+}
+
+bool sqlite_is_lost(const struct sqlite_store *store)
+{
+    return is_part(store) && sqlite3_get_autocommit(store->database);
+}
+
 enum status sqlite_begin(struct sqlite_store *store)
 {
-    if (store->together && sqlite3_get_autocommit(store->database))
-        return STATUS_AWAY; /* SQLite has rolled the whole back: a part alone must not be kept */
-    return sqlite_do(store, store->together ? "SAVEPOINT part" : "BEGIN IMMEDIATE", NO_VALUES);
+    const enum status status = sqlite_group_enter(store);
+    if (status != STATUS_OK)
+        return status;
+    return sqlite_do(store, is_part(store) ? "SAVEPOINT part" : "BEGIN IMMEDIATE", NO_VALUES);
 }
 
 /* A commit whose write or sync failed is rolled back, but its bytes may be in the file, and a crash
  * before the next commit could bring them back. */
 enum status sqlite_commit(struct sqlite_store *store)
 {
-    if (store->together)
+    if (is_part(store))
         return sqlite_do(store, "RELEASE part", NO_VALUES);
     const enum status status = sqlite_do(store, "COMMIT", NO_VALUES);
     const bool io = (sqlite3_errcode(store->database) & 0xff) == SQLITE_IOERR;
@@ -102,7 +113,7 @@ void sqlite_rollback(struct sqlite_store *store)
     if (sqlite3_get_autocommit(store->database))
         return; /* SQLite has rolled back by itself (FULL, IOERR, NOMEM may) */
     /* A rollback only forgets what is in memory; what it answers changes nothing. */
-    if (store->together) {
+    if (is_part(store)) {
         if (sqlite_do(store, "ROLLBACK TO part", NO_VALUES) == STATUS_OK)
             (void)!sqlite_do(store, "RELEASE part", NO_VALUES);
         return;
@@ -193,6 +204,9 @@ static const struct order_store_ops sqlite_ops = {
     .identity_set = sqlite_identity_set,
     .secret_check = sqlite_secret_check,
     .secret_check_set = sqlite_secret_check_set,
+    .group_begin = sqlite_group_begin,
+    .group_is_open = sqlite_group_is_open,
+    .group_end = sqlite_group_end,
     .whole_check = sqlite_whole_check,
     .apply = sqlite_apply,
     .stock_events = sqlite_stock_events,
@@ -229,12 +243,19 @@ static const struct order_store_ops sqlite_ops = {
     .audit_verify = sqlite_audit_verify,
 };
 
+/* Counting what is allocated costs a lock for each piece. Too late once the library runs: no harm. */
+void sqlite_library_start(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /* With an open connection. NULL: *status says why, and everything is closed again. */
 static struct sqlite_store *store_make(const char *path, const char *vfs, int flags,
     enum status *status, char *error, size_t error_bytes)
 {
     *status = STATUS_AWAY;
     snprintf(error, error_bytes, "out of memory");
+    sqlite_library_start();
     struct sqlite_store *store = calloc(1, sizeof *store);
     if (store == NULL)
         return NULL;

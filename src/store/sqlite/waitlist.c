@@ -108,7 +108,8 @@ static enum status place_put(struct sqlite_store *store, const struct waitlist_p
     return sqlite_end(store, status);
 }
 
-/* Nobody else writes between the look and the insert: one thread, one connection. */
+/* Nobody else writes between the look and the insert: one thread, one connection. Who joins is the last of
+ * those who wait: nothing is counted. */
 static enum status waitlist_join(
     struct order_store *handle, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
 {
@@ -126,19 +127,25 @@ static enum status waitlist_join(
     if (*answer != JOIN_DONE)
         return STATUS_OK;
     status = place_put(store, place);
-    return status == STATUS_OK ? waitlist_place(handle, place->item, place->user, place) : status;
+    place->id = sqlite_last_id(store);
+    place->state = PLACE_WAITING;
+    place->ticket = 0;
+    place->position = waiting < WAITLIST_POSITION_MAX ? waiting + 1 : WAITLIST_POSITION_MAX;
+    return status;
 }
 
 static enum status waitlist_leave(struct order_store *handle, item_id item, user_id user, bool *left)
 {
     struct sqlite_store *store = sqlite_of(handle);
     *left = false;
-    const enum status status = sqlite_do(store,
-        "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1",
-        VALUES(U64(item), U64(user)));
+    enum status status = sqlite_begin(store);
+    if (status == STATUS_OK)
+        status = sqlite_do(store,
+            "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1",
+            VALUES(U64(item), U64(user)));
     if (status == STATUS_OK)
         *left = sqlite_changed_rows(store) > 0;
-    return status;
+    return sqlite_end(store, status);
 }
 
 static enum status places_read(struct order_store *handle, const char *sql, item_id item,

@@ -105,6 +105,31 @@ static void notes_that_have_no_room_are_summed_up(void **state)
     assert_false(link_take_back(link_of, 0, &note)); /* once */
 }
 
+static void what_is_said_while_it_is_held_is_seen_after_the_release_in_order(void **state)
+{
+    (void)state;
+    struct link_note note;
+    link_order_changed(link_of, 1, 11);
+    link_hold(link_of);
+    link_return(link_of, &jobs[0]);
+    link_order_changed(link_of, 2, 22);
+    link_flush(link_of);
+    assert_true(link_take_back(link_of, 0, &note) && note.ticket == 1); /* said before */
+    assert_false(link_take_back(link_of, 0, &note));
+    for (uint32_t i = 0; i < MANY; i++) /* what has no room is summed up, then too */
+        link_order_changed(link_of, 3, 33);
+    link_flush(link_of);
+    assert_false(link_take_back(link_of, 0, &note));
+    link_release(link_of);
+    assert_true(link_take_back(link_of, 0, &note) && note.job == &jobs[0]);
+    assert_true(link_take_back(link_of, 0, &note) && note.ticket == 2);
+    while (link_take_back(link_of, 0, &note))
+        assert_int_equal(note.ticket, 3);
+    link_flush(link_of);
+    assert_true(atomic_load(&edge_wakes[0].pending) != 0);
+    assert_true(link_take_back(link_of, 0, &note) && note.job == NULL && note.ticket == 0);
+}
+
 static void what_changed_without_a_name_is_told_to_all(void **state)
 {
     (void)state;
@@ -148,6 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_job_comes_back_to_the_edge_that_handed_it_in, setup, teardown),
         cmocka_unit_test_setup_teardown(urgent_jobs_have_a_way_of_their_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_is_said_while_it_is_held_is_seen_after_the_release_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(a_note_never_overtakes_the_answer_before_it, setup, teardown),
         cmocka_unit_test_setup_teardown(notes_that_have_no_room_are_summed_up, setup, teardown),
         cmocka_unit_test_setup_teardown(what_changed_without_a_name_is_told_to_all, setup, teardown),

@@ -64,7 +64,7 @@ static int setup(void **state)
 {
     struct fixture *f = test_calloc(1, sizeof *f);
     log_level_set(LOG_ERROR + 1);
-    assert_int_equal(arena_open(&f->arena, stock_pump_bytes() + 4096), STATUS_OK);
+    assert_int_equal(arena_open(&f->arena, 2 * stock_pump_bytes() + 4096), STATUS_OK);
     fake_store_open(&f->store);
     f->port.port.ops = &port_ops;
     f->port.room = PORT_MAX;
@@ -144,6 +144,64 @@ static void an_event_becomes_one_settle_command(void **state)
         turn_after(f, 1000); /* not answered: not asked again, every request gets its answer */
     assert_int_equal(f->port.flushed, 1);
     assert_int_equal(f->progress.open, 1);
+}
+
+/* Whoever waits for units to be back asks by the ticket; somebody else's order may have moved since. */
+static void a_step_is_open_until_it_is_answered_whoever_else_moves(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t since = stock_pump_looks(f->pump);
+    add_event(f, 5);
+    assert_true(stock_pump_is_open(f->pump, 105, since)); /* nobody has looked for it yet */
+    turn_after(f, 0);
+    assert_true(stock_pump_is_open(f->pump, 105, since)); /* asked */
+    f->port.answer = ANSWER_DONE;
+    turn_after(f, 1);
+    assert_false(stock_pump_is_open(f->pump, 105, since));
+    confirm_first(f);
+    stock_pump_look(f->pump);
+    turn_after(f, 1);
+    stock_pump_look(f->pump); /* another order moves: nothing is known of that one */
+    assert_false(stock_pump_is_open(f->pump, 105, since));
+    assert_true(stock_pump_is_open(f->pump, 106, stock_pump_looks(f->pump)));
+    /* With as many in flight as may be, an answered one is still known. */
+    f->port.answer = ANSWER_NONE;
+    since = stock_pump_looks(f->pump);
+    for (uint64_t event = 10; event < 30; event++)
+        add_event(f, event);
+    turn_after(f, 1);
+    assert_false(stock_pump_is_open(f->pump, 105, 0));
+    assert_true(stock_pump_is_open(f->pump, 129, since)); /* behind the others */
+}
+
+static ticket_number settled_ticket;
+
+static void settled(void *context, ticket_number ticket, user_id user)
+{
+    (void)context;
+    (void)user;
+    settled_ticket = ticket;
+}
+
+static void who_waits_hears_of_an_answer_and_of_a_record_that_was_faster(void **state)
+{
+    struct fixture *f = *state;
+    f->pump = stock_pump_create(&f->arena,
+        &(struct stock_pump_config){
+            .store = &f->store.store, .port = &f->port.port, .flight_max = 8, .settled = settled });
+    add_event(f, 5);
+    turn_after(f, 0);
+    settled_ticket = 0;
+    confirm_first(f); /* the record came back, the answer is not here yet */
+    stock_pump_look(f->pump);
+    turn_after(f, 1);
+    assert_int_equal(settled_ticket, 105);
+    add_event(f, 6);
+    stock_pump_look(f->pump);
+    f->port.answer = ANSWER_DONE;
+    turn_after(f, 1);
+    turn_after(f, 1);
+    assert_int_equal(settled_ticket, 106);
 }
 
 static void a_confirmed_event_is_forgotten(void **state)
@@ -312,6 +370,8 @@ int main(void)
         TEST(an_event_becomes_one_settle_command),
         TEST(a_clock_that_goes_back_does_not_stop_it),
         TEST(a_clock_that_goes_back_does_not_hold_up_what_waits_to_be_asked_again),
+        TEST(a_step_is_open_until_it_is_answered_whoever_else_moves),
+        TEST(who_waits_hears_of_an_answer_and_of_a_record_that_was_faster),
         TEST(a_confirmed_event_is_forgotten),
         TEST(an_answer_without_a_record_is_asked_again_later),
         TEST(not_now_is_tried_again_soon),

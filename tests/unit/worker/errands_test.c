@@ -3,6 +3,7 @@
 #include "worker/errands.h"
 
 #include "api/job.h"
+#include "api/link.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "contract/admin_store.h"
@@ -10,6 +11,7 @@
 #include "contract/order_store.h"
 #include "funnel/keys.h"
 #include "tests/unit/base/unit.h"
+#include "worker/job_group.h"
 #include "worker/task.h"
 
 #include <string.h>
@@ -20,7 +22,7 @@ enum { ASKED_MAX = 2 * ASK_TOGETHER_MAX };
 static struct {
     struct inventory_port port; /* first */
     struct inventory_request asked[ASKED_MAX];
-    uint32_t asked_count;
+    uint32_t asked_count, flushed;
     struct inventory_answer answers[ASKED_MAX];
     uint32_t answer_count, taken;
     bool full, failed;
@@ -41,6 +43,7 @@ static void port_commit(struct inventory_port *port)
 static void port_flush(struct inventory_port *port)
 {
     (void)port;
+    inventory.flushed = inventory.asked_count;
 }
 
 static const struct inventory_answer *port_collect(struct inventory_port *port)
@@ -59,6 +62,9 @@ static bool has_failed(const struct inventory *unused)
 static struct {
     bool open, away;
     uint32_t pauses;
+    bool grouping; /* whoever runs takes part in a group */
+    bool grouped;  /* its transaction is open */
+    uint32_t asked_when_ended;
 } transaction;
 
 static bool store_pause(struct order_store *store)
@@ -77,18 +83,43 @@ static enum status store_begin(struct order_store *store)
     return transaction.away ? STATUS_AWAY : STATUS_OK;
 }
 
+static void group_begin(struct order_store *store)
+{
+    (void)store;
+    transaction.grouping = true;
+}
+
+static bool group_is_open(const struct order_store *store)
+{
+    (void)store;
+    return transaction.grouped;
+}
+
+static enum status group_end(struct order_store *store)
+{
+    (void)store;
+    if (transaction.grouped)
+        transaction.asked_when_ended = inventory.flushed;
+    transaction.grouping = transaction.grouped = false;
+    return STATUS_OK;
+}
+
 static const struct inventory_port_ops port_ops = { port_reserve, port_commit, port_flush, port_collect };
 static const struct inventory_ops inventory_ops = { .failed = has_failed };
 static struct inventory the_inventory = { .ops = &inventory_ops };
 static const struct admin_store_ops admin_ops = { .begin = store_begin, .pause = store_pause };
-static const struct order_store_ops store_ops = { .admin = &admin_ops };
+static const struct order_store_ops store_ops = {
+    .admin = &admin_ops, .group_begin = group_begin, .group_is_open = group_is_open, .group_end = group_end
+};
 static const struct funnel_keys keys;
 static struct order_store store = { .ops = &store_ops };
 
 struct place {
     struct arena arena;
+    struct link *link;
+    struct job_group *group;
     struct errands *errands;
-    struct task task;
+    struct task task, group_task;
 };
 
 /* What one errand asks, and what it hears. */
@@ -98,6 +129,7 @@ struct wish {
     struct job *acting;
     enum status status;
     struct outcome outcome;
+    bool grouping; /* when it was resumed */
     bool ended;
 };
 
@@ -107,6 +139,7 @@ static void wish_run(void *self, void *what)
     struct wish *wish = what;
     errands_acting(place->errands, wish->acting);
     wish->status = errands_ask(place->errands, &wish->command, &wish->outcome);
+    wish->grouping = transaction.grouping;
     wish->ended = true;
 }
 
@@ -117,9 +150,13 @@ static void open_all(struct place *place)
     inventory.port.ops = &port_ops;
     memset(place, 0, sizeof *place);
     assert_int_equal(arena_open(&place->arena, 1 << 20), STATUS_OK);
-    const struct errands_config config = {
-        .inventory = &the_inventory, .port = &inventory.port, .store = &store, .keys = &keys
-    };
+    assert_int_equal(link_open(&place->link, 1), STATUS_OK);
+    place->group = job_group_open(&place->arena, &store, place->link, &place->group_task);
+    const struct errands_config config = { .inventory = &the_inventory,
+        .port = &inventory.port,
+        .store = &store,
+        .group = place->group,
+        .keys = &keys };
     assert_int_equal(errands_open(&place->errands, &place->arena, &config, &place->task), STATUS_OK);
 }
 
@@ -127,6 +164,7 @@ static void close_all(struct place *place)
 {
     place->task.end(place->task.self, clock_now_ms());
     place->task.close(place->task.self);
+    link_close(place->link);
     arena_close(&place->arena);
 }
 
@@ -321,6 +359,45 @@ static void of_many_commands_the_first_refusal_is_told_and_ends_them(void **unus
     close_all(&place);
 }
 
+static void a_command_ends_the_group_before_it_is_given_and_a_question_does_not(void **unused)
+{
+    struct place place;
+    struct wish question = { .command = { .type = COMMAND_ASK_TICKET } };
+    struct wish change = { .command = { .type = COMMAND_RESERVE } };
+    (void)unused;
+    open_all(&place);
+    transaction.grouped = true; /* by a job of this round */
+    assert_true(begin(&place, LANE_SHARED, &question));
+    assert_true(transaction.grouped);
+    assert_true(begin(&place, LANE_SHARED, &change));
+    assert_false(transaction.grouped);
+    assert_int_equal(transaction.asked_when_ended, 1); /* the question, and not the command */
+    assert_int_equal(inventory.asked_count, 2);
+    close_all(&place);
+}
+
+static void buyers_take_part_in_the_group_and_operators_do_not(void **unused)
+{
+    struct place place;
+    struct wish buyer = { .command = { .type = COMMAND_ASK_TICKET } };
+    struct wish chief = { .command = { .type = COMMAND_ASK_TICKET } };
+    (void)unused;
+    open_all(&place);
+    assert_true(begin(&place, LANE_SHARED, &buyer));
+    assert_true(transaction.grouping);
+    transaction.grouped = true;
+    assert_true(begin(&place, LANE_OPERATORS, &chief));
+    assert_false(transaction.grouping || transaction.grouped);
+    answer(0, 1);
+    (void)turn(&place, clock_now_ms());
+    assert_true(buyer.ended && buyer.grouping);
+    answer(1, 1);
+    transaction.grouped = true;
+    (void)turn(&place, clock_now_ms());
+    assert_true(chief.ended && !chief.grouping);
+    close_all(&place);
+}
+
 static void an_inventory_that_failed_is_not_waited_for(void **unused)
 {
     struct place place;
@@ -344,6 +421,8 @@ int main(void)
         cmocka_unit_test(no_transaction_is_open_while_an_errand_waits),
         cmocka_unit_test(many_commands_are_on_their_way_before_the_first_answer),
         cmocka_unit_test(of_many_commands_the_first_refusal_is_told_and_ends_them),
+        cmocka_unit_test(a_command_ends_the_group_before_it_is_given_and_a_question_does_not),
+        cmocka_unit_test(buyers_take_part_in_the_group_and_operators_do_not),
         cmocka_unit_test(an_inventory_that_failed_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
