@@ -214,8 +214,9 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     }
 
     function roomShown(phase) {
-        const { standing, from, toldAt } = room.state;
-        return roomModel({ item, phase, owned: owned(), standing, from, agoMs: performance.now() - toldAt });
+        const { standing, from, toldAt, turnEnds } = room.state;
+        const turnLeftMs = turnEnds === null ? 0 : turnEnds - Date.now();
+        return roomModel({ item, phase, owned: owned(), standing, from, agoMs: performance.now() - toldAt, turnLeftMs });
     }
 
     function titlePaint(shownRoom) {

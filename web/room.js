@@ -5,14 +5,15 @@
 
 import { arrivalsGet, drawGet, roomGet, roomPost } from './api.js';
 import { createPoll } from './poll.js';
-import { lasting } from './store.js';
+import { lasting, perTab } from './store.js';
 
 const FAR_OFF_MS = 30_000; /* a look now and then, while push tells */
 
 export function createRoom(session, changed) {
     /* standing: as the server shows it, at the page's time toldAt; null: none, or not known. from: the most
-     * people ahead so far. */
-    const state = { standing: null, from: 0, busy: false, refusal: null, toldAt: 0 };
+     * people ahead so far. turnEnds: time of this device until which the room waits for its visitor; null: not
+     * known, since this page did not see the turn come. */
+    const state = { standing: null, from: 0, busy: false, refusal: null, toldAt: 0, turnEnds: null };
     let sale = null;
     let pushIsLive = () => false;
     const poll = createPoll(ask, () => {
@@ -31,7 +32,9 @@ export function createRoom(session, changed) {
     function standingSet(standing) {
         lasting.write(name(), session.current()?.user);
         const from = Math.max(state.from, standing.ahead ?? 0);
-        stateSet({ standing, from, refusal: null, toldAt: performance.now() });
+        if (state.standing?.state === 'waiting' && standing.state === 'admitted')
+            perTab.write(`turn.${sale}`, Date.now() + standing.turn_ms);
+        stateSet({ standing, from, refusal: null, toldAt: performance.now(), turnEnds: perTab.read(`turn.${sale}`) });
     }
 
     async function ask() {
@@ -120,13 +123,13 @@ function oddsOf({ odds, ahead }, item) {
 }
 
 /* What the box says: a pure function of what is known. null: there is no box. */
-export function roomModel({ item, phase, owned, standing, from, agoMs = 0 }) {
+export function roomModel({ item, phase, owned, standing, from, agoMs = 0, turnLeftMs = 0 }) {
     if (!item?.waiting_room || owned || phase === 'ended' || phase === 'unknown')
         return null;
     if (standing === null)
         return phase === 'soldOut' ? null : { kind: 'out', words: phase === 'before' ? 'room.offer' : 'room.offerLate' };
     if (standing.state === 'admitted')
-        return phase === 'soldOut' ? null : { kind: 'in', words: 'room.admitted' };
+        return phase === 'soldOut' ? null : { kind: 'in', words: 'room.admitted', ...(turnLeftMs > 0 ? { turnLeftMs } : {}) };
     /* Nothing moves in the line while there is nothing to sell: no time, no odds. */
     if (standing.state === 'sold-out' || phase === 'soldOut')
         return { kind: 'over', words: 'room.soldOut' };

@@ -2,7 +2,7 @@
 /* How the waiting room looks on an item's page. */
 
 import { attributeSet, element, textSet } from './dom.js';
-import { count, hourAndMinute } from './format.js';
+import { count, hourAndMinute, minutesAndSeconds } from './format.js';
 import { say } from './i18n.js';
 import { roomIsScreen } from './room.js';
 
@@ -80,8 +80,9 @@ export function createRoomBox(alert, drawCheck) {
         node.dataset.kind = model.kind;
         textSet(title, say('room.title'));
         const [unitWords, value] = model.number ?? ['', 0];
-        textSet(number, value > 0 ? count(value) : '');
-        textSet(unit, unitWords === '' ? '' : say(unitWords, { count: count(value) }));
+        const turn = model.turnLeftMs !== undefined;
+        textSet(number, turn ? minutesAndSeconds(model.turnLeftMs) : value > 0 ? count(value) : '');
+        textSet(unit, turn ? say('room.turnLeft') : unitWords === '' ? '' : say(unitWords, { count: count(value) }));
         textSet(eta, etaSay(model, now));
         textSet(odds, model.odds ? say(model.odds) : '');
         odds.dataset.odds = model.odds ?? '';

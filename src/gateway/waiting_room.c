@@ -58,6 +58,8 @@ static void members(struct routes *routes, sale_id id, uint64_t start_ms,
     const uint64_t wait_ms = room_wait_ms(standing, start_ms, edge_now_ms(routes->edge));
     text_format(out, "\"sale\":%u,\"start_ms\":%llu,", id, (unsigned long long)start_ms);
     room_members(standing, wait_ms, random_next(&routes->random), out);
+    if (standing->state == ROOM_ADMITTED)
+        text_format(out, ",\"turn_ms\":%llu", (unsigned long long)routes->shared.config->room_turn_ms);
     beacon_name_member(catalog == NULL ? NULL : catalog_sale_find(catalog, id), out);
 }
 

@@ -5,7 +5,7 @@ import time
 
 from kit.harness import equal, eventually, problem, rule, run, true
 from kit.push_client import Push, upgrade
-from kit.room_guests import Guest, drawn, open_now, room, server, stampede_in
+from kit.room_guests import TURN_MS, Guest, drawn, open_now, room, server, stampede_in
 
 
 
@@ -33,6 +33,7 @@ def who_comes_first_to_an_idle_room_is_not_sent_away_for_long():
     sale, _, first = room(total=5)
     open_now(sale)
     eventually(lambda: first.stands(sale)["state"] == "admitted", "the first is not admitted")
+    equal(first.stands(sale)["turn_ms"], TURN_MS)
     time.sleep(1.5)  # the line is empty, and its places are free
     here = Guest(server).enter(sale).json()
     if here["state"] == "waiting":

@@ -61,6 +61,11 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await admin(`/sales/${sale}/open`);
         await page.getByText('It is your turn: buy now.').waitFor();
         assert.match(await page.title(), /^Your turn! · /);
+        await page.getByText('The room waits this long for you.').waitFor();
+        const left = () => page.locator('.room-number').textContent();
+        const first = await left();
+        assert.match(first, /^(1:00|0:[0-5]\d)$/);
+        await page.waitForFunction((before) => document.querySelector('.room-number').textContent !== before, first);
         await page.getByText('Why this is fair').click();
         await page.getByRole('button', { name: 'Check the draw in this browser' }).click();
         await page.getByText('The draw is right. You drew place 1 of 1.').waitFor();

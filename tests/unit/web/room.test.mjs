@@ -19,8 +19,15 @@ test('a draw that waits for its beacon is told as that, and as nothing else', ()
     assert.equal(model({ ...early, state: 'admitted', drawn: true }).words, 'room.admitted');
 });
 
+test('the turn is counted down while it lasts, where the page saw it come', () => {
+    const admitted = (turnLeftMs) => roomModel({ item, phase: 'open', owned: false, standing: { ...early, state: 'admitted', turn_ms: 60_000 }, from: 0, turnLeftMs });
+    assert.equal(admitted(58_000).turnLeftMs, 58_000);
+    assert.equal('turnLeftMs' in admitted(0), false);
+    assert.equal('turnLeftMs' in admitted(-5), false);
+});
+
 test('everything that the box can say is there in both languages', () => {
-    for (const words of ['room.beacon', 'room.early', 'room.offer', 'room.offerLate', 'room.admitted', 'room.soldOut', 'room.line'])
+    for (const words of ['room.beacon', 'room.early', 'room.offer', 'room.offerLate', 'room.admitted', 'room.turnLeft', 'room.soldOut', 'room.line'])
         for (const language of ['en', 'zh-CN'])
             assert.ok(WORDS[language][words], `${language} ${words}`);
 });
