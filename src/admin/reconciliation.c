@@ -46,8 +46,8 @@ static void report_reply(struct admin *admin, struct job *job, int status)
         { "payments", report->payments }, { "items", report->items },
         { "skipped", report->skipped }, { "found", over ? report->found : 0 },
         { "repaired", report->repaired }, { "left", over ? report->found - report->repaired : 0 } };
-    text_format(&body, "{\"state\":\"%s\",\"repair\":%s", states[report->state],
-        report->repair ? "true" : "false");
+    text_format(&body, "{\"state\":\"%s\",\"repair\":%s,\"recent\":%s", states[report->state],
+        report->repair ? "true" : "false", report->recent ? "true" : "false");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         text_format(&body, ",\"%s\":%llu", numbers[i].name, (unsigned long long)numbers[i].value);
     text_literal(&body, ",\"trouble\":");
@@ -69,11 +69,17 @@ void admin_reconcile_show(struct admin *admin, struct job *job, uint32_t id)
 
 void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id)
 {
-    bool repair = false;
-    const struct field fields[] = { { "repair", FIELD_FLAG, &repair, 0, 0, false, NULL } };
+    bool repair = false, recent = false;
+    const struct field fields[] = { { "repair", FIELD_FLAG, &repair, 0, 0, false, NULL },
+        { "recent", FIELD_FLAG, &recent, 0, 0, false, NULL } };
     (void)id;
-    if (!job_fields_read(job, fields, 1))
+    if (!job_fields_read(job, fields, 2))
         return;
+    if (repair && recent) {
+        job_reply_problem(job, PROBLEM_BAD_VALUE,
+            "A repair looks at everything: send either repair or recent, not both.", SPAN_NONE);
+        return;
+    }
     if (repair && job->role < ADMIN_ADMIN) {
         job_reply_problem(job, PROBLEM_ADMIN_ROLE, NULL, SPAN_NONE);
         return;
@@ -87,7 +93,7 @@ void admin_reconcile_run(struct admin *admin, struct job *job, uint32_t id)
         admin_audit_write(admin, job, "reconcile.run", "with repair");
     if (!admin_audit_keep(admin, job))
         return;
-    const bool begun = worker_reconcile_begin(admin->worker, job->actor, repair);
+    const bool begun = worker_reconcile_begin(admin->worker, job->actor, repair, recent);
     invariant(begun);
     report_reply(admin, job, 202);
 }

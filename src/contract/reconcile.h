@@ -31,12 +31,21 @@ struct look_user {
     uint64_t dead;    /* units of dead letters: the inventory counts them, no order does */
     uint64_t channel_live[CHANNELS_MAX];
     bool item_counter, sale_counter; /* rows are there */
+    uint64_t state_orders[ORDER_STATES];
 };
 struct look_item {
     struct item item;
     uint32_t sold_before, written_off, sale_limit;
     uint32_t dead_units; /* tickets that are open or dismissed dead letters */
     uint32_t dead_other; /* open letters of other kinds */
+    /* As the kept sums say. */
+    uint64_t live; /* units of pending and paid orders */
+    uint64_t state_orders[ORDER_STATES];
+};
+/* An order that was paid, returned or written off, and the event that says so. */
+struct look_moved {
+    struct look_order row;
+    uint64_t event;
 };
 struct look_counter {
     uint64_t scope;
@@ -70,6 +79,7 @@ enum finding_code {
     FINDING_REFUND_STUCK,
     FINDING_UNANSWERED,
     FINDING_REFUNDED_WITHOUT_PAYMENT,
+    FINDING_SUMS,
     FINDINGS,
 };
 enum { FINDING_TEXT_MAX = 200 };
@@ -104,6 +114,11 @@ struct reconcile_store_ops {
     enum status (*orders)(struct order_store *, ticket_number after, struct look_order *,
         uint32_t max, uint32_t *count);
     enum status (*order)(struct order_store *, ticket_number, struct look_order *);
+    /* Orders with stock events above `after`, by event, ascending. */
+    enum status (*moved)(
+        struct order_store *, uint64_t after, struct look_moved *, uint32_t max, uint32_t *count);
+    /* All events up to this one are confirmed. */
+    enum status (*moved_last)(struct order_store *, uint64_t *event);
     /* An open or dismissed dead letter has this ticket. */
     enum status (*dead)(struct order_store *, ticket_number, bool *there);
     /* LOOK_MOMENT: users of one item, after `after` (signed order); first: from the beginning. */
@@ -115,10 +130,18 @@ struct reconcile_store_ops {
     /* LOOK_MOMENT, as `users`. */
     enum status (*counters)(struct order_store *, bool first, const struct look_counter *after,
         struct look_counter *, uint32_t max, uint32_t *count);
+    /* LOOK_NOW: the user's counters that this item counts for; at most two. */
+    enum status (*counters_of)(
+        struct order_store *, item_id, user_id, struct look_counter *, uint32_t *count);
     /* LOOK_MOMENT: what is wrong among payments with ids above `after` up to `to`. */
     enum status (*money)(struct order_store *, uint64_t after, uint64_t to, struct look_money *,
         uint32_t max, uint32_t *count);
-    enum status (*money_last)(struct order_store *, uint64_t *last); /* LOOK_MOMENT: the last id */
+    /* LOOK_MOMENT: what waits for a provider or a person (FINDING_REFUND_STUCK, FINDING_UNANSWERED) among
+     * those with ids up to `to`. */
+    enum status (*money_waits)(
+        struct order_store *, uint64_t to, struct look_money *, uint32_t max, uint32_t *count);
+    /* LOOK_MOMENT: the last id; and the last one up to which all payments are captured or closed. */
+    enum status (*money_last)(struct order_store *, uint64_t *last, uint64_t *over);
     /* LOOK_MOMENT: adds to two sums that must agree in the end. */
     enum status (*money_sums)(
         struct order_store *, uint64_t after, uint64_t to, uint64_t *captured, uint64_t *accounted);

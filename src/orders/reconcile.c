@@ -49,6 +49,7 @@ void reconcile_suspect(struct reconcile *reconcile, const struct suspect *suspec
 {
     if (reconcile->suspect_count == RECONCILE_SUSPECTS_MAX) {
         reconcile->report.skipped++;
+        reconcile->unsure++;
         return;
     }
     struct suspect *kept = &reconcile->suspects[reconcile->suspect_count++];
@@ -120,6 +121,8 @@ static bool finding_follows_from(const struct finding *finding, const struct fin
     const bool unsettled = other->code == FINDING_EVENT_MISSING || other->code == FINDING_EVENT_EARLY;
     if (!finding_is_of_ticket((enum finding_code)other->code) && !(unsettled && of_inventory))
         return false;
+    if (finding->code == FINDING_SUMS)
+        return finding->item == other->item || finding->item == other->scope;
     if (finding->code >= FINDING_PAID_WITHOUT_PAYMENT)
         return finding->ticket == other->ticket || finding->code == FINDING_MONEY_TOTAL;
     return finding->code >= FINDING_SOLD && finding->code <= FINDING_UNITS
@@ -185,6 +188,7 @@ static void run_end(struct reconcile *reconcile, const char *trouble)
     report->state = trouble == NULL ? RECONCILE_DONE : RECONCILE_FAILED;
     report->trouble = trouble;
     report->ended_ms = reconcile->now_ms;
+    reconcile_clean_take(reconcile);
     reconcile->phase = PHASE_IDLE;
     reconcile->question_count = 0;
     metric_set(&run_seconds, (report->ended_ms - report->started_ms + 999) / 1000);
@@ -200,6 +204,8 @@ static enum status phase_enter(struct reconcile *reconcile, enum phase phase)
     bool there = false;
     reconcile->phase = phase;
     reconcile_questions_begin(reconcile);
+    if (phase == PHASE_MONEY && reconcile->report.recent)
+        status = reconcile_ops(reconcile)->moment_begin(reconcile->config.store);
     if (phase == PHASE_ITEMS) {
         status = reconcile_ops(reconcile)->moment_begin(reconcile->config.store);
         if (status == STATUS_OK)
@@ -208,8 +214,9 @@ static enum status phase_enter(struct reconcile *reconcile, enum phase phase)
     }
     if (phase == PHASE_COUNTERS)
         reconcile->counter_first = true;
-    if (phase == PHASE_MONEY)
-        status = reconcile_ops(reconcile)->money_last(reconcile->config.store, &reconcile->payment_last);
+    if (phase == PHASE_MONEY && status == STATUS_OK)
+        status = reconcile_ops(reconcile)->money_last(
+            reconcile->config.store, &reconcile->payment_last, &reconcile->reached.payment);
     if (phase == PHASE_RECHECK)
         reconcile_ops(reconcile)->moment_end(reconcile->config.store);
     return status;
@@ -226,6 +233,36 @@ static enum status items_step(struct reconcile *reconcile)
     status = reconcile_item_next(reconcile, &there);
     reconcile->rows_end = false;
     return status == STATUS_OK && !there ? phase_enter(reconcile, PHASE_COUNTERS) : status;
+}
+
+/* Orders in slices: their tickets are asked for; in a recent run then their users. */
+static enum status orders_step(struct reconcile *reconcile, bool asked, enum phase next,
+    enum status (*read)(struct reconcile *))
+{
+    enum status status = STATUS_OK;
+    const bool users = reconcile->users_asked;
+    if (asked)
+        status = users ? reconcile_marks_judge(reconcile) : reconcile_tickets_judge(reconcile);
+    reconcile->users_asked = asked && !users && reconcile->report.recent;
+    if (status == STATUS_OK && reconcile->users_asked)
+        return reconcile_users_ask(reconcile);
+    if (status == STATUS_OK && reconcile->rows_end) {
+        reconcile->rows_end = false;
+        return phase_enter(reconcile, next);
+    }
+    return status == STATUS_OK ? read(reconcile) : status;
+}
+
+static enum status changed_step(struct reconcile *reconcile)
+{
+    bool done = true, there = true;
+    enum status status = STATUS_OK;
+    if (reconcile->item.item.id != 0)
+        status = reconcile_item_finish(reconcile, &done);
+    if (status != STATUS_OK || !done)
+        return status;
+    status = reconcile_changed_next(reconcile, &there);
+    return status == STATUS_OK && !there ? phase_enter(reconcile, PHASE_MONEY) : status;
 }
 
 static enum status recheck_step(struct reconcile *reconcile)
@@ -246,10 +283,12 @@ static enum status phase_step(struct reconcile *reconcile)
     const bool asked = reconcile->question_count > 0;
     switch (reconcile->phase) {
     case PHASE_TICKETS:
-        status = asked ? reconcile_tickets_judge(reconcile) : STATUS_OK;
-        if (status == STATUS_OK && reconcile->rows_end)
-            return phase_enter(reconcile, PHASE_ITEMS);
-        return status == STATUS_OK ? reconcile_tickets_read(reconcile) : status;
+        return orders_step(reconcile, asked, reconcile->report.recent ? PHASE_MOVED : PHASE_ITEMS,
+            reconcile_tickets_read);
+    case PHASE_MOVED:
+        return orders_step(reconcile, asked, PHASE_CHANGED, reconcile_moved_read);
+    case PHASE_CHANGED:
+        return changed_step(reconcile);
     case PHASE_ITEMS:
         status = asked ? reconcile_marks_judge(reconcile) : STATUS_OK;
         reconcile_questions_begin(reconcile);
@@ -296,12 +335,14 @@ bool reconcile_turn(struct reconcile *reconcile, uint64_t now_ms)
     return reconcile->phase != PHASE_IDLE;
 }
 
-bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair)
+bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair, bool recent)
 {
     if (reconcile->phase != PHASE_IDLE || reconcile_ops(reconcile) == NULL)
         return false;
-    reconcile->report =
-        (struct reconcile_report){ .state = RECONCILE_RUNNING, .repair = repair, .started_ms = now_ms };
+    reconcile->report = (struct reconcile_report){ .state = RECONCILE_RUNNING,
+        .repair = repair,
+        .recent = recent && !repair && reconcile->clean.known,
+        .started_ms = now_ms };
     if (reconcile_store_position(reconcile, &reconcile->report.position) != STATUS_OK)
         reconcile->report.position = 0;
     reconcile->run++;
@@ -314,6 +355,7 @@ bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair)
     reconcile->round_ms = 0;
     reconcile->sale_told = 0;
     reconcile->payment = reconcile->captured = reconcile->accounted = 0;
+    reconcile_recent_begin(reconcile);
     reconcile_questions_begin(reconcile);
     return true;
 }

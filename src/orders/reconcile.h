@@ -9,6 +9,10 @@
  * from one moment of it and are exact at once. What has to agree between whole items is compared at
  * moments of rest; an item that never rests is counted as skipped, not as wrong.
  *
+ * A recent run looks only at what has changed since the last run that found nothing wrong: orders with higher
+ * tickets, orders that stock events moved, their users and items, payments that were not over. Its cost does
+ * not depend on history. It believes the sums that the store keeps, and leaves out the sums of all money.
+ *
  * Thread: the store thread only; a turn does one slice. Memory: one arena, at create.
  * Errors: a store or inventory that is away ends the run, and the report says so. */
 #ifndef STAMPEDE_ORDERS_RECONCILE_H
@@ -20,7 +24,7 @@
 #include "contract/reconcile.h"
 
 enum {
-    RECONCILE_SLICE = 512,        /* rows and questions of one turn */
+    RECONCILE_SLICE = 128,        /* rows and questions of one turn */
     RECONCILE_FINDINGS_MAX = 200, /* kept in a report; more are only counted */
     RECONCILE_SUSPECTS_MAX = 512,
     RECONCILE_GAP_MAX = 64, /* missing tickets checked in one gap, and after the last order */
@@ -34,6 +38,7 @@ enum reconcile_state { RECONCILE_NEVER, RECONCILE_RUNNING, RECONCILE_DONE, RECON
 struct reconcile_report {
     enum reconcile_state state;
     bool repair;
+    bool recent; /* only what has changed since the last run that found nothing */
     uint64_t started_ms, ended_ms;
     lsn_t position;                                    /* of the database, when it began */
     uint64_t orders, users, counters, payments, items; /* looked at */
@@ -55,7 +60,9 @@ struct reconcile_config {
 struct reconcile;
 size_t reconcile_bytes(void);
 struct reconcile *reconcile_create(struct arena *arena, const struct reconcile_config *config);
-bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair); /* false: one runs */
+/* False: one runs. A recent run is a whole one as long as none has found everything right, and with
+ * `repair`. */
+bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair, bool recent);
 /* One slice. True: call again soon; false: nothing runs. */
 bool reconcile_turn(struct reconcile *reconcile, uint64_t now_ms);
 /* The run under way, else the last one. Valid until the next begin. */
@@ -72,8 +79,9 @@ enum finding_code reconcile_judge_ticket(
     const struct look_order *row, const struct outcome *ticket, uint8_t *step);
 bool reconcile_slot_fits(const struct look_order *row);
 bool reconcile_mark_fits(const struct look_user *user, uint64_t marked);
-/* Σ over the users of an item. FINDING_NONE: the inventory's counts fit. */
-enum finding_code reconcile_judge_item(
-    const struct look_item *item, const struct look_user *sum, const struct item_counts *counts);
+/* Σ over the users of an item; `channels`: for each channel, too. FINDING_NONE: the inventory's counts
+ * fit. */
+enum finding_code reconcile_judge_item(const struct look_item *item, const struct look_user *sum,
+    bool channels, const struct item_counts *counts);
 
 #endif

@@ -30,6 +30,7 @@ static const struct {
     [FINDING_MONEY_TOTAL] = { "money-differs", false, false },
     [FINDING_REFUND_STUCK] = { "refund-stuck", false, false },
     [FINDING_REFUNDED_WITHOUT_PAYMENT] = { "refunded-without-payment", false, false },
+    [FINDING_SUMS] = { "sums-differ", true, false },
     [FINDING_UNANSWERED] = { "payment-unanswered", false, false },
 };
 
@@ -139,8 +140,8 @@ bool reconcile_mark_fits(const struct look_user *user, uint64_t marked)
     return marked >= least && marked <= least + user->on_way;
 }
 
-enum finding_code reconcile_judge_item(
-    const struct look_item *item, const struct look_user *sum, const struct item_counts *counts)
+enum finding_code reconcile_judge_item(const struct look_item *item, const struct look_user *sum,
+    bool channels, const struct item_counts *counts)
 {
     if ((uint64_t)counts->held + counts->sold != sum->live + item->dead_units)
         return FINDING_COUNTS;
@@ -148,7 +149,7 @@ enum finding_code reconcile_judge_item(
         (int64_t)item->item.total - item->item.locked + item->written_off - item->sold_before;
     if (given != counts->given || item->item.safety != counts->safety)
         return FINDING_UNITS;
-    for (uint32_t i = 0; i < CHANNELS_MAX && item->dead_units == 0; i++) {
+    for (uint32_t i = 0; channels && i < CHANNELS_MAX && item->dead_units == 0; i++) {
         if (item->item.channel_units[i] != counts->channel_free[i] + sum->channel_live[i])
             return FINDING_UNITS;
     }

@@ -8,6 +8,8 @@
 enum phase {
     PHASE_IDLE,
     PHASE_TICKETS,
+    PHASE_MOVED,   /* a recent run only */
+    PHASE_CHANGED, /* the same: items of what was looked at */
     PHASE_ITEMS,
     PHASE_COUNTERS,
     PHASE_MONEY,
@@ -35,6 +37,14 @@ struct suspect {
     lsn_t seen; /* the log's end when it was looked at last */
 };
 
+/* Where a run has been that found nothing wrong: what came before is not looked at again. */
+struct reconcile_clean {
+    bool known;
+    ticket_number ticket;
+    uint64_t event, payment;
+};
+enum { ITEM_WORDS = (ITEMS_LIMIT + 63) / 64 };
+
 struct reconcile {
     struct reconcile_config config;
     struct reconcile_report report;
@@ -57,8 +67,17 @@ struct reconcile {
     bool counter_first;
     struct look_counter counter;
     uint64_t payment, payment_last, captured, accounted;
+    /* recent runs */
+    struct reconcile_clean clean, reached; /* of the last clean run; by this one, if it is */
+    uint64_t event;
+    bool users_asked;              /* the users of the slice, after its tickets */
+    uint32_t row_count;            /* in rows.orders or rows.moved */
+    uint32_t unsure;               /* suspects that were given up */
+    uint64_t changed[ITEM_WORDS];  /* a bit for each item: to be looked at */
+    uint64_t unrested[ITEM_WORDS]; /* items that never rested: the next run looks at them */
     union {
         struct look_order orders[RECONCILE_SLICE];
+        struct look_moved moved[RECONCILE_SLICE];
         struct look_user users[RECONCILE_SLICE];
         struct look_counter counters[RECONCILE_SLICE];
         struct look_money money[RECONCILE_SLICE];
@@ -96,6 +115,16 @@ MUST_CHECK enum status reconcile_tickets_judge(struct reconcile *reconcile);
 MUST_CHECK enum status reconcile_round_is_due(struct reconcile *reconcile, bool *due);
 MUST_CHECK enum status reconcile_round_begin(struct reconcile *reconcile);
 MUST_CHECK enum status reconcile_round_judge(struct reconcile *reconcile);
+
+/* reconcile_recent.c */
+MUST_CHECK enum status reconcile_moved_read(struct reconcile *reconcile);
+/* Asks for the users of the orders that were judged last, and checks their counters. */
+MUST_CHECK enum status reconcile_users_ask(struct reconcile *reconcile);
+/* One item that has changed; *there false: there is none left. */
+MUST_CHECK enum status reconcile_changed_next(struct reconcile *reconcile, bool *there);
+void reconcile_recent_begin(struct reconcile *reconcile);
+void reconcile_clean_take(struct reconcile *reconcile); /* the run has ended, whatever it found */
+void reconcile_counter_check(struct reconcile *reconcile, const struct look_counter *row);
 
 /* reconcile_sums.c: items with their users, counters, money. */
 MUST_CHECK enum status reconcile_item_next(struct reconcile *reconcile, bool *there);

@@ -2,6 +2,8 @@
 /* Sums of the database, from one moment of it, and the inventory's counts where both rest. */
 #include "orders/reconcile_parts.h"
 
+#include <string.h>
+
 static void counter_missing(struct reconcile *reconcile, const struct look_user *user, uint64_t scope)
 {
     const struct finding seed = { .item = user->item, .user = user->user, .scope = scope };
@@ -23,6 +25,8 @@ enum status reconcile_users_read(struct reconcile *reconcile)
         const struct look_user *user = &reconcile->rows.users[i];
         reconcile->sum.user = user->user;
         reconcile->sum.live += user->live;
+        for (uint32_t state = 0; state < ORDER_STATES; state++)
+            reconcile->sum.state_orders[state] += user->state_orders[state];
         for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
             reconcile->sum.channel_live[channel] += user->channel_live[channel];
         if (user->counted > 0 && item->item.limit_per_user > 1 && !user->item_counter)
@@ -119,8 +123,9 @@ static void item_compare(
     struct reconcile *reconcile, const struct look_item *now, const struct board_update *view)
 {
     const struct item_counts *counts = &view->counts;
-    const enum finding_code code =
-        now->dead_other > 0 ? FINDING_NONE : reconcile_judge_item(now, &reconcile->sum, counts);
+    const enum finding_code code = now->dead_other > 0
+        ? FINDING_NONE
+        : reconcile_judge_item(now, &reconcile->sum, !reconcile->report.recent, counts);
     const struct finding seed = { .item = now->item.id, .sale = now->item.sale, .counts = *counts };
     if (code == FINDING_COUNTS)
         reconcile_finding(reconcile, &seed,
@@ -134,6 +139,18 @@ static void item_compare(
             "has %u as safety, or a channel differs",
             now->item.id, now->item.total, now->item.locked, now->item.safety, counts->given,
             counts->safety);
+}
+
+static void sums_compare(struct reconcile *reconcile)
+{
+    const struct look_item *item = &reconcile->item;
+    const struct look_user *sum = &reconcile->sum;
+    if (item->live != sum->live
+        || memcmp(item->state_orders, sum->state_orders, sizeof sum->state_orders) != 0)
+        reconcile_finding(reconcile, &(struct finding){ .item = item->item.id }, FINDING_SUMS,
+            "item %u: the kept sums say %llu units in live orders, the orders add up to %llu, or "
+            "orders of a state differ",
+            item->item.id, (unsigned long long)item->live, (unsigned long long)sum->live);
 }
 
 /* False in *done: it may rest soon. */
@@ -157,9 +174,12 @@ enum status reconcile_item_finish(struct reconcile *reconcile, bool *done)
         reconcile_finding(reconcile, &(struct finding){ .item = item->item.id }, FINDING_SOLD,
             "item %u: sold is %u; earlier sales and live orders add up to %llu", item->item.id,
             item->item.sold, (unsigned long long)item->sold_before + reconcile->sum.live);
-    if (!rests)
+    if (!reconcile->report.recent)
+        sums_compare(reconcile);
+    if (!rests) {
         reconcile->report.skipped++;
-    else if (view.item != 0) {
+        reconcile->unrested[item->item.id / 64] |= (uint64_t)1 << item->item.id % 64;
+    } else if (view.item != 0) {
         item_compare(reconcile, &now, &view);
         status = sale_compare(reconcile, &view);
     }
@@ -167,6 +187,20 @@ enum status reconcile_item_finish(struct reconcile *reconcile, bool *done)
 }
 
 /* ---- counters and money ---- */
+
+void reconcile_counter_check(struct reconcile *reconcile, const struct look_counter *row)
+{
+    reconcile->report.counters++;
+    if (row->used == row->counted)
+        return;
+    const struct finding seed = { .scope = row->scope,
+        .user = row->user,
+        .item = row->scope < COUNTER_OF_SALE ? (item_id)row->scope : 0 };
+    reconcile_finding(reconcile, &seed, FINDING_COUNTER,
+        "user %016llx: counter of scope %llu says %llu, the orders add up to %llu",
+        (unsigned long long)row->user, (unsigned long long)row->scope,
+        (unsigned long long)row->used, (unsigned long long)row->counted);
+}
 
 enum status reconcile_counters_read(struct reconcile *reconcile)
 {
@@ -176,18 +210,8 @@ enum status reconcile_counters_read(struct reconcile *reconcile)
             &reconcile->counter, reconcile->rows.counters, RECONCILE_SLICE, &count);
     reconcile->counter_first = false;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        const struct look_counter *row = &reconcile->rows.counters[i];
-        reconcile->counter = *row;
-        reconcile->report.counters++;
-        if (row->used == row->counted)
-            continue;
-        const struct finding seed = { .scope = row->scope,
-            .user = row->user,
-            .item = row->scope < COUNTER_OF_SALE ? (item_id)row->scope : 0 };
-        reconcile_finding(reconcile, &seed, FINDING_COUNTER,
-            "user %016llx: counter of scope %llu says %llu, the orders add up to %llu",
-            (unsigned long long)row->user, (unsigned long long)row->scope,
-            (unsigned long long)row->used, (unsigned long long)row->counted);
+        reconcile->counter = reconcile->rows.counters[i];
+        reconcile_counter_check(reconcile, &reconcile->counter);
     }
     reconcile->rows_end = count < RECONCILE_SLICE;
     return status;
@@ -215,11 +239,17 @@ enum status reconcile_money_read(struct reconcile *reconcile)
     };
     static_assert(sizeof texts / sizeof *texts == FINDING_UNANSWERED + 1, "the last code of money()");
     struct order_store *store = reconcile->config.store;
+    const bool recent = reconcile->report.recent;
+    const bool waiting = recent && reconcile->payment == reconcile->clean.payment;
     const uint64_t to = reconcile->payment + RECONCILE_SLICE;
-    uint32_t count = 0;
+    uint32_t count = 0, more = 0;
     enum status status = reconcile_ops(reconcile)->money(
         store, reconcile->payment, to, reconcile->rows.money, RECONCILE_SLICE, &count);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && waiting)
+        status = reconcile_ops(reconcile)->money_waits(store, reconcile->payment,
+            reconcile->rows.money + count, RECONCILE_SLICE - count, &more);
+    count += more;
+    if (status == STATUS_OK && !recent)
         status = reconcile_ops(reconcile)->money_sums(
             store, reconcile->payment, to, &reconcile->captured, &reconcile->accounted);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
@@ -232,7 +262,7 @@ enum status reconcile_money_read(struct reconcile *reconcile)
     reconcile->rows_end = to >= reconcile->payment_last;
     if (status == STATUS_OK && reconcile->rows_end) {
         reconcile->report.payments = reconcile->payment_last;
-        if (reconcile->captured != reconcile->accounted && !money_has_findings(reconcile))
+        if (!recent && reconcile->captured != reconcile->accounted && !money_has_findings(reconcile))
             reconcile_finding(reconcile, &(struct finding){ 0 }, FINDING_MONEY_TOTAL,
                 "%llu captured; refunds, late money and paid orders add up to %llu",
                 (unsigned long long)reconcile->captured, (unsigned long long)reconcile->accounted);

@@ -156,6 +156,7 @@ enum status reconcile_round_judge(struct reconcile *reconcile)
     reconcile->give_up_ms = reconcile->now_ms + RECONCILE_ANSWER_MS;
     if (++reconcile->rounds == RECONCILE_ROUNDS_MAX) {
         reconcile->report.skipped += kept;
+        reconcile->unsure += kept;
         reconcile->suspect_count = 0;
     }
     return STATUS_OK;

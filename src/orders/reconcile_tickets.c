@@ -31,6 +31,8 @@ enum status reconcile_tickets_read(struct reconcile *reconcile)
         status = gap_look(reconcile, reconcile->last_ticket + 1, row->order.ticket);
         reconcile->last_ticket = row->order.ticket;
     }
+    reconcile->row_count = count;
+    reconcile->reached.ticket = reconcile->last_ticket;
     reconcile->rows_end = count < RECONCILE_SLICE;
     if (status == STATUS_OK && reconcile->rows_end)
         status = gap_look(

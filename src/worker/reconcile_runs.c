@@ -44,9 +44,10 @@ static void repaired(void *context, const struct finding *finding)
     catalog_updates_all(runs->config.updates);
 }
 
-bool reconcile_runs_begin(struct reconcile_runs *runs, const char *actor, bool repair, uint64_t now_ms)
+bool reconcile_runs_begin(
+    struct reconcile_runs *runs, const char *actor, bool repair, bool recent, uint64_t now_ms)
 {
-    if (!reconcile_begin(runs->reconcile, now_ms, repair))
+    if (!reconcile_begin(runs->reconcile, now_ms, repair, recent))
         return false;
     snprintf(runs->actor, sizeof runs->actor, "%s", actor);
     runs->run++;
@@ -96,7 +97,7 @@ static void schedule_look(struct reconcile_runs *runs, uint64_t now_ms)
     runs->sales_over = over;
     if (now_ms < runs->next_ms)
         return;
-    (void)reconcile_runs_begin(runs, "schedule", false, now_ms);
+    (void)reconcile_runs_begin(runs, "schedule", false, true, now_ms);
     runs->next_ms = open ? now_ms + interval_ms : UINT64_MAX;
 }
 

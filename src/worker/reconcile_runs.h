@@ -32,7 +32,8 @@ size_t reconcile_runs_bytes(void);
 struct reconcile_runs *reconcile_runs_open(
     struct arena *arena, const struct reconcile_runs_config *config, struct task *task);
 /* False: one runs. */
-bool reconcile_runs_begin(struct reconcile_runs *runs, const char *actor, bool repair, uint64_t now_ms);
+bool reconcile_runs_begin(
+    struct reconcile_runs *runs, const char *actor, bool repair, bool recent, uint64_t now_ms);
 const struct reconcile_report *reconcile_runs_report(const struct reconcile_runs *runs, uint64_t *run);
 
 #endif

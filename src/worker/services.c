@@ -86,9 +86,9 @@ const struct reconcile_report *worker_reconcile_report(const struct worker *work
     return reconcile_runs_report(worker->reconciling, run);
 }
 
-bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repair)
+bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repair, bool recent)
 {
-    return reconcile_runs_begin(worker->reconciling, actor, repair, worker->now_ms);
+    return reconcile_runs_begin(worker->reconciling, actor, repair, recent, worker->now_ms);
 }
 
 /* ---- the inventory ---- */

@@ -75,6 +75,7 @@ bool worker_block_protected(const struct worker *worker, const struct address_bl
 /* What was found lately and how the rules fare, as JSON. */
 void worker_watch_json(const struct worker *worker, struct text *out);
 void worker_watch_forgive(struct worker *worker, const struct ban *ban);
-bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repair); /* false: one runs */
+/* As reconcile_begin (orders/reconcile.h). */
+bool worker_reconcile_begin(struct worker *worker, const char *actor, bool repair, bool recent);
 
 #endif

@@ -27,11 +27,12 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
 #define ORDER_PAYMENTS \
     ", (SELECT count(*) FROM payments p WHERE p.paid_ticket = orders.ticket AND p.use IN (1, 3))," \
     " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
-    "  WHERE p.paid_ticket = orders.ticket AND p.use IN (1, 3))" \
-    " FROM orders LEFT JOIN items ON items.id = orders.item"
+    "  WHERE p.paid_ticket = orders.ticket AND p.use IN (1, 3))"
+#define OF_ITEMS " LEFT JOIN items ON items.id = orders.item"
 #define ORDER_OWN \
     "SELECT " ORDER_COLUMNS ", slot IS NOT NULL, coalesce(slot, 0), items.limit_per_user, "
-#define ORDER_ROW ORDER_OWN EVENT_BITS("") ", " EVENT_BITS("NOT") ORDER_PAYMENTS
+#define ORDER_PARTS ORDER_OWN EVENT_BITS("") ", " EVENT_BITS("NOT") ORDER_PAYMENTS
+#define ORDER_ROW ORDER_PARTS " FROM orders" OF_ITEMS
 #define COUNTED \
     "(o.state < 3 OR (o.state = 4 AND EXISTS(SELECT 1 FROM stock_events e" \
     " WHERE e.ticket = o.ticket AND e.step = 2)))"
@@ -51,7 +52,9 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = o.item AND c.user = o.user)," \
     " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = 4294967296 +" \
     "  (SELECT sale FROM items WHERE items.id = o.item) AND c.user = o.user)," \
-    " " CHANNELS_LIVE " FROM orders o"
+    " " CHANNELS_LIVE \
+    ", 0, count(CASE o.state WHEN 1 THEN 1 END), count(CASE o.state WHEN 2 THEN 1 END)," \
+    " count(CASE o.state WHEN 3 THEN 1 END), count(CASE o.state WHEN 4 THEN 1 END) FROM orders o"
 
 #define CAPTURED SUM_HALVES("p.captured")
 #define ACCOUNTED \
@@ -160,6 +163,28 @@ static enum status look_order(struct order_store *handle, ticket_number ticket, 
         &order_columns, row);
 }
 
+static const struct sqlite_columns moved_columns =
+    COLUMNS(look_moved, PART(look_moved, row, &order_columns), FIELD(look_moved, event));
+
+#define MOVED_ROW \
+    ORDER_PARTS ", moved.id FROM stock_events moved CROSS JOIN orders" \
+                " ON orders.ticket = moved.ticket" OF_ITEMS
+
+static enum status look_moved(struct order_store *handle, uint64_t after, struct look_moved *rows,
+    uint32_t max, uint32_t *count)
+{
+    return sqlite_rows(sqlite_of(handle), MOVED_ROW " WHERE moved.id > ?1 ORDER BY moved.id LIMIT ?2",
+        VALUES(U64(after), U64(max)), &moved_columns, PAGE(rows, max, count));
+}
+
+static enum status look_moved_last(struct order_store *handle, uint64_t *event)
+{
+    return sqlite_number(sqlite_of(handle),
+        "SELECT coalesce((SELECT min(id) FROM stock_events WHERE confirmed_lsn IS NULL) - 1,"
+        " (SELECT max(id) FROM stock_events), 0)",
+        NO_VALUES, event);
+}
+
 static enum status look_dead(struct order_store *handle, ticket_number ticket, bool *there)
 {
     return sqlite_found(sqlite_of(handle),
@@ -169,7 +194,7 @@ static enum status look_dead(struct order_store *handle, ticket_number ticket, b
 static const struct sqlite_columns user_columns = COLUMNS(look_user, FIELD(look_user, item),
     FIELD(look_user, user), FIELD(look_user, live), FIELD(look_user, counted),
     FIELD(look_user, on_way), FIELD(look_user, dead), FIELD(look_user, item_counter),
-    FIELD(look_user, sale_counter), FIELD(look_user, channel_live));
+    FIELD(look_user, sale_counter), FIELD(look_user, channel_live), FIELD(look_user, state_orders));
 
 static enum status look_users(struct order_store *handle, item_id item, bool first, user_id after,
     struct look_user *rows, uint32_t max, uint32_t *count)
@@ -196,7 +221,11 @@ static enum status look_user(struct order_store *handle, item_id item, user_id u
 static const struct sqlite_columns item_columns =
     COLUMNS(look_item, PART(look_item, item, &sqlite_item_columns), FIELD(look_item, sold_before),
         FIELD(look_item, written_off), FIELD(look_item, sale_limit), FIELD(look_item, dead_units),
-        FIELD(look_item, dead_other));
+        FIELD(look_item, dead_other), FIELD(look_item, live), FIELD(look_item, state_orders));
+
+#define KEPT(what, states) \
+    " (SELECT coalesce(sum(" what \
+    "), 0) FROM order_sums s WHERE s.item = items.id AND s.state " states ")"
 
 static enum status look_items(struct order_store *handle, enum look_at at, item_id after,
     struct look_item *rows, uint32_t max, uint32_t *count)
@@ -206,26 +235,37 @@ static enum status look_items(struct order_store *handle, enum look_at at, item_
         " (SELECT logged_limit FROM sales WHERE sales.id = items.sale),"
         " (SELECT coalesce(sum(quantity), 0) FROM dead_letters d WHERE d.item = items.id"
         "  AND d.type = 7 AND d.state IN (1, 4)),"
-        " (SELECT count(*) FROM dead_letters d WHERE d.type <> 7 AND d.state = 1)"
-        " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2",
+        " (SELECT count(*) FROM dead_letters d WHERE d.type <> 7 AND d.state = 1)," KEPT("units",
+            "< 3") ", 0," KEPT("orders", "= 1") "," KEPT("orders", "= 2") "," KEPT("orders",
+            "= 3") "," KEPT("orders", "= 4") " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2",
         VALUES(U64(after), U64(max)), &item_columns, PAGE(rows, max, count));
 }
 
 static const struct sqlite_columns counter_columns = COLUMNS(look_counter, FIELD(look_counter, scope),
     FIELD(look_counter, user), FIELD(look_counter, used), FIELD(look_counter, counted));
 
+#define COUNTER_ROW \
+    "SELECT c.scope, c.user, c.used, CASE WHEN c.scope < 4294967296" \
+    " THEN (SELECT coalesce(sum(o.quantity), 0) FROM orders o WHERE o.item = c.scope" \
+    "  AND o.user = c.user AND " COUNTED ")" \
+    " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM items CROSS JOIN orders o" \
+    "  ON o.item = items.id WHERE items.sale = c.scope - 4294967296 AND o.user = c.user" \
+    "  AND " COUNTED ") END FROM user_counters c"
+
+static enum status look_counters_of(struct order_store *handle, item_id item, user_id user,
+    struct look_counter *rows, uint32_t *count)
+{
+    return sqlite_rows(sqlite_of(handle),
+        COUNTER_ROW " WHERE c.user = ?2 AND c.scope IN (?1, 4294967296 +"
+                    " (SELECT sale FROM items WHERE items.id = ?1))",
+        VALUES(U64(item), U64(user)), &counter_columns, PAGE(rows, 2, count));
+}
+
 static enum status look_counters(struct order_store *handle, bool first,
     const struct look_counter *after, struct look_counter *rows, uint32_t max, uint32_t *count)
 {
     return look_rows(handle, LOOK_MOMENT,
-        "SELECT c.scope, c.user, c.used, CASE WHEN c.scope < 4294967296"
-        " THEN (SELECT coalesce(sum(o.quantity), 0) FROM orders o WHERE o.item = c.scope"
-        "  AND o.user = c.user AND " COUNTED ")"
-        " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM items CROSS JOIN orders o"
-        "  ON o.item = items.id WHERE items.sale = c.scope - 4294967296 AND o.user = c.user"
-        "  AND " COUNTED ") END"
-        " FROM user_counters c WHERE (c.scope, c.user) > (?1, ?2)"
-        " ORDER BY c.scope, c.user LIMIT ?3",
+        COUNTER_ROW " WHERE (c.scope, c.user) > (?1, ?2) ORDER BY c.scope, c.user LIMIT ?3",
         VALUES(U64(first ? -1 : (int64_t)after->scope), U64(first ? 0 : after->user), U64(max)),
         &counter_columns, PAGE(rows, max, count));
 }
@@ -255,10 +295,34 @@ static enum status look_money(struct order_store *handle, uint64_t after, uint64
         &money_columns, PAGE(rows, max, count));
 }
 
-static enum status look_money_last(struct order_store *handle, uint64_t *last)
+static enum status look_money_waits(
+    struct order_store *handle, uint64_t to, struct look_money *rows, uint32_t max, uint32_t *count)
 {
-    return look_one(handle, "SELECT coalesce(max(id), 0) FROM payments", NO_VALUES,
-        &sqlite_number_column, last);
+    return look_rows(handle, LOOK_MOMENT,
+        "SELECT ?3, p.id, p.ticket, p.captured FROM refunds r JOIN payments p ON p.id = r.payment"
+        " WHERE r.state <> 2 AND r.state = 3 AND p.id <= ?1"
+        " UNION ALL SELECT ?4, id, ticket, amount FROM payments"
+        " WHERE " UNANSWERED " AND id <= ?1 LIMIT ?2",
+        VALUES(U64(to), U64(max), U64(FINDING_REFUND_STUCK), U64(FINDING_UNANSWERED)),
+        &money_columns, PAGE(rows, max, count));
+}
+
+struct money_ends {
+    uint64_t last, over;
+};
+static const struct sqlite_columns ends_columns =
+    COLUMNS(money_ends, FIELD(money_ends, last), FIELD(money_ends, over));
+
+static enum status look_money_last(struct order_store *handle, uint64_t *last, uint64_t *over)
+{
+    struct money_ends ends = { 0 };
+    const enum status status = look_one(handle,
+        "SELECT coalesce(max(id), 0), coalesce((SELECT min(id) FROM payments WHERE " UNDER_WAY
+        ") - 1, max(id), 0) FROM payments",
+        NO_VALUES, &ends_columns, &ends);
+    *last = ends.last;
+    *over = ends.over;
+    return status;
 }
 
 struct sums {
@@ -286,12 +350,16 @@ const struct reconcile_store_ops sqlite_reconcile_ops = {
     .moment_end = look_moment_end,
     .orders = look_orders,
     .order = look_order,
+    .moved = look_moved,
+    .moved_last = look_moved_last,
     .dead = look_dead,
     .users = look_users,
     .user = look_user,
     .items = look_items,
     .counters = look_counters,
+    .counters_of = look_counters_of,
     .money = look_money,
+    .money_waits = look_money_waits,
     .money_last = look_money_last,
     .money_sums = look_money_sums,
     .repair = sqlite_repair,

@@ -42,8 +42,7 @@ static const char *const step_6[] = {
 
 static const char *const step_7[] = {
     sqlite_sums_tables,
-    "INSERT INTO order_sums SELECT item, state, reason, count(*), sum(quantity),"
-    " sum(amount >> 32), sum(amount & 4294967295) FROM orders GROUP BY item, state, reason",
+    "INSERT INTO order_sums " SUMS_OF_ORDERS " GROUP BY item, state, reason",
     "ALTER TABLE outbox ADD COLUMN tried_ms INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX outbox_of_order ON outbox(ticket)",
     NULL,

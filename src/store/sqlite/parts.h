@@ -183,7 +183,10 @@ MUST_CHECK enum status sqlite_move_make(
     struct sqlite_batch *, const struct order_move *, struct order *, enum order_state to);
 MUST_CHECK enum status sqlite_currency(struct sqlite_store *, item_id, char currency[4]);
 
-/* payment.c: payments until there is news. */
+/* payment.c: payments until there is news. These two are conditions of indexes: said in the same words they
+ * find them. */
+#define UNDER_WAY "(state < 4 OR use = 2)"
+#define UNANSWERED "(state = 5 AND next_ms > 0)"
 extern const char sqlite_payment_tables[];
 extern const struct payment_store_ops sqlite_payment_ops;
 enum status sqlite_payment_get(struct order_store *, uint64_t id, struct payment *);
@@ -273,6 +276,9 @@ extern const struct reconcile_store_ops sqlite_reconcile_ops;
 void sqlite_look_close(struct sqlite_store *); /* accepts a store that was never looked at */
 /* stock.c: what the orders of an item come to, kept with every change of one. */
 extern const char sqlite_sums_tables[];
+#define SUMS_OF_ORDERS \
+    "SELECT item, state, reason, count(*), sum(quantity), sum(amount >> 32)," \
+    " sum(amount & 4294967295) FROM orders"
 /* report.c */
 extern const char sqlite_report_tables[];
 extern const struct report_store_ops sqlite_report_ops;

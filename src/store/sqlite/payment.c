@@ -14,8 +14,6 @@ static_assert(USE_ORDER == 1 && USE_LATE == 2 && USE_RELINKED == 3 && USE_REFUND
 
 /* A payment that the user may still pay is due at the latest when the order's time is over. */
 #define DUE_MS "CASE WHEN state < 3 THEN min(next_ms, pay_by_ms) ELSE next_ms END"
-#define UNDER_WAY "(state < 4 OR use = 2)"
-#define UNANSWERED "(state = 5 AND next_ms > 0)"
 
 const char sqlite_payment_tables[] =
     "CREATE TABLE payments("

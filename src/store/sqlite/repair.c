@@ -57,6 +57,17 @@ static enum status money_give_back(struct sqlite_store *store, uint64_t id, uint
 }
 
 /* A counter that counts nothing was nobody's. */
+static enum status sums_repair(struct sqlite_store *store, item_id item)
+{
+    const enum status status =
+        sqlite_do(store, "DELETE FROM order_sums WHERE item = ?1", VALUES(U64(item)));
+    return status != STATUS_OK ? status
+                               : sqlite_do(store,
+                                   "INSERT INTO order_sums " SUMS_OF_ORDERS
+                                   " WHERE item = ?1 GROUP BY item, state, reason",
+                                   VALUES(U64(item)));
+}
+
 static enum status counter_repair(struct sqlite_store *store, const struct finding *finding)
 {
     const struct sqlite_values counter = VALUES(U64(finding->scope), U64(finding->user));
@@ -81,6 +92,8 @@ static enum status repair_make(struct sqlite_store *store, const struct finding 
         return sqlite_do_one(store, sold_set, VALUES(U64(finding->item)), STATUS_CONFLICT);
     case FINDING_COUNTER:
         return counter_repair(store, finding);
+    case FINDING_SUMS:
+        return sums_repair(store, finding->item);
     case FINDING_UNITS:
         return sqlite_do_one(store, units_set,
             VALUES(U64(finding->item), U64(counts->given), U64(counts->safety),

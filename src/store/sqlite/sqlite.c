@@ -149,8 +149,7 @@ static enum status sums_check(struct sqlite_store *store, uint64_t *item)
 {
     *item = 0;
     const enum status status = sqlite_number(store,
-        "WITH made AS (SELECT item, state, reason, count(*), sum(quantity), sum(amount >> 32),"
-        "  sum(amount & 4294967295) FROM orders GROUP BY item, state, reason),"
+        "WITH made AS (" SUMS_OF_ORDERS " GROUP BY item, state, reason),"
         " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
         "order_sums"
         "  WHERE orders <> 0 OR units <> 0)"

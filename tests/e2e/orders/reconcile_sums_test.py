@@ -14,6 +14,12 @@ def units_sold_that_no_order_has_are_set_right():
 
 
 @rule
+def sums_that_are_not_those_of_the_orders_are_made_again():
+    planted("sums-differ", "UPDATE order_sums SET orders = orders + 1 WHERE item = %d" % Shop.many)
+    planted("sums-differ", "DELETE FROM order_sums WHERE item = %d" % Shop.one)
+
+
+@rule
 def user_counters_that_count_wrong_are_missing_or_orphaned_are_set_right():
     user = "(SELECT user FROM orders WHERE ticket = %d)" % Shop.numbers["paid of many"]
     planted("user-counter-differs", "UPDATE user_counters SET used = used + 1 WHERE scope = %d AND user = %s"

@@ -127,13 +127,13 @@ static void slots_marks_and_counts_fit_or_not(void **unused)
     struct item_counts counts = {
         .given = 9, .held = 1, .sold = 2, .safety = 1, .written_off = 2, .channel_free = { 5 }
     };
-    assert_int_equal(reconcile_judge_item(&item, &sum, &counts), FINDING_NONE);
+    assert_int_equal(reconcile_judge_item(&item, &sum, true, &counts), FINDING_NONE);
     counts.held = 2;
-    assert_int_equal(reconcile_judge_item(&item, &sum, &counts), FINDING_COUNTS);
+    assert_int_equal(reconcile_judge_item(&item, &sum, true, &counts), FINDING_COUNTS);
     item.dead_units = 1;
-    assert_int_equal(reconcile_judge_item(&item, &sum, &counts), FINDING_NONE);
+    assert_int_equal(reconcile_judge_item(&item, &sum, true, &counts), FINDING_NONE);
     item.item.total++;
-    assert_int_equal(reconcile_judge_item(&item, &sum, &counts), FINDING_UNITS);
+    assert_int_equal(reconcile_judge_item(&item, &sum, true, &counts), FINDING_UNITS);
 }
 
 static void every_code_has_a_name_of_its_own(void **unused)

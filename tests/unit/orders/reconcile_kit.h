@@ -31,7 +31,8 @@ struct shop {
     lsn_t position;
     struct look_order orders[ROWS_MAX]; /* ascending tickets */
     uint32_t order_count;
-    ticket_number dead;
+    ticket_number dead, moved_ticket;
+    uint64_t moved_event;
     struct look_user user;
     struct look_item item, item_now;
     struct look_counter counter;
@@ -179,9 +180,47 @@ static inline enum status look_money(struct order_store *store, uint64_t after, 
     return of_store(store)->money_answer;
 }
 
-static inline enum status look_money_last(struct order_store *store, uint64_t *last)
+static inline enum status look_money_waits(
+    struct order_store *store, uint64_t to, struct look_money *rows, uint32_t max, uint32_t *count)
 {
-    *last = of_store(store)->payment_last;
+    const struct look_money *money = &of_store(store)->money;
+    (void)max;
+    *count = money->payment > 0 && money->payment <= to
+        && (money->code == FINDING_REFUND_STUCK || money->code == FINDING_UNANSWERED);
+    if (*count > 0)
+        rows[0] = *money;
+    return STATUS_OK;
+}
+
+static inline enum status look_money_last(struct order_store *store, uint64_t *last, uint64_t *over)
+{
+    *last = *over = of_store(store)->payment_last;
+    return STATUS_OK;
+}
+
+/* One order was moved, by this event. */
+static inline enum status look_moved(struct order_store *store, uint64_t after,
+    struct look_moved *rows, uint32_t max, uint32_t *count)
+{
+    const struct shop *shop = of_store(store);
+    (void)max;
+    *count = shop->moved_event > after;
+    rows[0] = (struct look_moved){ .event = shop->moved_event };
+    return *count > 0 ? look_order(store, shop->moved_ticket, &rows[0].row) : STATUS_OK;
+}
+
+static inline enum status look_moved_last(struct order_store *store, uint64_t *event)
+{
+    *event = of_store(store)->moved_event;
+    return STATUS_OK;
+}
+
+static inline enum status look_counters_of(struct order_store *store, item_id item, user_id user,
+    struct look_counter *rows, uint32_t *count)
+{
+    (void)item;
+    *count = of_store(store)->counter.scope != 0 && of_store(store)->counter.user == user;
+    rows[0] = of_store(store)->counter;
     return STATUS_OK;
 }
 
@@ -210,12 +249,16 @@ static const struct reconcile_store_ops look_ops = {
     .moment_end = moment_end,
     .orders = look_orders,
     .order = look_order,
+    .moved = look_moved,
+    .moved_last = look_moved_last,
     .dead = look_dead,
     .users = look_users,
     .user = look_user,
     .items = look_items,
     .counters = look_counters,
+    .counters_of = look_counters_of,
     .money = look_money,
+    .money_waits = look_money_waits,
     .money_last = look_money_last,
     .money_sums = look_sums,
     .repair = store_repair,
@@ -312,8 +355,10 @@ static inline void sell(struct shop *shop, uint32_t count)
     shop->user = (struct look_user){
         .item = ITEM, .user = count > 0 ? 7 : 0, .live = count, .counted = count, .channel_live = { count }
     };
+    shop->user.state_orders[ORDER_PENDING] = count;
     shop->marked = count;
     shop->item = (struct look_item){ 0 };
+    shop->item.live = shop->item.state_orders[ORDER_PENDING] = count;
     shop->item.item = (struct item){
         .id = ITEM, .sale = SALE, .total = 10, .sold = count, .channel_units = { 10 }, .version = 3
     };
@@ -359,14 +404,19 @@ static inline bool turn(struct shop *shop)
     return reconcile_turn(shop->reconcile, shop->now_ms);
 }
 
-static const struct reconcile_report *run(struct shop *shop, bool repair)
+static const struct reconcile_report *run_of(struct shop *shop, bool repair, bool recent)
 {
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, repair));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, repair, recent));
     uint32_t turns = 0;
     while (turn(shop))
         assert_true(++turns < TURNS_MAX);
     assert_int_equal(shop->moments, 0);
     return reconcile_report(shop->reconcile);
+}
+
+static inline const struct reconcile_report *run(struct shop *shop, bool repair)
+{
+    return run_of(shop, repair, false);
 }
 
 static inline void finds_one(const struct reconcile_report *report, enum finding_code code)

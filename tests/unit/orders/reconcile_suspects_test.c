@@ -10,7 +10,7 @@ static void an_order_that_was_only_in_motion_is_no_finding(void **state)
     struct shop *shop = *state;
     shop->tickets[2].detail = TICKET_SOLD; /* paid, and the database learns of it later */
     shop->orders[1].order.state = ORDER_PENDING;
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, true));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, true, false));
     for (int i = 0; i < 8; i++)
         (void)turn(shop);
     shop->orders[1].order.state = ORDER_PAID;
@@ -26,7 +26,7 @@ static void an_order_that_moves_at_every_look_is_skipped_and_not_accused(void **
 {
     struct shop *shop = *state;
     shop->tickets[2].detail = TICKET_SOLD;
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false, false));
     for (int i = 0; i < 400 && reconcile_running(shop->reconcile); i++) {
         shop->orders[1].order.version++;
         (void)turn(shop);
@@ -50,7 +50,7 @@ static void a_buyer_mark_that_moves_is_no_finding(void **state)
 {
     struct shop *shop = *state;
     shop->marked = 4;
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false, false));
     for (int i = 0; i < 8; i++)
         (void)turn(shop);
     shop->marked = 3;
@@ -84,7 +84,7 @@ static void a_database_behind_the_log_is_waited_for_before_anybody_is_accused(vo
     struct shop *shop = *state;
     shop->tickets[2].detail = TICKET_SOLD;
     log_end_set(shop, 60); /* the record that explains it is not applied yet */
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false, false));
     for (int i = 0; i < 100; i++)
         assert_true(turn(shop));
     assert_int_equal(reconcile_report(shop->reconcile)->found, 0);

@@ -146,7 +146,7 @@ static void an_inventory_that_does_not_answer_ends_the_run(void **state)
     assert_int_equal(report->state, RECONCILE_FAILED);
     assert_in_range(shop->now_ms - began_ms, RECONCILE_ANSWER_MS, RECONCILE_ANSWER_MS + 1000);
     /* Its answers come during the next run and are not taken for the answers of that one. */
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false, false));
     assert_true(turn(shop));
     assert_true(turn(shop));
     shop->silent = false;
@@ -159,8 +159,8 @@ static void one_run_at_a_time(void **state)
 {
     struct shop *shop = *state;
     assert_false(reconcile_turn(shop->reconcile, shop->now_ms));
-    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false));
-    assert_false(reconcile_begin(shop->reconcile, shop->now_ms, true));
+    assert_true(reconcile_begin(shop->reconcile, shop->now_ms, false, false));
+    assert_false(reconcile_begin(shop->reconcile, shop->now_ms, true, false));
     assert_false(reconcile_report(shop->reconcile)->repair);
 }
 
