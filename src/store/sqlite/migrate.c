@@ -34,8 +34,6 @@ static const char *const step_6[] = {
     "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE queue_position ADD COLUMN secret_check INTEGER NOT NULL DEFAULT 0",
     sqlite_customers_tables,
-    SQLITE_BANS_ABOUT,
-    SQLITE_SALES_NOT_ENDED,
     NULL,
 };
 /* clang-format on */
@@ -45,6 +43,8 @@ static const char *const step_7[] = {
     "INSERT INTO order_sums " SUMS_OF_ORDERS " GROUP BY item, state, reason",
     "ALTER TABLE outbox ADD COLUMN tried_ms INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX outbox_of_order ON outbox(ticket)",
+    SQLITE_BANS_ABOUT,
+    SQLITE_SALES_NOT_ENDED,
     NULL,
 };
 
