@@ -5,9 +5,10 @@
 #include "base/random.h"
 #include "tests/unit/base/unit.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
-enum { NOW_MS = 1000000, BANS = 300, ROUNDS = 60, QUESTIONS = 400 };
+enum { NOW_MS = 1000000, BANS = 300, ROUNDS = 60, QUESTIONS = 400, ASKED = 30 };
 
 static struct address address_of(const char *text)
 {
@@ -280,6 +281,37 @@ static void sets_that_change_answer_as_the_reference_does(void **state)
     free(bans);
 }
 
+/* Who is found is found whole, while others are put in. */
+static void *ask_until_all_are_banned(void *set)
+{
+    for (uint32_t seen = 0; seen < 2 * ASKED;) {
+        seen = 0;
+        for (uint32_t i = 1; i <= ASKED; i++) {
+            const struct address address = address_from_v4((uint8_t[]){ 10, 0, 0, (uint8_t)i });
+            seen += ban_set_user_at(set, i, NOW_MS) + ban_set_address_at(set, &address, NOW_MS);
+        }
+        assert_false(ban_set_user_at(set, ASKED + 1, NOW_MS));
+    }
+    return NULL;
+}
+
+static void readers_need_no_lock(void **state)
+{
+    struct ban_set *set = ban_set_grown(NULL, NOW_MS);
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, ask_until_all_are_banned, set), 0);
+    for (uint32_t i = 1; i <= ASKED; i++) {
+        const struct ban_entry user = { .kind = BAN_USER, .user = i, .until_ms = NOW_MS + 1 };
+        struct ban_entry block = { .kind = BAN_ADDRESS, .until_ms = NOW_MS + 1 };
+        block.block =
+            (struct address_block){ address_from_v4((uint8_t[]){ 10, 0, 0, (uint8_t)i }), 128 };
+        assert_true(ban_set_put(set, &user) && ban_set_put(set, &block));
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    ban_set_free(set);
+}
+
 static void now_is_the_clock(void **state)
 {
     clock_start(0);
@@ -313,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_full_set_is_built_and_asked),
         cmocka_unit_test(a_ban_that_is_put_replaces_what_held_before),
         cmocka_unit_test(sets_that_change_answer_as_the_reference_does),
+        cmocka_unit_test(readers_need_no_lock),
         cmocka_unit_test(now_is_the_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
