@@ -104,6 +104,7 @@ static const struct entry entries[] = {
     TEXT("proxy", "protocol", proxy_protocol, "off"),
     TEXT("proxy", "trusted", proxy_trusted, ""),
     NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
+    NUMBER("orders", "cache_mib", cache_mib, 4, 65536, "256"),
     NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
     NUMBER("orders", "user_refund_ms", user_refund_ms, 0, 31536000000, "0"),
     TEXT("orders", "user_refund_to", user_refund_to, "stock"),

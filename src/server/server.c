@@ -124,11 +124,11 @@ static bool settings_open(struct server *server)
 
 static bool store_open(struct server *server)
 {
-    char what[CONFIG_ERROR - 16];
+    char what[CONFIG_ERROR - 16] = "settings", *path = server->folder.database;
     const struct journal *journal = embedded_journal(server->host.embedded);
-    if (sqlite_store_migrate(server->folder.database, NULL, what, sizeof what) != STATUS_OK
-        || sqlite_store_open(&server->store, server->folder.database, NULL, what, sizeof what)
-            != STATUS_OK) {
+    if (sqlite_store_migrate(path, NULL, what, sizeof what) != STATUS_OK
+        || sqlite_store_open(&server->store, path, NULL, what, sizeof what) != STATUS_OK
+        || sqlite_store_serve(server->store, (uint32_t)server->config.cache_mib) != STATUS_OK) {
         snprintf(server->error, sizeof server->error, "database: %s", what);
         return false;
     }

@@ -38,6 +38,8 @@ RETURNS_WINS_PER_S = 15000
 RETURNS_PATIENCE_SECONDS = 40
 PAY_WINDOW_MS = 15000
 MOVES_PER_S = 10000
+WRITING_ORDERS = 4000000
+WRITING_PER_S = 100000
 
 
 @contextlib.contextmanager
@@ -102,6 +104,17 @@ def moves():
     return (", ".join(f"{rate:,.0f} {kind}/s" for kind, rate in rates.items()), min(rates.values()) >= MOVES_PER_S)
 
 
+def writing():
+    """Orders of one item: the store alone."""
+    with tempfile.TemporaryDirectory(prefix="growth-") as folder:
+        command = [os.path.join(BUILD_ROOT, "release", "bench", "order_growth"), "--to", os.path.join(folder, "stampede.db"),
+                   "--orders", str(WRITING_ORDERS)]
+        steps = [json.loads(line) for line in subprocess.run(command, capture_output=True, check=True).stdout.splitlines()]
+    first, last = steps[0], steps[-1]
+    return (f"{last['orders_per_s']:,} orders/s with {last['orders']:,} orders ({first['orders_per_s']:,} with {first['orders']:,}), "
+            f"{first['cpu_us']} to {last['cpu_us']} µs each", last["orders_per_s"] >= WRITING_PER_S)
+
+
 def bar_1(bars):
     bars.part("1", f"{USERS:,} users within {USERS_SECONDS} s, none refused by a limit that they did not reach", strangers)
 
@@ -113,6 +126,7 @@ def bar_2(bars):
 
 def bar_3(bars):
     bars.part("3 returns", f"{RETURNS:,} units back within {RETURNS_SECONDS} s beside {RETURNS_WINS_PER_S:,} wins/s", returns)
+    bars.part("3 writing", f"{WRITING_PER_S:,} orders/s with {WRITING_ORDERS:,} orders of one item", writing)
 
 
 def bar_4(bars):

@@ -180,6 +180,15 @@ static enum status sqlite_whole_check(struct order_store *handle, char *what, si
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
+enum status sqlite_store_serve(struct order_store *handle, uint32_t cache_mib)
+{
+    char pragmas[160];
+    snprintf(pragmas, sizeof pragmas,
+        "PRAGMA cache_size = -%u; PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d",
+        cache_mib * 1024, SQLITE_SERVING_CHECKPOINT_PAGES, SQLITE_SERVING_CHECKPOINT_PAGES * 4096 * 2);
+    return sqlite_status(sqlite3_exec(sqlite_of(handle)->database, pragmas, NULL, NULL, NULL));
+}
+
 static enum status sqlite_reader_open(struct order_store *handle, struct order_store **reader);
 static void sqlite_interrupt(struct order_store *handle)
 {

@@ -17,8 +17,9 @@
 enum {
     SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
     SQLITE_SCHEMA_VERSION = 7,
-    SQLITE_APPLICATION_ID = 0x53544d50, /* "STMP" */
-    SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
+    SQLITE_APPLICATION_ID = 0x53544d50,      /* "STMP" */
+    SQLITE_CHECKPOINT_PAGES = 8000,          /* the WAL is folded back at about 32 MB */
+    SQLITE_SERVING_CHECKPOINT_PAGES = 32000, /* 128 MB: a page that changes often is folded once */
     SQLITE_READER_CACHE_KIB = 32 * 1024,
     SQLITE_READER_BUSY_MS = 1000,
     SQLITE_CACHE_KIB = 4 * 1024, /* more is the system's: its pages cost no memory of ours */
@@ -28,6 +29,8 @@ enum {
  * default). */
 MUST_CHECK enum status sqlite_store_open(
     struct order_store **store, const char *path, const char *vfs, char *error, size_t error_bytes);
+/* For a server, which writes much: a cache that may grow to so many MiB, and a larger WAL. */
+MUST_CHECK enum status sqlite_store_serve(struct order_store *store, uint32_t cache_mib);
 /* Brings the database of an earlier version to the present schema, in one transaction, after copying it
  * to `<path>.schema-<version>`. Does nothing to a present one, to none, and to a foreign one.
  * sqlite_store_open itself refuses older schemas, so that reading programs change nothing. */

@@ -2,6 +2,7 @@
 #include "tests/unit/store/sqlite/fault_vfs.h"
 #include "tests/unit/store/sqlite/place.h"
 
+#include "store/sqlite/parts.h"
 #include "store/sqlite/sqlite.h"
 
 #include <fcntl.h>
@@ -137,6 +138,21 @@ static void the_tables_themselves_refuse_what_must_not_be(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void a_server_gets_the_cache_that_it_asks_for_and_a_larger_wal(void **state)
+{
+    struct place *place = *state;
+    uint64_t cache = 0, pages = 0;
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    struct sqlite_store *store = sqlite_of(place->store);
+    assert_int_equal(sqlite_number(store, "PRAGMA wal_autocheckpoint", NO_VALUES, &pages), STATUS_OK);
+    assert_int_equal(pages, SQLITE_CHECKPOINT_PAGES);
+    assert_int_equal(sqlite_store_serve(place->store, 8), STATUS_OK);
+    assert_int_equal(sqlite_number(store, "PRAGMA cache_size", NO_VALUES, &cache), STATUS_OK);
+    assert_int_equal((int64_t)cache, -8 * 1024); /* below zero: in KiB */
+    assert_int_equal(sqlite_number(store, "PRAGMA wal_autocheckpoint ", NO_VALUES, &pages), STATUS_OK);
+    assert_int_equal(pages, SQLITE_SERVING_CHECKPOINT_PAGES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +164,7 @@ int main(void)
         TEST(the_log_is_written_ahead_and_types_are_strict),
         TEST(the_journal_of_the_birth_is_gone_for_good),
         TEST(the_tables_themselves_refuse_what_must_not_be),
+        TEST(a_server_gets_the_cache_that_it_asks_for_and_a_larger_wal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the cost of writing an order grows with the orders of an item: the order store alone, without
+ * inventory, journal or network. Users come in random order, as hashed names do.
+ * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N]
+ * --cache-mib 0: as a program opens the database that is not the server.
+ * A line of JSON for each step: orders so far, orders/s in it, µs of processor time an order, bytes
+ * written an order, and the longest transaction. */
+#include "store/sqlite/sqlite.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+struct options {
+    const char *to_path;
+    uint32_t orders, step, batch, cache_mib;
+};
+
+struct moment {
+    double wall_s, cpu_s, written;
+};
+
+static void fail(const char *what, const char *detail)
+{
+    fprintf(stderr, "order_growth: %s: %s\n", what, detail);
+    exit(2);
+}
+
+static void must(enum status status, const char *what)
+{
+    if (status != STATUS_OK)
+        fail(what, status_name(status));
+}
+
+static double written_bytes(void)
+{
+    char line[128];
+    double bytes = 0;
+    FILE *io = fopen("/proc/self/io", "r");
+    while (io != NULL && fgets(line, sizeof line, io) != NULL)
+        if (strncmp(line, "write_bytes: ", 13) == 0)
+            bytes = strtod(line + 13, NULL);
+    if (io != NULL)
+        fclose(io);
+    return bytes;
+}
+
+static struct moment moment_now(void)
+{
+    struct timespec wall, cpu;
+    clock_gettime(CLOCK_MONOTONIC, &wall);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    return (struct moment){ (double)wall.tv_sec + (double)wall.tv_nsec / 1e9,
+        (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9, written_bytes() };
+}
+
+static struct order_store *store_make(const char *path, uint32_t cache_mib)
+{
+    struct order_store *store;
+    char error[200];
+    struct product product = { .name = "Phone", .images = "[]", .currency = "CNY", .list_price = 2 };
+    struct sale sale = { .title = "Sale", .start_ms = 1, .end_ms = 2 };
+    struct item item = { .flash_price = 1, .limit_per_user = 1, .total = UNITS_MAX };
+    if (sqlite_store_open(&store, path, NULL, error, sizeof error) != STATUS_OK)
+        fail("the database can't be opened", error);
+    if (cache_mib > 0)
+        must(sqlite_store_serve(store, cache_mib), "serve");
+    must(store->ops->product_insert(store, &product), "product");
+    must(store->ops->sale_insert(store, &sale), "sale");
+    item.sale = sale.id;
+    item.product = product.id;
+    must(store->ops->item_insert(store, &item), "item");
+    return store;
+}
+
+/* Each number once, in an order that looks like chance. */
+static user_id user_of(uint64_t number)
+{
+    uint64_t mixed = number * UINT64_C(0x9E3779B97F4A7C15);
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
+    return mixed ^ mixed >> 31;
+}
+
+static void batch_write(struct order_store *store, uint64_t after, uint32_t count)
+{
+    static struct queue_record records[ORDER_BATCH_MAX];
+    static const uint8_t dispositions[ORDER_BATCH_MAX];
+    struct refusal refusal = { 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        const lsn_t lsn = after + i + 1;
+        records[i] = (struct queue_record){ .lsn = lsn,
+            .command = { .type = COMMAND_RESERVE,
+                .time_ms = 1700000000000 + lsn / 50,
+                .reserve = { .user = user_of(lsn), .item = 1, .quantity = 1 } },
+            .outcome = { .answer = ANSWER_WON,
+                .ticket = lsn,
+                .unit_price = 1,
+                .pay_by_ms = 1700000900000 + lsn / 50,
+                .changed = true } };
+    }
+    if (store->ops->apply(store, records, dispositions, count, &refusal) != STATUS_OK)
+        fail("a batch was not written", refusal.text);
+}
+
+static struct options options_read(int argc, char **argv)
+{
+    static const struct option names[] = { { "to", required_argument, NULL, 't' },
+        { "orders", required_argument, NULL, 'o' }, { "step", required_argument, NULL, 's' },
+        { "batch", required_argument, NULL, 'b' }, { "cache-mib", required_argument, NULL, 'c' },
+        { 0 } };
+    struct options options = {
+        .orders = 4000000, .step = 500000, .batch = ORDER_BATCH_MAX, .cache_mib = 256
+    };
+    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (option == 't')
+            options.to_path = optarg;
+        else if (option == 'o')
+            options.orders = (uint32_t)strtoul(optarg, NULL, 10);
+        else if (option == 's')
+            options.step = (uint32_t)strtoul(optarg, NULL, 10);
+        else if (option == 'b')
+            options.batch = (uint32_t)strtoul(optarg, NULL, 10);
+        else if (option == 'c')
+            options.cache_mib = (uint32_t)strtoul(optarg, NULL, 10);
+        else
+            exit(2);
+    }
+    if (options.to_path == NULL || options.step == 0 || options.batch == 0 || options.batch > ORDER_BATCH_MAX)
+        fail("usage", "--to DB [--orders N] [--step N] [--batch N]");
+    return options;
+}
+
+int main(int argc, char **argv)
+{
+    const struct options options = options_read(argc, argv);
+    struct order_store *store = store_make(options.to_path, options.cache_mib);
+    for (uint32_t done = 0; done < options.orders;) {
+        const struct moment began = moment_now();
+        const uint32_t first = done;
+        double longest_s = 0;
+        while (done < first + options.step && done < options.orders) {
+            const uint32_t left = first + options.step - done;
+            const uint32_t count = left < options.batch ? left : options.batch;
+            const double batch_began_s = moment_now().wall_s;
+            batch_write(store, done, count);
+            const double batch_s = moment_now().wall_s - batch_began_s;
+            longest_s = batch_s > longest_s ? batch_s : longest_s;
+            done += count;
+        }
+        const struct moment ended = moment_now();
+        const double count = done - first;
+        printf("{\"orders\":%u,\"orders_per_s\":%.0f,\"cpu_us\":%.1f,\"bytes\":%.0f,"
+               "\"longest_ms\":%.0f}\n",
+            done, count / (ended.wall_s - began.wall_s), (ended.cpu_s - began.cpu_s) * 1e6 / count,
+            (ended.written - began.written) / count, longest_s * 1000);
+        (void)fflush(stdout);
+    }
+    store->ops->close(store);
+    return 0;
+}
