@@ -7,7 +7,7 @@
  *
  *   share      who                                      body up to       answer up to
  *   admin      operators                                HTTP_BODY_MAX    256 KiB
- *   shop       orders that the shop moves: paid, ...     8 KiB            16 KiB
+ *   shop       orders that the shop moves               8 KiB            16 KiB
  *   callback   payment providers                        HTTP_BODY_MAX    16 KiB
  *   sandbox    the sandbox's bank, its pay page         8 KiB            16 KiB
  *   pay        users who start to pay, or waited for    8 KiB            16 KiB
