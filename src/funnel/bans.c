@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DESIGN. One table with open addressing, at most half full: a row for each user and each block that was
- * banned. A user is one probe. An address is one probe for each length of block that is in the set: its
- * first bits of that length are looked for. Lengths are few (/32 and /24, /64 and /128), and a bit for
- * each of them tells which to try. A secret of the set decides where a row belongs.
- * The writer fills a row before its tag makes it visible, and then changes only its times. A row is never
+/* DESIGN. One table with open addressing, at most three quarters full: a row for each user and each
+ * block that was banned. A user is one probe. An address is one probe for each length of block that
+ * is in the set: its first bits of that length are looked for. Lengths are few (/32 and /24, /64 and
+ * /128), and a bit for each of them tells which to try. A secret of the set decides where a row is.
+ * Prints of the rows stand in an array of their own, small enough for the cache: whoever is not banned is
+ * seldom compared with a row.
+ * The writer fills a row before its print makes it visible, and then changes only its times. A row is never
  * taken away: one that holds nobody any more has until_ms 0, and is left out of the next larger set. So
  * the next ban costs the same whatever the number, and readers need neither lock nor retry. */
 #include "funnel/bans.h"
@@ -23,7 +25,7 @@ enum {
 };
 
 struct slot {
-    _Atomic uint32_t tag;        /* 0: empty */
+    uint32_t tag;
     _Atomic uint32_t sessions_s; /* sessions made up to then are over */
     _Atomic uint64_t until_ms;
     uint64_t high, low; /* a block's first address; low: a user */
@@ -35,6 +37,7 @@ struct ban_set {
     uint64_t used;               /* the writer's */
     _Atomic uint64_t v4_lengths; /* a bit for each length that is in use: 0 … 32 */
     _Atomic uint64_t v6_lengths[LENGTH_WORDS];
+    _Atomic uint32_t *prints; /* of the rows: part of the hash; 0: empty */
     struct slot slots[];
 };
 static_assert(V4_LENGTHS <= 64, "they are bits of a word");
@@ -70,15 +73,22 @@ static struct whom ban_whom(const struct ban_entry *ban)
     return block_whom(address_high(first), address_low(first), ban->block.bits);
 }
 
-/* Its row, or the empty one where it belongs. */
-static inline const struct slot *slot_find(
-    const struct ban_set *set, const struct whom *whom, uint32_t *tag)
+static inline uint32_t print_of(uint64_t hash)
 {
-    for (uint64_t at = hash_place(set->key, whom->low, whom->high + whom->tag);; at++) {
-        const struct slot *slot = &set->slots[at & set->mask];
-        *tag = atomic_load_explicit(&slot->tag, memory_order_acquire);
-        if (*tag == 0 || (*tag == whom->tag && slot->low == whom->low && slot->high == whom->high))
-            return slot;
+    return (uint32_t)(hash >> 32) | 1;
+}
+
+/* Where its row is, or the empty one where it belongs. */
+static inline uint64_t slot_find(const struct ban_set *set, const struct whom *whom, bool *found)
+{
+    const uint64_t hash = hash_place(set->key, whom->low, whom->high + whom->tag);
+    for (uint64_t at = hash & set->mask;; at = (at + 1) & set->mask) {
+        const uint32_t print = atomic_load_explicit(&set->prints[at], memory_order_acquire);
+        const struct slot *slot = &set->slots[at];
+        *found = print == print_of(hash) && slot->tag == whom->tag && slot->low == whom->low
+            && slot->high == whom->high;
+        if (*found || print == 0)
+            return at;
     }
 }
 
@@ -87,12 +97,13 @@ static inline const struct slot *slot_find(
 static struct ban_set *set_create(uint64_t bans)
 {
     uint64_t slots = SLOTS_LEAST;
-    while (slots < 4 * bans) /* as many again make it half full */
+    while (slots < 2 * bans) /* half as many again make it three quarters full */
         slots *= 2;
-    struct ban_set *set = calloc(1, sizeof *set + slots * sizeof(struct slot));
+    struct ban_set *set = calloc(1, sizeof *set + slots * (sizeof(struct slot) + sizeof *set->prints));
     if (set == NULL)
         return NULL;
     set->mask = slots - 1;
+    set->prints = (_Atomic uint32_t *)(void *)(set->slots + slots);
     random_secret(&set->key, sizeof set->key);
     return set;
 }
@@ -114,16 +125,19 @@ static void length_note(struct ban_set *set, const struct ban_entry *ban)
 static struct slot *slot_take(struct ban_set *set, const struct ban_entry *ban)
 {
     const struct whom whom = ban_whom(ban);
-    uint32_t tag;
-    struct slot *slot = &set->slots[slot_find(set, &whom, &tag) - set->slots];
-    if (tag != 0)
+    bool found;
+    const uint64_t at = slot_find(set, &whom, &found);
+    struct slot *slot = &set->slots[at];
+    if (found)
         return slot;
-    if (2 * (set->used + 1) > set->mask + 1)
+    if (4 * (set->used + 1) > 3 * (set->mask + 1))
         return NULL;
     set->used++;
+    slot->tag = whom.tag;
     slot->high = whom.high;
     slot->low = whom.low;
-    atomic_store_explicit(&slot->tag, whom.tag, memory_order_release);
+    atomic_store_explicit(&set->prints[at],
+        print_of(hash_place(set->key, whom.low, whom.high + whom.tag)), memory_order_release);
     length_note(set, ban);
     return slot;
 }
@@ -173,8 +187,9 @@ enum status ban_set_build(
     return STATUS_OK;
 }
 
-static struct ban_entry slot_ban(const struct slot *slot, uint32_t tag)
+static struct ban_entry slot_ban(const struct slot *slot)
 {
+    const uint32_t tag = slot->tag;
     struct ban_entry ban = { .kind = tag == TAG_USER ? BAN_USER : BAN_ADDRESS,
         .until_ms = atomic_load_explicit(&slot->until_ms, memory_order_relaxed),
         .sessions_ms = 1000 * (uint64_t)atomic_load_explicit(&slot->sessions_s, memory_order_relaxed) };
@@ -193,9 +208,8 @@ static uint64_t set_copy(const struct ban_set *set, struct ban_set *copy, uint64
 {
     uint64_t matter = 0;
     for (uint64_t at = 0; at <= set->mask; at++) {
-        const uint32_t tag = atomic_load_explicit(&set->slots[at].tag, memory_order_relaxed);
-        const struct ban_entry ban = slot_ban(&set->slots[at], tag);
-        if (tag == 0 || !ban_matters(ban.until_ms, ban.sessions_ms, now_ms))
+        const struct ban_entry ban = slot_ban(&set->slots[at]);
+        if (set->slots[at].tag == 0 || !ban_matters(ban.until_ms, ban.sessions_ms, now_ms))
             continue;
         matter++;
         if (copy != NULL)
@@ -222,9 +236,9 @@ void ban_set_free(void *set)
 static inline uint64_t block_until(const struct ban_set *set, uint64_t high, uint64_t low, uint32_t bits)
 {
     const struct whom whom = block_whom(high, low, bits);
-    uint32_t tag;
-    const struct slot *slot = slot_find(set, &whom, &tag);
-    return tag == 0 ? 0 : atomic_load_explicit(&slot->until_ms, memory_order_relaxed);
+    bool found;
+    const uint64_t at = slot_find(set, &whom, &found);
+    return found ? atomic_load_explicit(&set->slots[at].until_ms, memory_order_relaxed) : 0;
 }
 
 /* The longest of the blocks whose lengths are bits of `lengths`, counted from `first`. */
@@ -259,9 +273,9 @@ uint64_t ban_set_address_until(const struct ban_set *set, const struct address *
 static inline const struct slot *user_find(const struct ban_set *set, user_id user)
 {
     const struct whom whom = { TAG_USER, 0, user };
-    uint32_t tag;
-    const struct slot *slot = slot_find(set, &whom, &tag);
-    return tag == 0 ? NULL : slot;
+    bool found;
+    const uint64_t at = slot_find(set, &whom, &found);
+    return found ? &set->slots[at] : NULL;
 }
 
 uint64_t ban_set_user_until(const struct ban_set *set, user_id user)

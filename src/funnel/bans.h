@@ -20,7 +20,7 @@ MUST_CHECK enum status ban_set_build(
 /* The writer: from now on this, and nothing else, holds for its user or its block. False: there is no room,
  * and nothing has changed. */
 MUST_CHECK bool ban_set_put(struct ban_set *set, const struct ban_entry *ban);
-/* A copy of what is not over, with room for at least as many again. From NULL: an empty set. Answers NULL if
+/* A copy of what is not over, with room for half as many again. From NULL: an empty set. Answers NULL if
  * there is no memory. */
 MUST_CHECK struct ban_set *ban_set_grown(const struct ban_set *set, uint64_t now_ms);
 void ban_set_free(void *set); /* accepts NULL */
