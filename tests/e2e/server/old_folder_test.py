@@ -22,14 +22,13 @@ def old_server(name):
     return server, known
 
 
-@rule
-def a_folder_of_schema_5_is_migrated_and_sells():
-    server, known = old_server("schema-5")
+def migrates_and_sells(version):
+    server, known = old_server(f"schema-{version}")
     looked = subprocess.run([server.binary, "verify", server.data], capture_output=True, text=True, timeout=120)
     true(looked.returncode != 0 and "'stampede serve' migrates it" in looked.stdout + looked.stderr,
          f"verify must not migrate: {looked.stdout}{looked.stderr}")
     server.start()
-    true(os.path.exists(os.path.join(server.data, "stampede.db.schema-5")), "no copy of the old database")
+    true(os.path.exists(os.path.join(server.data, f"stampede.db.schema-{version}")), "no copy of the old database")
     equal(server.admin_ok("GET", "/payments/totals"), known["payments"])
     # Orders that nobody paid expire, or have expired since; the one that was paid stays.
     for order in server.admin_ok("GET", f"/orders?item={known['phone']}")["orders"]:
@@ -45,6 +44,16 @@ def a_folder_of_schema_5_is_migrated_and_sells():
     true(any(ban.get("reason") == "made before the migration" for ban in bans), f"the ban is gone: {bans}")
     server.restart(kill=True)
     equal(server.counts(known["phone"])["held"], 1)
+
+
+@rule
+def a_folder_of_schema_5_is_migrated_and_sells():
+    migrates_and_sells(5)
+
+
+@rule
+def a_folder_of_schema_6_is_migrated_and_sells():
+    migrates_and_sells(6)
 
 
 run()

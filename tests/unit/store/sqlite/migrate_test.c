@@ -50,10 +50,10 @@ static char *dump_read(const char *path)
     return text;
 }
 
-static int setup(void **state)
+static int setup_of(void **state, const char *path)
 {
     struct place *place = test_calloc(1, sizeof *place);
-    char *dump = dump_read("tests/unit/store/sqlite/schema_5.sql");
+    char *dump = dump_read(path);
     place_make(place);
     place_execute(place, dump);
     place_execute(place, "PRAGMA journal_mode = WAL");
@@ -62,12 +62,24 @@ static int setup(void **state)
     return 0;
 }
 
+static int setup(void **state)
+{
+    return setup_of(state, "tests/unit/store/sqlite/schema_5.sql");
+}
+
+static int setup_6(void **state)
+{
+    return setup_of(state, "tests/unit/store/sqlite/schema_6.sql");
+}
+
 static int teardown(void **state)
 {
     struct place *place = *state;
     char copy[128];
-    snprintf(copy, sizeof copy, "%s.schema-5", place->path);
-    unlink(copy);
+    for (int version = SQLITE_SCHEMA_FIRST; version < SQLITE_SCHEMA_VERSION; version++) {
+        snprintf(copy, sizeof copy, "%s.schema-%d", place->path, version);
+        unlink(copy);
+    }
     place_remove(place);
     test_free(place);
     return 0;
@@ -106,6 +118,17 @@ static void rows_survive_and_the_store_opens(void **state)
     assert_int_equal(place_number(place, "SELECT count(*) FROM orders"), orders);
     assert_int_equal(place_number(place, "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
     assert_int_equal(place_number(place, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
+static void the_sums_of_old_orders_are_made(void **state)
+{
+    struct place *place = *state;
+    char what[200];
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT sum(orders) FROM order_sums"),
+        place_number(place, "SELECT count(*) FROM orders"));
+    assert_int_equal(place->store->ops->whole_check(place->store, what, sizeof what), STATUS_OK);
 }
 
 static void late_money_keeps_the_key_that_the_journal_has(void **state)
@@ -179,11 +202,16 @@ static void what_is_not_older_is_left_alone(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST_6(name) cmocka_unit_test_setup_teardown(name, setup_6, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST_6(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST_6(rows_survive_and_the_store_opens),
+        TEST(the_sums_of_old_orders_are_made),
+        TEST_6(the_sums_of_old_orders_are_made),
         TEST(rows_survive_and_the_store_opens),
         TEST(late_money_keeps_the_key_that_the_journal_has),
         TEST(the_copy_is_the_database_as_it_was),
