@@ -268,6 +268,9 @@ struct order_store_ops {
 
     /* Looks at every page, slowly. STATUS_CORRUPT: damaged, and `what` says how. */
     enum status (*whole_check)(struct order_store *, char *what, size_t what_bytes);
+    /* Compares what is kept of the orders for order_totals and reports with the orders, slowly. *wrong: an
+     * item where they differ; 0: there is none. */
+    enum status (*sums_check)(struct order_store *, item_id *wrong);
 
     /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
      * skipped. A record of an administrator (command.origin) gets its audit row here, whatever its

@@ -346,6 +346,15 @@ static enum status money_check(struct verify *verify)
     return status;
 }
 
+static enum status sums_check(struct verify *verify)
+{
+    item_id wrong = 0;
+    const enum status status = verify->store->ops->sums_check(verify->store, &wrong);
+    if (status == STATUS_OK && wrong != 0)
+        verify_fail(verify, CHECK_STOCK, "item %u: the kept sums are not those of its orders", wrong);
+    return status;
+}
+
 static enum status audit_check(struct verify *verify)
 {
     uint64_t entries = 0, first_bad = 0;
@@ -395,6 +404,8 @@ void verify_store_compare(struct verify *verify)
         status = orders_compare(&comparison);
     if (status == STATUS_OK)
         status = items_compare(&comparison);
+    if (status == STATUS_OK)
+        status = sums_check(verify);
     if (status == STATUS_OK)
         status = money_check(verify);
     if (status == STATUS_OK)

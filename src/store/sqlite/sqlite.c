@@ -144,18 +144,18 @@ static void sqlite_close(struct order_store *handle)
     free(store);
 }
 
-/* The sums of orders against the orders themselves. *item: one whose sums are wrong; 0: none. */
-static enum status sums_check(struct sqlite_store *store, uint64_t *item)
+static enum status sqlite_sums_check(struct order_store *handle, item_id *wrong)
 {
-    *item = 0;
-    const enum status status = sqlite_number(store,
+    uint64_t item = 0;
+    const enum status status = sqlite_number(sqlite_of(handle),
         "WITH made AS (" SUMS_OF_ORDERS " GROUP BY item, state, reason),"
         " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
         "order_sums"
         "  WHERE orders <> 0 OR units <> 0)"
         "SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept)"
         " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made)) LIMIT 1",
-        NO_VALUES, item);
+        NO_VALUES, &item);
+    *wrong = (item_id)item;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -163,19 +163,10 @@ static enum status sums_check(struct sqlite_store *store, uint64_t *item)
 static enum status sqlite_whole_check(struct order_store *handle, char *what, size_t what_bytes)
 {
     struct sqlite_store *store = sqlite_of(handle);
-    enum status status = sqlite_text(store, "PRAGMA integrity_check(1)", NO_VALUES, what, what_bytes);
-    if (status == STATUS_OK && strcmp(what, "ok") != 0)
-        return STATUS_CORRUPT;
-    uint64_t item = 0;
+    const enum status status =
+        sqlite_text(store, "PRAGMA integrity_check(1)", NO_VALUES, what, what_bytes);
     if (status == STATUS_OK)
-        status = sums_check(store, &item);
-    if (status == STATUS_OK && item == 0)
-        return STATUS_OK;
-    if (status == STATUS_OK) {
-        snprintf(what, what_bytes, "the sums of item %llu are not those of its orders",
-            (unsigned long long)item);
-        return STATUS_CORRUPT;
-    }
+        return strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
     snprintf(what, what_bytes, "%s", sqlite3_errmsg(store->database));
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
@@ -216,6 +207,7 @@ static const struct order_store_ops sqlite_ops = {
     .group_is_open = sqlite_group_is_open,
     .group_end = sqlite_group_end,
     .whole_check = sqlite_whole_check,
+    .sums_check = sqlite_sums_check,
     .apply = sqlite_apply,
     .stock_events = sqlite_stock_events,
     .orders_move = sqlite_orders_move,

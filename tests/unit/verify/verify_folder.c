@@ -227,11 +227,17 @@ void folder_make_sold(struct verify_folder *folder)
 
 void folder_sql(const struct verify_folder *folder, const char *sql)
 {
+    static const char sums[] =
+        "DELETE FROM order_sums; INSERT INTO order_sums SELECT item, state, reason, count(*),"
+        " sum(quantity), sum(amount >> 32), sum(amount & 4294967295) FROM orders"
+        " GROUP BY item, state, reason";
     char path[96];
     sqlite3 *database = NULL;
     snprintf(path, sizeof path, "%s/stampede.db", folder->path);
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    if (strstr(sql, "order_sums") == NULL) /* what is kept of the orders follows: one mistake at a time */
+        assert_int_equal(sqlite3_exec(database, sums, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
 }
 

@@ -139,6 +139,13 @@ static void a_wrong_count_of_sold_units_is_found(void **state)
         "item 2: the database says 5 sold, its live orders and what was sold before make 4");
 }
 
+static void sums_that_are_not_those_of_the_orders_are_found(void **state)
+{
+    (void)state;
+    folder_sql(&sold_folder, "UPDATE order_sums SET units = units + 1 WHERE item = 2");
+    assert_says(sold_verified(VERIFY_FAILED), "item 2: the kept sums are not those of its orders");
+}
+
 static void a_missing_item_is_found(void **state)
 {
     (void)state;
@@ -288,6 +295,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(money_that_is_nowhere_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(an_order_paid_without_a_record_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_wrong_count_of_sold_units_is_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            sums_that_are_not_those_of_the_orders_are_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_missing_item_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(another_flash_price_of_an_item_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_database_of_another_journal_is_found, sold_make, sold_remove),
