@@ -89,7 +89,8 @@ describe('a shop with a long past', () => {
         await page.getByRole('button', { name: 'Show more past sales' }).click();
         await page.waitForFunction((count) => document.querySelectorAll('.past .sale').length > count, first);
         assert.equal(await days.nth(first).textContent(), `Day ${OLD - first}`);
-        assert.equal(requests.filter(({ path }) => path === '/v1/sales').length, 3);
+        const past = requests.filter(({ path, query }) => path === '/v1/sales' && query.includes('ended=1'));
+        assert.equal(past.length, 2);
         assert.deepEqual(errors, []);
     });
 

@@ -164,6 +164,7 @@ async function visitorOpen(browser, options = {}) {
             requests.push({
                 method: request.method(),
                 path: url.pathname,
+                query: url.search,
                 headers: request.headers(),
             });
     });
