@@ -140,8 +140,12 @@ export const EN = {
     'alarm.payment-unknown': 'A payment without an order',
     'alarm.statement': 'The statement has money without an order',
     'alarm.test-mode': 'Test mode: no real money',
-    'alarm.limits-crowded': 'More clients than the limits tell apart',
+    'alarm.limits-crowded': 'The tables of limits are too small',
     'alarm.tickets-nearly-full': 'Nearly all tickets are used',
+    'alarm.places-nearly-full': 'Nearly all places in waiting rooms are used',
+    'alarm.sales-nearly-full': 'Nearly as many sales as there can be',
+    'alarm.items-nearly-full': 'Nearly as many items as there can be',
+    'alarm.bans-nearly-full': 'Nearly as many bans as there can be',
 
     'room.none': 'No sale has a waiting room now.',
     'room.line': '{count} in line',

@@ -142,6 +142,10 @@ export const ZH = {
     'alarm.test-mode': '测试模式：不涉及真实资金',
     'alarm.limits-crowded': '客户数超出限流表容量',
     'alarm.tickets-nearly-full': '票据即将用尽',
+    'alarm.places-nearly-full': '等候室名额即将用尽',
+    'alarm.sales-nearly-full': '活动数量即将达到上限',
+    'alarm.items-nearly-full': '商品数量即将达到上限',
+    'alarm.bans-nearly-full': '封禁数量即将达到上限',
 
     'room.none': '当前没有启用等候室的活动。',
     'room.line': '{count} 人排队',
