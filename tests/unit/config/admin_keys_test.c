@@ -122,11 +122,12 @@ static void a_name_has_one_password(void **state)
 
 static void a_line_that_is_wrong_is_named_and_nobody_gets_in(void **state)
 {
+#define SALTED(head, tail) (head SALT tail)
     static const char *const forms[] = { "anna:admin:%s0", "anna:admin:x%.63s", "anna:boss:%s",
         "anna:admin:scrypt:%s", "anna:admin:scrypt:0001:%s", "anna:admin:scrypt::%s",
-        "anna:admin:scrypt:" SALT ":%.62s", "anna:boss:scrypt:" SALT ":%s",
-        "anna:admin:argon2:" SALT ":%s", "anna::%s", ":admin:%s", "anna:Admin:%s", "anna:nobody:%s",
-        "anna%s", "anna:admin:%.62s",
+        SALTED("anna:admin:scrypt:", ":%.62s"), SALTED("anna:boss:scrypt:", ":%s"),
+        SALTED("anna:admin:argon2:", ":%s"), "anna::%s", ":admin:%s", "anna:Admin:%s",
+        "anna:nobody:%s", "anna%s", "anna:admin:%.62s",
         "a234567890123456789012345678901234567890123456789012345678901234567:admin:%s" };
     char hash[2 * HASH_SHA256_BYTES + 1], line[256], lines[512];
     (void)state;

@@ -84,8 +84,8 @@ static void a_name_that_nobody_has_is_hashed_too_and_never_right(void **state)
 static void one_of_an_address_waits_and_few_of_all(void **state)
 {
     (void)state;
-    for (uint8_t i = 0; i < PASSWORD_CHECKS_MAX; i++) {
-        const struct password_check check = check_of(i, false);
+    for (uint32_t i = 0; i < PASSWORD_CHECKS_MAX; i++) {
+        const struct password_check check = check_of((uint8_t)i, false);
         assert_int_equal(password_checks_add(checks, 0, &check, right_one), PASSWORD_WAITS);
         assert_int_equal(password_checks_add(checks, 1, &check, right_one), PASSWORD_ONE_WAITS);
     }
