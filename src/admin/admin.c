@@ -10,6 +10,7 @@
 #include "contract/inventory.h"
 #include "funnel/door.h"
 #include "funnel/keys.h"
+#include "worker/order_views.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "api/query.h"
 #include "contract/order_state.h"
 #include "funnel/keys.h"
+#include "worker/order_views.h"
 
 #include <stdio.h>
 

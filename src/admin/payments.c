@@ -7,6 +7,7 @@
 #include "contract/payment.h"
 #include "funnel/keys.h"
 #include "payment/sandbox_bank.h"
+#include "worker/order_views.h"
 #include "worker/payment_requests.h"
 
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "orders/statement.h"
 #include "payment/provider.h"
 #include "worker/alarms.h"
+#include "worker/order_views.h"
 #include "worker/payment_requests.h"
 
 #include <stdio.h>

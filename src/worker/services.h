@@ -10,7 +10,6 @@
 #include "contract/limits.h"
 #include "contract/types.h"
 #include "worker/errands.h"
-#include "worker/order_views.h"
 #include "worker/sale_commands.h"
 #include "worker/worker.h"
 
@@ -18,9 +17,12 @@ struct ban;
 struct bank;
 struct history;
 struct item;
+struct order;
 struct order_move;
+struct order_views;
 struct outbox_event;
 struct reconcile_report;
+struct text;
 
 /* The configuration that the worker was opened with, and the time of its present round. */
 const struct worker_config *worker_lent(const struct worker *worker);

@@ -7,6 +7,7 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "contract/order_store.h"
+#include "worker/job_line.h"
 #include "worker/task.h"
 
 #include <sys/resource.h>
@@ -34,7 +35,7 @@ struct store_readers {
     _Atomic bool stop;
     uint32_t count; /* of readers that run: the first ones */
     struct reader list[STORE_READERS];
-    struct job *first, *last; /* those that wait for a reader; bounded by the shares of the gateways */
+    struct job_line line; /* those that wait for a reader */
 };
 
 COUNTER(reads_total, "stampede_store_reads_total",
@@ -86,12 +87,11 @@ void store_readers_start(struct store_readers *readers)
 
 static void jobs_ask(struct store_readers *readers)
 {
-    for (uint32_t i = 0; i < readers->count && readers->first != NULL; i++) {
+    for (uint32_t i = 0; i < readers->count && readers->line.first != NULL; i++) {
         struct reader *reader = &readers->list[i];
         if (atomic_load_explicit(&reader->state, memory_order_acquire) != READER_FREE)
             continue;
-        reader->job = readers->first;
-        readers->first = reader->job->next;
+        reader->job = job_line_take(&readers->line);
         atomic_store_explicit(&reader->state, READER_ASKED, memory_order_release);
         wake_signal(&reader->wake);
     }
@@ -117,12 +117,7 @@ void store_readers_add(struct store_readers *readers, struct job *job)
         config->done(config->context, job);
         return;
     }
-    job->next = NULL;
-    if (readers->first == NULL)
-        readers->first = job;
-    else
-        readers->last->next = job;
-    readers->last = job;
+    job_line_add(&readers->line, job);
     jobs_ask(readers);
 }
 
@@ -153,8 +148,8 @@ static void readers_end(void *self, uint64_t now_ms)
             atomic_store(&readers->list[i].state, READER_ANSWERED);
         }
     jobs_collect(readers);
-    for (struct job *job = readers->first; job != NULL; job = readers->first) {
-        readers->first = job->next;
+    struct job *job;
+    while ((job = job_line_take(&readers->line)) != NULL) {
         job_reply_status(job, STATUS_AWAY);
         readers->config.done(readers->config.context, job);
     }

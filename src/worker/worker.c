@@ -70,19 +70,13 @@ static void job_errand(void *self, void *what)
 static void line_add(struct worker *worker, struct job *job)
 {
     struct job_line *line = job_lane(job) == LANE_OPERATORS ? &worker->operators : &worker->buyers;
-    job->next = NULL;
-    if (line->first == NULL)
-        line->first = job;
-    else
-        line->last->next = job;
-    line->last = job;
+    job_line_add(line, job);
 }
 
 static void line_turn(struct worker *worker, struct job_line *line, enum lane lane)
 {
     while (line->first != NULL && errands_has_room(worker->errands, lane)) {
-        struct job *job = line->first;
-        line->first = job->next;
+        struct job *job = job_line_take(line);
         (void)errands_begin(worker->errands, lane, job_errand, worker, job);
     }
 }

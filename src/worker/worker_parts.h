@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/thread.h"
+#include "worker/job_line.h"
 #include "worker/order_news.h"
 #include "worker/order_views.h"
 #include "worker/selling_rest.h"
@@ -69,12 +70,6 @@ enum worker_task {
 void worker_read_job(void *self, struct order_store *reader, struct job *job);
 void worker_job_read(void *self, struct job *job);
 
-/* Jobs that wait until an errand can be begun for them, in their order; bounded by the shares of the
- * gateways. */
-struct job_line {
-    struct job *first, *last;
-};
-
 struct worker {
     struct arena arena;
     struct worker_config config;
@@ -82,7 +77,7 @@ struct worker {
     uint64_t now_ms; /* of the present round */
     struct task tasks[WORKER_TASKS];
     struct selling_rest rest;
-    struct job_line operators, buyers;
+    struct job_line operators, buyers; /* until an errand can be begun for them */
     _Atomic bool stop, ended;
 
     struct errands *errands;
