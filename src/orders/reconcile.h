@@ -24,7 +24,7 @@
 #include "contract/reconcile.h"
 
 enum {
-    RECONCILE_SLICE = 128,        /* rows and questions of one turn */
+    RECONCILE_SLICE = 512,        /* rows and questions of one turn */
     RECONCILE_FINDINGS_MAX = 200, /* kept in a report; more are only counted */
     RECONCILE_SUSPECTS_MAX = 512,
     RECONCILE_GAP_MAX = 64, /* missing tickets checked in one gap, and after the last order */
