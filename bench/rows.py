@@ -303,9 +303,10 @@ def memory_connection(lab, progress):
 
 
 def memory_buyer(lab, progress):
-    few, many = BUYERS  # fewer would measure the database's cache, which is bounded
-    # The table of the limit by user is bounded by itself (limits.user_entries): filling it is not what a buyer costs.
-    with lab.stampede(2 * many, settings=["limits.user_requests=0"]) as server:
+    few, many = BUYERS
+    # The database's cache and the table of the limit by user are bounded by settings of their own (orders.cache_mib,
+    # limits.user_entries): filling them is not what a buyer costs.
+    with lab.stampede(2 * many, settings=["limits.user_requests=0", "orders.cache_mib=4"]) as server:
         resident = []
         for number, count in enumerate((few, many - few)):
             win_many(lab, server, count)
