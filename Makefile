@@ -9,6 +9,8 @@
 
 BUILD ?= release
 BUILD_ROOT ?= build
+# Below this folder always in the same words: the lists of headers (*.d) name their targets by them.
+override BUILD_ROOT := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD_ROOT)))
 OUT := $(BUILD_ROOT)/$(BUILD)
 JOBS ?= $(shell nproc)
 PORT ?= 8080
