@@ -25,7 +25,8 @@ bool console_password_shown(const struct http_request *request, struct span *cre
     return true;
 }
 
-/* Who it is said to be. A name that nobody has is checked all the same, so that the time tells nothing. */
+/* What is to be checked. A name that no user has is checked as long as any other, so that the time does not
+ * tell which names there are. */
 static struct password_check check_make(
     struct exchange *exchange, struct span name, const struct console_sign_in *sign_in)
 {

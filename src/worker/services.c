@@ -8,6 +8,7 @@
 #include "worker/anomaly_findings.h"
 #include "worker/ban_list.h"
 #include "worker/catalog_updates.h"
+#include "worker/job_group.h"
 #include "worker/money.h"
 #include "worker/reconcile_runs.h"
 #include "worker/returns.h"
@@ -158,6 +159,7 @@ void worker_report_opened(struct worker *worker, const struct sale *sale)
 
 void worker_report_write(struct worker *worker)
 {
+    job_group_end(worker->group); /* else a reader would not see what is written */
     sale_report_look(worker->report, worker->now_ms);
     sale_report_flush(worker->report, worker->now_ms);
 }

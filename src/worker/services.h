@@ -29,12 +29,12 @@ const struct worker_config *worker_lent(const struct worker *worker);
 uint64_t worker_now_ms(const struct worker *worker);
 /* Commands and audit rows from now on are of this request; NULL: of nobody's. */
 void worker_acting(struct worker *worker, struct job *job);
-/* Something of it has changed and is to be read again, or looked at, soon. */
 /* The database has something new for the public; it sees it before the present job is answered. */
 void worker_sale_changed(struct worker *worker, sale_id sale);
 void worker_item_changed(struct worker *worker, item_id item);
 void worker_product_changed(struct worker *worker, uint32_t product);
 void worker_ban_lifted(struct worker *worker, uint64_t id);
+/* Something of it has changed and is looked at soon. */
 void worker_letters_changed(struct worker *worker);
 void worker_letters_retried(struct worker *worker); /* records that were set aside were applied */
 void worker_payments_due(struct worker *worker);
@@ -67,7 +67,7 @@ void worker_returned_json(struct worker *worker, const struct order *order, stru
 void worker_webhooks_look(struct worker *worker); /* something may be due */
 void worker_report_look(struct worker *worker);
 void worker_report_opened(struct worker *worker, const struct sale *sale); /* by hand, now */
-void worker_report_write(struct worker *worker); /* what was counted up to now */
+void worker_report_write(struct worker *worker); /* what was counted up to now, committed */
 void worker_sale_funnel_json(const struct worker *worker, sale_id sale, struct text *out); /* a member */
 const struct history *worker_history(const struct worker *worker);
 MUST_CHECK enum status worker_ban_put(struct worker *worker, struct ban *ban); /* fills the id */

@@ -18,7 +18,7 @@ enum {
     READER_NICE = 19, /* orders go first */
 };
 
-/* Who may touch `job`: the worker while it is FREE or ANSWERED, the reader while it is ASKED. */
+/* `job` belongs to the worker while the state is FREE or ANSWERED, and to the reader while it is ASKED. */
 enum reader_state { READER_FREE, READER_ASKED, READER_ANSWERED };
 
 struct reader {

@@ -51,7 +51,7 @@ static void job_errand(void *self, void *what)
 {
     struct worker *worker = self;
     struct job *job = what;
-    if (job->share == SHARE_ADMIN) /* a report may take long: nobody's answer waits for it */
+    if (job->share == SHARE_ADMIN) /* what an operator asks is answered whatever becomes of the group */
         job_group_join(worker->group, false);
     if (job->kind == JOB_ADMIN) {
         worker->config.admin->job(worker, job);

@@ -108,8 +108,8 @@ static enum status place_put(struct sqlite_store *store, const struct waitlist_p
     return sqlite_end(store, status);
 }
 
-/* Nobody else writes between the look and the insert: one thread, one connection. Who joins is the last of
- * those who wait: nothing is counted. */
+/* Nobody else writes between the look and the insert: one thread, one connection. A user
+ * who joins stands last, so the place is the kept number of those who wait, plus one. */
 static enum status waitlist_join(
     struct order_store *handle, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
 {

@@ -281,7 +281,7 @@ static void sets_that_change_answer_as_the_reference_does(void **state)
     free(bans);
 }
 
-/* Who is found is found whole, while others are put in. */
+/* A reader sees each ban complete or not at all while the writer puts in others. */
 static void *ask_until_all_are_banned(void *set)
 {
     for (uint32_t seen = 0; seen < 2 * ASKED;) {
