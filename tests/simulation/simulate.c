@@ -23,7 +23,7 @@
 /* With both stores: sales of each in turns, the quick store more often, and every second turn only
  * sales with bursts. What is wrong anywhere shows soon. */
 enum { JOBS_MAX = 256 };
-enum { MODEL_SALES = 50, SQLITE_SALES = 2, TURN_SALES = MODEL_SALES + SQLITE_SALES };
+enum { MODEL_SALES = 50, STORE_SALES = 2, TURN_SALES = MODEL_SALES + STORE_SALES };
 
 struct options {
     uint64_t seeds, from, seconds, jobs;

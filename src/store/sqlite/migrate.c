@@ -7,7 +7,7 @@
  * again. Before that the whole database is copied to `<path>.schema-<old version>`; the copy stays
  * until somebody removes it. A step may add columns at the end of a table, tables and indexes; the
  * CREATE statements of a new database say the same, and migrate_test.c compares both. */
-#include "store/sqlite/parts.h"
+#include "store/parts.h"
 #include "store/sqlite/sqlite.h"
 
 #include "base/log.h"
@@ -30,21 +30,21 @@ static const char *const step_6[] = {
     "ALTER TABLE bans ADD COLUMN sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)",
     "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0)",
     "ALTER TABLE payments ADD COLUMN searched INTEGER NOT NULL DEFAULT 0",
-    sqlite_admin_tables,
+    store_admin_tables,
     "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE queue_position ADD COLUMN secret_check INTEGER NOT NULL DEFAULT 0",
-    sqlite_customers_tables,
+    store_customers_tables,
     NULL,
 };
 /* clang-format on */
 
 static const char *const step_7[] = {
-    sqlite_sums_tables,
+    store_sums_tables,
     "INSERT INTO order_sums " SUMS_OF_ORDERS " GROUP BY item, state, reason",
     "ALTER TABLE outbox ADD COLUMN tried_ms INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX outbox_of_order ON outbox(ticket)",
-    SQLITE_BANS_ABOUT,
-    SQLITE_SALES_NOT_ENDED,
+    STORE_BANS_ABOUT,
+    STORE_SALES_NOT_ENDED,
     NULL,
 };
 

@@ -14,7 +14,7 @@
  * journal is not durable it may come back after a power cut, empty the file, and take the WAL
  * with it. So synchronous is EXTRA (the folder is synced after the removal) until the tables are
  * there, and FULL from then on; for a WAL both mean a sync per commit. */
-#include "store/sqlite/parts.h"
+#include "store/parts.h"
 #include "store/sqlite/sqlite.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static const char tables_core[] =
     "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
-    ") STRICT;" SQLITE_SALES_NOT_ENDED "CREATE TABLE items("
+    ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 65535),"
     "  sale INTEGER NOT NULL REFERENCES sales(id),"
     "  product INTEGER NOT NULL REFERENCES products(id),"
@@ -151,8 +151,8 @@ static const char tables_orders[] =
     ") STRICT;"
     "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;";
 
-static enum status schema_failed(struct sqlite_store *store, enum status status, const char *what,
-    char *error, size_t error_bytes)
+static enum status schema_failed(
+    struct store *store, enum status status, const char *what, char *error, size_t error_bytes)
 {
     if (status != STATUS_OK)
         snprintf(error, error_bytes, "%s: %s", what, sqlite3_errmsg(store->database));
@@ -160,19 +160,19 @@ static enum status schema_failed(struct sqlite_store *store, enum status status,
 }
 
 static enum status schema_number(
-    struct sqlite_store *store, const char *sql, uint64_t *value, char *error, size_t error_bytes)
+    struct store *store, const char *sql, uint64_t *value, char *error, size_t error_bytes)
 {
-    return schema_failed(store, sqlite_number(store, sql, NO_VALUES, value), sql, error, error_bytes);
+    return schema_failed(store, sql_number(store, sql, NO_VALUES, value), sql, error, error_bytes);
 }
 
 static enum status schema_execute(
-    struct sqlite_store *store, const char *sql, const char *what, char *error, size_t error_bytes)
+    struct store *store, const char *sql, const char *what, char *error, size_t error_bytes)
 {
     const int result = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
     return schema_failed(store, sqlite_status(result), what, error, error_bytes);
 }
 
-static enum status schema_settings(struct sqlite_store *store, char *error, size_t error_bytes)
+static enum status schema_settings(struct store *store, char *error, size_t error_bytes)
 {
     char pragmas[256];
     snprintf(pragmas, sizeof pragmas,
@@ -186,11 +186,11 @@ static enum status schema_settings(struct sqlite_store *store, char *error, size
     return schema_execute(store, pragmas, "settings", error, error_bytes);
 }
 
-static enum status schema_wal(struct sqlite_store *store, char *error, size_t error_bytes)
+static enum status schema_wal(struct store *store, char *error, size_t error_bytes)
 {
     char mode[16];
     const enum status status =
-        sqlite_text(store, "PRAGMA journal_mode = WAL", NO_VALUES, mode, sizeof mode);
+        sql_text(store, "PRAGMA journal_mode = WAL", NO_VALUES, mode, sizeof mode);
     if (status != STATUS_OK)
         return schema_failed(store, status, "journal_mode", error, error_bytes);
     if (strcmp(mode, "wal") == 0)
@@ -200,12 +200,12 @@ static enum status schema_wal(struct sqlite_store *store, char *error, size_t er
     return STATUS_AWAY;
 }
 
-static enum status schema_create(struct sqlite_store *store, char *error, size_t error_bytes)
+static enum status schema_create(struct store *store, char *error, size_t error_bytes)
 {
     char stamp[96];
-    const char *const parts[] = { tables_core, sqlite_payment_tables, sqlite_refund_tables,
-        sqlite_details_tables, sqlite_outbox_tables, sqlite_waitlist_tables, sqlite_report_tables,
-        sqlite_sums_tables, sqlite_bans_tables, sqlite_admin_tables, sqlite_customers_tables,
+    const char *const parts[] = { tables_core, store_payment_tables, store_refund_tables,
+        store_details_tables, store_outbox_tables, store_waitlist_tables, store_report_tables,
+        store_sums_tables, store_bans_tables, store_admin_tables, store_customers_tables,
         tables_orders }; /* each stands in the file that writes it */
     snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
         SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);
@@ -217,7 +217,7 @@ static enum status schema_create(struct sqlite_store *store, char *error, size_t
     if (status == STATUS_OK)
         status = schema_execute(store, "COMMIT", "commit", error, error_bytes);
     if (status != STATUS_OK)
-        sqlite_rollback(store);
+        store_rollback(store);
     return status;
 }
 
@@ -236,7 +236,7 @@ static enum status schema_refuse(char *error, size_t error_bytes, int64_t applic
     return STATUS_CONFLICT;
 }
 
-enum status sqlite_schema_open(struct sqlite_store *store, char *error, size_t error_bytes)
+enum status sqlite_schema_open(struct store *store, char *error, size_t error_bytes)
 {
     uint64_t application = 0, version = 0, tables = 0;
     enum status status = schema_settings(store, error, error_bytes);

@@ -4,7 +4,7 @@
 #include "api/catalog.h"
 #include "base/clock.h"
 #include "tests/unit/base/unit.h"
-#include "tests/unit/store/sqlite/place.h"
+#include "tests/unit/store/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "config/high_water.h"
 
 #include "tests/unit/journal/memory_disk.h"
-#include "tests/unit/store/sqlite/place.h"
+#include "tests/unit/store/place.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

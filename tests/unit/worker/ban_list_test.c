@@ -8,7 +8,7 @@
 #include "contract/bans.h"
 #include "funnel/bans.h"
 #include "tests/unit/base/unit.h"
-#include "tests/unit/store/sqlite/place.h"
+#include "tests/unit/store/place.h"
 #include "worker/task.h"
 
 #include <stdio.h>

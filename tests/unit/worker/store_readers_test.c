@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/thread.h"
 #include "tests/unit/base/unit.h"
-#include "tests/unit/store/sqlite/place.h"
+#include "tests/unit/store/place.h"
 #include "worker/task.h"
 
 #include <semaphore.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/store/sqlite/place.h"
+#include "tests/unit/store/place.h"
 
 #include "store/sqlite/sqlite.h"
 

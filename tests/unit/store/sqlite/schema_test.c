@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/store/place.h"
 #include "tests/unit/store/sqlite/fault_vfs.h"
-#include "tests/unit/store/sqlite/place.h"
 
-#include "store/sqlite/parts.h"
+#include "store/parts.h"
 #include "store/sqlite/sqlite.h"
 
 #include <fcntl.h>
@@ -143,13 +143,13 @@ static void a_server_gets_the_cache_that_it_asks_for_and_a_larger_wal(void **sta
     struct place *place = *state;
     uint64_t cache = 0, pages = 0;
     assert_int_equal(place_open(place, NULL), STATUS_OK);
-    struct sqlite_store *store = sqlite_of(place->store);
-    assert_int_equal(sqlite_number(store, "PRAGMA wal_autocheckpoint", NO_VALUES, &pages), STATUS_OK);
+    struct store *store = store_of(place->store);
+    assert_int_equal(sql_number(store, "PRAGMA wal_autocheckpoint", NO_VALUES, &pages), STATUS_OK);
     assert_int_equal(pages, SQLITE_CHECKPOINT_PAGES);
     assert_int_equal(sqlite_store_serve(place->store, 8), STATUS_OK);
-    assert_int_equal(sqlite_number(store, "PRAGMA cache_size", NO_VALUES, &cache), STATUS_OK);
+    assert_int_equal(sql_number(store, "PRAGMA cache_size", NO_VALUES, &cache), STATUS_OK);
     assert_int_equal((int64_t)cache, -8 * 1024); /* below zero: in KiB */
-    assert_int_equal(sqlite_number(store, "PRAGMA wal_autocheckpoint ", NO_VALUES, &pages), STATUS_OK);
+    assert_int_equal(sql_number(store, "PRAGMA wal_autocheckpoint ", NO_VALUES, &pages), STATUS_OK);
     assert_int_equal(pages, SQLITE_SERVING_CHECKPOINT_PAGES);
 }
 

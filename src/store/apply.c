@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One batch of queue records, one transaction: what they say, and the position after them. */
+#include "store/parts.h"
+#include "store/restore.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char eligible_add[] =
+    "INSERT INTO eligible_users(sale, user) VALUES(?1, ?2) ON CONFLICT DO NOTHING";
+static const char eligible_remove[] = "DELETE FROM eligible_users WHERE sale = ?1 AND user = ?2";
+/* Stock is loaded once. What the log says after that comes as ADJUST and MOVE. */
+/* The terms may have been written by a request that is later than the record. */
+#define TERM(column, value) column " = CASE WHEN terms_lsn < ?5 THEN " value " ELSE " column " END"
+#define TERMS \
+    TERM("flash_price", "?2") \
+    ", " TERM("limit_per_user", "?3") ", " TERM("pay_window_ms", "?4")
+static const char preheat_first[] =
+    "UPDATE items SET " TERMS ", total = ?6, locked = ?7, sold = ?8, sold_before = ?8, safety = ?9,"
+    " channel_0 = ?10, channel_1 = ?11, channel_2 = ?12, channel_3 = ?13, channel_4 = ?14,"
+    " channel_5 = ?15, channel_6 = ?16, channel_7 = ?17,"
+    " preheated = 1, version = version + 1, terms_lsn = max(terms_lsn, ?5)"
+    " WHERE id = ?1 AND preheated = 0";
+static const char preheat_again[] =
+    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?5)"
+    " WHERE id = ?1";
+
+enum status store_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
+{
+    uint64_t row[2] = { 0 };
+    const enum status status = sql_numbers(
+        store_of(handle), "SELECT data_id, position FROM queue_position", NO_VALUES, row, 2);
+    *data_id = row[0];
+    *position = row[1];
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+enum status store_identity_set(struct order_store *handle, uint64_t data_id)
+{
+    if (data_id == 0)
+        return STATUS_BAD_INPUT;
+    return sql_do_one(store_of(handle), "UPDATE queue_position SET data_id = ?1 WHERE data_id = 0",
+        VALUES(U64(data_id)), STATUS_CONFLICT);
+}
+
+enum status store_secret_check(struct order_store *handle, uint64_t *value)
+{
+    const enum status status =
+        sql_number(store_of(handle), "SELECT secret_check FROM queue_position", NO_VALUES, value);
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+enum status store_secret_check_set(struct order_store *handle, uint64_t value)
+{
+    return sql_do(store_of(handle), "UPDATE queue_position SET secret_check = ?1", VALUES(U64(value)));
+}
+
+enum status store_refuse(struct store_batch *batch, enum refusal_kind kind, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    batch->refusal->index = batch->index;
+    batch->refusal->kind = kind;
+    vsnprintf(batch->refusal->text, sizeof batch->refusal->text, format, arguments);
+    va_end(arguments);
+    return STATUS_REFUSED;
+}
+
+enum status store_batch_failed(struct store_batch *batch, enum status status)
+{
+    if (status != STATUS_REFUSED)
+        return status;
+    return store_refuse(batch, REFUSAL_UNKNOWN, "%s", sqlite3_errmsg(batch->store->database));
+}
+
+enum status store_batch_do(struct store_batch *batch, const char *sql, struct sql_values values)
+{
+    const enum status status = sql_do(batch->store, sql, values);
+    return status == STATUS_OK ? STATUS_OK : store_batch_failed(batch, status);
+}
+
+/* The limit that the log has told last. STATUS_NOT_FOUND: there is no such sale. */
+static enum status sale_logged(struct store_batch *batch, const struct command_sale *sale)
+{
+    return sql_do_one(batch->store, "UPDATE sales SET logged_limit = ?2 WHERE id = ?1",
+        VALUES(U64(sale->sale), U64(sale->limit_per_user)), STATUS_NOT_FOUND);
+}
+
+/* An admin request writes what the inventory has answered at once; the record follows, and
+ * perhaps others before it that are older than the row. */
+static enum status apply_sale(struct store_batch *batch, const struct command_sale *sale, lsn_t lsn)
+{
+    enum status status = sale_logged(batch, sale);
+    if (status == STATUS_NOT_FOUND && batch->store->recovering) {
+        status = store_recover_sale(batch, sale);
+        if (status == STATUS_OK)
+            status = sale_logged(batch, sale);
+    }
+    if (status == STATUS_NOT_FOUND)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
+    if (status != STATUS_OK)
+        return store_batch_failed(batch, status);
+    return store_batch_do(batch,
+        "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"
+        " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9,"
+        " start_draw_ms = ?10 WHERE id = ?1 AND terms_lsn < ?7",
+        VALUES(U64(sale->sale), U64(sale->start_ms), U64(sale->end_ms), U64(sale->limit_per_user),
+            U64(sale->eligible_only), U64(sale->one_open_order), U64(lsn), U64(sale->cooldown_s),
+            U64(sale->return_draw_ms), U64(sale->start_draw_ms)));
+}
+
+static enum status preheat_write(
+    struct store_batch *batch, const struct command_preheat *preheat, lsn_t lsn, bool again)
+{
+    struct sql_values values =
+        VALUES(U64(preheat->item), U64(preheat->unit_price), U64(preheat->limit_per_user),
+            U64(preheat->pay_window_ms), U64(lsn), U64(preheat->total), U64(preheat->locked),
+            U64(preheat->sold_before), U64(preheat->safety), CHANNELS(preheat->channel_units));
+    if (again)
+        values.count = 5; /* without stock */
+    return store_batch_do(batch, again ? preheat_again : preheat_first, values);
+}
+
+static enum status apply_preheat(
+    struct store_batch *batch, const struct command_preheat *preheat, lsn_t lsn)
+{
+    struct stock_row *row;
+    enum status status = store_stock_row(batch, preheat->item, &row);
+    if (status == STATUS_REFUSED && batch->store->recovering) {
+        *batch->refusal = (struct refusal){ .index = UINT32_MAX };
+        status = store_recover_item(batch, preheat);
+        if (status == STATUS_OK)
+            status = store_stock_row(batch, preheat->item, &row);
+    }
+    if (status != STATUS_OK)
+        return status;
+    if (row->sale != preheat->sale)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "item %u belongs to sale %u, not %u",
+            preheat->item, row->sale, preheat->sale);
+    const bool again = row->preheated;
+    status = store_stock_flush(batch); /* the item may have changed earlier in this batch */
+    return status == STATUS_OK ? preheat_write(batch, preheat, lsn, again) : status;
+}
+
+/* A paused sale goes back to where it was. */
+static enum status apply_gate(struct store_batch *batch, const struct command_gate *gate)
+{
+    uint64_t gates[2] = { 0 };
+    const enum status status = sql_numbers(batch->store,
+        "SELECT gate, gate_before FROM sales WHERE id = ?1", VALUES(U64(gate->sale)), gates, 2);
+    if (status == STATUS_NOT_FOUND)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", gate->sale);
+    if (status != STATUS_OK)
+        return status;
+    uint64_t now = gates[0], before = gates[1];
+    switch ((enum gate_move)gate->move) {
+    case GATE_MOVE_OPEN:
+        now = before = GATE_OPENED;
+        break;
+    case GATE_MOVE_RESUME:
+        now = before;
+        break;
+    case GATE_MOVE_PAUSE:
+    case GATE_MOVE_END:
+        before = now == GATE_PAUSED ? before : now;
+        now = gate->move == GATE_MOVE_END ? GATE_ENDED : GATE_PAUSED;
+        break;
+    case GATE_MOVE_REOPEN: /* earlier versions did not keep what was before the end */
+        now = before = before == GATE_ENDED ? GATE_SCHEDULED : before;
+        break;
+    case GATE_MOVES:
+    default:
+        return store_refuse(batch, REFUSAL_UNKNOWN, "%u is not a gate move", gate->move);
+    }
+    return store_batch_do(batch, "UPDATE sales SET gate = ?2, gate_before = ?3 WHERE id = ?1",
+        VALUES(U64(gate->sale), U64(now), U64(before)));
+}
+
+static enum status apply_users(struct store_batch *batch, const struct command_users *users)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < users->count && i < USERS_PER_COMMAND && status == STATUS_OK; i++)
+        status = store_batch_do(batch, users->remove ? eligible_remove : eligible_add,
+            VALUES(U64(users->sale), U64(users->users[i])));
+    return status;
+}
+
+static enum status apply_stock(struct store_batch *batch, const struct queue_record *record)
+{
+    const struct command *command = &record->command;
+    const bool move = command->type == COMMAND_MOVE;
+    const int64_t applied = record->outcome.applied;
+    struct stock_row *row;
+    const enum status status =
+        store_stock_row(batch, move ? command->move.item : command->adjust.item, &row);
+    if (status != STATUS_OK)
+        return status;
+    if (move) {
+        store_stock_allot(row, command->move.from, -applied);
+        store_stock_allot(row, command->move.to, applied);
+        return STATUS_OK;
+    }
+    if (row->now.total + applied - row->now.locked - row->now.sold < 0)
+        return store_refuse(batch, REFUSAL_STOCK,
+            "item %u has fewer than %lld free units to take away", row->item, (long long)-applied);
+    row->now.total += applied;
+    store_stock_allot(row, command->adjust.channel, applied);
+    return STATUS_OK;
+}
+
+static enum status apply_reserve(struct store_batch *batch, const struct queue_record *record, bool reject)
+{
+    const struct command_reserve *reserve = &record->command.reserve;
+    const struct store_ticket ticket = {
+        .ticket = record->outcome.ticket,
+        .user = reserve->user,
+        .item = reserve->item,
+        .quantity = reserve->quantity,
+        .channel = reserve->channel,
+        .unit_price = record->outcome.unit_price,
+        .created_ms = record->command.time_ms,
+        .pay_by_ms = record->outcome.pay_by_ms,
+    };
+    const enum status status = store_order_write(batch, &ticket, reject);
+    if (status != STATUS_OK || (reserve->flags & RESERVE_OFFER) == 0)
+        return status;
+    return store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
+}
+
+static enum status apply_control(struct store_batch *batch, const struct queue_record *record)
+{
+    /* Limits and prices of items that were read before may change: write them out, read them
+     * again. */
+    enum status status = store_stock_flush(batch);
+    if (status == STATUS_OK)
+        status = store_waitlist_terms(batch);
+    if (status != STATUS_OK)
+        return status;
+    switch (record->command.type) {
+    case COMMAND_SALE:
+        return apply_sale(batch, &record->command.sale, record->lsn);
+    case COMMAND_PREHEAT:
+        return apply_preheat(batch, &record->command.preheat, record->lsn);
+    case COMMAND_GATE:
+        return apply_gate(batch, &record->command.gate);
+    case COMMAND_USERS:
+        return apply_users(batch, &record->command.users);
+    default:
+        return store_refuse(
+            batch, REFUSAL_UNKNOWN, "records of type %u are unknown", record->command.type);
+    }
+}
+
+enum status store_apply_record(
+    struct store_batch *batch, const struct queue_record *record, uint8_t disposition)
+{
+    bool reject = disposition == DISPOSE_REJECT;
+    if (disposition == DISPOSE_DEAD)
+        return store_dead_put(batch, record);
+    if (record->outcome.answer != ANSWER_WON && record->outcome.answer != ANSWER_DONE)
+        return STATUS_OK; /* it changed nothing */
+    if (record->command.type == COMMAND_RESERVE)
+        return apply_reserve(batch, record, reject);
+    if (record->command.type == COMMAND_SETTLE)
+        return store_order_settle(batch, record, reject);
+    if (reject)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "only a ticket can be rejected");
+    if (record->command.type == COMMAND_ARRIVE && batch->store->recovering)
+        return store_recover_room(batch, record->command.arrive.sale);
+    if (record->command.type == COMMAND_ARRIVE || record->command.type == COMMAND_ADMIT)
+        return STATUS_OK; /* the line is the inventory's; orders have nothing to do with it */
+    if (record->command.type == COMMAND_RECLAIM)
+        return STATUS_OK; /* the inventory forgets tickets; their orders stay */
+    if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
+        return apply_stock(batch, record);
+    return apply_control(batch, record);
+}
+
+static enum status apply_position(struct store_batch *batch)
+{
+    return sql_do(batch->store, "UPDATE queue_position SET position = ?1", VALUES(U64(batch->position)));
+}
+
+static enum status apply_all(struct store_batch *batch, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        enum status status = STATUS_OK;
+        batch->index = i;
+        if (records[i].lsn > batch->position) {
+            status = store_apply_record(batch, &records[i], dispositions[i]);
+            batch->position = records[i].lsn;
+            if (status == STATUS_OK)
+                status = store_audit_record(batch, &records[i]);
+        }
+        if (status != STATUS_OK)
+            return status;
+    }
+    batch->index = UINT32_MAX;
+    const enum status status = store_audit_users_flush(batch);
+    return status == STATUS_OK ? store_stock_flush(batch) : status;
+}
+
+enum status store_apply(struct order_store *handle, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+{
+    struct store *store = store_of(handle);
+    struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX };
+    uint64_t data_id;
+    invariant(count <= ORDER_BATCH_MAX);
+    snprintf(batch.dead_reason, sizeof batch.dead_reason, "%s",
+        refusal->text[0] != '\0' ? refusal->text : "no reason given");
+    *refusal = (struct refusal){ .index = UINT32_MAX, .kind = REFUSAL_NONE };
+    if (count == 0)
+        return STATUS_OK;
+    store_stock_clear(&store->stock);
+
+    enum status status = store_begin(store);
+    if (status != STATUS_OK)
+        goto fail;
+    status = store_identity(handle, &data_id, &batch.position);
+    if (status == STATUS_OK)
+        status = apply_all(&batch, records, dispositions, count);
+    if (status == STATUS_OK)
+        status = apply_position(&batch);
+    if (status == STATUS_OK)
+        status = store_commit(store);
+    if (status == STATUS_OK)
+        return STATUS_OK;
+fail:
+    if (refusal->kind == REFUSAL_NONE) {
+        snprintf(refusal->text, sizeof refusal->text, "%s", sqlite3_errmsg(store->database));
+        if (status == STATUS_REFUSED)
+            refusal->kind = REFUSAL_UNKNOWN;
+    }
+    store_rollback(store);
+    return status;
+}

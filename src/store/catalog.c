@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products, sales and items as the merchant describes them. What the log decides (gate, stock,
+ * preheated, the limit that counts) is written by apply.c only. */
+#include "store/parts.h"
+
+#define PRODUCT_COLUMNS "id, name, description, images, currency, list_price"
+#define SALE_COLUMNS \
+    "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
+    " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
+    "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
+    " cooldown_s, return_draw_ms, archived, start_draw_ms"
+/* Above every number that was ever given, also by a database that a backup has replaced. */
+#define NEXT_ID(table) "(SELECT max(ifnull(max(id), 0), ?1) + 1 FROM " table ")"
+
+static const char products_list[] =
+    "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char sale_insert[] =
+    "INSERT INTO sales(id, gate, gate_before, logged_limit, beacon_value, beacon_state,"
+    " beacon_until_ms, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
+    " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
+    " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
+    " start_draw_ms) VALUES(" NEXT_ID(
+        "sales") ", 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                 " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+static const char sale_update[] =
+    "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
+    " eligible_only = ?6, published = ?7, preheat_at_ms = ?8, one_open_order = ?9,"
+    " details_required = ?10, human_check = ?11, waiting_room = ?12, pass_once = ?13,"
+    " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = max(terms_lsn, ?17),"
+    " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21 WHERE id = ?1";
+static const char sales_list[] =
+    "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char sales_due_list[] =
+    "SELECT " SALE_COLUMNS " FROM sales WHERE gate <> 3 AND (end_ms, id) > (?1, ?2)"
+    " AND (start_ms <= ?3 OR gate = 1 OR (preheat_at_ms > 0 AND preheat_at_ms <= ?3))"
+    " ORDER BY end_ms, id LIMIT ?4";
+static const char sales_tally_sql[] =
+    "SELECT (SELECT ifnull(max(id), 0) FROM sales), count(*),"
+    " ifnull(max(start_ms <= ?1 OR gate = 1), 0) FROM sales WHERE gate <> 3 AND end_ms > ?1";
+static_assert(GATE_OPENED == 1 && GATE_ENDED == 3, "as in the statements and the index");
+static const char items_all[] =
+    "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2";
+static const char items_of_sale[] =
+    "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
+
+/* One row with exactly this id: the list from the id before it. *found: the id of that row. */
+static enum status row_get(struct order_store *handle, uint32_t id, const char *list,
+    const struct sql_columns *columns, void *row, const uint32_t *found)
+{
+    if (id == 0)
+        return STATUS_NOT_FOUND;
+    const enum status status =
+        sql_one(store_of(handle), list, VALUES(U64(id - 1), U64(1)), columns, row);
+    return status == STATUS_OK && *found != id ? STATUS_NOT_FOUND : status;
+}
+
+static const struct sql_columns product_columns =
+    COLUMNS(product, FIELD(product, id), FIELD(product, name), FIELD(product, description),
+        FIELD(product, images), FIELD(product, currency), FIELD(product, list_price));
+
+enum status store_product_insert(struct order_store *handle, struct product *product)
+{
+    struct store *store = store_of(handle);
+    const enum status status = sql_do(store,
+        "INSERT INTO products(id, name, description, images, currency, list_price)"
+        " VALUES(" NEXT_ID("products") ", ?2, ?3, ?4, ?5, ?6)",
+        VALUES(U64(store->floors[STORE_PRODUCTS]), TEXT(product->name), TEXT(product->description),
+            TEXT(product->images), TEXT(product->currency), U64(product->list_price)));
+    if (status == STATUS_OK)
+        product->id = (uint32_t)store_last_id(store);
+    return status;
+}
+
+enum status store_products(struct order_store *handle, uint32_t after, struct product *products,
+    uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle), products_list, VALUES(U64(after), U64(max)), &product_columns,
+        PAGE(products, max, count));
+}
+
+enum status store_product_get(struct order_store *handle, uint32_t id, struct product *product)
+{
+    return row_get(handle, id, products_list, &product_columns, product, &product->id);
+}
+
+/* `first`: the floor of a new id, or the id. */
+static enum status sale_write(
+    struct store *store, const char *sql, uint64_t first, const struct sale *sale)
+{
+    return sql_do_one(store, sql,
+        VALUES(U64(first), TEXT(sale->title), U64(sale->start_ms), U64(sale->end_ms),
+            U64(sale->limit_per_user), U64(sale->eligible_only), U64(sale->published),
+            U64(sale->preheat_at_ms), U64(sale->one_open_order), U64(sale->details_required),
+            U64(sale->human_check), U64(sale->waiting_room), U64(sale->pass_once),
+            U64(sale->drop_percent), U64(sale->pace_per_s), TEXT(sale->beacon_name),
+            U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s),
+            U64(sale->return_draw_ms), U64(sale->start_draw_ms)),
+        STATUS_NOT_FOUND);
+}
+
+static const struct sql_columns sale_columns =
+    COLUMNS(sale, FIELD(sale, id), FIELD(sale, title), FIELD(sale, start_ms), FIELD(sale, end_ms),
+        FIELD(sale, limit_per_user), FIELD(sale, eligible_only), FIELD(sale, published),
+        FIELD(sale, gate), FIELD(sale, preheat_at_ms), FIELD(sale, one_open_order),
+        FIELD(sale, details_required), FIELD(sale, human_check), FIELD(sale, waiting_room),
+        FIELD(sale, pass_once), FIELD(sale, drop_percent), FIELD(sale, pace_per_s),
+        FIELD(sale, beacon_name), FIELD(sale, beacon_value), FIELD(sale, beacon_state),
+        FIELD(sale, beacon_until_ms), FIELD(sale, terms_lsn), FIELD(sale, cooldown_s),
+        FIELD(sale, return_draw_ms), FIELD(sale, archived), FIELD(sale, start_draw_ms));
+
+enum status store_sale_insert(struct order_store *handle, struct sale *sale)
+{
+    struct store *store = store_of(handle);
+    const enum status status = sale_write(store, sale_insert, store->floors[STORE_SALES], sale);
+    if (status != STATUS_OK)
+        return status;
+    sale->id = (sale_id)store_last_id(store);
+    sale->gate = GATE_SCHEDULED;
+    return STATUS_OK;
+}
+
+enum status store_sale_update(struct order_store *handle, const struct sale *sale)
+{
+    return sale_write(store_of(handle), sale_update, sale->id, sale);
+}
+
+enum status store_sale_beacon(struct order_store *handle, const struct sale *sale)
+{
+    return sql_do_one(store_of(handle),
+        "UPDATE sales SET beacon_value = ?1, beacon_state = ?2, beacon_until_ms = ?3"
+        " WHERE id = ?4 AND beacon_state = 0 AND beacon_name <> ''",
+        VALUES(TEXT(sale->beacon_value), U64(sale->beacon_state), U64(sale->beacon_until_ms),
+            U64(sale->id)),
+        STATUS_CONFLICT);
+}
+
+enum status store_sales(
+    struct order_store *handle, sale_id after, struct sale *sales, uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle), sales_list, VALUES(U64(after), U64(max)), &sale_columns,
+        PAGE(sales, max, count));
+}
+
+enum status store_sales_due(struct order_store *handle, struct sales_cursor *after,
+    uint64_t start_ms, struct sale *sales, uint32_t max, uint32_t *count)
+{
+    const enum status status = sql_rows(store_of(handle), sales_due_list,
+        VALUES(U64(after->end_ms), U64(after->id), U64(start_ms), U64(max)), &sale_columns,
+        PAGE(sales, max, count));
+    if (status == STATUS_OK && *count > 0)
+        *after = (struct sales_cursor){ sales[*count - 1].end_ms, sales[*count - 1].id };
+    return status;
+}
+
+enum status store_sales_tally(struct order_store *handle, uint64_t now_ms, struct sales_tally *tally)
+{
+    uint64_t numbers[3] = { 0 };
+    const enum status status =
+        sql_numbers(store_of(handle), sales_tally_sql, VALUES(U64(now_ms)), numbers, 3);
+    *tally = (struct sales_tally){ .ids = numbers[0], .live = numbers[1], .open = numbers[2] != 0 };
+    return status;
+}
+
+enum status store_sale_get(struct order_store *handle, sale_id id, struct sale *sale)
+{
+    return row_get(handle, id, sales_list, &sale_columns, sale, &sale->id);
+}
+
+const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIELD(item, sale),
+    FIELD(item, product), FIELD(item, flash_price), FIELD(item, limit_per_user),
+    FIELD(item, pay_window_ms), FIELD(item, total), FIELD(item, locked), FIELD(item, sold),
+    FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
+    FIELD(item, deduct_on_payment), FIELD(item, currency));
+
+enum status store_item_insert(struct order_store *handle, struct item *item)
+{
+    struct store *store = store_of(handle);
+    const enum status status = sql_do(store,
+        "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
+        " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
+        " version, preheated) VALUES(" NEXT_ID(
+            "items") ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
+                     " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0)",
+        VALUES(U64(store->floors[STORE_ITEMS]), U64(item->sale), U64(item->product),
+            U64(item->flash_price), U64(item->limit_per_user), U64(item->pay_window_ms),
+            U64(item->total), U64(item->locked), U64(item->sold), U64(item->safety),
+            CHANNELS(item->channel_units), U64(item->deduct_on_payment)));
+    if (status != STATUS_OK)
+        return status;
+    item->id = (item_id)store_last_id(store);
+    item->version = 1;
+    item->preheated = false;
+    return STATUS_OK;
+}
+
+enum status store_sale_insert_with_items(
+    struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
+{
+    struct store *store = store_of(handle);
+    enum status status = store_begin(store);
+    if (status != STATUS_OK)
+        return status;
+    status = store_sale_insert(handle, sale);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        items[i].sale = sale->id;
+        status = store_item_insert(handle, &items[i]);
+    }
+    return store_end(store, status);
+}
+
+enum status store_items(struct order_store *handle, sale_id sale, item_id after, struct item *items,
+    uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle), sale != 0 ? items_of_sale : items_all,
+        sale != 0 ? VALUES(U64(after), U64(max), U64(sale)) : VALUES(U64(after), U64(max)),
+        &store_item_columns, PAGE(items, max, count));
+}
+
+enum status store_item_get(struct order_store *handle, item_id id, struct item *item)
+{
+    return row_get(handle, id, items_all, &store_item_columns, item, &item->id);
+}

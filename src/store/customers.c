@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shop's names for users (contract/customers.h), and whether an order was an offer. */
+#include "contract/customers.h"
+#include "store/parts.h"
+
+const char store_customers_tables[] =
+    "CREATE TABLE customers("
+    "  user INTEGER PRIMARY KEY,"
+    "  sealed BLOB NOT NULL, first_ms INTEGER NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX waitlist_by_ticket ON waitlist(ticket) WHERE state = 2;";
+
+static enum status customers_put(
+    struct order_store *handle, const struct customer *customers, uint32_t count, uint64_t now_ms)
+{
+    struct store *store = store_of(handle);
+    invariant(count <= CUSTOMERS_PUT_MAX);
+    enum status status = store_begin(store);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = sql_do(store,
+            "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)"
+            " ON CONFLICT(user) DO NOTHING",
+            VALUES(U64(customers[i].user), BLOB(customers[i].sealed, customers[i].bytes), U64(now_ms)));
+    return store_end(store, status);
+}
+
+static enum status sealed_take(sqlite3_stmt *row, void *out)
+{
+    struct customer *customer = out;
+    customer->bytes = (uint32_t)column_blob(row, 1, customer->sealed, sizeof customer->sealed);
+    return STATUS_OK;
+}
+
+static const struct sql_columns customer_columns =
+    COLUMNS_ALSO(customer, sealed_take, FIELD(customer, user));
+
+static enum status customer_find(struct order_store *handle, user_id user, struct customer *customer)
+{
+    *customer = (struct customer){ .user = user };
+    return sql_one(store_of(handle), "SELECT user, sealed FROM customers WHERE user = ?1",
+        VALUES(U64(user)), &customer_columns, customer);
+}
+
+static enum status was_offered(struct order_store *handle, ticket_number ticket, bool *answer)
+{
+    return sql_found(store_of(handle), "SELECT 1 FROM waitlist WHERE state = 2 AND ticket = ?1",
+        VALUES(U64(ticket)), answer);
+}
+
+const struct customer_store_ops store_customer_ops = {
+    .put = customers_put,
+    .get = customer_find,
+    .was_offered = was_offered,
+};

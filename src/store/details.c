@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Address and note of an order, and the sums of all money. */
+#include "store/parts.h"
+
+const char store_details_tables[] =
+    "CREATE TABLE order_details("
+    "  ticket INTEGER PRIMARY KEY REFERENCES orders(ticket),"
+    "  name TEXT NOT NULL, phone TEXT NOT NULL, address TEXT NOT NULL, note TEXT NOT NULL,"
+    "  time_ms INTEGER NOT NULL"
+    ") STRICT;";
+
+#define CAPTURED SUM_HALVES("captured")
+#define AMOUNT SUM_HALVES("amount")
+#define ORDER_AMOUNT SUM_HALVES("orders.amount")
+static_assert(REFUND_DONE == 2 && USE_LATE == 2 && USE_ORDER == 1 && USE_RELINKED == 3 && ORDER_PAID == 2,
+    "said in numbers in the statements");
+
+static enum status details_write(struct store *store, ticket_number ticket,
+    const struct order_details *details, uint64_t now_ms, bool *changed)
+{
+    const enum status status = sql_do(store,
+        "INSERT INTO order_details(ticket, name, phone, address, note, time_ms)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO UPDATE SET name = ?2, phone = ?3,"
+        " address = ?4, note = ?5, time_ms = ?6"
+        " WHERE name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5",
+        VALUES(U64(ticket), TEXT(details->name), TEXT(details->phone), TEXT(details->address),
+            TEXT(details->note), U64(now_ms)));
+    *changed = status == STATUS_OK && store_changed_rows(store) == 1;
+    if (!*changed)
+        return status;
+    return sql_do(
+        store, "UPDATE orders SET version = version + 1 WHERE ticket = ?1", VALUES(U64(ticket)));
+}
+
+enum status store_details_set(struct order_store *handle, ticket_number ticket,
+    const struct order_details *details, uint64_t now_ms, struct order *after)
+{
+    struct store *store = store_of(handle);
+    struct store_change change;
+    bool changed = false;
+    enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_order_by_ticket(handle, ticket, after);
+    if (status == STATUS_OK && after->state != ORDER_PENDING)
+        status = STATUS_CONFLICT;
+    if (status == STATUS_OK)
+        status = details_write(store, ticket, details, now_ms, &changed);
+    if (status == STATUS_OK && changed)
+        after->version++;
+    return store_change_end(&change, status, changed);
+}
+
+static const struct sql_columns details_columns = COLUMNS(order_details, FIELD(order_details, name),
+    FIELD(order_details, phone), FIELD(order_details, address), FIELD(order_details, note));
+
+enum status store_details(struct order_store *handle, ticket_number ticket, struct order_details *details)
+{
+    return sql_one(store_of(handle),
+        "SELECT name, phone, address, note FROM order_details WHERE ticket = ?1",
+        VALUES(U64(ticket)), &details_columns, details);
+}
+
+enum status store_details_missing(struct store *store, const struct order *order, bool *missing)
+{
+    return sql_found(store,
+        "SELECT 1 FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?2"
+        " AND sales.details_required = 1"
+        " AND NOT EXISTS(SELECT 1 FROM order_details WHERE ticket = ?1)",
+        VALUES(U64(order->ticket), U64(order->item)), missing);
+}
+
+static const struct sql_columns totals_columns =
+    COLUMNS(money_totals, SUM(money_totals, captured), SUM(money_totals, refunded),
+        SUM(money_totals, wanted), SUM(money_totals, late), SUM(money_totals, paid));
+
+enum status store_money_totals(struct order_store *handle, struct money_totals *totals)
+{
+    return sql_one(store_of(handle),
+        "SELECT * FROM (SELECT" CAPTURED "FROM payments),"
+        " (SELECT" AMOUNT "FROM refunds WHERE state = 2),"
+        " (SELECT" AMOUNT "FROM refunds WHERE state <> 2),"
+        " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
+        " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
+        "  WHERE use IN (1, 3) AND orders.state = 2)",
+        NO_VALUES, &totals_columns, totals);
+}

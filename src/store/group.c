@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/group.c: groups (contract/order_store.h). The transaction of a group begins with its first
+ * part: a round that only reads takes no lock. Parts are savepoints. A failed statement takes back its
+ * part; where SQLite itself gives up the whole transaction (a full disk, a failed write), the group is
+ * lost, and everything is STATUS_AWAY until its end says so. */
+#include "store/parts.h"
+
+void store_group_begin(struct order_store *handle)
+{
+    struct store *store = store_of(handle);
+    invariant(!store->together || store->grouped);
+    store->grouping = true;
+}
+
+bool store_group_is_open(const struct order_store *handle)
+{
+    return ((const struct store *)(const void *)handle)->grouped;
+}
+
+enum status store_group_enter(struct store *store)
+{
+    if (!store->grouping || store->grouped)
+        return STATUS_OK;
+    const enum status status = sql_do(store, "BEGIN IMMEDIATE", NO_VALUES);
+    store->grouped = status == STATUS_OK;
+    return status;
+}
+
+enum status store_group_end(struct order_store *handle)
+{
+    struct store *store = store_of(handle);
+    const bool open = store->grouped, lost = store_is_lost(store);
+    invariant(!open || !store->together);
+    store->grouping = store->grouped = false;
+    if (!open)
+        return STATUS_OK;
+    return store_end(store, lost ? STATUS_AWAY : STATUS_OK);
+}

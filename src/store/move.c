@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Payment, expiry, cancellation, refund: an order moves because the order side says so. One
+ * transaction holds the conditional update, the accounting of order.c, the payment, and the
+ * stock event that the pump brings to the inventory. The SETTLE record that comes back finds the
+ * order moved and only confirms the event; so nothing is counted twice, and a crash anywhere in
+ * between leaves an open event, which the pump sends again.
+ *   paid               pending → paid; a payment, an event SOLD
+ *   expired, cancelled pending → closed; sold −= quantity, counters, slot; an event RETURN
+ *   refunded           paid → refunded; the same, or written off: an event WRITE_OFF
+ * Units that belong to a channel follow the log, as always: they move when the record comes. */
+#include "contract/order_state.h"
+#include "contract/payment_rules.h"
+#include "store/parts.h"
+
+static_assert(ORDER_PENDING == 1 && PAYMENT_CAPTURED == 4, "said in numbers in the statements");
+
+enum status store_currency(struct store *store, item_id item, char currency[4])
+{
+    const enum status status = sql_text(
+        store, "SELECT currency FROM items JOIN products ON products.id = items.product WHERE items.id = ?1",
+        VALUES(U64(item)), currency, 4);
+    return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+enum status store_change_begin(struct store_change *change, struct store *store)
+{
+    *change = (struct store_change){ .refusal = { .index = UINT32_MAX } };
+    change->batch =
+        (struct store_batch){ .store = store, .refusal = &change->refusal, .index = UINT32_MAX };
+    store_stock_clear(&store->stock);
+    return store_begin(store);
+}
+
+enum status store_change_end(struct store_change *change, enum status status, bool changed)
+{
+    struct store *store = change->batch.store;
+    if (status == STATUS_OK)
+        status = store_stock_flush(&change->batch);
+    if (status == STATUS_OK && changed)
+        status = store_commit(store);
+    if (status != STATUS_OK || !changed)
+        store_rollback(store);
+    return status;
+}
+
+/* Nothing is changed here: what the move comes to, as the order is now. */
+static enum status move_look(struct store *store, const struct order_move *move,
+    struct order *order, enum order_state *to, enum move_answer *answer)
+{
+    char currency[4] = "";
+    struct payment payment = { 0 };
+    enum status status = store_order_by_ticket(&store->store, move->ticket, order);
+    if (status == STATUS_NOT_FOUND) {
+        *answer = MOVE_UNKNOWN;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
+        status = store_currency(store, order->item, currency);
+    if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
+        status = store_payment_by_reference(&store->store, move->reference, &payment);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    const bool known = payment.id != 0;
+    const bool paid_by_this = known && payment.paid_ticket == move->ticket;
+    struct order_money money = { .reference_used = known && !paid_by_this };
+    bool paid = false;
+    status = store_payer_known(store, move->ticket, &paid);
+    if (status == STATUS_OK)
+        status = store_payments_live(store, move->ticket, &money.live);
+    if (status != STATUS_OK)
+        return status;
+    money.payer = paid_by_this ? PAYER_THIS : paid ? PAYER_OTHER : PAYER_NONE;
+    *answer = order_move_decide(move, order, currency, &money, to);
+    return STATUS_OK;
+}
+
+enum status store_move_make(struct store_batch *batch, const struct order_move *move,
+    struct order *order, enum order_state to)
+{
+    const enum settle_step step = order_move_step(move);
+    const enum order_reason reason =
+        to == ORDER_CLOSED ? order_state_reason((enum order_event)move->event) : REASON_NONE;
+    enum status status = STATUS_OK;
+    struct stock_row *row;
+    if (order->state == to) /* it was paid, and its payment is known by now */
+        return store_payments_close(batch->store, move->ticket, move->now_ms);
+    if (move->event == ORDER_EVENT_PAY) {
+        status = store_order_paid(batch, order);
+        if (status == STATUS_OK)
+            status = store_payments_close(batch->store, move->ticket, move->now_ms);
+    } else {
+        status = store_stock_row(batch, order->item, &row);
+        if (status == STATUS_OK)
+            status = store_order_end(batch, row, order, to, reason, step);
+    }
+    if (status == STATUS_OK)
+        status = store_event_put(batch, order, step, order_move_destination(move, order));
+    order->state = (uint8_t)to;
+    order->reason = (uint8_t)reason;
+    order->ending = REASON_NONE;
+    order->version++;
+    return status;
+}
+
+/* The shop moves money itself: what it reports is written down as done. */
+static enum status move_money(struct store *store, const struct order_move *move)
+{
+    struct payment payment;
+    if (move->event == ORDER_EVENT_PAY) {
+        payment_by_shop_make(move, &payment);
+        return store_payment_insert(store, &payment);
+    }
+    if (move->event == ORDER_EVENT_REFUND)
+        return store_refund_order(store, move->ticket, move->now_ms);
+    return STATUS_OK;
+}
+
+enum status store_orders_move(struct order_store *handle, const struct order_move *moves,
+    uint32_t count, struct order *after, uint8_t *answers)
+{
+    struct store *store = store_of(handle);
+    struct store_change change;
+    bool changed = false;
+    invariant(count <= ORDER_MOVES_MAX);
+    enum status status = store_change_begin(&change, store);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        enum order_state to = ORDER_NONE;
+        enum move_answer answer = MOVE_UNKNOWN;
+        status = move_look(store, &moves[i], &after[i], &to, &answer);
+        answers[i] = (uint8_t)answer;
+        if (status != STATUS_OK || answer != MOVE_DONE)
+            continue;
+        changed = true;
+        status = store_move_make(&change.batch, &moves[i], &after[i], to);
+        if (status == STATUS_OK)
+            status = move_money(store, &moves[i]);
+    }
+    return store_change_end(&change, status, changed);
+}
+
+/* The next one may have live payments: when these end without money, nobody else tells the time. */
+enum status store_orders_due(struct order_store *handle, uint64_t now_ms, uint64_t created_from_ms,
+    ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms)
+{
+    *next_ms = UINT64_MAX;
+    enum status status = sql_rows(store_of(handle),
+        "SELECT ticket FROM orders WHERE state = 1 AND pay_by_ms <= ?1 AND created_ms >= ?2"
+        " AND NOT EXISTS(SELECT 1 FROM payments"
+        " WHERE payments.ticket = orders.ticket AND payments.state < 4) ORDER BY pay_by_ms LIMIT "
+        "?3",
+        VALUES(U64(now_ms), U64(created_from_ms), U64(max)), &sql_number_column,
+        PAGE(tickets, max, count));
+    if (status == STATUS_OK)
+        status = sql_number(store_of(handle),
+            "SELECT pay_by_ms FROM orders WHERE state = 1 AND pay_by_ms > ?1 AND created_ms >= ?2"
+            " ORDER BY pay_by_ms LIMIT 1",
+            VALUES(U64(now_ms), U64(created_from_ms)), next_ms);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An order from its ticket to its end, as far as the log tells (move.c: as the order side
+ * decides).
+ *
+ * Accounting. An order is live while pending or paid. items.sold − items.sold_before = Σ quantity
+ * of live orders, at every commit; with nothing under way it equals the engine's held + sold (dead
+ * letters aside: their units are held by the engine and by no order, until a person decides).
+ *   written          sold += quantity, counters += quantity, slot taken
+ *   rejected         closed from the start: no sold, no counter, no slot; a stock event returns the
+ *                    engine's units
+ *   settled: sold    pending → paid; nothing moves. Paid already: the record only confirms.
+ *   settled: return  live → closed or refunded: sold −= quantity, counters −= quantity, slot NULL;
+ *                    an order that is over already (rejected, closed by a move) has given back
+ *                    everything: the record only confirms its event
+ *   settled: off     paid → refunded: sold −= quantity, and locked and written_off += quantity:
+ *                    the units don't come back for sale; counters stay, as in the engine
+ * The guards here are never stricter than the engine: they count against the limits that the log
+ * has told. */
+#include "contract/order_state.h"
+#include "contract/waitlist_rules.h"
+#include "store/parts.h"
+
+static const uint64_t scope_sale = (uint64_t)1 << 32;
+
+#define ORDER_INSERT \
+    "INSERT INTO orders(version, ticket, item, user, quantity, channel, unit_price, amount," \
+    " created_ms, pay_by_ms, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+static const char order_insert[] = ORDER_INSERT "?10, 1, 0)";
+static const char order_reject[] = ORDER_INSERT "NULL, 3, 3)";
+static_assert(ORDER_PENDING == 1 && ORDER_CLOSED == 3 && REASON_REJECTED == 3,
+    "said in numbers in the statements");
+static const char order_move[] = "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
+                                 " WHERE ticket = ?1 AND state = ?2";
+static const char order_end[] =
+    "UPDATE orders SET state = ?3, reason = ?4, slot = NULL, ending = 0, version = version + 1"
+    " WHERE ticket = ?1 AND state = ?2";
+
+static enum status counter_take(
+    struct store_batch *batch, uint64_t scope, user_id user, uint32_t quantity, uint32_t limit)
+{
+    if (quantity > limit)
+        return store_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of %u", quantity, limit);
+    const enum status status = store_batch_do(batch,
+        "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
+        " ON CONFLICT(scope, user) DO UPDATE SET used = used + ?3 WHERE used + ?3 <= ?4",
+        VALUES(U64(scope), U64(user), U64(quantity), U64(limit)));
+    if (status == STATUS_OK && store_changed_rows(batch->store) != 1)
+        return store_refuse(batch, REFUSAL_LIMIT,
+            "%u more units would exceed the user's limit of %u", quantity, limit);
+    return status;
+}
+
+static enum status counters_take(
+    struct store_batch *batch, const struct stock_row *row, user_id user, uint32_t quantity)
+{
+    enum status status = STATUS_OK;
+    if (row->limit_per_user == 1 && quantity > 1)
+        return store_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of 1", quantity);
+    if (row->limit_per_user > 1)
+        status = counter_take(batch, row->item, user, quantity, row->limit_per_user);
+    if (status == STATUS_OK && row->sale_limit > 0)
+        status = counter_take(batch, scope_sale + row->sale, user, quantity, row->sale_limit);
+    return status;
+}
+
+static enum status counters_free(
+    struct store_batch *batch, const struct stock_row *row, user_id user, uint32_t quantity)
+{
+    const uint64_t scopes[] = { row->item, scope_sale + row->sale };
+    enum status status = STATUS_OK;
+    /* A scope without a limit has no counter: then no row changes. */
+    for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++)
+        status = store_batch_do(batch,
+            "UPDATE user_counters SET used = used - ?3"
+            " WHERE scope = ?1 AND user = ?2 AND used >= ?3",
+            VALUES(U64(scopes[i]), U64(user), U64(quantity)));
+    return status;
+}
+
+/* The ticket is there already: harmless if it is this one, told again under another position. */
+static enum status order_check_same(struct store_batch *batch, const struct store_ticket *ticket)
+{
+    bool same;
+    const enum status status = sql_found(batch->store,
+        "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4",
+        VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user), U64(ticket->quantity)), &same);
+    if (status == STATUS_OK && !same)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is another order",
+            (unsigned long long)ticket->ticket);
+    return status;
+}
+
+/* *there: it was written before, with all that belongs to it. */
+static enum status order_put(struct store_batch *batch, const struct store_ticket *ticket,
+    uint64_t slot, uint64_t unit_price, bool reject, bool *there)
+{
+    struct sql_values values = VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user),
+        U64(ticket->quantity), U64(ticket->channel), U64(unit_price),
+        U64(unit_price * ticket->quantity), U64(ticket->created_ms), U64(ticket->pay_by_ms), U64(slot));
+    if (reject)
+        values.count = 9; /* no slot */
+    const enum status status = sql_do(batch->store, reject ? order_reject : order_insert, values);
+    *there = false;
+    if (__builtin_expect(status == STATUS_OK, 1))
+        return STATUS_OK;
+    const int error = sqlite3_extended_errcode(batch->store->database);
+    *there = error == SQLITE_CONSTRAINT_PRIMARYKEY || error == SQLITE_CONSTRAINT_ROWID;
+    if (*there)
+        return order_check_same(batch, ticket);
+    if (error == SQLITE_CONSTRAINT_UNIQUE)
+        return store_refuse(batch, REFUSAL_UNIQUE, "item %u has a live order of this user", ticket->item);
+    return store_batch_failed(batch, status);
+}
+
+enum status store_event_put(struct store_batch *batch, const struct order *order,
+    enum settle_step step, channel_index destination)
+{
+    const enum status status = store_batch_do(batch,
+        "INSERT INTO stock_events(ticket, step, destination) VALUES(?1, ?2, ?3)"
+        " ON CONFLICT(ticket, step) DO NOTHING",
+        VALUES(U64(order->ticket), U64(step), U64(destination)));
+    if (status != STATUS_OK)
+        return status;
+    const bool fresh = store_changed_rows(batch->store) == 1;
+    return fresh && waitlist_gets(step, destination) ? store_waitlist_pick(batch, order) : STATUS_OK;
+}
+
+enum status store_order_write(struct store_batch *batch, const struct store_ticket *ticket, bool reject)
+{
+    struct stock_row *row;
+    enum status status = store_stock_row(batch, ticket->item, &row);
+    if (status != STATUS_OK)
+        return status;
+    bool there;
+    const uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
+    status = order_put(batch, ticket, slot, ticket->unit_price, reject, &there);
+    if (status != STATUS_OK || there)
+        return status;
+    status = store_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
+    if (status != STATUS_OK)
+        return store_batch_failed(batch, status);
+    store_sum_add(row, reject ? ORDER_CLOSED : ORDER_PENDING, reject ? REASON_REJECTED : REASON_NONE,
+        ticket->quantity, ticket->unit_price * ticket->quantity, 1);
+    if (reject) {
+        const struct order order = {
+            .ticket = ticket->ticket, .item = ticket->item, .quantity = ticket->quantity
+        };
+        return store_event_put(batch, &order, SETTLE_RETURN, ticket->channel);
+    }
+    status = store_stock_take(batch, row, ticket->quantity);
+    if (status == STATUS_OK)
+        status = counters_take(batch, row, ticket->user, ticket->quantity);
+    return status;
+}
+
+/* A ticket without an order is settled in good order only if a person has it as a dead letter. */
+static enum status settle_without_order(struct store_batch *batch, ticket_number ticket)
+{
+    bool dead;
+    const enum status status = sql_found(
+        batch->store, "SELECT 1 FROM dead_letters WHERE ticket = ?1", VALUES(U64(ticket)), &dead);
+    if (status == STATUS_OK && !dead)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is settled but has no order",
+            (unsigned long long)ticket);
+    return status;
+}
+
+static enum status order_change(struct store_batch *batch, struct stock_row *row,
+    const struct order *order, enum order_state to, enum order_reason reason)
+{
+    const bool over = to == ORDER_CLOSED || to == ORDER_REFUNDED;
+    struct sql_values values = VALUES(U64(order->ticket), U64(order->state), U64(to), U64(reason));
+    if (!over)
+        values.count = 3;
+    enum status status = store_batch_do(batch, over ? order_end : order_move, values);
+    if (status != STATUS_OK)
+        return status;
+    invariant(store_changed_rows(batch->store) == 1); /* read in this transaction */
+    store_sum_add(row, (enum order_state)order->state, (enum order_reason)order->reason,
+        order->quantity, order->amount, -1);
+    store_sum_add(row, to, reason, order->quantity, order->amount, 1);
+    status = store_outbox_put(batch->store, order->ticket, to);
+    return status == STATUS_OK ? STATUS_OK : store_batch_failed(batch, status);
+}
+
+enum status store_order_paid(struct store_batch *batch, const struct order *order)
+{
+    struct stock_row *row;
+    invariant(order->state == ORDER_PENDING);
+    const enum status status = store_stock_row(batch, order->item, &row);
+    return status == STATUS_OK ? order_change(batch, row, order, ORDER_PAID, REASON_NONE) : status;
+}
+
+enum status store_order_end(struct store_batch *batch, struct stock_row *row,
+    const struct order *order, enum order_state to, enum order_reason reason, enum settle_step step)
+{
+    row->now.sold -= order->quantity;
+    if (step == SETTLE_WRITE_OFF) {
+        row->now.locked += order->quantity;
+        row->now.written_off += order->quantity;
+    }
+    enum status status = order_change(batch, row, order, to, reason);
+    if (status == STATUS_OK && step == SETTLE_RETURN)
+        status = counters_free(batch, row, order->user, order->quantity);
+    return status;
+}
+
+static enum status settle_order(struct store_batch *batch, const struct queue_record *record,
+    const struct order *order, struct stock_row *row)
+{
+    const struct command_settle *settle = &record->command.settle;
+    if (settle->step == SETTLE_SOLD) {
+        if (order->state != ORDER_PENDING)
+            return STATUS_OK;
+        return store_order_paid(batch, order);
+    }
+    if (settle->step == SETTLE_WRITE_OFF && order->state == ORDER_PENDING)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is written off but was never paid",
+            (unsigned long long)settle->ticket);
+    store_stock_allot(row, order->channel, -(int64_t)order->quantity);
+    if (settle->step == SETTLE_RETURN)
+        store_stock_allot(row,
+            settle->to == CHANNEL_SAFETY || settle->to < CHANNELS_MAX ? settle->to : order->channel,
+            order->quantity);
+    if (!order_state_holds_stock((enum order_state)order->state))
+        return STATUS_OK;
+    enum order_state to = order->state == ORDER_PAID ? ORDER_REFUNDED : ORDER_CLOSED;
+    enum order_reason reason = to == ORDER_REFUNDED   ? REASON_NONE
+        : record->command.time_ms >= order->pay_by_ms ? REASON_EXPIRED
+                                                      : REASON_CANCELLED;
+    enum status status = store_order_end(batch, row, order, to, reason, (enum settle_step)settle->step);
+    if (status == STATUS_OK && to == ORDER_REFUNDED) /* nobody moved it: its money goes back too */
+        status = store_refund_order(batch->store, settle->ticket, record->command.time_ms);
+    return status;
+}
+
+static enum status settle_waiters(struct store_batch *batch, const struct queue_record *record,
+    const struct stock_row *row, bool reject)
+{
+    const struct command_settle *settle = &record->command.settle;
+    const struct outcome *outcome = &record->outcome;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
+        const struct store_ticket ticket = {
+            .ticket = outcome_waiter_ticket(outcome, i),
+            .user = settle->waiters[i].user,
+            .item = row->item,
+            .quantity = settle->waiters[i].quantity,
+            .channel = settle->to,
+            .unit_price = outcome->unit_price,
+            .created_ms = record->command.time_ms,
+            .pay_by_ms = outcome->pay_by_ms,
+        };
+        if (ticket.ticket != 0)
+            status = store_order_write(batch, &ticket, reject);
+    }
+    return status;
+}
+
+enum status store_order_settle(struct store_batch *batch, const struct queue_record *record, bool reject)
+{
+    const struct command_settle *settle = &record->command.settle;
+    const bool served =
+        record->outcome.detail != 0 && settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
+    if (settle->step >= SETTLE_STEPS)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "%u is not a step of a ticket", settle->step);
+    static_assert(SETTLE_SOLD == 0, "a unit that is back can't be sold any more: that event is over too");
+    enum status status = store_batch_do(batch,
+        "UPDATE stock_events SET confirmed_lsn = ?3"
+        " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL",
+        VALUES(U64(settle->ticket), U64(settle->step), U64(record->lsn)));
+    if (status == STATUS_OK)
+        status = store_waitlist_settled(batch, record);
+    if (status != STATUS_OK)
+        return status;
+
+    struct order order;
+    struct stock_row *row;
+    status = store_order_by_ticket(&batch->store->store, settle->ticket, &order);
+    if (status == STATUS_NOT_FOUND) {
+        status = settle_without_order(batch, settle->ticket);
+        order = (struct order){ .item = record->outcome.item, .state = ORDER_NONE };
+        if (status != STATUS_OK || !served)
+            return status;
+    }
+    if (status != STATUS_OK)
+        return status;
+    status = store_stock_row(batch, order.item, &row);
+    if (status == STATUS_OK && order.state != ORDER_NONE)
+        status = settle_order(batch, record, &order, row);
+    if (status == STATUS_OK && served)
+        status = settle_waiters(batch, record, row, reject);
+    return status;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/parts.h: what the parts of the SQLite store share. Nobody else includes it. A
+ * statement is prepared at its first use and kept until close. Every helper leaves its statement
+ * reset, so that no read transaction stays open after an answer. */
+#ifndef STAMPEDE_STORE_PARTS_H
+#define STAMPEDE_STORE_PARTS_H
+
+#include "contract/payment.h"
+#include "store/query.h"
+#include "store/stock.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+/* Tables that count by their rows. */
+enum store_counted { STORE_PRODUCTS, STORE_SALES, STORE_ITEMS, STORE_COUNTED };
+
+/* Prepared statements by the addresses of their texts; about three times as many as there are. */
+enum { SQLITE_STATEMENTS_MAX = 512 };
+struct sqlite_kept {
+    const char *sql; /* NULL: free */
+    sqlite3_stmt *statement;
+};
+
+struct store {
+    struct order_store store; /* first: the seam's handle is this one's address */
+    sqlite3 *database;
+    struct sqlite_kept kept[SQLITE_STATEMENTS_MAX];
+    struct stock stock;             /* of the batch that is being applied */
+    uint64_t floors[STORE_COUNTED]; /* their rows get numbers above these */
+    bool recovering;    /* a record makes the sale or item that it names and that is lost */
+    bool grouping;      /* the next transaction begins a group */
+    bool grouped;       /* a group's transaction is open: others are parts of it */
+    bool together;      /* an administrator's transaction is open: others are parts of it */
+    int changes_before; /* rows changed before it was begun */
+    char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
+    bool outbox_on;          /* changes of orders are written down for the shop */
+    struct store_look *look; /* look.c; NULL: not used yet */
+    char *path;
+    char *vfs; /* NULL: the default */
+};
+
+static inline struct store *store_of(struct order_store *store)
+{
+    return (struct store *)store;
+}
+
+/* sqlite.c. A text (`sql`, here and in query.h) is a literal or a constant, never one that is put
+ * together: its statement is found again by its address. */
+void sqlite_library_start(void); /* before the first connection */
+enum status sqlite_status(int result);
+MUST_CHECK enum status sqlite_prepare(struct store *, const char *sql, sqlite3_stmt **);
+/* The same of any connection and its table of SQLITE_STATEMENTS_MAX. */
+MUST_CHECK enum status sqlite_kept_prepare(
+    sqlite3 *, struct sqlite_kept *table, const char *sql, sqlite3_stmt **);
+void sqlite_kept_close(sqlite3 *, const struct sqlite_kept *table);
+/* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
+MUST_CHECK enum status store_next_due(struct store *, const char *, uint64_t now_ms, uint64_t *next_ms);
+MUST_CHECK enum status store_begin(struct store *);
+MUST_CHECK enum status store_commit(struct store *); /* on failure: the caller rolls back */
+void store_rollback(struct store *);                 /* harmless outside a transaction */
+/* While a group's or an administrator's transaction is open, these three begin, keep and drop a part of
+ * it. */
+/* SQLite has rolled back by itself what is open (a full disk, a failed write): no part of it may be
+ * kept, and nothing is read or written until it has ended. */
+bool store_is_lost(const struct store *);
+/* group.c */
+MUST_CHECK enum status store_group_enter(struct store *); /* before a part, while grouping */
+void store_group_begin(struct order_store *);
+bool store_group_is_open(const struct order_store *);
+enum status store_group_end(struct order_store *);
+uint32_t store_changed_rows(struct store *);
+uint64_t store_last_id(struct store *); /* of the row that was inserted last */
+
+/* Values or columns of all channels. */
+#define CHANNELS(units) \
+    U64((units)[0]), U64((units)[1]), U64((units)[2]), U64((units)[3]), U64((units)[4]), \
+        U64((units)[5]), U64((units)[6]), U64((units)[7])
+#define CHANNEL_COLUMNS \
+    "channel_0, channel_1, channel_2, channel_3, channel_4, channel_5, channel_6, channel_7"
+static_assert(CHANNELS_MAX == 8, "items has a column for each");
+
+/* reads.c, catalog.c: what statements that read whole orders or items begin with. */
+#define ORDER_COLUMNS \
+    "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms," \
+    " pay_by_ms, orders.version, ending, extended"
+extern const struct sql_columns store_order_columns;
+#define ITEM_COLUMNS \
+    "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
+    " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
+    " (SELECT currency FROM products WHERE products.id = items.product)"
+extern const struct sql_columns store_item_columns;
+
+/* schema.c: pragmas, tables, version. */
+MUST_CHECK enum status sqlite_schema_open(struct store *, char *error, size_t error_bytes);
+
+/* apply.c */
+enum status store_identity(struct order_store *, uint64_t *data_id, lsn_t *position);
+enum status store_identity_set(struct order_store *, uint64_t data_id);
+enum status store_secret_check(struct order_store *, uint64_t *value);
+enum status store_secret_check_set(struct order_store *, uint64_t value);
+enum status store_apply(struct order_store *, const struct queue_record *,
+    const uint8_t *dispositions, uint32_t count, struct refusal *);
+
+/* Users that a request loaded, in records side by side: one audit row. */
+struct store_users {
+    sale_id sale;
+    uint32_t loaded; /* or removed */
+    bool removed;
+    uint64_t time_ms;
+    struct command_origin origin;
+};
+
+/* What one batch is doing. */
+struct store_batch {
+    struct store *store;
+    struct refusal *refusal;
+    uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
+    lsn_t position; /* the last record that is in */
+    struct store_users users;
+    char dead_reason[sizeof((struct refusal *)0)->text];
+};
+/* Fills the refusal and answers STATUS_REFUSED. */
+enum status store_refuse(struct store_batch *, enum refusal_kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A failed statement inside a batch: a broken rule becomes a refusal, the rest stays what it is. */
+enum status store_batch_failed(struct store_batch *, enum status);
+/* A statement that answers no rows, inside a batch. */
+MUST_CHECK enum status store_batch_do(struct store_batch *, const char *sql, struct sql_values);
+/* One record, whatever the position is. */
+MUST_CHECK enum status store_apply_record(
+    struct store_batch *, const struct queue_record *, uint8_t disposition);
+
+/* dead.c */
+MUST_CHECK enum status store_dead_put(struct store_batch *, const struct queue_record *);
+enum status store_dead_letters(struct order_store *, uint64_t after, enum dead_state,
+    struct dead_letter *, uint32_t max, uint32_t *count);
+enum status store_dead_letter_get(
+    struct order_store *, uint64_t id, struct dead_letter *, struct queue_record *);
+enum status store_dead_letters_open(struct order_store *, uint64_t *count);
+enum status store_dead_letter_decide(
+    struct order_store *, const struct dead_decision *, struct refusal *);
+
+/* order.c: the life of an order as the log tells it. */
+struct store_ticket {
+    ticket_number ticket;
+    user_id user;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint64_t unit_price, created_ms, pay_by_ms;
+};
+MUST_CHECK enum status store_order_write(struct store_batch *, const struct store_ticket *, bool reject);
+MUST_CHECK enum status store_order_settle(struct store_batch *, const struct queue_record *, bool reject);
+
+/* A live order is over: state, slot, stock; and the user's counters, unless it is written off. */
+MUST_CHECK enum status store_order_end(struct store_batch *, struct stock_row *,
+    const struct order *, enum order_state to, enum order_reason, enum settle_step);
+MUST_CHECK enum status store_order_paid(struct store_batch *, const struct order *); /* pending */
+/* `order`: its ticket, item and quantity. */
+MUST_CHECK enum status store_event_put(
+    struct store_batch *, const struct order *, enum settle_step, channel_index destination);
+
+/* move.c: the life of an order as the order side decides it. */
+enum status store_orders_move(struct order_store *, const struct order_move *, uint32_t count,
+    struct order *after, uint8_t *answers);
+enum status store_orders_due(struct order_store *, uint64_t now_ms, uint64_t created_from_ms,
+    ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
+
+/* One transaction that moves orders: begin, move, end. The end commits when `status` is STATUS_OK and
+ * something was changed; otherwise nothing was. */
+struct store_change {
+    struct refusal refusal;
+    struct store_batch batch;
+};
+MUST_CHECK enum status store_change_begin(struct store_change *, struct store *);
+MUST_CHECK enum status store_change_end(struct store_change *, enum status status, bool changed);
+/* Order, stock, counters, event, and the order's other payments; `order` is brought up to date. */
+MUST_CHECK enum status store_move_make(
+    struct store_batch *, const struct order_move *, struct order *, enum order_state to);
+MUST_CHECK enum status store_currency(struct store *, item_id, char currency[4]);
+
+/* payment.c: payments until there is news. These two are conditions of indexes: said in the same words they
+ * find them. */
+#define UNDER_WAY "(state < 4 OR use = 2)"
+#define UNANSWERED "(state = 5 AND next_ms > 0)"
+extern const char store_payment_tables[];
+extern const struct payment_store_ops store_payment_ops;
+enum status store_payment_get(struct order_store *, uint64_t id, struct payment *);
+enum status store_payment_by_reference(struct order_store *, const char *reference, struct payment *);
+/* How many of the order's are STARTED, OPEN or CLOSING. */
+MUST_CHECK enum status store_payments_live(struct store *, ticket_number, uint32_t *live);
+/* Those that are STARTED or OPEN become CLOSING, due at once. */
+MUST_CHECK enum status store_payments_close(struct store *, ticket_number, uint64_t now_ms);
+/* Fills the id. */
+MUST_CHECK enum status store_payment_insert(struct store *, struct payment *);
+/* What contract/payment_rules.h may have changed of it. */
+MUST_CHECK enum status store_payment_write(struct store *, const struct payment *);
+
+/* learn.c: what comes in, and what becomes of it. */
+enum status store_payment_learn(struct order_store *, const struct payment_news *, struct payment *,
+    struct order *after, uint8_t *answer);
+/* Whether a payment that we know has paid the order. */
+MUST_CHECK enum status store_payer_known(struct store *, ticket_number, bool *known);
+/* The last payment of an order that waits for that has ended without paying it. */
+MUST_CHECK enum status store_order_close_waiting(struct store_batch *, struct order *, uint64_t now_ms);
+/* search.c */
+enum status store_payment_search(
+    struct order_store *, const struct payment_search *, uint32_t count, uint64_t now_ms);
+enum status store_payment_search_next(
+    struct order_store *, uint64_t id, const char *provider, uint64_t now_ms);
+enum status store_payment_search_end(
+    struct order_store *, uint64_t id, uint64_t now_ms, struct order *after);
+enum status store_payment_relink(struct order_store *, uint64_t id, ticket_number, uint64_t now_ms,
+    struct order *after, bool *done);
+enum status store_payment_give_back(struct order_store *, uint64_t id, enum refund_why, uint64_t now_ms);
+
+/* refund.c */
+extern const char store_refund_tables[];
+/* An intent over what the payment has captured. */
+MUST_CHECK enum status store_refund_want(
+    struct store *, const struct payment *, const char *currency, enum refund_why, uint64_t now_ms);
+/* For the payment that has paid this order, if one has. */
+MUST_CHECK enum status store_refund_order(struct store *, ticket_number, uint64_t now_ms);
+enum status store_refunds_due(struct order_store *, uint64_t now_ms, struct refund *, uint32_t max,
+    uint32_t *count, uint64_t *next_ms);
+enum status store_refund_again(
+    struct order_store *, uint64_t id, uint64_t next_ms, const char *error, bool stuck);
+enum status store_refund_done(struct order_store *, uint64_t id, const char *provider_id, uint64_t now_ms);
+enum status store_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
+    uint32_t max, uint32_t *count);
+enum status store_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund);
+/* statement.c */
+enum status store_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms);
+enum status store_stated(struct order_store *handle, const uint64_t *payments,
+    uint32_t payment_count, const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms);
+enum status store_unstated(struct order_store *handle, const struct unstated_query *query,
+    struct statement_missing *rows, uint32_t max, uint32_t *count);
+enum status store_refund_of_order(struct order_store *, ticket_number, struct refund *);
+
+/* details.c */
+extern const char store_details_tables[];
+enum status store_details_set(struct order_store *, ticket_number, const struct order_details *,
+    uint64_t now_ms, struct order *after);
+enum status store_details(struct order_store *, ticket_number, struct order_details *);
+/* The order's sale wants details and there are none. */
+MUST_CHECK enum status store_details_missing(struct store *, const struct order *, bool *missing);
+enum status store_money_totals(struct order_store *, struct money_totals *);
+
+/* outbox.c */
+extern const char store_outbox_tables[];
+extern const struct outbox_store_ops store_outbox_ops;
+/* Inside the transaction that has just brought the order to this state; nothing while it is off. */
+MUST_CHECK enum status store_outbox_put(struct store *, ticket_number, enum order_state to);
+
+/* waitlist.c */
+extern const char store_waitlist_tables[];
+extern const struct waitlist_store_ops store_waitlist_ops;
+/* Names those of the line who are to be served from the return of this ticket; its order is in. */
+MUST_CHECK enum status store_waitlist_pick(struct store_batch *, const struct order *);
+/* Fills in those who are named. */
+MUST_CHECK enum status store_waitlist_named(struct store *, struct command_settle *);
+/* A ticket was made for the place of this key, if it is one. */
+MUST_CHECK enum status store_waitlist_offer(struct store_batch *, uint64_t key, user_id, ticket_number);
+/* The return is in the log: served users get their offer, the others stay in the waitlist. */
+MUST_CHECK enum status store_waitlist_settled(struct store_batch *, const struct queue_record *);
+/* The terms of a sale have changed: users who were skipped are checked again. */
+MUST_CHECK enum status store_waitlist_terms(struct store_batch *);
+
+/* look.c: reconciliation. */
+extern const struct reconcile_store_ops store_reconcile_ops;
+void store_look_close(struct store *); /* accepts a store that was never looked at */
+/* stock.c: what the orders of an item come to, kept with every change of one. */
+extern const char store_sums_tables[];
+#define SUMS_OF_ORDERS \
+    "SELECT item, state, reason, count(*), sum(quantity), sum(amount >> 32)," \
+    " sum(amount & 4294967295) FROM orders"
+/* report.c */
+extern const char store_report_tables[];
+extern const struct report_store_ops store_report_ops;
+/* bans.c */
+extern const char store_bans_tables[];
+extern const struct ban_store_ops store_bans_ops;
+/* Sales that were not ended, with what decides whether one is due (catalog.c). */
+#define STORE_SALES_NOT_ENDED \
+    "CREATE INDEX sales_not_ended ON sales(end_ms, id, start_ms, gate, preheat_at_ms)" \
+    " WHERE gate <> 3;"
+#define STORE_BANS_ABOUT \
+    "CREATE INDEX bans_of_user ON bans(user, until_ms)" \
+    " WHERE (lifted_ms = 0 AND user IS NOT NULL);" \
+    "CREATE INDEX bans_of_block ON bans(block, until_ms)" \
+    " WHERE (lifted_ms = 0 AND block IS NOT NULL);"
+/* customers.c */
+extern const char store_customers_tables[];
+extern const struct customer_store_ops store_customer_ops;
+/* repair.c */
+struct finding;
+enum status store_repair(struct order_store *, const struct finding *, uint64_t now_ms);
+
+/* reads.c */
+enum status store_stock_events(
+    struct order_store *, uint64_t after, struct stock_event *, uint32_t max, uint32_t *count);
+enum status store_order_by_ticket(struct order_store *, ticket_number, struct order *);
+enum status store_orders_list(struct order_store *, const struct order_filter *, struct order *,
+    uint32_t max, uint32_t *count, ticket_number *next);
+enum status store_order_totals(struct order_store *, item_id, uint64_t *orders, uint64_t *units);
+enum status store_live_units(struct order_store *, item_id, uint64_t *units);
+
+/* corrections.c */
+enum status store_product_update(struct order_store *, const struct product *);
+enum status store_item_update(struct order_store *, const struct item *, bool stock);
+enum status store_item_remove(struct order_store *, item_id);
+enum status store_eligible_users(struct order_store *, sale_id, const user_id *after,
+    user_id *users, uint32_t max, uint32_t *count);
+
+/* catalog.c */
+enum status store_product_insert(struct order_store *, struct product *);
+enum status store_product_get(struct order_store *, uint32_t id, struct product *);
+enum status store_products(
+    struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
+enum status store_sale_insert(struct order_store *, struct sale *);
+enum status store_sale_insert_with_items(
+    struct order_store *, struct sale *, struct item *items, uint32_t count);
+enum status store_sale_update(struct order_store *, const struct sale *);
+enum status store_sale_beacon(struct order_store *, const struct sale *);
+enum status store_sale_get(struct order_store *, sale_id, struct sale *);
+enum status store_sales(struct order_store *, sale_id after, struct sale *, uint32_t max, uint32_t *count);
+enum status store_sales_due(struct order_store *, struct sales_cursor *, uint64_t start_ms,
+    struct sale *, uint32_t max, uint32_t *count);
+enum status store_sales_tally(struct order_store *, uint64_t now_ms, struct sales_tally *);
+enum status store_item_insert(struct order_store *, struct item *);
+enum status store_item_get(struct order_store *, item_id, struct item *);
+enum status store_items(
+    struct order_store *, sale_id, item_id after, struct item *, uint32_t max, uint32_t *count);
+
+/* admin.c */
+extern const char store_admin_tables[];
+extern const struct admin_store_ops store_admin_ops;
+/* The audit row of a record that names its actor; flush after the last one. */
+MUST_CHECK enum status store_audit_record(struct store_batch *, const struct queue_record *);
+MUST_CHECK enum status store_audit_users_flush(struct store_batch *);
+
+/* audit.c */
+/* Inside the caller's transaction; the id is given here. */
+MUST_CHECK enum status store_audit_add(struct store *, const struct audit_entry *);
+enum status store_audit_append(struct order_store *, const struct audit_entry *);
+enum status store_audit_list(
+    struct order_store *, uint64_t after, struct audit_entry *, uint32_t max, uint32_t *count);
+enum status store_audit_verify(struct order_store *, uint64_t *entries, uint64_t *first_bad);
+
+#endif

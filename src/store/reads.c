@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at orders and stock events. Every answer is one statement, so it is one
+ * moment. */
+#include "contract/waitlist.h"
+#include "store/parts.h"
+
+/* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
+ * numbers. */
+#define SELECT_IN_SALE \
+    "SELECT ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2), " ORDER_COLUMNS
+static const char orders_all[] =
+    SELECT_IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC";
+static const char orders_of_both[] =
+    SELECT_IN_SALE " FROM orders WHERE user = ?3 AND item = ?4 AND ticket < ?1"
+                   " ORDER BY ticket DESC";
+/* The key starts with the item: one probe per item finds a user's orders without an index of their
+ * own, which would cost every insert a page somewhere else. */
+static const char orders_of_user[] = "SELECT ?2 = 0 OR sale = ?2, " ORDER_COLUMNS
+                                     " FROM items CROSS JOIN orders ON orders.item = items.id"
+                                     " WHERE orders.user = ?3 AND ticket < ?1 ORDER BY ticket DESC";
+
+static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
+    "said in numbers in the statements");
+static_assert(SETTLE_RETURN == 1 && ORDER_CLOSED == 3 && REASON_EXPIRED == 1 && REASON_CANCELLED == 2,
+    "these, too");
+
+const struct sql_columns store_order_columns = COLUMNS(order, FIELD(order, ticket), FIELD(order, user),
+    FIELD(order, item), FIELD(order, quantity), FIELD(order, channel), FIELD(order, state),
+    FIELD(order, reason), FIELD(order, unit_price), FIELD(order, amount), FIELD(order, created_ms),
+    FIELD(order, pay_by_ms), FIELD(order, version), FIELD(order, ending), FIELD(order, extended));
+
+enum status store_order_by_ticket(struct order_store *handle, ticket_number ticket, struct order *order)
+{
+    return sql_one(store_of(handle), "SELECT " ORDER_COLUMNS " FROM orders WHERE ticket = ?1",
+        VALUES(U64(ticket)), &store_order_columns, order);
+}
+
+static bool order_is_asked(const struct order_filter *filter, const struct order *order)
+{
+    return (filter->item == 0 || order->item == filter->item)
+        && (filter->state == ORDER_NONE || order->state == filter->state)
+        && order->created_ms >= filter->from_ms
+        && (filter->to_ms == 0 || order->created_ms < filter->to_ms);
+}
+
+struct listed {
+    bool in_sale;
+    struct order order;
+};
+static const struct sql_columns listed_columns =
+    COLUMNS(listed, FIELD(listed, in_sale), PART(listed, order, &store_order_columns));
+
+/* An index for each filter would cost every win a page. The list walks down the key and stops after
+ * so many rows instead. */
+enum status store_orders_list(struct order_store *handle, const struct order_filter *filter,
+    struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
+{
+    const char *sql = filter->user == 0 ? orders_all
+        : filter->item != 0             ? orders_of_both
+                                        : orders_of_user;
+    const ticket_number before = filter->before; /* `next` may be the same place */
+    struct listed listed = { 0 };
+    struct sql_values values = VALUES(U64(before == 0 || before > INT64_MAX ? INT64_MAX : before),
+        U64(filter->sale), U64(filter->user), U64(filter->item));
+    sqlite3_stmt *list;
+    *count = 0;
+    *next = 0;
+    values.count = filter->user == 0 ? 2 : filter->item != 0 ? 4 : 3;
+    enum status status = sql_query(store_of(handle), sql, values, &list);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t looked = 0;
+         looked < ORDERS_LOOK_MAX && *count < max && (status = sql_next(list)) == STATUS_OK; looked++) {
+        (void)!sql_columns_take(&listed_columns, list, &listed);
+        if (listed.in_sale && order_is_asked(filter, &listed.order))
+            orders[(*count)++] = listed.order;
+    }
+    if (status == STATUS_OK)
+        *next = listed.order.ticket; /* stopped before the end */
+    sql_finish(list);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static const struct sql_columns event_columns = COLUMNS(stock_event, FIELD(stock_event, id),
+    FIELD(stock_event, settle.ticket), FIELD(stock_event, settle.step),
+    FIELD(stock_event, settle.to), FIELD(stock_event, settle.let_go));
+
+enum status store_stock_events(struct order_store *handle, uint64_t after,
+    struct stock_event *events, uint32_t max, uint32_t *count)
+{
+    struct store *store = store_of(handle);
+    enum status status = sql_rows(store,
+        "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders  WHERE"
+        " orders.ticket = stock_events.ticket AND orders.state = 3 AND orders.reason IN (1, 2))"
+        " FROM stock_events WHERE confirmed_lsn IS NULL AND id > ?2 ORDER BY id LIMIT ?1",
+        VALUES(U64(max), U64(after)), &event_columns, PAGE(events, max, count));
+    for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
+        struct command_settle *settle = &events[i].settle;
+        if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)
+            status = store_waitlist_named(store, settle);
+    }
+    return status;
+}
+
+enum status store_order_totals(struct order_store *handle, item_id item, uint64_t *orders, uint64_t *units)
+{
+    uint64_t totals[2] = { *orders, *units };
+    const enum status status = sql_numbers(store_of(handle),
+        "SELECT coalesce(sum(orders), 0), coalesce(sum(units), 0) FROM order_sums"
+        " WHERE item = ?1 AND reason <> 3",
+        VALUES(U64(item)), totals, 2);
+    *orders = totals[0];
+    *units = totals[1];
+    return status;
+}
+
+enum status store_live_units(struct order_store *handle, item_id item, uint64_t *units)
+{
+    return sql_number(store_of(handle),
+        "SELECT coalesce(sum(quantity), 0) FROM orders WHERE item = ?1 AND state IN (1, 2)",
+        VALUES(U64(item)), units);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/stock.h"
+
+#include "store/parts.h"
+
+const char store_sums_tables[] = "CREATE TABLE order_sums("
+                                 "  item INTEGER NOT NULL REFERENCES items(id),"
+                                 "  state INTEGER NOT NULL, reason INTEGER NOT NULL," /* as in orders */
+                                 "  orders INTEGER NOT NULL, units INTEGER NOT NULL,"
+                                 "  amount_high INTEGER NOT NULL, amount_low INTEGER NOT NULL,"
+                                 "  PRIMARY KEY(item, state, reason)"
+                                 ") STRICT, WITHOUT ROWID;";
+
+static const char stock_take[] = "UPDATE items SET sold = sold + ?3, version = version + 1"
+                                 " WHERE id = ?1 AND version = ?2 AND total - locked - sold >= ?3";
+static const char stock_change[] =
+    "UPDATE items SET total = total + ?4, locked = locked + ?5, sold = sold + ?3,"
+    " written_off = written_off + ?6, safety = safety + ?7,"
+    " channel_0 = channel_0 + ?8, channel_1 = channel_1 + ?9, channel_2 = channel_2 + ?10,"
+    " channel_3 = channel_3 + ?11, channel_4 = channel_4 + ?12, channel_5 = channel_5 + ?13,"
+    " channel_6 = channel_6 + ?14, channel_7 = channel_7 + ?15, version = version + 1"
+    " WHERE id = ?1 AND version = ?2 AND total + ?4 - locked - ?5 - sold >= ?3";
+
+void store_stock_clear(struct stock *stock)
+{
+    stock->count = 0;
+    stock->last = NULL;
+    memset(stock->slots, 0, sizeof stock->slots);
+}
+
+static const struct sql_columns stock_columns = COLUMNS(stock_row, FIELD(stock_row, item),
+    FIELD(stock_row, sale), FIELD(stock_row, limit_per_user), FIELD(stock_row, sale_limit),
+    FIELD(stock_row, flash_price), FIELD(stock_row, version), FIELD(stock_row, preheated),
+    FIELD(stock_row, now.total), FIELD(stock_row, now.locked), FIELD(stock_row, now.sold),
+    FIELD(stock_row, now.written_off), FIELD(stock_row, now.safety), FIELD(stock_row, now.channel));
+
+static enum status stock_load(struct store_batch *batch, item_id item, struct stock_row *row)
+{
+    const enum status status = sql_one(batch->store,
+        "SELECT items.id, items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
+        " items.version, items.preheated, total, locked, sold, written_off, safety,"
+        " " CHANNEL_COLUMNS " FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?1",
+        VALUES(U64(item)), &stock_columns, row);
+    row->before = row->now;
+    return status;
+}
+
+enum status store_stock_row(struct store_batch *batch, item_id item, struct stock_row **row)
+{
+    struct stock *stock = &batch->store->stock;
+    if (stock->last != NULL && stock->last->item == item) {
+        *row = stock->last;
+        return STATUS_OK;
+    }
+    uint32_t slot = (item * 2654435761u) & (STOCK_SLOTS - 1);
+    while (stock->slots[slot] != 0) {
+        struct stock_row *found = &stock->rows[stock->slots[slot] - 1];
+        if (found->item == item) {
+            *row = stock->last = found;
+            return STATUS_OK;
+        }
+        slot = (slot + 1) & (STOCK_SLOTS - 1);
+    }
+    invariant(stock->count < ORDER_BATCH_MAX); /* a record names one item at most */
+    struct stock_row *fresh = &stock->rows[stock->count];
+    enum status status = stock_load(batch, item, fresh);
+    if (status == STATUS_NOT_FOUND)
+        return store_refuse(batch, REFUSAL_UNKNOWN, "item %u is not in the database", item);
+    if (status != STATUS_OK)
+        return status;
+    stock->count++;
+    stock->slots[slot] = (uint16_t)stock->count;
+    *row = stock->last = fresh;
+    return STATUS_OK;
+}
+
+enum status store_stock_take(struct store_batch *batch, struct stock_row *row, uint32_t quantity)
+{
+    int64_t left = row->now.total - row->now.locked - row->now.sold;
+    if (left < (int64_t)quantity)
+        return store_refuse(batch, REFUSAL_STOCK, "item %u has %lld units left, %u wanted",
+            row->item, (long long)left, quantity);
+    row->now.sold += quantity;
+    return STATUS_OK;
+}
+
+void store_stock_allot(struct stock_row *row, channel_index channel, int64_t units)
+{
+    if (channel < CHANNELS_MAX)
+        row->now.channel[channel] += units;
+    else if (channel == CHANNEL_SAFETY)
+        row->now.safety += units;
+}
+
+void store_sum_add(struct stock_row *row, enum order_state state, enum order_reason reason,
+    uint32_t quantity, uint64_t amount, int64_t sign)
+{
+    struct order_sum *sum = &row->sums[state * ORDER_REASONS + reason];
+    row->summed = true;
+    sum->orders += sign;
+    sum->units += sign * (int64_t)quantity;
+    sum->amount_high += sign * (int64_t)(amount >> 32);
+    sum->amount_low += sign * (int64_t)(amount & UINT32_MAX);
+}
+
+static enum status sums_write(struct store_batch *batch, const struct stock_row *row)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < ORDER_SUMS && row->summed && status == STATUS_OK; i++) {
+        const struct order_sum *sum = &row->sums[i];
+        if (sum->orders == 0 && sum->units == 0)
+            continue;
+        status = store_batch_do(batch,
+            "INSERT INTO order_sums(item, state, reason, orders, units, amount_high, amount_low)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(item, state, reason) DO UPDATE SET"
+            " orders = orders + ?4, units = units + ?5, amount_high = amount_high + ?6,"
+            " amount_low = amount_low + ?7",
+            VALUES(U64(row->item), U64(i / ORDER_REASONS), U64(i % ORDER_REASONS), U64(sum->orders),
+                U64(sum->units), U64(sum->amount_high), U64(sum->amount_low)));
+    }
+    return status;
+}
+
+static enum status stock_write(struct store_batch *batch, const struct stock_row *row)
+{
+    const struct stock_units *before = &row->before, *now = &row->now;
+    struct stock_units only_sold = *before;
+    only_sold.sold = now->sold;
+    bool simple = memcmp(&only_sold, now, sizeof only_sold) == 0;
+    int64_t channels[CHANNELS_MAX];
+    for (int i = 0; i < CHANNELS_MAX; i++)
+        channels[i] = now->channel[i] - before->channel[i];
+    struct sql_values values = VALUES(U64(row->item), U64(row->version),
+        U64(now->sold - before->sold), U64(now->total - before->total),
+        U64(now->locked - before->locked), U64(now->written_off - before->written_off),
+        U64(now->safety - before->safety), CHANNELS(channels));
+    if (simple)
+        values.count = 3;
+    const enum status status = store_batch_do(batch, simple ? stock_take : stock_change, values);
+    if (status == STATUS_OK && store_changed_rows(batch->store) != 1)
+        return store_refuse(batch, REFUSAL_STOCK,
+            "item %u has less stock, or its version is no longer %llu", row->item,
+            (unsigned long long)row->version);
+    return status;
+}
+
+enum status store_stock_flush(struct store_batch *batch)
+{
+    struct stock *stock = &batch->store->stock;
+    uint32_t index = batch->index;
+    batch->index = UINT32_MAX; /* the sum is refused, not a record */
+    for (uint32_t i = 0; i < stock->count; i++) {
+        const struct stock_row *row = &stock->rows[i];
+        enum status status = sums_write(batch, row);
+        if (status == STATUS_OK && memcmp(&row->before, &row->now, sizeof row->now) != 0)
+            status = stock_write(batch, row);
+        if (status != STATUS_OK)
+            return status;
+    }
+    batch->index = index;
+    store_stock_clear(stock);
+    return STATUS_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/stock.h: the items that one batch touches, and what it does to their stock and to the sums of
+ * their orders. A row is read once per batch, in the batch's transaction; every change goes to the copy;
+ * store_stock_flush writes each item with one update that checks the version it was read at, and each sum
+ * that has changed. */
+#ifndef STAMPEDE_STORE_STOCK_H
+#define STAMPEDE_STORE_STOCK_H
+
+#include "contract/order_store.h"
+
+enum { STOCK_SLOTS = 2 * ORDER_BATCH_MAX };
+static_assert((STOCK_SLOTS & (STOCK_SLOTS - 1)) == 0, "index uses a mask");
+
+struct stock_units {
+    int64_t total, locked, sold, written_off, safety;
+    int64_t channel[CHANNELS_MAX];
+};
+/* Orders of one state and, if that is closed, one reason. */
+struct order_sum {
+    int64_t orders, units;
+    int64_t amount_high, amount_low; /* Σ of the amounts' halves: a sum of them may need more than 63 bits */
+};
+enum { ORDER_SUMS = ORDER_STATES * ORDER_REASONS };
+struct stock_row {
+    item_id item;
+    sale_id sale;
+    uint32_t limit_per_user; /* of the item, as in the log */
+    uint32_t sale_limit;     /* of the sale, as in the log */
+    uint64_t flash_price;
+    uint64_t version;
+    bool preheated;
+    struct stock_units before, now;
+    bool summed;                       /* something was added to these: */
+    struct order_sum sums[ORDER_SUMS]; /* what the batch adds, by state and reason */
+};
+struct stock {
+    uint32_t count;
+    struct stock_row *last;      /* most batches are about one item */
+    uint16_t slots[STOCK_SLOTS]; /* row index + 1; 0: free */
+    struct stock_row rows[ORDER_BATCH_MAX];
+};
+
+struct store_batch;
+void store_stock_clear(struct stock *);
+/* REFUSAL_UNKNOWN when there is no such item. Valid until the next clear or flush. */
+MUST_CHECK enum status store_stock_row(struct store_batch *, item_id, struct stock_row **);
+/* REFUSAL_STOCK when fewer are left; then nothing is changed. */
+MUST_CHECK enum status store_stock_take(struct store_batch *, struct stock_row *, uint32_t quantity);
+/* Adds to (or takes from) the units that belong to a channel or to the safety stock; for the record
+ * only. */
+void store_stock_allot(struct stock_row *, channel_index, int64_t units);
+/* An order of this state and reason is there (1), or is not any more (-1). */
+void store_sum_add(struct stock_row *, enum order_state, enum order_reason, uint32_t quantity,
+    uint64_t amount, int64_t sign);
+/* Writes every changed item and forgets all rows. REFUSAL_STOCK when a version moved. */
+MUST_CHECK enum status store_stock_flush(struct store_batch *);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The waitlist (contract/waitlist.h). A place is waiting, offered or left; what became of an offer is
+ * told by its order. `named`: the ticket whose return this place is to be served from, while that
+ * return is under way. `passed`: the inventory refused it, see there. How many wait for an item is
+ * counted along, so that nobody has to count a long line. */
+#include "contract/waitlist_rules.h"
+
+#include "store/parts.h"
+
+const char store_waitlist_tables[] =
+    "CREATE TABLE waitlist("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  item INTEGER NOT NULL REFERENCES items(id), user INTEGER NOT NULL,"
+    "  quantity INTEGER NOT NULL CHECK(quantity > 0), joined_ms INTEGER NOT NULL,"
+    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3),"
+    "  ticket INTEGER NOT NULL CHECK((ticket <> 0) = (state = 2)),"
+    "  named INTEGER NOT NULL, passed INTEGER NOT NULL CHECK(passed IN (0, 1))"
+    ") STRICT;"
+    "CREATE UNIQUE INDEX waitlist_once ON waitlist(item, user) WHERE state = 1;"
+    "CREATE INDEX waitlist_waiting ON waitlist(item, id) WHERE state = 1;"
+    "CREATE INDEX waitlist_next ON waitlist(item, id, quantity)"
+    " WHERE state = 1 AND named = 0 AND passed = 0;"
+    "CREATE INDEX waitlist_of_user ON waitlist(item, user, id);"
+    "CREATE INDEX waitlist_named ON waitlist(named) WHERE named <> 0;"
+    "CREATE INDEX waitlist_passed ON waitlist(user) WHERE passed = 1;"
+    "CREATE TABLE waitlist_lines("
+    "  item INTEGER PRIMARY KEY, waiting INTEGER NOT NULL CHECK(waiting >= 0)"
+    ") STRICT;"
+    "CREATE INDEX waitlist_lines_waiting ON waitlist_lines(item) WHERE waiting > 0;"
+    "CREATE TRIGGER waitlist_joined AFTER INSERT ON waitlist BEGIN"
+    "  INSERT INTO waitlist_lines VALUES(new.item, 1)"
+    "   ON CONFLICT(item) DO UPDATE SET waiting = waiting + 1;"
+    " END;"
+    "CREATE TRIGGER waitlist_gone AFTER UPDATE OF state ON waitlist"
+    " WHEN old.state = 1 AND new.state <> 1 BEGIN"
+    "  UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = new.item;"
+    " END;";
+
+static_assert(PLACE_WAITING == 1 && PLACE_OFFERED == 2 && PLACE_LEFT == 3,
+    "numbers in the database never change their meaning");
+
+#define PLACE_COLUMNS \
+    "waitlist.id, waitlist.item, waitlist.user, waitlist.quantity, waitlist.joined_ms," \
+    " waitlist.state, waitlist.ticket"
+
+static const char places_next[] =
+    "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
+    " WHERE item = ?1 AND quantity <= ?2 AND state = 1 AND named = 0 AND passed = 0"
+    " ORDER BY id LIMIT ?3";
+static const char place_pass[] = "UPDATE waitlist SET passed = 1 WHERE id = ?1 AND state = 1";
+static const char places_again[] = "UPDATE waitlist SET passed = 0 WHERE passed = 1";
+
+static enum status place_state_take(sqlite3_stmt *row, void *out)
+{
+    struct waitlist_place *place = out;
+    place->state = (uint8_t)waitlist_place_state(place->state, column_u32(row, 7), column_u32(row, 8));
+    return STATUS_OK;
+}
+
+static const struct sql_columns place_columns = COLUMNS_ALSO(waitlist_place, place_state_take,
+    FIELD(waitlist_place, id), FIELD(waitlist_place, item), FIELD(waitlist_place, user),
+    FIELD(waitlist_place, quantity), FIELD(waitlist_place, joined_ms), FIELD(waitlist_place, state),
+    FIELD(waitlist_place, ticket));
+
+static enum status position_find(struct store *store, struct waitlist_place *place)
+{
+    uint64_t before = 0;
+    if (place->state != PLACE_WAITING)
+        return STATUS_OK;
+    const enum status status = sql_number(store,
+        "SELECT count(*) FROM (SELECT 1 FROM waitlist"
+        " WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3)",
+        VALUES(U64(place->item), U64(place->id), U64(WAITLIST_POSITION_MAX - 1)), &before);
+    if (status == STATUS_OK)
+        place->position = 1 + (uint32_t)before;
+    return status;
+}
+
+static enum status waitlist_place(
+    struct order_store *handle, item_id item, user_id user, struct waitlist_place *place)
+{
+    struct store *store = store_of(handle);
+    const enum status status = sql_one(store,
+        "SELECT " PLACE_COLUMNS ", orders.state, orders.reason"
+        " FROM waitlist LEFT JOIN orders ON orders.ticket = waitlist.ticket"
+        " WHERE waitlist.item = ?1 AND waitlist.user = ?2 ORDER BY waitlist.id DESC LIMIT 1",
+        VALUES(U64(item), U64(user)), &place_columns, place);
+    return status == STATUS_OK ? position_find(store, place) : status;
+}
+
+static enum status line_read(struct store *store, item_id item, uint32_t *waiting)
+{
+    uint64_t count = 0;
+    const enum status status = sql_number(
+        store, "SELECT waiting FROM waitlist_lines WHERE item = ?1", VALUES(U64(item)), &count);
+    *waiting = (uint32_t)count;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status place_put(struct store *store, const struct waitlist_place *place)
+{
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = sql_do(store,
+            "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
+            " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0)",
+            VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)));
+    return store_end(store, status);
+}
+
+/* Nobody else writes between the look and the insert: one thread, one connection. A user
+ * who joins stands last, so the place is the kept number of those who wait, plus one. */
+static enum status waitlist_join(
+    struct order_store *handle, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
+{
+    struct store *store = store_of(handle);
+    struct waitlist_place old = { 0 };
+    uint32_t waiting = 0;
+    enum status status = waitlist_place(handle, place->item, place->user, &old);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = line_read(store, place->item, &waiting);
+    if (status != STATUS_OK)
+        return status;
+    *answer = (uint8_t)waitlist_join_decide((enum place_state)old.state, waiting, line_max);
+    if (*answer == JOIN_THERE)
+        *place = old;
+    if (*answer != JOIN_DONE)
+        return STATUS_OK;
+    status = place_put(store, place);
+    place->id = store_last_id(store);
+    place->state = PLACE_WAITING;
+    place->ticket = 0;
+    place->position = waiting < WAITLIST_POSITION_MAX ? waiting + 1 : WAITLIST_POSITION_MAX;
+    return status;
+}
+
+static enum status waitlist_leave(struct order_store *handle, item_id item, user_id user, bool *left)
+{
+    struct store *store = store_of(handle);
+    *left = false;
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = sql_do(store,
+            "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1",
+            VALUES(U64(item), U64(user)));
+    if (status == STATUS_OK)
+        *left = store_changed_rows(store) > 0;
+    return store_end(store, status);
+}
+
+static enum status places_read(struct order_store *handle, const char *sql, item_id item,
+    uint64_t bound, struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle), sql, VALUES(U64(item), U64(bound), U64(max)), &place_columns,
+        PAGE(places, max, count));
+}
+
+static enum status waitlist_list(struct order_store *handle, item_id item, uint64_t after,
+    struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    return places_read(handle,
+        "SELECT " PLACE_COLUMNS ", NULL, NULL FROM waitlist"
+        " WHERE item = ?1 AND id > ?2 AND state = 1 ORDER BY id LIMIT ?3",
+        item, after, places, max, count);
+}
+
+static enum status waitlist_next(struct order_store *handle, item_id item, uint32_t units,
+    struct waitlist_place *places, uint32_t max, uint32_t *count)
+{
+    return places_read(handle, places_next, item, units, places, max, count);
+}
+
+static const struct sql_columns line_columns =
+    COLUMNS(waitlist_line, FIELD(waitlist_line, item), FIELD(waitlist_line, waiting));
+
+static enum status waitlist_lines(struct order_store *handle, item_id after,
+    struct waitlist_line *lines, uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle),
+        "SELECT item, waiting FROM waitlist_lines"
+        " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2",
+        VALUES(U64(after), U64(max)), &line_columns, PAGE(lines, max, count));
+}
+
+static enum status waitlist_pass(struct order_store *handle, uint64_t place)
+{
+    return sql_do(store_of(handle), place_pass, VALUES(U64(place)));
+}
+
+static enum status waitlist_again(struct order_store *handle)
+{
+    return sql_do(store_of(handle), places_again, NO_VALUES);
+}
+
+const struct waitlist_store_ops store_waitlist_ops = {
+    .join = waitlist_join,
+    .leave = waitlist_leave,
+    .place = waitlist_place,
+    .list = waitlist_list,
+    .lines = waitlist_lines,
+    .next = waitlist_next,
+    .pass = waitlist_pass,
+    .again = waitlist_again,
+};
+
+/* ---- parts of other transactions ---- */
+
+enum status store_waitlist_pick(struct store_batch *batch, const struct order *order)
+{
+    uint64_t places[WAITERS_PER_RETURN];
+    uint32_t count = 0, left = order->quantity;
+    sqlite3_stmt *pick;
+    enum status status = sql_query(batch->store, places_next,
+        VALUES(U64(order->item), U64(order->quantity), U64(INT64_MAX)), /* all: some may stand back */
+        &pick);
+    if (status != STATUS_OK)
+        return status;
+    while (count < WAITERS_PER_RETURN && left > 0 && (status = sql_next(pick)) == STATUS_OK)
+        if (waitlist_take(&left, column_u32(pick, 3)))
+            places[count++] = column_u64(pick, 0);
+    sql_finish(pick);
+    if (status == STATUS_NOT_FOUND)
+        status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = store_batch_do(batch, "UPDATE waitlist SET named = ?2 WHERE id = ?1",
+            VALUES(U64(places[i]), U64(order->ticket)));
+    return status;
+}
+
+static enum status waiter_take(sqlite3_stmt *row, void *out)
+{
+    *(struct waiter *)out = (struct waiter){ .key = waitlist_key(column_u64(row, 0)),
+        .user = column_u64(row, 1),
+        .quantity = column_u32(row, 2) };
+    return STATUS_OK;
+}
+
+static const struct sql_columns waiter_columns = { .also = waiter_take };
+
+enum status store_waitlist_named(struct store *store, struct command_settle *settle)
+{
+    uint32_t count;
+    const enum status status = sql_rows(store,
+        "SELECT id, user, quantity FROM waitlist"
+        " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2",
+        VALUES(U64(settle->ticket), U64(WAITERS_PER_RETURN)), &waiter_columns,
+        PAGE(settle->waiters, WAITERS_PER_RETURN, &count));
+    settle->waiter_count = (uint8_t)count;
+    return status;
+}
+
+enum status store_waitlist_offer(struct store_batch *batch, uint64_t key, user_id user, ticket_number ticket)
+{
+    if (waitlist_place_of(key) == 0)
+        return STATUS_OK;
+    return store_batch_do(batch,
+        "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
+        " WHERE id = ?1 AND user = ?3 AND state <> 2",
+        VALUES(U64(waitlist_place_of(key)), U64(ticket), U64(user)));
+}
+
+enum status store_waitlist_settled(struct store_batch *batch, const struct queue_record *record)
+{
+    const struct command_settle *settle = &record->command.settle;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
+        const struct waiter *waiter = &settle->waiters[i];
+        const struct waiter_verdict verdict = waitlist_waiter_verdict(record, i);
+        if (verdict.ticket != 0)
+            status = store_waitlist_offer(batch, waiter->key, waiter->user, verdict.ticket);
+        else if (verdict.place != 0)
+            status = store_batch_do(batch, place_pass, VALUES(U64(verdict.place)));
+    }
+    if (status == STATUS_OK && settle->step == SETTLE_RETURN)
+        status = store_batch_do(batch, "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0",
+            VALUES(U64(settle->ticket)));
+    if (status == STATUS_OK) /* something of this user's has moved: a limit may be free again */
+        status = store_batch_do(batch, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
+            VALUES(U64(record->outcome.user)));
+    return status;
+}
+
+enum status store_waitlist_terms(struct store_batch *batch)
+{
+    return store_batch_do(batch, places_again, NO_VALUES);
+}
