@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/driver.h: a connection to a database, as the store's logic sees it. SQLite, PostgreSQL and
+ * MySQL/MariaDB have a driver each; the logic above stands once and does not know which one it is.
+ *
+ * The SQL of the store is plain; a driver changes these forms to its own (SQLite only what stands in braces, and 2):
+ *   1. ?1, ?2 … are values; one may be used twice
+ *   2. "… FOR UPDATE" at the end of a SELECT: its rows are locked until the transaction ends
+ *   3. "… RETURNING id" at the end of an INSERT: answers one row with the number that it was given
+ *   4. "ON CONFLICT(a, b) DO NOTHING" and "ON CONFLICT(a, b) DO UPDATE SET c = table.c + excluded.c" at the
+ *      end of an INSERT; the columns are those of a unique key
+ *   5. tables: INTEGER (64 bits, signed), TEXT, TEXT{255} (at most so many characters; in keys), BLOB,
+ *      "INTEGER PRIMARY KEY AUTOINCREMENT", STRICT, WITHOUT ROWID
+ *   6. "CREATE [UNIQUE] INDEX name ON table(a, b){c, a, b} WHERE condition": a database with partial indexes leaves
+ *      out what stands in braces; others make an index of the columns in braces. A UNIQUE one holds there only where
+ *      the condition does (by a generated column)
+ * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there is
+ * one, which the caller then drops.
+ *
+ * A text (`sql`) is a literal or a constant, never one that is put together: its statement is prepared once and
+ * found again by its address. One row cursor may be open for a text; cursors of several texts may be open at once.
+ * Texts and blobs of values belong to the caller and are not read after `query`.
+ *
+ * Thread: a connection belongs to one thread at a time; `interrupt` is for any.
+ * Errors: STATUS_REFUSED: a row broke a rule (`error` tells which kind). STATUS_AWAY: the database can't be
+ * reached, is full or busy, or asks for the transaction to be repeated (SQL_ERROR_AGAIN); nothing was kept.
+ * STATUS_CORRUPT: the tables are not ours or are damaged. STATUS_NOT_FOUND: no more rows. */
+#ifndef STAMPEDE_STORE_DRIVER_H
+#define STAMPEDE_STORE_DRIVER_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sql_value {
+    enum { SQL_NUMBER, SQL_TEXT, SQL_BLOB } kind;
+    uint64_t number; /* the same bits as the database's signed ones; or how many bytes; -1: a text up to its 0 */
+    const void *data; /* NULL in a text: NULL */
+};
+struct sql_values {
+    const struct sql_value *list;
+    size_t count; /* of each parameter one, every time */
+};
+
+enum sql_error {
+    SQL_ERROR_NONE,
+    SQL_ERROR_UNIQUE, /* a unique or primary key is taken */
+    SQL_ERROR_CHECK, /* another rule of the tables: CHECK, NOT NULL, a foreign key, a value too long */
+    SQL_ERROR_AGAIN, /* deadlock or serialization: the whole transaction may be repeated at once */
+    SQL_ERROR_AWAY,
+    SQL_ERROR_CORRUPT,
+};
+
+struct driver;
+struct connection {
+    const struct driver *driver;
+};
+/* A statement whose rows are being read. */
+struct sql_row {
+    struct connection *connection;
+};
+
+struct driver {
+    const char *name;
+    void (*close)(struct connection *);
+    /* Another connection to the same database that only reads. */
+    enum status (*reader_open)(const struct connection *, struct connection **reader);
+    /* Any thread: a statement that runs on this connection ends soon, with STATUS_AWAY. */
+    void (*interrupt)(struct connection *);
+
+    /* A transaction that writes. A lost connection is made again here, and for a statement outside of a
+     * transaction. */
+    enum status (*begin)(struct connection *);
+    /* One that only reads, and sees one moment, that of its first read. Ended by rollback. */
+    enum status (*begin_view)(struct connection *);
+    /* STATUS_UNKNOWN: it was asked for and no answer came: it may have been kept. Then, and on any other
+     * failure, the caller rolls back. */
+    enum status (*commit)(struct connection *);
+    void (*rollback)(struct connection *); /* harmless outside of a transaction */
+    /* A part of the open transaction; parts may stand inside of parts with other names (literals). */
+    enum status (*part_begin)(struct connection *, const char *name);
+    enum status (*part_keep)(struct connection *, const char *name);
+    void (*part_drop)(struct connection *, const char *name);
+    /* Whether a transaction is open. False though one was begun: the database or the network gave it up. */
+    bool (*is_open)(const struct connection *);
+
+    /* The row cursor stands before the first row. A statement that answers no rows is done with the first
+     * `next`, which says STATUS_NOT_FOUND. */
+    enum status (*query)(struct connection *, const char *sql, struct sql_values, struct sql_row **);
+    enum status (*next)(struct sql_row *);
+    void (*finish)(struct sql_row *); /* also before the last row */
+    /* Columns from 0, of the row that the cursor is on. NULL is 0 and no bytes. A sum or count may be of any
+     * type of the database that is a whole number of 64 bits. */
+    int64_t (*number)(struct sql_row *, int at);
+    const void *(*bytes)(struct sql_row *, int at, size_t *bytes); /* of a text or blob; until the next row */
+
+    /* Rows that the last INSERT, UPDATE or DELETE has matched: an update to the same values counts, an insert
+     * that did nothing on a conflict does not. */
+    uint32_t (*matched)(const struct connection *);
+    /* Of the last statement that failed. */
+    enum sql_error (*error)(const struct connection *);
+    const char *(*message)(const struct connection *);
+
+    /* The last number that "INTEGER PRIMARY KEY AUTOINCREMENT" of this table has given, and: the next one is
+     * above `last`. */
+    enum status (*counter)(struct connection *, const char *table, uint64_t *last);
+    enum status (*counter_lift)(struct connection *, const char *table, uint64_t last);
+    /* Looks at everything, slowly. STATUS_CORRUPT: damaged, and `what` says how. NULL: the server does that. */
+    enum status (*whole_check)(struct connection *, char *what, size_t what_bytes);
+};
+
+#endif
