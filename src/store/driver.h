@@ -18,7 +18,7 @@
  *
  * A text (`sql`) is a literal or a constant, never one that is put together: its statement is prepared once and
  * found again by its address. One row cursor may be open for a text; cursors of several texts may be open at once.
- * Texts and blobs of values belong to the caller and are not read after `query`.
+ * Texts and blobs of values belong to the caller and stay as they are until `finish`.
  *
  * Thread: a connection belongs to one thread at a time; `interrupt` is for any.
  * Errors: STATUS_REFUSED: a row broke a rule (`error` tells which kind). STATUS_AWAY: the database can't be
@@ -94,6 +94,10 @@ struct driver {
      * type of the database that is a whole number of 64 bits. */
     int64_t (*number)(struct sql_row *, int at);
     const void *(*bytes)(struct sql_row *, int at, size_t *bytes); /* of a text or blob; until the next row */
+
+    /* Statements without values and rows, each ended by ";": tables and their changes. Forms 5 and 6 are for these
+     * only. Not kept as prepared ones. */
+    enum status (*script)(struct connection *, const char *sql);
 
     /* Rows that the last INSERT, UPDATE or DELETE has matched: an update to the same values counts, an insert
      * that did nothing on a conflict does not. */
