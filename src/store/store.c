@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, closing, and the transactions that every change takes. */
+#include "store/store.h"
+
+#include "store/parts.h"
+#include "store/restore.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char part_name[] = "part";
+
+enum status store_next_due(struct store *store, const char *sql, uint64_t now_ms, uint64_t *next_ms)
+{
+    *next_ms = UINT64_MAX;
+    const enum status status = sql_number(store, sql, VALUES(U64(now_ms)), next_ms);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static bool is_part(const struct store *store)
+{
+    return store->together || store->grouped;
+}
+
+bool store_is_lost(const struct store *store)
+{
+    return is_part(store) && !store->connection->driver->is_open(store->connection);
+}
+
+enum status store_begin(struct store *store)
+{
+    struct connection *connection = store->connection;
+    const enum status status = store_group_enter(store);
+    if (status != STATUS_OK)
+        return status;
+    if (!is_part(store))
+        return connection->driver->begin(connection);
+    return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_begin(connection, part_name);
+}
+
+enum status store_commit(struct store *store)
+{
+    struct connection *connection = store->connection;
+    if (!is_part(store))
+        return connection->driver->commit(connection);
+    return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_keep(connection, part_name);
+}
+
+void store_rollback(struct store *store)
+{
+    struct connection *connection = store->connection;
+    if (is_part(store))
+        connection->driver->part_drop(connection, part_name);
+    else
+        connection->driver->rollback(connection);
+}
+
+const char *store_message(const struct store *store)
+{
+    return store->connection->driver->message(store->connection);
+}
+
+static void store_close(struct order_store *handle)
+{
+    if (handle == NULL)
+        return;
+    struct store *store = store_of(handle);
+    store_look_close(store);
+    store->connection->driver->close(store->connection);
+    free(store);
+}
+
+struct connection *store_connection(struct order_store *handle)
+{
+    return store_of(handle)->connection;
+}
+
+static enum status store_sums_check(struct order_store *handle, item_id *wrong)
+{
+    uint64_t item = 0;
+    const enum status status = sql_number(store_of(handle),
+        "WITH made AS (" SUMS_OF_ORDERS " GROUP BY item, state, reason),"
+        " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
+        "order_sums"
+        "  WHERE orders <> 0 OR units <> 0)"
+        "SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept)"
+        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made)) LIMIT 1",
+        NO_VALUES, &item);
+    *wrong = (item_id)item;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status store_whole_check(struct order_store *handle, char *what, size_t what_bytes)
+{
+    struct connection *connection = store_of(handle)->connection;
+    if (connection->driver->whole_check == NULL)
+        return STATUS_OK;
+    return connection->driver->whole_check(connection, what, what_bytes);
+}
+
+static enum status store_reader_open(struct order_store *handle, struct order_store **reader)
+{
+    const struct store *writer = store_of(handle);
+    struct connection *connection;
+    *reader = NULL;
+    enum status status = writer->connection->driver->reader_open(writer->connection, &connection);
+    if (status != STATUS_OK)
+        return status;
+    status = store_make(connection, reader);
+    if (status != STATUS_OK) {
+        connection->driver->close(connection);
+        return status;
+    }
+    memcpy(store_of(*reader)->channel_names, writer->channel_names, sizeof writer->channel_names);
+    return STATUS_OK;
+}
+
+static void store_interrupt(struct order_store *handle)
+{
+    struct connection *connection = store_of(handle)->connection;
+    connection->driver->interrupt(connection);
+}
+
+static const struct order_store_ops store_ops = {
+    .payment = &store_payment_ops,
+    .outbox = &store_outbox_ops,
+    .waitlist = &store_waitlist_ops,
+    .reconcile = &store_reconcile_ops,
+    .report = &store_report_ops,
+    .bans = &store_bans_ops,
+    .customers = &store_customer_ops,
+    .restore = &store_restore_ops,
+    .admin = &store_admin_ops,
+    .close = store_close,
+    .reader_open = store_reader_open,
+    .interrupt = store_interrupt,
+    .identity = store_identity,
+    .identity_set = store_identity_set,
+    .secret_check = store_secret_check,
+    .secret_check_set = store_secret_check_set,
+    .group_begin = store_group_begin,
+    .group_is_open = store_group_is_open,
+    .group_end = store_group_end,
+    .whole_check = store_whole_check,
+    .sums_check = store_sums_check,
+    .apply = store_apply,
+    .stock_events = store_stock_events,
+    .orders_move = store_orders_move,
+    .orders_due = store_orders_due,
+    .order_by_ticket = store_order_by_ticket,
+    .orders_list = store_orders_list,
+    .dead_letters = store_dead_letters,
+    .dead_letter_get = store_dead_letter_get,
+    .dead_letters_open = store_dead_letters_open,
+    .dead_letter_decide = store_dead_letter_decide,
+    .order_totals = store_order_totals,
+    .live_units = store_live_units,
+    .product_insert = store_product_insert,
+    .product_update = store_product_update,
+    .product_get = store_product_get,
+    .products = store_products,
+    .sale_insert = store_sale_insert,
+    .sale_insert_with_items = store_sale_insert_with_items,
+    .sale_update = store_sale_update,
+    .sale_beacon = store_sale_beacon,
+    .sale_get = store_sale_get,
+    .sales = store_sales,
+    .sales_due = store_sales_due,
+    .sales_tally = store_sales_tally,
+    .item_insert = store_item_insert,
+    .item_update = store_item_update,
+    .item_remove = store_item_remove,
+    .eligible_users = store_eligible_users,
+    .item_get = store_item_get,
+    .items = store_items,
+    .audit_append = store_audit_append,
+    .audit_list = store_audit_list,
+    .audit_verify = store_audit_verify,
+};
+
+enum status store_make(struct connection *connection, struct order_store **handle)
+{
+    struct store *store = calloc(1, sizeof *store);
+    *handle = NULL;
+    if (store == NULL)
+        return STATUS_AWAY;
+    store->store.ops = &store_ops;
+    store->connection = connection;
+    *handle = &store->store;
+    return STATUS_OK;
+}

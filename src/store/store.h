@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/store.h: the order store (contract/order_store.h) on a connection of any driver. docs/store.md has
+ * the tables.
+ * Thread: the store thread only. Errors: as contract/order_store.h says. */
+#ifndef STAMPEDE_STORE_STORE_H
+#define STAMPEDE_STORE_STORE_H
+
+#include "contract/order_store.h"
+#include "store/driver.h"
+
+/* The tables, in the order in which they can be made; NULL ends the list. */
+extern const char *const store_tables[];
+
+/* Takes the connection, whose tables are there, if it answers STATUS_OK. STATUS_AWAY: no memory. */
+MUST_CHECK enum status store_make(struct connection *, struct order_store **);
+struct connection *store_connection(struct order_store *);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables, as docs/store.md explains them, in the forms of store/driver.h.
+ *
+ * users, tickets, keys and data ids are unsigned 64-bit numbers, kept as the signed number of
+ * the same bits. orders.slot is what makes "one live order per user" a unique key: 0 where the
+ * item's limit is one unit, the ticket itself elsewhere, NULL (which is never equal to anything)
+ * once the order is over. The item leads the key, because then the orders of a sale that runs
+ * now lie side by side, and a batch of different users touches few pages. user_counters.scope: an
+ * item's id, or 2^32 + a sale's id. A new column or table stands here and in a step of the
+ * migration.
+ * orders_pending holds only orders that wait for money, so it stays as small as they are few.
+ */
+#include "store/parts.h"
+#include "store/store.h"
+
+static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below say so too");
+static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4,
+    "numbers in the database never change their meaning");
+static_assert(CHANNELS_MAX == 8, "items has a column for each");
+static_assert(BEACON_GIVEN == 1 && BEACON_STATES == 3, "sales checks it, too");
+static_assert(HUMAN_CHECKS == 4, "sales checks it, and its numbers never change their meaning");
+
+static const char tables_core[] =
+    "CREATE TABLE products("
+    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 4294967295),"
+    "  name TEXT NOT NULL, description TEXT NOT NULL, images TEXT NOT NULL,"
+    "  currency TEXT NOT NULL CHECK(length(currency) = 3),"
+    "  list_price INTEGER NOT NULL CHECK(list_price >= 0)"
+    ") STRICT;"
+    "CREATE TABLE sales("
+    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 16383),"
+    "  title TEXT NOT NULL,"
+    "  start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL CHECK(end_ms > start_ms),"
+    "  limit_per_user INTEGER NOT NULL CHECK(limit_per_user >= 0),"
+    "  eligible_only INTEGER NOT NULL CHECK(eligible_only IN (0, 1)),"
+    "  one_open_order INTEGER NOT NULL CHECK(one_open_order IN (0, 1)),"
+    "  details_required INTEGER NOT NULL CHECK(details_required IN (0, 1)),"
+    "  human_check INTEGER NOT NULL CHECK(human_check BETWEEN 0 AND 3),"
+    "  waiting_room INTEGER NOT NULL CHECK(waiting_room IN (0, 1)),"
+    "  pass_once INTEGER NOT NULL CHECK(pass_once IN (0, 1)),"
+    "  drop_percent INTEGER NOT NULL CHECK(drop_percent BETWEEN 0 AND 100),"
+    "  pace_per_s INTEGER NOT NULL CHECK(pace_per_s >= 0),"
+    "  published INTEGER NOT NULL CHECK(published IN (0, 1)),"
+    "  preheat_at_ms INTEGER NOT NULL,"
+    "  gate INTEGER NOT NULL CHECK(gate BETWEEN 0 AND 3),"
+    "  gate_before INTEGER NOT NULL CHECK(gate_before BETWEEN 0 AND 3)," /* what a resume goes back to */
+    "  logged_limit INTEGER NOT NULL CHECK(logged_limit >= 0)," /* what the guard counts against */
+    "  beacon_name TEXT NOT NULL,"
+    "  beacon_value TEXT NOT NULL,"
+    "  beacon_state INTEGER NOT NULL CHECK(beacon_state BETWEEN 0 AND 2),"
+    "  beacon_until_ms INTEGER NOT NULL,"
+    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of start, end, limit, eligible, open order, returns */
+    "  cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0),"
+    "  return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0),"
+    "  start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0),"
+    "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
+    "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
+    "  CHECK(beacon_state = 0 OR beacon_name <> '')"
+    ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
+    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 65535),"
+    "  sale INTEGER NOT NULL REFERENCES sales(id),"
+    "  product INTEGER NOT NULL REFERENCES products(id),"
+    "  flash_price INTEGER NOT NULL CHECK(flash_price >= 0),"
+    "  limit_per_user INTEGER NOT NULL CHECK(limit_per_user >= 0),"
+    "  pay_window_ms INTEGER NOT NULL CHECK(pay_window_ms >= 0),"
+    "  total INTEGER NOT NULL, locked INTEGER NOT NULL CHECK(locked >= 0),"
+    "  sold INTEGER NOT NULL, sold_before INTEGER NOT NULL CHECK(sold_before >= 0),"
+    "  written_off INTEGER NOT NULL CHECK(written_off BETWEEN 0 AND locked),"
+    "  safety INTEGER NOT NULL,"
+    "  channel_0 INTEGER NOT NULL, channel_1 INTEGER NOT NULL, channel_2 INTEGER NOT NULL,"
+    "  channel_3 INTEGER NOT NULL, channel_4 INTEGER NOT NULL, channel_5 INTEGER NOT NULL,"
+    "  channel_6 INTEGER NOT NULL, channel_7 INTEGER NOT NULL,"
+    "  version INTEGER NOT NULL,"
+    "  preheated INTEGER NOT NULL CHECK(preheated IN (0, 1)),"
+    "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
+    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
+    "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
+    ") STRICT;"
+    "CREATE INDEX items_by_sale ON items(sale);"
+    "CREATE TABLE user_counters("
+    "  scope INTEGER NOT NULL, user INTEGER NOT NULL,"
+    "  used INTEGER NOT NULL CHECK(used >= 0),"
+    "  PRIMARY KEY(scope, user)"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE eligible_users("
+    "  sale INTEGER NOT NULL REFERENCES sales(id), user INTEGER NOT NULL,"
+    "  PRIMARY KEY(sale, user)"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE stock_events("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT," /* never used again: the pump knows its events by it */
+    "  ticket INTEGER NOT NULL, step INTEGER NOT NULL CHECK(step BETWEEN 0 AND 2),"
+    "  destination INTEGER NOT NULL,"
+    "  confirmed_lsn INTEGER,"
+    "  UNIQUE(ticket, step)"
+    ") STRICT;"
+    "CREATE INDEX stock_events_open ON stock_events(id) WHERE confirmed_lsn IS NULL;"
+    "CREATE TABLE queue_position("
+    "  id INTEGER PRIMARY KEY CHECK(id = 1),"
+    "  data_id INTEGER NOT NULL, position INTEGER NOT NULL,"
+    "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
+    ") STRICT;"
+    "CREATE TABLE dead_letters("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  lsn INTEGER NOT NULL UNIQUE, type INTEGER NOT NULL,"
+    "  ticket INTEGER NOT NULL, item INTEGER NOT NULL, user INTEGER NOT NULL, quantity INTEGER NOT "
+    "NULL,"
+    "  time_ms INTEGER NOT NULL, reason TEXT NOT NULL,"
+    "  record BLOB NOT NULL," /* contract/record.h: a retry needs nothing else */
+    "  state INTEGER NOT NULL DEFAULT 1 CHECK(state BETWEEN 1 AND 4),"
+    "  resolved_ms INTEGER NOT NULL DEFAULT 0,"
+    "  resolver TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT ''"
+    ") STRICT;"
+    "CREATE INDEX dead_letters_by_ticket ON dead_letters(ticket);"
+    "CREATE INDEX dead_letters_open ON dead_letters(id) WHERE state = 1;"
+    "CREATE TABLE audit("
+    "  id INTEGER PRIMARY KEY,"
+    "  time_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL,"
+    "  hash BLOB NOT NULL CHECK(length(hash) = 32)"
+    ") STRICT;"
+    "CREATE TABLE audit_head("
+    "  id INTEGER PRIMARY KEY CHECK(id = 1),"
+    "  entries INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32)"
+    ") STRICT;"
+    "INSERT INTO queue_position(id, data_id, position) VALUES(1, 0, 0);"
+    "INSERT INTO audit_head VALUES(1, 0, zeroblob(32));";
+
+static const char tables_orders[] =
+    "CREATE TABLE orders("
+    "  ticket INTEGER PRIMARY KEY,"
+    "  item INTEGER NOT NULL REFERENCES items(id),"
+    "  user INTEGER NOT NULL,"
+    "  slot INTEGER,"
+    "  quantity INTEGER NOT NULL CHECK(quantity > 0),"
+    "  channel INTEGER NOT NULL,"
+    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4),"
+    "  reason INTEGER NOT NULL CHECK((reason <> 0) = (state = 3)),"
+    "  unit_price INTEGER NOT NULL,"
+    "  amount INTEGER NOT NULL CHECK(amount = quantity * unit_price),"
+    "  created_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL,"
+    "  version INTEGER NOT NULL,"
+    "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */
+    "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */
+    "  CHECK((slot IS NULL) = (state > 2)),"
+    "  UNIQUE(item, user, slot)"
+    ") STRICT;"
+    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;";
+
+/* Each stands in the file that writes it. */
+const char *const store_tables[] = { tables_core, store_payment_tables, store_refund_tables,
+    store_details_tables, store_outbox_tables, store_waitlist_tables, store_report_tables,
+    store_sums_tables, store_bans_tables, store_admin_tables, store_customers_tables, tables_orders,
+    NULL };
