@@ -21,19 +21,24 @@ const char store_admin_tables[] =
 static const struct sql_columns request_columns = COLUMNS(kept_request, FIELD(kept_request, key),
     FIELD(kept_request, request), FIELD(kept_request, time_ms), FIELD(kept_request, status));
 
+static const char request_name[] = "request";
+
 static enum status admin_begin(struct order_store *handle)
 {
     struct store *store = store_of(handle);
     invariant(!store->together);
+    struct connection *connection = store->connection;
     enum status status = store_group_enter(store);
+    if (status == STATUS_OK && store_is_lost(store))
+        status = STATUS_AWAY;
     if (status == STATUS_OK)
-        status = sql_do(store, store->grouped ? "SAVEPOINT request" : "BEGIN IMMEDIATE", NO_VALUES);
+        status = store->grouped ? connection->driver->part_begin(connection, request_name)
+                                : connection->driver->begin(connection);
     store->together = status == STATUS_OK;
-    store->changes_before = sqlite3_total_changes(store->database);
+    store->changes_before = store->changes;
     return status;
 }
 
-/* What it answers changes nothing: see store_rollback. */
 static void request_drop(struct store *store)
 {
     store->together = false;
@@ -41,8 +46,7 @@ static void request_drop(struct store *store)
         store_rollback(store);
         return;
     }
-    if (!store_is_lost(store) && sql_do(store, "ROLLBACK TO request", NO_VALUES) == STATUS_OK)
-        (void)!sql_do(store, "RELEASE request", NO_VALUES);
+    store->connection->driver->part_drop(store->connection, request_name);
 }
 
 static bool admin_pause(struct order_store *handle)
@@ -50,7 +54,7 @@ static bool admin_pause(struct order_store *handle)
     struct store *store = store_of(handle);
     if (!store->together)
         return false;
-    invariant(sqlite3_total_changes(store->database) == store->changes_before);
+    invariant(store->changes == store->changes_before);
     request_drop(store);
     return true;
 }
@@ -66,7 +70,7 @@ static enum status admin_end(struct order_store *handle, bool keep)
     invariant(store->together);
     enum status status = keep && store_is_lost(store) ? STATUS_AWAY : STATUS_OK;
     if (keep && status == STATUS_OK && store->grouped)
-        status = sql_do(store, "RELEASE request", NO_VALUES);
+        status = store->connection->driver->part_keep(store->connection, request_name);
     store->together = false;
     if (keep && status == STATUS_OK && !store->grouped)
         status = store_commit(store);
@@ -78,7 +82,7 @@ static enum status admin_end(struct order_store *handle, bool keep)
 static enum status request_get(struct order_store *handle, uint64_t key,
     struct kept_request *request, char *room, size_t room_bytes)
 {
-    sqlite3_stmt *row;
+    struct sql_row *row;
     enum status status = sql_query(store_of(handle),
         "SELECT key, request, time_ms, status, body FROM admin_requests WHERE key = ?1",
         VALUES(U64(key)), &row);

@@ -70,7 +70,7 @@ enum status store_batch_failed(struct store_batch *batch, enum status status)
 {
     if (status != STATUS_REFUSED)
         return status;
-    return store_refuse(batch, REFUSAL_UNKNOWN, "%s", sqlite3_errmsg(batch->store->database));
+    return store_refuse(batch, REFUSAL_UNKNOWN, "%s", store_message(batch->store));
 }
 
 enum status store_batch_do(struct store_batch *batch, const char *sql, struct sql_values values)
@@ -329,7 +329,7 @@ enum status store_apply(struct order_store *handle, const struct queue_record *r
         return STATUS_OK;
 fail:
     if (refusal->kind == REFUSAL_NONE) {
-        snprintf(refusal->text, sizeof refusal->text, "%s", sqlite3_errmsg(store->database));
+        snprintf(refusal->text, sizeof refusal->text, "%s", store_message(store));
         if (status == STATUS_REFUSED)
             refusal->kind = REFUSAL_UNKNOWN;
     }

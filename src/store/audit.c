@@ -39,7 +39,7 @@ static void audit_hash(const uint8_t *before, const struct audit_entry *entry, u
     hash_sha256(bytes, size, hash);
 }
 
-static bool column_hash(sqlite3_stmt *row, int at, uint8_t *hash)
+static bool column_hash(struct sql_row *row, int at, uint8_t *hash)
 {
     return column_blob(row, at, hash, HASH_SHA256_BYTES) == HASH_SHA256_BYTES;
 }
@@ -49,7 +49,7 @@ struct audit_head {
     uint8_t hash[HASH_SHA256_BYTES];
 };
 
-static enum status head_hash_take(sqlite3_stmt *row, void *out)
+static enum status head_hash_take(struct sql_row *row, void *out)
 {
     struct audit_head *head = out;
     return column_hash(row, 1, head->hash) ? STATUS_OK : STATUS_CORRUPT;
@@ -104,11 +104,10 @@ static const struct sql_columns entry_columns =
         FIELD(audit_entry, actor), FIELD(audit_entry, action), FIELD(audit_entry, detail));
 
 /* Text that was cut to fit, or has a NUL, was not written by us. */
-static bool row_is_whole(sqlite3_stmt *row, const struct audit_entry *entry)
+static bool row_is_whole(struct sql_row *row, const struct audit_entry *entry)
 {
-    return (size_t)sqlite3_column_bytes(row, 2) == strlen(entry->actor)
-        && (size_t)sqlite3_column_bytes(row, 3) == strlen(entry->action)
-        && (size_t)sqlite3_column_bytes(row, 4) == strlen(entry->detail);
+    return column_bytes(row, 2) == strlen(entry->actor) && column_bytes(row, 3) == strlen(entry->action)
+        && column_bytes(row, 4) == strlen(entry->detail);
 }
 
 enum status store_audit_list(struct order_store *handle, uint64_t after,
@@ -124,7 +123,7 @@ enum status store_audit_verify(struct order_store *handle, uint64_t *entries, ui
     uint8_t stored[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES] = { 0 };
     uint64_t seen = 0;
     struct audit_head head;
-    sqlite3_stmt *list;
+    struct sql_row *list;
     *entries = *first_bad = 0;
     enum status status = audit_head_read(store, &head);
     if (status == STATUS_OK)

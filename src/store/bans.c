@@ -42,7 +42,7 @@ static_assert(BAN_SESSIONS_MS == 86400000, "as in the statement");
     "SELECT coalesce(max(until_ms), 0), coalesce(max(sessions_ms), 0) FROM bans" \
     " WHERE lifted_ms = 0 AND " column " = ?1 AND until_ms > ?2"
 
-static enum status block_take(sqlite3_stmt *row, void *out)
+static enum status block_take(struct sql_row *row, void *out)
 {
     struct ban *ban = out;
     char block[ADDRESS_BLOCK_CHARS_MAX + 1];
@@ -69,15 +69,13 @@ static enum status insert(struct order_store *handle, struct ban *ban)
     struct store *store = store_of(handle);
     char block[ADDRESS_BLOCK_CHARS_MAX + 1];
     const bool address = ban->kind == BAN_ADDRESS;
-    const enum status status = sql_do(store,
+    return sql_insert(store,
         "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms,"
-        " sessions_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)",
+        " sessions_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8) RETURNING id",
         VALUES(U64(ban->kind), address ? block_value(&ban->block, block) : NOTHING,
             address ? NOTHING : U64(ban->user), TEXT(ban->reason), TEXT(ban->by),
-            U64(ban->created_ms), U64(ban->until_ms), U64(ban->sessions_ms)));
-    if (status == STATUS_OK)
-        ban->id = store_last_id(store);
-    return status;
+            U64(ban->created_ms), U64(ban->until_ms), U64(ban->sessions_ms)),
+        &ban->id);
 }
 
 static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
@@ -96,7 +94,7 @@ static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms
         status = sql_do(store,
             "UPDATE bans SET lifted_ms = ?2 WHERE id = ?1 AND lifted_ms = 0 AND until_ms > ?2",
             VALUES(U64(id), U64(now_ms)));
-    *lifted = status == STATUS_OK && store_changed_rows(store) == 1;
+    *lifted = status == STATUS_OK && sql_matched(store) == 1;
     return status;
 }
 
@@ -112,7 +110,7 @@ static enum status in_effect(struct order_store *handle, uint64_t now_ms,
     bool (*take)(void *context, const struct ban *), void *context)
 {
     struct ban ban;
-    sqlite3_stmt *row;
+    struct sql_row *row;
     enum status status = sql_query(store_of(handle), bans_in_effect, VALUES(U64(now_ms)), &row);
     if (status != STATUS_OK)
         return status;

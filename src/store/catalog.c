@@ -9,8 +9,6 @@
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
     " cooldown_s, return_draw_ms, archived, start_draw_ms"
-/* Above every number that was ever given, also by a database that a backup has replaced. */
-#define NEXT_ID(table) "(SELECT max(ifnull(max(id), 0), ?1) + 1 FROM " table ")"
 
 static const char products_list[] =
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -19,14 +17,14 @@ static const char sale_insert[] =
     " beacon_until_ms, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
     " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
     " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
-    " start_draw_ms) VALUES(" NEXT_ID(
-        "sales") ", 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                 " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+    " start_draw_ms) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 static const char sale_update[] =
     "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
     " eligible_only = ?6, published = ?7, preheat_at_ms = ?8, one_open_order = ?9,"
     " details_required = ?10, human_check = ?11, waiting_room = ?12, pass_once = ?13,"
-    " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = max(terms_lsn, ?17),"
+    " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = CASE WHEN terms_lsn > "
+    "?17 THEN terms_lsn ELSE ?17 END,"
     " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21 WHERE id = ?1";
 static const char sales_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -34,14 +32,28 @@ static const char sales_due_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE gate <> 3 AND (end_ms, id) > (?1, ?2)"
     " AND (start_ms <= ?3 OR gate = 1 OR (preheat_at_ms > 0 AND preheat_at_ms <= ?3))"
     " ORDER BY end_ms, id LIMIT ?4";
-static const char sales_tally_sql[] =
-    "SELECT (SELECT ifnull(max(id), 0) FROM sales), count(*),"
-    " ifnull(max(start_ms <= ?1 OR gate = 1), 0) FROM sales WHERE gate <> 3 AND end_ms > ?1";
+static const char sales_tally_sql[] = "SELECT (SELECT coalesce(max(id), 0) FROM sales), count(*),"
+                                      " coalesce(max(CASE WHEN start_ms <= ?1 OR gate = 1 THEN 1 "
+                                      "ELSE 0 END), 0) FROM sales WHERE gate <> 3 AND end_ms > ?1";
 static_assert(GATE_OPENED == 1 && GATE_ENDED == 3, "as in the statements and the index");
 static const char items_all[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char items_of_sale[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
+
+/* Above every number that was ever given, also by a database that a backup has replaced. */
+enum status store_next_id(struct store *store, enum store_counted counted, uint64_t *id)
+{
+    static const char *const texts[] = {
+        [STORE_PRODUCTS] = "SELECT coalesce(max(id), 0) FROM products",
+        [STORE_SALES] = "SELECT coalesce(max(id), 0) FROM sales",
+        [STORE_ITEMS] = "SELECT coalesce(max(id), 0) FROM items",
+    };
+    uint64_t last = 0;
+    const enum status status = sql_number(store, texts[counted], NO_VALUES, &last);
+    *id = (last > store->floors[counted] ? last : store->floors[counted]) + 1;
+    return status;
+}
 
 /* One row with exactly this id: the list from the id before it. *found: the id of that row. */
 static enum status row_get(struct order_store *handle, uint32_t id, const char *list,
@@ -61,13 +73,17 @@ static const struct sql_columns product_columns =
 enum status store_product_insert(struct order_store *handle, struct product *product)
 {
     struct store *store = store_of(handle);
-    const enum status status = sql_do(store,
+    uint64_t id = 0;
+    enum status status = store_next_id(store, STORE_PRODUCTS, &id);
+    if (status != STATUS_OK)
+        return status;
+    status = sql_do(store,
         "INSERT INTO products(id, name, description, images, currency, list_price)"
-        " VALUES(" NEXT_ID("products") ", ?2, ?3, ?4, ?5, ?6)",
-        VALUES(U64(store->floors[STORE_PRODUCTS]), TEXT(product->name), TEXT(product->description),
-            TEXT(product->images), TEXT(product->currency), U64(product->list_price)));
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
+            TEXT(product->currency), U64(product->list_price)));
     if (status == STATUS_OK)
-        product->id = (uint32_t)store_last_id(store);
+        product->id = (uint32_t)id;
     return status;
 }
 
@@ -83,12 +99,10 @@ enum status store_product_get(struct order_store *handle, uint32_t id, struct pr
     return row_get(handle, id, products_list, &product_columns, product, &product->id);
 }
 
-/* `first`: the floor of a new id, or the id. */
-static enum status sale_write(
-    struct store *store, const char *sql, uint64_t first, const struct sale *sale)
+static enum status sale_write(struct store *store, const char *sql, uint64_t id, const struct sale *sale)
 {
     return sql_do_one(store, sql,
-        VALUES(U64(first), TEXT(sale->title), U64(sale->start_ms), U64(sale->end_ms),
+        VALUES(U64(id), TEXT(sale->title), U64(sale->start_ms), U64(sale->end_ms),
             U64(sale->limit_per_user), U64(sale->eligible_only), U64(sale->published),
             U64(sale->preheat_at_ms), U64(sale->one_open_order), U64(sale->details_required),
             U64(sale->human_check), U64(sale->waiting_room), U64(sale->pass_once),
@@ -111,10 +125,13 @@ static const struct sql_columns sale_columns =
 enum status store_sale_insert(struct order_store *handle, struct sale *sale)
 {
     struct store *store = store_of(handle);
-    const enum status status = sale_write(store, sale_insert, store->floors[STORE_SALES], sale);
+    uint64_t id = 0;
+    enum status status = store_next_id(store, STORE_SALES, &id);
+    if (status == STATUS_OK)
+        status = sale_write(store, sale_insert, id, sale);
     if (status != STATUS_OK)
         return status;
-    sale->id = (sale_id)store_last_id(store);
+    sale->id = (sale_id)id;
     sale->gate = GATE_SCHEDULED;
     return STATUS_OK;
 }
@@ -175,19 +192,22 @@ const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIE
 enum status store_item_insert(struct order_store *handle, struct item *item)
 {
     struct store *store = store_of(handle);
-    const enum status status = sql_do(store,
-        "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
-        " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
-        " version, preheated) VALUES(" NEXT_ID(
-            "items") ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
-                     " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0)",
-        VALUES(U64(store->floors[STORE_ITEMS]), U64(item->sale), U64(item->product),
-            U64(item->flash_price), U64(item->limit_per_user), U64(item->pay_window_ms),
-            U64(item->total), U64(item->locked), U64(item->sold), U64(item->safety),
-            CHANNELS(item->channel_units), U64(item->deduct_on_payment)));
+    uint64_t id = 0;
+    enum status status = store_next_id(store, STORE_ITEMS, &id);
     if (status != STATUS_OK)
         return status;
-    item->id = (item_id)store_last_id(store);
+    status = sql_do(store,
+        "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
+        " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
+        " version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
+        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0)",
+        VALUES(U64(id), U64(item->sale), U64(item->product), U64(item->flash_price),
+            U64(item->limit_per_user), U64(item->pay_window_ms), U64(item->total),
+            U64(item->locked), U64(item->sold), U64(item->safety), CHANNELS(item->channel_units),
+            U64(item->deduct_on_payment)));
+    if (status != STATUS_OK)
+        return status;
+    item->id = (item_id)id;
     item->version = 1;
     item->preheated = false;
     return STATUS_OK;

@@ -8,23 +8,29 @@ const struct sql_columns sql_number_column = {
     .count = 1,
 };
 
-void column_text(sqlite3_stmt *row, int at, char *out, size_t out_bytes)
+void column_text(struct sql_row *row, int at, char *out, size_t out_bytes)
 {
-    const void *text = sqlite3_column_text(row, at);
-    size_t bytes = 0;
-    if (text != NULL) {
-        bytes = (size_t)sqlite3_column_bytes(row, at);
-        if (bytes >= out_bytes)
-            bytes = out_bytes - 1;
+    size_t bytes;
+    const void *text = row->connection->driver->bytes(row, at, &bytes);
+    if (text == NULL)
+        bytes = 0;
+    if (bytes >= out_bytes)
+        bytes = out_bytes - 1;
+    if (bytes > 0)
         memcpy(out, text, bytes);
-    }
     out[bytes] = '\0';
 }
 
-size_t column_blob(sqlite3_stmt *row, int at, void *out, size_t out_bytes)
+size_t column_bytes(struct sql_row *row, int at)
 {
-    const void *blob = sqlite3_column_blob(row, at);
-    const size_t bytes = (size_t)sqlite3_column_bytes(row, at);
+    size_t bytes;
+    return row->connection->driver->bytes(row, at, &bytes) == NULL ? 0 : bytes;
+}
+
+size_t column_blob(struct sql_row *row, int at, void *out, size_t out_bytes)
+{
+    size_t bytes;
+    const void *blob = row->connection->driver->bytes(row, at, &bytes);
     if (blob == NULL || bytes > out_bytes)
         return 0;
     memcpy(out, blob, bytes);
@@ -32,7 +38,7 @@ size_t column_blob(sqlite3_stmt *row, int at, void *out, size_t out_bytes)
 }
 
 /* How many bytes of memory it fills. */
-static size_t number_take(enum sql_field_kind kind, sqlite3_stmt *row, int at, void *out)
+static size_t number_take(enum sql_field_kind kind, struct sql_row *row, int at, void *out)
 {
     switch (kind) {
     case FIELD_BOOL:
@@ -42,7 +48,7 @@ static size_t number_take(enum sql_field_kind kind, sqlite3_stmt *row, int at, v
         *(uint8_t *)out = (uint8_t)column_u64(row, at);
         return sizeof(uint8_t);
     case FIELD_INT:
-        *(int *)out = sqlite3_column_int(row, at);
+        *(int *)out = (int)row->connection->driver->number(row, at);
         return sizeof(int);
     case FIELD_U32:
         *(uint32_t *)out = column_u32(row, at);
@@ -58,7 +64,7 @@ static size_t number_take(enum sql_field_kind kind, sqlite3_stmt *row, int at, v
 }
 
 /* The column after the last one that was read. */
-static int fields_take(const struct sql_columns *columns, sqlite3_stmt *row, int at, char *out)
+static int fields_take(const struct sql_columns *columns, struct sql_row *row, int at, char *out)
 {
     for (size_t i = 0; i < columns->count; i++) {
         const struct sql_field *field = &columns->fields[i];
@@ -78,7 +84,7 @@ static int fields_take(const struct sql_columns *columns, sqlite3_stmt *row, int
     return at;
 }
 
-enum status sql_columns_take(const struct sql_columns *columns, sqlite3_stmt *row, void *out)
+enum status sql_columns_take(const struct sql_columns *columns, struct sql_row *row, void *out)
 {
     memset(out, 0, columns->bytes);
     (void)fields_take(columns, row, 0, out);

@@ -6,9 +6,8 @@
 #ifndef STAMPEDE_STORE_COLUMNS_H
 #define STAMPEDE_STORE_COLUMNS_H
 
-#include "base/status.h"
+#include "store/driver.h"
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +30,7 @@ struct sql_field {
     const struct sql_columns *part;
 };
 /* Fills *out from the row that the statement is on. */
-typedef enum status (*store_take)(sqlite3_stmt *row, void *out);
+typedef enum status (*store_take)(struct sql_row *row, void *out);
 struct sql_columns {
     const struct sql_field *fields;
     size_t count;
@@ -61,23 +60,25 @@ struct sql_columns {
 
 extern const struct sql_columns sql_number_column; /* an uint64_t */
 
-MUST_CHECK enum status sql_columns_take(const struct sql_columns *, sqlite3_stmt *row, void *out);
+MUST_CHECK enum status sql_columns_take(const struct sql_columns *, struct sql_row *row, void *out);
 
-/* 64-bit numbers of ours are unsigned, SQLite's are signed: the same bits. */
-static inline uint64_t column_u64(sqlite3_stmt *row, int at)
+/* 64-bit numbers of ours are unsigned, the database's are signed: the same bits. */
+static inline uint64_t column_u64(struct sql_row *row, int at)
 {
-    return (uint64_t)sqlite3_column_int64(row, at);
+    return (uint64_t)row->connection->driver->number(row, at);
 }
-static inline uint32_t column_u32(sqlite3_stmt *row, int at)
+static inline uint32_t column_u32(struct sql_row *row, int at)
 {
-    sqlite3_int64 value = sqlite3_column_int64(row, at);
+    const int64_t value = row->connection->driver->number(row, at);
     return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 /* Cut to fit; the insert refused what does not. */
-void column_text(sqlite3_stmt *row, int at, char *out, size_t out_bytes);
+void column_text(struct sql_row *row, int at, char *out, size_t out_bytes);
+/* How many bytes a text or blob has. */
+size_t column_bytes(struct sql_row *row, int at);
 /* The bytes of a blob that has at most so many; 0: it is empty or has more. */
-size_t column_blob(sqlite3_stmt *row, int at, void *out, size_t out_bytes);
-/* Σ of what may be more than 63 bits: SQLite's sum() of the whole would be an error. Two columns. */
+size_t column_blob(struct sql_row *row, int at, void *out, size_t out_bytes);
+/* Σ of what may be more than 63 bits: the database's sum() of the whole would be an error. Two columns. */
 #define SUM_HALVES(what) \
     " coalesce(sum((" what ") >> 32), 0), coalesce(sum((" what ") & 4294967295), 0) "
 

@@ -24,7 +24,7 @@ static enum status customers_put(
     return store_end(store, status);
 }
 
-static enum status sealed_take(sqlite3_stmt *row, void *out)
+static enum status sealed_take(struct sql_row *row, void *out)
 {
     struct customer *customer = out;
     customer->bytes = (uint32_t)column_blob(row, 1, customer->sealed, sizeof customer->sealed);

@@ -51,7 +51,7 @@ enum status store_dead_letters(struct order_store *handle, uint64_t after, enum 
 enum status store_dead_letter_get(struct order_store *handle, uint64_t id,
     struct dead_letter *letter, struct queue_record *record)
 {
-    sqlite3_stmt *row;
+    struct sql_row *row;
     enum status status = sql_query(store_of(handle),
         "SELECT " DEAD_COLUMNS ", record FROM dead_letters WHERE id = ?1", VALUES(U64(id)), &row);
     if (status != STATUS_OK)
@@ -60,8 +60,9 @@ enum status store_dead_letter_get(struct order_store *handle, uint64_t id,
     if (status == STATUS_OK)
         status = sql_columns_take(&letter_columns, row, letter);
     if (status == STATUS_OK) {
-        const void *bytes = sqlite3_column_blob(row, 10);
-        const struct span payload = span_of(bytes, (size_t)sqlite3_column_bytes(row, 10));
+        size_t bytes;
+        const void *data = row->connection->driver->bytes(row, 10, &bytes);
+        const struct span payload = span_of(data, bytes);
         record->lsn = letter->lsn;
         status = record_decode(letter->type, payload, &record->command, &record->outcome);
     }

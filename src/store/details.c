@@ -25,7 +25,7 @@ static enum status details_write(struct store *store, ticket_number ticket,
         " WHERE name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5",
         VALUES(U64(ticket), TEXT(details->name), TEXT(details->phone), TEXT(details->address),
             TEXT(details->note), U64(now_ms)));
-    *changed = status == STATUS_OK && store_changed_rows(store) == 1;
+    *changed = status == STATUS_OK && sql_matched(store) == 1;
     if (!*changed)
         return status;
     return sql_do(

@@ -2,23 +2,23 @@
 /* store/driver.h: a connection to a database, as the store's logic sees it. SQLite, PostgreSQL and
  * MySQL/MariaDB have a driver each; the logic above stands once and does not know which one it is.
  *
- * The SQL of the store is plain; a driver changes these forms to its own (SQLite only what stands in braces, and 2):
+ * The SQL of the store is plain; a driver changes these forms to its own (SQLite: 2, and braces):
  *   1. ?1, ?2 … are values; one may be used twice
  *   2. "… FOR UPDATE" at the end of a SELECT: its rows are locked until the transaction ends
  *   3. "… RETURNING id" at the end of an INSERT: answers one row with the number that it was given
  *   4. "ON CONFLICT(a, b) DO NOTHING" and "ON CONFLICT(a, b) DO UPDATE SET c = table.c + excluded.c" at the
- *      end of an INSERT; the columns are those of a unique key
+ *      end of an INSERT; the columns are those of a unique key. "ON CONFLICT DO NOTHING" means any key
  *   5. tables: INTEGER (64 bits, signed), TEXT, TEXT{255} (at most so many characters; in keys), BLOB,
  *      "INTEGER PRIMARY KEY AUTOINCREMENT", STRICT, WITHOUT ROWID
- *   6. "CREATE [UNIQUE] INDEX name ON table(a, b){c, a, b} WHERE condition": a database with partial indexes leaves
- *      out what stands in braces; others make an index of the columns in braces. A UNIQUE one holds there only where
- *      the condition does (by a generated column)
- * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there is
- * one, which the caller then drops.
+ *   6. "CREATE [UNIQUE] INDEX name ON table(a, b){c, a, b} WHERE condition": a database with partial
+ *      indexes leaves out what stands in braces; others make an index of the columns in braces. A UNIQUE
+ *      one holds there only where the condition does (by a generated column)
+ * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there
+ * is one, which the caller then drops.
  *
- * A text (`sql`) is a literal or a constant, never one that is put together: its statement is prepared once and
- * found again by its address. One row cursor may be open for a text; cursors of several texts may be open at once.
- * Texts and blobs of values belong to the caller and stay as they are until `finish`.
+ * A text (`sql`) is a literal or a constant, never one that is put together: its statement is prepared once
+ * and found again by its address. One row cursor may be open for a text; cursors of several texts may be open
+ * at once. Texts and blobs of values belong to the caller and stay as they are until `finish`.
  *
  * Thread: a connection belongs to one thread at a time; `interrupt` is for any.
  * Errors: STATUS_REFUSED: a row broke a rule (`error` tells which kind). STATUS_AWAY: the database can't be
@@ -35,7 +35,7 @@
 
 struct sql_value {
     enum { SQL_NUMBER, SQL_TEXT, SQL_BLOB } kind;
-    uint64_t number; /* the same bits as the database's signed ones; or how many bytes; -1: a text up to its 0 */
+    uint64_t number;  /* bits of a signed one; or how many bytes; -1: a text up to its 0 */
     const void *data; /* NULL in a text: NULL */
 };
 struct sql_values {
@@ -90,13 +90,13 @@ struct driver {
     enum status (*query)(struct connection *, const char *sql, struct sql_values, struct sql_row **);
     enum status (*next)(struct sql_row *);
     void (*finish)(struct sql_row *); /* also before the last row */
-    /* Columns from 0, of the row that the cursor is on. NULL is 0 and no bytes. A sum or count may be of any
-     * type of the database that is a whole number of 64 bits. */
+    /* Columns from 0, of the row that the cursor is on. NULL is 0 and no bytes. A sum or count may be of
+     * any type of the database that is a whole number of 64 bits. */
     int64_t (*number)(struct sql_row *, int at);
     const void *(*bytes)(struct sql_row *, int at, size_t *bytes); /* of a text or blob; until the next row */
 
-    /* Statements without values and rows, each ended by ";": tables and their changes. Forms 5 and 6 are for these
-     * only. Not kept as prepared ones. */
+    /* Statements without values and rows, each ended by ";": tables and their changes. Forms 5 and 6 are
+     * for these only. Not kept as prepared ones. */
     enum status (*script)(struct connection *, const char *sql);
 
     /* Rows that the last INSERT, UPDATE or DELETE has matched: an update to the same values counts, an insert
@@ -110,7 +110,7 @@ struct driver {
      * above `last`. */
     enum status (*counter)(struct connection *, const char *table, uint64_t *last);
     enum status (*counter_lift)(struct connection *, const char *table, uint64_t last);
-    /* Looks at everything, slowly. STATUS_CORRUPT: damaged, and `what` says how. NULL: the server does that. */
+    /* Looks at everything, slowly. STATUS_CORRUPT: damaged, and `what` says how. NULL: the server does it. */
     enum status (*whole_check)(struct connection *, char *what, size_t what_bytes);
 };
 

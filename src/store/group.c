@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/group.c: groups (contract/order_store.h). The transaction of a group begins with its first
  * part: a round that only reads takes no lock. Parts are savepoints. A failed statement takes back its
- * part; where SQLite itself gives up the whole transaction (a full disk, a failed write), the group is
- * lost, and everything is STATUS_AWAY until its end says so. */
+ * part; where the database gives up the whole transaction (a full disk, a failed write, a lost
+ * connection), the group is lost, and everything is STATUS_AWAY until its end says so. */
 #include "store/parts.h"
 
 void store_group_begin(struct order_store *handle)
@@ -21,7 +21,7 @@ enum status store_group_enter(struct store *store)
 {
     if (!store->grouping || store->grouped)
         return STATUS_OK;
-    const enum status status = sql_do(store, "BEGIN IMMEDIATE", NO_VALUES);
+    const enum status status = store->connection->driver->begin(store->connection);
     store->grouped = status == STATUS_OK;
     return status;
 }

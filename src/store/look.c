@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows for reconciliation (contract/reconcile.h). Two connections: the writer's own shows what is
- * committed; a second one, which only reads, holds one moment for as long as the sums take, because
- * a read transaction of a WAL keeps its view while the writer goes on. Statements are kept for each
- * of them. */
+ * committed; a second one, which only reads, holds one moment for as long as the sums take and
+ * keeps its view while the writer goes on. */
 #include "contract/reconcile.h"
 
 #include "store/parts.h"
@@ -10,9 +9,8 @@
 #include <stdlib.h>
 
 struct store_look {
-    sqlite3 *reader;
-    bool inside; /* a moment is held */
-    struct sqlite_kept kept[SQLITE_STATEMENTS_MAX];
+    struct connection *reader; /* NULL: not opened yet */
+    bool inside;               /* a moment is held */
 };
 
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4
@@ -69,31 +67,23 @@ static enum status look_open(struct store *store)
         return STATUS_AWAY;
     if (store->look->reader != NULL)
         return STATUS_OK;
-    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const int result = sqlite3_open_v2(store->path, &store->look->reader, flags, store->vfs);
-    if (result == SQLITE_OK)
-        return STATUS_OK;
-    (void)sqlite3_close(store->look->reader);
-    store->look->reader = NULL;
-    return sqlite_status(result);
+    return store->connection->driver->reader_open(store->connection, &store->look->reader);
 }
 
 static enum status look_query(struct store *store, enum look_at at, const char *sql,
-    struct sql_values values, sqlite3_stmt **row)
+    struct sql_values values, struct sql_row **row)
 {
     if (at == LOOK_NOW)
         return sql_query(store, sql, values, row);
     invariant(store->look != NULL && store->look->inside);
-    const enum status status = sqlite_kept_prepare(store->look->reader, store->look->kept, sql, row);
-    if (status == STATUS_OK)
-        sql_bind(*row, values);
-    return status;
+    struct connection *reader = store->look->reader;
+    return reader->driver->query(reader, sql, values, row);
 }
 
 static enum status look_rows(struct order_store *handle, enum look_at at, const char *sql,
     struct sql_values values, const struct sql_columns *columns, struct sql_page page)
 {
-    sqlite3_stmt *row;
+    struct sql_row *row;
     *page.count = 0;
     const enum status status = look_query(store_of(handle), at, sql, values, &row);
     return status == STATUS_OK ? sql_rows_of(row, columns, page) : status;
@@ -103,7 +93,7 @@ static enum status look_rows(struct order_store *handle, enum look_at at, const 
 static enum status look_one(struct order_store *handle, const char *sql, struct sql_values values,
     const struct sql_columns *columns, void *out)
 {
-    sqlite3_stmt *row;
+    struct sql_row *row;
     const enum status status = look_query(store_of(handle), LOOK_MOMENT, sql, values, &row);
     return status == STATUS_OK ? sql_one_of(row, columns, out) : status;
 }
@@ -112,7 +102,8 @@ void store_look_close(struct store *store)
 {
     if (store->look == NULL)
         return;
-    sqlite_kept_close(store->look->reader, store->look->kept);
+    if (store->look->reader != NULL)
+        store->look->reader->driver->close(store->look->reader);
     free(store->look);
     store->look = NULL;
 }
@@ -122,7 +113,7 @@ static void look_moment_end(struct order_store *handle)
     struct store_look *look = store_of(handle)->look;
     if (look == NULL || !look->inside)
         return;
-    (void)sqlite3_exec(look->reader, "ROLLBACK", NULL, NULL, NULL); /* it only lets go */
+    look->reader->driver->rollback(look->reader); /* it only lets go */
     look->inside = false;
 }
 
@@ -134,7 +125,7 @@ static enum status look_moment_begin(struct order_store *handle)
     look_moment_end(handle);
     enum status status = look_open(store);
     if (status == STATUS_OK)
-        status = sqlite_status(sqlite3_exec(store->look->reader, "BEGIN", NULL, NULL, NULL));
+        status = store->look->reader->driver->begin_view(store->look->reader);
     if (status != STATUS_OK)
         return status;
     store->look->inside = true;

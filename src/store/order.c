@@ -25,8 +25,8 @@ static const uint64_t scope_sale = (uint64_t)1 << 32;
 #define ORDER_INSERT \
     "INSERT INTO orders(version, ticket, item, user, quantity, channel, unit_price, amount," \
     " created_ms, pay_by_ms, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-static const char order_insert[] = ORDER_INSERT "?10, 1, 0)";
-static const char order_reject[] = ORDER_INSERT "NULL, 3, 3)";
+static const char order_insert[] = ORDER_INSERT "?10, 1, 0) ON CONFLICT DO NOTHING";
+static const char order_reject[] = ORDER_INSERT "NULL, 3, 3) ON CONFLICT DO NOTHING";
 static_assert(ORDER_PENDING == 1 && ORDER_CLOSED == 3 && REASON_REJECTED == 3,
     "said in numbers in the statements");
 static const char order_move[] = "UPDATE orders SET state = ?3, ending = 0, version = version + 1"
@@ -44,7 +44,7 @@ static enum status counter_take(
         "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
         " ON CONFLICT(scope, user) DO UPDATE SET used = used + ?3 WHERE used + ?3 <= ?4",
         VALUES(U64(scope), U64(user), U64(quantity), U64(limit)));
-    if (status == STATUS_OK && store_changed_rows(batch->store) != 1)
+    if (status == STATUS_OK && sql_matched(batch->store) != 1)
         return store_refuse(batch, REFUSAL_LIMIT,
             "%u more units would exceed the user's limit of %u", quantity, limit);
     return status;
@@ -77,14 +77,18 @@ static enum status counters_free(
     return status;
 }
 
-/* The ticket is there already: harmless if it is this one, told again under another position. */
-static enum status order_check_same(struct store_batch *batch, const struct store_ticket *ticket)
+/* Nothing was inserted. The ticket is there already: harmless if it is this one, told again under another
+ * position. Otherwise the user has a live order of the item. */
+static enum status order_check_same(
+    struct store_batch *batch, const struct store_ticket *ticket, bool *there)
 {
-    bool same;
-    const enum status status = sql_found(batch->store,
-        "SELECT 1 FROM orders WHERE ticket = ?1 AND item = ?2 AND user = ?3 AND quantity = ?4",
-        VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user), U64(ticket->quantity)), &same);
-    if (status == STATUS_OK && !same)
+    struct order order;
+    const enum status status = store_order_by_ticket(&batch->store->store, ticket->ticket, &order);
+    if (status == STATUS_NOT_FOUND)
+        return store_refuse(batch, REFUSAL_UNIQUE, "item %u has a live order of this user", ticket->item);
+    *there = status == STATUS_OK;
+    if (status == STATUS_OK
+        && (order.item != ticket->item || order.user != ticket->user || order.quantity != ticket->quantity))
         return store_refuse(batch, REFUSAL_UNKNOWN, "ticket %llu is another order",
             (unsigned long long)ticket->ticket);
     return status;
@@ -99,17 +103,11 @@ static enum status order_put(struct store_batch *batch, const struct store_ticke
         U64(unit_price * ticket->quantity), U64(ticket->created_ms), U64(ticket->pay_by_ms), U64(slot));
     if (reject)
         values.count = 9; /* no slot */
-    const enum status status = sql_do(batch->store, reject ? order_reject : order_insert, values);
+    const enum status status = store_batch_do(batch, reject ? order_reject : order_insert, values);
     *there = false;
-    if (__builtin_expect(status == STATUS_OK, 1))
-        return STATUS_OK;
-    const int error = sqlite3_extended_errcode(batch->store->database);
-    *there = error == SQLITE_CONSTRAINT_PRIMARYKEY || error == SQLITE_CONSTRAINT_ROWID;
-    if (*there)
-        return order_check_same(batch, ticket);
-    if (error == SQLITE_CONSTRAINT_UNIQUE)
-        return store_refuse(batch, REFUSAL_UNIQUE, "item %u has a live order of this user", ticket->item);
-    return store_batch_failed(batch, status);
+    if (status == STATUS_OK && __builtin_expect(sql_matched(batch->store) != 1, 0))
+        return order_check_same(batch, ticket, there);
+    return status;
 }
 
 enum status store_event_put(struct store_batch *batch, const struct order *order,
@@ -121,7 +119,7 @@ enum status store_event_put(struct store_batch *batch, const struct order *order
         VALUES(U64(order->ticket), U64(step), U64(destination)));
     if (status != STATUS_OK)
         return status;
-    const bool fresh = store_changed_rows(batch->store) == 1;
+    const bool fresh = sql_matched(batch->store) == 1;
     return fresh && waitlist_gets(step, destination) ? store_waitlist_pick(batch, order) : STATUS_OK;
 }
 
@@ -175,7 +173,7 @@ static enum status order_change(struct store_batch *batch, struct stock_row *row
     enum status status = store_batch_do(batch, over ? order_end : order_move, values);
     if (status != STATUS_OK)
         return status;
-    invariant(store_changed_rows(batch->store) == 1); /* read in this transaction */
+    invariant(sql_matched(batch->store) == 1); /* read in this transaction */
     store_sum_add(row, (enum order_state)order->state, (enum order_reason)order->reason,
         order->quantity, order->amount, -1);
     store_sum_add(row, to, reason, order->quantity, order->amount, 1);

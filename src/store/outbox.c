@@ -115,7 +115,7 @@ static enum status outbox_replay_all(
     const enum status status = sql_do(store,
         "UPDATE outbox SET state = 1, tries = 0, next_ms = ?2 WHERE time_ms >= ?1 AND state <> 1",
         VALUES(U64(from_ms), U64(now_ms)));
-    *count = status == STATUS_OK ? store_changed_rows(store) : 0;
+    *count = status == STATUS_OK ? sql_matched(store) : 0;
     return status;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/parts.h: what the parts of the SQLite store share. Nobody else includes it. A
- * statement is prepared at its first use and kept until close. Every helper leaves its statement
- * reset, so that no read transaction stays open after an answer. */
+/* store/parts.h: what the parts of the store share. Nobody else includes it. */
 #ifndef STAMPEDE_STORE_PARTS_H
 #define STAMPEDE_STORE_PARTS_H
 
@@ -9,35 +7,25 @@
 #include "store/query.h"
 #include "store/stock.h"
 
-#include <sqlite3.h>
 #include <string.h>
 
 /* Tables that count by their rows. */
 enum store_counted { STORE_PRODUCTS, STORE_SALES, STORE_ITEMS, STORE_COUNTED };
 
-/* Prepared statements by the addresses of their texts; about three times as many as there are. */
-enum { SQLITE_STATEMENTS_MAX = 512 };
-struct sqlite_kept {
-    const char *sql; /* NULL: free */
-    sqlite3_stmt *statement;
-};
-
 struct store {
     struct order_store store; /* first: the seam's handle is this one's address */
-    sqlite3 *database;
-    struct sqlite_kept kept[SQLITE_STATEMENTS_MAX];
+    struct connection *connection;
     struct stock stock;             /* of the batch that is being applied */
     uint64_t floors[STORE_COUNTED]; /* their rows get numbers above these */
-    bool recovering;    /* a record makes the sale or item that it names and that is lost */
-    bool grouping;      /* the next transaction begins a group */
-    bool grouped;       /* a group's transaction is open: others are parts of it */
-    bool together;      /* an administrator's transaction is open: others are parts of it */
-    int changes_before; /* rows changed before it was begun */
+    bool recovering;         /* a record makes the sale or item that it names and that is lost */
+    bool grouping;           /* the next transaction begins a group */
+    bool grouped;            /* a group's transaction is open: others are parts of it */
+    bool together;           /* an administrator's transaction is open: others are parts of it */
+    uint64_t changes;        /* rows that were changed so far */
+    uint64_t changes_before; /* and when the administrator's transaction was begun */
     char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
     bool outbox_on;          /* changes of orders are written down for the shop */
     struct store_look *look; /* look.c; NULL: not used yet */
-    char *path;
-    char *vfs; /* NULL: the default */
 };
 
 static inline struct store *store_of(struct order_store *store)
@@ -45,15 +33,7 @@ static inline struct store *store_of(struct order_store *store)
     return (struct store *)store;
 }
 
-/* sqlite.c. A text (`sql`, here and in query.h) is a literal or a constant, never one that is put
- * together: its statement is found again by its address. */
-void sqlite_library_start(void); /* before the first connection */
-enum status sqlite_status(int result);
-MUST_CHECK enum status sqlite_prepare(struct store *, const char *sql, sqlite3_stmt **);
-/* The same of any connection and its table of SQLITE_STATEMENTS_MAX. */
-MUST_CHECK enum status sqlite_kept_prepare(
-    sqlite3 *, struct sqlite_kept *table, const char *sql, sqlite3_stmt **);
-void sqlite_kept_close(sqlite3 *, const struct sqlite_kept *table);
+/* store.c */
 /* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
 MUST_CHECK enum status store_next_due(struct store *, const char *, uint64_t now_ms, uint64_t *next_ms);
 MUST_CHECK enum status store_begin(struct store *);
@@ -61,16 +41,15 @@ MUST_CHECK enum status store_commit(struct store *); /* on failure: the caller r
 void store_rollback(struct store *);                 /* harmless outside a transaction */
 /* While a group's or an administrator's transaction is open, these three begin, keep and drop a part of
  * it. */
-/* SQLite has rolled back by itself what is open (a full disk, a failed write): no part of it may be
- * kept, and nothing is read or written until it has ended. */
+/* The database has given up what is open (a full disk, a failed write, a lost connection): no part of it
+ * may be kept, and nothing is read or written until it has ended. */
 bool store_is_lost(const struct store *);
+const char *store_message(const struct store *); /* of the last failure */
 /* group.c */
 MUST_CHECK enum status store_group_enter(struct store *); /* before a part, while grouping */
 void store_group_begin(struct order_store *);
 bool store_group_is_open(const struct order_store *);
 enum status store_group_end(struct order_store *);
-uint32_t store_changed_rows(struct store *);
-uint64_t store_last_id(struct store *); /* of the row that was inserted last */
 
 /* Values or columns of all channels. */
 #define CHANNELS(units) \
@@ -90,9 +69,6 @@ extern const struct sql_columns store_order_columns;
     " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
     " (SELECT currency FROM products WHERE products.id = items.product)"
 extern const struct sql_columns store_item_columns;
-
-/* schema.c: pragmas, tables, version. */
-MUST_CHECK enum status sqlite_schema_open(struct store *, char *error, size_t error_bytes);
 
 /* apply.c */
 enum status store_identity(struct order_store *, uint64_t *data_id, lsn_t *position);
@@ -329,6 +305,7 @@ enum status store_sales_due(struct order_store *, struct sales_cursor *, uint64_
     struct sale *, uint32_t max, uint32_t *count);
 enum status store_sales_tally(struct order_store *, uint64_t now_ms, struct sales_tally *);
 enum status store_item_insert(struct order_store *, struct item *);
+MUST_CHECK enum status store_next_id(struct store *, enum store_counted, uint64_t *id);
 enum status store_item_get(struct order_store *, item_id, struct item *);
 enum status store_items(
     struct order_store *, sale_id, item_id after, struct item *, uint32_t max, uint32_t *count);

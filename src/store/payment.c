@@ -105,20 +105,19 @@ enum status store_payments_close(struct store *store, ticket_number ticket, uint
 
 enum status store_payment_insert(struct store *store, struct payment *payment)
 {
-    const enum status status = sql_do(store,
+    return sql_insert(store,
         "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
         " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
         " closing_ms, searched)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+        " RETURNING id",
         VALUES(U64(payment->ticket), U64(payment->paid_ticket), TEXT(payment->provider),
             TEXT(payment->reference), TEXT(payment->provider_id), TEXT(payment->url),
             U64(payment->amount), TEXT(payment->currency), U64(payment->captured),
             U64(payment->state), U64(payment->use), U64(payment->tries), U64(payment->created_ms),
             U64(payment->captured_ms), U64(payment->next_ms), U64(payment->pay_by_ms),
-            U64(payment->closing_ms), U64(payment->searched)));
-    if (status == STATUS_OK)
-        payment->id = store_last_id(store);
-    return status;
+            U64(payment->closing_ms), U64(payment->searched)),
+        &payment->id);
 }
 
 enum status store_payment_write(struct store *store, const struct payment *payment)
@@ -129,7 +128,7 @@ enum status store_payment_write(struct store *store, const struct payment *payme
         VALUES(U64(payment->id), U64(payment->paid_ticket), TEXT(payment->provider_id),
             TEXT(payment->url), U64(payment->captured), U64(payment->state), U64(payment->use),
             U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms)));
-    invariant(status != STATUS_OK || store_changed_rows(store) == 1); /* it was read before */
+    invariant(status != STATUS_OK || sql_matched(store) == 1); /* it was read before */
     return status;
 }
 

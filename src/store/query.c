@@ -2,63 +2,57 @@
 /* store/query.c: a statement from its values to its rows, and reset again. */
 #include "store/parts.h"
 
-void sql_bind(sqlite3_stmt *statement, struct sql_values values)
-{
-    invariant(sqlite3_bind_parameter_count(statement) == (int)values.count);
-    for (size_t i = 0; i < values.count; i++) {
-        const struct sql_value *value = &values.list[i];
-        const int at = (int)i + 1, bytes = (int)value->number;
-        int result;
-        if (value->kind == SQL_NUMBER)
-            result = sqlite3_bind_int64(statement, at, (sqlite3_int64)value->number);
-        else if (value->kind == SQL_TEXT)
-            result = sqlite3_bind_text(statement, at, value->data, bytes, SQLITE_STATIC);
-        else
-            result = sqlite3_bind_blob(statement, at, value->data, bytes, SQLITE_STATIC);
-        invariant(result == SQLITE_OK);
-    }
-}
-
-void sql_finish(sqlite3_stmt *row)
-{
-    (void)sqlite3_reset(row); /* repeats the last step's error */
-}
-
-enum status sql_query(struct store *store, const char *sql, struct sql_values values, sqlite3_stmt **row)
+enum status sql_query(struct store *store, const char *sql, struct sql_values values, struct sql_row **row)
 {
     if (store_is_lost(store))
         return STATUS_AWAY;
-    const enum status status = sqlite_prepare(store, sql, row);
-    if (status == STATUS_OK)
-        sql_bind(*row, values);
-    return status;
+    return store->connection->driver->query(store->connection, sql, values, row);
 }
 
-enum status sql_next(sqlite3_stmt *row)
+enum status sql_next(struct sql_row *row)
 {
-    const int result = sqlite3_step(row);
-    return result == SQLITE_DONE ? STATUS_NOT_FOUND : sqlite_status(result);
+    return row->connection->driver->next(row);
+}
+
+void sql_finish(struct sql_row *row)
+{
+    row->connection->driver->finish(row);
+}
+
+uint32_t sql_matched(const struct store *store)
+{
+    return store->connection->driver->matched(store->connection);
 }
 
 enum status sql_do(struct store *store, const char *sql, struct sql_values values)
 {
-    sqlite3_stmt *statement;
-    enum status status = sql_query(store, sql, values, &statement);
+    struct sql_row *row;
+    enum status status = sql_query(store, sql, values, &row);
     if (status != STATUS_OK)
         return status;
-    status = sql_next(statement);
+    status = sql_next(row);
     invariant(status != STATUS_OK); /* it answers no rows */
-    sql_finish(statement);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    sql_finish(row);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    store->changes += sql_matched(store);
+    return STATUS_OK;
+}
+
+enum status sql_insert(struct store *store, const char *sql, struct sql_values values, uint64_t *id)
+{
+    const enum status status = sql_number(store, sql, values, id);
+    store->changes += status == STATUS_OK;
+    return status;
 }
 
 enum status sql_do_one(struct store *store, const char *sql, struct sql_values values, enum status none)
 {
     const enum status status = sql_do(store, sql, values);
-    return status == STATUS_OK && store_changed_rows(store) != 1 ? none : status;
+    return status == STATUS_OK && sql_matched(store) != 1 ? none : status;
 }
 
-enum status sql_one_of(sqlite3_stmt *row, const struct sql_columns *columns, void *out)
+enum status sql_one_of(struct sql_row *row, const struct sql_columns *columns, void *out)
 {
     enum status status = sql_next(row);
     if (status == STATUS_OK)
@@ -70,7 +64,7 @@ enum status sql_one_of(sqlite3_stmt *row, const struct sql_columns *columns, voi
 enum status sql_one(struct store *store, const char *sql, struct sql_values values,
     const struct sql_columns *columns, void *out)
 {
-    sqlite3_stmt *row;
+    struct sql_row *row;
     const enum status status = sql_query(store, sql, values, &row);
     return status == STATUS_OK ? sql_one_of(row, columns, out) : status;
 }
@@ -106,7 +100,7 @@ enum status sql_found(struct store *store, const char *sql, struct sql_values va
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sql_rows_of(sqlite3_stmt *row, const struct sql_columns *columns, struct sql_page page)
+enum status sql_rows_of(struct sql_row *row, const struct sql_columns *columns, struct sql_page page)
 {
     enum status status = STATUS_OK;
     while (*page.count < page.max && (status = sql_next(row)) == STATUS_OK) {
@@ -122,7 +116,7 @@ enum status sql_rows_of(sqlite3_stmt *row, const struct sql_columns *columns, st
 enum status sql_rows(struct store *store, const char *sql, struct sql_values values,
     const struct sql_columns *columns, struct sql_page page)
 {
-    sqlite3_stmt *row;
+    struct sql_row *row;
     *page.count = 0;
     const enum status status = sql_query(store, sql, values, &row);
     return status == STATUS_OK ? sql_rows_of(row, columns, page) : status;

@@ -8,22 +8,12 @@
 
 #include "store/columns.h"
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct store;
 
-struct sql_value {
-    enum { SQL_NUMBER, SQL_TEXT, SQL_BLOB } kind;
-    uint64_t number; /* or how many bytes */
-    const void *data;
-};
-struct sql_values {
-    const struct sql_value *list;
-    size_t count;
-};
 #define U64(value) ((struct sql_value){ SQL_NUMBER, (uint64_t)(value), NULL })
 #define TEXT(value) TEXT_OF((value), -1)
 #define TEXT_OF(value, bytes) ((struct sql_value){ SQL_TEXT, (uint64_t)(bytes), (value) })
@@ -37,6 +27,10 @@ struct sql_values {
 MUST_CHECK enum status sql_do(struct store *, const char *sql, struct sql_values);
 /* The same, of one row; `none` if it changed none. */
 MUST_CHECK enum status sql_do_one(struct store *, const char *sql, struct sql_values, enum status none);
+/* An INSERT that ends with RETURNING id. */
+MUST_CHECK enum status sql_insert(struct store *, const char *sql, struct sql_values, uint64_t *id);
+/* Rows that the last of these has matched. */
+uint32_t sql_matched(const struct store *);
 /* The first row. STATUS_NOT_FOUND: there is none. */
 MUST_CHECK enum status sql_one(
     struct store *, const char *sql, struct sql_values, const struct sql_columns *, void *out);
@@ -61,14 +55,14 @@ struct sql_page {
 MUST_CHECK enum status sql_rows(struct store *, const char *sql, struct sql_values,
     const struct sql_columns *, struct sql_page);
 /* Row by row: sql_next until there is no more, then sql_finish. */
-MUST_CHECK enum status sql_query(struct store *, const char *sql, struct sql_values, sqlite3_stmt **row);
+MUST_CHECK enum status sql_query(
+    struct store *, const char *sql, struct sql_values, struct sql_row **row);
 /* STATUS_OK: on a row. STATUS_NOT_FOUND: no more rows. */
-MUST_CHECK enum status sql_next(sqlite3_stmt *row);
-void sql_finish(sqlite3_stmt *row);
-/* For a statement of another connection: its values; its first row; a page of it. The last two finish it. */
-void sql_bind(sqlite3_stmt *, struct sql_values);
-MUST_CHECK enum status sql_one_of(sqlite3_stmt *, const struct sql_columns *, void *out);
-MUST_CHECK enum status sql_rows_of(sqlite3_stmt *, const struct sql_columns *, struct sql_page);
+MUST_CHECK enum status sql_next(struct sql_row *row);
+void sql_finish(struct sql_row *row);
+/* Of a statement of another connection: its first row; a page of it. They finish it. */
+MUST_CHECK enum status sql_one_of(struct sql_row *, const struct sql_columns *, void *out);
+MUST_CHECK enum status sql_rows_of(struct sql_row *, const struct sql_columns *, struct sql_page);
 /* Commits, or rolls back what has failed already or fails now. */
 MUST_CHECK enum status store_end(struct store *, enum status);
 

@@ -62,7 +62,7 @@ enum status store_orders_list(struct order_store *handle, const struct order_fil
     struct listed listed = { 0 };
     struct sql_values values = VALUES(U64(before == 0 || before > INT64_MAX ? INT64_MAX : before),
         U64(filter->sale), U64(filter->user), U64(filter->item));
-    sqlite3_stmt *list;
+    struct sql_row *list;
     *count = 0;
     *next = 0;
     values.count = filter->user == 0 ? 2 : filter->item != 0 ? 4 : 3;

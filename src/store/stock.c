@@ -137,7 +137,7 @@ static enum status stock_write(struct store_batch *batch, const struct stock_row
     if (simple)
         values.count = 3;
     const enum status status = store_batch_do(batch, simple ? stock_take : stock_change, values);
-    if (status == STATUS_OK && store_changed_rows(batch->store) != 1)
+    if (status == STATUS_OK && sql_matched(batch->store) != 1)
         return store_refuse(batch, REFUSAL_STOCK,
             "item %u has less stock, or its version is no longer %llu", row->item,
             (unsigned long long)row->version);

@@ -50,7 +50,7 @@ static const char places_next[] =
 static const char place_pass[] = "UPDATE waitlist SET passed = 1 WHERE id = ?1 AND state = 1";
 static const char places_again[] = "UPDATE waitlist SET passed = 0 WHERE passed = 1";
 
-static enum status place_state_take(sqlite3_stmt *row, void *out)
+static enum status place_state_take(struct sql_row *row, void *out)
 {
     struct waitlist_place *place = out;
     place->state = (uint8_t)waitlist_place_state(place->state, column_u32(row, 7), column_u32(row, 8));
@@ -97,14 +97,15 @@ static enum status line_read(struct store *store, item_id item, uint32_t *waitin
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status place_put(struct store *store, const struct waitlist_place *place)
+static enum status place_put(struct store *store, struct waitlist_place *place)
 {
     enum status status = store_begin(store);
     if (status == STATUS_OK)
-        status = sql_do(store,
+        status = sql_insert(store,
             "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
-            " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0)",
-            VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)));
+            " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0) RETURNING id",
+            VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)),
+            &place->id);
     return store_end(store, status);
 }
 
@@ -127,7 +128,6 @@ static enum status waitlist_join(
     if (*answer != JOIN_DONE)
         return STATUS_OK;
     status = place_put(store, place);
-    place->id = store_last_id(store);
     place->state = PLACE_WAITING;
     place->ticket = 0;
     place->position = waiting < WAITLIST_POSITION_MAX ? waiting + 1 : WAITLIST_POSITION_MAX;
@@ -144,7 +144,7 @@ static enum status waitlist_leave(struct order_store *handle, item_id item, user
             "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1",
             VALUES(U64(item), U64(user)));
     if (status == STATUS_OK)
-        *left = store_changed_rows(store) > 0;
+        *left = sql_matched(store) > 0;
     return store_end(store, status);
 }
 
@@ -209,7 +209,7 @@ enum status store_waitlist_pick(struct store_batch *batch, const struct order *o
 {
     uint64_t places[WAITERS_PER_RETURN];
     uint32_t count = 0, left = order->quantity;
-    sqlite3_stmt *pick;
+    struct sql_row *pick;
     enum status status = sql_query(batch->store, places_next,
         VALUES(U64(order->item), U64(order->quantity), U64(INT64_MAX)), /* all: some may stand back */
         &pick);
@@ -227,7 +227,7 @@ enum status store_waitlist_pick(struct store_batch *batch, const struct order *o
     return status;
 }
 
-static enum status waiter_take(sqlite3_stmt *row, void *out)
+static enum status waiter_take(struct sql_row *row, void *out)
 {
     *(struct waiter *)out = (struct waiter){ .key = waitlist_key(column_u64(row, 0)),
         .user = column_u64(row, 1),

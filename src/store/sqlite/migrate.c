@@ -8,6 +8,7 @@
  * until somebody removes it. A step may add columns at the end of a table, tables and indexes; the
  * CREATE statements of a new database say the same, and migrate_test.c compares both. */
 #include "store/parts.h"
+#include "store/sqlite/connection.h"
 #include "store/sqlite/sqlite.h"
 
 #include "base/log.h"

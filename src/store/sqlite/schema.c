@@ -1,198 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables, as docs/store.md explains them, and the settings of the connection.
- *
- * users, tickets, keys and data ids are unsigned 64-bit numbers, kept as the signed number of
- * the same bits. orders.slot is what makes "one live order per user" a unique key: 0 where the
- * item's limit is one unit, the ticket itself elsewhere, NULL (which is never equal to anything)
- * once the order is over. The item leads the key, because then the orders of a sale that runs
- * now lie side by side, and a batch of different users touches few pages. user_counters.scope: an
- * item's id, or 2^32 + a sale's id. user_version names the schema; another one is refused, never
- * guessed. A new column or table stands here and in a step of migrate.c.
- * orders_pending holds only orders that wait for money, so it stays as small as they are few.
+/* The settings of the connection, its tables and their version.
  *
  * Turning a new file into WAL mode goes through a rollback journal, once. If the removal of that
  * journal is not durable it may come back after a power cut, empty the file, and take the WAL
  * with it. So synchronous is EXTRA (the folder is synced after the removal) until the tables are
  * there, and FULL from then on; for a WAL both mean a sync per commit. */
-#include "store/parts.h"
+#include "store/sqlite/connection.h"
 #include "store/sqlite/sqlite.h"
+#include "store/store.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below say so too");
-static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4,
-    "numbers in the database never change their meaning");
-static_assert(CHANNELS_MAX == 8, "items has a column for each");
-static_assert(BEACON_GIVEN == 1 && BEACON_STATES == 3, "sales checks it, too");
-static_assert(HUMAN_CHECKS == 4, "sales checks it, and its numbers never change their meaning");
+/* The first column of the first row: a number, or a text. */
+static enum status first_column(struct sqlite_connection *connection, const char *sql,
+    uint64_t *number, char *text, size_t text_bytes)
+{
+    sqlite3_stmt *row = NULL;
+    int result = sqlite3_prepare_v2(connection->database, sql, -1, &row, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(row);
+    if (result == SQLITE_ROW && number != NULL)
+        *number = (uint64_t)sqlite3_column_int64(row, 0);
+    if (result == SQLITE_ROW && text != NULL)
+        snprintf(text, text_bytes, "%s", (const char *)sqlite3_column_text(row, 0));
+    (void)sqlite3_finalize(row); /* repeats the last step's error */
+    return result == SQLITE_DONE ? STATUS_NOT_FOUND : sqlite_status(result);
+}
 
-static const char tables_core[] =
-    "CREATE TABLE products("
-    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 4294967295),"
-    "  name TEXT NOT NULL, description TEXT NOT NULL, images TEXT NOT NULL,"
-    "  currency TEXT NOT NULL CHECK(length(currency) = 3),"
-    "  list_price INTEGER NOT NULL CHECK(list_price >= 0)"
-    ") STRICT;"
-    "CREATE TABLE sales("
-    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 16383),"
-    "  title TEXT NOT NULL,"
-    "  start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL CHECK(end_ms > start_ms),"
-    "  limit_per_user INTEGER NOT NULL CHECK(limit_per_user >= 0),"
-    "  eligible_only INTEGER NOT NULL CHECK(eligible_only IN (0, 1)),"
-    "  one_open_order INTEGER NOT NULL CHECK(one_open_order IN (0, 1)),"
-    "  details_required INTEGER NOT NULL CHECK(details_required IN (0, 1)),"
-    "  human_check INTEGER NOT NULL CHECK(human_check BETWEEN 0 AND 3),"
-    "  waiting_room INTEGER NOT NULL CHECK(waiting_room IN (0, 1)),"
-    "  pass_once INTEGER NOT NULL CHECK(pass_once IN (0, 1)),"
-    "  drop_percent INTEGER NOT NULL CHECK(drop_percent BETWEEN 0 AND 100),"
-    "  pace_per_s INTEGER NOT NULL CHECK(pace_per_s >= 0),"
-    "  published INTEGER NOT NULL CHECK(published IN (0, 1)),"
-    "  preheat_at_ms INTEGER NOT NULL,"
-    "  gate INTEGER NOT NULL CHECK(gate BETWEEN 0 AND 3),"
-    "  gate_before INTEGER NOT NULL CHECK(gate_before BETWEEN 0 AND 3)," /* what a resume goes back to */
-    "  logged_limit INTEGER NOT NULL CHECK(logged_limit >= 0)," /* what the guard counts against */
-    "  beacon_name TEXT NOT NULL,"
-    "  beacon_value TEXT NOT NULL,"
-    "  beacon_state INTEGER NOT NULL CHECK(beacon_state BETWEEN 0 AND 2),"
-    "  beacon_until_ms INTEGER NOT NULL,"
-    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of start, end, limit, eligible, open order, returns */
-    "  cooldown_s INTEGER NOT NULL DEFAULT 0 CHECK(cooldown_s >= 0),"
-    "  return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0),"
-    "  start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0),"
-    "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
-    "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
-    "  CHECK(beacon_state = 0 OR beacon_name <> '')"
-    ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
-    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 65535),"
-    "  sale INTEGER NOT NULL REFERENCES sales(id),"
-    "  product INTEGER NOT NULL REFERENCES products(id),"
-    "  flash_price INTEGER NOT NULL CHECK(flash_price >= 0),"
-    "  limit_per_user INTEGER NOT NULL CHECK(limit_per_user >= 0),"
-    "  pay_window_ms INTEGER NOT NULL CHECK(pay_window_ms >= 0),"
-    "  total INTEGER NOT NULL, locked INTEGER NOT NULL CHECK(locked >= 0),"
-    "  sold INTEGER NOT NULL, sold_before INTEGER NOT NULL CHECK(sold_before >= 0),"
-    "  written_off INTEGER NOT NULL CHECK(written_off BETWEEN 0 AND locked),"
-    "  safety INTEGER NOT NULL,"
-    "  channel_0 INTEGER NOT NULL, channel_1 INTEGER NOT NULL, channel_2 INTEGER NOT NULL,"
-    "  channel_3 INTEGER NOT NULL, channel_4 INTEGER NOT NULL, channel_5 INTEGER NOT NULL,"
-    "  channel_6 INTEGER NOT NULL, channel_7 INTEGER NOT NULL,"
-    "  version INTEGER NOT NULL,"
-    "  preheated INTEGER NOT NULL CHECK(preheated IN (0, 1)),"
-    "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
-    "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
-    "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
-    ") STRICT;"
-    "CREATE INDEX items_by_sale ON items(sale);"
-    "CREATE TABLE user_counters("
-    "  scope INTEGER NOT NULL, user INTEGER NOT NULL,"
-    "  used INTEGER NOT NULL CHECK(used >= 0),"
-    "  PRIMARY KEY(scope, user)"
-    ") STRICT, WITHOUT ROWID;"
-    "CREATE TABLE eligible_users("
-    "  sale INTEGER NOT NULL REFERENCES sales(id), user INTEGER NOT NULL,"
-    "  PRIMARY KEY(sale, user)"
-    ") STRICT, WITHOUT ROWID;"
-    "CREATE TABLE stock_events("
-    "  id INTEGER PRIMARY KEY AUTOINCREMENT," /* never used again: the pump knows its events by it */
-    "  ticket INTEGER NOT NULL, step INTEGER NOT NULL CHECK(step BETWEEN 0 AND 2),"
-    "  destination INTEGER NOT NULL,"
-    "  confirmed_lsn INTEGER,"
-    "  UNIQUE(ticket, step)"
-    ") STRICT;"
-    "CREATE INDEX stock_events_open ON stock_events(id) WHERE confirmed_lsn IS NULL;"
-    "CREATE TABLE queue_position("
-    "  id INTEGER PRIMARY KEY CHECK(id = 1),"
-    "  data_id INTEGER NOT NULL, position INTEGER NOT NULL,"
-    "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
-    ") STRICT;"
-    "CREATE TABLE dead_letters("
-    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    "  lsn INTEGER NOT NULL UNIQUE, type INTEGER NOT NULL,"
-    "  ticket INTEGER NOT NULL, item INTEGER NOT NULL, user INTEGER NOT NULL, quantity INTEGER NOT "
-    "NULL,"
-    "  time_ms INTEGER NOT NULL, reason TEXT NOT NULL,"
-    "  record BLOB NOT NULL," /* contract/record.h: a retry needs nothing else */
-    "  state INTEGER NOT NULL DEFAULT 1 CHECK(state BETWEEN 1 AND 4),"
-    "  resolved_ms INTEGER NOT NULL DEFAULT 0,"
-    "  resolver TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT ''"
-    ") STRICT;"
-    "CREATE INDEX dead_letters_by_ticket ON dead_letters(ticket);"
-    "CREATE INDEX dead_letters_open ON dead_letters(id) WHERE state = 1;"
-    "CREATE TABLE audit("
-    "  id INTEGER PRIMARY KEY,"
-    "  time_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL,"
-    "  hash BLOB NOT NULL CHECK(length(hash) = 32)"
-    ") STRICT;"
-    "CREATE TABLE audit_head("
-    "  id INTEGER PRIMARY KEY CHECK(id = 1),"
-    "  entries INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32)"
-    ") STRICT;"
-    "INSERT INTO queue_position(id, data_id, position) VALUES(1, 0, 0);"
-    "INSERT INTO audit_head VALUES(1, 0, zeroblob(32));";
-
-static const char tables_orders[] =
-    "CREATE TABLE orders("
-    "  ticket INTEGER PRIMARY KEY,"
-    "  item INTEGER NOT NULL REFERENCES items(id),"
-    "  user INTEGER NOT NULL,"
-    "  slot INTEGER,"
-    "  quantity INTEGER NOT NULL CHECK(quantity > 0),"
-    "  channel INTEGER NOT NULL,"
-    "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4),"
-    "  reason INTEGER NOT NULL CHECK((reason <> 0) = (state = 3)),"
-    "  unit_price INTEGER NOT NULL,"
-    "  amount INTEGER NOT NULL CHECK(amount = quantity * unit_price),"
-    "  created_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL,"
-    "  version INTEGER NOT NULL,"
-    "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */
-    "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */
-    "  CHECK((slot IS NULL) = (state > 2)),"
-    "  UNIQUE(item, user, slot)"
-    ") STRICT;"
-    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;";
-
-static enum status schema_failed(
-    struct store *store, enum status status, const char *what, char *error, size_t error_bytes)
+static enum status schema_failed(struct sqlite_connection *connection, enum status status,
+    const char *what, char *error, size_t error_bytes)
 {
     if (status != STATUS_OK)
-        snprintf(error, error_bytes, "%s: %s", what, sqlite3_errmsg(store->database));
+        snprintf(error, error_bytes, "%s: %s", what, sqlite3_errmsg(connection->database));
     return status;
 }
 
-static enum status schema_number(
-    struct store *store, const char *sql, uint64_t *value, char *error, size_t error_bytes)
+static enum status schema_number(struct sqlite_connection *connection, const char *sql,
+    uint64_t *value, char *error, size_t error_bytes)
 {
-    return schema_failed(store, sql_number(store, sql, NO_VALUES, value), sql, error, error_bytes);
+    return schema_failed(
+        connection, first_column(connection, sql, value, NULL, 0), sql, error, error_bytes);
 }
 
-static enum status schema_execute(
-    struct store *store, const char *sql, const char *what, char *error, size_t error_bytes)
+static enum status schema_execute(struct sqlite_connection *connection, const char *sql,
+    const char *what, char *error, size_t error_bytes)
 {
-    const int result = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    return schema_failed(store, sqlite_status(result), what, error, error_bytes);
+    return schema_failed(
+        connection, sqlite_script(&connection->connection, sql), what, error, error_bytes);
 }
 
-static enum status schema_settings(struct store *store, char *error, size_t error_bytes)
+static enum status schema_settings(struct sqlite_connection *connection, char *error, size_t error_bytes)
 {
     char pragmas[256];
     snprintf(pragmas, sizeof pragmas,
         "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
         "PRAGMA cache_size = -%d; PRAGMA journal_size_limit = %d; PRAGMA wal_autocheckpoint = %d",
         SQLITE_CACHE_KIB, SQLITE_CHECKPOINT_PAGES * 4096 * 2, SQLITE_CHECKPOINT_PAGES);
-    int result = sqlite3_busy_timeout(store->database, 0);
+    int result = sqlite3_busy_timeout(connection->database, 0);
     invariant(result == SQLITE_OK);
-    (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return schema_execute(store, pragmas, "settings", error, error_bytes);
+    (void)sqlite3_db_config(connection->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(connection->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return schema_execute(connection, pragmas, "settings", error, error_bytes);
 }
 
-static enum status schema_wal(struct store *store, char *error, size_t error_bytes)
+static enum status schema_wal(struct sqlite_connection *connection, char *error, size_t error_bytes)
 {
     char mode[16];
     const enum status status =
-        sql_text(store, "PRAGMA journal_mode = WAL", NO_VALUES, mode, sizeof mode);
+        first_column(connection, "PRAGMA journal_mode = WAL", NULL, mode, sizeof mode);
     if (status != STATUS_OK)
-        return schema_failed(store, status, "journal_mode", error, error_bytes);
+        return schema_failed(connection, status, "journal_mode", error, error_bytes);
     if (strcmp(mode, "wal") == 0)
         return STATUS_OK;
     snprintf(error, error_bytes,
@@ -200,24 +78,20 @@ static enum status schema_wal(struct store *store, char *error, size_t error_byt
     return STATUS_AWAY;
 }
 
-static enum status schema_create(struct store *store, char *error, size_t error_bytes)
+static enum status schema_create(struct sqlite_connection *connection, char *error, size_t error_bytes)
 {
     char stamp[96];
-    const char *const parts[] = { tables_core, store_payment_tables, store_refund_tables,
-        store_details_tables, store_outbox_tables, store_waitlist_tables, store_report_tables,
-        store_sums_tables, store_bans_tables, store_admin_tables, store_customers_tables,
-        tables_orders }; /* each stands in the file that writes it */
     snprintf(stamp, sizeof stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
         SQLITE_APPLICATION_ID, SQLITE_SCHEMA_VERSION);
-    enum status status = schema_execute(store, "BEGIN EXCLUSIVE", "begin", error, error_bytes);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == STATUS_OK; i++)
-        status = schema_execute(store, parts[i], "tables", error, error_bytes);
+    enum status status = schema_execute(connection, "BEGIN EXCLUSIVE", "begin", error, error_bytes);
+    for (const char *const *table = store_tables; *table != NULL && status == STATUS_OK; table++)
+        status = schema_execute(connection, *table, "tables", error, error_bytes);
     if (status == STATUS_OK)
-        status = schema_execute(store, stamp, "version", error, error_bytes);
+        status = schema_execute(connection, stamp, "version", error, error_bytes);
     if (status == STATUS_OK)
-        status = schema_execute(store, "COMMIT", "commit", error, error_bytes);
+        status = schema_execute(connection, "COMMIT", "commit", error, error_bytes);
     if (status != STATUS_OK)
-        store_rollback(store);
+        (void)sqlite3_exec(connection->database, "ROLLBACK", NULL, NULL, NULL); /* closing does it too */
     return status;
 }
 
@@ -236,25 +110,26 @@ static enum status schema_refuse(char *error, size_t error_bytes, int64_t applic
     return STATUS_CONFLICT;
 }
 
-enum status sqlite_schema_open(struct store *store, char *error, size_t error_bytes)
+enum status sqlite_schema_open(struct sqlite_connection *connection, char *error, size_t error_bytes)
 {
     uint64_t application = 0, version = 0, tables = 0;
-    enum status status = schema_settings(store, error, error_bytes);
+    enum status status = schema_settings(connection, error, error_bytes);
     if (status == STATUS_OK)
-        status = schema_number(store, "PRAGMA application_id", &application, error, error_bytes);
+        status = schema_number(connection, "PRAGMA application_id", &application, error, error_bytes);
     if (status == STATUS_OK)
-        status = schema_number(store, "PRAGMA user_version", &version, error, error_bytes);
+        status = schema_number(connection, "PRAGMA user_version", &version, error, error_bytes);
     if (status == STATUS_OK)
-        status = schema_number(store, "SELECT count(*) FROM sqlite_schema", &tables, error, error_bytes);
+        status = schema_number(
+            connection, "SELECT count(*) FROM sqlite_schema", &tables, error, error_bytes);
     if (status != STATUS_OK)
         return status;
     const bool empty = tables == 0 && version == 0 && application == 0;
     if (!empty && (application != SQLITE_APPLICATION_ID || version != SQLITE_SCHEMA_VERSION))
         return schema_refuse(error, error_bytes, (int64_t)application, (int64_t)version);
-    status = schema_wal(store, error, error_bytes);
+    status = schema_wal(connection, error, error_bytes);
     if (status == STATUS_OK && empty)
-        status = schema_create(store, error, error_bytes);
+        status = schema_create(connection, error, error_bytes);
     if (status == STATUS_OK)
-        status = schema_execute(store, "PRAGMA synchronous = FULL", "settings", error, error_bytes);
+        status = schema_execute(connection, "PRAGMA synchronous = FULL", "settings", error, error_bytes);
     return status;
 }

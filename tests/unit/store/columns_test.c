@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/columns.h"
+#include "store/sqlite/connection.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,27 +32,41 @@ static const struct sql_columns row_columns =
 
 static int setup(void **state)
 {
-    return sqlite3_open(":memory:", (sqlite3 **)state);
+    struct sqlite_connection *connection;
+    char error[200];
+    assert_int_equal(
+        sqlite_connect(&connection, ":memory:", NULL, SQLITE_OPEN_READWRITE, error, sizeof error),
+        STATUS_OK);
+    *state = &connection->connection;
+    return 0;
 }
 
 static int teardown(void **state)
 {
-    return sqlite3_close(*state);
+    sqlite_disconnect(*state);
+    return 0;
 }
 
-static sqlite3_stmt *row_of(sqlite3 *database, const char *sql)
+static struct sql_row *row_of(struct connection *connection, const char *sql)
 {
-    sqlite3_stmt *row;
-    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &row, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(row), SQLITE_ROW);
+    struct sql_row *row;
+    assert_int_equal(
+        connection->driver->query(connection, sql, (struct sql_values){ NULL, 0 }, &row), STATUS_OK);
+    assert_int_equal(connection->driver->next(row), STATUS_OK);
     return row;
 }
 
-static void take(sqlite3 *database, const char *sql, const struct sql_columns *columns, void *out)
+static void row_end(struct sql_row *row)
 {
-    sqlite3_stmt *row = row_of(database, sql);
+    row->connection->driver->finish(row);
+}
+
+static void take(
+    struct connection *connection, const char *sql, const struct sql_columns *columns, void *out)
+{
+    struct sql_row *row = row_of(connection, sql);
     assert_int_equal(sql_columns_take(columns, row, out), STATUS_OK);
-    assert_int_equal(sqlite3_finalize(row), SQLITE_OK);
+    row_end(row);
 }
 
 static void each_column_goes_to_its_field(void **state)
@@ -83,7 +98,7 @@ static void what_does_not_fit_is_cut(void **state)
     assert_string_equal(row.text, "");
 }
 
-static enum status same_as_the_fifth(sqlite3_stmt *row, void *out)
+static enum status same_as_the_fifth(struct sql_row *row, void *out)
 {
     return ((const struct inner *)out)->list[0] == column_u32(row, 4) ? STATUS_OK : STATUS_CORRUPT;
 }
@@ -95,22 +110,22 @@ static void more_than_fields_is_taken_after_them(void **state)
 {
     struct inner inner;
     take(*state, "SELECT 5, 0, 0, 1, 5", &checked_columns, &inner);
-    sqlite3_stmt *row = row_of(*state, "SELECT 5, 0, 0, 1, 6");
+    struct sql_row *row = row_of(*state, "SELECT 5, 0, 0, 1, 6");
     assert_int_equal(sql_columns_take(&checked_columns, row, &inner), STATUS_CORRUPT);
-    assert_int_equal(sqlite3_finalize(row), SQLITE_OK);
+    row_end(row);
 }
 
 static void a_blob_is_taken_whole_or_not_at_all(void **state)
 {
     uint8_t bytes[3] = { 9, 9, 9 };
-    sqlite3_stmt *row = row_of(*state, "SELECT x'0102', x'01020304', x'', NULL");
+    struct sql_row *row = row_of(*state, "SELECT x'0102', x'01020304', x'', NULL");
     assert_int_equal(column_blob(row, 0, bytes, sizeof bytes), 2);
     assert_int_equal(bytes[1], 2);
     assert_int_equal(bytes[2], 9);
     for (int at = 1; at < 4; at++)
         assert_int_equal(column_blob(row, at, bytes, sizeof bytes), 0);
     assert_int_equal(bytes[0], 1);
-    assert_int_equal(sqlite3_finalize(row), SQLITE_OK);
+    row_end(row);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -28,7 +28,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static enum status user_check(sqlite3_stmt *row, void *out)
+static enum status user_check(struct sql_row *row, void *out)
 {
     (void)row;
     return *(uint64_t *)out == 13 ? STATUS_CORRUPT : STATUS_OK;
