@@ -123,6 +123,10 @@ void admin_watch(struct admin *admin, struct job *job, uint32_t id);
 
 /* settings.c */
 void admin_settings(struct admin *admin, struct job *job, uint32_t id);
+/* keys.c */
+void admin_key_create(struct admin *admin, struct job *job, uint32_t id);
+void admin_key_revoke(struct admin *admin, struct job *job, uint32_t id);
+void admin_keys_member(const struct admin *admin, struct text *out); /* "keys":[…]: who has one */
 
 /* pictures.c */
 void admin_media_list(struct admin *admin, struct job *job, uint32_t id);

@@ -2,7 +2,6 @@
 /* admin/settings.c: the configuration in force, where each value comes from, and who has a key. No secret is
  * told: secrets and keys are in files, of which the configuration has the paths. */
 #include "admin/admin.h"
-#include "config/admin_keys.h"
 #include "config/config.h"
 
 #include <assert.h>
@@ -33,32 +32,13 @@ static void settings_write(const struct config *config, struct text *out)
     json_list_end(out);
 }
 
-/* As they are in the file now; those that a SIGHUP has not read yet are among them. */
-static void keys_write(const struct config *config, struct text *out)
-{
-    struct admin_keys keys = { .count = 0 };
-    char error[ADMIN_ERROR] = "";
-    const bool good = config->admin_keys[0] == 0
-        || admin_keys_load(&keys, config->admin_keys, error) == STATUS_OK;
-    json_list_begin(out, "keys");
-    for (uint32_t i = 0; good && i < keys.count; i++) {
-        json_object_begin(out, NULL);
-        json_text(out, "name", keys.keys[i].name);
-        json_text(out, "role", admin_role_name(keys.keys[i].role));
-        json_text(out, "kind", keys.keys[i].password ? "password" : "key");
-        json_object_end(out);
-    }
-    json_list_end(out);
-    json_text(out, "keys_error", good ? "" : error);
-}
-
 void admin_settings(struct admin *admin, struct job *job, uint32_t id)
 {
     struct text body = job_body(job);
     (void)id;
     json_object_begin(&body, NULL);
     settings_write(admin->lent->config, &body);
-    keys_write(admin->lent->config, &body);
+    admin_keys_member(admin, &body);
     json_object_end(&body);
     job_reply_json(job, 200, &body);
 }

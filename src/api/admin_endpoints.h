@@ -77,6 +77,8 @@
     X(POST, OPERATOR, WRITES, "/reconcile", reconcile_run) \
     X(GET, VIEWER, READS, "/audit?after", audit) \
     X(GET, ADMIN, LOOKS, "/settings", settings) \
+    X(POST, ADMIN, WRITES, "/keys", key_create) \
+    X(POST, ADMIN, WRITES, "/keys/revoke", key_revoke) \
     X(GET, VIEWER, LOOKS, "/switches", switches) \
     X(PATCH, OPERATOR, WRITES, "/switches", switches_change) \
     X(GET, VIEWER, READS, "/bans?all after", bans_list) \

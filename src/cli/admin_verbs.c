@@ -44,13 +44,14 @@
             "the public source whose value is used in the draw; empty: none" \
     }
 
-#define GATE(word, what) \
+/* Something that is done to one thing, known by its number. */
+#define ACT(verb, where, what, does) \
     { \
-        .name = "sale " word, .method = "POST", .path = "/admin/v1/sales/%/" word, .help = (what), \
-        .options = { \
-            NUMBER_OF("sale") \
+        .name = (verb), .method = "POST", .path = "/admin/v1/" where, .help = (does), .options = { \
+            NUMBER_OF(what) \
         } \
     }
+#define GATE(word, does) ACT("sale " word, "sales/%/" word, "sale", does)
 
 const struct admin_verb admin_verbs[] = {
     { .name = "product create",
@@ -398,16 +399,10 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/dead-letters/%",
         .help = "show a dead letter with its record",
         .options = { NUMBER_OF("dead letter") } },
-    { .name = "dead-letter retry",
-        .method = "POST",
-        .path = "/admin/v1/dead-letters/%/retry",
-        .help = "apply it again, after the cause is fixed",
-        .options = { NUMBER_OF("dead letter") } },
-    { .name = "dead-letter return",
-        .method = "POST",
-        .path = "/admin/v1/dead-letters/%/return",
-        .help = "reject the order of a ticket; its units return",
-        .options = { NUMBER_OF("dead letter") } },
+    ACT("dead-letter retry", "dead-letters/%/retry", "dead letter",
+        "apply it again, after the cause is fixed"),
+    ACT("dead-letter return", "dead-letters/%/return", "dead letter",
+        "reject the order of a ticket; its units return"),
     { .name = "dead-letter dismiss",
         .method = "POST",
         .path = "/admin/v1/dead-letters/%/dismiss",
@@ -461,11 +456,19 @@ const struct admin_verb admin_verbs[] = {
         .columns = "id kind address user_id by reason created_ms until_ms lifted_ms sessions",
         .help = "list bans in force",
         .options = { { "--all", "all", OPTION_FLAG, false, "also bans that have ended or were lifted" } } },
-    { .name = "ban lift",
+    ACT("ban lift", "bans/%/lift", "ban", "end a ban now"),
+    { .name = "key create",
         .method = "POST",
-        .path = "/admin/v1/bans/%/lift",
-        .help = "end a ban now",
-        .options = { NUMBER_OF("ban") } },
+        .path = "/admin/v1/keys",
+        .help = "make an admin key; it is shown once",
+        .options = { { "--name", "name", OPTION_TEXT, true, "whose it is, up to 64 characters" },
+            { "--role", "role", OPTION_TEXT, true, "viewer, operator or admin" } } },
+    { .name = "key revoke",
+        .method = "POST",
+        .path = "/admin/v1/keys/revoke",
+        .help = "a key, or a password of the console, counts no longer",
+        .options = { { "NAME", "name", OPTION_TEXT, true, "whose it is" },
+            { "--kind", "kind", OPTION_TEXT, false, "key or password; key if not given" } } },
     { .name = "watch",
         .method = "GET",
         .path = "/admin/v1/watch",
@@ -486,11 +489,7 @@ const struct admin_verb admin_verbs[] = {
         .help = "list messages to the shop",
         .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" },
             { "--order", "order", OPTION_TEXT, false, "only those about this order" } } },
-    { .name = "webhook replay",
-        .method = "POST",
-        .path = "/admin/v1/webhooks/%/replay",
-        .help = "send a message again, now",
-        .options = { NUMBER_OF("webhook") } },
+    ACT("webhook replay", "webhooks/%/replay", "webhook", "send a message again, now"),
     { .name = "webhook replay-from",
         .method = "POST",
         .path = "/admin/v1/webhooks/replay",

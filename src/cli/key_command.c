@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/key_command.h"
 
-#include "base/base64.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -16,8 +15,6 @@
 #include <unistd.h>
 
 enum {
-    KEY_SECRET_BYTES = 32,
-    KEY_CHARS = 3 + 43, /* "sk_" and the secret as base64url */
     LINE_BYTES = ADMIN_NAME_MAX + 32 + 2 * PASSWORD_SALT_BYTES + 2 * HASH_SHA256_BYTES,
 };
 
@@ -43,18 +40,6 @@ static int usage(FILE *errors, const char *wrong)
     return KEY_USAGE;
 }
 
-/* Names stand in a file of lines with colons, in logs and in the audit trail. */
-static bool name_is_good(const char *name)
-{
-    const size_t size = strlen(name);
-    if (size == 0 || size > ADMIN_NAME_MAX || name[0] == '#')
-        return false;
-    for (size_t i = 0; i < size; i++)
-        if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
-            return false;
-    return true;
-}
-
 static bool file_load(const char *path, struct admin_keys *keys, FILE *errors)
 {
     char error[ADMIN_ERROR];
@@ -62,17 +47,6 @@ static bool file_load(const char *path, struct admin_keys *keys, FILE *errors)
         return true;
     fprintf(errors, "stampede key: %s\n", error);
     return false;
-}
-
-static void key_make(char key[KEY_CHARS + 1])
-{
-    uint8_t secret[KEY_SECRET_BYTES];
-    random_secret(secret, sizeof secret);
-    memcpy(key, "sk_", 3);
-    const size_t chars = base64_encode(secret, sizeof secret, key + 3);
-    invariant(3 + chars == KEY_CHARS);
-    key[KEY_CHARS] = 0;
-    explicit_bzero(secret, sizeof secret);
 }
 
 /* Somebody may have edited the file and left its last line open. */
@@ -102,10 +76,10 @@ static bool line_append(int fd, const struct key_options *options, const uint8_t
 
 static int key_write(int fd, const struct key_options *options, FILE *out, FILE *errors)
 {
-    char key[KEY_CHARS + 1];
+    char key[ADMIN_KEY_CHARS + 1];
     uint8_t hash[HASH_SHA256_BYTES];
-    key_make(key);
-    hash_sha256(key, KEY_CHARS, hash);
+    admin_key_make(key);
+    hash_sha256(key, ADMIN_KEY_CHARS, hash);
     const bool written = line_append(fd, options, NULL, hash);
     if (written)
         fprintf(out, "%s\n", key);
@@ -157,7 +131,7 @@ static int key_new(const struct key_options *options, FILE *out, FILE *errors)
 {
     if (options->name == NULL || options->role == NULL || options->file == NULL)
         return usage(errors, "new and password need --name, --role and --file");
-    if (!name_is_good(options->name))
+    if (!admin_name_is_good(span_from_string(options->name)))
         return usage(errors, "--name must be 1 to 64 visible characters without a colon");
     if (admin_role_from_name(span_from_string(options->role)) == ADMIN_NOBODY)
         return usage(errors, "--role must be viewer, operator or admin");

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/admin_keys.h"
 
+#include "base/base64.h"
+#include "base/random.h"
+
 #include <stdio.h>
 #include <string.h>
 
-enum { WEAK_KEY_MAX = 256 };
+enum { WEAK_KEY_MAX = 256, KEY_SECRET_BYTES = 32 };
 
 static const char *const role_names[] = { "nobody", "viewer", "operator", "admin" };
 
@@ -35,7 +38,7 @@ static bool hex_read(struct span text, uint8_t *bytes, size_t count)
     return true;
 }
 
-static bool line_read(struct span line, struct admin_key *key)
+bool admin_key_parse(struct span line, struct admin_key *key)
 {
     struct span name, role, salt;
     if (!span_take_until(&line, ':', &name) || !span_take_until(&line, ':', &role))
@@ -53,13 +56,18 @@ static bool line_read(struct span line, struct admin_key *key)
     return key->role != ADMIN_NOBODY && hex_read(line, key->hash, sizeof key->hash);
 }
 
+bool admin_hash_parse(struct span hex, uint8_t hash[HASH_SHA256_BYTES])
+{
+    return hex_read(hex, hash, HASH_SHA256_BYTES);
+}
+
 /* A line more; NULL: it fits, else why not. */
 static const char *line_add(struct admin_keys *keys, struct span line)
 {
     if (keys->count == ADMIN_KEYS_MAX)
         return "too many lines";
     struct admin_key *key = &keys->keys[keys->count];
-    if (!line_read(line, key))
+    if (!admin_key_parse(line, key))
         return "not name:role:sha256 or name:role:scrypt:salt:hash";
     if (key->password && admin_keys_find_password(keys, span_from_string(key->name)) != NULL)
         return "a second password of the same name";
@@ -91,6 +99,27 @@ enum status admin_keys_load(struct admin_keys *keys, const char *path, char erro
     }
     fclose(file);
     return status;
+}
+
+bool admin_name_is_good(struct span name)
+{
+    if (name.size == 0 || name.size > ADMIN_NAME_MAX || name.data[0] == '#')
+        return false;
+    for (size_t i = 0; i < name.size; i++)
+        if (name.data[i] <= ' ' || name.data[i] > '~' || name.data[i] == ':')
+            return false;
+    return true;
+}
+
+void admin_key_make(char key[ADMIN_KEY_CHARS + 1])
+{
+    uint8_t secret[KEY_SECRET_BYTES];
+    random_secret(secret, sizeof secret);
+    memcpy(key, "sk_", 3);
+    const size_t chars = base64_encode(secret, sizeof secret, key + 3);
+    invariant(3 + chars == ADMIN_KEY_CHARS);
+    key[ADMIN_KEY_CHARS] = 0;
+    explicit_bzero(secret, sizeof secret);
 }
 
 /* The file has hashes only, so a weak key is found out when it is shown. */

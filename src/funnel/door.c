@@ -63,6 +63,15 @@ enum status door_channels_set(struct door_channels *channels, const struct span 
     return STATUS_OK;
 }
 
+enum status door_channels_read(struct door_channels *channels, struct span list)
+{
+    struct span names[CHANNELS_MAX];
+    uint32_t count = 0;
+    while (count < CHANNELS_MAX && span_take_until(&list, ',', &names[count]))
+        count++;
+    return list.size > 0 ? STATUS_BAD_INPUT : door_channels_set(channels, names, count);
+}
+
 struct span door_channel_name(const struct door_channels *channels, channel_index index)
 {
     return span_of(channels->names[index].name, channels->names[index].size);

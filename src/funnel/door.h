@@ -87,6 +87,7 @@ struct door_channels {
  * STATUS_BAD_INPUT otherwise. */
 MUST_CHECK enum status door_channels_set(
     struct door_channels *channels, const struct span *names, uint32_t count);
+MUST_CHECK enum status door_channels_read(struct door_channels *channels, struct span list); /* "web,app" */
 MUST_CHECK bool door_channel_find(
     const struct door_channels *channels, struct span name, channel_index *index);
 /* Empty: there is no such channel. */

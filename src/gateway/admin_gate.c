@@ -39,7 +39,7 @@ METRIC_TABLE(refused);
 /* A key of the file that was made by hand: its owner wonders. */
 static void weak_key_tell(const struct routes *routes, struct span key)
 {
-    const struct admin_key *weak = admin_keys_find_weak(&routes->settings->admin, key);
+    const struct admin_key *weak = admin_keys_find_weak(routes->admin, key);
     if (weak != NULL)
         log_warn("admin",
             "the key of %s is refused: it was not made by 'stampede key new'; make a new one",
@@ -109,7 +109,7 @@ const struct admin_key *admin_key_shown(struct exchange *exchange)
     const bool shown = request->authorization.data != NULL && token_bearer(request->authorization, &key);
     if (shown && admin_must_wait(exchange))
         return NULL;
-    const struct admin_key *admin = shown ? admin_keys_find(&routes->settings->admin, key) : NULL;
+    const struct admin_key *admin = shown ? admin_keys_find(routes->admin, key) : NULL;
     if (admin == NULL && shown)
         weak_key_tell(routes, key);
     if (admin == NULL)

@@ -95,7 +95,7 @@ static const struct admin_key *session_key(struct exchange *exchange, uint64_t *
     const struct span id = console_cookie(exchange->request, &secure);
     if (!console_sessions_find(routes->shared.console, id, edge_now_ms(routes->edge), hash, ends_ms))
         return NULL;
-    const struct admin_key *key = admin_keys_find_hash(&routes->settings->admin, hash);
+    const struct admin_key *key = admin_keys_find_hash(routes->admin, hash);
     if (key == NULL)
         console_sessions_end(routes->shared.console, id);
     return key;
@@ -162,7 +162,7 @@ static const struct admin_key *sign_in_key(struct exchange *exchange)
         return NULL;
     const struct admin_key *key = NULL;
     if (console_sessions_accept(routes->shared.console, token, edge_now_ms(routes->edge), hash))
-        key = admin_keys_find_hash(&routes->settings->admin, hash);
+        key = admin_keys_find_hash(routes->admin, hash);
     if (key == NULL)
         admin_refuse(exchange, true);
     return key;

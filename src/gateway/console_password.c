@@ -33,7 +33,7 @@ static struct password_check check_make(
     struct password_check check = {
         .to = exchange->to, .client = *exchange->request->client, .secure = sign_in->secure
     };
-    const struct admin_key *key = admin_keys_find_password(&exchange->routes->settings->admin, name);
+    const struct admin_key *key = admin_keys_find_password(exchange->routes->admin, name);
     if (key != NULL) {
         check.known = true;
         memcpy(check.salt, key->salt, sizeof check.salt);
@@ -97,8 +97,7 @@ static void check_answer(struct routes *routes, const struct password_check *che
     const struct console_sign_in sign_in = { .replaced = span_of(check->replaced, check->replaced_size),
         .secure = check->secure };
     /* The file may have been read anew meanwhile. */
-    const struct admin_key *key =
-        right ? admin_keys_find_hash(&routes->settings->admin, check->expected) : NULL;
+    const struct admin_key *key = right ? admin_keys_find_hash(routes->admin, check->expected) : NULL;
     if (key == NULL) {
         admin_refuse_later(routes, &check->to, &check->client);
         return;

@@ -139,6 +139,13 @@ void console_sessions_invite(struct console_sessions *sessions, struct span toke
     pthread_mutex_unlock(&sessions->lock);
 }
 
+void console_sessions_invite_first(struct console_sessions *sessions, const char *token,
+    const struct admin_keys *keys, uint64_t now_ms)
+{
+    if (token != NULL && keys->count > 0)
+        console_sessions_invite(sessions, span_from_string(token), keys->keys[0].hash, now_ms);
+}
+
 bool console_sessions_accept(struct console_sessions *sessions, struct span token, uint64_t now_ms,
     uint8_t key_hash[HASH_SHA256_BYTES])
 {

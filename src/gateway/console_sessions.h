@@ -40,6 +40,9 @@ void console_sessions_end(struct console_sessions *sessions, struct span id);
 /* The one invitation: a later one replaces it. */
 void console_sessions_invite(struct console_sessions *sessions, struct span token,
     const uint8_t key_hash[HASH_SHA256_BYTES], uint64_t now_ms);
+/* The same as the first of the keys; token NULL, or no keys: none. */
+void console_sessions_invite_first(struct console_sessions *sessions, const char *token,
+    const struct admin_keys *keys, uint64_t now_ms);
 /* False: it is another, was used, or is too old. */
 bool console_sessions_accept(struct console_sessions *sessions, struct span token, uint64_t now_ms,
     uint8_t key_hash[HASH_SHA256_BYTES]);

@@ -2,6 +2,7 @@
 #include "gateway/routes.h"
 
 #include "api/handover.h"
+#include "api/key_ring.h"
 #include "api/public_routes.h"
 #include "api/refusals.h"
 #include "api/sale_meters.h"
@@ -408,6 +409,7 @@ void routes_turn(struct routes *routes, uint64_t now_ms)
     /* The values of the last turn are not used any more: count the turn before loading new ones. */
     reader_turn_done(routes->shared.turns, routes->index);
     routes->settings = handover_get(routes->shared.settings);
+    routes->admin = key_ring_now(routes->shared.key_ring);
     routes->door.sessions = &routes->settings->sessions;
     routes->door.bans = handover_get(routes->shared.bans);
     if (routes->watch != NULL)
@@ -463,6 +465,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .spent = shared->human->spent };
     routes->human = human_shared_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
+    routes->admin = key_ring_now(shared->key_ring);
     routes->watch = shared->watches[index];
     routes->meters = shared->meters;
     funnel_keys_turn(&routes->keys, clock_now_ms());

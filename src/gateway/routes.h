@@ -19,6 +19,7 @@ struct human_shared;
 struct inventory;
 struct inventory_port;
 struct item_rules;
+struct key_ring;
 struct limits;
 struct link;
 struct lockout;
@@ -54,7 +55,8 @@ struct routes_shared { /* the same for all edges */
     struct password_checks *passwords;
     struct handover *catalog;  /* struct catalog */
     struct handover *settings; /* struct settings */
-    struct handover *bans;     /* struct ban_set */
+    struct key_ring *key_ring;
+    struct handover *bans; /* struct ban_set */
     struct reader_turns *turns;
     _Atomic bool *draining;
 };

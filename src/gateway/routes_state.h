@@ -15,6 +15,7 @@
 #include "gateway/purchase_probe.h"
 #include "gateway/routes.h"
 
+struct admin_keys;
 struct asks;
 struct push;
 struct settings;
@@ -36,6 +37,7 @@ struct routes {
     struct push *push;
     struct human human;
     const struct settings *settings; /* of this turn */
+    const struct admin_keys *admin;  /* likewise */
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
     struct purchase_probe probe;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/settings.h"
 
+#include "api/handover.h"
+#include "api/key_ring.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "gateway/console_sessions.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -84,12 +85,12 @@ static enum status sessions_read(
     return STATUS_OK;
 }
 
-enum status settings_make(struct settings **out, const struct config *config, char error[CONFIG_ERROR])
+static enum status settings_make(
+    struct settings **out, const struct config *config, char error[CONFIG_ERROR])
 {
     struct settings *settings = calloc(1, sizeof *settings);
     char what[CONFIG_ERROR];
-    static_assert(
-        (int)JWT_ERROR_BYTES <= (int)CONFIG_ERROR && (int)ADMIN_ERROR <= (int)CONFIG_ERROR, "fits");
+    static_assert((int)JWT_ERROR_BYTES <= (int)CONFIG_ERROR, "fits");
     enum status status = STATUS_OK;
     *out = NULL;
     if (settings == NULL)
@@ -108,19 +109,31 @@ enum status settings_make(struct settings **out, const struct config *config, ch
     }
     if (status == STATUS_OK)
         status = sessions_read(settings, config, error);
-    if (status == STATUS_OK && config->admin_keys[0] != 0) {
-        status = admin_keys_load(&settings->admin, config->admin_keys, what);
-        if (status != STATUS_OK)
-            snprintf(error, CONFIG_ERROR, "%.200s", what);
-    }
     if (status == STATUS_OK)
         status = origins_read(settings, config->origins, error);
     if (status != STATUS_OK) {
         settings_free(settings);
         return status;
     }
-    level_set(config->log_level);
     *out = settings;
+    return STATUS_OK;
+}
+
+enum status settings_load(struct handover *handover, struct key_ring *key_ring,
+    struct reader_turns *turns, const struct config *config, char error[CONFIG_ERROR])
+{
+    struct settings *settings;
+    enum status status = settings_make(&settings, config, error);
+    static_assert((int)ADMIN_ERROR <= (int)CONFIG_ERROR, "fits");
+    if (status != STATUS_OK)
+        return status;
+    status = key_ring_load(key_ring, config->admin_keys, error);
+    if (status != STATUS_OK) {
+        settings_free(settings);
+        return status;
+    }
+    level_set(config->log_level);
+    handover_put(handover, turns, settings);
     return STATUS_OK;
 }
 
@@ -138,11 +151,4 @@ uint8_t settings_origin(const struct settings *settings, struct span origin)
         if (span_equal(origin, span_from_string(settings->origins[i])))
             return (uint8_t)(i + 1);
     return 0;
-}
-
-void settings_invite(const struct settings *settings, struct console_sessions *sessions,
-    const char *token, uint64_t now_ms)
-{
-    if (token != NULL && settings->admin.count > 0)
-        console_sessions_invite(sessions, span_from_string(token), settings->admin.keys[0].hash, now_ms);
 }

@@ -68,7 +68,7 @@ static enum status demo_seed(struct order_store *store, uint64_t now_ms)
 }
 
 struct demo {
-    char key[3 + KEY_CHARS + 1];
+    char key[ADMIN_KEY_CHARS + 1];
     char invitation[sizeof CONSOLE_INVITE_PREFIX + KEY_CHARS];
 };
 
@@ -101,14 +101,12 @@ static void invitation_make(struct demo *demo)
 }
 
 /* A key of its own for every demo, known to its file only as a hash. */
-static bool admin_key_make(struct demo *demo, struct config *config, const char *data)
+static bool key_file_make(struct demo *demo, struct config *config, const char *data)
 {
-    uint8_t secret[32], hash[HASH_SHA256_BYTES];
+    uint8_t hash[HASH_SHA256_BYTES];
     char line[128];
     struct text text = text_in(line, sizeof line);
-    random_secret(secret, sizeof secret);
-    memcpy(demo->key, "sk_", 3);
-    base64_encode(secret, sizeof secret, demo->key + 3);
+    admin_key_make(demo->key);
     hash_sha256(demo->key, strlen(demo->key), hash);
     text_literal(&text, "demo:admin:");
     text_hex(&text, span_of(hash, sizeof hash));
@@ -154,7 +152,7 @@ int demo_main(int argc, char **argv)
         fprintf(stderr, "stampede: %s (--data DIR)\n", error);
         return 2;
     }
-    if (!admin_key_make(&demo, &config, data)) {
+    if (!key_file_make(&demo, &config, data)) {
         fprintf(stderr, "stampede: %s: an admin key can't be written there\n", data);
         return 1;
     }

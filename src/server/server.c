@@ -5,6 +5,7 @@
 #include "admin/switches.h"
 #include "api/catalog.h"
 #include "api/customers.h"
+#include "api/key_ring.h"
 #include "api/link.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "funnel/door.h"
 #include "funnel/room/rooms.h"
 #include "gateway/answers.h"
+#include "gateway/console_sessions.h"
 #include "gateway/gate_limits.h"
 #include "gateway/human_shared.h"
 #include "gateway/routes.h"
@@ -75,6 +77,7 @@ struct server {
     struct pages pages;
     struct static_files *files;
     struct media_service media;
+    struct key_ring *key_ring;
     uint32_t edge_count;
     struct edge *edges[EDGES_MAX];
     struct routes *routes[EDGES_MAX];
@@ -101,25 +104,20 @@ static bool failed(struct server *server, const char *what)
 
 static bool channels_open(struct server *server)
 {
-    struct span list = span_from_string(server->config.channels), names[CHANNELS_MAX];
-    uint32_t count = 0;
-    while (count < CHANNELS_MAX && span_take_until(&list, ',', &names[count]))
-        count++;
-    if (list.size > 0 || door_channels_set(&server->channels, names, count) != STATUS_OK)
-        return failed(server,
+    return door_channels_read(&server->channels, span_from_string(server->config.channels)) == STATUS_OK
+        || failed(server,
             "channels.names must be up to 8 different names of a-z 0-9 _ -, the first one web");
-    return true;
 }
 
 static bool settings_open(struct server *server)
 {
-    struct settings *settings;
-    if (settings_make(&settings, &server->config, server->error) != STATUS_OK)
-        return failed(server, "settings");
-    handover_create(&server->settings, settings, settings_free);
+    handover_create(&server->settings, NULL, settings_free);
     handover_create(&server->catalog, NULL, catalog_free);
     handover_create(&server->bans, NULL, ban_set_free);
-    return true;
+    key_ring_open(&server->key_ring, server->folder.root, &server->turns);
+    return settings_load(
+               &server->settings, server->key_ring, &server->turns, &server->config, server->error)
+        == STATUS_OK;
 }
 
 static bool store_open(struct server *server)
@@ -190,6 +188,7 @@ static bool worker_make(struct server *server)
         .switched = switched,
         .switched_context = server,
         .media = &server->media,
+        .key_ring = server->key_ring,
         .catalog = &server->catalog,
         .rules = &server->rules,
         .bans = &server->bans,
@@ -225,6 +224,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .catalog = &server->catalog,
         .bans = &server->bans,
         .settings = &server->settings,
+        .key_ring = server->key_ring,
         .turns = &server->turns,
         .draining = &server->draining };
     struct inventory *inventory = server->host.inventory;
@@ -313,10 +313,12 @@ static bool server_open(struct server *server)
     if (gate_limits_open(&server->limits, &server->config, server->edge_count, server->error) != STATUS_OK)
         return false;
     gate_limits_apply(server->limits.limits, &server->switches, &server->config);
-    if (!channels_open(server) || !settings_open(server))
+    if (!channels_open(server))
         return false;
     if (data_folder_open(&server->folder, server->config.folder, DATA_SERVE, server->error) != STATUS_OK)
         return failed(server, "the data folder can't be opened");
+    if (!settings_open(server))
+        return false;
     if (funnel_keys_derive(&server->keys, server->folder.master, sizeof server->folder.master) != STATUS_OK)
         return failed(server, "the master secret is too short");
     if (host_open(&server->host, &server->config, &server->folder, &server->keys,
@@ -326,8 +328,8 @@ static bool server_open(struct server *server)
     if (!store_open(server))
         return false;
     funnel_keys_turn(&server->keys, clock_now_ms());
-    settings_invite(handover_get(&server->settings), server->limits.console,
-        server->options->console_invitation, clock_now_ms());
+    console_sessions_invite_first(server->limits.console, server->options->console_invitation,
+        key_ring_now(server->key_ring), clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
     const struct verdict_ops *widget = verdict_find(server->config.human_outside);
     if (pages_open(&server->pages, &server->config, assets_embedded, assets_embedded_count, server->error)
@@ -419,6 +421,7 @@ static void server_close(struct server *server)
         handover_close(&server->catalog);
         handover_close(&server->bans);
     }
+    key_ring_close(server->key_ring);
     data_folder_close(&server->folder);
     explicit_bzero(&server->keys, sizeof server->keys);
 }
@@ -428,7 +431,6 @@ static void server_close(struct server *server)
 static void settings_reload(struct server *server)
 {
     struct config config = server->config, fresh = server->config;
-    struct settings *settings;
     char error[CONFIG_ERROR];
     const struct server_options *options = server->options;
     sd_notify(0, "RELOADING=1");
@@ -437,13 +439,11 @@ static void settings_reload(struct server *server)
         : options->settings_read(&fresh, options->context, error);
     config_reload(&config, &fresh);
     if (status == STATUS_OK)
-        status = settings_make(&settings, &config, error);
-    if (status == STATUS_OK) {
-        handover_put(&server->settings, &server->turns, settings);
+        status = settings_load(&server->settings, server->key_ring, &server->turns, &config, error);
+    if (status == STATUS_OK)
         log_info("server", "settings reloaded");
-    } else {
+    else
         log_error("server", "settings not reloaded: %s", error);
-    }
     sd_notify(0, "READY=1");
 }
 

@@ -26,6 +26,7 @@ struct inventory;
 struct inventory_port;
 struct item_rules;
 struct job;
+struct key_ring;
 struct limits;
 struct link;
 struct media_service;
@@ -69,6 +70,7 @@ struct worker_config {
     struct limits *limits;     /* set by the switches */
     struct switches *switches; /* written by admin requests only */
     struct media_service *media;
+    struct key_ring *key_ring; /* changed by admin requests */
     const struct worker_admin *admin;
     void (*switched)(void *context); /* the switches have changed: the edges follow them */
     void *switched_context;

@@ -28,8 +28,8 @@ export async function auditPanel(things) {
     return trailPanel((await auditRead()).filter(({ detail }) => words.some((word) => word.test(detail))));
 }
 
-/* Entries of one action, newest first, and the number of the last one. */
-export async function auditOfAction(wanted) {
-    const found = (await auditRead()).filter(({ action }) => action === wanted);
+/* Entries of these actions, newest first, and the number of the last one. */
+export async function auditOfAction(...wanted) {
+    const found = (await auditRead()).filter(({ action }) => wanted.includes(action));
     return { node: trailPanel(found), last: found.at(-1)?.id ?? 0 };
 }

@@ -8,4 +8,6 @@ export function sessionSet(fresh) {
     session = fresh;
 }
 
+/* Whether the operator signed in by this name. */
+export const isMine = (key) => key.name === session.name && key.role === session.role;
 export const may = (role) => RANKS.indexOf(session.role) >= RANKS.indexOf(role);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Settings: how each part is, the configuration in force with where each value comes from, and who has a key. */
+/* Settings: how each part is, the configuration in force with where each value comes from, and the keys. */
 
 import { element } from '../dom.js';
 import { read } from './api.js';
@@ -7,6 +7,7 @@ import { csvText, fileSave } from './csv.js';
 import { number } from './format.js';
 import { healthOf } from './health.js';
 import { say } from './i18n.js';
+import { keysPart, keysTrail } from './keys_part.js';
 import { button, chip, choice, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { may } from './session.js';
 
@@ -16,12 +17,6 @@ function healthPart(snapshot) {
         return element('li', { 'data-grade': grade, 'data-part': key }, element('span', { class: 'sr', textContent: say(`grade.${grade}`) }),
             element('b', { textContent: say(`health.${key}`) }), ' ', say(`health.${key}.${grade === 'good' ? 'good' : 'wrong'}`, told));
     })));
-}
-
-function keysPart({ keys, keys_error: error }) {
-    return panel(say('keys.title'), ...(error ? [element('p', { class: 'told', textContent: error })] : []),
-        table(say('keys.title'), [say('keys.name'), say('keys.role'), say('keys.kind')], keys.map(({ name, role, kind }) => [name, say(`role.${role}`), say(`keys.${kind}`)]), say('keys.none')),
-        element('p', { class: 'note', textContent: say('keys.note') }), element('pre', { tabIndex: 0, textContent: ['new', 'password'].map((verb) => `stampede key ${verb} --name NAME --role viewer|operator|admin --file FILE`).join('\n') }));
 }
 
 function settingsPart({ settings }) {
@@ -44,9 +39,11 @@ function settingsPart({ settings }) {
 }
 
 export function settingsShow(main) {
-    return loadedShow(main, [titleRow(say('nav.settings'))], loadedPlace({
-        load: () => Promise.all([read('/live'), may('admin') ? read('/settings') : null]),
-        paint: ([snapshot, told], place) => place.replaceChildren(element('div', { class: 'grid halves' }, healthPart(snapshot), ...(told ? [keysPart(told)] : [])),
+    const place = loadedPlace({
+        load: () => Promise.all([read('/live'), ...(may('admin') ? [read('/settings'), keysTrail()] : [])]),
+        paint: ([snapshot, told, trail], node) => node.replaceChildren(
+            element('div', { class: 'grid halves' }, healthPart(snapshot), ...(told ? [keysPart(told, place.look)] : [])), ...(told ? [trail] : []),
             told ? settingsPart(told) : panel(say('settings.title'), element('p', { class: 'none', textContent: say('settings.admin') }))),
-    }));
+    });
+    return loadedShow(main, [titleRow(say('nav.settings'))], place);
 }

@@ -695,6 +695,21 @@ def administrators_move_units_and_read_lists():
 
 
 @rule
+def keys_are_made_and_revoked():
+    made = admin("adminCreateKey", 201, body={"name": "till", "role": "operator"})
+    admin("adminCreateKey", 409, "conflict", body={"name": "till", "role": "viewer"})
+    admin("adminCreateKey", 422, "bad-value", body={"name": "a:b", "role": "viewer"})
+    admin("adminCreateKey", 400, "bad-body", body=[])
+    admin("adminCreateKey", 403, "admin-role", role="operator", body={"name": "mine", "role": "admin"})
+    true(any(row["name"] == "till" for row in admin("adminGetSettings")["keys"]))
+    equal(admin("adminRevokeKey", body={"name": "till"})["role"], made["role"])
+    admin("adminRevokeKey", 404, "not-found", body={"name": "till", "kind": "key"})
+    admin("adminRevokeKey", 409, "conflict", body={"name": "admin"})
+    admin("adminRevokeKey", 422, "bad-value", body={"name": "admin", "kind": "badge"})
+    admin("adminRevokeKey", 403, "admin-role", role="operator", body={"name": "admin"})
+
+
+@rule
 def bans_are_made_listed_and_lifted():
     good = {"minutes": 5, "reason": "guesses"}
     made = admin("adminAddBan", 201, role="operator", body={**good, "address": "203.0.113.0/24"})

@@ -6,6 +6,7 @@
 #include "api/catalog.h"
 #include "api/customers.h"
 #include "api/handover.h"
+#include "api/key_ring.h"
 #include "api/link.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -65,6 +66,7 @@ static struct {
     struct link *link;
     struct worker *worker;
     struct media_service media;
+    struct key_ring *key_ring;
     struct thread worker_thread;
     struct wake wake; /* of the edge that the test plays */
     struct inventory_port *port;
@@ -175,6 +177,7 @@ static void worker_make(char error[CONFIG_ERROR])
 {
     handover_create(&shop.catalog, NULL, catalog_free);
     handover_create(&shop.bans, NULL, ban_set_free);
+    key_ring_open(&shop.key_ring, shop.folder.root, &shop.turns);
     shop.turns.readers = 1;
     reader_left(&shop.turns, 0); /* the test holds none of what is shown to edges */
     good(link_open(&shop.link, 1), "link");
@@ -200,6 +203,7 @@ static void worker_make(char error[CONFIG_ERROR])
         .admin = &admin_of_worker,
         .switched = switched,
         .media = &shop.media,
+        .key_ring = shop.key_ring,
         .catalog = &shop.catalog,
         .rules = &shop.rules,
         .bans = &shop.bans,
@@ -254,6 +258,7 @@ int shop_close(void **state)
     media_service_close(&shop.media);
     handover_close(&shop.catalog);
     handover_close(&shop.bans);
+    key_ring_close(shop.key_ring);
     data_folder_close(&shop.folder);
     wake_close(&shop.wake);
     json_decref(shop.answer);
