@@ -36,6 +36,7 @@ void cipher_permutation_make(struct cipher_permutation *permutation, struct hash
 uint64_t cipher_permute(const struct cipher_permutation *permutation, uint64_t value)
 {
     uint32_t x = (uint32_t)(value >> 32), y = (uint32_t)value;
+#pragma GCC unroll 27
     for (uint32_t i = 0; i < CIPHER_PERMUTE_ROUNDS; i++)
         speck_round(&x, &y, permutation->rounds[i]);
     return (uint64_t)x << 32 | y;

@@ -6,6 +6,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
     U64_DIGITS_MAX = 20,
@@ -13,16 +16,6 @@ enum {
     FORMAT_EXACT_MAX = 1024, /* longest formatted text that may fill the room to its last byte */
 };
 
-static const char digit_pairs[201] = "00010203040506070809"
-                                     "10111213141516171819"
-                                     "20212223242526272829"
-                                     "30313233343536373839"
-                                     "40414243444546474849"
-                                     "50515253545556575859"
-                                     "60616263646566676869"
-                                     "70717273747576777879"
-                                     "80818283848586878889"
-                                     "90919293949596979899";
 static const char hex_digits[] = "0123456789abcdef";
 
 static char *text_room(struct text *text, size_t bytes)
@@ -43,35 +36,56 @@ void text_string(struct text *text, const char *string)
 
 static size_t decimal_digits(uint64_t value)
 {
-    size_t digits = 1;
-    for (;; value /= 10000, digits += 4) {
-        if (value < 10)
-            return digits;
-        if (value < 100)
-            return digits + 1;
-        if (value < 1000)
-            return digits + 2;
-        if (value < 10000)
-            return digits + 3;
+    static const uint64_t powers[U64_DIGITS_MAX] = { 0, 10, 100, 1000, 10000, 100000, 1000000,
+        10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
+        100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
+        1000000000000000000, 10000000000000000000u };
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    const size_t about = bits * 1233 >> 12; /* log10(2) is 1233 / 4096: this many digits, or one more */
+    return about + (value >= powers[about]);
+}
+
+/* Eight digits at once, those of a small number with zeros in front; the first one is the lowest byte.
+ * Splits into halves, pairs and digits, all parts of the word at the same time. */
+static uint64_t decimal_of_u32(uint32_t value)
+{
+    uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32;
+    const uint64_t hundreds = x * 10486 >> 20 & 0x0000007f0000007fu;
+    x = hundreds | (x - hundreds * 100) << 16;
+    const uint64_t tens = x * 103 >> 10 & 0x000f000f000f000fu;
+    x = tens | (x - tens * 10) << 8;
+    return x | 0x3030303030303030u;
+}
+
+/* The last `digits` (1 … 8) of a number below 10^8, and not a byte more. */
+static inline void decimal_put(char *at, uint32_t value, size_t digits)
+{
+    const uint64_t word = decimal_of_u32(value) >> (64 - 8 * digits);
+    if (digits >= 4) { /* two stores that overlap */
+        bytes_put_u32(at, (uint32_t)word);
+        bytes_put_u32(at + digits - 4, (uint32_t)(word >> 8 * (digits - 4)));
+        return;
     }
+    for (size_t i = 0; i < digits; i++)
+        at[i] = (char)(word >> 8 * i);
 }
 
 void text_u64(struct text *text, uint64_t value)
 {
+    enum { PART_DIGITS = 8, PART = 100000000 };
     size_t digits = decimal_digits(value);
     char *at = text_room(text, digits);
     if (at == NULL)
         return;
-    char *end = at + digits;
-    while (value >= 100) {
-        end -= 2;
-        memcpy(end, digit_pairs + value % 100 * 2, 2);
-        value /= 100;
+    if (value < 10) {
+        *at = (char)('0' + value);
+        return;
     }
-    if (value >= 10)
-        memcpy(end - 2, digit_pairs + value * 2, 2);
-    else
-        end[-1] = (char)('0' + value);
+    for (; value >= PART; value /= PART) {
+        digits -= PART_DIGITS;
+        bytes_put_u64(at + digits, decimal_of_u32((uint32_t)(value % PART)));
+    }
+    decimal_put(at, (uint32_t)value, digits);
 }
 
 void text_i64(struct text *text, int64_t value)
@@ -90,25 +104,31 @@ void text_i64(struct text *text, int64_t value)
     text_u64(text, size);
 }
 
-/* Eight hex digits at once: spread the nibbles over the bytes, then lift those above 9 from ':'
- * to 'a'. */
-static uint64_t hex_of_u32(uint32_t value)
+/* Sixteen hex digits: the nibbles spread over the bytes, and those above 9 lifted from ':' to 'a'. */
+#ifdef __SSE2__
+static inline void hex_put(char *at, uint64_t value)
 {
-    uint64_t x = __builtin_bswap32(value); /* first digit goes to the lowest address */
-    x = (x | x << 16) & 0x0000ffff0000ffffu;
-    x = (x | x << 8) & 0x00ff00ff00ff00ffu;
-    x = (x >> 4 & 0x000f000f000f000fu) | (x & 0x000f000f000f000fu) << 8;
-    uint64_t above_nine = (x + 0x0606060606060606u) >> 4 & 0x0101010101010101u;
-    return x + 0x3030303030303030u + above_nine * ('a' - '9' - 1);
+    const __m128i bytes = _mm_cvtsi64_si128((long long)__builtin_bswap64(value));
+    const __m128i nibble = _mm_set1_epi8(15);
+    const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), nibble);
+    const __m128i digits = _mm_unpacklo_epi8(high, _mm_and_si128(bytes, nibble));
+    const __m128i lift =
+        _mm_and_si128(_mm_cmpgt_epi8(digits, _mm_set1_epi8(9)), _mm_set1_epi8('a' - '9' - 1));
+    _mm_storeu_si128((__m128i *)(void *)at, _mm_add_epi8(_mm_add_epi8(digits, _mm_set1_epi8('0')), lift));
 }
+#else
+static inline void hex_put(char *at, uint64_t value)
+{
+    for (int i = 0; i < HEX64_DIGITS; i++)
+        at[i] = hex_digits[value >> (60 - 4 * i) & 15];
+}
+#endif
 
 void text_hex64(struct text *text, uint64_t value)
 {
     char *at = text_room(text, HEX64_DIGITS);
-    if (at == NULL)
-        return;
-    bytes_put_u64(at, hex_of_u32((uint32_t)(value >> 32)));
-    bytes_put_u64(at + 8, hex_of_u32((uint32_t)value));
+    if (at != NULL)
+        hex_put(at, value);
 }
 
 void text_hex(struct text *text, struct span bytes)

@@ -35,7 +35,7 @@ struct bucket {
 struct spent {
     struct bucket *buckets;
     uint64_t mask;
-    uint64_t swept; /* spent_sweep only: the next place */
+    uint64_t swept; /* spent_sweep only: buckets so far */
 };
 
 static uint64_t bucket_count(uint32_t marks_max)
@@ -176,19 +176,30 @@ void spent_give_back(struct spent *spent, uint64_t mark)
     }
 }
 
+/* Nearly all are: with one look at the sixteen words. */
+static bool bucket_is_empty(const struct bucket *bucket)
+{
+    uint64_t any = 0;
+    for (unsigned i = 0; i < SPENT_NEIGHBOURS; i++)
+        any |= atomic_load_explicit(&bucket->places[i], memory_order_relaxed);
+    return any == 0;
+}
+
 uint32_t spent_sweep(struct spent *spent, uint32_t places, uint32_t now_s)
 {
-    const uint64_t count = (spent->mask + 1) * SPENT_NEIGHBOURS;
+    const uint64_t buckets = (places + SPENT_NEIGHBOURS - 1) / SPENT_NEIGHBOURS;
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < places && i < count; i++) {
-        struct bucket *bucket = &spent->buckets[spent->swept / SPENT_NEIGHBOURS];
-        _Atomic uint64_t *place = &bucket->places[spent->swept % SPENT_NEIGHBOURS];
-        uint64_t word = atomic_load(place);
-        if (word != 0 && !place_is_free(word, now_s))
-            taken++;
-        else if (word != 0)
-            atomic_compare_exchange_strong(place, &word, 0);
-        spent->swept = (spent->swept + 1) % count;
+    for (uint64_t i = 0; i < buckets && i <= spent->mask; i++) {
+        struct bucket *bucket = &spent->buckets[spent->swept++ & spent->mask];
+        if (bucket_is_empty(bucket))
+            continue;
+        for (unsigned at = 0; at < SPENT_NEIGHBOURS; at++) {
+            uint64_t word = atomic_load(&bucket->places[at]);
+            if (word != 0 && !place_is_free(word, now_s))
+                taken++;
+            else if (word != 0)
+                atomic_compare_exchange_strong(&bucket->places[at], &word, 0);
+        }
     }
     return taken;
 }

@@ -172,9 +172,7 @@ enum status snapshot_write(struct disk *disk, const struct engine *engine, uint6
         goto done;
     put_header(&stream, engine, data_id, position);
     put_state(&stream, engine);
-    const uint32_t crc = stream.crc;
-    snapshot_stream_put(&stream, &crc, sizeof crc);
-    snapshot_stream_flush(&stream);
+    snapshot_stream_end(&stream);
     status = stream.status;
     if (status == STATUS_OK)
         status = disk->ops->sync(disk, stream.file);

@@ -9,6 +9,7 @@
 
 void snapshot_stream_flush(struct snapshot_stream *stream)
 {
+    stream->crc = hash_crc32c(stream->crc, stream->buffer, stream->used);
     if (stream->status == STATUS_OK && stream->used > 0)
         stream->status = stream->disk->ops->write(
             stream->disk, stream->file, stream->offset, stream->buffer, stream->used);
@@ -24,9 +25,16 @@ void snapshot_stream_put(struct snapshot_stream *stream, const void *data, size_
 {
     if (stream->used + bytes > SNAPSHOT_BUFFER_BYTES)
         snapshot_stream_flush(stream);
-    stream->crc = hash_crc32c(stream->crc, data, bytes);
     memcpy(stream->buffer + stream->used, data, bytes);
     stream->used += (uint32_t)bytes;
+}
+
+void snapshot_stream_end(struct snapshot_stream *stream)
+{
+    snapshot_stream_flush(stream);
+    const uint32_t crc = stream->crc;
+    snapshot_stream_put(stream, &crc, sizeof crc);
+    snapshot_stream_flush(stream);
 }
 
 bool snapshot_stream_take(struct snapshot_stream *stream, void *data, size_t bytes)

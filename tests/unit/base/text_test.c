@@ -52,8 +52,10 @@ static void check_u64(uint64_t value)
     char expected[32];
     int size = snprintf(expected, sizeof expected, "%" PRIu64, value);
     struct text text = text_in(buffer, (size_t)size);
+    memset(buffer, '#', sizeof buffer);
     text_u64(&text, value);
     assert_text(&text, expected);
+    assert_int_equal(buffer[size], '#');
     text = text_in(buffer, (size_t)size - 1);
     text_u64(&text, value);
     assert_true(text.overflow && text.size == 0);
@@ -72,6 +74,24 @@ static void u64_is_written_as_printf_does_around_every_power_of_ten(void **state
     check_u64(UINT64_MAX);
     for (uint64_t value = 0; value < 20000; value++)
         check_u64(value);
+}
+
+static void u64_is_written_as_printf_does_with_every_digit_in_every_place(void **state)
+{
+    (void)state;
+    for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10) {
+        for (uint64_t digit = 1; digit <= 9; digit++) {
+            check_u64(digit * power);
+            check_u64(digit * power + power / 9);
+        }
+    }
+    uint64_t value = 88172645463325252u; /* xorshift: numbers of all lengths, always the same ones */
+    for (int i = 0; i < 100000; i++) {
+        value ^= value << 13;
+        value ^= value >> 7;
+        value ^= value << 17;
+        check_u64(value >> i % 64);
+    }
 }
 
 static void i64_is_written_whole_or_not_at_all(void **state)
@@ -228,6 +248,7 @@ int main(void)
         cmocka_unit_test(writing_up_to_the_last_byte_fits_and_one_more_changes_nothing),
         cmocka_unit_test(after_an_overflow_nothing_is_written_even_if_it_would_fit),
         cmocka_unit_test(u64_is_written_as_printf_does_around_every_power_of_ten),
+        cmocka_unit_test(u64_is_written_as_printf_does_with_every_digit_in_every_place),
         cmocka_unit_test(i64_is_written_whole_or_not_at_all),
         cmocka_unit_test(hex64_has_sixteen_lower_case_digits_for_every_digit_in_every_place),
         cmocka_unit_test(hex_writes_two_digits_per_byte_all_or_nothing),

@@ -42,9 +42,7 @@ static void write_pieces(uint32_t pieces)
         memset(piece, (int)i, sizeof piece);
         snapshot_stream_put(&stream, piece, sizeof piece);
     }
-    const uint32_t crc = stream.crc;
-    snapshot_stream_put(&stream, &crc, sizeof crc);
-    snapshot_stream_flush(&stream);
+    snapshot_stream_end(&stream);
     assert_int_equal(stream.status, STATUS_OK);
     disk->ops->close(disk, stream.file);
 }
