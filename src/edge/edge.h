@@ -81,6 +81,9 @@ struct edge_handler {
     enum edge_verdict (*request)(void *self, const struct http_request *request, uint64_t token,
         bool closing, struct text *out, struct edge_reply *reply);
     void (*render)(void *self, const struct edge_answer *answer, bool closing, struct text *out);
+    /* What `render` would write with `closing` false, where it lies ready: good until the next call. An
+     * empty span: it has to be rendered. NULL: always. */
+    struct span (*ready)(void *self, const struct edge_answer *answer);
     /* Malformed HTTP or a limit: writes the problem document; the connection is closed after it. */
     void (*refuse)(void *self, int status, const char *why, struct text *out);
     /* Once per loop turn after all ready sockets were read, and at least every EDGE_TICK_MS. May

@@ -33,3 +33,8 @@ const char *http_date(void)
 {
     return date;
 }
+
+uint64_t http_date_second(void)
+{
+    return date_second;
+}

@@ -10,6 +10,7 @@
 enum { HTTP_DATE_CHARS = 29 };
 
 void http_date_turn(uint64_t now_ms);
-const char *http_date(void); /* HTTP_DATE_CHARS characters, no NUL needed */
+const char *http_date(void);     /* HTTP_DATE_CHARS characters, no NUL needed */
+uint64_t http_date_second(void); /* another one: the date may have changed */
 
 #endif

@@ -7,7 +7,7 @@
  * out buffer, which belongs to the connection being served. Whatever can't go on is kept with
  * the connection: half a request or one that must wait in `in`, unsent bytes in `out` and
  * `body`. While bytes are unsent nothing new is started or rendered: a client that does not read
- * stops being served. The last step, settle(), looks at what the connection is waiting for, and
+ * stops being served. The last step, serve_settle(), looks at what the connection is waiting for, and
  * sets the one deadline that goes with it. */
 #include "edge/serve.h"
 
@@ -17,6 +17,7 @@
 #include "edge/http_chunked.h"
 #include "edge/http_parse.h"
 #include "edge/linger.h"
+#include "edge/quick.h"
 #include "edge/replies.h"
 #include "edge/sending.h"
 #include "edge/websocket_serve.h"
@@ -77,10 +78,8 @@ static bool may_start(const struct connection *connection)
         && !sending_pending(connection);
 }
 
-/* The request has its answer, and no other is owed before it: `given`, or what the handler has written
- * after `from`. False: the connection is a WebSocket now. */
-static inline bool answer_now(struct edge *edge, struct connection *connection,
-    enum edge_verdict verdict, const struct edge_reply *given, size_t from, bool head_only, bool closing)
+bool serve_answer_now(struct edge *edge, struct connection *connection, enum edge_verdict verdict,
+    const struct edge_reply *given, size_t from, bool head_only, bool closing)
 {
     if (verdict == EDGE_ANSWERED) {
         edge->handler.render(edge->handler.self, &given->answer, closing, &edge->out);
@@ -127,7 +126,7 @@ static void start_request(
         return;
     }
     connection_paid(&edge->table, connection);
-    (void)answer_now(edge, connection, verdict, &given, from, head_only, closing);
+    (void)serve_answer_now(edge, connection, verdict, &given, from, head_only, closing);
 }
 
 /* The request is not all there: from when on it is late, and whether its sender waits for a
@@ -313,8 +312,7 @@ void serve_finish(struct edge *edge, struct connection *connection)
     linger_start(edge, connection);
 }
 
-/* What it waits for now, and until when. */
-static void settle(struct edge *edge, struct connection *connection)
+void serve_settle(struct edge *edge, struct connection *connection)
 {
     uint32_t *deadline = &edge->table.deadlines[connection->index];
     if (connection->failed) {
@@ -352,43 +350,6 @@ static inline bool is_plain(const struct connection *connection)
         && !connection->finishing && !connection->lingering && !connection->failed;
 }
 
-/* Answers one request that stands alone, and sends. */
-static inline void answer_alone(
-    struct edge *edge, struct connection *connection, const struct http_request *request)
-{
-    struct edge_reply given;
-    given.body = SPAN_NONE;
-    uint64_t token = connection_token(connection, connection->sequence_next);
-    edge->counts.requests++;
-    enum edge_verdict verdict =
-        edge->handler.request(edge->handler.self, request, token, false, &edge->out, &given);
-    if (verdict == EDGE_DEFERRED) {
-        struct reply *reply = connection_owe(connection, edge->now);
-        edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.request_timeout_ms);
-        invariant(edge->out.size == 0 && reply->state == REPLY_WAITING);
-        return;
-    }
-    connection->sequence_next++;
-    connection->sequence_done++;
-    const bool plain = answer_now(edge, connection, verdict, &given, 0, false, false);
-    if (__builtin_expect(!plain || edge->body.size > 0 || connection->finishing, 0)) {
-        replies_flush(edge, connection);
-        settle(edge, connection);
-        return;
-    }
-    edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.idle_timeout_ms);
-    ssize_t sent = socket_send(connection->fd, edge->out.data, edge->out.size);
-    size_t size = edge->out.size;
-    edge->out.size = 0;
-    if (__builtin_expect(sent == (ssize_t)size, 1))
-        return;
-    if (sent < 0 && errno != EAGAIN && errno != EINTR)
-        connection->failed = true;
-    connection->takes_more = false; /* an event will come */
-    sending_keep(edge, connection, span_of(edge->out.data, size), SPAN_NONE, sent < 0 ? 0 : (size_t)sent);
-    settle(edge, connection);
-}
-
 /* Nearly every event is one whole request on a connection that has nothing else going on: one
  * recv, one answer, one send. True: that was all. False: serve() goes on with what was received. */
 static bool serve_quick(struct edge *edge, struct connection *connection)
@@ -405,7 +366,7 @@ static bool serve_quick(struct edge *edge, struct connection *connection)
                 1)) {
             connection->readable = false;
             client_of_request(edge, connection, &request);
-            answer_alone(edge, connection, &request);
+            quick_start(edge, connection, &request);
             return true;
         }
     }
@@ -439,13 +400,14 @@ static __attribute__((noinline)) void serve_fully(struct edge *edge, struct conn
             serve_mark_dirty(edge, connection);
     }
     edge->serving = NULL;
-    settle(edge, connection);
+    serve_settle(edge, connection);
 }
 
 void serve(struct edge *edge, struct connection *connection)
 {
-    if (__builtin_expect(connection->readable && is_plain(connection) && !edge->draining, 1)
-        && serve_quick(edge, connection))
+    if (__builtin_expect(!edge->draining && connection->readable && is_plain(connection), 1)
+            ? serve_quick(edge, connection)
+            : !edge->draining && quick_answered(edge, connection))
         return;
     serve_fully(edge, connection);
 }

@@ -19,6 +19,12 @@ void serve_close(struct edge *edge, struct connection *connection);
 void serve_send_now(struct edge *edge, struct connection *connection, struct span response);
 /* All was answered: closes, gently if bytes of the peer may be unread. */
 void serve_finish(struct edge *edge, struct connection *connection);
+/* The request has its answer, and no other is owed before it: `given`, or what the handler has written
+ * after `from`. False: the connection is a WebSocket now. */
+bool serve_answer_now(struct edge *edge, struct connection *connection, enum edge_verdict verdict,
+    const struct edge_reply *given, size_t from, bool head_only, bool closing);
+/* What it waits for now, and until when. */
+void serve_settle(struct edge *edge, struct connection *connection);
 bool serve_is_idle(const struct connection *connection);
 
 #endif

@@ -39,8 +39,8 @@ enum spent_answer spent_take(struct spent *spent, uint64_t mark, uint32_t expire
 bool spent_seen(const struct spent *spent, uint64_t mark);
 /* By who got SPENT_FRESH and could not use it: the mark is fresh again. */
 void spent_give_back(struct spent *spent, uint64_t mark);
-/* Forgets what has expired in the next `places` places, whole buckets of them; call it now and then, all places within
- * SPENT_LIFE_MAX_S. Answers how many of them are taken. Thread: one. */
+/* Forgets what has expired in the next `places` places, whole buckets of them; call it now and then,
+ * all places within SPENT_LIFE_MAX_S. Answers how many of them are taken. Thread: one. */
 uint32_t spent_sweep(struct spent *spent, uint32_t places, uint32_t now_s);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/answers.h: the answer to a purchase: first a compact edge_answer, then, when the connection
- * can send it, bytes. Refusals without numbers are rendered once at start; a reply is then one copy. */
+ * can send it, bytes. Refusals without numbers are rendered once at start; a reply is then one copy, or none
+ * (answer_ready). */
 #ifndef STAMPEDE_GATEWAY_ANSWERS_H
 #define STAMPEDE_GATEWAY_ANSWERS_H
 
@@ -22,5 +23,8 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome);
 /* In the language of answer->flags. `headers`: further header lines (CORS), or empty. */
 void answer_render(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out);
+/* The same bytes without `headers`, on a connection that stays open, where a thread has them ready but
+ * for the date and the numbers; good until its next call. Empty: render it. */
+struct span answer_ready(const struct edge_answer *answer, const struct funnel_keys *keys);
 
 #endif

@@ -144,6 +144,12 @@ void reply_render(struct routes *routes, const struct edge_answer *answer, bool 
     answer_render(answer, &routes->keys, text_span(&lines), closing, out);
 }
 
+struct span reply_ready(void *self, const struct edge_answer *answer)
+{
+    const struct routes *routes = self;
+    return (answer->flags & ANSWER_ORIGIN) == 0 ? answer_ready(answer, &routes->keys) : SPAN_NONE;
+}
+
 /* ---- later ---- */
 
 void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem)

@@ -49,6 +49,7 @@ void complete_job(struct routes *routes, const struct job *job); /* with what th
 /* An answer of a purchase, with the lines for its origin. */
 void reply_render(
     struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out);
+struct span reply_ready(void *self, const struct edge_answer *answer); /* edge_handler.ready; self: routes */
 /* Seconds for Retry-After: one to five, not the same for everybody. */
 unsigned retry_after_s(struct routes *routes);
 

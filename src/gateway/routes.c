@@ -439,6 +439,7 @@ struct edge_handler routes_handler(struct routes *routes)
         .body_max = routes_body_max,
         .request = routes_request,
         .render = routes_render,
+        .ready = reply_ready,
         .refuse = routes_refuse,
         .message = routes_message,
         .gone = routes_gone };
