@@ -271,6 +271,8 @@ struct order_store_ops {
     /* Compares what is kept of the orders for order_totals and reports with the orders, slowly. *wrong: an
      * item where they differ; 0: there is none. */
     enum status (*sums_check)(struct order_store *, item_id *wrong);
+    /* The same of the lists of buyers: an item with an order that the list of its user does not lead to. */
+    enum status (*buyers_check)(struct order_store *, item_id *wrong);
 
     /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
      * skipped. A record of an administrator (command.origin) gets its audit row here, whatever its
@@ -300,6 +302,11 @@ struct order_store_ops {
      * there is more: *next is the `before` of the page after this one; 0: there is none. */
     enum status (*orders_list)(struct order_store *, const struct order_filter *, struct order *,
         uint32_t max, uint32_t *count, ticket_number *next);
+    /* Orders of one user are found by lists of buyers; while a sale is on, by looking at each of its
+     * items instead. One transaction writes a small part of the lists of items whose sale was over at
+     * over_ms. *more: there is more to look at; else the next call begins with the first item again.
+     * NULL: this store needs no such lists. */
+    enum status (*buyers_list)(struct order_store *, uint64_t over_ms, bool *more);
     /* Rows with id > after, ascending. */
     enum status (*dead_letters)(struct order_store *, uint64_t after, enum dead_state state,
         struct dead_letter *, uint32_t max, uint32_t *count);

@@ -88,8 +88,9 @@ static enum status sale_logged(struct store_batch *batch, const struct command_s
 
 /* An admin request writes what the inventory has answered at once; the record follows, and
  * perhaps others before it that are older than the row. */
-static enum status apply_sale(struct store_batch *batch, const struct command_sale *sale, lsn_t lsn)
+static enum status apply_sale(struct store_batch *batch, const struct queue_record *record)
 {
+    const struct command_sale *sale = &record->command.sale;
     enum status status = sale_logged(batch, sale);
     if (status == STATUS_NOT_FOUND && batch->store->recovering) {
         status = store_recover_sale(batch, sale);
@@ -100,13 +101,16 @@ static enum status apply_sale(struct store_batch *batch, const struct command_sa
         return store_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", sale->sale);
     if (status != STATUS_OK)
         return store_batch_failed(batch, status);
-    return store_batch_do(batch,
+    status = store_batch_do(batch,
         "UPDATE sales SET start_ms = ?2, end_ms = ?3, limit_per_user = ?4, eligible_only = ?5,"
         " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9,"
         " start_draw_ms = ?10 WHERE id = ?1 AND terms_lsn < ?7",
         VALUES(U64(sale->sale), U64(sale->start_ms), U64(sale->end_ms), U64(sale->limit_per_user),
-            U64(sale->eligible_only), U64(sale->one_open_order), U64(lsn), U64(sale->cooldown_s),
-            U64(sale->return_draw_ms), U64(sale->start_draw_ms)));
+            U64(sale->eligible_only), U64(sale->one_open_order), U64(record->lsn),
+            U64(sale->cooldown_s), U64(sale->return_draw_ms), U64(sale->start_draw_ms)));
+    if (status != STATUS_OK)
+        return status;
+    return store_buyers_unlist(batch, sale->sale, record->command.time_ms);
 }
 
 static enum status preheat_write(
@@ -143,10 +147,10 @@ static enum status apply_preheat(
 }
 
 /* A paused sale goes back to where it was. */
-static enum status apply_gate(struct store_batch *batch, const struct command_gate *gate)
+static enum status apply_gate(struct store_batch *batch, const struct command_gate *gate, uint64_t time_ms)
 {
     uint64_t gates[2] = { 0 };
-    const enum status status = sql_numbers(batch->store,
+    enum status status = sql_numbers(batch->store,
         "SELECT gate, gate_before FROM sales WHERE id = ?1", VALUES(U64(gate->sale)), gates, 2);
     if (status == STATUS_NOT_FOUND)
         return store_refuse(batch, REFUSAL_UNKNOWN, "sale %u is not in the database", gate->sale);
@@ -172,8 +176,9 @@ static enum status apply_gate(struct store_batch *batch, const struct command_ga
     default:
         return store_refuse(batch, REFUSAL_UNKNOWN, "%u is not a gate move", gate->move);
     }
-    return store_batch_do(batch, "UPDATE sales SET gate = ?2, gate_before = ?3 WHERE id = ?1",
+    status = store_batch_do(batch, "UPDATE sales SET gate = ?2, gate_before = ?3 WHERE id = ?1",
         VALUES(U64(gate->sale), U64(now), U64(before)));
+    return status == STATUS_OK ? store_buyers_unlist(batch, gate->sale, time_ms) : status;
 }
 
 static enum status apply_users(struct store_batch *batch, const struct command_users *users)
@@ -238,11 +243,11 @@ static enum status apply_control(struct store_batch *batch, const struct queue_r
         return status;
     switch (record->command.type) {
     case COMMAND_SALE:
-        return apply_sale(batch, &record->command.sale, record->lsn);
+        return apply_sale(batch, record);
     case COMMAND_PREHEAT:
         return apply_preheat(batch, &record->command.preheat, record->lsn);
     case COMMAND_GATE:
-        return apply_gate(batch, &record->command.gate);
+        return apply_gate(batch, &record->command.gate, record->command.time_ms);
     case COMMAND_USERS:
         return apply_users(batch, &record->command.users);
     default:

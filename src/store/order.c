@@ -137,6 +137,9 @@ enum status store_order_write(struct store_batch *batch, const struct store_tick
     status = store_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
     if (status != STATUS_OK)
         return store_batch_failed(batch, status);
+    status = store_buyer_put(batch, row, ticket->user);
+    if (status != STATUS_OK)
+        return status;
     store_sum_add(row, reject ? ORDER_CLOSED : ORDER_PENDING, reject ? REASON_REJECTED : REASON_NONE,
         ticket->quantity, ticket->unit_price * ticket->quantity, 1);
     if (reject) {

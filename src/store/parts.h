@@ -12,6 +12,13 @@
 /* Tables that count by their rows. */
 enum store_counted { STORE_PRODUCTS, STORE_SALES, STORE_ITEMS, STORE_COUNTED };
 
+/* Where the lists of buyers have come to. */
+struct store_listing {
+    item_id item;   /* the next one to look at */
+    bool under_way; /* its buyers up to here are listed: */
+    int64_t user;   /* the next one, in the order of the signed numbers */
+};
+
 struct store {
     struct order_store store; /* first: the seam's handle is this one's address */
     struct connection *connection;
@@ -26,6 +33,7 @@ struct store {
     char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
     bool outbox_on;          /* changes of orders are written down for the shop */
     struct store_look *look; /* look.c; NULL: not used yet */
+    struct store_listing listing;
 };
 
 static inline struct store *store_of(struct order_store *store)
@@ -36,6 +44,8 @@ static inline struct store *store_of(struct order_store *store)
 /* store.c */
 /* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
 MUST_CHECK enum status store_next_due(struct store *, const char *, uint64_t now_ms, uint64_t *next_ms);
+/* The item that a statement finds wrong; 0: none. */
+MUST_CHECK enum status store_wrong_item(struct order_store *, item_id *wrong, const char *sql);
 MUST_CHECK enum status store_begin(struct store *);
 MUST_CHECK enum status store_commit(struct store *); /* on failure: the caller rolls back */
 void store_rollback(struct store *);                 /* harmless outside a transaction */
@@ -269,6 +279,14 @@ extern const struct ban_store_ops store_bans_ops;
 /* customers.c */
 extern const char store_customers_tables[];
 extern const struct customer_store_ops store_customer_ops;
+/* buyers.c: who has orders of an item whose sale is over. */
+extern const char store_buyers_tables[];
+enum status store_buyers_list(struct order_store *, uint64_t over_ms, bool *more);
+/* With an order of this user, in its transaction. */
+MUST_CHECK enum status store_buyer_put(struct store_batch *, const struct stock_row *, user_id);
+/* The sale may be on again. */
+MUST_CHECK enum status store_buyers_unlist(struct store_batch *, sale_id, uint64_t now_ms);
+enum status store_buyers_check(struct order_store *, item_id *wrong);
 /* repair.c */
 struct finding;
 enum status store_repair(struct order_store *, const struct finding *, uint64_t now_ms);

@@ -29,6 +29,7 @@ struct stock_row {
     uint64_t flash_price;
     uint64_t version;
     bool preheated;
+    bool buyers_listed; /* who buys it is written to their list (buyers.c) */
     struct stock_units before, now;
     bool summed;                       /* something was added to these: */
     struct order_sum sums[ORDER_SUMS]; /* what the batch adds, by state and reason */

@@ -75,19 +75,23 @@ struct connection *store_connection(struct order_store *handle)
     return store_of(handle)->connection;
 }
 
-static enum status store_sums_check(struct order_store *handle, item_id *wrong)
+enum status store_wrong_item(struct order_store *handle, item_id *wrong, const char *sql)
 {
     uint64_t item = 0;
-    const enum status status = sql_number(store_of(handle),
+    const enum status status = sql_number(store_of(handle), sql, NO_VALUES, &item);
+    *wrong = (item_id)item;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status store_sums_check(struct order_store *handle, item_id *wrong)
+{
+    return store_wrong_item(handle, wrong,
         "WITH made AS (" SUMS_OF_ORDERS " GROUP BY item, state, reason),"
         " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
         "order_sums"
         "  WHERE orders <> 0 OR units <> 0)"
         "SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept)"
-        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made)) LIMIT 1",
-        NO_VALUES, &item);
-    *wrong = (item_id)item;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made)) LIMIT 1");
 }
 
 static enum status store_whole_check(struct order_store *handle, char *what, size_t what_bytes)
@@ -143,12 +147,14 @@ static const struct order_store_ops store_ops = {
     .group_end = store_group_end,
     .whole_check = store_whole_check,
     .sums_check = store_sums_check,
+    .buyers_check = store_buyers_check,
     .apply = store_apply,
     .stock_events = store_stock_events,
     .orders_move = store_orders_move,
     .orders_due = store_orders_due,
     .order_by_ticket = store_order_by_ticket,
     .orders_list = store_orders_list,
+    .buyers_list = store_buyers_list,
     .dead_letters = store_dead_letters,
     .dead_letter_get = store_dead_letter_get,
     .dead_letters_open = store_dead_letters_open,

@@ -74,6 +74,7 @@ static const char tables_core[] =
     "  preheated INTEGER NOT NULL CHECK(preheated IN (0, 1)),"
     "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
     "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
+    "  buyers_listed INTEGER NOT NULL DEFAULT 0 CHECK(buyers_listed IN (0, 1)),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -148,5 +149,5 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, store_payment_tables, store_refund_tables,
     store_details_tables, store_outbox_tables, store_waitlist_tables, store_report_tables,
-    store_sums_tables, store_bans_tables, store_admin_tables, store_customers_tables, tables_orders,
-    NULL };
+    store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
+    store_customers_tables, tables_orders, NULL };

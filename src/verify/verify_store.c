@@ -346,12 +346,17 @@ static enum status money_check(struct verify *verify)
     return status;
 }
 
-static enum status sums_check(struct verify *verify)
+static enum status kept_check(struct verify *verify)
 {
+    const struct order_store_ops *ops = verify->store->ops;
     item_id wrong = 0;
-    const enum status status = verify->store->ops->sums_check(verify->store, &wrong);
+    enum status status = ops->sums_check(verify->store, &wrong);
     if (status == STATUS_OK && wrong != 0)
         verify_fail(verify, CHECK_STOCK, "item %u: the kept sums are not those of its orders", wrong);
+    if (status == STATUS_OK)
+        status = ops->buyers_check(verify->store, &wrong);
+    if (status == STATUS_OK && wrong != 0)
+        verify_fail(verify, CHECK_ORDERS, "item %u: an order is missing in the orders of its user", wrong);
     return status;
 }
 
@@ -405,7 +410,7 @@ void verify_store_compare(struct verify *verify)
     if (status == STATUS_OK)
         status = items_compare(&comparison);
     if (status == STATUS_OK)
-        status = sums_check(verify);
+        status = kept_check(verify);
     if (status == STATUS_OK)
         status = money_check(verify);
     if (status == STATUS_OK)

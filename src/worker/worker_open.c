@@ -11,6 +11,7 @@
 #include "worker/alarm_checks.h"
 #include "worker/anomaly_findings.h"
 #include "worker/ban_list.h"
+#include "worker/buyer_lists.h"
 #include "worker/catalog_updates.h"
 #include "worker/errands.h"
 #include "worker/folder_bounds.h"
@@ -210,6 +211,7 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .board = config->inventory->board,
             .bans = worker->bans },
         &worker->tasks[TASK_BOUNDS]);
+    worker->tasks[TASK_BUYERS] = buyer_lists_task(config->store);
     reclaim_open(arena,
         &(struct reclaim_config){ .errands = worker->errands,
             .board = config->inventory->board,

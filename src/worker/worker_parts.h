@@ -57,6 +57,7 @@ enum worker_task {
     TASK_ALARMS,
     TASK_BOUNDS,
     TASK_RECLAIM,
+    TASK_BUYERS,
     TASK_RECONCILE,
     TASK_CUSTOMERS,
     TASK_WEBHOOKS,

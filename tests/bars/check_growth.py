@@ -19,6 +19,7 @@ import types
 sys.dont_write_bytecode = True
 
 import growth_bans  # noqa: E402
+import growth_orders  # noqa: E402
 import growth_rooms  # noqa: E402
 import growth_sales  # noqa: E402
 import growth_users  # noqa: E402
@@ -132,6 +133,7 @@ def bar_3(bars):
 def bar_4(bars):
     bars.part("4 edits", f"an exponent of at most {long_year.EXPONENT_MAX}", lambda: long_year.edits(shop))
     for module in (growth_bans,
+                   growth_orders,
                    growth_users,
                    growth_rooms,
                    growth_sales):

@@ -144,6 +144,9 @@ void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before)
     if (ops(f)->sums_check != NULL)
         assert_int_equal(ops(f)->sums_check(f->store, &wrong), STATUS_OK);
     assert_int_equal(wrong, 0);
+    if (ops(f)->buyers_check != NULL)
+        assert_int_equal(ops(f)->buyers_check(f->store, &wrong), STATUS_OK);
+    assert_int_equal(wrong, 0);
     assert_int_equal(ops(f)->live_units(f->store, id, &live), STATUS_OK);
     assert_int_equal(suite_item_of(f, id).sold, sold_before + live);
 }

@@ -46,6 +46,9 @@ static const char *const step_7[] = {
     "CREATE INDEX outbox_of_order ON outbox(ticket)",
     STORE_BANS_ABOUT,
     STORE_SALES_NOT_ENDED,
+    "ALTER TABLE items ADD COLUMN buyers_listed INTEGER NOT NULL DEFAULT 0"
+    " CHECK(buyers_listed IN (0, 1))",
+    store_buyers_tables,
     NULL,
 };
 

@@ -146,6 +146,13 @@ static void sums_that_are_not_those_of_the_orders_are_found(void **state)
     assert_says(sold_verified(VERIFY_FAILED), "item 2: the kept sums are not those of its orders");
 }
 
+static void an_order_that_its_user_is_not_shown_is_found(void **state)
+{
+    (void)state;
+    folder_sql(&sold_folder, "UPDATE items SET buyers_listed = 1 WHERE id = 2");
+    assert_says(sold_verified(VERIFY_FAILED), "item 2: an order is missing in the orders of its user");
+}
+
 static void a_missing_item_is_found(void **state)
 {
     (void)state;
@@ -297,6 +304,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_wrong_count_of_sold_units_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(
             sums_that_are_not_those_of_the_orders_are_found, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(
+            an_order_that_its_user_is_not_shown_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_missing_item_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(another_flash_price_of_an_item_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(a_database_of_another_journal_is_found, sold_make, sold_remove),
