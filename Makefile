@@ -35,7 +35,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd
+LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lm # they have no .pc file
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
@@ -213,8 +213,11 @@ define newline
 
 endef
 built = $(patsubst %.c,$(BUILD_ROOT)/$(1)/%,$(2))
+# A test whose name ends in _SERVER_test runs beside a server of that kind: tools/with-SERVER.
+SERVERS := postgres
+beside = $(foreach server,$(SERVERS),$(if $(filter %_$(server)_test.c,$(1)),tools/with-$(server)))
 # $(call each_program,BUILD,SOURCES,SECONDS): one line per test program of that build
-each_program = $(foreach source,$(2),parallel $(3) $(source:.c=):$(1) $(call built,$(1),$(source))$(newline))
+each_program = $(foreach source,$(2),parallel $(3) $(source:.c=):$(1) $(call beside,$(source)) $(call built,$(1),$(source))$(newline))
 fuzz_name = $(patsubst %_fuzz,%,$(basename $(notdir $(1))))
 each_corpus = $(foreach source,$(FUZZ_SOURCES),parallel 120 $(source:.c=):corpus \
     $(call built,asan,$(source)) $(wildcard tests/fuzz/corpus/$(call fuzz_name,$(source)))$(newline))

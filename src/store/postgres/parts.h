@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/postgres/parts.h: what the files of the driver share. */
+#ifndef STAMPEDE_STORE_POSTGRES_PARTS_H
+#define STAMPEDE_STORE_POSTGRES_PARTS_H
+
+#include "store/driver.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+
+enum {
+    POSTGRES_STATEMENTS_MAX = 512, /* about three times as many as there are texts */
+    POSTGRES_VALUES_MAX = 64,      /* of one statement */
+    POSTGRES_MESSAGE_MAX = 512,
+};
+
+/* A text, its prepared statement, and the rows that are being read from it. */
+struct postgres_statement {
+    struct sql_row row; /* first: the seam's cursor is this one's address */
+    const char *sql;    /* NULL: free */
+    uint64_t session;   /* which has it prepared, under the number of its place here; 0: none */
+    Oid *types;         /* of each value; 0: only NULLs until now */
+    size_t count;
+    PGresult *result; /* NULL: no cursor is open */
+    int at;           /* the row; -1: before the first */
+};
+
+struct postgres {
+    struct connection connection; /* first: the seam's handle is this one's address */
+    char *url, *password;         /* NULL: none */
+    bool reads_only;
+    PGconn *session;   /* NULL: there is none */
+    bool is_ready;     /* connected, with our settings; else it is being connected */
+    uint64_t sessions; /* how many there were; the number of the present one */
+    PostgresPollingStatusType polling;
+    uint64_t deadline_ns; /* of this attempt to connect */
+    uint64_t next_ns;     /* no attempt before */
+    uint32_t pause_ms;    /* after the next one that fails */
+    bool is_begun;        /* between begin and commit or rollback, as the caller sees it */
+    enum status spoiled; /* what the statement said that spoiled this transaction or part; or STATUS_OK */
+    bool is_warned; /* the server warned since this was cleared */
+    uint32_t matched;
+    enum sql_error error;
+    char message[POSTGRES_MESSAGE_MAX];
+    pthread_mutex_t cancel_lock;
+    PGcancel *cancel; /* under the lock */
+    struct postgres_statement statements[POSTGRES_STATEMENTS_MAX];
+};
+
+static inline struct postgres *postgres_of(struct connection *connection)
+{
+    return (struct postgres *)(void *)connection;
+}
+
+/* session.c */
+MUST_CHECK enum status postgres_session_parse(const char *url, char *error, size_t error_bytes);
+/* There is a session that can be used. STATUS_AWAY: not now. `patience_ms` is how long the caller waits for it. */
+MUST_CHECK enum status postgres_session_need(struct postgres *, uint32_t patience_ms);
+/* Whether the server has ended it, as far as it is known here; then it is given up. */
+bool postgres_session_is_lost(struct postgres *);
+void postgres_session_end(struct postgres *);
+void postgres_interrupt(struct connection *);
+
+/* errors.c */
+/* The result is an error, or NULL: remembers and tells what kind of one it is, and clears it. */
+MUST_CHECK enum status postgres_failed(struct postgres *, PGresult *);
+/* Remembers an error that no result tells. */
+MUST_CHECK enum status postgres_fail(struct postgres *, enum status, enum sql_error, const char *message);
+/* A statement without values and rows. `status` of the result, which is cleared. */
+MUST_CHECK enum status postgres_run(struct postgres *, const char *sql);
+
+/* rows.c */
+enum status postgres_query(struct connection *, const char *sql, struct sql_values, struct sql_row **);
+enum status postgres_next(struct sql_row *);
+void postgres_finish(struct sql_row *);
+int64_t postgres_number_at(struct sql_row *, int at);
+const void *postgres_bytes_at(struct sql_row *, int at, size_t *bytes);
+void postgres_statements_free(struct postgres *);
+
+/* postgres.c */
+/* A statement or script may go on: STATUS_OK. In a transaction that is lost or spoiled it may not. */
+MUST_CHECK enum status postgres_may_run(struct postgres *);
+
+#endif
