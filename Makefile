@@ -265,6 +265,7 @@ define TEST_LIST
 $(STATIC_TESTS)
 $(if $(HAS_SIMULATE),$(SIM_TESTS))
 $(call each_program,release,$(UNIT_SOURCES) $(SEAM_SOURCES),120)
+parallel 120 tests/seam/driver_postgres_test:odd-defaults tools/with-postgres --odd-defaults $(call built,release,tests/seam/driver_postgres_test.c)
 $(call each_program,asan,$(UNIT_SOURCES) $(SEAM_SOURCES),240)
 $(call each_program,tsan,$(TSAN_SOURCES),300)
 $(call each_program,sim,$(filter %_test.c,$(SIM_SOURCES)),300)

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/seam/driver_postgres_test.c: the driver suite against PostgreSQL. tools/with-postgres brings the server. */
+/* tests/seam/driver_postgres_test.c: the driver suite against PostgreSQL. tools/with-postgres
+ * brings the server. */
 #include "store/postgres/postgres.h"
 #include "tests/seam/driver_suite.h"
 #include "tests/seam/driver_suite_parts.h"
+#include "tests/seam/relay.h"
 
+#include "base/span.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const char *url;
+static uint16_t port;
 
 static enum status open_another(struct connection **connection)
 {
@@ -16,6 +23,14 @@ static enum status open_another(struct connection **connection)
     if (status != STATUS_OK)
         print_error("%s\n", error);
     return status;
+}
+
+static enum status open_at(struct connection **connection, uint16_t other_port)
+{
+    char error[512] = "", at[512];
+    const char *colon = strrchr(url, ':'), *slash = strrchr(url, '/');
+    snprintf(at, sizeof at, "%.*s:%u%s", (int)(colon - url), url, other_port, slash);
+    return postgres_connect(connection, at, NULL, error, sizeof error);
 }
 
 static void cut(struct connection *victim)
@@ -28,6 +43,241 @@ static void cut(struct connection *victim)
     suite_close(killer);
 }
 
+static void settings_are_ours_whatever_the_defaults_are(void **state)
+{
+    (void)state;
+    struct connection *db = NULL, *reader;
+    assert_int_equal(open_another(&db), STATUS_OK);
+    suite_do(db, "ALTER ROLE stampede SET synchronous_commit = 'off'", NONE_GIVEN);
+    suite_do(db, "ALTER ROLE stampede SET default_transaction_isolation = 'serializable'", NONE_GIVEN);
+    suite_do(db, "ALTER ROLE stampede SET client_encoding = 'LATIN1'", NONE_GIVEN);
+    suite_do(db, "ALTER ROLE stampede SET standard_conforming_strings = 'off'", NONE_GIVEN);
+    suite_close(db);
+    assert_int_equal(open_another(&db), STATUS_OK);
+    reader = suite_reader(db);
+    suite_begin(db);
+    suite_text(db, "SHOW transaction_isolation", NONE_GIVEN, "read committed");
+    suite_text(db, "SHOW client_encoding", NONE_GIVEN, "UTF8");
+    suite_text(db, "SHOW standard_conforming_strings", NONE_GIVEN, "on");
+    suite_text(db, "SHOW synchronous_commit", NONE_GIVEN, "on");
+    suite_text(db, "SHOW lock_timeout", NONE_GIVEN, "5s");
+    suite_text(db, "SHOW application_name", NONE_GIVEN, "stampede");
+    suite_text(reader, "SHOW transaction_read_only", NONE_GIVEN, "on");
+    suite_do(db, "ALTER ROLE stampede RESET ALL", NONE_GIVEN);
+    suite_do(db, "ALTER ROLE stampede SET synchronous_commit = 'remote_apply'", NONE_GIVEN);
+    suite_commit(db);
+    suite_close(db);
+    assert_int_equal(open_another(&db), STATUS_OK);
+    suite_text(db, "SHOW synchronous_commit", NONE_GIVEN, "remote_apply"); /* waits for more */
+    suite_do(db, "ALTER ROLE stampede RESET ALL", NONE_GIVEN);
+    suite_close(reader);
+    suite_close(db);
+}
+
+static void database_of_another_encoding_is_refused(void **state)
+{
+    (void)state;
+    struct connection *db = NULL, *other = NULL;
+    char error[512] = "", there[512];
+    assert_int_equal(open_another(&db), STATUS_OK);
+    suite_do(db, "DROP DATABASE IF EXISTS latin", NONE_GIVEN);
+    suite_do(db, "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0", NONE_GIVEN);
+    snprintf(there, sizeof there, "%.*s/latin", (int)(strrchr(url, '/') - url), url);
+    assert_int_equal(postgres_connect(&other, there, NULL, error, sizeof error), STATUS_CONFLICT);
+    assert_null(other);
+    assert_non_null(strstr(error, "LATIN1"));
+    suite_close(db);
+}
+
+static void password_is_used_and_never_told(void **state)
+{
+    (void)state;
+    struct connection *db = NULL, *guarded = NULL;
+    char error[512] = "", there[512];
+    assert_int_equal(open_another(&db), STATUS_OK);
+    suite_do(db, "DROP ROLE IF EXISTS guarded", NONE_GIVEN);
+    suite_do(db, "CREATE ROLE guarded LOGIN PASSWORD 'open sesame'", NONE_GIVEN);
+    snprintf(there, sizeof there, "postgresql://guarded@127.0.0.1:%s", strrchr(url, ':') + 1);
+    assert_int_equal(postgres_connect(&guarded, there, "open sesame", error, sizeof error), STATUS_OK);
+    struct connection *reader = suite_reader(guarded);
+    suite_close(reader);
+    suite_close(guarded);
+    assert_int_equal(postgres_connect(&guarded, there, "wrong sesame", error, sizeof error), STATUS_AWAY);
+    assert_non_null(strstr(error, "password authentication failed"));
+    assert_null(strstr(error, "sesame"));
+    assert_int_equal(postgres_connect(&guarded, there, NULL, error, sizeof error), STATUS_AWAY);
+    snprintf(there, sizeof there, "postgresql://guarded:wrong%%20sesame@127.0.0.1:%s",
+        strrchr(url, ':') + 1);
+    assert_int_equal(postgres_connect(&guarded, there, NULL, error, sizeof error), STATUS_AWAY);
+    assert_null(strstr(error, "sesame"));
+    suite_do(db, "DROP ROLE guarded", NONE_GIVEN);
+    suite_close(db);
+}
+
+static void what_is_no_address_is_refused_without_showing_it(void **state)
+{
+    (void)state;
+    const char *const wrong[] = { "", "mysql://stampede:sesame@127.0.0.1/x",
+        "postgresql//stampede:sesame@127.0.0.1/x",
+        "postgresql://stampede:sesame@127.0.0.1:port/x?no_such=sesame",
+        "host=127.0.0.1 password=sesame" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct connection *db = NULL;
+        char error[512] = "";
+        const enum status status = postgres_connect(&db, wrong[i], NULL, error, sizeof error);
+        assert_int_equal(status, STATUS_BAD_INPUT);
+        assert_null(db);
+        assert_true(strlen(error) > 0);
+        assert_null(strstr(error, "sesame"));
+    }
+}
+
+/* A rule that is checked at the end of the transaction. */
+static void commit_that_is_refused_keeps_nothing(void **state)
+{
+    (void)state;
+    struct connection *db = NULL;
+    assert_int_equal(open_another(&db), STATUS_OK);
+    assert_int_equal(db->driver->script(db,
+                         "DROP TABLE IF EXISTS later;"
+                         "CREATE TABLE later(id INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED);"),
+        STATUS_OK);
+    suite_begin(db);
+    suite_do(db, "INSERT INTO later VALUES(?1)", GIVEN(NUMBER(1)));
+    suite_do(db, "INSERT INTO later VALUES(?1)", GIVEN(NUMBER(1)));
+    assert_int_equal(db->driver->commit(db), STATUS_REFUSED);
+    assert_int_equal(db->driver->error(db), SQL_ERROR_UNIQUE);
+    assert_false(db->driver->is_open(db));
+    db->driver->rollback(db);
+    assert_int_equal(suite_number(db, "SELECT count(*) FROM later", NONE_GIVEN), 0);
+    suite_close(db);
+}
+
+static void *interrupt_until_done(void *context)
+{
+    struct connection *victim = ((void **)context)[0];
+    const _Atomic bool *done = ((void **)context)[1];
+    while (!atomic_load(done)) {
+        usleep(SUITE_WAIT_US);
+        victim->driver->interrupt(victim);
+    }
+    return NULL;
+}
+
+/* The server keeps it and then waits for a standby that is not there; interrupted, it says COMMIT
+ * and warns. */
+static void commit_that_did_not_wait_for_its_standby_is_unknown(void **state)
+{
+    (void)state;
+    struct connection *db = NULL, *other = NULL;
+    _Atomic bool done = false;
+    pthread_t thread;
+    assert_int_equal(open_another(&db), STATUS_OK);
+    assert_int_equal(open_another(&other), STATUS_OK);
+    assert_int_equal(
+        db->driver->script(db, "DROP TABLE IF EXISTS kept; CREATE TABLE kept(id INTEGER);"), STATUS_OK);
+    suite_do(other, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", NONE_GIVEN);
+    assert_int_equal(suite_number(other, "SELECT pg_reload_conf()", NONE_GIVEN), 1);
+    void *context[] = { db, &done };
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_until_done, context), 0);
+    enum status status = STATUS_OK; /* until the server has read its settings, it does not wait */
+    int64_t commits = 0;
+    for (int i = 0; i < SUITE_TRIES_MAX && status != STATUS_UNKNOWN; i++) {
+        status = db->driver->begin(db);
+        if (status == STATUS_OK)
+            status = suite_run(db, "INSERT INTO kept VALUES(1)", NONE_GIVEN);
+        if (status == STATUS_OK) {
+            status = db->driver->commit(db);
+            commits++;
+        }
+        db->driver->rollback(db); /* an interrupt may also come earlier */
+    }
+    atomic_store(&done, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    suite_do(other, "ALTER SYSTEM RESET synchronous_standby_names", NONE_GIVEN);
+    assert_int_equal(suite_number(other, "SELECT pg_reload_conf()", NONE_GIVEN), 1);
+    assert_int_equal(status, STATUS_UNKNOWN);
+    assert_int_equal(suite_number(other, "SELECT count(*) FROM kept", NONE_GIVEN), commits);
+    suite_close(db);
+    suite_close(other);
+}
+
+static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **state)
+{
+    (void)state;
+    struct relay *relay = relay_open(port);
+    struct connection *db = NULL;
+    assert_int_equal(open_at(&db, relay_port(relay)), STATUS_OK);
+    assert_int_equal(
+        db->driver->script(db, "DROP TABLE IF EXISTS kept; CREATE TABLE kept(id INTEGER);"), STATUS_OK);
+    static const char put[] = "INSERT INTO kept VALUES(?1)", counted[] = "SELECT count(*) FROM kept";
+    suite_do(db, put, GIVEN(NUMBER(1)));
+    relay_set(relay, RELAY_LOSE_ANSWER);
+    assert_int_equal(suite_run(db, put, GIVEN(NUMBER(2))), STATUS_UNKNOWN);
+    assert_int_equal(suite_number(db, counted, NONE_GIVEN), 2);
+    relay_set(relay, RELAY_LOSE_ANSWER);
+    assert_int_equal(suite_run(db, counted, NONE_GIVEN), STATUS_AWAY);
+    assert_int_equal(suite_number(db, counted, NONE_GIVEN), 2);
+    suite_close(db);
+    relay_close(relay);
+}
+
+static void statement_whose_columns_were_changed_is_prepared_again(void **state)
+{
+    (void)state;
+    struct connection *db = NULL;
+    static const char all[] = "SELECT * FROM changing";
+    assert_int_equal(open_another(&db), STATUS_OK);
+    assert_int_equal(db->driver->script(db,
+                         "DROP TABLE IF EXISTS changing; CREATE TABLE changing(id INTEGER);"
+                         "INSERT INTO changing VALUES(1);"),
+        STATUS_OK);
+    assert_int_equal(suite_number(db, all, NONE_GIVEN), 1);
+    assert_int_equal(db->driver->script(db, "ALTER TABLE changing ADD COLUMN more TEXT;"), STATUS_OK);
+    suite_fails(db, all, NONE_GIVEN, STATUS_AWAY, SQL_ERROR_AGAIN);
+    assert_int_equal(suite_number(db, all, NONE_GIVEN), 1);
+    suite_close(db);
+}
+
+static void failed_transaction_says_why_until_it_is_rolled_back(void **state)
+{
+    (void)state;
+    struct connection *db = NULL;
+    static const char put[] = "INSERT INTO kept VALUES(?1)";
+    assert_int_equal(open_another(&db), STATUS_OK);
+    assert_int_equal(db->driver->script(db,
+                         "DROP TABLE IF EXISTS kept; CREATE TABLE kept(id INTEGER PRIMARY KEY);"),
+        STATUS_OK);
+    suite_begin(db);
+    suite_do(db, put, GIVEN(NUMBER(1)));
+    suite_fails(db, put, GIVEN(NUMBER(1)), STATUS_REFUSED, SQL_ERROR_UNIQUE);
+    assert_true(db->driver->is_open(db));
+    suite_fails(db, put, GIVEN(NUMBER(2)), STATUS_REFUSED, SQL_ERROR_UNIQUE);
+    assert_int_equal(db->driver->part_begin(db, "part"), STATUS_REFUSED);
+    /* PostgreSQL would say ROLLBACK, and no error */
+    assert_int_equal(db->driver->commit(db), STATUS_REFUSED);
+    assert_null(strstr(db->driver->message(db), "(1)")); /* no values of rows */
+    db->driver->rollback(db);
+    assert_int_equal(suite_number(db, "SELECT count(*) FROM kept", NONE_GIVEN), 0);
+    suite_close(db);
+}
+
+static int postgres_only(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settings_are_ours_whatever_the_defaults_are),
+        cmocka_unit_test(database_of_another_encoding_is_refused),
+        cmocka_unit_test(password_is_used_and_never_told),
+        cmocka_unit_test(what_is_no_address_is_refused_without_showing_it),
+        cmocka_unit_test(commit_that_is_refused_keeps_nothing),
+        cmocka_unit_test(commit_that_did_not_wait_for_its_standby_is_unknown),
+        cmocka_unit_test(write_outside_of_a_transaction_without_an_answer_is_unknown),
+        cmocka_unit_test(statement_whose_columns_were_changed_is_prepared_again),
+        cmocka_unit_test(failed_transaction_says_why_until_it_is_rolled_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 int main(void)
 {
     url = getenv("STAMPEDE_TEST_POSTGRES");
@@ -35,11 +285,18 @@ int main(void)
         puts("skipped: no PostgreSQL (run it by tools/with-postgres)");
         return 77;
     }
+    uint32_t number = 0; /* …@127.0.0.1:PORT/DATABASE */
+    struct span rest = span_from_string(strrchr(url, ':') + 1);
+    if (!span_take_u32(&rest, &number) || number > UINT16_MAX)
+        return 1;
+    port = (uint16_t)number;
     const struct driver_world world = { .name = "postgres",
         .open = open_another,
         .cut = cut,
+        .open_at = open_at,
+        .port = port,
         .has_row_locks = true,
         .knows_the_key = true,
         .limits_text = true };
-    return driver_suite_run(&world);
+    return driver_suite_run(&world) + postgres_only();
 }

@@ -25,7 +25,8 @@ struct driver_case {
     struct connection *db; /* with empty tables */
 };
 
-/* To the end of its rows. An error may come from `query` or from `next`. Thread: any that owns the connection. */
+/* To the end of its rows. An error may come from `query` or from `next`. Thread: any that owns the
+ * connection. */
 enum status suite_run(struct connection *, const char *sql, struct sql_values);
 void suite_do(struct connection *, const char *sql, struct sql_values); /* must be STATUS_OK */
 /* The first column of its only row. */

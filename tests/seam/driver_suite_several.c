@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/seam/driver_suite_several.c: what connections see of each other, locks, and connections that end. */
+/* tests/seam/driver_suite_several.c: what connections see of each other, locks, and connections
+ * that end. */
 #include "tests/seam/driver_suite_parts.h"
+#include "tests/seam/relay.h"
+
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,7 +89,8 @@ static void closing_gives_up_what_is_open(void **state)
     assert_int_equal(suite_number(test->db, count_pairs, NONE_GIVEN), 1);
 }
 
-/* A thread with a connection of its own. cmocka's asserts are for the main thread: it tells what came out. */
+/* A thread with a connection of its own. cmocka's asserts are for the main thread: it tells what
+ * came out. */
 struct second {
     struct connection *db;
     enum status status;
@@ -331,6 +336,66 @@ static void lost_connection_is_made_again_for_a_statement_outside_of_transaction
     suite_close(reader);
 }
 
+static struct connection *open_through(const struct driver_case *test, const struct relay *relay)
+{
+    struct connection *db = NULL;
+    assert_int_equal(test->world->open_at(&db, relay_port(relay)), STATUS_OK);
+    return db;
+}
+
+static void commit_without_an_answer_is_unknown_and_may_be_kept(void **state)
+{
+    const struct driver_case *test = *state;
+    if (test->world->open_at == NULL)
+        return;
+    struct relay *relay = relay_open(test->world->port);
+    struct connection *db = open_through(test, relay);
+    suite_begin(db);
+    pair_put(db, 1);
+    relay_set(relay, RELAY_LOSE_ANSWER);
+    assert_int_equal(db->driver->commit(db), STATUS_UNKNOWN);
+    assert_false(db->driver->is_open(db));
+    db->driver->rollback(db);
+    assert_int_equal(suite_number(test->db, count_pairs, NONE_GIVEN), 1); /* it was kept */
+    begin_at_last(db);
+    assert_int_equal(suite_number(db, count_pairs, NONE_GIVEN), 1);
+    suite_commit(db);
+    suite_close(db);
+    relay_close(relay);
+}
+
+/* Whoever asks is told soon; a caller with other things to do is not held up until the server is
+ * back. */
+static void server_that_is_silent_is_away_and_found_again(void **state)
+{
+    const struct driver_case *test = *state;
+    const enum relay_mode modes[] = { RELAY_SILENT, RELAY_CUT };
+    if (test->world->open_at == NULL)
+        return;
+    for (int i = 0; i < 2; i++) {
+        struct relay *relay = relay_open(test->world->port);
+        struct connection *db = open_through(test, relay);
+        suite_begin(db);
+        relay_set(relay, RELAY_CUT);
+        assert_int_equal(suite_run(db, count_pairs, NONE_GIVEN), STATUS_AWAY);
+        db->driver->rollback(db);
+        relay_set(relay, modes[i]);
+        for (int tries = 0; tries < 5; tries++) {
+            const uint64_t began_ns = clock_monotonic_ns();
+            assert_int_equal(db->driver->begin(db), STATUS_AWAY);
+            assert_int_equal(db->driver->error(db), SQL_ERROR_AWAY);
+            assert_false(db->driver->is_open(db));
+            assert_true(clock_monotonic_ns() - began_ns < 2000000000);
+        }
+        relay_set(relay, RELAY_PASS);
+        begin_at_last(db);
+        assert_int_equal(suite_number(db, count_pairs, NONE_GIVEN), 0);
+        suite_commit(db);
+        suite_close(db);
+        relay_close(relay);
+    }
+}
+
 static void *count_forever(void *context)
 {
     struct second *second = context;
@@ -381,6 +446,8 @@ const struct CMUnitTest driver_suite_several[] = {
     SUITE_TEST(transaction_of_a_lost_connection_is_given_up),
     SUITE_TEST(commit_of_a_lost_connection_is_not_called_kept),
     SUITE_TEST(lost_connection_is_made_again_for_a_statement_outside_of_transactions),
+    SUITE_TEST(commit_without_an_answer_is_unknown_and_may_be_kept),
+    SUITE_TEST(server_that_is_silent_is_away_and_found_again),
     SUITE_TEST(interrupt_ends_a_long_statement),
 };
 const size_t driver_suite_several_count = sizeof driver_suite_several / sizeof *driver_suite_several;

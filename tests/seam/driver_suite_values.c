@@ -191,6 +191,18 @@ static void sums_counts_and_answers_of_yes_or_no_are_exact(void **state)
         0);
 }
 
+static void sum_of_more_than_64_bits_is_an_error_and_no_number(void **state)
+{
+    struct connection *db = ((struct driver_case *)*state)->db;
+    static const char sum[] = "SELECT sum(units) FROM pairs";
+    suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(1), NUMBER(INT64_MAX)));
+    assert_int_equal(suite_number(db, sum, NONE_GIVEN), INT64_MAX);
+    suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(2), NUMBER(1)));
+    suite_fails(db, sum, NONE_GIVEN, STATUS_CORRUPT, SQL_ERROR_CORRUPT);
+    suite_do(db, "UPDATE pairs SET units = ?1", GIVEN(NUMBER(INT64_MIN)));
+    suite_fails(db, sum, NONE_GIVEN, STATUS_CORRUPT, SQL_ERROR_CORRUPT);
+}
+
 static void one_value_may_be_used_twice_and_in_any_order(void **state)
 {
     struct connection *db = ((struct driver_case *)*state)->db;
@@ -327,6 +339,7 @@ const struct CMUnitTest driver_suite_values[] = {
     SUITE_TEST(long_texts_and_blobs_come_back),
     SUITE_TEST(null_is_zero_and_no_bytes),
     SUITE_TEST(sums_counts_and_answers_of_yes_or_no_are_exact),
+    SUITE_TEST(sum_of_more_than_64_bits_is_an_error_and_no_number),
     SUITE_TEST(one_value_may_be_used_twice_and_in_any_order),
     SUITE_TEST(words_in_quotes_stay_as_they_are),
     SUITE_TEST(rows_come_one_by_one_to_the_last),

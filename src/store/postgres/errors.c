@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/postgres/errors.c: kinds of errors by their SQLSTATE, of which the first two characters are a class.
+/* store/postgres/errors.c: kinds of errors by their SQLSTATE, of which the first two characters
+ * are a class.
  *
  * A message has no details of the server's: these show the values of rows. */
 #include "store/postgres/parts.h"
@@ -13,7 +14,8 @@ struct error_class {
     const char *begin; /* of the SQLSTATE */
     enum sql_error error;
 };
-/* The first that fits. Others: our statements are right, so the tables are not: somebody changed them. */
+/* The first that fits. Others: our statements are right, so the tables are not: somebody changed
+ * them. */
 static const struct error_class classes[] = {
     { "23505", SQL_ERROR_UNIQUE }, { "23", SQL_ERROR_CHECK }, /* integrity constraint */
     { "22", SQL_ERROR_CHECK },    /* data: too long, out of range, not UTF-8 */
@@ -64,8 +66,8 @@ enum status postgres_fail(
 {
     postgres->error = error;
     snprintf(postgres->message, sizeof postgres->message, "%s", message);
-    for (char *at = postgres->message; *at != '\0'; at++)
-        if (*at == '\n')
+    for (char *at = postgres->message; *at != '\0'; at++) /* libpq's are of several lines */
+        if (*at == '\n' || *at == '\t')
             *at = at[1] == '\0' ? '\0' : ' ';
     return status;
 }

@@ -4,8 +4,9 @@
 #include <endian.h>
 #include <string.h>
 
-/* A numeric is: how many digits, weight of the first one, sign, digits to show after the point (each 16 bits), digits.
- * A digit is one of base 10000; the one of weight 0 stands before the point. Zeros at both ends are left out. */
+/* A numeric is: how many digits, weight of the first one, sign, digits to show after the point
+ * (each 16 bits), digits. A digit is one of base 10000; the one of weight 0 stands before the
+ * point. Zeros at both ends are left out. */
 enum { NUMERIC_HEAD = 8, NUMERIC_BASE = 10000, NUMERIC_WEIGHT_MAX = 4, NUMERIC_NEGATIVE = 0x4000 };
 
 static uint16_t number_16(const uint8_t *bytes)

@@ -54,7 +54,8 @@ static inline struct postgres *postgres_of(struct connection *connection)
 
 /* session.c */
 MUST_CHECK enum status postgres_session_parse(const char *url, char *error, size_t error_bytes);
-/* There is a session that can be used. STATUS_AWAY: not now. `patience_ms` is how long the caller waits for it. */
+/* There is a session that can be used. STATUS_AWAY: not now. `patience_ms` is how long the caller
+ * waits for it. */
 MUST_CHECK enum status postgres_session_need(struct postgres *, uint32_t patience_ms);
 /* Whether the server has ended it, as far as it is known here; then it is given up. */
 bool postgres_session_is_lost(struct postgres *);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/postgres/postgres.c: transactions, parts, scripts, counters; opening and closing.
  *
- * DESIGN. `is_begun` is the caller's view, the session has its own: a transaction whose session is lost stays begun until the
- * caller ends it, and everything in it is STATUS_AWAY, so that no half of it is done in a new session. PostgreSQL refuses
- * everything in a transaction after an error: the driver says again what the error was, without asking. */
+ * DESIGN. `is_begun` is the caller's view, the session has its own: a transaction whose session is
+ * lost stays begun until the caller ends it, and everything in it is STATUS_AWAY, so that no half
+ * of it is done in a new session. PostgreSQL refuses everything in a transaction after an error:
+ * the driver says again what the error was, without asking. */
 #include "store/postgres/postgres.h"
 
 #include "store/postgres/parts.h"
@@ -48,7 +49,8 @@ static enum status postgres_begin_view(struct connection *connection)
     return transaction_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
 }
 
-/* A warning is what a server says that has given up to wait for its standby: then it is kept here, and not told there. */
+/* A warning is what a server says that has given up to wait for its standby: then it is kept here,
+ * and not told there. */
 static enum status postgres_commit(struct connection *connection)
 {
     struct postgres *postgres = postgres_of(connection);
@@ -180,7 +182,8 @@ static enum status postgres_counter(struct connection *connection, const char *t
     return status;
 }
 
-/* The lock holds off others who would take numbers meanwhile. A transaction that ends in a rollback leaves it lifted. */
+/* The lock holds off others who would take numbers meanwhile. A transaction that ends in a
+ * rollback leaves it lifted. */
 static enum status postgres_counter_lift(struct connection *connection, const char *table, uint64_t last)
 {
     struct postgres *postgres = postgres_of(connection);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/postgres/rows.c: a text becomes a prepared statement, values go in, rows come out. Both in binary, so that no
- * number and no byte is written as a text and read again.
+/* store/postgres/rows.c: a text becomes a prepared statement, values go in, rows come out. Both in
+ * binary, so that no number and no byte is written as a text and read again.
  *
- * A value's type is that of the first one that is not NULL; until then NULL stands in the prepared text. */
+ * A value's type is that of the first one that is not NULL; until then NULL stands in the prepared
+ * text. */
 #include "store/postgres/number.h"
 #include "store/postgres/parts.h"
 #include "store/postgres/text.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/postgres/session.c: a session of the server, from connecting to its end.
  *
- * DESIGN. Connecting goes step by step: a caller who finds no session waits POSTGRES_CONNECT_STEP_MS at most and is told
- * STATUS_AWAY; the next one goes on with the same attempt. After an attempt that failed there is a pause in which nobody waits
- * at all. A session counts only after our settings are made in it. */
+ * DESIGN. Connecting goes step by step: a caller who finds no session waits
+ * POSTGRES_CONNECT_STEP_MS at most and is told STATUS_AWAY; the next one goes on with the same
+ * attempt. After an attempt that failed there is a pause in which nobody waits at all. A session
+ * counts only after our settings are made in it. */
 #include "store/postgres/parts.h"
 #include "store/postgres/postgres.h"
 
@@ -16,7 +17,8 @@
 
 static const uint64_t ns_per_ms = 1000000;
 
-/* The defaults of server, database and user may be others. Only remote_apply waits for more than `on`. */
+/* The defaults of server, database and user may be others. Only remote_apply waits for more than
+ * `on`. */
 static const char settings[] =
     "SET standard_conforming_strings = on;"
     "SET default_transaction_isolation = 'read committed';"
@@ -42,8 +44,9 @@ enum status postgres_session_parse(const char *url, char *error, size_t error_by
     PQfreemem(message);
     if (is_url)
         return STATUS_OK;
-    snprintf(error,
-        error_bytes, "the address of the database can't be read: it looks like postgresql://USER@HOST:PORT/DATABASE");
+    snprintf(error, error_bytes,
+        "the address of the database can't be read;"
+        " one looks like postgresql://USER@HOST:PORT/DATABASE");
     return STATUS_BAD_INPUT;
 }
 
@@ -125,8 +128,9 @@ static enum status settings_make(struct postgres *postgres)
         return session_failed(postgres, STATUS_CONFLICT, why);
     }
     if (encoding == NULL || strcmp(encoding, "UTF8") != 0) {
-        snprintf(why,
-            sizeof why, "the database has the encoding %s; make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
+        snprintf(why, sizeof why,
+            "the database has the encoding %s;"
+            " make one with CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0",
             encoding == NULL ? "?" : encoding);
         return session_failed(postgres, STATUS_CONFLICT, why);
     }
@@ -139,7 +143,7 @@ static enum status settings_make(struct postgres *postgres)
         PQclear(result);
         return session_failed(postgres, STATUS_AWAY, why);
     }
-    if (strcmp(PQgetvalue(result, 0, 1), "on") != 0)
+    if (strcmp(PQgetvalue(result, 0, 1), "on") != 0 && postgres->sessions == 1 && !postgres->reads_only)
         log_warn("store", "the database server has fsync = off: a power cut there may lose orders");
     PQclear(result);
     return STATUS_OK;
