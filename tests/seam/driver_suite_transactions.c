@@ -37,21 +37,21 @@ static void parts_are_kept_or_dropped_inside_of_parts(void **state)
     const struct driver *driver = db->driver;
     suite_begin(db);
     thing_put(db, 1);
-    assert_int_equal(driver->part_begin(db, "outer_part"), STATUS_OK);
+    assert_int_equal(driver->part_begin(db, "request"), STATUS_OK);
     thing_put(db, 2);
-    assert_int_equal(driver->part_begin(db, "inner_part"), STATUS_OK);
+    assert_int_equal(driver->part_begin(db, "part"), STATUS_OK);
     thing_put(db, 3);
-    driver->part_drop(db, "inner_part");
-    assert_int_equal(driver->part_begin(db, "inner_part"), STATUS_OK); /* the name is free again */
+    driver->part_drop(db, "part");
+    assert_int_equal(driver->part_begin(db, "part"), STATUS_OK); /* the name is free again */
     thing_put(db, 4);
-    assert_int_equal(driver->part_keep(db, "inner_part"), STATUS_OK);
-    assert_int_equal(driver->part_keep(db, "outer_part"), STATUS_OK);
-    assert_int_equal(driver->part_begin(db, "outer_part"), STATUS_OK);
+    assert_int_equal(driver->part_keep(db, "part"), STATUS_OK);
+    assert_int_equal(driver->part_keep(db, "request"), STATUS_OK);
+    assert_int_equal(driver->part_begin(db, "request"), STATUS_OK);
     thing_put(db, 5);
-    assert_int_equal(driver->part_begin(db, "inner_part"), STATUS_OK);
+    assert_int_equal(driver->part_begin(db, "part"), STATUS_OK);
     thing_put(db, 6);
-    assert_int_equal(driver->part_keep(db, "inner_part"), STATUS_OK);
-    driver->part_drop(db, "outer_part"); /* and what was kept inside of it */
+    assert_int_equal(driver->part_keep(db, "part"), STATUS_OK);
+    driver->part_drop(db, "request"); /* and what was kept inside of it */
     assert_true(driver->is_open(db));
     suite_commit(db);
     assert_int_equal(suite_number(db, count_things, NONE_GIVEN), 3);
@@ -73,12 +73,12 @@ static void part_that_failed_is_dropped_and_the_rest_is_kept(void **state)
         assert_int_equal(suite_number(db, count_things, NONE_GIVEN), 1 + i);
         thing_put(db, 20 + i);
     }
-    assert_int_equal(driver->part_begin(db, "outer_part"), STATUS_OK);
-    assert_int_equal(driver->part_begin(db, "inner_part"), STATUS_OK);
+    assert_int_equal(driver->part_begin(db, "request"), STATUS_OK);
+    assert_int_equal(driver->part_begin(db, "part"), STATUS_OK);
     suite_fails(db, put_thing, GIVEN(NUMBER(1), NUMBER(0)), STATUS_REFUSED, SQL_ERROR_UNIQUE);
-    driver->part_drop(db, "inner_part");
+    driver->part_drop(db, "part");
     thing_put(db, 30);
-    assert_int_equal(driver->part_keep(db, "outer_part"), STATUS_OK);
+    assert_int_equal(driver->part_keep(db, "request"), STATUS_OK);
     suite_commit(db);
     assert_int_equal(suite_number(db, count_things, NONE_GIVEN), 5);
 }
@@ -189,6 +189,25 @@ static void conflict_does_nothing_and_matches_nothing(void **state)
     assert_int_equal(db->driver->matched(db), 1);
     suite_commit(db);
     assert_int_equal(suite_number(db, "SELECT sum(units) FROM pairs", NONE_GIVEN), 8);
+}
+
+static void conflict_on_any_key_does_nothing_where_none_is_named(void **state)
+{
+    struct connection *db = ((struct driver_case *)*state)->db;
+    static const char put[] = "INSERT INTO rules(id, code, units, label) VALUES(?1, ?2, ?3, 'x')"
+                              " ON CONFLICT DO NOTHING";
+    suite_begin(db);
+    suite_do(db, put, GIVEN(NUMBER(1), WORDS("one"), NUMBER(1)));
+    assert_int_equal(db->driver->matched(db), 1);
+    suite_do(db, put, GIVEN(NUMBER(1), WORDS("two"), NUMBER(1)));
+    assert_int_equal(db->driver->matched(db), 0);
+    suite_do(db, put, GIVEN(NUMBER(2), WORDS("one"), NUMBER(1)));
+    assert_int_equal(db->driver->matched(db), 0);
+    suite_do(db, put, GIVEN(NUMBER(2), WORDS("two"), NUMBER(1)));
+    assert_int_equal(db->driver->matched(db), 1);
+    suite_commit(db);
+    suite_fails(db, put, GIVEN(NUMBER(3), WORDS("three"), NUMBER(-1)), STATUS_REFUSED, SQL_ERROR_CHECK);
+    assert_int_equal(suite_number(db, "SELECT count(*) FROM rules", NONE_GIVEN), 2);
 }
 
 static void conflict_on_another_key_is_an_error(void **state)
@@ -312,6 +331,7 @@ const struct CMUnitTest driver_suite_transactions[] = {
     SUITE_TEST(statement_on_a_table_that_is_not_there_says_that_the_tables_are_not_ours),
     SUITE_TEST(update_matches_rows_that_keep_their_values),
     SUITE_TEST(conflict_does_nothing_and_matches_nothing),
+    SUITE_TEST(conflict_on_any_key_does_nothing_where_none_is_named),
     SUITE_TEST(conflict_on_another_key_is_an_error),
     SUITE_TEST(conflict_adds_to_the_row_that_is_there),
     SUITE_TEST(numbers_are_given_upwards_and_told),

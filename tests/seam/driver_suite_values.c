@@ -223,9 +223,9 @@ static void one_value_may_be_used_twice_and_in_any_order(void **state)
 static void words_in_quotes_stay_as_they_are(void **state)
 {
     struct connection *db = ((struct driver_case *)*state)->db;
-    static const char odd[] = "?1 TEXT{9} INTEGER; BLOB it's STRICT FOR UPDATE";
+    static const char odd[] = "?1 TEXT INTEGER; BLOB it's STRICT FOR UPDATE";
     assert_int_equal(db->driver->script(db,
-                         "INSERT INTO things(id, label) VALUES(1, '?1 TEXT{9} INTEGER; BLOB it''s "
+                         "INSERT INTO things(id, label) VALUES(1, '?1 TEXT INTEGER; BLOB it''s "
                          "STRICT FOR UPDATE');"
                          "INSERT INTO things(id, label) VALUES(2, 'second; statement');"),
         STATUS_OK);
