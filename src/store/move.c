@@ -43,35 +43,47 @@ enum status store_change_end(struct store_change *change, enum status status, bo
     return status;
 }
 
+/* What the order's money says to this move: who pays or refunds asks for the payer, who closes for payments
+ * that are under way. `payer`: the payment that has paid the order; id 0: none. */
+static enum status money_look(struct store *store, const struct order_move *move,
+    struct payment *payer, struct order_money *money)
+{
+    const bool pays = move->event == ORDER_EVENT_PAY, refunds = move->event == ORDER_EVENT_REFUND;
+    struct payment named = { 0 };
+    enum status status = STATUS_OK;
+    if (pays)
+        status = store_payment_by_reference(&store->store, move->reference, &named);
+    if (pays || refunds)
+        status = status == STATUS_OK || status == STATUS_NOT_FOUND
+            ? store_payment_of_paid(&store->store, move->ticket, payer)
+            : status;
+    if (status == STATUS_NOT_FOUND)
+        status = STATUS_OK;
+    if (status == STATUS_OK && !pays && !refunds)
+        status = store_payments_live(store, move->ticket, &money->live);
+    const bool paid_by_this = named.id != 0 && named.paid_ticket == move->ticket;
+    money->reference_used = named.id != 0 && !paid_by_this;
+    money->payer = paid_by_this ? PAYER_THIS : payer->id != 0 ? PAYER_OTHER : PAYER_NONE;
+    return status;
+}
+
 /* Nothing is changed here: what the move comes to, as the order is now. */
 static enum status move_look(struct store *store, const struct order_move *move,
-    struct order *order, enum order_state *to, enum move_answer *answer)
+    struct order *order, struct payment *payer, enum order_state *to, enum move_answer *answer)
 {
     char currency[4] = "";
-    struct payment payment = { 0 };
+    struct order_money money = { 0 };
     enum status status = store_order_by_ticket(&store->store, move->ticket, order);
-    if (status == STATUS_NOT_FOUND) {
-        *answer = MOVE_UNKNOWN;
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
-        status = store_currency(store, order->item, currency);
-    if (status == STATUS_OK && move->event == ORDER_EVENT_PAY)
-        status = store_payment_by_reference(&store->store, move->reference, &payment);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
-        return status;
-    const bool known = payment.id != 0;
-    const bool paid_by_this = known && payment.paid_ticket == move->ticket;
-    struct order_money money = { .reference_used = known && !paid_by_this };
-    bool paid = false;
-    status = store_payer_known(store, move->ticket, &paid);
-    if (status == STATUS_OK)
-        status = store_payments_live(store, move->ticket, &money.live);
+    *answer = MOVE_UNKNOWN;
     if (status != STATUS_OK)
-        return status;
-    money.payer = paid_by_this ? PAYER_THIS : paid ? PAYER_OTHER : PAYER_NONE;
-    *answer = order_move_decide(move, order, currency, &money, to);
-    return STATUS_OK;
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    if (move->event == ORDER_EVENT_PAY)
+        status = store_currency(store, order->item, currency);
+    if (status == STATUS_OK)
+        status = money_look(store, move, payer, &money);
+    if (status == STATUS_OK)
+        *answer = order_move_decide(move, order, currency, &money, to);
+    return status;
 }
 
 enum status store_move_make(struct store_batch *batch, const struct order_move *move,
@@ -103,7 +115,8 @@ enum status store_move_make(struct store_batch *batch, const struct order_move *
 }
 
 /* The shop moves money itself: what it reports is written down as done. */
-static enum status move_money(struct store *store, const struct order_move *move)
+static enum status move_money(
+    struct store *store, const struct order_move *move, const struct payment *payer)
 {
     struct payment payment;
     if (move->event == ORDER_EVENT_PAY) {
@@ -111,7 +124,7 @@ static enum status move_money(struct store *store, const struct order_move *move
         return store_payment_insert(store, &payment);
     }
     if (move->event == ORDER_EVENT_REFUND)
-        return store_refund_order(store, move->ticket, move->now_ms);
+        return store_refund_want(store, payer, payer->currency, REFUND_OF_ORDER, move->now_ms);
     return STATUS_OK;
 }
 
@@ -125,15 +138,16 @@ enum status store_orders_move(struct order_store *handle, const struct order_mov
     enum status status = store_change_begin(&change, store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         enum order_state to = ORDER_NONE;
-        enum move_answer answer = MOVE_UNKNOWN;
-        status = move_look(store, &moves[i], &after[i], &to, &answer);
+        enum move_answer answer;
+        struct payment payer = { 0 };
+        status = move_look(store, &moves[i], &after[i], &payer, &to, &answer);
         answers[i] = (uint8_t)answer;
         if (status != STATUS_OK || answer != MOVE_DONE)
             continue;
         changed = true;
         status = store_move_make(&change.batch, &moves[i], &after[i], to);
         if (status == STATUS_OK)
-            status = move_money(store, &moves[i]);
+            status = move_money(store, &moves[i], &payer);
     }
     return store_change_end(&change, status, changed);
 }

@@ -63,18 +63,14 @@ static enum status counters_take(
     return status;
 }
 
+/* A scope without a limit has no counter: then no row changes. */
 static enum status counters_free(
     struct store_batch *batch, const struct stock_row *row, user_id user, uint32_t quantity)
 {
-    const uint64_t scopes[] = { row->item, scope_sale + row->sale };
-    enum status status = STATUS_OK;
-    /* A scope without a limit has no counter: then no row changes. */
-    for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++)
-        status = store_batch_do(batch,
-            "UPDATE user_counters SET used = used - ?3"
-            " WHERE scope = ?1 AND user = ?2 AND used >= ?3",
-            VALUES(U64(scopes[i]), U64(user), U64(quantity)));
-    return status;
+    return store_batch_do(batch,
+        "UPDATE user_counters SET used = used - ?3"
+        " WHERE scope IN (?1, ?4) AND user = ?2 AND used >= ?3",
+        VALUES(U64(row->item), U64(user), U64(quantity), U64(scope_sale + row->sale)));
 }
 
 /* Nothing was inserted. The ticket is there already: harmless if it is this one, told again under another

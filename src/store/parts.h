@@ -104,6 +104,8 @@ struct store_batch {
     uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
     lsn_t position; /* the last record that is in */
     struct store_users users;
+    bool line_seen;               /* whether these are known: */
+    bool line_named, line_passed; /* somebody may be named, or passed over, in some waitlist */
     char dead_reason[sizeof((struct refusal *)0)->text];
 };
 /* Fills the refusal and answers STATUS_REFUSED. */
@@ -174,6 +176,7 @@ extern const char store_payment_tables[];
 extern const struct payment_store_ops store_payment_ops;
 enum status store_payment_get(struct order_store *, uint64_t id, struct payment *);
 enum status store_payment_by_reference(struct order_store *, const char *reference, struct payment *);
+enum status store_payment_of_paid(struct order_store *, ticket_number, struct payment *);
 /* How many of the order's are STARTED, OPEN or CLOSING. */
 MUST_CHECK enum status store_payments_live(struct store *, ticket_number, uint32_t *live);
 /* Those that are STARTED or OPEN become CLOSING, due at once. */
@@ -244,8 +247,8 @@ extern const char store_waitlist_tables[];
 extern const struct waitlist_store_ops store_waitlist_ops;
 /* Names those of the line who are to be served from the return of this ticket; its order is in. */
 MUST_CHECK enum status store_waitlist_pick(struct store_batch *, const struct order *);
-/* Fills in those who are named. */
-MUST_CHECK enum status store_waitlist_named(struct store *, struct command_settle *);
+/* Fills in those who are named for the returns among these. */
+MUST_CHECK enum status store_waitlist_named(struct store *, struct stock_event *events, uint32_t count);
 /* A ticket was made for the place of this key, if it is one. */
 MUST_CHECK enum status store_waitlist_offer(struct store_batch *, uint64_t key, user_id, ticket_number);
 /* The return is in the log: served users get their offer, the others stay in the waitlist. */

@@ -68,8 +68,7 @@ enum status store_payment_get(struct order_store *handle, uint64_t id, struct pa
         VALUES(U64(id)), &payment_columns, payment);
 }
 
-static enum status payment_of_ticket(
-    struct order_store *handle, ticket_number ticket, struct payment *payment)
+enum status store_payment_of_paid(struct order_store *handle, ticket_number ticket, struct payment *payment)
 {
     return sql_one(store_of(handle), payment_of_paid, VALUES(U64(ticket)), &payment_columns, payment);
 }
@@ -267,7 +266,7 @@ const struct payment_store_ops store_payment_ops = {
     .give_back = store_payment_give_back,
     .get = store_payment_get,
     .by_reference = store_payment_by_reference,
-    .of_paid = payment_of_ticket,
+    .of_paid = store_payment_of_paid,
     .of_order = payments_of,
     .refunds_due = store_refunds_due,
     .refund_again = store_refund_again,

@@ -91,17 +91,12 @@ enum status store_stock_events(struct order_store *handle, uint64_t after,
     struct stock_event *events, uint32_t max, uint32_t *count)
 {
     struct store *store = store_of(handle);
-    enum status status = sql_rows(store,
+    const enum status status = sql_rows(store,
         "SELECT id, ticket, step, destination, step = 1 AND EXISTS(SELECT 1 FROM orders  WHERE"
         " orders.ticket = stock_events.ticket AND orders.state = 3 AND orders.reason IN (1, 2))"
         " FROM stock_events WHERE confirmed_lsn IS NULL AND id > ?2 ORDER BY id LIMIT ?1",
         VALUES(U64(max), U64(after)), &event_columns, PAGE(events, max, count));
-    for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
-        struct command_settle *settle = &events[i].settle;
-        if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)
-            status = store_waitlist_named(store, settle);
-    }
-    return status;
+    return status == STATUS_OK ? store_waitlist_named(store, events, *count) : status;
 }
 
 enum status store_order_totals(struct order_store *handle, item_id item, uint64_t *orders, uint64_t *units)

@@ -59,13 +59,9 @@ enum status store_refund_want(struct store *store, const struct payment *payment
 enum status store_refund_order(struct store *store, ticket_number ticket, uint64_t now_ms)
 {
     struct payment payment;
-    uint64_t id = 0;
-    enum status status = sql_number(store,
-        "SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)", VALUES(U64(ticket)), &id);
+    const enum status status = store_payment_of_paid(&store->store, ticket, &payment);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* the log told that it was paid, nobody told us of money */
-    if (status == STATUS_OK)
-        status = store_payment_get(&store->store, id, &payment);
     if (status != STATUS_OK)
         return status;
     return store_refund_want(store, &payment, payment.currency, REFUND_OF_ORDER, now_ms);

@@ -224,6 +224,33 @@ enum status store_waitlist_pick(struct store_batch *batch, const struct order *o
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
         status = store_batch_do(batch, "UPDATE waitlist SET named = ?2 WHERE id = ?1",
             VALUES(U64(places[i]), U64(order->ticket)));
+    batch->line_named |= count > 0;
+    return status;
+}
+
+/* Mostly nobody is named or passed over: then one look, at the beginning of two indexes, is cheaper than
+ * asking for each return. */
+static enum status line_look(struct store *store, bool *named, bool *passed)
+{
+    uint64_t row[2] = { 0 };
+    const enum status status = sql_numbers(store,
+        "SELECT EXISTS(SELECT 1 FROM waitlist WHERE named <> 0),"
+        " EXISTS(SELECT 1 FROM waitlist WHERE passed = 1)",
+        NO_VALUES, row, 2);
+    *named = row[0] != 0;
+    *passed = row[1] != 0;
+    return status;
+}
+
+static enum status batch_line_look(struct store_batch *batch)
+{
+    bool named = false, passed = false;
+    if (batch->line_seen)
+        return STATUS_OK;
+    const enum status status = line_look(batch->store, &named, &passed);
+    batch->line_seen = status == STATUS_OK;
+    batch->line_named |= named;
+    batch->line_passed |= passed;
     return status;
 }
 
@@ -237,7 +264,7 @@ static enum status waiter_take(struct sql_row *row, void *out)
 
 static const struct sql_columns waiter_columns = { .also = waiter_take };
 
-enum status store_waitlist_named(struct store *store, struct command_settle *settle)
+static enum status settle_named(struct store *store, struct command_settle *settle)
 {
     uint32_t count;
     const enum status status = sql_rows(store,
@@ -246,6 +273,18 @@ enum status store_waitlist_named(struct store *store, struct command_settle *set
         VALUES(U64(settle->ticket), U64(WAITERS_PER_RETURN)), &waiter_columns,
         PAGE(settle->waiters, WAITERS_PER_RETURN, &count));
     settle->waiter_count = (uint8_t)count;
+    return status;
+}
+
+enum status store_waitlist_named(struct store *store, struct stock_event *events, uint32_t count)
+{
+    bool named = false, passed;
+    enum status status = count == 0 ? STATUS_OK : line_look(store, &named, &passed);
+    for (uint32_t i = 0; i < count && named && status == STATUS_OK; i++) {
+        struct command_settle *settle = &events[i].settle;
+        if (settle->step == SETTLE_RETURN && settle->to == WAITLIST_CHANNEL)
+            status = settle_named(store, settle);
+    }
     return status;
 }
 
@@ -262,7 +301,7 @@ enum status store_waitlist_offer(struct store_batch *batch, uint64_t key, user_i
 enum status store_waitlist_settled(struct store_batch *batch, const struct queue_record *record)
 {
     const struct command_settle *settle = &record->command.settle;
-    enum status status = STATUS_OK;
+    enum status status = batch_line_look(batch);
     for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
         const struct waiter *waiter = &settle->waiters[i];
         const struct waiter_verdict verdict = waitlist_waiter_verdict(record, i);
@@ -270,11 +309,13 @@ enum status store_waitlist_settled(struct store_batch *batch, const struct queue
             status = store_waitlist_offer(batch, waiter->key, waiter->user, verdict.ticket);
         else if (verdict.place != 0)
             status = store_batch_do(batch, place_pass, VALUES(U64(verdict.place)));
+        batch->line_passed |= verdict.place != 0;
     }
-    if (status == STATUS_OK && settle->step == SETTLE_RETURN)
+    if (status == STATUS_OK && settle->step == SETTLE_RETURN && batch->line_named)
         status = store_batch_do(batch, "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0",
             VALUES(U64(settle->ticket)));
-    if (status == STATUS_OK) /* something of this user's has moved: a limit may be free again */
+    /* Something of this user's has moved: a limit may be free again. */
+    if (status == STATUS_OK && batch->line_passed)
         status = store_batch_do(batch, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
             VALUES(U64(record->outcome.user)));
     return status;

@@ -45,40 +45,47 @@ bool provider_is_test(const char *provider)
     return strcmp(provider, sandbox_provider.name) == 0;
 }
 
-/* Also of a rehearsal that is long over, in the same data folder. */
-static bool order_is_test(const struct order_views *views, const struct order *order)
+/* The payment that the order is shown with: the one that paid it, else the newest. */
+static bool payment_read(const struct order_views *views, const struct order *order, struct payment *payment)
 {
     struct order_store *store = views->store;
-    struct payment payment;
     uint32_t count = 0;
-    if (views->sandbox)
-        return true;
     if (order->state == ORDER_PAID || order->state == ORDER_REFUNDED)
-        count = money_ops(views)->of_paid(store, order->ticket, &payment) == STATUS_OK;
-    else if (money_ops(views)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK)
-        count = 0;
-    return count > 0 && provider_is_test(payment.provider);
+        return money_ops(views)->of_paid(store, order->ticket, payment) == STATUS_OK;
+    return money_ops(views)->of_order(store, order->ticket, payment, 1, &count) == STATUS_OK
+        && count > 0;
+}
+
+/* `payment`: of the order, NULL: none is known. */
+static void refund_members(const struct order_views *views, const struct order *order,
+    const struct payment *payment, struct text *out)
+{
+    struct order_store *store = views->store;
+    struct refund refund;
+    enum status status = STATUS_NOT_FOUND;
+    if (order->state == ORDER_REFUNDED && payment != NULL)
+        status = money_ops(views)->refund_of_payment(store, payment->id, &refund);
+    if (status == STATUS_NOT_FOUND)
+        status = money_ops(views)->refund_of_order(store, order->ticket, &refund);
+    if (status == STATUS_OK)
+        text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
+            refund_states[refund.state], (unsigned long long)refund.amount);
 }
 
 void order_payment_json(const struct order_views *views, const struct order *order, struct text *out)
 {
-    struct order_store *store = views->store;
     struct payment payment;
-    struct refund refund;
-    uint32_t count = 0;
-    if (order_is_test(views, order))
+    const bool paid = order->state == ORDER_PAID;
+    const bool closed = order->state == ORDER_CLOSED;
+    const bool known = (!paid || !views->sandbox) && payment_read(views, order, &payment);
+    /* Also of a rehearsal that is long over, in the same data folder. */
+    if (views->sandbox || (known && provider_is_test(payment.provider)))
         text_literal(out, ",\"test\":true");
-    if (order->state == ORDER_PENDING
-        && money_ops(views)->of_order(store, order->ticket, &payment, 1, &count) == STATUS_OK
-        && count > 0)
+    if (known && order->state == ORDER_PENDING)
         payment_members(&payment, out);
-    if ((order->state == ORDER_REFUNDED || order->state == ORDER_CLOSED)
-        && money_ops(views)->refund_of_order(store, order->ticket, &refund) == STATUS_OK)
-        text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
-            refund_states[refund.state], (unsigned long long)refund.amount);
-    if (order->state != ORDER_CLOSED
-        || money_ops(views)->of_order(store, order->ticket, &payment, 1, &count) != STATUS_OK
-        || count == 0)
+    if (order->state == ORDER_REFUNDED || (closed && known)) /* without a payment nothing went back */
+        refund_members(views, order, known ? &payment : NULL, out);
+    if (!closed || !known)
         return;
     if (payment_is_unanswered(&payment))
         payment_members(&payment, out);

@@ -169,6 +169,22 @@ static void the_record_says_who_was_served_and_the_others_keep_their_place(void 
     suite_check_accounting(f, f->free, 0);
 }
 
+static void who_is_passed_over_and_moves_in_the_same_batch_is_asked_for_again(void **state)
+{
+    struct fixture *f = *state;
+    struct waitlist_place next[1];
+    uint32_t count = 0;
+    const ticket_number own = bought(f, f->many, 1, 1), other = bought(f, f->free, 50, 1);
+    (void)joined(f, f->free, 1, 1);
+    cancel(f, other);
+    settled(f, 0);
+    suite_add_settle(f, own, SETTLE_SOLD)->outcome.user = 1;
+    suite_must_send(f);
+    assert_int_equal(line(f)->next(f->store, f->free, 5, next, 1, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(next[0].user, 1);
+}
+
 static void an_offer_is_an_order_and_ends_as_one(void **state)
 {
     struct fixture *f = *state;
@@ -241,6 +257,7 @@ int suite_run_waitlist(void)
         SUITE_RULE(who_leaves_makes_room_and_may_join_again_at_the_end),
         SUITE_RULE(a_return_names_the_first_that_fit_and_no_other_return_names_them),
         SUITE_RULE(the_record_says_who_was_served_and_the_others_keep_their_place),
+        SUITE_RULE(who_is_passed_over_and_moves_in_the_same_batch_is_asked_for_again),
         SUITE_RULE(an_offer_is_an_order_and_ends_as_one),
         SUITE_RULE(an_offer_by_a_purchase_marks_its_place_and_an_order_of_the_user_does_not),
         SUITE_RULE(a_rejected_order_and_a_return_by_somebody_else_serve_and_free_the_line),
