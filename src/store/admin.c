@@ -12,7 +12,7 @@
 
 const char store_admin_tables[] =
     "CREATE TABLE admin_requests("
-    "  key INTEGER PRIMARY KEY,"
+    "  request_key INTEGER PRIMARY KEY,"
     "  request INTEGER NOT NULL, time_ms INTEGER NOT NULL, status INTEGER NOT NULL,"
     "  body TEXT NOT NULL"
     ") STRICT;"
@@ -84,7 +84,8 @@ static enum status request_get(struct order_store *handle, uint64_t key,
 {
     struct sql_row *row;
     enum status status = sql_query(store_of(handle),
-        "SELECT key, request, time_ms, status, body FROM admin_requests WHERE key = ?1",
+        "SELECT request_key, request, time_ms, status, body FROM admin_requests"
+        " WHERE request_key = ?1",
         VALUES(U64(key)), &row);
     if (status != STATUS_OK)
         return status;
@@ -108,7 +109,7 @@ static enum status request_put(struct order_store *handle, const struct kept_req
     if (status != STATUS_OK)
         return status;
     return sql_do(store,
-        "INSERT INTO admin_requests(key, request, time_ms, status, body)"
+        "INSERT INTO admin_requests(request_key, request, time_ms, status, body)"
         " VALUES(?1, ?2, ?3, ?4, ?5)",
         VALUES(U64(request->key), U64(request->request), U64(request->time_ms),
             U64(request->status), TEXT_OF(body.data, body.size)));

@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const char eligible_add[] =
-    "INSERT INTO eligible_users(sale, user) VALUES(?1, ?2) ON CONFLICT DO NOTHING";
-static const char eligible_remove[] = "DELETE FROM eligible_users WHERE sale = ?1 AND user = ?2";
+static const char eligible_add[] = "INSERT INTO eligible_users(sale, user_id) VALUES(?1, ?2) ON "
+                                   "CONFLICT(sale, user_id) DO NOTHING";
+static const char eligible_remove[] = "DELETE FROM eligible_users WHERE sale = ?1 AND user_id = ?2";
 /* Stock is loaded once. What the log says after that comes as ADJUST and MOVE. */
 /* The terms may have been written by a request that is later than the record. */
 #define TERM(column, value) column " = CASE WHEN terms_lsn < ?5 THEN " value " ELSE " column " END"
@@ -19,17 +19,19 @@ static const char preheat_first[] =
     "UPDATE items SET " TERMS ", total = ?6, locked = ?7, sold = ?8, sold_before = ?8, safety = ?9,"
     " channel_0 = ?10, channel_1 = ?11, channel_2 = ?12, channel_3 = ?13, channel_4 = ?14,"
     " channel_5 = ?15, channel_6 = ?16, channel_7 = ?17,"
-    " preheated = 1, version = version + 1, terms_lsn = max(terms_lsn, ?5)"
+    " preheated = 1, version = version + 1, terms_lsn = CASE WHEN terms_lsn > ?5 THEN terms_lsn "
+    "ELSE ?5 END"
     " WHERE id = ?1 AND preheated = 0";
 static const char preheat_again[] =
-    "UPDATE items SET " TERMS ", version = version + 1, terms_lsn = max(terms_lsn, ?5)"
+    "UPDATE items SET " TERMS
+    ", version = version + 1, terms_lsn = CASE WHEN terms_lsn > ?5 THEN terms_lsn ELSE ?5 END"
     " WHERE id = ?1";
 
 enum status store_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
 {
     uint64_t row[2] = { 0 };
-    const enum status status = sql_numbers(
-        store_of(handle), "SELECT data_id, position FROM queue_position", NO_VALUES, row, 2);
+    const enum status status =
+        sql_numbers(store_of(handle), "SELECT data_id, lsn FROM queue_position", NO_VALUES, row, 2);
     *data_id = row[0];
     *position = row[1];
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
@@ -283,7 +285,7 @@ enum status store_apply_record(
 
 static enum status apply_position(struct store_batch *batch)
 {
-    return sql_do(batch->store, "UPDATE queue_position SET position = ?1", VALUES(U64(batch->position)));
+    return sql_do(batch->store, "UPDATE queue_position SET lsn = ?1", VALUES(U64(batch->position)));
 }
 
 static enum status apply_all(struct store_batch *batch, const struct queue_record *records,

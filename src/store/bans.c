@@ -11,21 +11,22 @@ const char store_bans_tables[] =
     "CREATE TABLE bans("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  kind INTEGER NOT NULL CHECK(kind IN (1, 2)),"
-    "  block TEXT CHECK((block IS NOT NULL) = (kind = 1)),"
-    "  user INTEGER CHECK((user IS NOT NULL) = (kind = 2)),"
-    "  reason TEXT NOT NULL, by TEXT NOT NULL,"
+    "  block TEXT{60} CHECK((block IS NOT NULL) = (kind = 1)),"
+    "  user_id INTEGER CHECK((user_id IS NOT NULL) = (kind = 2)),"
+    "  reason TEXT NOT NULL, banned_by TEXT NOT NULL,"
     "  created_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL CHECK(until_ms > created_ms),"
     "  lifted_ms INTEGER NOT NULL CHECK(lifted_ms >= 0),"
     "  sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)"
     ") STRICT;"
-    "CREATE INDEX bans_in_force ON bans(until_ms) WHERE lifted_ms = 0;"
-    "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > "
+    "CREATE INDEX bans_in_force ON bans(until_ms){lifted_ms, until_ms} WHERE lifted_ms = 0;"
+    "CREATE INDEX bans_of_sessions ON bans(sessions_ms){lifted_ms, sessions_ms} WHERE (lifted_ms = "
+    "0 AND sessions_ms > "
     "0);" STORE_BANS_ABOUT;
 
 static_assert(BAN_ADDRESS == 1 && BAN_USER == 2, "numbers in the database never change their meaning");
 
 #define BAN_COLUMNS \
-    "id, kind, user, reason, by, created_ms, until_ms, lifted_ms, sessions_ms, block"
+    "id, kind, user_id, reason, banned_by, created_ms, until_ms, lifted_ms, sessions_ms, block"
 
 static const char bans_all[] =
     "SELECT " BAN_COLUMNS " FROM bans WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -70,7 +71,7 @@ static enum status insert(struct order_store *handle, struct ban *ban)
     char block[ADDRESS_BLOCK_CHARS_MAX + 1];
     const bool address = ban->kind == BAN_ADDRESS;
     return sql_insert(store,
-        "INSERT INTO bans(kind, block, user, reason, by, created_ms, until_ms, lifted_ms,"
+        "INSERT INTO bans(kind, block, user_id, reason, banned_by, created_ms, until_ms, lifted_ms,"
         " sessions_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8) RETURNING id",
         VALUES(U64(ban->kind), address ? block_value(&ban->block, block) : NOTHING,
             address ? NOTHING : U64(ban->user), TEXT(ban->reason), TEXT(ban->by),
@@ -131,7 +132,7 @@ static enum status effect(
     const enum status status = about->kind == BAN_ADDRESS
         ? sql_numbers(store, EFFECT_OF("block"),
             VALUES(block_value(&about->block, block), U64(since_ms)), times, 2)
-        : sql_numbers(store, EFFECT_OF("user"), VALUES(U64(about->user), U64(since_ms)), times, 2);
+        : sql_numbers(store, EFFECT_OF("user_id"), VALUES(U64(about->user), U64(since_ms)), times, 2);
     *entry = (struct ban_entry){ about->kind, about->block, about->user, times[0], times[1] };
     return status;
 }
@@ -141,7 +142,7 @@ static enum status ended(
 {
     uint64_t numbers[3] = { 0 };
     const enum status status = sql_numbers(store_of(handle),
-        "SELECT count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2),"
+        "SELECT count(CASE WHEN kind = 1 THEN 1 END), count(CASE WHEN kind = 2 THEN 1 END),"
         " (SELECT coalesce(min(until_ms), 0) FROM bans WHERE lifted_ms = 0 AND until_ms > ?2)"
         " FROM bans WHERE lifted_ms = 0 AND until_ms > ?1 AND until_ms <= ?2",
         VALUES(U64(from_ms), U64(to_ms)), numbers, 3);

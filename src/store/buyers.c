@@ -20,12 +20,12 @@ enum {
 
 const char store_buyers_tables[] =
     "CREATE TABLE buyer_items("
-    "  user INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(user, item)"
+    "  user_id INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(user_id, item)"
     ") STRICT, WITHOUT ROWID;"
-    "CREATE INDEX items_unlisted ON items(id) WHERE buyers_listed = 0;";
+    "CREATE INDEX items_unlisted ON items(id){buyers_listed, id} WHERE buyers_listed = 0;";
 
 static const char buyer_insert[] =
-    "INSERT INTO buyer_items(user, item) VALUES(?1, ?2) ON CONFLICT DO NOTHING";
+    "INSERT INTO buyer_items(user_id, item) VALUES(?1, ?2) ON CONFLICT(user_id, item) DO NOTHING";
 
 static_assert(GATE_ENDED == 3, "said in a number in the statements");
 
@@ -52,7 +52,8 @@ static enum status item_list(struct store *store, item_id item, struct store_lis
     if (!at->under_way || at->item != item)
         *at = (struct store_listing){ .item = item, .under_way = true, .user = INT64_MIN };
     enum status status = sql_rows(store,
-        "SELECT DISTINCT user FROM orders WHERE item = ?1 AND user >= ?2 ORDER BY user LIMIT ?3",
+        "SELECT DISTINCT user_id FROM orders WHERE item = ?1 AND user_id >= ?2"
+        " ORDER BY user_id LIMIT ?3",
         VALUES(U64(item), U64(at->user), U64(*left)), &sql_number_column, PAGE(users, *left, &count));
     if (status == STATUS_OK)
         status = buyers_insert(store, item, users, count);
@@ -75,7 +76,8 @@ enum status store_buyers_list(struct order_store *handle, uint64_t over_ms, bool
     struct candidate items[ITEMS_PER_CALL];
     uint32_t count, left = BUYERS_PER_CALL;
     enum status status = sql_rows(store,
-        "SELECT items.id, gate = 3 OR end_ms <= ?2 FROM items JOIN sales ON sales.id = items.sale"
+        "SELECT items.id, CASE WHEN gate = 3 OR end_ms <= ?2 THEN 1 ELSE 0 END FROM items JOIN "
+        "sales ON sales.id = items.sale"
         " WHERE buyers_listed = 0 AND items.id >= ?1 ORDER BY items.id LIMIT ?3",
         VALUES(U64(at.item), U64(over_ms), U64(ITEMS_PER_CALL)), &candidate_columns,
         PAGE(items, ITEMS_PER_CALL, &count));
@@ -114,7 +116,7 @@ enum status store_buyers_unlist(struct store_batch *batch, sale_id sale, uint64_
 enum status store_buyers_check(struct order_store *handle, item_id *wrong)
 {
     return store_wrong_item(handle, wrong,
-        "SELECT items.id FROM items CROSS JOIN orders ON orders.item = items.id"
+        "SELECT items.id FROM items JOIN orders ON orders.item = +items.id"
         " WHERE buyers_listed = 1 AND NOT EXISTS(SELECT 1 FROM buyer_items"
-        "  WHERE buyer_items.user = orders.user AND buyer_items.item = items.id) LIMIT 1");
+        "  WHERE buyer_items.user_id = orders.user_id AND buyer_items.item = items.id) LIMIT 1");
 }

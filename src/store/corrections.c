@@ -17,7 +17,8 @@ enum status store_item_update(struct order_store *handle, const struct item *ite
 {
     const enum status status = sql_do_one(store_of(handle),
         "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4,"
-        " deduct_on_payment = ?5, terms_lsn = max(terms_lsn, ?6) WHERE id = ?1",
+        " deduct_on_payment = ?5, terms_lsn = CASE WHEN terms_lsn > ?6 THEN terms_lsn ELSE ?6 END "
+        "WHERE id = ?1",
         VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user),
             U64(item->pay_window_ms), U64(item->deduct_on_payment), U64(item->terms_lsn)),
         STATUS_NOT_FOUND);
@@ -47,7 +48,8 @@ enum status store_eligible_users(struct order_store *handle, sale_id sale, const
     if (after != NULL && *after == INT64_MAX)
         return STATUS_OK; /* no id comes after that one */
     return sql_rows(store_of(handle),
-        "SELECT user FROM eligible_users WHERE sale = ?1 AND user >= ?2 ORDER BY user LIMIT ?3",
+        "SELECT user_id FROM eligible_users WHERE sale = ?1 AND user_id >= ?2"
+        " ORDER BY user_id LIMIT ?3",
         VALUES(U64(sale), U64(after == NULL ? (uint64_t)INT64_MIN : *after + 1), U64(max)),
         &sql_number_column, PAGE(users, max, count));
 }

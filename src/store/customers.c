@@ -5,10 +5,10 @@
 
 const char store_customers_tables[] =
     "CREATE TABLE customers("
-    "  user INTEGER PRIMARY KEY,"
+    "  user_id INTEGER PRIMARY KEY,"
     "  sealed BLOB NOT NULL, first_ms INTEGER NOT NULL"
     ") STRICT;"
-    "CREATE INDEX waitlist_by_ticket ON waitlist(ticket) WHERE state = 2;";
+    "CREATE INDEX waitlist_by_ticket ON waitlist(ticket){ticket} WHERE state = 2;";
 
 static enum status customers_put(
     struct order_store *handle, const struct customer *customers, uint32_t count, uint64_t now_ms)
@@ -18,8 +18,8 @@ static enum status customers_put(
     enum status status = store_begin(store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
         status = sql_do(store,
-            "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)"
-            " ON CONFLICT(user) DO NOTHING",
+            "INSERT INTO customers(user_id, sealed, first_ms) VALUES(?1, ?2, ?3)"
+            " ON CONFLICT(user_id) DO NOTHING",
             VALUES(U64(customers[i].user), BLOB(customers[i].sealed, customers[i].bytes), U64(now_ms)));
     return store_end(store, status);
 }
@@ -37,7 +37,7 @@ static const struct sql_columns customer_columns =
 static enum status customer_find(struct order_store *handle, user_id user, struct customer *customer)
 {
     *customer = (struct customer){ .user = user };
-    return sql_one(store_of(handle), "SELECT user, sealed FROM customers WHERE user = ?1",
+    return sql_one(store_of(handle), "SELECT user_id, sealed FROM customers WHERE user_id = ?1",
         VALUES(U64(user)), &customer_columns, customer);
 }
 

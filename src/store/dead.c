@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-#define DEAD_COLUMNS "id, lsn, type, ticket, time_ms, reason, state, resolved_ms, resolver, note"
+#define DEAD_COLUMNS \
+    "id, lsn, record_type, ticket, time_ms, reason, state, resolved_ms, resolver, note"
 
 static const char dead_list[] =
     "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -24,7 +25,8 @@ enum status store_dead_put(struct store_batch *batch, const struct queue_record 
     uint8_t bytes[RECORD_BYTES_MAX];
     const uint32_t size = record_encode(command, outcome, bytes);
     return store_batch_do(batch,
-        "INSERT INTO dead_letters(lsn, type, ticket, item, user, quantity, time_ms, reason, record)"
+        "INSERT INTO dead_letters(lsn, record_type, ticket, item, user_id, quantity, time_ms, "
+        "reason, record)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         VALUES(U64(record->lsn), U64(command->type),
             U64(command->type == COMMAND_SETTLE ? command->settle.ticket : outcome->ticket),

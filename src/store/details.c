@@ -76,11 +76,11 @@ static const struct sql_columns totals_columns =
 enum status store_money_totals(struct order_store *handle, struct money_totals *totals)
 {
     return sql_one(store_of(handle),
-        "SELECT * FROM (SELECT" CAPTURED "FROM payments),"
-        " (SELECT" AMOUNT "FROM refunds WHERE state = 2),"
-        " (SELECT" AMOUNT "FROM refunds WHERE state <> 2),"
-        " (SELECT" CAPTURED "FROM payments WHERE use = 2),"
+        "SELECT * FROM (SELECT" CAPTURED "FROM payments) AS all_payments,"
+        " (SELECT" AMOUNT "FROM refunds WHERE state = 2) AS done,"
+        " (SELECT" AMOUNT "FROM refunds WHERE state <> 2) AS wanted,"
+        " (SELECT" CAPTURED "FROM payments WHERE used_for = 2) AS late,"
         " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
-        "  WHERE use IN (1, 3) AND orders.state = 2)",
+        "  WHERE used_for IN (1, 3) AND orders.state = 2) AS paid",
         NO_VALUES, &totals_columns, totals);
 }

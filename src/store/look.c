@@ -18,17 +18,19 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     "said in numbers in the statements");
 
 #define EVENT_IS(step, confirmed) \
-    "EXISTS(SELECT 1 FROM stock_events e WHERE e.ticket = orders.ticket AND e.step = " step \
-    " AND e.confirmed_lsn IS " confirmed " NULL)"
+    "CASE WHEN EXISTS(SELECT 1 FROM stock_events e WHERE e.ticket = orders.ticket AND e.step " \
+    "= " step " AND e.confirmed_lsn IS " confirmed " NULL) THEN 1 ELSE 0 END"
 #define EVENT_BITS(confirmed) \
     EVENT_IS("0", confirmed) " + 2 * " EVENT_IS("1", confirmed) " + 4 * " EVENT_IS("2", confirmed)
 #define ORDER_PAYMENTS \
-    ", (SELECT count(*) FROM payments p WHERE p.paid_ticket = orders.ticket AND p.use IN (1, 3))," \
-    " EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
-    "  WHERE p.paid_ticket = orders.ticket AND p.use IN (1, 3))"
+    ", (SELECT count(*) FROM payments p WHERE p.paid_ticket = orders.ticket AND p.used_for IN " \
+    "(1, 3))," \
+    " CASE WHEN EXISTS(SELECT 1 FROM payments p JOIN refunds r ON r.payment = p.id" \
+    "  WHERE p.paid_ticket = orders.ticket AND p.used_for IN (1, 3)) THEN 1 ELSE 0 END"
 #define OF_ITEMS " LEFT JOIN items ON items.id = orders.item"
 #define ORDER_OWN \
-    "SELECT " ORDER_COLUMNS ", slot IS NOT NULL, coalesce(slot, 0), items.limit_per_user, "
+    "SELECT " ORDER_COLUMNS \
+    ", CASE WHEN slot IS NULL THEN 0 ELSE 1 END, coalesce(slot, 0), items.limit_per_user, "
 #define ORDER_PARTS ORDER_OWN EVENT_BITS("") ", " EVENT_BITS("NOT") ORDER_PAYMENTS
 #define ORDER_ROW ORDER_PARTS " FROM orders" OF_ITEMS
 #define COUNTED \
@@ -41,23 +43,25 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     ", " CHANNEL_LIVE("1") ", " CHANNEL_LIVE("2") ", " CHANNEL_LIVE("3") ", " CHANNEL_LIVE( \
         "4") ", " CHANNEL_LIVE("5") ", " CHANNEL_LIVE("6") ", " CHANNEL_LIVE("7")
 #define USER_ROW \
-    "SELECT o.item, o.user, sum(CASE WHEN o.state < 3 THEN o.quantity END)," \
+    "SELECT o.item, o.user_id, sum(CASE WHEN o.state < 3 THEN o.quantity END)," \
     " sum(CASE WHEN " COUNTED " THEN o.quantity END)," \
     " sum(CASE WHEN o.state > 2 AND EXISTS(SELECT 1 FROM stock_events e WHERE e.ticket = o.ticket" \
     "  AND e.step = 1 AND e.confirmed_lsn IS NULL) THEN o.quantity END)," \
-    " (SELECT coalesce(sum(d.quantity), 0) FROM dead_letters d WHERE d.type = 7" \
-    "  AND d.state IN (1, 4) AND d.item = o.item AND d.user = o.user)," \
-    " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = o.item AND c.user = o.user)," \
-    " EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = 4294967296 +" \
-    "  (SELECT sale FROM items WHERE items.id = o.item) AND c.user = o.user)," \
+    " (SELECT coalesce(sum(d.quantity), 0) FROM dead_letters d WHERE d.record_type = 7" \
+    "  AND d.state IN (1, 4) AND d.item = o.item AND d.user_id = o.user_id)," \
+    " CASE WHEN EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = o.item" \
+    "  AND c.user_id = o.user_id) THEN 1 ELSE 0 END," \
+    " CASE WHEN EXISTS(SELECT 1 FROM user_counters c WHERE c.scope = 4294967296 +" \
+    "  (SELECT sale FROM items WHERE items.id = o.item) AND c.user_id = o.user_id) THEN 1 ELSE 0 " \
+    "END," \
     " " CHANNELS_LIVE \
     ", 0, count(CASE o.state WHEN 1 THEN 1 END), count(CASE o.state WHEN 2 THEN 1 END)," \
     " count(CASE o.state WHEN 3 THEN 1 END), count(CASE o.state WHEN 4 THEN 1 END) FROM orders o"
 
 #define CAPTURED SUM_HALVES("p.captured")
 #define ACCOUNTED \
-    SUM_HALVES("CASE WHEN r.id IS NOT NULL THEN r.amount WHEN p.use = 2 THEN p.captured" \
-               " WHEN p.use IN (1, 3) AND o.state = 2 THEN o.amount END")
+    SUM_HALVES("CASE WHEN r.id IS NOT NULL THEN r.amount WHEN p.used_for = 2 THEN p.captured" \
+               " WHEN p.used_for IN (1, 3) AND o.state = 2 THEN o.amount END")
 
 static enum status look_open(struct store *store)
 {
@@ -129,8 +133,8 @@ static enum status look_moment_begin(struct order_store *handle)
     if (status != STATUS_OK)
         return status;
     store->look->inside = true;
-    status = look_one(
-        handle, "SELECT position FROM queue_position", NO_VALUES, &sql_number_column, &position);
+    status =
+        look_one(handle, "SELECT lsn FROM queue_position", NO_VALUES, &sql_number_column, &position);
     if (status != STATUS_OK)
         look_moment_end(handle);
     return status;
@@ -158,8 +162,8 @@ static const struct sql_columns moved_columns =
     COLUMNS(look_moved, PART(look_moved, row, &order_columns), FIELD(look_moved, event));
 
 #define MOVED_ROW \
-    ORDER_PARTS ", moved.id FROM stock_events moved CROSS JOIN orders" \
-                " ON orders.ticket = moved.ticket" OF_ITEMS
+    ORDER_PARTS ", moved.id FROM stock_events moved JOIN orders" \
+                " ON orders.ticket = +moved.ticket" OF_ITEMS /* +: events first, then their orders */
 
 static enum status look_moved(struct order_store *handle, uint64_t after, struct look_moved *rows,
     uint32_t max, uint32_t *count)
@@ -194,8 +198,8 @@ static enum status look_users(struct order_store *handle, item_id item, bool fir
     if (!first && (int64_t)after == INT64_MAX)
         return STATUS_OK;
     return look_rows(handle, LOOK_MOMENT,
-        USER_ROW " WHERE o.item = ?1 AND o.user >= ?2"
-                 " GROUP BY o.item, o.user ORDER BY o.item, o.user LIMIT ?3",
+        USER_ROW " WHERE o.item = ?1 AND o.user_id >= ?2"
+                 " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?3",
         VALUES(U64(item), U64(first ? INT64_MIN : (int64_t)after + 1), U64(max)), &user_columns,
         PAGE(rows, max, count));
 }
@@ -204,7 +208,7 @@ static enum status look_user(struct order_store *handle, item_id item, user_id u
 {
     *row = (struct look_user){ .item = item, .user = user };
     const enum status status = sql_one(store_of(handle),
-        USER_ROW " WHERE o.item = ?1 AND o.user = ?2 GROUP BY o.item, o.user",
+        USER_ROW " WHERE o.item = ?1 AND o.user_id = ?2 GROUP BY o.item, o.user_id",
         VALUES(U64(item), U64(user)), &user_columns, row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -225,10 +229,11 @@ static enum status look_items(struct order_store *handle, enum look_at at, item_
         "SELECT " ITEM_COLUMNS ", sold_before, written_off,"
         " (SELECT logged_limit FROM sales WHERE sales.id = items.sale),"
         " (SELECT coalesce(sum(quantity), 0) FROM dead_letters d WHERE d.item = items.id"
-        "  AND d.type = 7 AND d.state IN (1, 4)),"
-        " (SELECT count(*) FROM dead_letters d WHERE d.type <> 7 AND d.state = 1)," KEPT("units",
-            "< 3") ", 0," KEPT("orders", "= 1") "," KEPT("orders", "= 2") "," KEPT("orders",
-            "= 3") "," KEPT("orders", "= 4") " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2",
+        "  AND d.record_type = 7 AND d.state IN (1, 4)),"
+        " (SELECT count(*) FROM dead_letters d WHERE d.record_type <> 7 AND d.state = 1)," KEPT(
+            "units", "< 3") ", 0," KEPT("orders", "= 1") "," KEPT("orders",
+            "= 2") "," KEPT("orders", "= 3") "," KEPT("orders",
+            "= 4") " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2",
         VALUES(U64(after), U64(max)), &item_columns, PAGE(rows, max, count));
 }
 
@@ -236,18 +241,18 @@ static const struct sql_columns counter_columns = COLUMNS(look_counter, FIELD(lo
     FIELD(look_counter, user), FIELD(look_counter, used), FIELD(look_counter, counted));
 
 #define COUNTER_ROW \
-    "SELECT c.scope, c.user, c.used, CASE WHEN c.scope < 4294967296" \
+    "SELECT c.scope, c.user_id, c.used, CASE WHEN c.scope < 4294967296" \
     " THEN (SELECT coalesce(sum(o.quantity), 0) FROM orders o WHERE o.item = c.scope" \
-    "  AND o.user = c.user AND " COUNTED ")" \
-    " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM items CROSS JOIN orders o" \
-    "  ON o.item = items.id WHERE items.sale = c.scope - 4294967296 AND o.user = c.user" \
+    "  AND o.user_id = c.user_id AND " COUNTED ")" \
+    " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM items JOIN orders o" \
+    "  ON o.item = +items.id WHERE items.sale = c.scope - 4294967296 AND o.user_id = c.user_id" \
     "  AND " COUNTED ") END FROM user_counters c"
 
 static enum status look_counters_of(struct order_store *handle, item_id item, user_id user,
     struct look_counter *rows, uint32_t *count)
 {
     return sql_rows(store_of(handle),
-        COUNTER_ROW " WHERE c.user = ?2 AND c.scope IN (?1, 4294967296 +"
+        COUNTER_ROW " WHERE c.user_id = ?2 AND c.scope IN (?1, 4294967296 +"
                     " (SELECT sale FROM items WHERE items.id = ?1))",
         VALUES(U64(item), U64(user)), &counter_columns, PAGE(rows, 2, count));
 }
@@ -256,7 +261,7 @@ static enum status look_counters(struct order_store *handle, bool first,
     const struct look_counter *after, struct look_counter *rows, uint32_t max, uint32_t *count)
 {
     return look_rows(handle, LOOK_MOMENT,
-        COUNTER_ROW " WHERE (c.scope, c.user) > (?1, ?2) ORDER BY c.scope, c.user LIMIT ?3",
+        COUNTER_ROW " WHERE (c.scope, c.user_id) > (?1, ?2) ORDER BY c.scope, c.user_id LIMIT ?3",
         VALUES(U64(first ? -1 : (int64_t)after->scope), U64(first ? 0 : after->user), U64(max)),
         &counter_columns, PAGE(rows, max, count));
 }
@@ -270,15 +275,15 @@ static enum status look_money(struct order_store *handle, uint64_t after, uint64
 {
     return look_rows(handle, LOOK_MOMENT,
         "SELECT * FROM (SELECT CASE"
-        "  WHEN p.use IN (1, 3) AND o.state IS NOT 2 AND o.state IS NOT 4 THEN ?4"
-        "  WHEN p.state = 4 AND p.use IN (0, 4) AND r.id IS NULL THEN ?5"
+        "  WHEN p.used_for IN (1, 3) AND (o.state IS NULL OR o.state NOT IN (2, 4)) THEN ?4"
+        "  WHEN p.state = 4 AND p.used_for IN (0, 4) AND r.id IS NULL THEN ?5"
         "  WHEN p.state < 4 AND o.state > 2 AND p.state <> 3 THEN ?6"
         "  WHEN r.state = 3 THEN ?7"
         "  WHEN p.state = 5 AND p.next_ms > 0 THEN ?8 END AS code, p.id, p.ticket,"
         "  CASE p.state WHEN 4 THEN p.captured ELSE p.amount END"
         " FROM payments p LEFT JOIN orders o ON o.ticket ="
-        "  CASE WHEN p.use IN (1, 3) THEN p.paid_ticket ELSE p.ticket END"
-        " LEFT JOIN refunds r ON r.payment = p.id WHERE p.id > ?1 AND p.id <= ?2)"
+        "  CASE WHEN p.used_for IN (1, 3) THEN p.paid_ticket ELSE p.ticket END"
+        " LEFT JOIN refunds r ON r.payment = p.id WHERE p.id > ?1 AND p.id <= ?2) AS found"
         " WHERE code IS NOT NULL LIMIT ?3",
         VALUES(U64(after), U64(to), U64(max), U64(FINDING_PAYMENT_WITHOUT_ORDER),
             U64(FINDING_MONEY_UNUSED), U64(FINDING_PAYMENT_LIVE), U64(FINDING_REFUND_STUCK),

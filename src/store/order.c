@@ -23,7 +23,7 @@
 static const uint64_t scope_sale = (uint64_t)1 << 32;
 
 #define ORDER_INSERT \
-    "INSERT INTO orders(version, ticket, item, user, quantity, channel, unit_price, amount," \
+    "INSERT INTO orders(version, ticket, item, user_id, quantity, channel, unit_price, amount," \
     " created_ms, pay_by_ms, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
 static const char order_insert[] = ORDER_INSERT "?10, 1, 0) ON CONFLICT DO NOTHING";
 static const char order_reject[] = ORDER_INSERT "NULL, 3, 3) ON CONFLICT DO NOTHING";
@@ -40,10 +40,15 @@ static enum status counter_take(
 {
     if (quantity > limit)
         return store_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of %u", quantity, limit);
-    const enum status status = store_batch_do(batch,
-        "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, ?3)"
-        " ON CONFLICT(scope, user) DO UPDATE SET used = used + ?3 WHERE used + ?3 <= ?4",
-        VALUES(U64(scope), U64(user), U64(quantity), U64(limit)));
+    enum status status = store_batch_do(batch, /* most users buy once */
+        "INSERT INTO user_counters(scope, user_id, used) VALUES(?1, ?2, ?3)"
+        " ON CONFLICT(scope, user_id) DO NOTHING",
+        VALUES(U64(scope), U64(user), U64(quantity)));
+    if (status == STATUS_OK && sql_matched(batch->store) != 1)
+        status = store_batch_do(batch,
+            "UPDATE user_counters SET used = used + ?3"
+            " WHERE scope = ?1 AND user_id = ?2 AND used + ?3 <= ?4",
+            VALUES(U64(scope), U64(user), U64(quantity), U64(limit)));
     if (status == STATUS_OK && sql_matched(batch->store) != 1)
         return store_refuse(batch, REFUSAL_LIMIT,
             "%u more units would exceed the user's limit of %u", quantity, limit);
@@ -69,7 +74,7 @@ static enum status counters_free(
 {
     return store_batch_do(batch,
         "UPDATE user_counters SET used = used - ?3"
-        " WHERE scope IN (?1, ?4) AND user = ?2 AND used >= ?3",
+        " WHERE scope IN (?1, ?4) AND user_id = ?2 AND used >= ?3",
         VALUES(U64(row->item), U64(user), U64(quantity), U64(scope_sale + row->sale)));
 }
 

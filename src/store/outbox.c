@@ -18,8 +18,8 @@ const char store_outbox_tables[] =
     "  http_status INTEGER NOT NULL, error TEXT NOT NULL,"
     "  tried_ms INTEGER NOT NULL DEFAULT 0"
     ") STRICT;"
-    "CREATE INDEX outbox_waiting ON outbox(next_ms) WHERE state = 1;"
-    "CREATE INDEX outbox_failed ON outbox(id) WHERE state = 3;"
+    "CREATE INDEX outbox_waiting ON outbox(next_ms){state, next_ms} WHERE state = 1;"
+    "CREATE INDEX outbox_failed ON outbox(id){state, id} WHERE state = 3;"
     "CREATE INDEX outbox_of_order ON outbox(ticket);";
 
 #define OUTBOX_COLUMNS \

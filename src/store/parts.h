@@ -71,7 +71,7 @@ static_assert(CHANNELS_MAX == 8, "items has a column for each");
 
 /* reads.c, catalog.c: what statements that read whole orders or items begin with. */
 #define ORDER_COLUMNS \
-    "ticket, user, item, quantity, channel, state, reason, unit_price, amount, created_ms," \
+    "ticket, user_id, item, quantity, channel, state, reason, unit_price, amount, created_ms," \
     " pay_by_ms, orders.version, ending, extended"
 extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \
@@ -170,7 +170,7 @@ MUST_CHECK enum status store_currency(struct store *, item_id, char currency[4])
 
 /* payment.c: payments until there is news. These two are conditions of indexes: said in the same words they
  * find them. */
-#define UNDER_WAY "(state < 4 OR use = 2)"
+#define UNDER_WAY "(state < 4 OR used_for = 2)"
 #define UNANSWERED "(state = 5 AND next_ms > 0)"
 extern const char store_payment_tables[];
 extern const struct payment_store_ops store_payment_ops;
@@ -272,12 +272,12 @@ extern const char store_bans_tables[];
 extern const struct ban_store_ops store_bans_ops;
 /* Sales that were not ended, with what decides whether one is due (catalog.c). */
 #define STORE_SALES_NOT_ENDED \
-    "CREATE INDEX sales_not_ended ON sales(end_ms, id, start_ms, gate, preheat_at_ms)" \
+    "CREATE INDEX sales_not_ended ON sales(end_ms, id, start_ms, gate, preheat_at_ms){end_ms, id}" \
     " WHERE gate <> 3;"
 #define STORE_BANS_ABOUT \
-    "CREATE INDEX bans_of_user ON bans(user, until_ms)" \
-    " WHERE (lifted_ms = 0 AND user IS NOT NULL);" \
-    "CREATE INDEX bans_of_block ON bans(block, until_ms)" \
+    "CREATE INDEX bans_of_user ON bans(user_id, until_ms){lifted_ms, user_id, until_ms}" \
+    " WHERE (lifted_ms = 0 AND user_id IS NOT NULL);" \
+    "CREATE INDEX bans_of_block ON bans(block, until_ms){lifted_ms, block, until_ms}" \
     " WHERE (lifted_ms = 0 AND block IS NOT NULL);"
 /* customers.c */
 extern const char store_customers_tables[];

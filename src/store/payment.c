@@ -13,19 +13,19 @@ static_assert(PAYMENT_STARTED == 1 && PAYMENT_OPEN == 2 && PAYMENT_CLOSING == 3
 static_assert(USE_ORDER == 1 && USE_LATE == 2 && USE_RELINKED == 3 && USE_REFUND == 4, "the same");
 
 /* A payment that the user may still pay is due at the latest when the order's time is over. */
-#define DUE_MS "CASE WHEN state < 3 THEN min(next_ms, pay_by_ms) ELSE next_ms END"
+#define DUE_MS "CASE WHEN state < 3 AND pay_by_ms < next_ms THEN pay_by_ms ELSE next_ms END"
 
 const char store_payment_tables[] =
     "CREATE TABLE payments("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  ticket INTEGER NOT NULL, paid_ticket INTEGER NOT NULL,"
     "  provider TEXT NOT NULL,"
-    "  reference TEXT NOT NULL UNIQUE CHECK(length(reference) > 0),"
+    "  reference TEXT{200} NOT NULL UNIQUE CHECK(length(reference) > 0),"
     "  provider_id TEXT NOT NULL, url TEXT NOT NULL,"
     "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3),"
     "  captured INTEGER NOT NULL,"
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
-    "  use INTEGER NOT NULL CHECK(use BETWEEN 0 AND 4 AND (use <> 0) = (state = 4)),"
+    "  used_for INTEGER NOT NULL CHECK(used_for BETWEEN 0 AND 4 AND (used_for <> 0) = (state = 4)),"
     "  tries INTEGER NOT NULL,"
     "  created_ms INTEGER NOT NULL, captured_ms INTEGER NOT NULL,"
     "  next_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL, closing_ms INTEGER NOT NULL"
@@ -35,17 +35,18 @@ const char store_payment_tables[] =
     ") STRICT;"
     "CREATE INDEX payments_by_ticket ON payments(ticket);"
     /* An order is paid by one payment only. */
-    "CREATE UNIQUE INDEX payments_paid ON payments(paid_ticket) WHERE use IN (1, 3);"
-    "CREATE INDEX payments_due ON payments(" DUE_MS ") WHERE " UNDER_WAY ";"
-    "CREATE INDEX payments_unanswered ON payments(next_ms) WHERE " UNANSWERED ";";
+    "CREATE UNIQUE INDEX payments_paid ON payments(paid_ticket){paid_ticket} WHERE used_for IN (1, "
+    "3);"
+    "CREATE INDEX payments_due ON payments((" DUE_MS ")){state, next_ms} WHERE " UNDER_WAY ";"
+    "CREATE INDEX payments_unanswered ON payments(next_ms){next_ms} WHERE " UNANSWERED ";";
 
 #define PAYMENT_COLUMNS \
     "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
-    " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
+    " state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
     " late_before, searched, stated_ms"
 
 static const char payment_of_paid[] =
-    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)";
+    "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND used_for IN (1, 3)";
 static const char payments_close[] =
     "UPDATE payments SET state = 3, tries = 0, next_ms = ?2, closing_ms = ?2"
     " WHERE ticket = ?1 AND state < 3";
@@ -106,7 +107,7 @@ enum status store_payment_insert(struct store *store, struct payment *payment)
 {
     return sql_insert(store,
         "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " currency, captured, state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
         " closing_ms, searched)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
         " RETURNING id",
@@ -123,7 +124,7 @@ enum status store_payment_write(struct store *store, const struct payment *payme
 {
     const enum status status = sql_do(store,
         "UPDATE payments SET paid_ticket = ?2, provider_id = ?3, url = ?4, captured = ?5, state"
-        " = ?6, use = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10 WHERE id = ?1",
+        " = ?6, used_for = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10 WHERE id = ?1",
         VALUES(U64(payment->id), U64(payment->paid_ticket), TEXT(payment->provider_id),
             TEXT(payment->url), U64(payment->captured), U64(payment->state), U64(payment->use),
             U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms)));

@@ -7,19 +7,20 @@
 /* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
  * numbers. */
 #define SELECT_IN_SALE \
-    "SELECT ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2), " ORDER_COLUMNS
+    "SELECT CASE WHEN ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2) THEN 1 ELSE 0 " \
+    "END, " ORDER_COLUMNS
 static const char orders_all[] =
     SELECT_IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC";
 static const char orders_of_both[] =
-    SELECT_IN_SALE " FROM orders WHERE user = ?3 AND item = ?4 AND ticket < ?1"
+    SELECT_IN_SALE " FROM orders WHERE user_id = ?3 AND item = ?4 AND ticket < ?1"
                    " ORDER BY ticket DESC";
 /* The key starts with the item: one probe per item that the user may have bought finds the orders
  * without an index of their own, which would cost every insert a page somewhere else (buyers.c). */
 static const char orders_of_user[] =
-    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user = ?3"
+    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?3"
                    "  UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought"
-                   " CROSS JOIN orders ON orders.item = bought.id"
-                   " WHERE orders.user = ?3 AND ticket < ?1 ORDER BY ticket DESC";
+                   " JOIN orders ON orders.item = +bought.id"
+                   " WHERE orders.user_id = ?3 AND ticket < ?1 ORDER BY ticket DESC";
 
 static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
     "said in numbers in the statements");

@@ -14,7 +14,7 @@ const char store_refund_tables[] =
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  payment INTEGER NOT NULL UNIQUE REFERENCES payments(id),"
     "  ticket INTEGER NOT NULL, provider TEXT NOT NULL,"
-    "  key TEXT NOT NULL UNIQUE, provider_id TEXT NOT NULL,"
+    "  refund_key TEXT{100} NOT NULL UNIQUE, provider_id TEXT NOT NULL,"
     "  amount INTEGER NOT NULL, currency TEXT NOT NULL CHECK(length(currency) = 3),"
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3), why INTEGER NOT NULL,"
     "  tries INTEGER NOT NULL,"
@@ -22,10 +22,10 @@ const char store_refund_tables[] =
     "  error TEXT NOT NULL"
     ", stated_ms INTEGER NOT NULL DEFAULT 0"
     ") STRICT;"
-    "CREATE INDEX refunds_open ON refunds(next_ms) WHERE state <> 2;";
+    "CREATE INDEX refunds_open ON refunds(next_ms){state, next_ms} WHERE state <> 2;";
 
 #define REFUND_COLUMNS \
-    "refunds.id, payment, refunds.ticket, refunds.provider, key, refunds.provider_id," \
+    "refunds.id, payment, refunds.ticket, refunds.provider, refund_key, refunds.provider_id," \
     " refunds.amount, refunds.currency, refunds.state, why, refunds.tries, refunds.created_ms," \
     " done_ms, refunds.next_ms, error, refunds.stated_ms"
 
@@ -48,7 +48,7 @@ enum status store_refund_want(struct store *store, const struct payment *payment
     struct refund refund;
     refund_make(payment, currency, why, now_ms, &refund);
     return sql_do(store,
-        "INSERT INTO refunds(payment, ticket, provider, key, provider_id, amount, currency,"
+        "INSERT INTO refunds(payment, ticket, provider, refund_key, provider_id, amount, currency,"
         " state, why, tries, created_ms, done_ms, next_ms, error) VALUES(?1, ?2, ?3, ?4, '',"
         " ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, '')",
         VALUES(U64(refund.payment), U64(refund.ticket), TEXT(refund.provider), TEXT(refund.key),
@@ -114,7 +114,7 @@ enum status store_refund_of_order(struct order_store *handle, ticket_number tick
 {
     return sql_one(store_of(handle),
         "SELECT " REFUND_COLUMNS " FROM refunds WHERE payment IN"
-        " (SELECT id FROM payments WHERE paid_ticket = ?1 AND use IN (1, 3)"
+        " (SELECT id FROM payments WHERE paid_ticket = ?1 AND used_for IN (1, 3)"
         "  UNION ALL SELECT id FROM payments WHERE ticket = ?1)"
         " ORDER BY why <> 0, id DESC LIMIT 1",
         VALUES(U64(ticket)), &refund_columns, refund);

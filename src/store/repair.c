@@ -14,8 +14,8 @@ static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2
     "(o.state < 3 OR (o.state = 4 AND EXISTS(SELECT 1 FROM stock_events e" \
     " WHERE e.ticket = o.ticket AND e.step = 2)))"
 #define COUNTER_UNITS \
-    "(SELECT coalesce(sum(o.quantity), 0) FROM items CROSS JOIN orders o ON o.item = items.id" \
-    " WHERE o.user = ?2 AND (items.id = ?1 OR items.sale = ?1 - 4294967296) AND " COUNTED ")"
+    "(SELECT coalesce(sum(o.quantity), 0) FROM items JOIN orders o ON o.item = +items.id" \
+    " WHERE o.user_id = ?2 AND (items.id = ?1 OR items.sale = ?1 - 4294967296) AND " COUNTED ")"
 #define CHANNEL_UNITS(channel, parameter) \
     ", channel_" channel " = " parameter " + (SELECT coalesce(sum(quantity), 0) FROM orders o" \
     " WHERE o.item = ?1 AND o.channel = " channel " AND o.state < 3)"
@@ -24,7 +24,7 @@ static const char event_put[] = "INSERT INTO stock_events(ticket, step, destinat
                                 " SELECT ticket, ?2, channel FROM orders WHERE ticket = ?1"
                                 " ON CONFLICT(ticket, step) DO UPDATE SET confirmed_lsn = NULL";
 static const char event_confirm[] =
-    "UPDATE stock_events SET confirmed_lsn = (SELECT position FROM queue_position)"
+    "UPDATE stock_events SET confirmed_lsn = (SELECT lsn FROM queue_position)"
     " WHERE ticket = ?1 AND step = ?2 AND confirmed_lsn IS NULL";
 static const char slot_set[] =
     "UPDATE orders SET slot = CASE (SELECT limit_per_user FROM items WHERE items.id = item)"
@@ -33,10 +33,10 @@ static const char sold_set[] =
     "UPDATE items SET sold = sold_before + (SELECT coalesce(sum(quantity), 0) FROM orders"
     " WHERE item = ?1 AND state < 3), version = version + 1 WHERE id = ?1";
 static const char counter_set[] =
-    "INSERT INTO user_counters(scope, user, used) VALUES(?1, ?2, " COUNTER_UNITS ")"
-    " ON CONFLICT(scope, user) DO UPDATE SET used = excluded.used";
+    "INSERT INTO user_counters(scope, user_id, used) VALUES(?1, ?2, " COUNTER_UNITS ")"
+    " ON CONFLICT(scope, user_id) DO UPDATE SET used = excluded.used";
 static const char counter_drop[] =
-    "DELETE FROM user_counters WHERE scope = ?1 AND user = ?2 AND used = 0";
+    "DELETE FROM user_counters WHERE scope = ?1 AND user_id = ?2 AND used = 0";
 static const char units_set[] =
     "UPDATE items SET total = ?2 + locked - written_off + sold_before, safety = ?3,"
     " version = version + 1" CHANNEL_UNITS("0", "?4") CHANNEL_UNITS("1", "?5") CHANNEL_UNITS("2", "?6")

@@ -7,19 +7,20 @@
 #define OF_SALE " FROM orders o JOIN items ON items.id = o.item WHERE items.sale = ?1"
 #define PAYMENTS_OF_SALE \
     " FROM orders o JOIN items ON items.id = o.item" \
-    " JOIN payments p ON p.paid_ticket = o.ticket AND p.use IN (1, 3) WHERE items.sale = ?1"
+    " JOIN payments p ON p.paid_ticket = o.ticket AND p.used_for IN (1, 3) WHERE items.sale = ?1"
 
 const char store_report_tables[] =
     "CREATE TABLE sale_counts("
-    "  sale INTEGER NOT NULL REFERENCES sales(id), layer TEXT NOT NULL, count INTEGER NOT NULL,"
+    "  sale INTEGER NOT NULL REFERENCES sales(id), layer TEXT{40} NOT NULL, tally INTEGER NOT NULL,"
     "  PRIMARY KEY(sale, layer)"
     ") STRICT, WITHOUT ROWID;";
 
 #define AMOUNT(state) \
     " coalesce(sum(CASE s.state WHEN " state " THEN s.amount_high END), 0)," \
     " coalesce(sum(CASE s.state WHEN " state " THEN s.amount_low END), 0) "
-static const char paid_at[] = "SELECT max(0, p.captured_ms - o.created_ms) AS took" PAYMENTS_OF_SALE
-                              " ORDER BY took LIMIT 1 OFFSET ?2";
+static const char paid_at[] =
+    "SELECT CASE WHEN p.captured_ms > o.created_ms THEN p.captured_ms - o.created_ms ELSE 0 END AS "
+    "took" PAYMENTS_OF_SALE " ORDER BY took LIMIT 1 OFFSET ?2";
 
 static enum status store_counts_add(
     struct order_store *handle, sale_id sale, const struct sale_count *counts, uint32_t count)
@@ -28,9 +29,10 @@ static enum status store_counts_add(
     enum status status = store_begin(store);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
         status = sql_do(store,
-            "INSERT INTO sale_counts(sale, layer, count) VALUES(?1, ?2, ?3) ON CONFLICT(sale,"
-            " layer) DO UPDATE SET count = CASE WHEN layer IN ('sold-out', 'opened') THEN count"
-            " ELSE count + ?3 END",
+            "INSERT INTO sale_counts(sale, layer, tally) VALUES(?1, ?2, ?3) ON CONFLICT(sale, "
+            "layer) DO"
+            " UPDATE SET tally = CASE WHEN sale_counts.layer IN ('sold-out', 'opened')"
+            " THEN sale_counts.tally ELSE sale_counts.tally + excluded.tally END",
             VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
     return store_end(store, status);
 }
@@ -42,7 +44,7 @@ static enum status store_counts(struct order_store *handle, sale_id sale, struct
     uint32_t max, uint32_t *count)
 {
     return sql_rows(store_of(handle),
-        "SELECT layer, count FROM sale_counts WHERE sale = ?1 ORDER BY layer LIMIT ?2",
+        "SELECT layer, tally FROM sale_counts WHERE sale = ?1 ORDER BY layer LIMIT ?2",
         VALUES(U64(sale), U64(max)), &count_columns, PAGE(counts, max, count));
 }
 
@@ -78,8 +80,8 @@ static enum status winners_read(struct store *store, sale_id sale, struct sale_f
 {
     return sql_number(store,
         figures->closed[REASON_REJECTED] == 0
-            ? "SELECT count(*) FROM (SELECT DISTINCT o.user" OF_SALE ")"
-            : "SELECT count(DISTINCT o.user)" OF_SALE " AND o.reason <> 3",
+            ? "SELECT count(*) FROM (SELECT DISTINCT o.user_id" OF_SALE ") AS buyers"
+            : "SELECT count(DISTINCT o.user_id)" OF_SALE " AND o.reason <> 3",
         VALUES(U64(sale)), &figures->winners);
 }
 

@@ -112,7 +112,7 @@ static enum status orders_to_search(struct order_store *handle, ticket_number af
         "SELECT " ORDER_COLUMNS
         " FROM orders WHERE ticket > ?1 AND (state = 1 OR ticket > ?2 OR (state IN"
         " (2, 4) AND NOT EXISTS(SELECT 1 FROM payments WHERE paid_ticket = orders.ticket AND"
-        " use IN (1, 3)))) ORDER BY ticket LIMIT ?3",
+        " used_for IN (1, 3)))) ORDER BY ticket LIMIT ?3",
         VALUES(U64(after), U64(newest), U64(max)), &store_order_columns, PAGE(orders, max, count));
 }
 

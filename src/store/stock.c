@@ -115,8 +115,10 @@ static enum status sums_write(struct store_batch *batch, const struct stock_row 
         status = store_batch_do(batch,
             "INSERT INTO order_sums(item, state, reason, orders, units, amount_high, amount_low)"
             " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(item, state, reason) DO UPDATE SET"
-            " orders = orders + ?4, units = units + ?5, amount_high = amount_high + ?6,"
-            " amount_low = amount_low + ?7",
+            " orders = order_sums.orders + excluded.orders, units = order_sums.units + "
+            "excluded.units,"
+            " amount_high = order_sums.amount_high + excluded.amount_high,"
+            " amount_low = order_sums.amount_low + excluded.amount_low",
             VALUES(U64(row->item), U64(i / ORDER_REASONS), U64(i % ORDER_REASONS), U64(sum->orders),
                 U64(sum->units), U64(sum->amount_high), U64(sum->amount_low)));
     }

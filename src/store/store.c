@@ -90,8 +90,9 @@ static enum status store_sums_check(struct order_store *handle, item_id *wrong)
         " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
         "order_sums"
         "  WHERE orders <> 0 OR units <> 0)"
-        "SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept)"
-        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made)) LIMIT 1");
+        " SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept) AS missing"
+        " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made) AS extra) AS wrong"
+        " LIMIT 1");
 }
 
 static enum status store_whole_check(struct order_store *handle, char *what, size_t what_bytes)

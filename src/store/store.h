@@ -11,6 +11,9 @@
 /* The tables, in the order in which they can be made; NULL ends the list. */
 extern const char *const store_tables[];
 
+/* The rows that new tables begin with, in the transaction that makes them. */
+MUST_CHECK enum status store_first_rows(struct connection *);
+
 /* Takes the connection, whose tables are there, if it answers STATUS_OK. STATUS_AWAY: no memory. */
 MUST_CHECK enum status store_make(struct connection *, struct order_store **);
 struct connection *store_connection(struct order_store *);

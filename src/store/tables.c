@@ -79,13 +79,13 @@ static const char tables_core[] =
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
     "CREATE TABLE user_counters("
-    "  scope INTEGER NOT NULL, user INTEGER NOT NULL,"
+    "  scope INTEGER NOT NULL, user_id INTEGER NOT NULL,"
     "  used INTEGER NOT NULL CHECK(used >= 0),"
-    "  PRIMARY KEY(scope, user)"
+    "  PRIMARY KEY(scope, user_id)"
     ") STRICT, WITHOUT ROWID;"
     "CREATE TABLE eligible_users("
-    "  sale INTEGER NOT NULL REFERENCES sales(id), user INTEGER NOT NULL,"
-    "  PRIMARY KEY(sale, user)"
+    "  sale INTEGER NOT NULL REFERENCES sales(id), user_id INTEGER NOT NULL,"
+    "  PRIMARY KEY(sale, user_id)"
     ") STRICT, WITHOUT ROWID;"
     "CREATE TABLE stock_events("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT," /* never used again: the pump knows its events by it */
@@ -94,16 +94,18 @@ static const char tables_core[] =
     "  confirmed_lsn INTEGER,"
     "  UNIQUE(ticket, step)"
     ") STRICT;"
-    "CREATE INDEX stock_events_open ON stock_events(id) WHERE confirmed_lsn IS NULL;"
+    "CREATE INDEX stock_events_open ON stock_events(id){confirmed_lsn, id} WHERE confirmed_lsn IS "
+    "NULL;"
     "CREATE TABLE queue_position("
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
-    "  data_id INTEGER NOT NULL, position INTEGER NOT NULL,"
+    "  data_id INTEGER NOT NULL, lsn INTEGER NOT NULL,"
     "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
     ") STRICT;"
     "CREATE TABLE dead_letters("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    "  lsn INTEGER NOT NULL UNIQUE, type INTEGER NOT NULL,"
-    "  ticket INTEGER NOT NULL, item INTEGER NOT NULL, user INTEGER NOT NULL, quantity INTEGER NOT "
+    "  lsn INTEGER NOT NULL UNIQUE, record_type INTEGER NOT NULL,"
+    "  ticket INTEGER NOT NULL, item INTEGER NOT NULL, user_id INTEGER NOT NULL, quantity INTEGER "
+    "NOT "
     "NULL,"
     "  time_ms INTEGER NOT NULL, reason TEXT NOT NULL,"
     "  record BLOB NOT NULL," /* contract/record.h: a retry needs nothing else */
@@ -112,7 +114,7 @@ static const char tables_core[] =
     "  resolver TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT ''"
     ") STRICT;"
     "CREATE INDEX dead_letters_by_ticket ON dead_letters(ticket);"
-    "CREATE INDEX dead_letters_open ON dead_letters(id) WHERE state = 1;"
+    "CREATE INDEX dead_letters_open ON dead_letters(id){state, id} WHERE state = 1;"
     "CREATE TABLE audit("
     "  id INTEGER PRIMARY KEY,"
     "  time_ms INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, detail TEXT NOT NULL,"
@@ -122,14 +124,13 @@ static const char tables_core[] =
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
     "  entries INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32)"
     ") STRICT;"
-    "INSERT INTO queue_position(id, data_id, position) VALUES(1, 0, 0);"
-    "INSERT INTO audit_head VALUES(1, 0, zeroblob(32));";
+    "INSERT INTO queue_position(id, data_id, lsn) VALUES(1, 0, 0);";
 
 static const char tables_orders[] =
     "CREATE TABLE orders("
     "  ticket INTEGER PRIMARY KEY,"
     "  item INTEGER NOT NULL REFERENCES items(id),"
-    "  user INTEGER NOT NULL,"
+    "  user_id INTEGER NOT NULL,"
     "  slot INTEGER,"
     "  quantity INTEGER NOT NULL CHECK(quantity > 0),"
     "  channel INTEGER NOT NULL,"
@@ -142,12 +143,27 @@ static const char tables_orders[] =
     "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */
     "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */
     "  CHECK((slot IS NULL) = (state > 2)),"
-    "  UNIQUE(item, user, slot)"
+    "  UNIQUE(item, user_id, slot)"
     ") STRICT;"
-    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1;";
+    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms){state, pay_by_ms, created_ms} "
+    "WHERE state = 1;";
 
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, store_payment_tables, store_refund_tables,
     store_details_tables, store_outbox_tables, store_waitlist_tables, store_report_tables,
     store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
     store_customers_tables, tables_orders, NULL };
+
+enum status store_first_rows(struct connection *connection)
+{
+    static const uint8_t hash[32];
+    struct sql_row *row;
+    enum status status = connection->driver->query(connection,
+        "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",
+        VALUES(BLOB(hash, sizeof hash)), &row);
+    if (status != STATUS_OK)
+        return status;
+    status = connection->driver->next(row);
+    connection->driver->finish(row);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}

@@ -10,37 +10,30 @@
 const char store_waitlist_tables[] =
     "CREATE TABLE waitlist("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    "  item INTEGER NOT NULL REFERENCES items(id), user INTEGER NOT NULL,"
+    "  item INTEGER NOT NULL REFERENCES items(id), user_id INTEGER NOT NULL,"
     "  quantity INTEGER NOT NULL CHECK(quantity > 0), joined_ms INTEGER NOT NULL,"
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3),"
     "  ticket INTEGER NOT NULL CHECK((ticket <> 0) = (state = 2)),"
     "  named INTEGER NOT NULL, passed INTEGER NOT NULL CHECK(passed IN (0, 1))"
     ") STRICT;"
-    "CREATE UNIQUE INDEX waitlist_once ON waitlist(item, user) WHERE state = 1;"
-    "CREATE INDEX waitlist_waiting ON waitlist(item, id) WHERE state = 1;"
-    "CREATE INDEX waitlist_next ON waitlist(item, id, quantity)"
+    "CREATE UNIQUE INDEX waitlist_once ON waitlist(item, user_id){item, user_id} WHERE state = 1;"
+    "CREATE INDEX waitlist_waiting ON waitlist(item, id){item, state, id} WHERE state = 1;"
+    "CREATE INDEX waitlist_next ON waitlist(item, id, quantity){item, state, named, passed, id, "
+    "quantity}"
     " WHERE state = 1 AND named = 0 AND passed = 0;"
-    "CREATE INDEX waitlist_of_user ON waitlist(item, user, id);"
-    "CREATE INDEX waitlist_named ON waitlist(named) WHERE named <> 0;"
-    "CREATE INDEX waitlist_passed ON waitlist(user) WHERE passed = 1;"
+    "CREATE INDEX waitlist_of_user ON waitlist(item, user_id, id);"
+    "CREATE INDEX waitlist_named ON waitlist(named){named} WHERE named <> 0;"
+    "CREATE INDEX waitlist_passed ON waitlist(user_id){passed, user_id} WHERE passed = 1;"
     "CREATE TABLE waitlist_lines("
     "  item INTEGER PRIMARY KEY, waiting INTEGER NOT NULL CHECK(waiting >= 0)"
     ") STRICT;"
-    "CREATE INDEX waitlist_lines_waiting ON waitlist_lines(item) WHERE waiting > 0;"
-    "CREATE TRIGGER waitlist_joined AFTER INSERT ON waitlist BEGIN"
-    "  INSERT INTO waitlist_lines VALUES(new.item, 1)"
-    "   ON CONFLICT(item) DO UPDATE SET waiting = waiting + 1;"
-    " END;"
-    "CREATE TRIGGER waitlist_gone AFTER UPDATE OF state ON waitlist"
-    " WHEN old.state = 1 AND new.state <> 1 BEGIN"
-    "  UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = new.item;"
-    " END;";
+    "CREATE INDEX waitlist_lines_waiting ON waitlist_lines(item){item, waiting} WHERE waiting > 0;";
 
 static_assert(PLACE_WAITING == 1 && PLACE_OFFERED == 2 && PLACE_LEFT == 3,
     "numbers in the database never change their meaning");
 
 #define PLACE_COLUMNS \
-    "waitlist.id, waitlist.item, waitlist.user, waitlist.quantity, waitlist.joined_ms," \
+    "waitlist.id, waitlist.item, waitlist.user_id, waitlist.quantity, waitlist.joined_ms," \
     " waitlist.state, waitlist.ticket"
 
 static const char places_next[] =
@@ -69,7 +62,7 @@ static enum status position_find(struct store *store, struct waitlist_place *pla
         return STATUS_OK;
     const enum status status = sql_number(store,
         "SELECT count(*) FROM (SELECT 1 FROM waitlist"
-        " WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3)",
+        " WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3) AS earlier",
         VALUES(U64(place->item), U64(place->id), U64(WAITLIST_POSITION_MAX - 1)), &before);
     if (status == STATUS_OK)
         place->position = 1 + (uint32_t)before;
@@ -83,7 +76,7 @@ static enum status waitlist_place(
     const enum status status = sql_one(store,
         "SELECT " PLACE_COLUMNS ", orders.state, orders.reason"
         " FROM waitlist LEFT JOIN orders ON orders.ticket = waitlist.ticket"
-        " WHERE waitlist.item = ?1 AND waitlist.user = ?2 ORDER BY waitlist.id DESC LIMIT 1",
+        " WHERE waitlist.item = ?1 AND waitlist.user_id = ?2 ORDER BY waitlist.id DESC LIMIT 1",
         VALUES(U64(item), U64(user)), &place_columns, place);
     return status == STATUS_OK ? position_find(store, place) : status;
 }
@@ -102,10 +95,15 @@ static enum status place_put(struct store *store, struct waitlist_place *place)
     enum status status = store_begin(store);
     if (status == STATUS_OK)
         status = sql_insert(store,
-            "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
+            "INSERT INTO waitlist(item, user_id, quantity, joined_ms, state, ticket, named, passed)"
             " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0) RETURNING id",
             VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)),
             &place->id);
+    if (status == STATUS_OK)
+        status = sql_do(store,
+            "INSERT INTO waitlist_lines(item, waiting) VALUES(?1, 1) ON CONFLICT(item)"
+            " DO UPDATE SET waiting = waitlist_lines.waiting + excluded.waiting",
+            VALUES(U64(place->item)));
     return store_end(store, status);
 }
 
@@ -140,11 +138,14 @@ static enum status waitlist_leave(struct order_store *handle, item_id item, user
     *left = false;
     enum status status = store_begin(store);
     if (status == STATUS_OK)
-        status = sql_do(store,
-            "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user = ?2 AND state = 1",
+        status = sql_do(
+            store, "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user_id = ?2 AND state = 1",
             VALUES(U64(item), U64(user)));
     if (status == STATUS_OK)
         *left = sql_matched(store) > 0;
+    if (status == STATUS_OK && *left)
+        status = sql_do(store, "UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = ?1",
+            VALUES(U64(item)));
     return store_end(store, status);
 }
 
@@ -234,8 +235,8 @@ static enum status line_look(struct store *store, bool *named, bool *passed)
 {
     uint64_t row[2] = { 0 };
     const enum status status = sql_numbers(store,
-        "SELECT EXISTS(SELECT 1 FROM waitlist WHERE named <> 0),"
-        " EXISTS(SELECT 1 FROM waitlist WHERE passed = 1)",
+        "SELECT CASE WHEN EXISTS(SELECT 1 FROM waitlist WHERE named <> 0) THEN 1 ELSE 0 END,"
+        " CASE WHEN EXISTS(SELECT 1 FROM waitlist WHERE passed = 1) THEN 1 ELSE 0 END",
         NO_VALUES, row, 2);
     *named = row[0] != 0;
     *passed = row[1] != 0;
@@ -268,7 +269,7 @@ static enum status settle_named(struct store *store, struct command_settle *sett
 {
     uint32_t count;
     const enum status status = sql_rows(store,
-        "SELECT id, user, quantity FROM waitlist"
+        "SELECT id, user_id, quantity FROM waitlist"
         " WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2",
         VALUES(U64(settle->ticket), U64(WAITERS_PER_RETURN)), &waiter_columns,
         PAGE(settle->waiters, WAITERS_PER_RETURN, &count));
@@ -292,10 +293,22 @@ enum status store_waitlist_offer(struct store_batch *batch, uint64_t key, user_i
 {
     if (waitlist_place_of(key) == 0)
         return STATUS_OK;
-    return store_batch_do(batch,
+    const uint64_t place = waitlist_place_of(key);
+    enum status status = store_batch_do(batch,
         "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
-        " WHERE id = ?1 AND user = ?3 AND state <> 2",
-        VALUES(U64(waitlist_place_of(key)), U64(ticket), U64(user)));
+        " WHERE id = ?1 AND user_id = ?3 AND state = 1",
+        VALUES(U64(place), U64(ticket), U64(user)));
+    if (status != STATUS_OK)
+        return status;
+    if (sql_matched(batch->store) == 0) /* who has left gets the offer that was under way */
+        return store_batch_do(batch,
+            "UPDATE waitlist SET state = 2, ticket = ?2, named = 0, passed = 0"
+            " WHERE id = ?1 AND user_id = ?3 AND state = 3",
+            VALUES(U64(place), U64(ticket), U64(user)));
+    return store_batch_do(batch,
+        "UPDATE waitlist_lines SET waiting = waiting - 1"
+        " WHERE item = (SELECT item FROM waitlist WHERE id = ?1)",
+        VALUES(U64(place)));
 }
 
 enum status store_waitlist_settled(struct store_batch *batch, const struct queue_record *record)
@@ -316,7 +329,7 @@ enum status store_waitlist_settled(struct store_batch *batch, const struct queue
             VALUES(U64(settle->ticket)));
     /* Something of this user's has moved: a limit may be free again. */
     if (status == STATUS_OK && batch->line_passed)
-        status = store_batch_do(batch, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
+        status = store_batch_do(batch, "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user_id = ?1",
             VALUES(U64(record->outcome.user)));
     return status;
 }

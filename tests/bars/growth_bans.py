@@ -14,7 +14,7 @@ def bans_fill(server, count):
     with database(server) as connection:
         connection.execute("DELETE FROM bans")
         connection.executemany(
-            "INSERT INTO bans(kind, user, block, reason, by, created_ms, until_ms, lifted_ms) VALUES(?, ?, ?, 'x', 'x', ?, ?, 0)",
+            "INSERT INTO bans(kind, user_id, block, reason, banned_by, created_ms, until_ms, lifted_ms) VALUES(?, ?, ?, 'x', 'x', ?, ?, 0)",
             ((2, 7 + i, None, now_ms, now_ms + 10**8) if i % 2 == 0 else
              (1, None, f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}", now_ms, now_ms + 10**8) for i in range(count)))
 

@@ -87,6 +87,9 @@ static enum status schema_create(struct sqlite_connection *connection, char *err
     for (const char *const *table = store_tables; *table != NULL && status == STATUS_OK; table++)
         status = schema_execute(connection, *table, "tables", error, error_bytes);
     if (status == STATUS_OK)
+        status = schema_failed(
+            connection, store_first_rows(&connection->connection), "rows", error, error_bytes);
+    if (status == STATUS_OK)
         status = schema_execute(connection, stamp, "version", error, error_bytes);
     if (status == STATUS_OK)
         status = schema_execute(connection, "COMMIT", "commit", error, error_bytes);

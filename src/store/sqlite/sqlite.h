@@ -16,7 +16,7 @@
 
 enum {
     SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
-    SQLITE_SCHEMA_VERSION = 7,
+    SQLITE_SCHEMA_VERSION = 8,
     SQLITE_APPLICATION_ID = 0x53544d50,      /* "STMP" */
     SQLITE_CHECKPOINT_PAGES = 8000,          /* the WAL is folded back at about 32 MB */
     SQLITE_SERVING_CHECKPOINT_PAGES = 32000, /* 128 MB: a page that changes often is folded once */

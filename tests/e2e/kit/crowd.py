@@ -135,7 +135,7 @@ def database_rows(server, item):
     """(number, user, quantity) from SQLite itself; the server must be stopped."""
     path = os.path.join(server.data, "stampede.db")
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
-        rows = database.execute("SELECT ticket, user, quantity FROM orders WHERE item = ? ORDER BY ticket", (item,))
+        rows = database.execute("SELECT ticket, user_id, quantity FROM orders WHERE item = ? ORDER BY ticket", (item,))
         return [(number, f"{user & (1 << 64) - 1:016x}", quantity) for number, user, quantity in rows]
 
 

@@ -127,8 +127,8 @@ def planted(code, *statements, repairs=True, undo=()):
     server.start()
 
 
-def payment_row(number, reference, state, use, captured, paid=0):
+def payment_row(number, reference, state, used_for, captured, paid=0):
     return ("INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured,"
-            " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
+            " state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
             " VALUES(%d, %d, 'shop', '%s', '', '', %d, 'CNY', %d, %d, %d, 0, 1, 1, 99999999999999, 99999999999999, 0)"
-            % (number, paid, reference, PRICE, captured, state, use))
+            % (number, paid, reference, PRICE, captured, state, used_for))

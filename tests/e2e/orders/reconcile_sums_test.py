@@ -21,11 +21,11 @@ def sums_that_are_not_those_of_the_orders_are_made_again():
 
 @rule
 def user_counters_that_count_wrong_are_missing_or_orphaned_are_set_right():
-    user = "(SELECT user FROM orders WHERE ticket = %d)" % Shop.numbers["paid of many"]
-    planted("user-counter-differs", "UPDATE user_counters SET used = used + 1 WHERE scope = %d AND user = %s"
+    user = "(SELECT user_id FROM orders WHERE ticket = %d)" % Shop.numbers["paid of many"]
+    planted("user-counter-differs", "UPDATE user_counters SET used = used + 1 WHERE scope = %d AND user_id = %s"
             % (Shop.many, user))
-    planted("user-counter-differs", "DELETE FROM user_counters WHERE scope = %d AND user = %s" % (Shop.many, user))
-    planted("user-counter-differs", "DELETE FROM user_counters WHERE scope = %d AND user = %s"
+    planted("user-counter-differs", "DELETE FROM user_counters WHERE scope = %d AND user_id = %s" % (Shop.many, user))
+    planted("user-counter-differs", "DELETE FROM user_counters WHERE scope = %d AND user_id = %s"
             % ((1 << 32) + Shop.sale, user))
     planted("user-counter-differs", "INSERT INTO user_counters VALUES(%d, 4711, 2)" % Shop.many)
 

@@ -37,7 +37,7 @@ def the_last_ticket_without_an_order_is_found_too():
 @rule
 def an_order_that_no_ticket_made_is_found():
     planted("order-without-ticket",
-            "INSERT INTO orders(ticket, item, user, slot, quantity, channel, state, reason, unit_price, amount, created_ms,"
+            "INSERT INTO orders(ticket, item, user_id, slot, quantity, channel, state, reason, unit_price, amount, created_ms,"
             " pay_by_ms, version) SELECT 5000, item, 77, slot, quantity, channel, state, reason, unit_price, amount,"
             " created_ms, pay_by_ms, version FROM orders WHERE ticket = %d" % Shop.numbers["pending"], repairs=False,
             undo=("DELETE FROM orders WHERE ticket = 5000",))
@@ -46,8 +46,8 @@ def an_order_that_no_ticket_made_is_found():
 @rule
 def an_order_of_another_user_is_found():
     number = Shop.numbers["pending of many"]
-    planted("ticket-differs", "UPDATE orders SET user = user + 1 WHERE ticket = %d" % number, repairs=False,
-            undo=("UPDATE orders SET user = user - 1 WHERE ticket = %d" % number,))
+    planted("ticket-differs", "UPDATE orders SET user_id = user_id + 1 WHERE ticket = %d" % number, repairs=False,
+            undo=("UPDATE orders SET user_id = user_id - 1 WHERE ticket = %d" % number,))
 
 
 @rule
@@ -76,7 +76,7 @@ def a_payment_whose_stock_event_was_lost_is_brought_to_the_inventory():
     number = Shop.numbers["pending"]
     planted("stock-event-missing", "UPDATE orders SET state = 2, version = version + 1 WHERE ticket = %d" % number,
             "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured,"
-            " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
+            " state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
             " VALUES(%d, %d, 'shop', 'planted', '', '', %d, 'CNY', %d, 4, 1, 0, 1, 1, 0, 0, 0)"
             % (number, number, PRICE, PRICE))
     equal(server.counts(Shop.one)["sold"], 2)
@@ -91,7 +91,7 @@ def an_event_that_was_confirmed_and_never_taken_is_opened_again():
     planted("stock-event-confirmed-early",
             "UPDATE orders SET state = 3, reason = 2, slot = NULL, version = version + 1 WHERE ticket = %d" % number,
             "UPDATE items SET sold = sold - 1, version = version + 1 WHERE id = %d" % Shop.one,
-            "UPDATE user_counters SET used = used - 1 WHERE user = (SELECT user FROM orders WHERE ticket = %d)" % number,
+            "UPDATE user_counters SET used = used - 1 WHERE user_id = (SELECT user_id FROM orders WHERE ticket = %d)" % number,
             "INSERT INTO stock_events(ticket, step, destination, confirmed_lsn) VALUES(%d, 1, 0, 1)" % number)
     equal(server.counts(Shop.one)["held"], 0)
 

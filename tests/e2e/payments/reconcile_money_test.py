@@ -19,7 +19,7 @@ def a_payment_of_an_order_that_is_not_paid_is_found():
     number = Shop.numbers["closed"]
     planted("payment-without-paid-order",
             "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured,"
-            " state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
+            " state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms)"
             " VALUES(%d, %d, 'shop', 'wrong', '', '', %d, 'CNY', %d, 4, 1, 0, 1, 1, 0, 0, 0)"
             % (number, number, PRICE, PRICE), repairs=False, undo=("DELETE FROM payments WHERE reference = 'wrong'",))
 

@@ -61,7 +61,7 @@ def eighty_thousand_bans_raise_an_alarm_which_ends_when_one_is_lifted():
     server.stop()
     now_ms = int(time.time() * 1000)
     with sqlite3.connect(os.path.join(server.data, "stampede.db")) as database:
-        database.executemany("INSERT INTO bans(kind, user, reason, by, created_ms, until_ms, lifted_ms)"
+        database.executemany("INSERT INTO bans(kind, user_id, reason, banned_by, created_ms, until_ms, lifted_ms)"
                              " VALUES(2, ?, 'x', 'x', ?, ?, 0)", ((user, now_ms, now_ms + 10**8) for user in range(1, 80001)))
     database.close()
     server.start()

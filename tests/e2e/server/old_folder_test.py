@@ -56,4 +56,9 @@ def a_folder_of_schema_6_is_migrated_and_sells():
     migrates_and_sells(6)
 
 
+@rule
+def a_folder_of_schema_7_is_migrated_and_sells():
+    migrates_and_sells(7)
+
+
 run()

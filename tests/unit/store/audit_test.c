@@ -44,7 +44,7 @@ static void bad_after(struct place *place, const char *sql, uint64_t expected)
 
 static void a_changed_row_breaks_the_chain_there(void **state)
 {
-    bad_after(*state, "UPDATE audit SET detail = 'item 1 by 9' WHERE id = 3", 3);
+    bad_after(*state, "UPDATE audit SET detail = 'item 1 banned_by 9' WHERE id = 3", 3);
 }
 static void a_changed_actor_breaks_the_chain_there(void **state)
 {

@@ -191,7 +191,8 @@ static void what_is_in_force_is_found_without_history(void **state)
 {
     struct place *place = *state;
 #define PLAN "EXPLAIN QUERY PLAN SELECT max(sessions_ms) FROM bans WHERE lifted_ms = 0"
-    assert_true(place_plan_has(place, PLAN " AND user = 1 AND until_ms > 2", "USING INDEX bans_of_user"));
+    assert_true(
+        place_plan_has(place, PLAN " AND user_id = 1 AND until_ms > 2", "USING INDEX bans_of_user"));
     assert_true(
         place_plan_has(place, PLAN " AND block = 'x' AND until_ms > 2", "USING INDEX bans_of_block"));
     assert_true(place_plan_has(place, PLAN " AND until_ms > 1", "USING INDEX bans_in_force"));

@@ -169,7 +169,7 @@ static void a_missing_row_is_noticed(void **state)
     item_id wrong;
     buyers_buy(place);
     (void)list_all(place);
-    place_execute(place, "DELETE FROM buyer_items WHERE user = 4");
+    place_execute(place, "DELETE FROM buyer_items WHERE user_id = 4");
     assert_int_equal(place->store->ops->buyers_check(place->store, &wrong), STATUS_OK);
     assert_int_equal(wrong, 1);
 }

@@ -57,7 +57,7 @@ static void a_batch_that_fails_leaves_nothing(void **state)
     const struct customer_store_ops *ops = place->store->ops->customers;
     const struct customer rows[] = { customer(1, "a"), customer(2, "b") };
     place_execute(place,
-        "CREATE TRIGGER broken BEFORE INSERT ON customers WHEN NEW.user = 2 BEGIN SELECT "
+        "CREATE TRIGGER broken BEFORE INSERT ON customers WHEN NEW.user_id = 2 BEGIN SELECT "
         "RAISE(ABORT, 'no'); "
         "END");
     assert_int_not_equal(ops->put(place->store, rows, 2, 1), STATUS_OK);
@@ -73,7 +73,7 @@ static void an_order_of_an_offer_is_told_from_others(void **state)
     assert_int_equal(ops->was_offered(place->store, 1, &offered), STATUS_OK);
     assert_false(offered);
     place_execute(place,
-        "INSERT INTO waitlist(item, user, quantity, joined_ms, state, ticket, named, passed)"
+        "INSERT INTO waitlist(item, user_id, quantity, joined_ms, state, ticket, named, passed)"
         " VALUES(1, 1, 1, 1, 2, 1, 0, 0)");
     assert_int_equal(ops->was_offered(place->store, 1, &offered), STATUS_OK);
     assert_true(offered);

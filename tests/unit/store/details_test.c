@@ -32,7 +32,7 @@ static void a_sum_of_large_amounts_is_a_sum_and_no_error(void **state)
     place_execute(place,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3)"
         " INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " currency, captured, state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
         " closing_ms) SELECT 1, 0, 'alpha', 'x' || i, '', '', 1 << 62, 'CNY', 1 << 62, 4, 2, 0, 1,"
         " 1, 1, 1, 0 FROM n");
     assert_int_equal(place->store->ops->payment->totals(place->store, &totals), STATUS_OK);

@@ -40,7 +40,7 @@ static void a_refund_that_can_not_be_written_takes_its_news_with_it(void **state
     place_execute(place, "DROP TRIGGER no");
     assert_int_equal(row_captured(place, "a1", &answer), STATUS_OK);
     assert_int_equal(answer, LEARN_REFUND);
-    assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE key = 'ra1'"), 1);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE refund_key = 'ra1'"), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, money_rows_setup, money_rows_teardown)

@@ -44,7 +44,7 @@ void row_paid_by_another(struct place *place)
     place_execute(place, "UPDATE orders SET state = 2");
     place_execute(place,
         "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " currency, captured, state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
         " closing_ms) VALUES(1, 1, 'beta', 'b1', '', '', 5, 'CNY', 5, 4, 1, 0, 1, 1, 0, 0, 0)");
 }
 

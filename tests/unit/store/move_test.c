@@ -60,7 +60,7 @@ static void a_payment_is_kept_once_with_what_it_was(void **state)
     assert_int_equal(place_number(place,
                          "SELECT count(*) FROM payments JOIN orders USING(ticket)"
                          " WHERE reference = 'bank 1' AND payments.amount = orders.amount"
-                         " AND currency = 'CNY' AND captured_ms = 77 AND use = 1"),
+                         " AND currency = 'CNY' AND captured_ms = 77 AND used_for = 1"),
         1);
     assert_int_equal(place_number(place, "SELECT count(*) FROM stock_events WHERE step = 0"), 1);
 }

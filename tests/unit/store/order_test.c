@@ -48,7 +48,7 @@ static void a_higher_limit_needs_a_counter_and_the_ticket_as_slot(void **state)
     assert_int_equal(place_sell(place, 5), STATUS_OK);
     assert_int_equal(place_number(place, "SELECT slot FROM orders"), 1);
     assert_int_equal(
-        place_number(place, "SELECT used FROM user_counters WHERE scope = 1 AND user = 5"), 1);
+        place_number(place, "SELECT used FROM user_counters WHERE scope = 1 AND user_id = 5"), 1);
     place_execute(place, "UPDATE user_counters SET used = 2"); /* counted elsewhere */
     assert_int_equal(place_sell(place, 5), STATUS_REFUSED);
     assert_int_equal(place->refusal.kind, REFUSAL_LIMIT);

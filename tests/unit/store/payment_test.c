@@ -34,9 +34,9 @@ static void what_is_due_is_found_by_an_index_in_its_order(void **state)
     struct place *place = *state;
     char plan[400];
     plan_of(place,
-        "SELECT id FROM payments WHERE (state < 4 OR use = 2) AND"
-        " CASE WHEN state < 3 THEN min(next_ms, pay_by_ms) ELSE next_ms END <= 9"
-        " ORDER BY CASE WHEN state < 3 THEN min(next_ms, pay_by_ms) ELSE next_ms END",
+        "SELECT id FROM payments WHERE (state < 4 OR used_for = 2) AND"
+        " CASE WHEN state < 3 AND pay_by_ms < next_ms THEN pay_by_ms ELSE next_ms END <= 9"
+        " ORDER BY CASE WHEN state < 3 AND pay_by_ms < next_ms THEN pay_by_ms ELSE next_ms END",
         plan, sizeof plan);
     assert_non_null(strstr(plan, "payments_due"));
     assert_null(strstr(plan, "TEMP B-TREE"));
@@ -44,7 +44,8 @@ static void what_is_due_is_found_by_an_index_in_its_order(void **state)
         plan, sizeof plan);
     assert_non_null(strstr(plan, "refunds_open"));
     assert_null(strstr(plan, "TEMP B-TREE"));
-    plan_of(place, "SELECT id FROM payments WHERE paid_ticket = 1 AND use IN (1, 3)", plan, sizeof plan);
+    plan_of(place, "SELECT id FROM payments WHERE paid_ticket = 1 AND used_for IN (1, 3)", plan,
+        sizeof plan);
     assert_non_null(strstr(plan, "payments_paid"));
 }
 
@@ -57,14 +58,14 @@ static void the_database_itself_refuses_a_second_refund_and_a_second_payer(void 
     assert_int_equal(answer, LEARN_PAID);
     static const char second_payer[] =
         "INSERT INTO payments(ticket, paid_ticket, provider, reference, provider_id, url, amount,"
-        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms, "
+        " currency, captured, state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms, "
         "closing_ms)"
         " SELECT ticket, paid_ticket, provider, 'a2', '', '', amount, currency, captured, state, "
-        "use,"
+        "used_for,"
         " 0, 0, 0, 0, 0, 0 FROM payments";
     assert_int_equal(place_try(place, second_payer) & 0xff, SQLITE_CONSTRAINT);
     static const char refund[] =
-        "INSERT INTO refunds(payment, ticket, provider, key, provider_id,"
+        "INSERT INTO refunds(payment, ticket, provider, refund_key, provider_id,"
         " amount, currency, state, why, tries, created_ms, done_ms, next_ms, error)"
         " VALUES(1, 1, 'alpha', hex(randomblob(8)), '', 1, 'CNY', 1, 0, 0, 0, 0, 0, '')";
     assert_int_equal(place_try(place, refund), SQLITE_OK);

@@ -7,9 +7,10 @@
 
 #include <cmocka.h>
 
-static const char put[] = "INSERT INTO customers(user, sealed, first_ms) VALUES(?1, ?2, ?3)";
-static const char touch[] = "UPDATE customers SET first_ms = ?2 WHERE user = ?1";
-static const char list[] = "SELECT user FROM customers WHERE user > ?1 ORDER BY user LIMIT ?2";
+static const char put[] = "INSERT INTO customers(user_id, sealed, first_ms) VALUES(?1, ?2, ?3)";
+static const char touch[] = "UPDATE customers SET first_ms = ?2 WHERE user_id = ?1";
+static const char list[] =
+    "SELECT user_id FROM customers WHERE user_id > ?1 ORDER BY user_id LIMIT ?2";
 static const char named[] = "SELECT id FROM products WHERE name = ?1 OR ?2 IS NOT NULL";
 
 static int setup(void **state)

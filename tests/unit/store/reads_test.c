@@ -64,7 +64,7 @@ static void a_users_orders_are_found_by_the_key_not_by_scanning(void **state)
     assert_int_equal(sqlite3_prepare_v2(database,
                          "EXPLAIN QUERY PLAN SELECT ticket FROM items CROSS JOIN orders ON "
                          "orders.item = items.id"
-                         " WHERE orders.user = 1",
+                         " WHERE orders.user_id = 1",
                          -1, &plan, NULL),
         SQLITE_OK);
     while (sqlite3_step(plan) == SQLITE_ROW)

@@ -20,7 +20,7 @@ static void a_reference_that_fills_its_column_still_gets_a_key(void **state)
     assert_int_equal(row_started(place, 1, reference), STATUS_OK);
     row_paid_by_another(place);
     assert_int_equal(row_captured(place, reference, &answer), STATUS_OK);
-    assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE key = 'r-1'"), 1);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM refunds WHERE refund_key = 'r-1'"), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, money_rows_setup, money_rows_teardown)

@@ -52,7 +52,7 @@ static void repairs_set_what_the_rows_say_and_refuse_what_needs_a_person(void **
     finding = (struct finding){ .code = FINDING_COUNTER, .scope = place->item, .user = 77 };
     place_execute(place, "INSERT INTO user_counters VALUES(1, 77, 4)");
     assert_int_equal(look(place)->repair(place->store, &finding, 1), STATUS_OK);
-    assert_int_equal(place_number(place, "SELECT count(*) FROM user_counters WHERE user = 77"), 0);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM user_counters WHERE user_id = 77"), 0);
     finding.code = FINDING_TICKET_DIFFERS;
     assert_int_equal(look(place)->repair(place->store, &finding, 1), STATUS_BAD_INPUT);
 }

@@ -17,7 +17,7 @@ static void marks_are_written_together_or_not_at_all(void **state)
     place_execute(place,
         "CREATE TRIGGER stop BEFORE UPDATE OF stated_ms ON refunds BEGIN SELECT"
         " RAISE(ABORT, 'no'); END;"
-        "INSERT INTO refunds(id, payment, ticket, provider, key, provider_id, amount,"
+        "INSERT INTO refunds(id, payment, ticket, provider, refund_key, provider_id, amount,"
         " currency, state, why, tries, created_ms, done_ms, next_ms, error)"
         " VALUES(1, 1, 1, 'alpha', 'k', '', 1, 'CNY', 2, 0, 0, 1, 1, 0, '')");
     assert_int_not_equal(money->stated(place->store, payments, 2, payments, 1, 9), STATUS_OK);

@@ -54,7 +54,7 @@ static void the_file_itself_refuses_a_second_place_and_an_offer_without_a_ticket
     struct place *place = *state;
     join(place, 1);
     assert_int_not_equal(
-        place_try(place, "INSERT INTO waitlist SELECT NULL, item, user, 1, 1, 1, 0, 0, 0 FROM waitlist"),
+        place_try(place, "INSERT INTO waitlist SELECT NULL, item, user_id, 1, 1, 1, 0, 0, 0 FROM waitlist"),
         0);
     assert_int_not_equal(place_try(place, "UPDATE waitlist SET state = 2"), 0);
     assert_int_not_equal(place_try(place, "UPDATE waitlist SET ticket = 5"), 0);
@@ -66,12 +66,12 @@ static void no_statement_walks_through_all_places(void **state)
 {
     static const char *const statements[] = {
         "SELECT 1 FROM waitlist WHERE item = ?1 AND id < ?2 AND state = 1 LIMIT ?3",
-        "UPDATE waitlist SET state = 3 WHERE item = ?1 AND user = ?2 AND state = 1",
+        "UPDATE waitlist SET state = 3 WHERE item = ?1 AND user_id = ?2 AND state = 1",
         "SELECT id FROM waitlist WHERE item = ?1 AND quantity <= ?2 AND state = 1 AND named = 0 "
         "AND passed "
         "= 0 ORDER BY id LIMIT ?3",
         "UPDATE waitlist SET passed = 0 WHERE passed = 1",
-        "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user = ?1",
+        "UPDATE waitlist SET passed = 0 WHERE passed = 1 AND user_id = ?1",
         "UPDATE waitlist SET named = 0 WHERE named = ?1 AND named <> 0",
         "SELECT id FROM waitlist WHERE named = ?1 AND named <> 0 ORDER BY id LIMIT ?2",
         "SELECT waitlist.id FROM orders JOIN waitlist ON waitlist.item = orders.item WHERE "
@@ -79,7 +79,7 @@ static void no_statement_walks_through_all_places(void **state)
         "?1 AND waitlist.quantity <= orders.quantity AND waitlist.state = 1 AND waitlist.named = 0 "
         "AND "
         "waitlist.passed = 0 ORDER BY waitlist.id",
-        "SELECT id FROM waitlist WHERE item = ?1 AND user = ?2 ORDER BY id DESC LIMIT 1",
+        "SELECT id FROM waitlist WHERE item = ?1 AND user_id = ?2 ORDER BY id DESC LIMIT 1",
     };
     const struct place *place = *state;
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {

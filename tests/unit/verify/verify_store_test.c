@@ -27,7 +27,7 @@ static void a_deleted_order_of_the_first_ticket_is_found(void **state)
 static void an_order_of_another_user_is_found(void **state)
 {
     (void)state;
-    folder_sql(&sold_folder, "UPDATE orders SET user = 42 WHERE ticket = 5");
+    folder_sql(&sold_folder, "UPDATE orders SET user_id = 42 WHERE ticket = 5");
     assert_says(sold_verified(VERIFY_FAILED), "has another user than its ticket");
 }
 
@@ -87,7 +87,7 @@ static void a_longer_time_to_pay_needs_a_payment(void **state)
     folder_sql(&sold_folder,
         "INSERT INTO payments(id, ticket, paid_ticket, provider, reference, provider_id, url, "
         "amount,"
-        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " currency, captured, state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
         " closing_ms) VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
         " 0, 2, 0, 0, 1, 0, 2, 3, 0)");
     (void)sold_verified(VERIFY_HOLDS);
@@ -99,13 +99,14 @@ static void money_that_is_nowhere_is_found(void **state)
     folder_sql(&sold_folder,
         "INSERT INTO payments(id, ticket, paid_ticket, provider, reference, provider_id, url, "
         "amount,"
-        " currency, captured, state, use, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
+        " currency, captured, state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms,"
         " closing_ms) VALUES(1, 5, 0, 'alpha', 'a1', '', '', 9, 'CNY',"
         " 9, 4, 4, 0, 1, 1, 0, 3, 0)");
     assert_says(sold_verified(VERIFY_FAILED),
         "9 came in, 0 went back, 0 is to go back, 0 waits, but orders for 0 are paid by it");
     folder_sql(&sold_folder,
-        "INSERT INTO refunds(id, payment, ticket, provider, key, provider_id, amount, currency, "
+        "INSERT INTO refunds(id, payment, ticket, provider, refund_key, provider_id, amount, "
+        "currency, "
         "state,"
         " why, tries, created_ms, done_ms, next_ms, error)"
         " VALUES(1, 1, 5, 'alpha', 'ra1', '', 9, 'CNY', 1, 1, 0, 1, 0, 1, '')");
@@ -177,7 +178,7 @@ static void a_database_of_another_journal_is_found(void **state)
 static void a_database_ahead_of_the_journal_is_found(void **state)
 {
     (void)state;
-    folder_sql(&sold_folder, "UPDATE queue_position SET position = 17");
+    folder_sql(&sold_folder, "UPDATE queue_position SET lsn = 17");
     assert_says(sold_verified(VERIFY_FAILED),
         "the journal is older than the database: it ends at 16, orders are written up to 17");
 }
@@ -192,7 +193,7 @@ static void a_changed_audit_entry_is_found(void **state)
 static void a_new_database_beside_a_journal_that_has_records_is_found(void **state)
 {
     (void)state;
-    folder_sql(&sold_folder, "DELETE FROM orders; UPDATE queue_position SET data_id = 0, position = 0");
+    folder_sql(&sold_folder, "DELETE FROM orders; UPDATE queue_position SET data_id = 0, lsn = 0");
     assert_says(sold_verified(VERIFY_FAILED), "the database is new, but the journal ends at 16");
 }
 

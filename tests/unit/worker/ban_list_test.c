@@ -97,7 +97,7 @@ static void bans_fill(uint32_t free, uint64_t until_ms)
     char fill[300];
     snprintf(fill, sizeof fill,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
-        " INSERT INTO bans(kind, user, reason, by, created_ms, until_ms, lifted_ms)"
+        " INSERT INTO bans(kind, user_id, reason, banned_by, created_ms, until_ms, lifted_ms)"
         " SELECT 2, 1000 + i, '', 'x', 1, %llu, 0 FROM n",
         BANS_MAX - free, (unsigned long long)until_ms);
     place_execute(&world.place, fill);

@@ -72,6 +72,11 @@ static int setup_6(void **state)
     return setup_of(state, "tests/unit/store/sqlite/schema_6.sql");
 }
 
+static int setup_7(void **state)
+{
+    return setup_of(state, "tests/unit/store/sqlite/schema_7.sql");
+}
+
 static int teardown(void **state)
 {
     struct place *place = *state;
@@ -204,6 +209,7 @@ static void what_is_not_older_is_left_alone(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_6(name) cmocka_unit_test_setup_teardown(name, setup_6, teardown)
+#define TEST_7(name) cmocka_unit_test_setup_teardown(name, setup_7, teardown)
 
 int main(void)
 {
@@ -211,6 +217,8 @@ int main(void)
         TEST(a_migrated_database_has_the_schema_of_a_new_one),
         TEST_6(a_migrated_database_has_the_schema_of_a_new_one),
         TEST_6(rows_survive_and_the_store_opens),
+        TEST_7(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST_7(rows_survive_and_the_store_opens),
         TEST(the_sums_of_old_orders_are_made),
         TEST_6(the_sums_of_old_orders_are_made),
         TEST(rows_survive_and_the_store_opens),
