@@ -13,7 +13,16 @@ size_t base64_encode(const void *data, size_t bytes, char *out);
  * unchanged and `out` means nothing. */
 MUST_CHECK enum status base64_decode(struct span text, void *out, size_t *bytes);
 
-/* The same with the standard alphabet and padding: 4 characters for each 3 bytes begun. */
+/* A text of exactly 48 characters, as tokens are, 16 at a time where the processor can: base64_decode
+ * says the same of it. False: not in the alphabet. */
+enum {
+    BASE64_48_CHARS = 48,
+    BASE64_48_BYTES = 36,
+    BASE64_48_ROOM = 40 /* four bytes more are written */
+};
+MUST_CHECK bool base64_decode_48(const char text[BASE64_48_CHARS], uint8_t out[BASE64_48_ROOM]);
+
+/* With the standard alphabet and padding: 4 characters for each 3 bytes begun. */
 #define BASE64_STANDARD_CHARS(bytes) (((size_t)(bytes) + 2) / 3 * 4)
 size_t base64_standard_encode(const void *data, size_t bytes, char *out);
 MUST_CHECK enum status base64_standard_decode(struct span text, void *out, size_t *bytes);

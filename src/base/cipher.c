@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cipher.h"
 
+#include "base/bytes.h"
 #include "base/status.h"
 
 #include <openssl/evp.h>
@@ -123,6 +124,12 @@ WITH_AES static struct hash128 mac_by_instructions(const struct cipher_mac *mac,
     return tag;
 }
 
+WITH_AES static uint64_t place_by_instructions(const struct cipher_mac *key, const uint8_t *block)
+{
+    const __m128i from = _mm_loadu_si128((const __m128i *)(const void *)block);
+    return (uint64_t)_mm_cvtsi128_si64(block_encrypt(key, from));
+}
+
 static bool has_aes;
 __attribute__((constructor)) static void processor_ask(void)
 {
@@ -138,6 +145,11 @@ static struct hash128 mac_by_instructions(const struct cipher_mac *mac, const ui
 {
     return cipher_mac_by_library(mac, message);
 }
+static uint64_t place_by_instructions(const struct cipher_mac *key, const uint8_t *block)
+{
+    (void)key;
+    return bytes_get_u64(block);
+}
 #endif
 
 void cipher_mac_make(struct cipher_mac *mac, const uint8_t key[CIPHER_MAC_KEY_BYTES])
@@ -152,4 +164,16 @@ struct hash128 cipher_mac_of(const struct cipher_mac *mac, const uint8_t message
 {
     return __builtin_expect(has_aes, 1) ? mac_by_instructions(mac, message)
                                         : cipher_mac_by_library(mac, message);
+}
+
+static uint64_t place_by_siphash(const struct cipher_mac *key, const uint8_t *block)
+{
+    const struct hash_key words = { bytes_get_u64(key->rounds[0]), bytes_get_u64(key->rounds[0] + 8) };
+    return hash_siphash13_pair(words, bytes_get_u64(block), bytes_get_u64(block + 8));
+}
+
+uint64_t cipher_place(const struct cipher_mac *key, const uint8_t block[CIPHER_BLOCK_BYTES])
+{
+    return __builtin_expect(has_aes, 1) ? place_by_instructions(key, block)
+                                        : place_by_siphash(key, block);
 }

@@ -32,5 +32,10 @@ struct hash128 cipher_mac_of(
 /* What cipher_mac_of does where the processor can't: here for the tests to compare. */
 struct hash128 cipher_mac_by_library(
     const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES]);
+/* Where in a table of this process sixteen bytes from outside belong: half of AES-128 of the block, or
+ * SipHash-1-3 where the processor has no AES instructions. Nothing that leaves the process may depend
+ * on it. */
+enum { CIPHER_BLOCK_BYTES = 16 };
+uint64_t cipher_place(const struct cipher_mac *key, const uint8_t block[CIPHER_BLOCK_BYTES]);
 
 #endif

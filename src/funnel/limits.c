@@ -57,7 +57,8 @@ enum status limits_create(struct limits **out, const struct limits_config *confi
     struct limits *limits = *out = arena_object(sizeof *limits, bytes);
     if (limits == NULL)
         return STATUS_FULL;
-    limits->key = config->key;
+    cipher_mac_make(&limits->key, (const uint8_t *)&config->key);
+    static_assert(sizeof config->key == CIPHER_MAC_KEY_BYTES, "the whole key");
     limits->v6_bits = config->v6_bits;
     limits->item_count = config->items;
     limits->line_mask = entries / LINE_ENTRIES - 1;
@@ -300,7 +301,7 @@ static inline uint32_t address_ask(
     if (rate == 0)
         return 0;
     const struct address group = address_group(client, limits->v6_bits);
-    const uint32_t wait_ms = address_take(limits, address_hash(limits->key, &group), rate, now_ms);
+    const uint32_t wait_ms = address_take(limits, cipher_place(&limits->key, group.bytes), rate, now_ms);
     if (__builtin_expect(wait_ms != 0, 0))
         metric_add(&refused_address, 1);
     return wait_ms;

@@ -4,6 +4,7 @@
 #define STAMPEDE_FUNNEL_LIMITS_PARTS_H
 
 #include "base/arena.h"
+#include "base/cipher.h"
 #include "base/metrics.h"
 #include "funnel/limits.h"
 
@@ -26,7 +27,7 @@ static_assert(LIMITS_WINDOW_MAX_MS + LIMITS_SKEW_MS < INT32_MAX, "times are comp
 
 struct limits {
     struct arena arena;
-    struct hash_key key;
+    struct cipher_mac key; /* of addresses */
     uint32_t v6_bits;
     uint32_t item_count;
     uint64_t line_mask, row_mask;

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verifying a pass is the largest part of refusing a purchase, so the 48 characters are decoded
- * here and not by base64.h: four tables with the bits already in place make a group of four
- * characters one word. A character that is not in the alphabet sets a bit that no good one has; it
- * is looked at once, at the end. */
 #include "funnel/token.h"
 
 #include "base/base64.h"
@@ -22,54 +18,24 @@ enum {
     SESSION_CHANNEL_SHIFT = 1,
     SESSION_FLAGS_UNUSED = 0xf0,
     PASS_CHANNEL_SHIFT = 28,
-    GROUPS = TOKEN_CHARS / 4,
 };
 static_assert(CHANNELS_MAX == 8 && ITEMS_LIMIT <= 1 << PASS_CHANNEL_SHIFT, "three bits beside an item");
-static_assert(GROUPS * 3 == TOKEN_BYTES, "no padding, no stray bits");
+static_assert((int)TOKEN_CHARS == (int)BASE64_48_CHARS && (int)TOKEN_BYTES == (int)BASE64_48_BYTES,
+    "no padding, no stray bits");
 static_assert((int)TOKEN_SIGNED_BYTES == (int)CIPHER_MAC_MESSAGE_BYTES, "a token is one message");
 static_assert(MAC_AT + sizeof(struct hash128) == TOKEN_BYTES, "the mac ends the token");
 
 #define PASS_ONCE_BIT UINT32_C(0x80000000)
 #define PASS_REPEAT_BIT UINT32_C(0x80000000)
 static_assert(ITEMS_LIMIT <= INT32_MAX, "the bit is free");
-#define STRANGER UINT32_C(0x80000000)
-
-static uint32_t places[4][256]; /* what a character adds to the little-endian word of its group */
-
-/* Before main, so that no call has to ask whether the tables are there. */
-__attribute__((constructor)) static void places_fill(void)
-{
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    for (unsigned i = 0; i < 4 * 256; i++)
-        places[i / 256][i % 256] = STRANGER;
-    for (uint32_t i = 0; i < 64; i++) {
-        unsigned char at = (unsigned char)alphabet[i];
-        places[0][at] = i << 2;
-        places[1][at] = i >> 4 | (i & 15) << 12;
-        places[2][at] = i >> 2 << 8 | (i & 3) << 22;
-        places[3][at] = i << 16;
-    }
-}
 
 struct token {
-    uint8_t bytes[TOKEN_BYTES + 1]; /* groups are stored four bytes wide */
+    uint8_t bytes[BASE64_48_ROOM];
 };
 
 static inline bool token_decode(struct span text, struct token *token)
 {
-    if (text.size != TOKEN_CHARS)
-        return false;
-    const unsigned char *at = (const unsigned char *)text.data;
-    uint32_t strangers = 0;
-#pragma GCC unroll 12
-    for (unsigned i = 0; i < GROUPS; i++) {
-        uint32_t word = places[0][at[4 * i]] | places[1][at[4 * i + 1]] | places[2][at[4 * i + 2]]
-            | places[3][at[4 * i + 3]];
-        strangers |= word;
-        bytes_put_u32(token->bytes + (size_t)3 * i, word);
-    }
-    return (strangers & STRANGER) == 0;
+    return text.size == TOKEN_CHARS && base64_decode_48(text.data, token->bytes);
 }
 
 static inline bool token_signed_by(const struct token *token, const struct cipher_mac *key)

@@ -136,6 +136,39 @@ static void the_standard_alphabet_has_padding_and_one_spelling(void **state)
     }
 }
 
+static void check_48(const char text[BASE64_48_CHARS])
+{
+    uint8_t fast[BASE64_48_ROOM], plain[BASE64_48_BYTES];
+    size_t size = sizeof plain;
+    const bool good = base64_decode(span_of(text, BASE64_48_CHARS), plain, &size) == STATUS_OK;
+    assert_int_equal(base64_decode_48(text, fast), good);
+    if (good)
+        assert_memory_equal(fast, plain, sizeof plain);
+}
+
+static void forty_eight_characters_are_decoded_as_any_others(void **state)
+{
+    (void)state;
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    char text[BASE64_48_CHARS];
+    struct random random;
+    random_seed(&random, 48);
+    for (int i = 0; i < 2000; i++) {
+        for (size_t at = 0; at < sizeof text; at++)
+            text[at] = letters[random_next(&random) % 64];
+        check_48(text);
+    }
+    for (size_t at = 0; at < sizeof text; at++) { /* each byte in each place */
+        const char before = text[at];
+        for (int byte = 0; byte < 256; byte++) {
+            text[at] = (char)byte;
+            check_48(text);
+        }
+        text[at] = before;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +178,7 @@ int main(void)
         cmocka_unit_test(one_spelling_per_text_so_stray_bits_and_sizes_are_refused),
         cmocka_unit_test(too_little_room_is_refused_before_anything_is_written),
         cmocka_unit_test(the_standard_alphabet_has_padding_and_one_spelling),
+        cmocka_unit_test(forty_eight_characters_are_decoded_as_any_others),
     };
     return cmocka_run_group_tests_name("base/base64", tests, NULL, NULL);
 }

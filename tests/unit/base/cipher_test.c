@@ -91,6 +91,29 @@ static void each_bit_of_message_and_key_changes_the_tag(void **state)
     }
 }
 
+/* Places of a table with 1,024 lines: neighbouring blocks spread over all, differently for each key. */
+static void blocks_that_are_alike_spread_over_the_places(void **state)
+{
+    (void)state;
+    enum { LINES = 1024, BLOCKS = 16 * LINES };
+    static uint32_t lines[LINES];
+    uint32_t moved = 0, fullest = 0;
+    struct cipher_mac mac, other;
+    cipher_mac_make(&mac, (const uint8_t[CIPHER_MAC_KEY_BYTES]){ 1 });
+    cipher_mac_make(&other, (const uint8_t[CIPHER_MAC_KEY_BYTES]){ 2 });
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        uint8_t block[CIPHER_BLOCK_BYTES] = { [10] = 0xff, [11] = 0xff };
+        memcpy(block + 12, &i, sizeof i);
+        const uint64_t place = cipher_place(&mac, block);
+        assert_true(place == cipher_place(&mac, block));
+        moved += place != cipher_place(&other, block);
+        const uint32_t count = ++lines[place % LINES];
+        fullest = count > fullest ? count : fullest;
+    }
+    assert_int_equal(moved, BLOCKS);
+    assert_in_range(fullest, 17, 48); /* 16 each; by chance about 33 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +122,7 @@ int main(void)
         cmocka_unit_test(neighbours_and_other_keys_look_unrelated),
         cmocka_unit_test(the_processor_and_the_library_agree),
         cmocka_unit_test(each_bit_of_message_and_key_changes_the_tag),
+        cmocka_unit_test(blocks_that_are_alike_spread_over_the_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
