@@ -158,8 +158,8 @@ static enum door_reason window_ask(const struct window *item, uint64_t now_ms, s
     return DOOR_GO;
 }
 
-/* The address: is it banned, is it too fast? */
-static inline enum door_reason address_ask(
+/* The address: is it banned, is it too fast? Its bucket is built in here. */
+static inline __attribute__((flatten)) enum door_reason address_ask(
     const struct door *door, const struct door_request *in, struct door_result *out)
 {
     if (__builtin_expect(ban_set_address_at(door->bans, in->client, in->now_ms), 0))

@@ -29,12 +29,15 @@ static uint32_t user_overflowed(
         window_ns / requests / LIMITS_OVERFLOW_SHARE + 1, window_ns, now_ms);
 }
 
-static struct user_row *row_of(
+static inline struct user_row *row_of(
     const struct limits *limits, uint64_t line, user_id user, const struct user_row *except)
 {
-    for (uint32_t i = 0; i < LINE_ROWS; i++) {
-        struct user_row *row = row_at(limits, line, i);
-        if (row != except && atomic_load(&row->user) == user)
+    const size_t step = limits->row_bytes; /* read once: the atomic loads would have it read again */
+    char *at = (char *)row_at(limits, line, 0);
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < LINE_ROWS; i++, at += step) {
+        struct user_row *row = (struct user_row *)(void *)at;
+        if (atomic_load(&row->user) == user && row != except)
             return row;
     }
     return NULL;

@@ -333,7 +333,8 @@ static __attribute__((noinline)) void told_win_refresh(
     mine->size = (uint32_t)out.size;
 }
 
-static inline struct span win_ready(const struct edge_answer *answer, const struct funnel_keys *keys)
+static __attribute__((noinline)) struct span win_ready(
+    const struct edge_answer *answer, const struct funnel_keys *keys)
 {
     struct told_win *mine = &told_win;
     if (__builtin_expect(answer->d - TIME_MIN >= 9 * TIME_MIN, 0))
