@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/seam/driver_postgres_test.c: the driver suite against PostgreSQL. tools/with-postgres
  * brings the server. */
+#include "store/postgres/parts.h"
 #include "store/postgres/postgres.h"
 #include "tests/seam/driver_suite.h"
 #include "tests/seam/driver_suite_parts.h"
@@ -222,6 +223,35 @@ static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **s
     relay_close(relay);
 }
 
+/* Its connections stay open; the silence of a server that hangs. */
+static void server_that_hangs_is_given_up(void **state)
+{
+    (void)state;
+    struct relay *relay = relay_open(port);
+    struct connection *db = NULL;
+    assert_int_equal(open_at(&db, relay_port(relay)), STATUS_OK);
+    postgres_of(db)->answer_ms = 300;
+    suite_begin(db);
+    relay_set(relay, RELAY_SILENT);
+    suite_fails(db, "SELECT 1", NONE_GIVEN, STATUS_AWAY, SQL_ERROR_AWAY);
+    assert_false(db->driver->is_open(db));
+    db->driver->rollback(db);
+    relay_set(relay, RELAY_PASS);
+    enum status status = STATUS_AWAY;
+    for (int i = 0; i < SUITE_TRIES_MAX && status == STATUS_AWAY; i++) {
+        postgres_of(db)->answer_ms = 60000;
+        status = db->driver->begin(db);
+        usleep(status == STATUS_AWAY ? SUITE_WAIT_US : 0);
+    }
+    assert_int_equal(status, STATUS_OK);
+    postgres_of(db)->answer_ms = 300;
+    relay_set(relay, RELAY_SILENT);
+    assert_int_equal(db->driver->commit(db), STATUS_UNKNOWN);
+    db->driver->rollback(db);
+    suite_close(db);
+    relay_close(relay);
+}
+
 static void statement_whose_columns_were_changed_is_prepared_again(void **state)
 {
     (void)state;
@@ -272,6 +302,7 @@ static int postgres_only(void)
         cmocka_unit_test(commit_that_is_refused_keeps_nothing),
         cmocka_unit_test(commit_that_did_not_wait_for_its_standby_is_unknown),
         cmocka_unit_test(write_outside_of_a_transaction_without_an_answer_is_unknown),
+        cmocka_unit_test(server_that_hangs_is_given_up),
         cmocka_unit_test(statement_whose_columns_were_changed_is_prepared_again),
         cmocka_unit_test(failed_transaction_says_why_until_it_is_rolled_back),
     };

@@ -80,12 +80,13 @@ enum status postgres_failed(struct postgres *postgres, PGresult *result)
     enum sql_error error = error_of(state);
     char message[POSTGRES_MESSAGE_MAX];
     if (state == NULL) {
-        snprintf(message, sizeof message, "%s", PQerrorMessage(postgres->session));
+        snprintf(message, sizeof message, "%s",
+            postgres->is_silent ? "the server does not answer" : PQerrorMessage(postgres->session));
     } else {
         const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
         snprintf(message, sizeof message, "%s (%s)", what == NULL ? "no message" : what, state);
     }
-    const bool ended = PQstatus(postgres->session) != CONNECTION_OK
+    const bool ended = result == NULL || PQstatus(postgres->session) != CONNECTION_OK
         || (severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0));
     const bool stale = is_stale(state);
     PQclear(result);
@@ -98,14 +99,4 @@ enum status postgres_failed(struct postgres *postgres, PGresult *result)
     if (ended || stale)
         postgres_session_end(postgres);
     return status;
-}
-
-enum status postgres_run(struct postgres *postgres, const char *sql)
-{
-    PGresult *result = PQexec(postgres->session, sql);
-    const ExecStatusType kind = PQresultStatus(result);
-    if (kind != PGRES_COMMAND_OK && kind != PGRES_TUPLES_OK)
-        return postgres_failed(postgres, result);
-    PQclear(result);
-    return STATUS_OK;
 }

@@ -36,6 +36,8 @@ struct postgres {
     uint64_t deadline_ns; /* of this attempt to connect */
     uint64_t next_ns;     /* no attempt before */
     uint32_t pause_ms;    /* after the next one that fails */
+    uint32_t answer_ms;   /* how long a statement waits for its answer */
+    bool is_silent;       /* the last one got none in time */
     bool is_begun;        /* between begin and commit or rollback, as the caller sees it */
     enum status spoiled; /* what the statement said that spoiled this transaction or part; or STATUS_OK */
     bool is_warned; /* the server warned since this was cleared */
@@ -62,13 +64,20 @@ bool postgres_session_is_lost(struct postgres *);
 void postgres_session_end(struct postgres *);
 void postgres_interrupt(struct connection *);
 
+/* answer.c */
+/* What came to a statement that was sent (`sent`: what libpq's PQsend… said). NULL: no answer, and
+ * none will be taken. patience_ms 0: for ever. */
+PGresult *postgres_answer(struct postgres *, int sent, uint32_t patience_ms);
+/* A statement without values and rows. */
+MUST_CHECK enum status postgres_run(struct postgres *, const char *sql);
+MUST_CHECK enum status postgres_run_within(struct postgres *, const char *sql, uint32_t patience_ms);
+
 /* errors.c */
-/* The result is an error, or NULL: remembers and tells what kind of one it is, and clears it. */
+/* The result is an error, or NULL, which ends the session: remembers and tells what kind of one it
+ * is, and clears it. */
 MUST_CHECK enum status postgres_failed(struct postgres *, PGresult *);
 /* Remembers an error that no result tells. */
 MUST_CHECK enum status postgres_fail(struct postgres *, enum status, enum sql_error, const char *message);
-/* A statement without values and rows. `status` of the result, which is cleared. */
-MUST_CHECK enum status postgres_run(struct postgres *, const char *sql);
 
 /* rows.c */
 enum status postgres_query(struct connection *, const char *sql, struct sql_values, struct sql_row **);

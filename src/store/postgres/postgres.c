@@ -144,7 +144,7 @@ static enum status postgres_script(struct connection *connection, const char *sq
     postgres_text_script(&text, sql);
     invariant(!text.overflow);
     changed[text.size] = '\0';
-    status = postgres_run(postgres, changed);
+    status = postgres_run_within(postgres, changed, 0);
     free(changed);
     return postgres->session == NULL && !postgres->is_begun ? STATUS_UNKNOWN : status;
 }
@@ -252,6 +252,8 @@ static struct postgres *postgres_make(const char *url, const char *password, boo
     postgres->connection.driver = &postgres_driver;
     postgres->reads_only = reads_only;
     postgres->pause_ms = POSTGRES_PAUSE_MIN_MS;
+    postgres->answer_ms =
+        (reads_only ? POSTGRES_READER_STATEMENT_MS : POSTGRES_STATEMENT_MS) + POSTGRES_ANSWER_MS;
     pthread_mutex_init(&postgres->cancel_lock, NULL);
     postgres->url = strdup(url);
     postgres->password = password == NULL ? NULL : strdup(password);

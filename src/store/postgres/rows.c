@@ -94,7 +94,8 @@ static enum status statement_make(struct postgres *postgres, struct postgres_sta
     invariant(!text.overflow);
     sql[text.size] = '\0';
     name_of(postgres, statement, name);
-    PGresult *result = PQprepare(postgres->session, name, sql, (int)statement->count, types);
+    const int sent = PQsendPrepare(postgres->session, name, sql, (int)statement->count, types);
+    PGresult *result = postgres_answer(postgres, sent, postgres->answer_ms);
     free(sql);
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
         return postgres_failed(postgres, result);
@@ -178,8 +179,9 @@ enum status postgres_query(
         return status;
     values_fill(&given, values);
     name_of(postgres, statement, name);
-    PGresult *result = PQexecPrepared(
+    const int sent = PQsendQueryPrepared(
         postgres->session, name, (int)values.count, given.data, given.bytes, given.formats, 1);
+    PGresult *result = postgres_answer(postgres, sent, postgres->answer_ms);
     const ExecStatusType kind = PQresultStatus(result);
     if (kind != PGRES_TUPLES_OK && kind != PGRES_COMMAND_OK)
         return unanswered(postgres, sql, postgres_failed(postgres, result));

@@ -137,9 +137,11 @@ static enum status settings_make(struct postgres *postgres)
     snprintf(sql, sizeof sql, settings, POSTGRES_LOCK_MS,
         postgres->reads_only ? POSTGRES_READER_STATEMENT_MS : POSTGRES_STATEMENT_MS,
         POSTGRES_IDLE_MS, postgres->reads_only ? "SET default_transaction_read_only = on;" : "");
-    PGresult *result = PQexec(postgres->session, sql);
+    PGresult *result =
+        postgres_answer(postgres, PQsendQuery(postgres->session, sql), POSTGRES_CONNECT_MS);
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1) {
-        snprintf(why, sizeof why, "settings: %s", PQresultErrorMessage(result));
+        snprintf(why, sizeof why, "settings: %s",
+            result == NULL ? "the server does not answer" : PQresultErrorMessage(result));
         PQclear(result);
         return session_failed(postgres, STATUS_AWAY, why);
     }
