@@ -35,7 +35,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq
+LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lm # they have no .pc file
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
@@ -214,7 +214,7 @@ define newline
 endef
 built = $(patsubst %.c,$(BUILD_ROOT)/$(1)/%,$(2))
 # A test whose name ends in _SERVER_test runs beside a server of that kind: tools/with-SERVER.
-SERVERS := postgres
+SERVERS := postgres mariadb
 beside = $(foreach server,$(SERVERS),$(if $(filter %_$(server)_test.c,$(1)),tools/with-$(server)))
 # $(call each_program,BUILD,SOURCES,SECONDS): one line per test program of that build
 each_program = $(foreach source,$(2),parallel $(3) $(source:.c=):$(1) $(call beside,$(source)) $(call built,$(1),$(source))$(newline))
@@ -265,6 +265,7 @@ define TEST_LIST
 $(STATIC_TESTS)
 $(if $(HAS_SIMULATE),$(SIM_TESTS))
 $(call each_program,release,$(UNIT_SOURCES) $(SEAM_SOURCES),120)
+parallel 120 tests/seam/driver_mariadb_test:odd-defaults tools/with-mariadb --latin1 --loose $(call built,release,tests/seam/driver_mariadb_test.c)
 parallel 120 tests/seam/driver_postgres_test:odd-defaults tools/with-postgres --odd-defaults $(call built,release,tests/seam/driver_postgres_test.c)
 $(call each_program,asan,$(UNIT_SOURCES) $(SEAM_SOURCES),240)
 $(call each_program,tsan,$(TSAN_SOURCES),300)
