@@ -258,7 +258,8 @@ struct order_store_ops {
 
     /* Groups: changes that share one commit. From group_begin to group_end every change belongs to one
      * transaction, which begins with the first of them; what is otherwise a transaction is a part of
-     * it, and a part that fails takes back only itself. Reads see what the group has changed so far.
+     * it, and a part that fails takes back only itself. Reads see what the group has changed so far, but
+     * for an item's units sold and what reports count: these follow with its end.
      * Nothing that was changed or read since group_is_open may be told before group_end has answered
      * STATUS_OK: any other answer means that nothing of the group was kept (STATUS_UNKNOWN: it may be
      * there after a crash). A group without changes ends with STATUS_OK. */

@@ -36,6 +36,7 @@ static enum status admin_begin(struct order_store *handle)
                                 : connection->driver->begin(connection);
     store->together = status == STATUS_OK;
     store->changes_before = store->changes;
+    store_stock_mark(store);
     return status;
 }
 
@@ -47,6 +48,7 @@ static void request_drop(struct store *store)
         return;
     }
     store->connection->driver->part_drop(store->connection, request_name);
+    store_stock_back(store);
 }
 
 static bool admin_pause(struct order_store *handle)

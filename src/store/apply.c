@@ -322,7 +322,7 @@ enum status store_apply(struct order_store *handle, const struct queue_record *r
         return STATUS_OK;
     store_stock_clear(&store->stock);
 
-    enum status status = store_begin(store);
+    enum status status = store_batch_begin(store);
     if (status != STATUS_OK)
         goto fail;
     status = store_identity(handle, &data_id, &batch.position);

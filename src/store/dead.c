@@ -123,7 +123,7 @@ enum status store_dead_letter_decide(
     struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX };
     *refusal = (struct refusal){ .index = UINT32_MAX };
     store_stock_clear(&store->stock);
-    enum status status = store_begin(store);
+    enum status status = store_batch_begin(store);
     if (status == STATUS_OK)
         status = decision_make(&batch, decision);
     if (status == STATUS_OK)

@@ -34,12 +34,14 @@ enum status store_change_begin(struct store_change *change, struct store *store)
 enum status store_change_end(struct store_change *change, enum status status, bool changed)
 {
     struct store *store = change->batch.store;
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && !store->grouped)
         status = store_stock_flush(&change->batch);
     if (status == STATUS_OK && changed)
         status = store_commit(store);
     if (status != STATUS_OK || !changed)
         store_rollback(store);
+    else if (store->grouped)
+        store_stock_keep(store);
     return status;
 }
 

@@ -23,6 +23,7 @@ struct store {
     struct order_store store; /* first: the seam's handle is this one's address */
     struct connection *connection;
     struct stock stock;             /* of the batch that is being applied */
+    struct group_stock group;       /* of the group that is open */
     uint64_t floors[STORE_COUNTED]; /* their rows get numbers above these */
     bool recovering;         /* a record makes the sale or item that it names and that is lost */
     bool grouping;           /* the next transaction begins a group */
@@ -57,6 +58,8 @@ bool store_is_lost(const struct store *);
 const char *store_message(const struct store *); /* of the last failure */
 /* group.c */
 MUST_CHECK enum status store_group_enter(struct store *); /* before a part, while grouping */
+/* Begins a batch that writes items itself: what an open group has come to is written first. */
+MUST_CHECK enum status store_batch_begin(struct store *);
 void store_group_begin(struct order_store *);
 bool store_group_is_open(const struct order_store *);
 enum status store_group_end(struct order_store *);

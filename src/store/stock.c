@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/stock.h"
 
+#include "base/log.h"
 #include "store/parts.h"
 
 const char store_sums_tables[] = "CREATE TABLE order_sums("
@@ -21,11 +22,24 @@ static const char stock_change[] =
     " channel_6 = channel_6 + ?14, channel_7 = channel_7 + ?15, version = version + 1"
     " WHERE id = ?1 AND version = ?2 AND total + ?4 - locked - ?5 - sold >= ?3";
 
+/* The slot of the item, or the free one where it would stand. */
+static uint16_t *slot_of(struct stock *stock, item_id item)
+{
+    uint32_t slot = (item * 2654435761u) & (STOCK_SLOTS - 1);
+    while (stock->slots[slot] != 0 && stock->rows[stock->slots[slot] - 1].item != item)
+        slot = (slot + 1) & (STOCK_SLOTS - 1);
+    return &stock->slots[slot];
+}
+
 void store_stock_clear(struct stock *stock)
 {
-    stock->count = 0;
     stock->last = NULL;
-    memset(stock->slots, 0, sizeof stock->slots);
+    if (stock->count > STOCK_FEW) {
+        stock->count = 0;
+        memset(stock->slots, 0, sizeof stock->slots);
+    }
+    while (stock->count > 0) /* the last one first: nobody stands behind it */
+        *slot_of(stock, stock->rows[--stock->count].item) = 0;
 }
 
 static const struct sql_columns stock_columns = COLUMNS(stock_row, FIELD(stock_row, item),
@@ -47,32 +61,49 @@ static enum status stock_load(struct store_batch *batch, item_id item, struct st
     return status;
 }
 
+/* NULL: it is not there. */
+static struct stock_row *row_find(struct stock *stock, item_id item)
+{
+    if (stock->last != NULL && stock->last->item == item)
+        return stock->last;
+    const uint16_t *slot = slot_of(stock, item);
+    return *slot == 0 ? NULL : (stock->last = &stock->rows[*slot - 1]);
+}
+
+/* The next free row, which row_add makes one of them. */
+static struct stock_row *row_free(struct stock *stock)
+{
+    invariant(stock->count < ORDER_BATCH_MAX); /* a record names one item at most */
+    return &stock->rows[stock->count];
+}
+
+static struct stock_row *row_add(struct stock *stock)
+{
+    struct stock_row *row = row_free(stock);
+    uint16_t *slot = slot_of(stock, row->item);
+    invariant(*slot == 0);
+    *slot = (uint16_t)++stock->count;
+    return stock->last = row;
+}
+
 enum status store_stock_row(struct store_batch *batch, item_id item, struct stock_row **row)
 {
-    struct stock *stock = &batch->store->stock;
-    if (stock->last != NULL && stock->last->item == item) {
-        *row = stock->last;
+    struct store *store = batch->store;
+    *row = row_find(&store->stock, item);
+    if (*row != NULL)
         return STATUS_OK;
+    struct stock_row *fresh = row_free(&store->stock);
+    const struct stock_row *kept = store->grouped ? row_find(&store->group.kept, item) : NULL;
+    if (kept != NULL) {
+        *fresh = *kept;
+    } else {
+        const enum status status = stock_load(batch, item, fresh);
+        if (status == STATUS_NOT_FOUND)
+            return store_refuse(batch, REFUSAL_UNKNOWN, "item %u is not in the database", item);
+        if (status != STATUS_OK)
+            return status;
     }
-    uint32_t slot = (item * 2654435761u) & (STOCK_SLOTS - 1);
-    while (stock->slots[slot] != 0) {
-        struct stock_row *found = &stock->rows[stock->slots[slot] - 1];
-        if (found->item == item) {
-            *row = stock->last = found;
-            return STATUS_OK;
-        }
-        slot = (slot + 1) & (STOCK_SLOTS - 1);
-    }
-    invariant(stock->count < ORDER_BATCH_MAX); /* a record names one item at most */
-    struct stock_row *fresh = &stock->rows[stock->count];
-    enum status status = stock_load(batch, item, fresh);
-    if (status == STATUS_NOT_FOUND)
-        return store_refuse(batch, REFUSAL_UNKNOWN, "item %u is not in the database", item);
-    if (status != STATUS_OK)
-        return status;
-    stock->count++;
-    stock->slots[slot] = (uint16_t)stock->count;
-    *row = stock->last = fresh;
+    *row = row_add(&store->stock);
     return STATUS_OK;
 }
 
@@ -148,11 +179,8 @@ static enum status stock_write(struct store_batch *batch, const struct stock_row
     return status;
 }
 
-enum status store_stock_flush(struct store_batch *batch)
+static enum status rows_write(struct store_batch *batch, struct stock *stock)
 {
-    struct stock *stock = &batch->store->stock;
-    uint32_t index = batch->index;
-    batch->index = UINT32_MAX; /* the sum is refused, not a record */
     for (uint32_t i = 0; i < stock->count; i++) {
         const struct stock_row *row = &stock->rows[i];
         enum status status = sums_write(batch, row);
@@ -161,7 +189,73 @@ enum status store_stock_flush(struct store_batch *batch)
         if (status != STATUS_OK)
             return status;
     }
-    batch->index = index;
     store_stock_clear(stock);
     return STATUS_OK;
+}
+
+enum status store_stock_flush(struct store_batch *batch)
+{
+    uint32_t index = batch->index;
+    batch->index = UINT32_MAX; /* the sum is refused, not a record */
+    const enum status status = rows_write(batch, &batch->store->stock);
+    if (status == STATUS_OK)
+        batch->index = index;
+    return status;
+}
+
+/* ---- groups ---- */
+
+static void row_keep(struct store *store, const struct stock_row *row)
+{
+    struct group_stock *group = &store->group;
+    struct stock_row *kept = row_find(&group->kept, row->item);
+    if (kept == NULL) { /* as it is in the database: nothing was added */
+        kept = row_free(&group->kept);
+        *kept = *row;
+        kept->now = kept->before;
+        kept->summed = false;
+        memset(kept->sums, 0, sizeof kept->sums);
+        kept = row_add(&group->kept);
+    }
+    if (store->together) {
+        invariant(group->undo_count < ORDER_MOVES_MAX);
+        group->undo[group->undo_count++] = *kept;
+    }
+    *kept = *row;
+}
+
+void store_stock_keep(struct store *store)
+{
+    for (uint32_t i = 0; i < store->stock.count; i++)
+        row_keep(store, &store->stock.rows[i]);
+    store_stock_clear(&store->stock);
+}
+
+void store_stock_mark(struct store *store)
+{
+    store->group.undo_count = 0;
+}
+
+void store_stock_back(struct store *store)
+{
+    struct group_stock *group = &store->group;
+    while (group->undo_count > 0) {
+        const struct stock_row *before = &group->undo[--group->undo_count];
+        struct stock_row *kept = row_find(&group->kept, before->item);
+        invariant(kept != NULL);
+        *kept = *before;
+    }
+}
+
+enum status store_stock_settle(struct store *store)
+{
+    struct refusal refusal = { .index = UINT32_MAX };
+    struct store_batch batch = { .store = store, .refusal = &refusal, .index = UINT32_MAX };
+    if (!store->grouped || store->group.kept.count == 0)
+        return STATUS_OK;
+    invariant(!store->together);
+    const enum status status = rows_write(&batch, &store->group.kept);
+    if (status == STATUS_REFUSED)
+        log_error("store", "the sums of a group are refused: %s", refusal.text);
+    return status;
 }

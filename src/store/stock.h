@@ -8,7 +8,10 @@
 
 #include "contract/order_store.h"
 
-enum { STOCK_SLOTS = 2 * ORDER_BATCH_MAX };
+enum {
+    STOCK_SLOTS = 2 * ORDER_BATCH_MAX,
+    STOCK_FEW = 32, /* are cleared one by one */
+};
 static_assert((STOCK_SLOTS & (STOCK_SLOTS - 1)) == 0, "index uses a mask");
 
 struct stock_units {
@@ -41,6 +44,15 @@ struct stock {
     struct stock_row rows[ORDER_BATCH_MAX];
 };
 
+/* What the parts of a group have come to: written once, when the group ends. A part that is dropped has
+ * changed nothing here. A request of an administrator may be dropped after its part was kept. */
+struct group_stock {
+    struct stock kept;
+    uint32_t undo_count;
+    struct stock_row undo[ORDER_MOVES_MAX]; /* rows of `kept` before the request, the last change last */
+};
+
+struct store;
 struct store_batch;
 void store_stock_clear(struct stock *);
 /* REFUSAL_UNKNOWN when there is no such item. Valid until the next clear or flush. */
@@ -55,5 +67,14 @@ void store_sum_add(struct stock_row *, enum order_state, enum order_reason, uint
     uint64_t amount, int64_t sign);
 /* Writes every changed item and forgets all rows. REFUSAL_STOCK when a version moved. */
 MUST_CHECK enum status store_stock_flush(struct store_batch *);
+
+/* In a group. The part is kept: its rows go to the group's. */
+void store_stock_keep(struct store *);
+/* A request begins; it is dropped: what was kept since then is taken back. */
+void store_stock_mark(struct store *);
+void store_stock_back(struct store *);
+/* Writes what the group has come to: at its end, and before somebody else writes items in it. Never within a
+ * request, which may be dropped. */
+MUST_CHECK enum status store_stock_settle(struct store *);
 
 #endif

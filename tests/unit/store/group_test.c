@@ -164,6 +164,51 @@ static void a_request_of_an_administrator_is_a_part_of_the_group(void **state)
     assert_int_equal(closed(), 4);
 }
 
+static void sold_and_sums_are_right_at_the_end_whatever_was_dropped(void **state)
+{
+    (void)state;
+    const struct admin_store_ops *admin = ops()->admin;
+    item_id wrong = 0;
+    sell(8);
+    ops()->group_begin(place.store);
+    for (uint32_t i = 0; i < 4; i++) { /* dropped as the first of the group, and between others */
+        assert_int_equal(admin->begin(place.store), STATUS_OK);
+        must_cancel(7);
+        must_cancel(8);
+        assert_int_equal(admin->end(place.store, false), STATUS_OK);
+        must_cancel(1 + i);
+        assert_int_equal(place_sell(&place, 200 + i), STATUS_OK); /* the log writes items, too */
+    }
+    assert_int_equal(admin->begin(place.store), STATUS_OK);
+    must_cancel(7);
+    assert_int_equal(admin->end(place.store, true), STATUS_OK);
+    assert_int_equal(ops()->group_end(place.store), STATUS_OK);
+    assert_int_equal(closed(), 5);
+    assert_int_equal(place_number(&place, "SELECT sold FROM items"), 8 + 4 - 5);
+    assert_int_equal(ops()->sums_check(place.store, &wrong), STATUS_OK);
+    assert_int_equal(wrong, 0);
+}
+
+static void sums_that_are_refused_at_the_end_take_the_whole_group(void **state)
+{
+    (void)state;
+    sell(2);
+    place_close(&place);
+    /* Another writer between our read and our update, played by a trigger. */
+    place_execute(&place,
+        "CREATE TRIGGER meddle AFTER UPDATE ON orders BEGIN"
+        " UPDATE items SET version = version + 1; END");
+    assert_int_equal(place_open(&place, NULL), STATUS_OK);
+    ops()->group_begin(place.store);
+    must_cancel(1);
+    must_cancel(2);
+    assert_int_equal(ops()->group_end(place.store), STATUS_REFUSED);
+    assert_int_equal(closed(), 0);
+    place_execute(&place, "DROP TRIGGER meddle");
+    must_cancel(1);
+    assert_int_equal(closed(), 1);
+}
+
 static void a_locked_database_begins_no_group(void **state)
 {
     (void)state;
@@ -190,6 +235,8 @@ int main(void)
         TEST(every_disk_fault_takes_the_whole_group),
         TEST(a_group_that_is_lost_is_away_until_its_end),
         TEST(a_request_of_an_administrator_is_a_part_of_the_group),
+        TEST(sold_and_sums_are_right_at_the_end_whatever_was_dropped),
+        TEST(sums_that_are_refused_at_the_end_take_the_whole_group),
         TEST(a_locked_database_begins_no_group),
     };
     fault_vfs_register();
