@@ -7,6 +7,7 @@ import { element, textSet } from './dom.js';
 import { direction, language, languageSet, languagesAll, onLanguage, say } from './i18n.js';
 import { mountItem } from './item_view.js';
 import { mountOrders } from './orders_view.js';
+import { remindersWatch } from './reminder.js';
 import { mountSales } from './sales_view.js';
 import { createSession } from './session.js';
 import { createShop } from './shop.js';
@@ -100,6 +101,7 @@ for (const choice of document.querySelectorAll('[data-language]'))
 onLanguage(languagePaint);
 languagePaint();
 clock.sync();
+remindersWatch(clock, (name) => say('remind.soon', { name }));
 /* Arriving with the shop's token is signing in; it can't wait for the click, since tokens are
  * short-lived. A failure is told where it matters: at the click. */
 async function tokenExchange() {

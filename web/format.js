@@ -39,6 +39,16 @@ export function moment(ms) {
     }).format(ms);
 }
 
+/* From one moment to another; a day that both have is told once. */
+export function span(from, to) {
+    const sameDay = new Date(from).toDateString() === new Date(to).toDateString();
+    return `${moment(from)} – ${sameDay ? hourAndMinute(to) : moment(to)}`;
+}
+
+export function dayAndMonth(ms) {
+    return new Intl.DateTimeFormat(language(), { month: 'short', day: 'numeric' }).format(ms);
+}
+
 /* A time of today, to the minute: for what is not known better. */
 export function hourAndMinute(ms) {
     return new Intl.DateTimeFormat(language(), { hour: '2-digit', minute: '2-digit', hour12: false }).format(ms);

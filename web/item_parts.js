@@ -34,7 +34,8 @@ function limitWords(limit) {
     return limit > 1 ? say('limit.many', { limit }) : '';
 }
 
-export function createStock() {
+/* `share`: how much is taken, for a list; else how much is left. */
+export function createStock({ share = false } = {}) {
     const words = element('span', { class: 'stock-words' });
     const limit = element('span', { class: 'stock-limit' });
     const bar = element('progress', { class: 'stock-bar' });
@@ -47,11 +48,13 @@ export function createStock() {
 
     function paint(item) {
         const { free, given } = item.counts;
-        textSet(words, stockWords(item));
+        const taken = share && item.started && given > 0;
+        const gone = Math.max(0, Math.min(given, given - free));
+        textSet(words, taken ? say('stock.taken', { percent: count(Math.floor((100 * gone) / given)) }) : stockWords(item));
         textSet(limit, limitWords(item.limit_per_user));
         attributeSet(bar, 'max', String(Math.max(1, given)));
-        attributeSet(bar, 'value', String(Math.max(0, Math.min(free, given))));
-        attributeSet(bar, 'aria-label', say('stock.label'));
+        attributeSet(bar, 'value', String(taken ? gone : given - gone));
+        attributeSet(bar, 'aria-label', say(taken ? 'stock.takenLabel' : 'stock.label'));
         node.dataset.low = String(free * 5 <= given);
     }
 

@@ -30,6 +30,7 @@ import { sentenceFor } from './problems.js';
 import { createPurchase } from './purchase.js';
 import { createPush } from './push.js';
 import { readyModel } from './ready.js';
+import { reminderIsSet, reminderToggle } from './reminder.js';
 import { createRoom, roomGate, roomIsScreen, roomModel, roomTitle } from './room.js';
 import { loginAddress, signInMissing } from './shop.js';
 import { createTurnAlert } from './turn_alert.js';
@@ -46,6 +47,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         changed: () => paint(),
         detailsSaved: () => tick(),
         check: () => preparation.checkDo(item, shop.known()),
+        remind: () => reminderToggle(item, clock.now()),
+        reminded: () => item !== null && reminderIsSet(item.id),
     }, { turnAlert, drawCheck: () => room.check() });
     let item = null;
     let failure = null; /* why the last status did not arrive */

@@ -23,7 +23,7 @@ export function lostModel({ phase, item, owned, waiting, tappedMs, others }) {
     const goneMs = (item.sold_out_ms ?? 0) - item.start_ms; /* negative: not known, or opened by hand before its start */
     return {
         gone: goneMs <= 0 ? null : goneMs < SECONDS_MAX_MS ? ['lost.after', { seconds: (goneMs / 1000).toFixed(1) }] : ['lost.afterMinutes', { minutes: count(Math.round(goneMs / 60_000)) }],
-        words: tried ? 'lost.came' : waiting ? 'lost.waiting' : 'lost.gone',
+        words: item.counts.given === 0 ? 'lost.nothing' : tried ? 'lost.came' : waiting ? 'lost.waiting' : 'lost.gone',
         values: { after: (after / 1000).toFixed(1), given: count(item.counts.given) },
         others,
     };

@@ -55,7 +55,7 @@ function createWait() {
 export function mountOrders(root, only, { clock, session, shop, titleSet }) {
     const heading = element('h1', { tabIndex: -1 });
     const notice = element('p', { class: 'notice', role: 'status' });
-    const browse = routeLink('/', { class: 'browse' });
+    const browse = routeLink('/', { class: 'to-sales plain strong ready-link' });
     const login = element('a', { class: 'plain strong orders-login' });
     const all = routeLink('/?orders', { class: 'browse' });
     const groups = Object.fromEntries(GROUPS.map((group) => [group, createGroup(`orders.${group}`)]));

@@ -14,7 +14,7 @@ export function createPastSales(clock) {
     const notice = element('p', { class: 'notice', role: 'status' });
     const more = element('button', { type: 'button', class: 'plain more' });
     const node = element('section', { class: 'past', hidden: true }, title, list, notice, more);
-    const salesPaint = createKeyed(list, (id) => createSale(() => wholeAsk(id)));
+    const salesPaint = createKeyed(list, (id) => createSale(() => wholeAsk(id), id));
     let sales = [];
     let next; /* where the next page begins */
     let opened = false;

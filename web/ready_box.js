@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The checklist before the start as the page shows it. Rows stay and their words change, so that the
- * keyboard keeps its place. `acts`: { address, check } are called by the buttons of their rows. */
+ * keyboard keeps its place. `acts`: { address, check } are called by the buttons of their rows,
+ * { remind, reminded } by the one under them. */
 
 import { createDetailsForm } from './details_form.js';
-import { element, textSet } from './dom.js';
+import { attributeSet, element, textSet } from './dom.js';
 import { timeOfDay } from './format.js';
 import { say } from './i18n.js';
 
@@ -37,12 +38,18 @@ export function createReadyBox(acts) {
     const title = element('h2', { class: 'ready-title' });
     const list = element('ul', { class: 'ready-list' });
     const words = element('p', { class: 'ready-sum' });
+    const remind = element('button', { class: 'plain ready-remind', type: 'button' });
+    const reminded = element('p', { class: 'ready-sum', role: 'status' });
     const form = createDetailsForm((details) => {
         editing = false;
         acts.detailsSaved(details);
         rows.get('address')?.focus();
     });
-    const node = element('section', { class: 'ready' }, title, list, form.node, words);
+    const node = element('section', { class: 'ready' }, title, list, form.node, words, remind, reminded);
+    remind.addEventListener('click', async () => {
+        await acts.remind();
+        remindPaint();
+    });
     const rows = new Map();
     let editing = false;
     node.hidden = true;
@@ -59,11 +66,24 @@ export function createReadyBox(acts) {
         form.focus();
     }
 
+    function remindPaint() {
+        const set = acts.reminded();
+        attributeSet(remind, 'aria-pressed', String(set));
+        textSet(remind, say(set ? 'remind.on' : 'remind.set'));
+        textSet(reminded, set ? say('remind.words') : '');
+        reminded.hidden = !set;
+    }
+
     /* An address that is being typed stays when the sale starts. */
     function paint(model) {
         node.hidden = model === null && !editing;
         form.node.hidden = !editing;
         list.hidden = words.hidden = model === null;
+        /* In a page of the shop's own, the address of the entry would not be ours. */
+        remind.hidden = model === null || (globalThis.ShadowRoot !== undefined && node.getRootNode() instanceof ShadowRoot);
+        reminded.hidden = true;
+        if (!remind.hidden)
+            remindPaint();
         form.paint();
         textSet(title, say('ready.title'));
         if (model === null)

@@ -82,7 +82,7 @@ export function createRoomBox(alert, drawCheck) {
         const [unitWords, value] = model.number ?? ['', 0];
         const turn = model.turnLeftMs !== undefined;
         textSet(number, turn ? minutesAndSeconds(model.turnLeftMs) : value > 0 ? count(value) : '');
-        textSet(unit, turn ? say('room.turnLeft') : unitWords === '' ? '' : say(unitWords, { count: count(value) }));
+        textSet(unit, turn ? say('room.turnLeft') : unitWords === '' ? '' : say(value === 1 && unitWords === 'room.arrived' ? 'room.arrivedOne' : unitWords, { count: count(value) }));
         textSet(eta, etaSay(model, now));
         textSet(odds, model.odds ? say(model.odds) : '');
         odds.dataset.odds = model.odds ?? '';

@@ -3,28 +3,48 @@
  * their words change, so that a refresh never takes the keyboard focus away. */
 
 import { createCountdown } from './countdown.js';
-import { element, pictureOf, routeLink, textSet } from './dom.js';
-import { moment } from './format.js';
+import { attributeSet, element, pictureOf, routeLink, textSet } from './dom.js';
+import { span as spanWords } from './format.js';
 import { say } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
 import { createKeyed } from './keyed.js';
 import { phaseOf } from './phase.js';
+import { reminderIsSet, reminderToggle } from './reminder.js';
+
+const ACTS = { open: 'card.buy', full: 'card.buy', soldOut: 'card.gone' };
 
 function createCard() {
     const picture = element('div', { class: 'card-picture' });
     const name = element('h3', { class: 'card-name' });
     const badge = createPhaseBadge();
     const prices = createPrices();
-    const stock = createStock();
+    const stock = createStock({ share: true });
+    const act = element('span', { class: 'card-act' });
+    const remind = element('button', { type: 'button', class: 'plain card-remind' });
     const link = routeLink(
         '/',
         { class: 'card' },
         picture,
-        element('div', { class: 'card-words' }, badge.node, name, prices.node, stock.node),
+        element('div', { class: 'card-words' }, badge.node, name, prices.node, stock.node, act),
     );
+    let shown;
+    let shownAt = 0;
+    remind.addEventListener('click', async () => {
+        await reminderToggle(shown, shownAt);
+        remindPaint();
+    });
+
+    function remindPaint() {
+        const set = reminderIsSet(shown.id);
+        attributeSet(remind, 'aria-pressed', String(set));
+        const words = say(set ? 'remind.on' : 'remind.set');
+        attributeSet(remind, 'aria-label', `${words}: ${shown.product.name}`);
+        textSet(remind, words);
+    }
 
     function paint(item, now) {
         const phase = phaseOf(item, now);
+        [shown, shownAt] = [item, now];
         link.href = `/items/${item.id}/`;
         link.dataset.phase = phase;
         if (picture.childElementCount === 0)
@@ -33,9 +53,13 @@ function createCard() {
         badge.paint(phase);
         prices.paint(item);
         stock.paint(item);
+        act.hidden = ACTS[phase] === undefined;
+        textSet(act, act.hidden ? '' : say(ACTS[phase]));
+        remind.hidden = phase !== 'before';
+        remindPaint();
     }
 
-    return { node: element('li', {}, link), paint };
+    return { node: element('li', { class: 'card-place' }, link, remind), paint };
 }
 
 export function salePhase(sale, now) {
@@ -44,8 +68,8 @@ export function salePhase(sale, now) {
     return phaseOf({ ...sale, started, accepting: true, sold_out: false }, now);
 }
 
-/* A long sale shows its first items and a button; `wholeAsk` is called when it is pressed. */
-export function createSale(wholeAsk) {
+/* A long sale shows its first items and a button; `wholeAsk` is called when it is pressed. `id`: of the sale. */
+export function createSale(wholeAsk, id) {
     const title = element('h2', { tabIndex: -1 });
     const span = element('p', { class: 'sale-window' });
     const countdown = createCountdown();
@@ -63,13 +87,14 @@ export function createSale(wholeAsk) {
 
     function paint(sale, now) {
         textSet(title, sale.title);
-        const [start, end] = [moment(sale.start_ms), moment(sale.end_ms)];
-        textSet(span, say('sale.window', { start, end }));
+        textSet(span, spanWords(sale.start_ms, sale.end_ms));
         countdown.paint(salePhase(sale, now), sale, now);
         cardsPaint(sale.items, (card, item) => card.paint(item, now));
         textSet(whole, say('sale.whole', { count: sale.item_count }));
         whole.hidden = sale.items.length >= sale.item_count;
     }
 
-    return { node: element('section', { class: 'sale' }, top, cards, whole), paint };
+    const node = element('section', { class: 'sale' }, top, cards, whole);
+    node.dataset.sale = String(id);
+    return { node, paint };
 }

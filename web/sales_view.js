@@ -10,6 +10,7 @@ import { nextTickMs, phaseOf, statusIntervalMs } from './phase.js';
 import { createPoll } from './poll.js';
 import { createKeyed } from './keyed.js';
 import { createSale, salePhase } from './sale_part.js';
+import { createTimetable } from './timetable.js';
 
 const LIST_SLOWER = 2; /* the list is asked for less often than the page of one item */
 
@@ -18,10 +19,11 @@ export function mountSales(root, { clock, titleSet }) {
     const lead = element('p', { class: 'lead' });
     const notice = element('p', { class: 'notice', role: 'status' });
     const list = element('div', { class: 'sales' });
+    const times = createTimetable(saleGo);
     const more = element('button', { type: 'button', class: 'plain more', hidden: true });
     const past = createPastSales(clock);
     const wholes = new Set(); /* sales of which all items are shown */
-    const salesPaint = createKeyed(list, (id) => createSale(() => wholeShow(id)));
+    const salesPaint = createKeyed(list, (id) => createSale(() => wholeShow(id), id));
     let sales = null;
     let pages = 1; /* so many are shown */
     let next; /* whether there are more */
@@ -35,6 +37,13 @@ export function mountSales(root, { clock, titleSet }) {
         const soonest = Math.min(60_000, ...waits);
         return soonest * LIST_SLOWER;
     });
+
+    /* By a button of the timetable. */
+    function saleGo(id) {
+        const title = [...list.children].find((node) => node.dataset.sale === String(id))?.querySelector('h2');
+        title?.scrollIntoView({ block: 'start' });
+        title?.focus({ preventScroll: true });
+    }
 
     /* What is shown: one page, unless the reader asked for more. */
     async function listAsk() {
@@ -105,6 +114,7 @@ export function mountSales(root, { clock, titleSet }) {
         textSet(more, say('sales.more'));
         more.hidden = next === undefined;
         past.paint();
+        times.paint(sales ?? [], now);
         if (sales !== null)
             salesPaint(salesInOrder(now), (part, sale) => part.paint(sale, now));
     }
@@ -125,7 +135,7 @@ export function mountSales(root, { clock, titleSet }) {
 
     document.addEventListener('visibilitychange', visibilityChanged);
     const languageEnd = onLanguage(paint);
-    root.replaceChildren(element('div', { class: 'sales-page' }, heading, lead, notice, list, more, past.node));
+    root.replaceChildren(element('div', { class: 'sales-page' }, heading, lead, times.node, notice, list, more, past.node));
     tick();
     poll.start();
 

@@ -12,7 +12,7 @@ let rows = [];
 let last = 0;
 
 async function auditRead() {
-    rows = rows.concat(await readAll(`/audit?after=${last}`, 'audit', { most: KEPT_MAX })).slice(-KEPT_MAX);
+    rows = rows.concat(await readAll('/audit', 'audit', { most: KEPT_MAX, first: last })).slice(-KEPT_MAX);
     last = rows.at(-1)?.id ?? last;
     return rows;
 }

@@ -15,6 +15,7 @@ const { createSale, salePhase } = await import('../../../web/sale_part.js');
 const { createLostBox } = await import('../../../web/lost.js');
 const { createWonHead } = await import('../../../web/won.js');
 
+let reminded = false;
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 16, 12);
 const item = {
@@ -121,7 +122,7 @@ test('the bell is switched by a press and says so', async () => {
 
 test('the checklist has a row for each thing, with a button or a link to do it', () => {
     let checked = 0;
-    const box = createReadyBox({ check: () => checked++, changed: () => {}, detailsSaved: () => {} });
+    const box = createReadyBox({ check: () => checked++, changed: () => {}, detailsSaved: () => {}, remind: async () => { reminded = !reminded; }, reminded: () => reminded });
     const rows = [
         { id: 'signIn', words: 'ready.signIn', done: false, act: 'ready.signInNow', link: 'https://shop.example/login' },
         { id: 'check', words: 'ready.check', done: false, act: 'ready.checkNow' },
@@ -142,7 +143,7 @@ test('the checklist has a row for each thing, with a button or a link to do it',
 });
 
 test('an address that is being typed stays when the checklist goes', () => {
-    const box = createReadyBox({ check: () => {}, changed: () => {}, detailsSaved: () => {} });
+    const box = createReadyBox({ check: () => {}, changed: () => {}, detailsSaved: () => {}, remind: async () => { reminded = !reminded; }, reminded: () => reminded });
     box.paint({ rows: [{ id: 'address', words: 'ready.address', done: false, act: 'ready.fill' }], ready: false });
     part(box.node, 'ready-row').querySelector('button').click();
     box.paint(null);
@@ -162,7 +163,7 @@ test('a sale stands where its schedule and its gate say', () => {
 
 test('a long sale offers the rest of its items', () => {
     let asked = 0;
-    const sale = createSale(async () => asked++);
+    const sale = createSale(async () => asked++, 5);
     const told = { title: 'Today', state: 'open', start_ms: NOW, end_ms: NOW + HOUR, items: [item], item_count: 3 };
     sale.paint(told, NOW);
     const more = part(sale.node, 'more');

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 globalThis.navigator ??= { language: 'en', languages: ['en'] };
 globalThis.localStorage ??= { getItem: () => null, setItem: () => {} };
 globalThis.document ??= { documentElement: {} };
-const { clockText, clockTickMs, money, saving } = await import('../../../web/format.js');
+const { clockText, clockTickMs, money, saving, span } = await import('../../../web/format.js');
 
 test('an amount is shown in the digits of its currency', () => {
     assert.equal(money(9900, { currency: 'CNY', minor_units: 2 }), '¥99.00');
@@ -56,4 +56,10 @@ test('no more is said to be saved than is saved', () => {
     assert.equal(said(1000, 1000), '');
     assert.equal(said(1000, 0), '');
     assert.equal(said(1000000, 1), '99% 0.1折');
+});
+
+test('a span tells a day that both ends have once', () => {
+    const noon = new Date(2026, 10, 16, 12).getTime();
+    assert.equal(span(noon, noon + 3_600_000), 'Nov 16, 12:00 – 13:00');
+    assert.equal(span(noon, noon + 86_400_000), 'Nov 16, 12:00 – Nov 17, 12:00');
 });
