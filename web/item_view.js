@@ -330,7 +330,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             noteWords: noteWords(phase, ready),
             startsInMs,
         });
-        layout.ready.paint(ready);
+        layout.ready.paint(ready, phase === 'open' || phase === 'full');
         const mayWait = phase === 'before'
             || (phase === 'soldOut' && waitlist.state.place?.state !== 'waiting');
         layout.quantityLock((!model.live && !mayWait) || purchase.unresolved());

@@ -74,8 +74,13 @@ export function createReadyBox(acts) {
         reminded.hidden = !set;
     }
 
-    /* An address that is being typed stays when the sale starts. */
-    function paint(model) {
+    /* An address that is being typed stays when the sale starts. `started`: the box keeps its place, so that nothing on the page moves
+     * at the start; it goes with the screen. */
+    function paint(model, started = false) {
+        const over = model === null && started && !node.hidden && !editing;
+        node.dataset.over = String(over);
+        if (over)
+            return;
         node.hidden = model === null && !editing;
         form.node.hidden = !editing;
         list.hidden = words.hidden = model === null;

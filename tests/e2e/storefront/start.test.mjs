@@ -73,6 +73,25 @@ describe('around the start', { concurrency: 6 }, () => {
         });
     }
 
+    test('nothing on the page moves at the start, the checklist keeps its place', async () => {
+        const { page } = await aheadOfStart(visitor, SMALL, { details: true }, 2_000, async ({ page: early }, { item }) => {
+            await early.goto(itemAddress(item));
+            await early.locator('.ready-row').nth(1).waitFor();
+        });
+        await page.evaluate(() => {
+            window.moved = 0;
+            new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => { window.moved += value; })).observe({ type: 'layout-shift' });
+        });
+        const before = await page.locator('.stock').boundingBox();
+        await page.locator(liveButton).waitFor();
+        await page.waitForTimeout(500);
+        assert.deepEqual(await page.locator('.stock').boundingBox(), before);
+        assert.ok((await page.evaluate(() => window.moved)) < 0.01);
+        await page.locator(liveButton).click();
+        await page.locator('.item[data-view="order"]').waitFor();
+        assert.equal(await page.locator('.ready').isVisible(), false);
+    });
+
     test('on a small phone the button with the countdown is on the first screen', async () => {
         const { item } = await saleMake({ startsInMs: 3_600_000 });
         const { page } = await visitor(SMALL);
