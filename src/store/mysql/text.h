@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-enum { MYSQL_PARAMETERS_MAX = 4096, MYSQL_WORD_MAX = 64 };
+enum { MYSQL_PARAMETERS_MAX = 65535 }; /* more can not be sent with one statement */
 
 /* A statement with values. */
 struct mysql_text {

@@ -30,6 +30,8 @@ static void value_is_found_by_its_place(void **state)
     assert_int_equal(text.values, 12);
     const uint16_t expected[] = { 1, 0, 1, 11 };
     assert_memory_equal(order, expected, sizeof expected);
+    assert_int_equal(made("SELECT ?65535").values, 65535);
+    assert_int_equal(order[0], 65534);
 }
 
 static void plain_statement_stays_as_it_is(void **state)
@@ -99,6 +101,11 @@ static void value_without_a_number(void)
     (void)made("SELECT ?");
 }
 
+static void value_after_the_last(void)
+{
+    (void)made("SELECT ?65536");
+}
+
 static void returning_of_something_else(void)
 {
     (void)made("INSERT INTO t(a) VALUES(1) RETURNING a");
@@ -113,6 +120,7 @@ static void text_that_breaks_the_forms_stops_the_program(void **state)
 {
     (void)state;
     assert_true(unit_stops(value_without_a_number));
+    assert_true(unit_stops(value_after_the_last));
     assert_true(unit_stops(returning_of_something_else));
     assert_true(unit_stops(string_without_an_end));
 }
