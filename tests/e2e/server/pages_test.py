@@ -10,6 +10,7 @@ import sys
 from kit.harness import REPOSITORY, Server, among, equal, rule, run, temp_folder, true
 
 STOREFRONT_BYTES_MAX = 60_000  # compressed: the page, all its scripts and styles, also those loaded later; no pictures
+CONSOLE_BYTES_MAX = 150_000
 FIRST_BYTES_MAX = 50_000  # what the page can't start without
 
 server = Server().start()
@@ -54,9 +55,25 @@ def the_storefront_is_small():
     for encoding in ("br", "gzip"):
         first = sum(compressed(path, encoding) for path in ["/", *named_by("/")])
         every = sum(compressed(path, encoding) for path in all_files_of("/"))
-        print(f"  storefront, {encoding}: {first} bytes to start, {every} with all parts")
+        print(f"     storefront, {encoding}: {first} bytes to start, {every} with all parts")
         true(first <= FIRST_BYTES_MAX, f"{first} bytes to start")
         true(every <= STOREFRONT_BYTES_MAX, f"{every} bytes with all parts")
+
+
+@rule
+def the_first_screen_of_the_console_is_small():
+    for encoding in ("br", "gzip"):
+        first = sum(compressed(path, encoding) for path in all_files_of("/console/"))
+        print(f"     console, {encoding}: {first} bytes with all parts")
+        true(first <= CONSOLE_BYTES_MAX, f"{first} bytes")
+
+
+@rule
+def no_page_has_a_policy_with_unsafe():
+    item = server.open_item()
+    for page in ("/", f"/items/{item}/", "/console/", "/sandbox/pay.html", "/nothing"):
+        policy = server.get(page, headers={"Accept": "text/html"}).headers["content-security-policy"]
+        true("unsafe" not in policy and "default-src" in policy, f"{page}: {policy}")
 
 
 @rule

@@ -86,6 +86,8 @@ export async function signedIn(options, screen = 'live') {
     return opened;
 }
 
+export const dataFolder = () => join(folder, 'data');
+
 /* A password for the console, and the server reads it. */
 export function passwordSet(name, role, password) {
     const done = spawnSync(SERVER, ['key', 'password', '--name', name, '--role', role, '--file', join(folder, 'data', 'admin.keys')], { input: `${password}\n` });
