@@ -33,7 +33,7 @@ def past_fill(server, count):
         copies(connection, "items", "id", ({"id": 1 + number, "sale": 2 + number % sales, "sold": 0, "preheated": 0}
                                            for number in range(1, count)))
         items = range(2, count + 1)
-        copies(connection, "orders", "ticket", ({"ticket": STRANGERS * item + number, "item": item, "user": item * 7919 + number}
+        copies(connection, "orders", "ticket", ({"ticket": STRANGERS * item + number, "item": item, "user_id": item * 7919 + number}
                                                 for item in items for number in range(STRANGERS)))
         copies(connection, "orders", "ticket", ({"ticket": STRANGERS * (count + 2) + number, "item": count - number * (count // 4)}
                                                 for number in range(OWN)))
