@@ -28,6 +28,13 @@ static inline void send_out(struct edge *edge, struct connection *connection)
     send_only(edge, connection, bytes);
 }
 
+/* Not only bytes of the out buffer, or not all that follows is to be idle. */
+static void send_fully(struct edge *edge, struct connection *connection)
+{
+    replies_flush(edge, connection);
+    serve_settle(edge, connection);
+}
+
 static inline void answer_send(
     struct edge *edge, struct connection *connection, const struct edge_answer *answer)
 {
@@ -39,13 +46,12 @@ static inline void answer_send(
         }
     }
     edge->handler.render(edge->handler.self, answer, false, &edge->out);
-    if (__builtin_expect(edge->out.overflow, 0)) {
+    if (__builtin_expect(!edge->out.overflow, 1)) {
+        send_out(edge, connection);
+    } else {
         replies_check(edge, connection, 0, false);
-        replies_flush(edge, connection);
-        serve_settle(edge, connection);
-        return;
+        send_fully(edge, connection);
     }
-    send_out(edge, connection);
 }
 
 void quick_start(struct edge *edge, struct connection *connection, const struct http_request *request)
@@ -69,12 +75,10 @@ void quick_start(struct edge *edge, struct connection *connection, const struct 
         return;
     }
     const bool plain = serve_answer_now(edge, connection, verdict, &given, 0, false, false);
-    if (__builtin_expect(!plain || edge->body.size > 0 || connection->finishing, 0)) {
-        replies_flush(edge, connection);
-        serve_settle(edge, connection);
-        return;
-    }
-    send_out(edge, connection);
+    if (__builtin_expect(plain && edge->body.size == 0 && !connection->finishing, 1))
+        send_out(edge, connection);
+    else
+        send_fully(edge, connection);
 }
 
 bool quick_answered(struct edge *edge, struct connection *connection)
