@@ -67,6 +67,31 @@ static const char *refund_wrong(const struct config *config)
         : "orders.user_refund_to must be stock, safety or write-off";
 }
 
+/* A password in the address would stand in lists of processes, in logs and on the settings page. */
+static bool has_password(const char *url)
+{
+    const char *host = strstr(url, "://");
+    const char *at = host == NULL ? NULL : strchr(host, '@');
+    const char *colon = host == NULL ? NULL : strchr(host + 3, ':');
+    return (at != NULL && colon != NULL && colon < at) || strstr(url, "password=") != NULL;
+}
+
+static const char *store_wrong(const struct config *config)
+{
+    const bool server = !IS_ONE_OF(config->store_kind, "sqlite");
+    if (!IS_ONE_OF(config->store_kind, "sqlite", "postgres", "mysql"))
+        return "store.kind must be sqlite, postgres or mysql";
+    if (server != (config->store_url[0] != 0))
+        return server
+            ? "store.url must be the address of the database server"
+            : "store.url is for store.kind postgres or mysql; SQLite is a file of data.folder";
+    if (!server && config->store_password_file[0] != 0)
+        return "store.password_file is for store.kind postgres or mysql";
+    return has_password(config->store_url)
+        ? "store.url must not contain a password; write it to a file and set store.password_file"
+        : NULL;
+}
+
 static const char *session_wrong(const struct config *config)
 {
     return config->guests || config->jwt_keys[0] != 0
@@ -185,8 +210,8 @@ static const char *pictures_wrong(const struct config *config)
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
-        refund_wrong, session_wrong, webhook_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
-        watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong };
+        refund_wrong, store_wrong, session_wrong, webhook_wrong, public_url_wrong, test_mode_wrong,
+        proxy_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

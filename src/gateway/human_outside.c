@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/ring.h"
+#include "base/secret_file.h"
 #include "funnel/human/human.h"
 #include "funnel/spent.h"
 #include "outgoing/courier.h"
@@ -32,7 +33,7 @@ static enum status account_open(
     outside->let_in = strcmp(config->human_outside_fail, "open") == 0;
     snprintf(outside->account.url, sizeof outside->account.url, "%s",
         config->human_outside_url[0] != 0 ? config->human_outside_url : outside->ops->url);
-    if (provider_file_read(config->human_outside_secret_file, outside->account.secret,
+    if (secret_file_read(config->human_outside_secret_file, outside->account.secret,
             sizeof outside->account.secret, &size)
         == STATUS_OK)
         return STATUS_OK;

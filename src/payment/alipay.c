@@ -10,6 +10,7 @@
  * taken; what it tells is the same each time, and the store hears the same news once (payment.h). */
 #include "payment/alipay.h"
 
+#include "base/secret_file.h"
 #include "base/sign.h"
 #include "payment/beijing_time.h"
 #include "payment/form.h"
@@ -88,7 +89,7 @@ static const char *keys_open(struct alipay *alipay, const char *const *values)
     const char *wrong = provider_private_key(values[SETTING_PRIVATE_KEY], &alipay->ours);
     if (wrong != NULL)
         return wrong;
-    if (provider_file_read(values[SETTING_PUBLIC_KEY], pem, sizeof pem, &size) != STATUS_OK)
+    if (secret_file_read(values[SETTING_PUBLIC_KEY], pem, sizeof pem, &size) != STATUS_OK)
         return "public_key_file can't be read";
     if (sign_public_load(&alipay->theirs, span_of(pem, size), serial) != STATUS_OK)
         return "public_key_file is not an RSA public key in PEM of 2048 bits or more";

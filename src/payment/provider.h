@@ -82,9 +82,6 @@ MUST_CHECK const char *provider_private_key(const char *path, struct sign_key **
 struct span provider_header(struct span head, const char *name);
 void provider_say(struct provider_said *said, enum provider_word word, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* word and error; the rest is cleared */
-/* A whole small file, without the line end, 0 at its end; for keys. STATUS_IO; STATUS_FULL: too long;
- * STATUS_BAD_INPUT: empty. */
-MUST_CHECK enum status provider_file_read(const char *path, char *out, size_t out_bytes, size_t *size);
 /* True: there is no answer to read (no reply, 429, 5xx), and `said` is WORD_AGAIN. */
 bool provider_unanswered(const struct outgoing_call *call, struct provider_said *said);
 /* A name that the provider has told: printable ASCII without spaces, and it fits; else false. */

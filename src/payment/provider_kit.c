@@ -3,6 +3,7 @@
  * words, names. */
 #include "payment/provider.h"
 
+#include "base/secret_file.h"
 #include "base/sign.h"
 
 #include <stdarg.h>
@@ -33,7 +34,7 @@ const char *provider_private_key(const char *path, struct sign_key **key)
 {
     char pem[SIGN_PEM_BYTES_MAX];
     size_t size = 0;
-    if (provider_file_read(path, pem, sizeof pem, &size) != STATUS_OK)
+    if (secret_file_read(path, pem, sizeof pem, &size) != STATUS_OK)
         return "private_key_file can't be read";
     const enum status status = sign_private_load(key, span_of(pem, size));
     explicit_bzero(pem, sizeof pem);
@@ -79,26 +80,6 @@ void provider_say(struct provider_said *said, enum provider_word word, const cha
         size = whole_characters(text, PAYMENT_ERROR_MAX);
     for (size_t i = 0; i < size; i++) /* untrusted text: no line ends into logs */
         said->error[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
-}
-
-enum status provider_file_read(const char *path, char *out, size_t out_bytes, size_t *size)
-{
-    invariant(out_bytes > 0);
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return STATUS_IO;
-    setvbuf(file, NULL, _IONBF, 0); /* no second copy of a secret in a buffer that nobody wipes */
-    *size = fread(out, 1, out_bytes, file);
-    enum status status = ferror(file) ? STATUS_IO : *size == out_bytes ? STATUS_FULL : STATUS_OK;
-    fclose(file);
-    if (status != STATUS_OK) {
-        explicit_bzero(out, out_bytes);
-        return status;
-    }
-    while (*size > 0 && (out[*size - 1] == '\n' || out[*size - 1] == '\r'))
-        --*size;
-    out[*size] = '\0';
-    return *size > 0 ? STATUS_OK : STATUS_BAD_INPUT; /* a secret that is empty is none */
 }
 
 bool provider_unanswered(const struct outgoing_call *call, struct provider_said *said)

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/secret_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ enum status sandbox_secret_read(const char *path, struct sandbox_secret *secret)
 {
     char text[256];
     size_t size = 0;
-    enum status status = provider_file_read(path, text, sizeof text, &size);
+    enum status status = secret_file_read(path, text, sizeof text, &size);
     if (status == STATUS_OK && size < SECRET_CHARS_MIN)
         status = STATUS_BAD_INPUT;
     if (status == STATUS_OK)

@@ -3,6 +3,7 @@
  * stripe_signature.c checks who sent a callback. */
 #include "payment/stripe.h"
 
+#include "base/secret_file.h"
 #include "base/text.h"
 #include "payment/form.h"
 #include "payment/stripe_signature.h"
@@ -57,7 +58,7 @@ static bool header_safe(const char *text)
 static enum status key_read(const char *const *values, int setting, char out[KEY_MAX + 1],
     size_t *size, char error[PROVIDER_ERROR])
 {
-    if (provider_file_read(values[setting], out, KEY_MAX + 1, size) != STATUS_OK)
+    if (secret_file_read(values[setting], out, KEY_MAX + 1, size) != STATUS_OK)
         return setting_wrong(error, setting, "can't be read, is empty or too long");
     if (!header_safe(out))
         return setting_wrong(error, setting, "holds characters that a key can't have");

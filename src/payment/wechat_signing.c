@@ -7,6 +7,7 @@
 #include "payment/wechat_signing.h"
 
 #include "base/random.h"
+#include "base/secret_file.h"
 #include "base/text.h"
 #include "payment/provider_json.h"
 
@@ -22,7 +23,7 @@ static const char *platform_open(struct wechat_keys *keys, const struct wechat_k
 {
     char pem[SIGN_PEM_BYTES_MAX], serial[SIGN_SERIAL_MAX + 1];
     size_t size = 0;
-    if (provider_file_read(files->platform, pem, sizeof pem, &size) != STATUS_OK)
+    if (secret_file_read(files->platform, pem, sizeof pem, &size) != STATUS_OK)
         return "platform_file can't be read";
     if (sign_public_load(&keys->theirs, span_of(pem, size), serial) != STATUS_OK)
         return "platform_file is neither an RSA public key nor a certificate in PEM";
@@ -43,7 +44,7 @@ const char *wechat_keys_open(struct wechat_keys *keys, const struct wechat_key_f
     const char *wrong = provider_private_key(files->private_key, &keys->ours);
     if (wrong != NULL)
         return wrong;
-    const enum status status = provider_file_read(files->api_key, text, sizeof text, &size);
+    const enum status status = secret_file_read(files->api_key, text, sizeof text, &size);
     if (status == STATUS_OK && size == sizeof keys->api_key)
         memcpy(keys->api_key, text, sizeof keys->api_key);
     explicit_bzero(text, sizeof text);

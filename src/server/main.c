@@ -7,10 +7,10 @@
 #include "cli/mint_command.h"
 #include "cli/reconcile_command.h"
 #include "media/picture_command.h"
+#include "server/database.h"
 #include "server/demo.h"
 #include "server/restore.h"
 #include "server/serve.h"
-#include "verify/verify.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static const struct verb verbs[] = {
     { "admin", admin_cli_main, "manage products, sales, items, stock and orders through the admin API" },
     { "reconcile", reconcile_main, "compare database and inventory of a running server" },
     { "restore", restore_main, "update an older database from the journal beside it" },
-    { "verify", verify_main, "replay a data folder and check that every unit is accounted for" },
+    { "store", store_main, "make or migrate the tables of a database server" },
+    { "verify", verify_command_main, "replay a data folder and check that every unit is accounted for" },
     { "draw", draw_main, "check the draw of a waiting room from the published data" },
     { "export", export_main, "write the pages into a folder that a CDN can carry" },
     { "key", key_command_main, "make and list admin keys" },

@@ -20,9 +20,9 @@
 #include "orders/order_writer.h"
 #include "orders/payment_search.h"
 #include "queue/journal_queue.h"
+#include "server/database.h"
 #include "server/host.h"
 #include "server/serve.h"
-#include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -144,13 +144,9 @@ static bool inventory_open(struct restore *restore)
 
 static bool store_open(struct restore *restore)
 {
-    char what[CONFIG_ERROR - 16];
-    const char *path = restore->folder.database;
-    if (sqlite_store_migrate(path, NULL, what, sizeof what) != STATUS_OK
-        || sqlite_store_open(&restore->store, path, NULL, what, sizeof what) != STATUS_OK) {
-        snprintf(restore->error, sizeof restore->error, "database: %s", what);
+    if (database_open(&restore->store, &restore->config, restore->folder.database, restore->error)
+        != STATUS_OK)
         return false;
-    }
     const lsn_t end = journal_durable(embedded_journal(restore->embedded));
     const enum status status = data_folder_match(&restore->folder, restore->store, end, restore->error);
     return status == STATUS_OK || failed(restore, "database", status);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
+#include "server/database.h"
 
 #include "admin/admin.h"
 #include "admin/switches.h"
@@ -33,7 +34,6 @@
 #include "server/housekeeper.h"
 #include "server/restore.h"
 #include "server/signals.h"
-#include "store/sqlite/sqlite.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -122,14 +122,9 @@ static bool settings_open(struct server *server)
 
 static bool store_open(struct server *server)
 {
-    char what[CONFIG_ERROR - 16] = "settings", *path = server->folder.database;
     const struct journal *journal = embedded_journal(server->host.embedded);
-    if (sqlite_store_migrate(path, NULL, what, sizeof what) != STATUS_OK
-        || sqlite_store_open(&server->store, path, NULL, what, sizeof what) != STATUS_OK
-        || sqlite_store_serve(server->store, (uint32_t)server->config.cache_mib) != STATUS_OK) {
-        snprintf(server->error, sizeof server->error, "database: %s", what);
+    if (database_open(&server->store, &server->config, server->folder.database, server->error) != STATUS_OK)
         return false;
-    }
     if (data_folder_match(&server->folder, server->store, journal_durable(journal), server->error)
         != STATUS_OK)
         return failed(server, "database");

@@ -18,13 +18,17 @@ static_assert(REFUND_DONE == 2 && USE_LATE == 2 && USE_ORDER == 1 && USE_RELINKE
 static enum status details_write(struct store *store, ticket_number ticket,
     const struct order_details *details, uint64_t now_ms, bool *changed)
 {
-    const enum status status = sql_do(store,
+    const struct sql_values values = VALUES(U64(ticket), TEXT(details->name), TEXT(details->phone),
+        TEXT(details->address), TEXT(details->note), U64(now_ms));
+    enum status status = sql_do(store,
         "INSERT INTO order_details(ticket, name, phone, address, note, time_ms)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO UPDATE SET name = ?2, phone = ?3,"
-        " address = ?4, note = ?5, time_ms = ?6"
-        " WHERE name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5",
-        VALUES(U64(ticket), TEXT(details->name), TEXT(details->phone), TEXT(details->address),
-            TEXT(details->note), U64(now_ms)));
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO NOTHING",
+        values);
+    if (status == STATUS_OK && sql_matched(store) == 0)
+        status = sql_do(store,
+            "UPDATE order_details SET name = ?2, phone = ?3, address = ?4, note = ?5, time_ms = ?6"
+            " WHERE ticket = ?1 AND (name <> ?2 OR phone <> ?3 OR address <> ?4 OR note <> ?5)",
+            values);
     *changed = status == STATUS_OK && sql_matched(store) == 1;
     if (!*changed)
         return status;

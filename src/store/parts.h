@@ -74,7 +74,8 @@ static_assert(CHANNELS_MAX == 8, "items has a column for each");
 
 /* reads.c, catalog.c: what statements that read whole orders or items begin with. */
 #define ORDER_COLUMNS \
-    "ticket, user_id, item, quantity, channel, state, reason, unit_price, amount, created_ms," \
+    "orders.ticket, user_id, item, quantity, channel, state, reason, unit_price, amount, " \
+    "created_ms," \
     " pay_by_ms, orders.version, ending, extended"
 extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \

@@ -10,17 +10,17 @@
     "SELECT CASE WHEN ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2) THEN 1 ELSE 0 " \
     "END, " ORDER_COLUMNS
 static const char orders_all[] =
-    SELECT_IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC";
+    SELECT_IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC LIMIT ?3";
 static const char orders_of_both[] =
-    SELECT_IN_SALE " FROM orders WHERE user_id = ?3 AND item = ?4 AND ticket < ?1"
-                   " ORDER BY ticket DESC";
+    SELECT_IN_SALE " FROM orders WHERE user_id = ?4 AND item = ?5 AND ticket < ?1"
+                   " ORDER BY ticket DESC LIMIT ?3";
 /* The key starts with the item: one probe per item that the user may have bought finds the orders
  * without an index of their own, which would cost every insert a page somewhere else (buyers.c). */
 static const char orders_of_user[] =
-    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?3"
+    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?4"
                    "  UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought"
                    " JOIN orders ON orders.item = +bought.id"
-                   " WHERE orders.user_id = ?3 AND ticket < ?1 ORDER BY ticket DESC";
+                   " WHERE orders.user_id = ?4 AND ticket < ?1 ORDER BY ticket DESC LIMIT ?3";
 
 static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
     "said in numbers in the statements");
@@ -46,6 +46,13 @@ static bool order_is_asked(const struct order_filter *filter, const struct order
         && (filter->to_ms == 0 || order->created_ms < filter->to_ms);
 }
 
+/* Rows may be left out that the statement finds. */
+static bool is_filtered(const struct order_filter *filter)
+{
+    return (filter->item != 0 && filter->user == 0) || filter->sale != 0
+        || filter->state != ORDER_NONE || filter->from_ms != 0 || filter->to_ms != 0;
+}
+
 struct listed {
     bool in_sale;
     struct order order;
@@ -63,12 +70,13 @@ enum status store_orders_list(struct order_store *handle, const struct order_fil
                                         : orders_of_user;
     const ticket_number before = filter->before; /* `next` may be the same place */
     struct listed listed = { 0 };
-    struct sql_values values = VALUES(U64(before == 0 || before > INT64_MAX ? INT64_MAX : before),
-        U64(filter->sale), U64(filter->user), U64(filter->item));
+    struct sql_values values =
+        VALUES(U64(before == 0 || before > INT64_MAX ? INT64_MAX : before), U64(filter->sale),
+            U64(is_filtered(filter) ? ORDERS_LOOK_MAX : max), U64(filter->user), U64(filter->item));
     struct sql_row *list;
     *count = 0;
     *next = 0;
-    values.count = filter->user == 0 ? 2 : filter->item != 0 ? 4 : 3;
+    values.count = filter->user == 0 ? 3 : filter->item != 0 ? 5 : 4;
     enum status status = sql_query(store_of(handle), sql, values, &list);
     if (status != STATUS_OK)
         return status;

@@ -123,8 +123,7 @@ static const char tables_core[] =
     "CREATE TABLE audit_head("
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
     "  entries INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32)"
-    ") STRICT;"
-    "INSERT INTO queue_position(id, data_id, lsn) VALUES(1, 0, 0);";
+    ") STRICT;";
 
 static const char tables_orders[] =
     "CREATE TABLE orders("
@@ -149,21 +148,29 @@ static const char tables_orders[] =
     "WHERE state = 1;";
 
 /* Each stands in the file that writes it. */
-const char *const store_tables[] = { tables_core, store_payment_tables, store_refund_tables,
-    store_details_tables, store_outbox_tables, store_waitlist_tables, store_report_tables,
-    store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
-    store_customers_tables, tables_orders, NULL };
+const char *const store_tables[] = { tables_core, tables_orders, store_payment_tables,
+    store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
+    store_admin_tables, store_customers_tables, NULL };
 
-enum status store_first_rows(struct connection *connection)
+static enum status first_row(struct connection *connection, const char *sql, struct sql_values values)
 {
-    static const uint8_t hash[32];
     struct sql_row *row;
-    enum status status = connection->driver->query(connection,
-        "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",
-        VALUES(BLOB(hash, sizeof hash)), &row);
+    enum status status = connection->driver->query(connection, sql, values, &row);
     if (status != STATUS_OK)
         return status;
     status = connection->driver->next(row);
     connection->driver->finish(row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status store_first_rows(struct connection *connection)
+{
+    static const uint8_t hash[32];
+    const enum status status = first_row(
+        connection, "INSERT INTO queue_position(id, data_id, lsn) VALUES(1, 0, 0)", NO_VALUES);
+    return status != STATUS_OK
+        ? status
+        : first_row(connection, "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",
+            VALUES(BLOB(hash, sizeof hash)));
 }

@@ -388,10 +388,11 @@ enum verify_result verify_run(const struct verify_options *options, FILE *out)
 }
 
 static const char help_text[] =
-    "usage: stampede verify DIR [--user SUBJECT|ID] [--item N] [--at TIME] [--json] "
-    "[--quiet]\n"
+    "usage: stampede verify DIR [--config FILE] [--user SUBJECT|ID] [--item N] [--at TIME] "
+    "[--json] [--quiet]\n"
     "  Replays the journal of a data folder and checks that every unit is accounted "
     "for.\n"
+    "  --config the settings, where they name a database server; else the database is in DIR\n"
     "  --user   explain why this user won or not: the shop's name of the user, or 16 hex "
     "digits\n"
     "  --item   show only this item in tables\n"
@@ -425,12 +426,15 @@ static const char *argument_take(struct verify_options *options, char **argv, in
         return "more than one data folder";
     } else {
         *used = 2;
-        if (strcmp(name, "--user") != 0 && strcmp(name, "--item") != 0 && strcmp(name, "--at") != 0)
+        if (strcmp(name, "--user") != 0 && strcmp(name, "--item") != 0 && strcmp(name, "--at") != 0
+            && strcmp(name, "--config") != 0)
             return "unknown option";
         if (value == NULL || value[0] == 0)
             return "an option has no value";
         if (strcmp(name, "--user") == 0)
             options->user = value;
+        else if (strcmp(name, "--config") == 0)
+            options->settings = value;
         else if (strcmp(name, "--item") == 0)
             return span_to_u32(span_from_string(value), &options->item) == STATUS_OK && options->item > 0
                 ? NULL
@@ -443,9 +447,9 @@ static const char *argument_take(struct verify_options *options, char **argv, in
     return NULL;
 }
 
-int verify_main(int argc, char **argv)
+int verify_main(int argc, char **argv, verify_open open)
 {
-    struct verify_options options = { 0 };
+    struct verify_options options = { .open = open };
     for (int i = 1, used; i < argc; i += used) {
         if (strcmp(argv[i], "--help") == 0)
             return usage(NULL);

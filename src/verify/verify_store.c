@@ -62,21 +62,41 @@ static void store_unreadable(struct verify *verify, const char *what)
     verify_store_close(verify);
 }
 
-void verify_store_open(struct verify *verify)
+static bool file_open(struct verify *verify)
 {
     char error[CONFIG_ERROR] = "";
     struct stat file;
     if (stat(verify->folder.database, &file) != 0 || file.st_size == 0) {
         snprintf(verify->store_what, sizeof verify->store_what, "no database");
-        verify_fail(verify, CHECK_DATABASE, "there is no stampede.db");
-        return;
+        verify_fail(verify, CHECK_DATABASE, "there is no stampede.db (a database server: --config FILE)");
+        return false;
     }
-    enum status status =
-        sqlite_store_open(&verify->store, verify->folder.database, NULL, error, sizeof error);
-    if (status != STATUS_OK) {
+    if (sqlite_store_open(&verify->store, verify->folder.database, NULL, error, sizeof error) == STATUS_OK)
+        return true;
+    store_unreadable(verify, error);
+    return false;
+}
+
+static bool database_open(struct verify *verify)
+{
+    char error[CONFIG_ERROR] = "";
+    bool is_server = false;
+    const struct verify_options *options = verify->options;
+    if (options->settings == NULL)
+        return file_open(verify);
+    if (options->open(options->settings, &verify->store, &is_server, error, sizeof error) != 0) {
         store_unreadable(verify, error);
-        return;
+        return false;
     }
+    return is_server || file_open(verify);
+}
+
+void verify_store_open(struct verify *verify)
+{
+    char error[CONFIG_ERROR] = "";
+    enum status status;
+    if (!database_open(verify))
+        return;
     struct order_store *store = verify->store;
     verify->checks[CHECK_DATABASE].looked = 1;
     status = store->ops->whole_check(store, error, sizeof error);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/secret_file.h"
 #include "base/text.h"
 #include "base/time_text.h"
 #include "config/config.h"
@@ -313,7 +314,7 @@ static enum status secret_read(struct webhooks *webhooks, const char *path)
 {
     char secret[2 * WEBHOOK_SECRET_MAX];
     size_t size = 0;
-    enum status status = provider_file_read(path, secret, sizeof secret, &size);
+    enum status status = secret_file_read(path, secret, sizeof secret, &size);
     if (status == STATUS_OK)
         status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
     explicit_bzero(secret, sizeof secret);

@@ -11,12 +11,13 @@
 #define STAMPEDE_STORE_SQLITE_SQLITE_H
 
 #include "contract/order_store.h"
+#include "store/schema.h"
 
 #include <stddef.h>
 
 enum {
     SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
-    SQLITE_SCHEMA_VERSION = 8,
+    SQLITE_SCHEMA_VERSION = STORE_SCHEMA_VERSION,
     SQLITE_APPLICATION_ID = 0x53544d50,      /* "STMP" */
     SQLITE_CHECKPOINT_PAGES = 8000,          /* the WAL is folded back at about 32 MB */
     SQLITE_SERVING_CHECKPOINT_PAGES = 32000, /* 128 MB: a page that changes often is folded once */

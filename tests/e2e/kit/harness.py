@@ -27,6 +27,7 @@ Parts:
   equal, true, among, problem, eventually: they fail with what was seen. skip(why) ends a rule as skipped.
 
 Which binary: $E2E_SERVER, else $TEST_SERVER_ASAN, else $TEST_SERVER, else what was built in build/.
+Which database: SQLite, or with $E2E_STORE a server (kit/databases.py).
 All processes are ended by their id and all folders removed at exit, unless E2E_KEEP is set.
 """
 import atexit
@@ -44,6 +45,8 @@ import sys
 import tempfile
 import time
 import traceback
+
+from kit import databases
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 # A test is many people at one address; those about limits set their own.
@@ -294,6 +297,10 @@ class Server:
                          "data.tickets_max": 100000, "data.segment_bytes": 4 * 1024 * 1024,
                          "session.guests": "yes", "admin.keys": self.write_keys(), **NO_LIMITS,
                          **(settings or {})}
+        kind = os.environ.get("E2E_STORE", "sqlite")
+        self.tables_wanted = kind != "sqlite" and data is None and "store.kind" not in self.settings
+        if self.tables_wanted:
+            self.settings.update(databases.fresh(kind)[0])
         self.write_config()
         running.append(self)
 
@@ -319,6 +326,10 @@ class Server:
 
     def spawn(self):
         """Starts the process and returns at once."""
+        if self.tables_wanted:
+            self.tables_wanted = False
+            done = databases.migrate(self)
+            true(done.returncode == 0, f"no tables: {done.stdout}{done.stderr}")
         environment = {**os.environ, **self.environment}
         environment.setdefault("ASAN_OPTIONS", "detect_leaks=1")
         with open(self.log_path, "ab") as log:
@@ -371,7 +382,8 @@ class Server:
 
     def verify(self):
         """`stampede verify` finds every unit accounted for; not while the server runs."""
-        done = subprocess.run([self.binary, "verify", self.data], capture_output=True, text=True, timeout=120)
+        settings = ["--config", self.config] if self.settings.get("store.kind", "sqlite") != "sqlite" else []
+        done = subprocess.run([self.binary, "verify", self.data, *settings], capture_output=True, text=True, timeout=120)
         equal(done.returncode, 0, f"verify says:\n{done.stdout[-2000:]}{done.stderr[-2000:]}\n")
 
     def restart(self, kill=False):

@@ -86,28 +86,6 @@ static void words_are_cut_between_characters_and_have_no_control_characters(void
     assert_int_equal(strlen(said.error), PAYMENT_ERROR_MAX - 1);
 }
 
-static void a_file_is_read_whole_and_without_its_line_end_or_not_at_all(void **state)
-{
-    char path[] = "/tmp/stampede-kit-XXXXXX", out[16];
-    size_t size = 0;
-    (void)state;
-    const int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, "secret\r\n", 8), 8);
-    assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_OK);
-    assert_int_equal(size, 6);
-    assert_string_equal(out, "secret");
-    assert_int_equal(provider_file_read(path, out, 9, &size), STATUS_OK);
-    memset(out, '#', sizeof out);
-    assert_int_equal(provider_file_read(path, out, 8, &size), STATUS_FULL);
-    assert_int_equal(out[0], 0);
-    assert_int_equal(ftruncate(fd, 0), 0);
-    assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_BAD_INPUT);
-    close(fd);
-    unlink(path);
-    assert_int_equal(provider_file_read(path, out, sizeof out, &size), STATUS_IO);
-}
-
 static void no_answer_overload_and_trouble_mean_again(void **state)
 {
     static struct outgoing_call call;
@@ -186,7 +164,6 @@ int main(void)
         cmocka_unit_test(a_private_key_that_is_none_is_named),
         cmocka_unit_test(a_header_is_found_by_name_in_any_case_and_only_once),
         cmocka_unit_test(words_are_cut_between_characters_and_have_no_control_characters),
-        cmocka_unit_test(a_file_is_read_whole_and_without_its_line_end_or_not_at_all),
         cmocka_unit_test(no_answer_overload_and_trouble_mean_again),
         cmocka_unit_test(names_are_printable_and_fit),
         cmocka_unit_test(titles_are_cut_between_characters),

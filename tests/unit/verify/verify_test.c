@@ -148,10 +148,10 @@ static void bad_arguments_are_refused(void **state)
         char *arguments[5] = { 0 };
         for (; cases[i][count] != NULL; count++)
             arguments[count] = cases[i][count];
-        assert_int_equal(verify_main(count, arguments), VERIFY_DAMAGED);
+        assert_int_equal(verify_main(count, arguments, NULL), VERIFY_DAMAGED);
     }
-    assert_int_equal(verify_main(4, zero), VERIFY_DAMAGED);
-    assert_int_equal(verify_main(4, when), VERIFY_DAMAGED);
+    assert_int_equal(verify_main(4, zero, NULL), VERIFY_DAMAGED);
+    assert_int_equal(verify_main(4, when, NULL), VERIFY_DAMAGED);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(quiet);

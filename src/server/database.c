@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/database.h"
+
+#include "base/secret_file.h"
+#include "server/serve.h"
+#include "store/mysql/mysql.h"
+#include "store/postgres/postgres.h"
+#include "store/schema.h"
+#include "store/sqlite/sqlite.h"
+#include "store/store.h"
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PASSWORD_MAX = 256 };
+
+static bool is_sqlite(const struct config *config)
+{
+    return strcmp(config->store_kind, "sqlite") == 0;
+}
+
+static enum status server_connect(
+    struct connection **connection, const struct config *config, char *error, size_t error_bytes)
+{
+    char password[PASSWORD_MAX + 1] = "";
+    size_t size = 0;
+    const bool secret = config->store_password_file[0] != 0;
+    enum status status = STATUS_OK;
+    if (secret)
+        status = secret_file_read(config->store_password_file, password, sizeof password, &size);
+    if (status != STATUS_OK)
+        snprintf(error, error_bytes,
+            "store.password_file must be readable and hold a password of at most %d characters",
+            PASSWORD_MAX);
+    else if (strcmp(config->store_kind, "postgres") == 0)
+        status = postgres_connect(
+            connection, config->store_url, secret ? password : NULL, error, error_bytes);
+    else
+        status = mysql_store_connect(
+            connection, config->store_url, secret ? password : NULL, error, error_bytes);
+    explicit_bzero(password, sizeof password);
+    return status;
+}
+
+static enum status server_open(
+    struct order_store **store, const struct config *config, char *error, size_t error_bytes)
+{
+    struct connection *connection;
+    enum status status = server_connect(&connection, config, error, error_bytes);
+    if (status != STATUS_OK)
+        return status;
+    status = store_schema_check(connection, error, error_bytes);
+    if (status == STATUS_OK)
+        status = store_make(connection, store);
+    if (status != STATUS_OK)
+        connection->driver->close(connection);
+    return status;
+}
+
+static enum status file_open(struct order_store **store, const struct config *config,
+    const char *path, char *error, size_t error_bytes)
+{
+    enum status status = sqlite_store_migrate(path, NULL, error, error_bytes);
+    if (status == STATUS_OK)
+        status = sqlite_store_open(store, path, NULL, error, error_bytes);
+    if (status != STATUS_OK)
+        return status;
+    snprintf(error, error_bytes, "settings");
+    return sqlite_store_serve(*store, (uint32_t)config->cache_mib);
+}
+
+enum status database_open(struct order_store **store, const struct config *config, const char *path,
+    char error[CONFIG_ERROR])
+{
+    char what[CONFIG_ERROR - 16] = "out of memory";
+    const enum status status = is_sqlite(config) ? file_open(store, config, path, what, sizeof what)
+                                                 : server_open(store, config, what, sizeof what);
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "database: %s", what);
+    return status;
+}
+
+/* For `stampede verify`: see verify_open. */
+static int verify_database(const char *settings, struct order_store **store, bool *is_server,
+    char *error, size_t error_bytes)
+{
+    struct config config;
+    char what[CONFIG_ERROR] = "";
+    config_defaults(&config);
+    if (config_load_file(&config, settings, what) != STATUS_OK
+        || config_load_environment(&config, what) != STATUS_OK
+        || config_check(&config, what) != STATUS_OK) {
+        snprintf(error, error_bytes, "%s", what);
+        return 1;
+    }
+    *is_server = !is_sqlite(&config);
+    if (!*is_server)
+        return 0;
+    return server_open(store, &config, error, error_bytes) == STATUS_OK ? 0 : 1;
+}
+
+int verify_command_main(int argc, char **argv)
+{
+    return verify_main(argc, argv, verify_database);
+}
+
+static int migrate(const struct config *config)
+{
+    struct connection *connection;
+    char error[CONFIG_ERROR] = "";
+    bool made = false;
+    if (is_sqlite(config)) {
+        fprintf(stderr, "stampede store: the file of store.kind sqlite is migrated by 'stampede serve'\n");
+        return 2;
+    }
+    enum status status = server_connect(&connection, config, error, sizeof error);
+    if (status == STATUS_OK) {
+        status = store_schema_migrate(connection, &made, error, sizeof error);
+        connection->driver->close(connection);
+    }
+    if (status != STATUS_OK) {
+        fprintf(stderr, "stampede store: %s\n", error);
+        return 1;
+    }
+    printf("The database has schema version %d%s\n", STORE_SCHEMA_VERSION,
+        made ? "; its tables are new" : " already");
+    return 0;
+}
+
+int store_main(int argc, char **argv)
+{
+    struct config config;
+    if (argc < 2 || strcmp(argv[1], "migrate") != 0) {
+        fprintf(stderr, "usage: stampede store migrate [--config FILE] [--set section.key=value]...\n");
+        return 2;
+    }
+    return serve_settings_read(&config, argc - 1, argv + 1) ? migrate(&config) : 2;
+}

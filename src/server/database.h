@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server/database.h: the database that the settings name (store.kind), opened for the store.
+ * Thread: the starting one. Errors: anything but STATUS_OK, and `error` says what is wrong. */
+#ifndef STAMPEDE_SERVER_DATABASE_H
+#define STAMPEDE_SERVER_DATABASE_H
+
+#include "config/config.h"
+#include "contract/order_store.h"
+
+/* `path`: the file of store.kind sqlite, which is made or migrated here. The tables of a server must be
+ * there: `stampede store migrate` makes them. */
+MUST_CHECK enum status database_open(
+    struct order_store **store, const struct config *, const char *path, char error[CONFIG_ERROR]);
+int store_main(int argc, char **argv);          /* stampede store migrate */
+int verify_command_main(int argc, char **argv); /* stampede verify, of a server's database too */
+
+#endif

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold for the server on any database server; the test files name the kind."""
+import os
+
+from kit import databases
+from kit.harness import Buyer, Server, equal, eventually, rule, run, true
+
+
+def run_on(kind):
+    databases.beside(kind)
+    settings, name = databases.fresh(kind)
+    server = Server(settings={**settings, "payment.providers": "sandbox", "orders.grace_ms": 0})
+
+    def number(sql):
+        return int(databases.ask(kind, name, sql))
+
+    @rule
+    def without_tables_the_server_does_not_start_and_names_the_command():
+        code, text = server.start_refused()
+        true(code != 0 and "stampede store migrate" in text, text)
+
+    @rule
+    def the_command_makes_the_tables_once():
+        first, second = databases.migrate(server), databases.migrate(server)
+        equal((first.returncode, second.returncode), (0, 0))
+        true("its tables are new" in first.stdout, first.stdout)
+        true("already" in second.stdout, second.stdout)
+
+    @rule
+    def a_win_becomes_an_order_that_is_paid():
+        server.start()
+        item = server.open_item(total=5)
+        buyer = Buyer(server)
+        ticket = buyer.win(item)["ticket"]
+        eventually(lambda: buyer.order(ticket)["state"] == "pending", "no order")
+        order = server.admin_ok("GET", f"/orders?item={item}")["orders"][0]["view"]
+        paid = server.admin("POST", f"/orders/{order['order']}/paid", {
+            "reference": "outside-1", "amount": order["amount"], "currency": order["currency"]})
+        equal(paid.status, 200)
+        equal(buyer.order(ticket)["state"], "paid")
+        equal(number("SELECT count(*) FROM orders WHERE state = 2"), 1)
+        equal(number("SELECT sold FROM items"), 1)
+
+    @rule
+    def after_a_kill_everything_that_was_told_is_there():
+        item = server.open_item(total=40)
+        buyers = [Buyer(server) for _ in range(20)]
+        tickets = [buyer.win(item)["ticket"] for buyer in buyers]
+        server.restart(kill=True)
+        for buyer, ticket in zip(buyers, tickets):
+            eventually(lambda: buyer.order(ticket)["state"] == "pending", f"order {ticket} is lost")
+        equal(server.counts(item)["held"], 20)
+
+    @rule
+    def reconciliation_finds_nothing():
+        equal(server.admin("POST", "/reconcile", {}).status, 202)
+        eventually(lambda: server.admin_ok("GET", "/reconcile")["state"] != "running", "reconciliation does not end",
+                   patience_s=60)
+        report = server.admin_ok("GET", "/reconcile")
+        equal((report["state"], report["found"], report["trouble"]), ("done", 0, ""))
+
+    @rule
+    def a_missing_password_file_is_refused_by_name():
+        other = Server(settings={**settings, "store.password_file": os.path.join(server.folder, "nothing")})
+        code, text = other.start_refused()
+        true(code != 0 and "store.password_file" in text, text)
+
+    @rule
+    def a_password_in_the_address_is_refused_and_not_repeated():
+        head, _, tail = settings["store.url"].partition("@")
+        other = Server(settings={**settings, "store.url": head + ":sesame@" + tail})
+        code, text = other.start_refused()
+        true(code != 0 and "store.password_file" in text and "sesame" not in text, text)
+
+    run()

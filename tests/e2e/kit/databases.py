@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Database servers for end-to-end tests: real ones, which tools/with-postgres and tools/with-mariadb start.
+
+    E2E_STORE=postgres tools/with-postgres python3 tests/e2e/orders/order_requests_test.py
+
+runs any test file with its orders in PostgreSQL (mysql and tools/with-mariadb: in MariaDB). Each Server of the kit then
+has a database of its own. Tests that read the SQLite file themselves can't run so.
+"""
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+WRAPPERS = {"postgres": ("with-postgres", "STAMPEDE_TEST_POSTGRES"), "mysql": ("with-mariadb", "STAMPEDE_TEST_MYSQL")}
+numbers = itertools.count(1)
+
+
+def beside(kind):
+    """Goes on only beside a server of this kind: starts this program again under the wrapper that runs one."""
+    wrapper, variable = WRAPPERS[kind]
+    if variable not in os.environ:
+        path = os.path.join(REPOSITORY, "tools", wrapper)
+        os.execv(path, [path, sys.executable, os.path.realpath(sys.argv[0]), *sys.argv[1:]])
+
+
+def client(kind, *words, sql):
+    """What the server's own client answers."""
+    if kind == "postgres":
+        program = shutil.which("psql") or "psql"
+        command = [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *words, "-c", sql]
+    else:
+        root = os.environ["STAMPEDE_TEST_MYSQL_ROOT"]
+        socket = root.partition("socket=")[2]
+        command = ["mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-N", "-B", *words, "-e", sql]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[0]}: {done.stderr}")
+    return done.stdout.strip()
+
+
+def url_of(kind, database):
+    url = os.environ[WRAPPERS[kind][1]]
+    head, _, query = url.partition("?")
+    return head.rpartition("/")[0] + "/" + database + ("?" + query if query else "")
+
+
+def fresh(kind):
+    """The settings of a new, empty database, and its name."""
+    name = f"e2e_{os.getpid()}_{next(numbers)}"
+    if kind == "postgres":
+        client(kind, os.environ["STAMPEDE_TEST_POSTGRES"],
+               sql=f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    else:
+        client(kind, sql=f"CREATE DATABASE {name}; GRANT ALL ON {name}.* TO stampede@'%'")
+    return {"store.kind": kind, "store.url": url_of(kind, name)}, name
+
+
+def ask(kind, name, sql):
+    """One answer of the database, as text."""
+    return client(kind, url_of(kind, name), sql=sql) if kind == "postgres" else client(kind, name, sql=sql)
+
+
+def migrate(server):
+    return subprocess.run([server.binary, "store", "migrate", "--config", server.config], capture_output=True, text=True,
+                          timeout=120)

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server with its orders in MariaDB."""
+from kit.database_rules import run_on
+
+run_on("mysql")
