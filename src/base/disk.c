@@ -281,3 +281,21 @@ enum status disk_folder_lock(struct disk *disk, const char *name)
     folder->lock = fd;
     return STATUS_OK;
 }
+
+enum status disk_replace(
+    struct disk *disk, const char *temporary, const char *name, const void *data, size_t bytes)
+{
+    disk_file file = -1;
+    enum status status = disk->ops->remove(disk, temporary);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = disk->ops->open(disk, temporary, DISK_CREATE, &file);
+    if (status != STATUS_OK)
+        return status;
+    status = disk->ops->write(disk, file, 0, data, bytes);
+    if (status == STATUS_OK)
+        status = disk->ops->sync(disk, file);
+    disk->ops->close(disk, file);
+    if (status == STATUS_OK)
+        status = disk->ops->rename(disk, temporary, name);
+    return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
+}

@@ -47,6 +47,9 @@ struct disk_ops {
 /* A real folder, made (0700, with its parent synced) if it is missing. disk_folder_close frees. */
 MUST_CHECK enum status disk_folder_open(const char *path, struct disk **disk);
 void disk_folder_close(struct disk *disk);
+/* A whole file, old or new after a power cut: written under `temporary`, synced, renamed, synced. */
+MUST_CHECK enum status disk_replace(
+    struct disk *disk, const char *temporary, const char *name, const void *data, size_t bytes);
 /* Keeps other processes out of the folder while open: STATUS_BUSY if one holds it. */
 MUST_CHECK enum status disk_folder_lock(struct disk *disk, const char *name);
 

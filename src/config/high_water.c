@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/high_water.h"
 
-#include "base/hash.h"
-#include "base/span.h"
-#include "base/text.h"
+#include "config/checked_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,43 +10,20 @@
 static const char file_name[] = "high-water";
 static const char file_temporary[] = "high-water.tmp";
 #define FILE_WORD "stampede-high-water 1\n"
-#define CHECK_WORD "crc32c "
-enum { FILE_BYTES = 4096, CHECK_BYTES = sizeof CHECK_WORD - 1 + 16 + 1 };
+enum { FILE_BYTES = 4096 };
 
 /* ---- the file ---- */
-
-static uint64_t check_of(const char *bytes, size_t size)
-{
-    return hash_crc32c(0, bytes, size);
-}
 
 enum status high_water_write(struct disk *folder, const struct high_water *mark)
 {
     char bytes[FILE_BYTES];
     struct text text = text_in(bytes, sizeof bytes);
-    disk_file file = -1;
     text_literal(&text, FILE_WORD);
     text_format(&text, "position %" PRIu64 "\nrestoring %d\n", mark->position, mark->restoring);
     for (uint32_t i = 0; i < mark->count; i++)
         text_format(&text, "%s %" PRIu64 " %" PRIu64 "\n", mark->rows[i].used.name,
             mark->rows[i].used.last, mark->rows[i].reserved);
-    const uint64_t check = check_of(bytes, text.size);
-    text_literal(&text, CHECK_WORD);
-    text_hex64(&text, check);
-    text_literal(&text, "\n");
-    invariant(!text.overflow);
-    enum status status = folder->ops->remove(folder, file_temporary);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
-        status = folder->ops->open(folder, file_temporary, DISK_CREATE, &file);
-    if (status != STATUS_OK)
-        return status;
-    status = folder->ops->write(folder, file, 0, bytes, text.size);
-    if (status == STATUS_OK)
-        status = folder->ops->sync(folder, file);
-    folder->ops->close(folder, file);
-    if (status == STATUS_OK)
-        status = folder->ops->rename(folder, file_temporary, file_name);
-    return status == STATUS_OK ? folder->ops->sync_folder(folder) : status;
+    return checked_file_write(folder, file_temporary, file_name, &text);
 }
 
 static bool number_take(struct span *rest, char end, uint64_t *number)
@@ -92,25 +67,10 @@ static bool mark_parse(struct span rest, struct high_water *mark)
 enum status high_water_read(struct disk *folder, struct high_water *mark)
 {
     char bytes[FILE_BYTES];
-    size_t got = 0;
-    uint64_t check = 0;
-    disk_file file = -1;
+    struct span body;
     *mark = (struct high_water){ 0 };
-    enum status status = folder->ops->open(folder, file_name, DISK_READ, &file);
-    if (status != STATUS_OK)
-        return status;
-    status = folder->ops->read(folder, file, 0, bytes, sizeof bytes, &got);
-    folder->ops->close(folder, file);
-    if (status != STATUS_OK)
-        return status;
-    if (got < CHECK_BYTES || got == sizeof bytes)
-        return STATUS_CORRUPT;
-    const struct span last = span_of(bytes + got - CHECK_BYTES, CHECK_BYTES);
-    const bool good = span_starts_with(last, SPAN(CHECK_WORD)) && last.data[CHECK_BYTES - 1] == '\n'
-        && span_to_hex64(span_of(last.data + sizeof CHECK_WORD - 1, 16), &check) == STATUS_OK
-        && check == check_of(bytes, got - CHECK_BYTES)
-        && mark_parse(span_of(bytes, got - CHECK_BYTES), mark);
-    return good ? STATUS_OK : STATUS_CORRUPT;
+    const enum status status = checked_file_read(folder, file_name, bytes, sizeof bytes, &body);
+    return status == STATUS_OK && !mark_parse(body, mark) ? STATUS_CORRUPT : status;
 }
 
 /* ---- what it says ---- */

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/key_changes.h"
 
-#include "base/text.h"
+#include "config/checked_file.h"
 
 #include <string.h>
 
 static const char file_name[] = "admin-keys";
 static const char file_temporary[] = "admin-keys.tmp";
 #define FILE_WORD "stampede-admin-keys 1\n"
-#define CHECK_WORD "crc32c "
 enum {
     LINE_BYTES = sizeof "made operator::\n" + ADMIN_NAME_MAX + 2 * HASH_SHA256_BYTES,
     FILE_BYTES = 128 + 2 * ADMIN_KEYS_MAX * LINE_BYTES,
-    CHECK_BYTES = sizeof CHECK_WORD - 1 + 16 + 1,
 };
 
 /* ---- the file ---- */
@@ -31,31 +29,14 @@ static void changes_format(const struct key_changes *changes, struct text *out)
         text_hex(out, span_of(changes->revoked[i], HASH_SHA256_BYTES));
         text_literal(out, "\n");
     }
-    const uint64_t check = hash_crc32c(0, out->data, out->size);
-    text_literal(out, CHECK_WORD);
-    text_hex64(out, check);
-    text_literal(out, "\n");
-    invariant(!out->overflow);
 }
 
 enum status key_changes_write(struct disk *folder, const struct key_changes *changes)
 {
     char bytes[FILE_BYTES];
     struct text text = text_in(bytes, sizeof bytes);
-    disk_file file = -1;
     changes_format(changes, &text);
-    enum status status = folder->ops->remove(folder, file_temporary);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
-        status = folder->ops->open(folder, file_temporary, DISK_CREATE, &file);
-    if (status != STATUS_OK)
-        return status;
-    status = folder->ops->write(folder, file, 0, bytes, text.size);
-    if (status == STATUS_OK)
-        status = folder->ops->sync(folder, file);
-    folder->ops->close(folder, file);
-    if (status == STATUS_OK)
-        status = folder->ops->rename(folder, file_temporary, file_name);
-    return status == STATUS_OK ? folder->ops->sync_folder(folder) : status;
+    return checked_file_write(folder, file_temporary, file_name, &text);
 }
 
 static bool line_read(struct key_changes *changes, struct span line)
@@ -86,27 +67,12 @@ static bool changes_parse(struct span rest, struct key_changes *changes)
 enum status key_changes_read(struct disk *folder, struct key_changes *changes)
 {
     char bytes[FILE_BYTES + 1];
-    size_t got = 0;
-    uint64_t check = 0;
-    disk_file file = -1;
+    struct span body;
     *changes = (struct key_changes){ 0 };
-    enum status status = folder->ops->open(folder, file_name, DISK_READ, &file);
+    const enum status status = checked_file_read(folder, file_name, bytes, sizeof bytes, &body);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
-    if (status != STATUS_OK)
-        return status;
-    status = folder->ops->read(folder, file, 0, bytes, sizeof bytes, &got);
-    folder->ops->close(folder, file);
-    if (status != STATUS_OK)
-        return status;
-    if (got < CHECK_BYTES || got == sizeof bytes)
-        return STATUS_CORRUPT;
-    const struct span last = span_of(bytes + got - CHECK_BYTES, CHECK_BYTES);
-    const bool good = span_starts_with(last, SPAN(CHECK_WORD)) && last.data[CHECK_BYTES - 1] == '\n'
-        && span_to_hex64(span_of(last.data + sizeof CHECK_WORD - 1, 16), &check) == STATUS_OK
-        && check == hash_crc32c(0, bytes, got - CHECK_BYTES)
-        && changes_parse(span_of(bytes, got - CHECK_BYTES), changes);
-    return good ? STATUS_OK : STATUS_CORRUPT;
+    return status == STATUS_OK && !changes_parse(body, changes) ? STATUS_CORRUPT : status;
 }
 
 /* ---- what it says ---- */

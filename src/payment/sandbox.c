@@ -50,24 +50,13 @@ static enum status secret_write(struct disk *disk, const char *name)
     static const char temporary[] = "sandbox.secret.tmp";
     uint8_t secret[SANDBOX_SECRET_BYTES];
     char text[2 * SANDBOX_SECRET_BYTES];
-    disk_file file = -1;
-    enum status status = disk->ops->remove(disk, temporary);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
-        status = disk->ops->open(disk, temporary, DISK_CREATE, &file);
-    if (status != STATUS_OK)
-        return status;
     random_secret(secret, sizeof secret);
     const size_t size = base64_encode(secret, sizeof secret, text);
     text[size] = '\n';
-    status = disk->ops->write(disk, file, 0, text, size + 1);
-    if (status == STATUS_OK)
-        status = disk->ops->sync(disk, file);
-    disk->ops->close(disk, file);
+    const enum status status = disk_replace(disk, temporary, name, text, size + 1);
     explicit_bzero(secret, sizeof secret);
     explicit_bzero(text, sizeof text);
-    if (status == STATUS_OK)
-        status = disk->ops->rename(disk, temporary, name);
-    return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
+    return status;
 }
 
 enum status sandbox_secret_keep(const char *folder, const char *name)

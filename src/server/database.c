@@ -20,8 +20,8 @@ static bool is_sqlite(const struct config *config)
     return strcmp(config->store_kind, "sqlite") == 0;
 }
 
-static enum status server_connect(
-    struct connection **connection, const struct config *config, char *error, size_t error_bytes)
+static enum status server_connect(struct sql_connection **connection, const struct config *config,
+    char *error, size_t error_bytes)
 {
     char password[PASSWORD_MAX + 1] = "";
     size_t size = 0;
@@ -46,7 +46,7 @@ static enum status server_connect(
 static enum status server_open(
     struct order_store **store, const struct config *config, char *error, size_t error_bytes)
 {
-    struct connection *connection;
+    struct sql_connection *connection;
     enum status status = server_connect(&connection, config, error, error_bytes);
     if (status != STATUS_OK)
         return status;
@@ -107,7 +107,7 @@ int verify_command_main(int argc, char **argv)
 
 static int migrate(const struct config *config)
 {
-    struct connection *connection;
+    struct sql_connection *connection;
     char error[CONFIG_ERROR] = "";
     bool made = false;
     if (is_sqlite(config)) {

@@ -27,7 +27,7 @@ static enum status admin_begin(struct order_store *handle)
 {
     struct store *store = store_of(handle);
     invariant(!store->together);
-    struct connection *connection = store->connection;
+    struct sql_connection *connection = store->connection;
     enum status status = store_group_enter(store);
     if (status == STATUS_OK && store_is_lost(store))
         status = STATUS_AWAY;

@@ -65,6 +65,12 @@ static struct sql_value block_value(
     return TEXT_OF(room, text.size);
 }
 
+static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
+{
+    return sql_one(store_of(handle), "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1",
+        VALUES(U64(id)), &ban_columns, ban);
+}
+
 static enum status insert(struct order_store *handle, struct ban *ban)
 {
     struct store *store = store_of(handle);
@@ -79,12 +85,6 @@ static enum status insert(struct order_store *handle, struct ban *ban)
         &ban->id);
 }
 
-static enum status get(struct order_store *handle, uint64_t id, struct ban *ban)
-{
-    return sql_one(store_of(handle), "SELECT " BAN_COLUMNS " FROM bans WHERE id = ?1",
-        VALUES(U64(id)), &ban_columns, ban);
-}
-
 static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms, bool *lifted)
 {
     struct store *store = store_of(handle);
@@ -97,14 +97,6 @@ static enum status lift(struct order_store *handle, uint64_t id, uint64_t now_ms
             VALUES(U64(id), U64(now_ms)));
     *lifted = status == STATUS_OK && sql_matched(store) == 1;
     return status;
-}
-
-static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
-    struct ban *bans, uint32_t max, uint32_t *count)
-{
-    return sql_rows(store_of(handle), in_force_ms == 0 ? bans_all : bans_in_force,
-        in_force_ms == 0 ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(in_force_ms)),
-        &ban_columns, PAGE(bans, max, count));
 }
 
 static enum status in_effect(struct order_store *handle, uint64_t now_ms,
@@ -146,9 +138,18 @@ static enum status ended(
         " (SELECT coalesce(min(until_ms), 0) FROM bans WHERE lifted_ms = 0 AND until_ms > ?2)"
         " FROM bans WHERE lifted_ms = 0 AND until_ms > ?1 AND until_ms <= ?2",
         VALUES(U64(from_ms), U64(to_ms)), numbers, 3);
-    *out = (struct bans_ended){ .count = { [BAN_ADDRESS] = numbers[0], [BAN_USER] = numbers[1] },
-        .next_ms = numbers[2] };
+    *out = (struct bans_ended){ .next_ms = numbers[2] };
+    out->count[BAN_ADDRESS] = numbers[0];
+    out->count[BAN_USER] = numbers[1];
     return status;
+}
+
+static enum status list(struct order_store *handle, uint64_t after, uint64_t in_force_ms,
+    struct ban *bans, uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle), in_force_ms == 0 ? bans_all : bans_in_force,
+        in_force_ms == 0 ? VALUES(U64(after), U64(max)) : VALUES(U64(after), U64(max), U64(in_force_ms)),
+        &ban_columns, PAGE(bans, max, count));
 }
 
 const struct ban_store_ops store_bans_ops = {

@@ -75,15 +75,13 @@ enum status store_product_insert(struct order_store *handle, struct product *pro
     struct store *store = store_of(handle);
     uint64_t id = 0;
     enum status status = store_next_id(store, STORE_PRODUCTS, &id);
-    if (status != STATUS_OK)
-        return status;
-    status = sql_do(store,
-        "INSERT INTO products(id, name, description, images, currency, list_price)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-        VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
-            TEXT(product->currency), U64(product->list_price)));
     if (status == STATUS_OK)
-        product->id = (uint32_t)id;
+        status = sql_do(store,
+            "INSERT INTO products(id, name, description, images, currency, list_price)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+            VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
+                TEXT(product->currency), U64(product->list_price)));
+    product->id = status == STATUS_OK ? (uint32_t)id : product->id;
     return status;
 }
 

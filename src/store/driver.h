@@ -53,41 +53,41 @@ enum sql_error {
 };
 
 struct driver;
-struct connection {
+struct sql_connection {
     const struct driver *driver;
 };
 /* A statement whose rows are being read. */
 struct sql_row {
-    struct connection *connection;
+    struct sql_connection *connection;
 };
 
 struct driver {
     const char *name;
-    void (*close)(struct connection *);
+    void (*close)(struct sql_connection *);
     /* Another connection to the same database that only reads. */
-    enum status (*reader_open)(const struct connection *, struct connection **reader);
+    enum status (*reader_open)(const struct sql_connection *, struct sql_connection **reader);
     /* Any thread: a statement that runs on this connection ends soon, with STATUS_AWAY. */
-    void (*interrupt)(struct connection *);
+    void (*interrupt)(struct sql_connection *);
 
     /* A transaction that writes. A lost connection is made again here, and for a statement outside of a
      * transaction. */
-    enum status (*begin)(struct connection *);
+    enum status (*begin)(struct sql_connection *);
     /* One that only reads, and sees one moment, that of its first read. Ended by rollback. */
-    enum status (*begin_view)(struct connection *);
+    enum status (*begin_view)(struct sql_connection *);
     /* STATUS_UNKNOWN: it was asked for and no answer came: it may have been kept. Then, and on any other
      * failure, the caller rolls back. */
-    enum status (*commit)(struct connection *);
-    void (*rollback)(struct connection *); /* harmless outside of a transaction */
+    enum status (*commit)(struct sql_connection *);
+    void (*rollback)(struct sql_connection *); /* harmless outside of a transaction */
     /* A part of the open transaction; parts may stand inside of parts with other names (literals). */
-    enum status (*part_begin)(struct connection *, const char *name);
-    enum status (*part_keep)(struct connection *, const char *name);
-    void (*part_drop)(struct connection *, const char *name);
+    enum status (*part_begin)(struct sql_connection *, const char *name);
+    enum status (*part_keep)(struct sql_connection *, const char *name);
+    void (*part_drop)(struct sql_connection *, const char *name);
     /* Whether a transaction is open. False though one was begun: the database or the network gave it up. */
-    bool (*is_open)(const struct connection *);
+    bool (*is_open)(const struct sql_connection *);
 
     /* The row cursor stands before the first row. A statement that answers no rows is done with the first
      * `next`, which says STATUS_NOT_FOUND. */
-    enum status (*query)(struct connection *, const char *sql, struct sql_values, struct sql_row **);
+    enum status (*query)(struct sql_connection *, const char *sql, struct sql_values, struct sql_row **);
     enum status (*next)(struct sql_row *);
     void (*finish)(struct sql_row *); /* also before the last row */
     /* Columns from 0, of the row that the cursor is on. NULL is 0 and no bytes. A sum or count may be of
@@ -97,21 +97,21 @@ struct driver {
 
     /* Statements without values and rows, each ended by ";": tables and their changes. Forms 5 and 6 are
      * for these only. Not kept as prepared ones. */
-    enum status (*script)(struct connection *, const char *sql);
+    enum status (*script)(struct sql_connection *, const char *sql);
 
     /* Rows that the last INSERT, UPDATE or DELETE has matched: an update to the same values counts, an insert
      * that did nothing on a conflict does not. */
-    uint32_t (*matched)(const struct connection *);
+    uint32_t (*matched)(const struct sql_connection *);
     /* Of the last statement that failed. */
-    enum sql_error (*error)(const struct connection *);
-    const char *(*message)(const struct connection *);
+    enum sql_error (*error)(const struct sql_connection *);
+    const char *(*message)(const struct sql_connection *);
 
     /* The last number that "INTEGER PRIMARY KEY AUTOINCREMENT" of this table has given, and: the next one is
      * above `last`. */
-    enum status (*counter)(struct connection *, const char *table, uint64_t *last);
-    enum status (*counter_lift)(struct connection *, const char *table, uint64_t last);
+    enum status (*counter)(struct sql_connection *, const char *table, uint64_t *last);
+    enum status (*counter_lift)(struct sql_connection *, const char *table, uint64_t last);
     /* Looks at everything, slowly. STATUS_CORRUPT: damaged, and `what` says how. NULL: the server does it. */
-    enum status (*whole_check)(struct connection *, char *what, size_t what_bytes);
+    enum status (*whole_check)(struct sql_connection *, char *what, size_t what_bytes);
 };
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 struct store_look {
-    struct connection *reader; /* NULL: not opened yet */
-    bool inside;               /* a moment is held */
+    struct sql_connection *reader; /* NULL: not opened yet */
+    bool inside;                   /* a moment is held */
 };
 
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4
@@ -80,7 +80,7 @@ static enum status look_query(struct store *store, enum look_at at, const char *
     if (at == LOOK_NOW)
         return sql_query(store, sql, values, row);
     invariant(store->look != NULL && store->look->inside);
-    struct connection *reader = store->look->reader;
+    struct sql_connection *reader = store->look->reader;
     return reader->driver->query(reader, sql, values, row);
 }
 
@@ -178,12 +178,6 @@ static enum status look_moved_last(struct order_store *handle, uint64_t *event)
         "SELECT coalesce((SELECT min(id) FROM stock_events WHERE confirmed_lsn IS NULL) - 1,"
         " (SELECT max(id) FROM stock_events), 0)",
         NO_VALUES, event);
-}
-
-static enum status look_dead(struct order_store *handle, ticket_number ticket, bool *there)
-{
-    return sql_found(store_of(handle),
-        "SELECT 1 FROM dead_letters WHERE ticket = ?1 AND state IN (1, 4)", VALUES(U64(ticket)), there);
 }
 
 static const struct sql_columns user_columns = COLUMNS(look_user, FIELD(look_user, item),
@@ -335,9 +329,17 @@ static enum status look_money_sums(struct order_store *handle, uint64_t after, u
         "SELECT" CAPTURED "," ACCOUNTED "FROM payments p LEFT JOIN refunds r ON r.payment = p.id"
         " LEFT JOIN orders o ON o.ticket = p.paid_ticket WHERE p.id > ?1 AND p.id <= ?2",
         VALUES(U64(after), U64(to)), &sums_columns, &sums);
-    *captured += sums.captured;
-    *accounted += sums.accounted;
+    if (status == STATUS_OK) {
+        *captured += sums.captured;
+        *accounted += sums.accounted;
+    }
     return status;
+}
+
+static enum status look_dead(struct order_store *handle, ticket_number ticket, bool *there)
+{
+    return sql_found(store_of(handle),
+        "SELECT 1 FROM dead_letters WHERE ticket = ?1 AND state IN (1, 4)", VALUES(U64(ticket)), there);
 }
 
 const struct reconcile_store_ops store_reconcile_ops = {

@@ -21,7 +21,7 @@ struct store_listing {
 
 struct store {
     struct order_store store; /* first: the seam's handle is this one's address */
-    struct connection *connection;
+    struct sql_connection *connection;
     struct stock stock;             /* of the batch that is being applied */
     struct group_stock group;       /* of the group that is open */
     uint64_t floors[STORE_COUNTED]; /* their rows get numbers above these */

@@ -39,6 +39,17 @@ enum status sql_do(struct store *store, const char *sql, struct sql_values value
     return STATUS_OK;
 }
 
+enum status sql_run(struct sql_connection *connection, const char *sql, struct sql_values values)
+{
+    struct sql_row *row;
+    enum status status = connection->driver->query(connection, sql, values, &row);
+    if (status != STATUS_OK)
+        return status;
+    status = sql_next(row);
+    sql_finish(row);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status sql_insert(struct store *store, const char *sql, struct sql_values values, uint64_t *id)
 {
     const enum status status = sql_number(store, sql, values, id);

@@ -27,6 +27,8 @@ struct store;
 MUST_CHECK enum status sql_do(struct store *, const char *sql, struct sql_values);
 /* The same, of one row; `none` if it changed none. */
 MUST_CHECK enum status sql_do_one(struct store *, const char *sql, struct sql_values, enum status none);
+/* The same on a connection that has no store yet. */
+MUST_CHECK enum status sql_run(struct sql_connection *, const char *sql, struct sql_values);
 /* An INSERT that ends with RETURNING id. */
 MUST_CHECK enum status sql_insert(struct store *, const char *sql, struct sql_values, uint64_t *id);
 /* Rows that the last of these has matched. */

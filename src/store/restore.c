@@ -62,7 +62,7 @@ static enum status sequences_read(
     struct order_store *handle, struct store_sequence *list, uint32_t max, uint32_t *count)
 {
     struct store *store = store_of(handle);
-    struct connection *connection = store->connection;
+    struct sql_connection *connection = store->connection;
     const struct sequence_list to = { list, max, count };
     enum status status = STATUS_OK;
     uint64_t last = 0;

@@ -11,19 +11,8 @@
 /* 0 while the tables are being made. */
 static const char version_read[] = "SELECT version, scripts FROM stampede_schema WHERE id = 1";
 
-static enum status run(struct connection *connection, const char *sql, struct sql_values values)
-{
-    struct sql_row *row;
-    enum status status = connection->driver->query(connection, sql, values, &row);
-    if (status != STATUS_OK)
-        return status;
-    status = connection->driver->next(row);
-    connection->driver->finish(row);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
 /* STATUS_NOT_FOUND: no table says it, or no row. */
-static enum status schema_read(struct connection *connection, uint64_t *version, uint64_t *scripts)
+static enum status schema_read(struct sql_connection *connection, uint64_t *version, uint64_t *scripts)
 {
     struct sql_row *row;
     *version = *scripts = 0;
@@ -39,7 +28,7 @@ static enum status schema_read(struct connection *connection, uint64_t *version,
     return status == STATUS_CORRUPT ? STATUS_NOT_FOUND : status;
 }
 
-static enum status failed(struct connection *connection, enum status status, const char *what,
+static enum status failed(struct sql_connection *connection, enum status status, const char *what,
     char *error, size_t error_bytes)
 {
     if (status != STATUS_OK)
@@ -47,7 +36,7 @@ static enum status failed(struct connection *connection, enum status status, con
     return status;
 }
 
-enum status store_schema_check(struct connection *connection, char *error, size_t error_bytes)
+enum status store_schema_check(struct sql_connection *connection, char *error, size_t error_bytes)
 {
     uint64_t version, scripts;
     const enum status status = schema_read(connection, &version, &scripts);
@@ -67,19 +56,19 @@ enum status store_schema_check(struct connection *connection, char *error, size_
     return STATUS_CONFLICT;
 }
 
-static enum status table_begin(struct connection *connection)
+static enum status table_begin(struct sql_connection *connection)
 {
     enum status status = connection->driver->script(connection,
         "CREATE TABLE stampede_schema(id INTEGER PRIMARY KEY, version INTEGER NOT NULL,"
         " scripts INTEGER NOT NULL) STRICT;");
     if (status == STATUS_OK)
-        status = run(connection,
+        status = sql_run(connection,
             "INSERT INTO stampede_schema(id, version, scripts) VALUES(1, 0, 0)", NO_VALUES);
     return status;
 }
 
 /* `status` so far: kept, or dropped and said why. */
-static enum status ended(struct connection *connection, enum status status, const char *what,
+static enum status ended(struct sql_connection *connection, enum status status, const char *what,
     char *error, size_t error_bytes)
 {
     if (status == STATUS_OK)
@@ -92,29 +81,32 @@ static enum status ended(struct connection *connection, enum status status, cons
 
 /* One script and the row that says so, in one transaction. */
 static enum status script_run(
-    struct connection *connection, uint64_t number, char *error, size_t error_bytes)
+    struct sql_connection *connection, uint64_t number, char *error, size_t error_bytes)
 {
     enum status status = connection->driver->begin(connection);
     if (status == STATUS_OK)
         status = connection->driver->script(connection, store_tables[number - 1]);
     if (status == STATUS_OK)
-        status = run(connection, "UPDATE stampede_schema SET scripts = ?1 WHERE id = 1 AND version = 0",
+        status = sql_run(connection,
+            "UPDATE stampede_schema SET scripts = ?1 WHERE id = 1 AND version = 0",
             VALUES(U64(number)));
     return ended(connection, status, "making the tables", error, error_bytes);
 }
 
-static enum status tables_end(struct connection *connection, char *error, size_t error_bytes)
+static enum status tables_end(struct sql_connection *connection, char *error, size_t error_bytes)
 {
     enum status status = connection->driver->begin(connection);
     if (status == STATUS_OK)
         status = store_first_rows(connection);
     if (status == STATUS_OK)
-        status = run(connection, "UPDATE stampede_schema SET version = ?1 WHERE id = 1 AND version = 0",
+        status = sql_run(connection,
+            "UPDATE stampede_schema SET version = ?1 WHERE id = 1 AND version = 0",
             VALUES(U64(STORE_SCHEMA_VERSION)));
     return ended(connection, status, "the first rows", error, error_bytes);
 }
 
-enum status store_schema_migrate(struct connection *connection, bool *made, char *error, size_t error_bytes)
+enum status store_schema_migrate(
+    struct sql_connection *connection, bool *made, char *error, size_t error_bytes)
 {
     uint64_t version, scripts;
     enum status status = schema_read(connection, &version, &scripts);

@@ -12,10 +12,10 @@
 enum { STORE_SCHEMA_VERSION = 8 };
 
 /* What a server does before it serves: changes nothing. */
-MUST_CHECK enum status store_schema_check(struct connection *, char *error, size_t error_bytes);
+MUST_CHECK enum status store_schema_check(struct sql_connection *, char *error, size_t error_bytes);
 /* What `stampede store migrate` does. *made: there were no tables. Killed in between it goes on where it
  * was when it is called again. */
 MUST_CHECK enum status store_schema_migrate(
-    struct connection *, bool *made, char *error, size_t error_bytes);
+    struct sql_connection *, bool *made, char *error, size_t error_bytes);
 
 #endif

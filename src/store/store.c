@@ -29,7 +29,7 @@ bool store_is_lost(const struct store *store)
 
 enum status store_begin(struct store *store)
 {
-    struct connection *connection = store->connection;
+    struct sql_connection *connection = store->connection;
     const enum status status = store_group_enter(store);
     if (status != STATUS_OK)
         return status;
@@ -40,7 +40,7 @@ enum status store_begin(struct store *store)
 
 enum status store_commit(struct store *store)
 {
-    struct connection *connection = store->connection;
+    struct sql_connection *connection = store->connection;
     if (!is_part(store))
         return connection->driver->commit(connection);
     return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_keep(connection, part_name);
@@ -48,7 +48,7 @@ enum status store_commit(struct store *store)
 
 void store_rollback(struct store *store)
 {
-    struct connection *connection = store->connection;
+    struct sql_connection *connection = store->connection;
     if (is_part(store))
         connection->driver->part_drop(connection, part_name);
     else
@@ -70,7 +70,7 @@ static void store_close(struct order_store *handle)
     free(store);
 }
 
-struct connection *store_connection(struct order_store *handle)
+struct sql_connection *store_connection(struct order_store *handle)
 {
     return store_of(handle)->connection;
 }
@@ -97,7 +97,7 @@ static enum status store_sums_check(struct order_store *handle, item_id *wrong)
 
 static enum status store_whole_check(struct order_store *handle, char *what, size_t what_bytes)
 {
-    struct connection *connection = store_of(handle)->connection;
+    struct sql_connection *connection = store_of(handle)->connection;
     if (connection->driver->whole_check == NULL)
         return STATUS_OK;
     return connection->driver->whole_check(connection, what, what_bytes);
@@ -106,7 +106,7 @@ static enum status store_whole_check(struct order_store *handle, char *what, siz
 static enum status store_reader_open(struct order_store *handle, struct order_store **reader)
 {
     const struct store *writer = store_of(handle);
-    struct connection *connection;
+    struct sql_connection *connection;
     *reader = NULL;
     enum status status = writer->connection->driver->reader_open(writer->connection, &connection);
     if (status != STATUS_OK)
@@ -122,7 +122,7 @@ static enum status store_reader_open(struct order_store *handle, struct order_st
 
 static void store_interrupt(struct order_store *handle)
 {
-    struct connection *connection = store_of(handle)->connection;
+    struct sql_connection *connection = store_of(handle)->connection;
     connection->driver->interrupt(connection);
 }
 
@@ -185,7 +185,7 @@ static const struct order_store_ops store_ops = {
     .audit_verify = store_audit_verify,
 };
 
-enum status store_make(struct connection *connection, struct order_store **handle)
+enum status store_make(struct sql_connection *connection, struct order_store **handle)
 {
     struct store *store = calloc(1, sizeof *store);
     *handle = NULL;

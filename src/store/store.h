@@ -12,10 +12,10 @@
 extern const char *const store_tables[];
 
 /* The rows that new tables begin with, in the transaction that makes them. */
-MUST_CHECK enum status store_first_rows(struct connection *);
+MUST_CHECK enum status store_first_rows(struct sql_connection *);
 
 /* Takes the connection, whose tables are there, if it answers STATUS_OK. STATUS_AWAY: no memory. */
-MUST_CHECK enum status store_make(struct connection *, struct order_store **);
-struct connection *store_connection(struct order_store *);
+MUST_CHECK enum status store_make(struct sql_connection *, struct order_store **);
+struct sql_connection *store_connection(struct order_store *);
 
 #endif

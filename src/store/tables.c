@@ -153,24 +153,13 @@ const char *const store_tables[] = { tables_core, tables_orders, store_payment_t
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
     store_admin_tables, store_customers_tables, NULL };
 
-static enum status first_row(struct connection *connection, const char *sql, struct sql_values values)
-{
-    struct sql_row *row;
-    enum status status = connection->driver->query(connection, sql, values, &row);
-    if (status != STATUS_OK)
-        return status;
-    status = connection->driver->next(row);
-    connection->driver->finish(row);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-enum status store_first_rows(struct connection *connection)
+enum status store_first_rows(struct sql_connection *connection)
 {
     static const uint8_t hash[32];
-    const enum status status = first_row(
-        connection, "INSERT INTO queue_position(id, data_id, lsn) VALUES(1, 0, 0)", NO_VALUES);
+    const enum status status =
+        sql_run(connection, "INSERT INTO queue_position(id, data_id, lsn) VALUES(1, 0, 0)", NO_VALUES);
     return status != STATUS_OK
         ? status
-        : first_row(connection, "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",
+        : sql_run(connection, "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",
             VALUES(BLOB(hash, sizeof hash)));
 }

@@ -87,7 +87,8 @@ def signatures(files):
         for found in re.finditer(r"^\w[\w \*]*\b\w+\(([^;{}]*)\)\s*\{", without_comments(text), re.M):
             for name in set(re.findall(r"struct (\w+) \*", found.group(1))):
                 home = owner.get(name)
-                if home and home != os.path.dirname(path) and home.split("/")[1] not in SHARED:
+                inside = f"{os.path.dirname(path)}/".startswith(f"{home}/") if home else True  # or in a folder below it
+                if not inside and home.split("/")[1] not in SHARED:
                     takers[name] += 1
     name, most = takers.most_common(1)[0]
     return f"struct {name} is taken by {most} functions outside its folder", most <= SIGNATURES_MAX

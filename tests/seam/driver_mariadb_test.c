@@ -15,7 +15,7 @@
 
 static const char *world_url = "";
 
-static enum status url_open(struct connection **connection, const char *url, const char *password)
+static enum status url_open(struct sql_connection **connection, const char *url, const char *password)
 {
     char error[256] = "";
     const enum status status = mysql_store_connect(connection, url, password, error, sizeof error);
@@ -24,12 +24,12 @@ static enum status url_open(struct connection **connection, const char *url, con
     return status;
 }
 
-static enum status world_open(struct connection **connection)
+static enum status world_open(struct sql_connection **connection)
 {
     return url_open(connection, world_url, NULL);
 }
 
-static enum status world_open_at(struct connection **connection, uint16_t port)
+static enum status world_open_at(struct sql_connection **connection, uint16_t port)
 {
     char at[256];
     snprintf(at, sizeof at, "%.*s:%u%s", (int)(strrchr(world_url, ':') - world_url), world_url,
@@ -40,7 +40,7 @@ static enum status world_open_at(struct connection **connection, uint16_t port)
 /* As root, who may do everything to everybody. */
 static void root_does(const char *script)
 {
-    struct connection *root = NULL;
+    struct sql_connection *root = NULL;
     assert_int_equal(url_open(&root, getenv("STAMPEDE_TEST_MYSQL_ROOT"), NULL), STATUS_OK);
     if (root->driver->script(root, script) != STATUS_OK)
         fail_msg("%s: %s", script, root->driver->message(root));
@@ -48,7 +48,7 @@ static void root_does(const char *script)
 }
 
 /* By the number that the server gave to the connection. */
-static void world_cut(struct connection *victim)
+static void world_cut(struct sql_connection *victim)
 {
     char sql[64];
     const int64_t id = suite_number(victim, "SELECT connection_id()", NONE_GIVEN);
@@ -69,19 +69,19 @@ static struct driver_world mysql_world = {
 static const char put_pair[] = "INSERT INTO pairs(a, b, units) VALUES(?1, ?2, ?3)";
 static const char count_pairs[] = "SELECT count(*) FROM pairs";
 
-static struct connection *db_of(void **state)
+static struct sql_connection *db_of(void **state)
 {
     return ((struct driver_case *)*state)->db;
 }
 
-static void pair_put(struct connection *db, int64_t b)
+static void pair_put(struct sql_connection *db, int64_t b)
 {
     suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(b), NUMBER(0)));
 }
 
 static void server_that_could_lose_what_it_committed_is_refused(void **state)
 {
-    struct connection *root = NULL, *db = NULL;
+    struct sql_connection *root = NULL, *db = NULL;
     char error[256] = "";
     (void)state;
     assert_int_equal(url_open(&root, getenv("STAMPEDE_TEST_MYSQL_ROOT"), NULL), STATUS_OK);
@@ -98,7 +98,7 @@ static void server_that_could_lose_what_it_committed_is_refused(void **state)
 
 static void password_is_asked_for_and_never_told(void **state)
 {
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     char url[256], error[256] = "";
     const char *at = strchr(world_url, '@');
     (void)state;
@@ -118,7 +118,7 @@ static void password_is_asked_for_and_never_told(void **state)
 
 static void counts_rows_of_statements_with_many(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     pair_put(db, 1);
     pair_put(db, 2);
     suite_do(db,
@@ -143,7 +143,7 @@ static void counts_rows_of_statements_with_many(void **state)
 
 static void no_bit_of_a_whole_number_is_lost(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(1), NUMBER(-1)));
     assert_int_equal(suite_number(db, "SELECT units | 0 FROM pairs", NONE_GIVEN), -1); /* UNSIGNED */
     suite_fails(db, "SELECT sum(units | 0) FROM pairs", NONE_GIVEN, STATUS_CORRUPT,
@@ -166,7 +166,7 @@ static void no_bit_of_a_whole_number_is_lost(void **state)
 static void transaction_that_must_be_repeated_is_given_up_as_a_whole(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *db = test->db, *other = suite_open(test);
+    struct sql_connection *db = test->db, *other = suite_open(test);
     pair_put(db, 1);
     suite_begin(other);
     suite_do(other, "UPDATE pairs SET units = 5 WHERE b = 1", NONE_GIVEN);
@@ -192,7 +192,7 @@ static void transaction_that_must_be_repeated_is_given_up_as_a_whole(void **stat
 
 static void transaction_with_a_failed_statement_is_not_kept(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     pair_put(db, 1);
     suite_begin(db);
     pair_put(db, 2);
@@ -215,7 +215,7 @@ static void transaction_with_a_failed_statement_is_not_kept(void **state)
 
 static void message_names_the_rule_and_no_value(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     static const char put[] = "INSERT INTO rules(id, code, units, label) VALUES(?1, ?2, ?3, 'x')";
     suite_do(db, put, GIVEN(NUMBER(1), WORDS("hidden for key 'a"), NUMBER(1)));
     suite_fails(db, put, GIVEN(NUMBER(2), WORDS("hidden for key 'a"), NUMBER(1)), STATUS_REFUSED,
@@ -229,7 +229,7 @@ static void message_names_the_rule_and_no_value(void **state)
 
 static void commit_without_an_answer_is_unknown(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     suite_begin(db);
     pair_put(db, 1);
     world_cut(db);
@@ -243,7 +243,7 @@ static void commit_without_an_answer_is_unknown(void **state)
 
 static void connection_that_was_lost_at_rest_is_made_again_by_begin(void **state)
 {
-    struct connection *db = db_of(state), *reader = suite_reader(db);
+    struct sql_connection *db = db_of(state), *reader = suite_reader(db);
     for (int i = 0; i < 2; i++) {
         world_cut(db);
         suite_begin(db); /* without an error before */
@@ -259,7 +259,7 @@ static void connection_that_was_lost_at_rest_is_made_again_by_begin(void **state
 
 static void connection_that_has_rested_is_tried_before_it_is_used(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     world_cut(db);
     usleep(MYSQL_REST_S * 1000000 + 100000);
     assert_int_equal(suite_number(db, count_pairs, NONE_GIVEN), 0);
@@ -267,7 +267,7 @@ static void connection_that_has_rested_is_tried_before_it_is_used(void **state)
 
 static void rows_of_a_lost_connection_are_not_the_last_ones(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     struct sql_row *row;
     pair_put(db, 1);
     pair_put(db, 2);
@@ -286,7 +286,7 @@ static void rows_of_a_lost_connection_are_not_the_last_ones(void **state)
 /* An account that is locked is a database that can't be reached. */
 static void while_a_try_to_come_back_rests_it_is_away_at_once(void **state)
 {
-    struct connection *db = NULL, *counter = db_of(state);
+    struct sql_connection *db = NULL, *counter = db_of(state);
     char url[256];
     static const char tries[] =
         "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
@@ -324,7 +324,7 @@ static void while_a_try_to_come_back_rests_it_is_away_at_once(void **state)
 }
 
 struct sleeper {
-    struct connection *db;
+    struct sql_connection *db;
     enum status status;
     _Atomic bool is_done;
 };
@@ -340,7 +340,7 @@ static void *sleep_long(void *context)
 static void interrupt_ends_a_statement_of_a_server_that_is_silent(void **state)
 {
     struct relay *relay = relay_open(mysql_world.port);
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     pthread_t thread;
     (void)state;
     assert_int_equal(world_open_at(&db, relay_port(relay)), STATUS_OK);
@@ -367,7 +367,7 @@ static void interrupt_ends_a_statement_of_a_server_that_is_silent(void **state)
 
 static void change_of_tables_goes_on_in_a_new_transaction(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     suite_begin(db);
     pair_put(db, 1);
     assert_int_equal(db->driver->script(db,
@@ -382,7 +382,7 @@ static void change_of_tables_goes_on_in_a_new_transaction(void **state)
 
 static void view_sees_the_moment_of_its_first_read(void **state)
 {
-    struct connection *db = db_of(state), *reader = suite_reader(db);
+    struct sql_connection *db = db_of(state), *reader = suite_reader(db);
     assert_int_equal(reader->driver->begin_view(reader), STATUS_OK);
     pair_put(db, 1);
     assert_int_equal(suite_number(reader, count_pairs, NONE_GIVEN), 1);
@@ -395,7 +395,7 @@ static void view_sees_the_moment_of_its_first_read(void **state)
 /* Whatever the server says (tools/with-mariadb --latin1 --loose), and in what others make, too. */
 static void tables_are_kept_as_we_say(void **state)
 {
-    struct connection *db = db_of(state);
+    struct sql_connection *db = db_of(state);
     assert_int_equal(
         suite_number(db,
             "SELECT count(*) FROM information_schema.tables WHERE table_schema = database()"

@@ -17,7 +17,7 @@
 static const char *url;
 static uint16_t port;
 
-static enum status open_another(struct connection **connection)
+static enum status open_another(struct sql_connection **connection)
 {
     char error[512] = "";
     const enum status status = postgres_connect(connection, url, NULL, error, sizeof error);
@@ -26,7 +26,7 @@ static enum status open_another(struct connection **connection)
     return status;
 }
 
-static enum status open_at(struct connection **connection, uint16_t other_port)
+static enum status open_at(struct sql_connection **connection, uint16_t other_port)
 {
     char error[512] = "", at[512];
     const char *colon = strrchr(url, ':'), *slash = strrchr(url, '/');
@@ -34,9 +34,9 @@ static enum status open_at(struct connection **connection, uint16_t other_port)
     return postgres_connect(connection, at, NULL, error, sizeof error);
 }
 
-static void cut(struct connection *victim)
+static void cut(struct sql_connection *victim)
 {
-    struct connection *killer = NULL;
+    struct sql_connection *killer = NULL;
     assert_int_equal(open_another(&killer), STATUS_OK);
     const int64_t process = suite_number(victim, "SELECT pg_backend_pid()", NONE_GIVEN);
     assert_int_equal(
@@ -47,7 +47,7 @@ static void cut(struct connection *victim)
 static void settings_are_ours_whatever_the_defaults_are(void **state)
 {
     (void)state;
-    struct connection *db = NULL, *reader;
+    struct sql_connection *db = NULL, *reader;
     assert_int_equal(open_another(&db), STATUS_OK);
     suite_do(db, "ALTER ROLE stampede SET synchronous_commit = 'off'", NONE_GIVEN);
     suite_do(db, "ALTER ROLE stampede SET default_transaction_isolation = 'serializable'", NONE_GIVEN);
@@ -78,7 +78,7 @@ static void settings_are_ours_whatever_the_defaults_are(void **state)
 static void database_of_another_encoding_is_refused(void **state)
 {
     (void)state;
-    struct connection *db = NULL, *other = NULL;
+    struct sql_connection *db = NULL, *other = NULL;
     char error[512] = "", there[512];
     assert_int_equal(open_another(&db), STATUS_OK);
     suite_do(db, "DROP DATABASE IF EXISTS latin", NONE_GIVEN);
@@ -93,14 +93,14 @@ static void database_of_another_encoding_is_refused(void **state)
 static void password_is_used_and_never_told(void **state)
 {
     (void)state;
-    struct connection *db = NULL, *guarded = NULL;
+    struct sql_connection *db = NULL, *guarded = NULL;
     char error[512] = "", there[512];
     assert_int_equal(open_another(&db), STATUS_OK);
     suite_do(db, "DROP ROLE IF EXISTS guarded", NONE_GIVEN);
     suite_do(db, "CREATE ROLE guarded LOGIN PASSWORD 'open sesame'", NONE_GIVEN);
     snprintf(there, sizeof there, "postgresql://guarded@127.0.0.1:%s", strrchr(url, ':') + 1);
     assert_int_equal(postgres_connect(&guarded, there, "open sesame", error, sizeof error), STATUS_OK);
-    struct connection *reader = suite_reader(guarded);
+    struct sql_connection *reader = suite_reader(guarded);
     suite_close(reader);
     suite_close(guarded);
     assert_int_equal(postgres_connect(&guarded, there, "wrong sesame", error, sizeof error), STATUS_AWAY);
@@ -123,7 +123,7 @@ static void what_is_no_address_is_refused_without_showing_it(void **state)
         "postgresql://stampede:sesame@127.0.0.1:port/x?no_such=sesame",
         "host=127.0.0.1 password=sesame" };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct connection *db = NULL;
+        struct sql_connection *db = NULL;
         char error[512] = "";
         const enum status status = postgres_connect(&db, wrong[i], NULL, error, sizeof error);
         assert_int_equal(status, STATUS_BAD_INPUT);
@@ -137,7 +137,7 @@ static void what_is_no_address_is_refused_without_showing_it(void **state)
 static void commit_that_is_refused_keeps_nothing(void **state)
 {
     (void)state;
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     assert_int_equal(open_another(&db), STATUS_OK);
     assert_int_equal(db->driver->script(db,
                          "DROP TABLE IF EXISTS later;"
@@ -156,7 +156,7 @@ static void commit_that_is_refused_keeps_nothing(void **state)
 
 static void *interrupt_until_done(void *context)
 {
-    struct connection *victim = ((void **)context)[0];
+    struct sql_connection *victim = ((void **)context)[0];
     const _Atomic bool *done = ((void **)context)[1];
     while (!atomic_load(done)) {
         usleep(SUITE_WAIT_US);
@@ -170,7 +170,7 @@ static void *interrupt_until_done(void *context)
 static void commit_that_did_not_wait_for_its_standby_is_unknown(void **state)
 {
     (void)state;
-    struct connection *db = NULL, *other = NULL;
+    struct sql_connection *db = NULL, *other = NULL;
     _Atomic bool done = false;
     pthread_t thread;
     assert_int_equal(open_another(&db), STATUS_OK);
@@ -207,7 +207,7 @@ static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **s
 {
     (void)state;
     struct relay *relay = relay_open(port);
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     assert_int_equal(open_at(&db, relay_port(relay)), STATUS_OK);
     assert_int_equal(
         db->driver->script(db, "DROP TABLE IF EXISTS kept; CREATE TABLE kept(id INTEGER);"), STATUS_OK);
@@ -228,7 +228,7 @@ static void server_that_hangs_is_given_up(void **state)
 {
     (void)state;
     struct relay *relay = relay_open(port);
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     assert_int_equal(open_at(&db, relay_port(relay)), STATUS_OK);
     postgres_of(db)->answer_ms = 300;
     suite_begin(db);
@@ -255,7 +255,7 @@ static void server_that_hangs_is_given_up(void **state)
 static void statement_whose_columns_were_changed_is_prepared_again(void **state)
 {
     (void)state;
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     static const char all[] = "SELECT * FROM changing";
     assert_int_equal(open_another(&db), STATUS_OK);
     assert_int_equal(db->driver->script(db,
@@ -272,7 +272,7 @@ static void statement_whose_columns_were_changed_is_prepared_again(void **state)
 static void failed_transaction_says_why_until_it_is_rolled_back(void **state)
 {
     (void)state;
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     static const char put[] = "INSERT INTO kept VALUES(?1)";
     assert_int_equal(open_another(&db), STATUS_OK);
     assert_int_equal(db->driver->script(db,

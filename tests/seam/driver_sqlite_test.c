@@ -9,7 +9,7 @@
 
 static char path[64];
 
-static enum status open_another(struct connection **connection)
+static enum status open_another(struct sql_connection **connection)
 {
     struct sqlite_connection *made = NULL;
     char error[256] = "";

@@ -58,7 +58,7 @@ int driver_suite_teardown(void **state)
     return 0;
 }
 
-enum status suite_run(struct connection *db, const char *sql, struct sql_values values)
+enum status suite_run(struct sql_connection *db, const char *sql, struct sql_values values)
 {
     struct sql_row *row;
     enum status status = db->driver->query(db, sql, values, &row);
@@ -70,7 +70,7 @@ enum status suite_run(struct connection *db, const char *sql, struct sql_values 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-void suite_do(struct connection *db, const char *sql, struct sql_values values)
+void suite_do(struct sql_connection *db, const char *sql, struct sql_values values)
 {
     const enum status status = suite_run(db, sql, values);
     if (status != STATUS_OK)
@@ -78,7 +78,7 @@ void suite_do(struct connection *db, const char *sql, struct sql_values values)
     assert_int_equal(status, STATUS_OK);
 }
 
-static struct sql_row *row_of(struct connection *db, const char *sql, struct sql_values values)
+static struct sql_row *row_of(struct sql_connection *db, const char *sql, struct sql_values values)
 {
     struct sql_row *row = NULL;
     enum status status = db->driver->query(db, sql, values, &row);
@@ -90,13 +90,13 @@ static struct sql_row *row_of(struct connection *db, const char *sql, struct sql
     return row;
 }
 
-static void row_is_last(struct connection *db, struct sql_row *row)
+static void row_is_last(struct sql_connection *db, struct sql_row *row)
 {
     assert_int_equal(db->driver->next(row), STATUS_NOT_FOUND);
     db->driver->finish(row);
 }
 
-int64_t suite_number(struct connection *db, const char *sql, struct sql_values values)
+int64_t suite_number(struct sql_connection *db, const char *sql, struct sql_values values)
 {
     struct sql_row *row = row_of(db, sql, values);
     const int64_t number = db->driver->number(row, 0);
@@ -104,7 +104,7 @@ int64_t suite_number(struct connection *db, const char *sql, struct sql_values v
     return number;
 }
 
-void suite_text(struct connection *db, const char *sql, struct sql_values values, const char *expected)
+void suite_text(struct sql_connection *db, const char *sql, struct sql_values values, const char *expected)
 {
     struct sql_row *row = row_of(db, sql, values);
     size_t bytes = 0;
@@ -115,38 +115,38 @@ void suite_text(struct connection *db, const char *sql, struct sql_values values
     row_is_last(db, row);
 }
 
-struct connection *suite_open(const struct driver_case *test)
+struct sql_connection *suite_open(const struct driver_case *test)
 {
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     assert_int_equal(test->world->open(&db), STATUS_OK);
     assert_non_null(db);
     return db;
 }
 
-struct connection *suite_reader(struct connection *db)
+struct sql_connection *suite_reader(struct sql_connection *db)
 {
-    struct connection *reader = NULL;
+    struct sql_connection *reader = NULL;
     assert_int_equal(db->driver->reader_open(db, &reader), STATUS_OK);
     assert_non_null(reader);
     return reader;
 }
 
-void suite_close(struct connection *db)
+void suite_close(struct sql_connection *db)
 {
     db->driver->close(db);
 }
 
-void suite_begin(struct connection *db)
+void suite_begin(struct sql_connection *db)
 {
     assert_int_equal(db->driver->begin(db), STATUS_OK);
 }
 
-void suite_commit(struct connection *db)
+void suite_commit(struct sql_connection *db)
 {
     assert_int_equal(db->driver->commit(db), STATUS_OK);
 }
 
-void suite_fails(struct connection *db, const char *sql, struct sql_values values,
+void suite_fails(struct sql_connection *db, const char *sql, struct sql_values values,
     enum status status, enum sql_error error)
 {
     assert_int_equal(suite_run(db, sql, values), status);

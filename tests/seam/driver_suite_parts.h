@@ -22,23 +22,23 @@ enum { SUITE_TRIES_MAX = 1000, SUITE_WAIT_US = 20000 }; /* for what must happen 
 
 struct driver_case {
     const struct driver_world *world;
-    struct connection *db; /* with empty tables */
+    struct sql_connection *db; /* with empty tables */
 };
 
 /* To the end of its rows. An error may come from `query` or from `next`. Thread: any that owns the
  * connection. */
-enum status suite_run(struct connection *, const char *sql, struct sql_values);
-void suite_do(struct connection *, const char *sql, struct sql_values); /* must be STATUS_OK */
+enum status suite_run(struct sql_connection *, const char *sql, struct sql_values);
+void suite_do(struct sql_connection *, const char *sql, struct sql_values); /* must be STATUS_OK */
 /* The first column of its only row. */
-int64_t suite_number(struct connection *, const char *sql, struct sql_values);
-void suite_text(struct connection *, const char *sql, struct sql_values, const char *expected);
-struct connection *suite_open(const struct driver_case *);
-struct connection *suite_reader(struct connection *);
-void suite_close(struct connection *);
-void suite_begin(struct connection *);
-void suite_commit(struct connection *);
+int64_t suite_number(struct sql_connection *, const char *sql, struct sql_values);
+void suite_text(struct sql_connection *, const char *sql, struct sql_values, const char *expected);
+struct sql_connection *suite_open(const struct driver_case *);
+struct sql_connection *suite_reader(struct sql_connection *);
+void suite_close(struct sql_connection *);
+void suite_begin(struct sql_connection *);
+void suite_commit(struct sql_connection *);
 /* The statement fails with this status and kind of error, and says something about it. */
-void suite_fails(struct connection *, const char *sql, struct sql_values, enum status, enum sql_error);
+void suite_fails(struct sql_connection *, const char *sql, struct sql_values, enum status, enum sql_error);
 
 extern const struct CMUnitTest driver_suite_values[], driver_suite_transactions[],
     driver_suite_several[];

@@ -14,14 +14,14 @@ static const char count_pairs[] = "SELECT count(*) FROM pairs";
 static const char lock_pair[] = "SELECT units FROM pairs WHERE a = 1 AND b = ?1 FOR UPDATE";
 static const char set_pair[] = "UPDATE pairs SET units = ?2 WHERE a = 1 AND b = ?1";
 
-static void pair_put(struct connection *db, int64_t b)
+static void pair_put(struct sql_connection *db, int64_t b)
 {
     suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(b), NUMBER(0)));
 }
 
 static void reader_sees_what_is_committed_and_nothing_else(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db, *reader = suite_reader(db);
+    struct sql_connection *db = ((struct driver_case *)*state)->db, *reader = suite_reader(db);
     suite_begin(db);
     pair_put(db, 1);
     assert_int_equal(suite_number(reader, count_pairs, NONE_GIVEN), 0);
@@ -36,7 +36,7 @@ static void reader_sees_what_is_committed_and_nothing_else(void **state)
 
 static void reader_writes_nothing(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db, *reader = suite_reader(db);
+    struct sql_connection *db = ((struct driver_case *)*state)->db, *reader = suite_reader(db);
     assert_int_not_equal(suite_run(reader, put_pair, GIVEN(NUMBER(1), NUMBER(1), NUMBER(1))), STATUS_OK);
     assert_int_not_equal(reader->driver->error(reader), SQL_ERROR_NONE);
     suite_close(reader);
@@ -45,7 +45,7 @@ static void reader_writes_nothing(void **state)
 
 static void view_sees_one_moment(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db, *reader = suite_reader(db);
+    struct sql_connection *db = ((struct driver_case *)*state)->db, *reader = suite_reader(db);
     pair_put(db, 1);
     assert_int_equal(reader->driver->begin_view(reader), STATUS_OK);
     assert_true(reader->driver->is_open(reader));
@@ -65,7 +65,7 @@ static void transaction_that_writes_sees_what_others_commit_meanwhile(void **sta
     const struct driver_case *test = *state;
     if (!test->world->has_row_locks)
         return;
-    struct connection *other = suite_open(test);
+    struct sql_connection *other = suite_open(test);
     suite_begin(test->db);
     assert_int_equal(suite_number(test->db, count_pairs, NONE_GIVEN), 0);
     pair_put(other, 1);
@@ -77,7 +77,7 @@ static void transaction_that_writes_sees_what_others_commit_meanwhile(void **sta
 static void closing_gives_up_what_is_open(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *other = suite_open(test);
+    struct sql_connection *other = suite_open(test);
     suite_begin(other);
     pair_put(other, 1);
     suite_close(other);
@@ -92,7 +92,7 @@ static void closing_gives_up_what_is_open(void **state)
 /* A thread with a connection of its own. cmocka's asserts are for the main thread: it tells what
  * came out. */
 struct second {
-    struct connection *db;
+    struct sql_connection *db;
     enum status status;
     enum sql_error error;
     int64_t number;
@@ -100,7 +100,7 @@ struct second {
 };
 
 static enum status number_read(
-    struct connection *db, const char *sql, struct sql_values values, int64_t *number)
+    struct sql_connection *db, const char *sql, struct sql_values values, int64_t *number)
 {
     struct sql_row *row;
     enum status status = db->driver->query(db, sql, values, &row);
@@ -139,7 +139,7 @@ static void locked_row_waits_for_the_end_of_the_transaction(void **state)
     const struct driver_case *test = *state;
     if (!test->world->has_row_locks)
         return;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     struct second second = { .db = suite_open(test) };
     pthread_t thread;
     pair_put(db, 1);
@@ -159,7 +159,7 @@ static void locked_row_waits_for_the_end_of_the_transaction(void **state)
 
 enum { ADDERS = 3, ADDITIONS = 40, ADD_TRIES_MAX = 200 };
 
-static enum status add_one(struct connection *db)
+static enum status add_one(struct sql_connection *db)
 {
     int64_t units = 0;
     enum status status = db->driver->begin(db);
@@ -229,7 +229,7 @@ static void one_of_two_that_wait_for_each_other_is_told_to_try_again(void **stat
     const struct driver_case *test = *state;
     if (!test->world->has_row_locks)
         return;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     struct second second = { .db = suite_open(test) };
     pthread_t thread;
     int64_t number = 0;
@@ -252,7 +252,7 @@ static void one_of_two_that_wait_for_each_other_is_told_to_try_again(void **stat
 }
 
 /* A lost connection may need some time to come back. */
-static void begin_at_last(struct connection *db)
+static void begin_at_last(struct sql_connection *db)
 {
     enum status status = STATUS_AWAY;
     for (int i = 0; i < SUITE_TRIES_MAX && status == STATUS_AWAY; i++) {
@@ -266,7 +266,7 @@ static void begin_at_last(struct connection *db)
 static void transaction_of_a_lost_connection_is_given_up(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     if (test->world->cut == NULL)
         return;
     pair_put(db, 1);
@@ -293,7 +293,7 @@ static void transaction_of_a_lost_connection_is_given_up(void **state)
 static void commit_of_a_lost_connection_is_not_called_kept(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     if (test->world->cut == NULL)
         return;
     suite_begin(db);
@@ -311,12 +311,12 @@ static void commit_of_a_lost_connection_is_not_called_kept(void **state)
 static void lost_connection_is_made_again_for_a_statement_outside_of_transactions(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     if (test->world->cut == NULL)
         return;
     pair_put(db, 1);
-    struct connection *reader = suite_reader(db);
-    struct connection *const both[] = { db, reader };
+    struct sql_connection *reader = suite_reader(db);
+    struct sql_connection *const both[] = { db, reader };
     for (int i = 0; i < 2; i++) {
         assert_int_equal(suite_number(both[i], count_pairs, NONE_GIVEN), 1);
         test->world->cut(both[i]);
@@ -336,9 +336,9 @@ static void lost_connection_is_made_again_for_a_statement_outside_of_transaction
     suite_close(reader);
 }
 
-static struct connection *open_through(const struct driver_case *test, const struct relay *relay)
+static struct sql_connection *open_through(const struct driver_case *test, const struct relay *relay)
 {
-    struct connection *db = NULL;
+    struct sql_connection *db = NULL;
     assert_int_equal(test->world->open_at(&db, relay_port(relay)), STATUS_OK);
     return db;
 }
@@ -349,7 +349,7 @@ static void commit_without_an_answer_is_unknown_and_may_be_kept(void **state)
     if (test->world->open_at == NULL)
         return;
     struct relay *relay = relay_open(test->world->port);
-    struct connection *db = open_through(test, relay);
+    struct sql_connection *db = open_through(test, relay);
     suite_begin(db);
     pair_put(db, 1);
     relay_set(relay, RELAY_LOSE_ANSWER);
@@ -374,7 +374,7 @@ static void server_that_is_silent_is_away_and_found_again(void **state)
         return;
     for (int i = 0; i < 2; i++) {
         struct relay *relay = relay_open(test->world->port);
-        struct connection *db = open_through(test, relay);
+        struct sql_connection *db = open_through(test, relay);
         suite_begin(db);
         relay_set(relay, RELAY_CUT);
         assert_int_equal(suite_run(db, count_pairs, NONE_GIVEN), STATUS_AWAY);
@@ -410,7 +410,7 @@ static void *count_forever(void *context)
 static void interrupt_ends_a_long_statement(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     struct second second = { .db = suite_reader(db) };
     pthread_t thread;
     suite_begin(db);

@@ -6,14 +6,14 @@ static const char put_thing[] = "INSERT INTO things(id, amount) VALUES(?1, ?2)";
 static const char put_rule[] = "INSERT INTO rules(id, code, units, label) VALUES(?1, ?2, ?3, ?4)";
 static const char count_things[] = "SELECT count(*) FROM things";
 
-static void thing_put(struct connection *db, int64_t id)
+static void thing_put(struct sql_connection *db, int64_t id)
 {
     suite_do(db, put_thing, GIVEN(NUMBER(id), NUMBER(0)));
 }
 
 static void commit_keeps_and_rollback_does_not(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     assert_false(db->driver->is_open(db));
     suite_begin(db);
     assert_true(db->driver->is_open(db));
@@ -33,7 +33,7 @@ static void commit_keeps_and_rollback_does_not(void **state)
 
 static void parts_are_kept_or_dropped_inside_of_parts(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     const struct driver *driver = db->driver;
     suite_begin(db);
     thing_put(db, 1);
@@ -60,7 +60,7 @@ static void parts_are_kept_or_dropped_inside_of_parts(void **state)
 
 static void part_that_failed_is_dropped_and_the_rest_is_kept(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     const struct driver *driver = db->driver;
     suite_begin(db);
     thing_put(db, 1);
@@ -85,7 +85,7 @@ static void part_that_failed_is_dropped_and_the_rest_is_kept(void **state)
 
 static void transaction_goes_on_after_a_rollback_of_a_failed_one(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     thing_put(db, 1);
     for (int i = 0; i < 3; i++) {
         suite_begin(db);
@@ -101,14 +101,14 @@ static void transaction_goes_on_after_a_rollback_of_a_failed_one(void **state)
     assert_int_equal(suite_number(db, count_things, NONE_GIVEN), 2);
 }
 
-static void rule_fails(struct connection *db, struct sql_values values, enum sql_error error)
+static void rule_fails(struct sql_connection *db, struct sql_values values, enum sql_error error)
 {
     suite_fails(db, put_rule, values, STATUS_REFUSED, error);
 }
 
 static void row_that_breaks_a_rule_is_refused_with_its_kind(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     suite_do(db, put_rule, GIVEN(NUMBER(1), WORDS("one"), NUMBER(5), WORDS("x")));
     rule_fails(db, GIVEN(NUMBER(1), WORDS("two"), NUMBER(5), WORDS("x")), SQL_ERROR_UNIQUE);
     rule_fails(db, GIVEN(NUMBER(2), WORDS("one"), NUMBER(5), WORDS("x")), SQL_ERROR_UNIQUE);
@@ -150,7 +150,7 @@ static void text_that_is_too_long_is_refused(void **state)
 
 static void statement_on_a_table_that_is_not_there_says_that_the_tables_are_not_ours(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     suite_fails(db, "SELECT id FROM no_such_table", NONE_GIVEN, STATUS_CORRUPT, SQL_ERROR_CORRUPT);
     suite_fails(db, "SELECT no_such_column FROM things", NONE_GIVEN, STATUS_CORRUPT, SQL_ERROR_CORRUPT);
     assert_int_equal(
@@ -160,7 +160,7 @@ static void statement_on_a_table_that_is_not_there_says_that_the_tables_are_not_
 
 static void update_matches_rows_that_keep_their_values(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char set_all[] = "UPDATE things SET amount = ?1";
     for (int i = 1; i <= 3; i++)
         thing_put(db, i);
@@ -177,7 +177,7 @@ static void update_matches_rows_that_keep_their_values(void **state)
 
 static void conflict_does_nothing_and_matches_nothing(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char put[] =
         "INSERT INTO pairs(a, b, units) VALUES(?1, ?2, ?3) ON CONFLICT(a, b) DO NOTHING";
     suite_begin(db);
@@ -193,7 +193,7 @@ static void conflict_does_nothing_and_matches_nothing(void **state)
 
 static void conflict_on_any_key_does_nothing_where_none_is_named(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char put[] = "INSERT INTO rules(id, code, units, label) VALUES(?1, ?2, ?3, 'x')"
                               " ON CONFLICT DO NOTHING";
     suite_begin(db);
@@ -213,7 +213,7 @@ static void conflict_on_any_key_does_nothing_where_none_is_named(void **state)
 static void conflict_on_another_key_is_an_error(void **state)
 {
     const struct driver_case *test = *state;
-    struct connection *db = test->db;
+    struct sql_connection *db = test->db;
     static const char put[] = "INSERT INTO rules(id, code, units, label) VALUES(?1, ?2, ?3, 'x')"
                               " ON CONFLICT(id) DO NOTHING";
     suite_do(db, put, GIVEN(NUMBER(1), WORDS("one"), NUMBER(1)));
@@ -226,7 +226,7 @@ static void conflict_on_another_key_is_an_error(void **state)
 
 static void conflict_adds_to_the_row_that_is_there(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char add[] =
         "INSERT INTO pairs(a, b, units) VALUES(?1, ?2, ?3)"
         " ON CONFLICT(a, b) DO UPDATE SET units = pairs.units + excluded.units";
@@ -247,7 +247,7 @@ static void conflict_adds_to_the_row_that_is_there(void **state)
 
 static void numbers_are_given_upwards_and_told(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char put[] = "INSERT INTO numbered(units) VALUES(?1) RETURNING id";
     uint64_t last = 99;
     assert_int_equal(db->driver->counter(db, "numbered", &last), STATUS_OK);
@@ -264,7 +264,7 @@ static void numbers_are_given_upwards_and_told(void **state)
 
 static void counter_is_lifted_and_never_lowered(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char put[] = "INSERT INTO numbered(units) VALUES(?1) RETURNING id";
     uint64_t last = 0;
     assert_int_equal(db->driver->counter_lift(db, "numbered", 0), STATUS_OK);
@@ -279,7 +279,7 @@ static void counter_is_lifted_and_never_lowered(void **state)
 
 static void rows_with_numbers_of_their_own_are_let_in(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     suite_do(db, "INSERT INTO numbered(id, units) VALUES(?1, 1)", GIVEN(NUMBER(40)));
     assert_int_equal(db->driver->counter_lift(db, "numbered", 40), STATUS_OK);
     assert_true(
@@ -288,7 +288,7 @@ static void rows_with_numbers_of_their_own_are_let_in(void **state)
 
 static void partial_unique_index_holds_where_its_condition_does(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char put[] = "INSERT INTO claims(id, owner, state) VALUES(?1, ?2, ?3)";
     suite_do(db, put, GIVEN(NUMBER(1), NUMBER(7), NUMBER(1)));
     suite_fails(db, put, GIVEN(NUMBER(2), NUMBER(7), NUMBER(1)), STATUS_REFUSED, SQL_ERROR_UNIQUE);
@@ -304,7 +304,7 @@ static void partial_unique_index_holds_where_its_condition_does(void **state)
 
 static void script_changes_tables_that_are_in_use(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char all[] = "SELECT count(*), sum(amount) FROM things";
     thing_put(db, 1);
     assert_int_equal(suite_number(db, all, NONE_GIVEN), 1);

@@ -14,7 +14,7 @@ static const char put_pair[] = "INSERT INTO pairs(a, b, units) VALUES(?1, ?2, ?3
 
 static void numbers_of_all_64_bits_come_back(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     const int64_t numbers[] = { 0, 1, -1, INT32_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, UINT32_MAX,
         (int64_t)1 << 53, ((int64_t)1 << 53) + 1, INT64_MAX, INT64_MAX - 1, INT64_MIN,
         INT64_MIN + 1, (int64_t)UINT64_MAX, (int64_t)0x8000000000000001u };
@@ -30,7 +30,7 @@ static void numbers_of_all_64_bits_come_back(void **state)
 
 static void texts_come_back_byte_by_byte(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     const char *const texts[] = { "", " ", "plain", "it's \"quoted\" \\ and \\n %s ?1 $1 {x}",
         "line\nline\ttab", "\xE7\xA7\x92\xE6\x9D\x80", /* 秒杀 */
         "\xF0\x9F\x90\x98 \xF0\xA0\x80\x80",           /* four bytes each */
@@ -48,7 +48,7 @@ static void texts_come_back_byte_by_byte(void **state)
 
 static void text_of_a_given_length_needs_no_zero_at_its_end(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     suite_do(db, put_label, GIVEN(NUMBER(1), WORDS_OF("onetwothree", 3)));
     suite_do(db, put_label, GIVEN(NUMBER(2), WORDS_OF("onetwothree", 0)));
     suite_text(db, "SELECT label FROM things WHERE id = ?1", GIVEN(NUMBER(1)), "one");
@@ -58,7 +58,7 @@ static void text_of_a_given_length_needs_no_zero_at_its_end(void **state)
 
 static void texts_are_equal_when_their_bytes_are(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     const char *const codes[] = { "a", "A", "a ", "\xC3\xA9", "e\xCC\x81", "e", "\xC3\x89" };
     const size_t count = sizeof codes / sizeof *codes;
     for (size_t i = 0; i < count; i++)
@@ -71,7 +71,7 @@ static void texts_are_equal_when_their_bytes_are(void **state)
 
 static void texts_are_ordered_by_their_bytes(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     const char *const codes[] = { "", "0", "B", "a", "a ", "ab", "b", "\xC3\xA9", "\xE7\xA7\x92",
         "\xF0\x9F\x90\x98" };
     const int count = sizeof codes / sizeof *codes;
@@ -92,7 +92,7 @@ static void texts_are_ordered_by_their_bytes(void **state)
 
 static void blobs_come_back_byte_by_byte(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     uint8_t all[256];
     for (int i = 0; i < 256; i++)
         all[i] = (uint8_t)i;
@@ -120,7 +120,7 @@ static void blobs_come_back_byte_by_byte(void **state)
 
 static void long_texts_and_blobs_come_back(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     char *text = malloc(LONG_BYTES + 1);
     assert_non_null(text);
     for (size_t i = 0; i < LONG_BYTES; i++)
@@ -135,7 +135,7 @@ static void long_texts_and_blobs_come_back(void **state)
 
 static void null_is_zero_and_no_bytes(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char put[] =
         "INSERT INTO things(id, amount, label, code, body) VALUES(?1, ?2, ?3, ?3, ?4)";
     suite_do(db, put, GIVEN(NUMBER(1), NO_VALUE, NO_VALUE, NO_VALUE)); /* first without types, then with */
@@ -165,7 +165,7 @@ static void null_is_zero_and_no_bytes(void **state)
 
 static void sums_counts_and_answers_of_yes_or_no_are_exact(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     assert_int_equal(suite_number(db, "SELECT sum(units) FROM pairs", NONE_GIVEN), 0);
     suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(1), NUMBER(INT64_MIN)));
     assert_int_equal(suite_number(db, "SELECT sum(units) FROM pairs WHERE a = 1", NONE_GIVEN), INT64_MIN);
@@ -193,7 +193,7 @@ static void sums_counts_and_answers_of_yes_or_no_are_exact(void **state)
 
 static void sum_of_more_than_64_bits_is_an_error_and_no_number(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char sum[] = "SELECT sum(units) FROM pairs";
     suite_do(db, put_pair, GIVEN(NUMBER(1), NUMBER(1), NUMBER(INT64_MAX)));
     assert_int_equal(suite_number(db, sum, NONE_GIVEN), INT64_MAX);
@@ -205,7 +205,7 @@ static void sum_of_more_than_64_bits_is_an_error_and_no_number(void **state)
 
 static void one_value_may_be_used_twice_and_in_any_order(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     suite_do(db, "INSERT INTO pairs(b, a, units) VALUES(?2, ?1, ?2)", GIVEN(NUMBER(5), NUMBER(6)));
     assert_int_equal(
         suite_number(db, "SELECT count(*) FROM pairs WHERE b = ?3 AND a = ?1 AND units = ?3 AND ?2 = ?2",
@@ -222,7 +222,7 @@ static void one_value_may_be_used_twice_and_in_any_order(void **state)
 
 static void words_in_quotes_stay_as_they_are(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     static const char odd[] = "?1 TEXT INTEGER; BLOB it's STRICT FOR UPDATE";
     assert_int_equal(db->driver->script(db,
                          "INSERT INTO things(id, label) VALUES(1, '?1 TEXT INTEGER; BLOB it''s "
@@ -235,7 +235,7 @@ static void words_in_quotes_stay_as_they_are(void **state)
     suite_text(db, "SELECT label FROM things WHERE id = 2", NONE_GIVEN, "second; statement");
 }
 
-static void pairs_fill(struct connection *db, int count)
+static void pairs_fill(struct sql_connection *db, int count)
 {
     suite_begin(db);
     for (int i = 0; i < count; i++)
@@ -245,7 +245,7 @@ static void pairs_fill(struct connection *db, int count)
 
 static void rows_come_one_by_one_to_the_last(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     struct sql_row *row;
     pairs_fill(db, 100);
     static const char list[] = "SELECT b, units, a FROM pairs WHERE b >= ?1 ORDER BY b";
@@ -264,7 +264,7 @@ static void rows_come_one_by_one_to_the_last(void **state)
 
 static void cursor_may_be_finished_early_and_used_again(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     struct sql_row *row;
     pairs_fill(db, 100);
     static const char list[] = "SELECT b FROM pairs WHERE b >= ?1 ORDER BY b";
@@ -281,7 +281,7 @@ static void cursor_may_be_finished_early_and_used_again(void **state)
 
 static void cursors_of_two_texts_are_open_at_once(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     struct sql_row *up, *down;
     pairs_fill(db, 10);
     assert_int_equal(db->driver->query(db, "SELECT b FROM pairs ORDER BY b", NONE_GIVEN, &up), STATUS_OK);
@@ -300,7 +300,7 @@ static void cursors_of_two_texts_are_open_at_once(void **state)
 
 static void rows_are_read_while_others_are_written(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     struct sql_row *row;
     pairs_fill(db, 20);
     suite_begin(db);
@@ -320,7 +320,7 @@ static void rows_are_read_while_others_are_written(void **state)
 
 static void statement_without_rows_is_done_with_the_first_next(void **state)
 {
-    struct connection *db = ((struct driver_case *)*state)->db;
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
     struct sql_row *row;
     assert_int_equal(db->driver->query(db, put_amount, GIVEN(NUMBER(1), NUMBER(2)), &row), STATUS_OK);
     assert_int_equal(db->driver->next(row), STATUS_NOT_FOUND);

@@ -22,7 +22,7 @@ static void clear_text(char *sql, size_t bytes)
 }
 
 /* The first test makes the tables; the others find them empty. */
-static enum status tables_fresh(struct connection *connection, char *error, size_t error_bytes)
+static enum status tables_fresh(struct sql_connection *connection, char *error, size_t error_bytes)
 {
     static bool made;
     char sql[8192];
@@ -39,7 +39,7 @@ static enum status tables_fresh(struct connection *connection, char *error, size
 
 static struct order_store *open_store(bool fresh)
 {
-    struct connection *connection;
+    struct sql_connection *connection;
     struct order_store *store = NULL;
     char error[256] = "";
     enum status status =

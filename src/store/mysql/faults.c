@@ -111,19 +111,15 @@ bool mysql_is_lost(unsigned number)
 
 enum status mysql_status_of(enum sql_error error)
 {
-    switch (error) {
-    case SQL_ERROR_NONE:
-        return STATUS_OK;
-    case SQL_ERROR_UNIQUE:
-    case SQL_ERROR_CHECK:
-        return STATUS_REFUSED;
-    case SQL_ERROR_CORRUPT:
-        return STATUS_CORRUPT;
-    case SQL_ERROR_AGAIN:
-    case SQL_ERROR_AWAY:
-    default:
-        return STATUS_AWAY;
-    }
+    static const enum status statuses[] = {
+        [SQL_ERROR_NONE] = STATUS_OK,
+        [SQL_ERROR_UNIQUE] = STATUS_REFUSED,
+        [SQL_ERROR_CHECK] = STATUS_REFUSED,
+        [SQL_ERROR_AGAIN] = STATUS_AWAY,
+        [SQL_ERROR_AWAY] = STATUS_AWAY,
+        [SQL_ERROR_CORRUPT] = STATUS_CORRUPT,
+    };
+    return statuses[error];
 }
 
 enum status mysql_failed_here(struct mysql_connection *connection, enum sql_error error, const char *message)

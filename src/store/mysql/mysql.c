@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void mysql_driver_close(struct connection *handle)
+static void mysql_driver_close(struct sql_connection *handle)
 {
     if (handle == NULL)
         return;
@@ -46,19 +46,19 @@ static enum status transaction_begin(
     return status;
 }
 
-static enum status driver_begin(struct connection *handle)
+static enum status driver_begin(struct sql_connection *handle)
 {
     return transaction_begin(mysql_of(handle), NULL, "START TRANSACTION");
 }
 
 /* READ COMMITTED would show a new moment to each statement. The setting is for one transaction. */
-static enum status driver_begin_view(struct connection *handle)
+static enum status driver_begin_view(struct sql_connection *handle)
 {
     return transaction_begin(mysql_of(handle), "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
         "START TRANSACTION READ ONLY");
 }
 
-static enum status driver_commit(struct connection *handle)
+static enum status driver_commit(struct sql_connection *handle)
 {
     struct mysql_connection *connection = mysql_of(handle);
     invariant(connection->is_begun);
@@ -77,7 +77,7 @@ static enum status driver_commit(struct connection *handle)
     return STATUS_UNKNOWN;
 }
 
-static void driver_rollback(struct connection *handle)
+static void driver_rollback(struct sql_connection *handle)
 {
     struct mysql_connection *connection = mysql_of(handle);
     if (connection->is_begun && !connection->is_given_up
@@ -87,13 +87,13 @@ static void driver_rollback(struct connection *handle)
     connection->spoiled = STATUS_OK;
 }
 
-static bool driver_is_open(const struct connection *handle)
+static bool driver_is_open(const struct sql_connection *handle)
 {
     const struct mysql_connection *connection = (const struct mysql_connection *)handle;
     return connection->is_begun && !connection->is_given_up;
 }
 
-static enum status part_do(struct connection *handle, const char *verb, const char *name)
+static enum status part_do(struct sql_connection *handle, const char *verb, const char *name)
 {
     struct mysql_connection *connection = mysql_of(handle);
     char sql[128];
@@ -105,19 +105,19 @@ static enum status part_do(struct connection *handle, const char *verb, const ch
     return mysql_session_do(connection, sql, (size_t)bytes);
 }
 
-static enum status driver_part_begin(struct connection *handle, const char *name)
+static enum status driver_part_begin(struct sql_connection *handle, const char *name)
 {
     return part_do(handle, "SAVEPOINT", name);
 }
 
-static enum status driver_part_keep(struct connection *handle, const char *name)
+static enum status driver_part_keep(struct sql_connection *handle, const char *name)
 {
     const enum status spoiled = mysql_of(handle)->spoiled;
     return spoiled != STATUS_OK ? spoiled : part_do(handle, "RELEASE SAVEPOINT", name);
 }
 
 /* The name stays, and a new part of this name takes its place. */
-static void driver_part_drop(struct connection *handle, const char *name)
+static void driver_part_drop(struct sql_connection *handle, const char *name)
 {
     struct mysql_connection *connection = mysql_of(handle);
     const enum sql_error error = connection->error;
@@ -157,7 +157,7 @@ static enum status script_statement(struct mysql_connection *connection, struct 
     return status;
 }
 
-static enum status driver_script(struct connection *handle, const char *sql)
+static enum status driver_script(struct sql_connection *handle, const char *sql)
 {
     struct mysql_connection *connection = mysql_of(handle);
     struct span script = span_from_string(sql), statement;
@@ -169,17 +169,17 @@ static enum status driver_script(struct connection *handle, const char *sql)
     return status;
 }
 
-static uint32_t driver_matched(const struct connection *handle)
+static uint32_t driver_matched(const struct sql_connection *handle)
 {
     return ((const struct mysql_connection *)handle)->matched;
 }
 
-static enum sql_error driver_error(const struct connection *handle)
+static enum sql_error driver_error(const struct sql_connection *handle)
 {
     return ((const struct mysql_connection *)handle)->error;
 }
 
-static const char *driver_message(const struct connection *handle)
+static const char *driver_message(const struct sql_connection *handle)
 {
     return ((const struct mysql_connection *)handle)->message;
 }
@@ -204,7 +204,7 @@ static enum status number_ask(struct mysql_connection *connection, const char *s
     return row == NULL ? STATUS_NOT_FOUND : STATUS_OK;
 }
 
-static enum status driver_counter(struct connection *handle, const char *table, uint64_t *last)
+static enum status driver_counter(struct sql_connection *handle, const char *table, uint64_t *last)
 {
     struct mysql_connection *connection = mysql_of(handle);
     char sql[256];
@@ -227,7 +227,7 @@ static enum status driver_counter(struct connection *handle, const char *table, 
 }
 
 /* ALTER TABLE would end a transaction. It could also lower the counter. */
-static enum status driver_counter_lift(struct connection *handle, const char *table, uint64_t last)
+static enum status driver_counter_lift(struct sql_connection *handle, const char *table, uint64_t last)
 {
     struct mysql_connection *connection = mysql_of(handle);
     char sql[256];
@@ -242,7 +242,7 @@ static enum status driver_counter_lift(struct connection *handle, const char *ta
     return mysql_session_do(connection, sql, (size_t)bytes);
 }
 
-static enum status driver_reader_open(const struct connection *handle, struct connection **reader);
+static enum status driver_reader_open(const struct sql_connection *handle, struct sql_connection **reader);
 
 static const struct driver mysql_driver = {
     .name = "mysql",
@@ -270,7 +270,7 @@ static const struct driver mysql_driver = {
     .counter_lift = driver_counter_lift,
 };
 
-static enum status connection_open(struct connection **out, const struct mysql_where *where,
+static enum status connection_open(struct sql_connection **out, const struct mysql_where *where,
     bool is_reader, char *error, size_t error_bytes)
 {
     *out = NULL;
@@ -296,14 +296,14 @@ static enum status connection_open(struct connection **out, const struct mysql_w
     return STATUS_OK;
 }
 
-static enum status driver_reader_open(const struct connection *handle, struct connection **reader)
+static enum status driver_reader_open(const struct sql_connection *handle, struct sql_connection **reader)
 {
     char error[MYSQL_MESSAGE_MAX];
     const struct mysql_connection *writer = (const struct mysql_connection *)handle;
     return connection_open(reader, &writer->where, true, error, sizeof error);
 }
 
-enum status mysql_store_connect(struct connection **connection, const char *url,
+enum status mysql_store_connect(struct sql_connection **connection, const char *url,
     const char *password, char *error, size_t error_bytes)
 {
     struct mysql_where where;

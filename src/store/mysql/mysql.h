@@ -39,7 +39,7 @@ enum {
 /* url: mysql://user@host:port/database (the port is 3306 unless it says another one), or
  * mysql://user@localhost/database?socket=/path. User and database may contain %XX. A password in
  * it is refused. password: NULL: none. Both are copied. */
-MUST_CHECK enum status mysql_store_connect(struct connection **connection, const char *url,
+MUST_CHECK enum status mysql_store_connect(struct sql_connection **connection, const char *url,
     const char *password, char *error, size_t error_bytes);
 
 #endif

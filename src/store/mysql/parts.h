@@ -14,7 +14,7 @@ enum { MYSQL_STATEMENTS_MAX = 512, MYSQL_MESSAGE_MAX = 256 };
 
 struct mysql_statement;
 struct mysql_connection {
-    struct connection connection; /* first: the seam's handle is this one's address */
+    struct sql_connection connection; /* first: the seam's handle is this one's address */
     struct mysql_where where;
     MYSQL *mysql;          /* NULL: no connection */
     int socket;            /* a second handle of its socket, for `interrupt`; -1: none */
@@ -40,7 +40,7 @@ struct mysql_connection {
     bool is_interrupted;
 };
 
-static inline struct mysql_connection *mysql_of(struct connection *connection)
+static inline struct mysql_connection *mysql_of(struct sql_connection *connection)
 {
     return (struct mysql_connection *)connection;
 }
@@ -68,11 +68,11 @@ MUST_CHECK enum status mysql_session_do(struct mysql_connection *, const char *s
 /* Around a statement that others may interrupt. */
 void mysql_session_runs(struct mysql_connection *);
 void mysql_session_ran(struct mysql_connection *);
-void mysql_session_interrupt(struct connection *);
+void mysql_session_interrupt(struct sql_connection *);
 
 /* statement.c: prepared statements and their rows. */
 enum status mysql_statement_query(
-    struct connection *, const char *sql, struct sql_values, struct sql_row **);
+    struct sql_connection *, const char *sql, struct sql_values, struct sql_row **);
 enum status mysql_statement_next(struct sql_row *);
 void mysql_statement_finish(struct sql_row *);
 int64_t mysql_statement_number(struct sql_row *, int at);

@@ -245,7 +245,7 @@ void mysql_session_ran(struct mysql_connection *connection)
         (void)mysql_real_query(connection->mysql, "DO 0", 4); /* it may be this one that is killed */
 }
 
-void mysql_session_interrupt(struct connection *handle)
+void mysql_session_interrupt(struct sql_connection *handle)
 {
     struct mysql_connection *connection = mysql_of(handle);
     (void)pthread_mutex_lock(&connection->lock);

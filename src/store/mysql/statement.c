@@ -215,7 +215,7 @@ static void values_bind(struct mysql_statement *statement, struct sql_values val
 }
 
 enum status mysql_statement_query(
-    struct connection *handle, const char *sql, struct sql_values values, struct sql_row **row)
+    struct sql_connection *handle, const char *sql, struct sql_values values, struct sql_row **row)
 {
     struct mysql_connection *connection = mysql_of(handle);
     *row = NULL;
@@ -245,29 +245,30 @@ enum status mysql_statement_query(
 
 static enum column_kind column_kind_of(const MYSQL_FIELD *field)
 {
-    switch ((int)field->type) {
-    case MYSQL_TYPE_TINY:
-    case MYSQL_TYPE_SHORT:
-    case MYSQL_TYPE_INT24:
-    case MYSQL_TYPE_LONG:
-    case MYSQL_TYPE_LONGLONG:
-        return COLUMN_NUMBER;
-    case MYSQL_TYPE_DECIMAL:
-    case MYSQL_TYPE_NEWDECIMAL:
-        return COLUMN_DECIMAL;
-    case MYSQL_TYPE_NULL:
-        return COLUMN_NULL;
-    case MYSQL_TYPE_VAR_STRING:
-    case MYSQL_TYPE_STRING:
-    case MYSQL_TYPE_VARCHAR:
-    case MYSQL_TYPE_BLOB:
-    case MYSQL_TYPE_TINY_BLOB:
-    case MYSQL_TYPE_MEDIUM_BLOB:
-    case MYSQL_TYPE_LONG_BLOB:
-        return COLUMN_BYTES;
-    default:
-        return COLUMN_UNKNOWN;
-    }
+    static const struct {
+        enum enum_field_types type;
+        enum column_kind kind;
+    } kinds[] = {
+        { MYSQL_TYPE_TINY, COLUMN_NUMBER },
+        { MYSQL_TYPE_SHORT, COLUMN_NUMBER },
+        { MYSQL_TYPE_INT24, COLUMN_NUMBER },
+        { MYSQL_TYPE_LONG, COLUMN_NUMBER },
+        { MYSQL_TYPE_LONGLONG, COLUMN_NUMBER },
+        { MYSQL_TYPE_DECIMAL, COLUMN_DECIMAL },
+        { MYSQL_TYPE_NEWDECIMAL, COLUMN_DECIMAL },
+        { MYSQL_TYPE_NULL, COLUMN_NULL },
+        { MYSQL_TYPE_VAR_STRING, COLUMN_BYTES },
+        { MYSQL_TYPE_STRING, COLUMN_BYTES },
+        { MYSQL_TYPE_VARCHAR, COLUMN_BYTES },
+        { MYSQL_TYPE_BLOB, COLUMN_BYTES },
+        { MYSQL_TYPE_TINY_BLOB, COLUMN_BYTES },
+        { MYSQL_TYPE_MEDIUM_BLOB, COLUMN_BYTES },
+        { MYSQL_TYPE_LONG_BLOB, COLUMN_BYTES },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == field->type)
+            return kinds[i].kind;
+    return COLUMN_UNKNOWN;
 }
 
 /* False: no memory. */

@@ -26,8 +26,8 @@ struct postgres_statement {
 };
 
 struct postgres {
-    struct connection connection; /* first: the seam's handle is this one's address */
-    char *url, *password;         /* NULL: none */
+    struct sql_connection connection; /* first: the seam's handle is this one's address */
+    char *url, *password;             /* NULL: none */
     bool reads_only;
     PGconn *session;   /* NULL: there is none */
     bool is_ready;     /* connected, with our settings; else it is being connected */
@@ -49,7 +49,7 @@ struct postgres {
     struct postgres_statement statements[POSTGRES_STATEMENTS_MAX];
 };
 
-static inline struct postgres *postgres_of(struct connection *connection)
+static inline struct postgres *postgres_of(struct sql_connection *connection)
 {
     return (struct postgres *)(void *)connection;
 }
@@ -62,7 +62,7 @@ MUST_CHECK enum status postgres_session_need(struct postgres *, uint32_t patienc
 /* Whether the server has ended it, as far as it is known here; then it is given up. */
 bool postgres_session_is_lost(struct postgres *);
 void postgres_session_end(struct postgres *);
-void postgres_interrupt(struct connection *);
+void postgres_interrupt(struct sql_connection *);
 
 /* answer.c */
 /* What came to a statement that was sent (`sent`: what libpq's PQsend… said). NULL: no answer, and
@@ -80,7 +80,8 @@ MUST_CHECK enum status postgres_failed(struct postgres *, PGresult *);
 MUST_CHECK enum status postgres_fail(struct postgres *, enum status, enum sql_error, const char *message);
 
 /* rows.c */
-enum status postgres_query(struct connection *, const char *sql, struct sql_values, struct sql_row **);
+enum status postgres_query(
+    struct sql_connection *, const char *sql, struct sql_values, struct sql_row **);
 enum status postgres_next(struct sql_row *);
 void postgres_finish(struct sql_row *);
 int64_t postgres_number_at(struct sql_row *, int at);

@@ -27,7 +27,7 @@ enum status postgres_may_run(struct postgres *postgres)
     return PQtransactionStatus(postgres->session) == PQTRANS_INERROR ? postgres->spoiled : STATUS_OK;
 }
 
-static enum status transaction_begin(struct connection *connection, const char *sql)
+static enum status transaction_begin(struct sql_connection *connection, const char *sql)
 {
     struct postgres *postgres = postgres_of(connection);
     invariant(!postgres->is_begun);
@@ -39,19 +39,19 @@ static enum status transaction_begin(struct connection *connection, const char *
     return status;
 }
 
-static enum status postgres_begin(struct connection *connection)
+static enum status postgres_begin(struct sql_connection *connection)
 {
     return transaction_begin(connection, "BEGIN");
 }
 
-static enum status postgres_begin_view(struct connection *connection)
+static enum status postgres_begin_view(struct sql_connection *connection)
 {
     return transaction_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
 }
 
 /* A warning is what a server says that has given up to wait for its standby: then it is kept here,
  * and not told there. */
-static enum status postgres_commit(struct connection *connection)
+static enum status postgres_commit(struct sql_connection *connection)
 {
     struct postgres *postgres = postgres_of(connection);
     invariant(postgres->is_begun);
@@ -71,7 +71,7 @@ static enum status postgres_commit(struct connection *connection)
     return status;
 }
 
-static void postgres_rollback(struct connection *connection)
+static void postgres_rollback(struct sql_connection *connection)
 {
     struct postgres *postgres = postgres_of(connection);
     const bool open = postgres->is_begun && postgres->session != NULL;
@@ -94,7 +94,7 @@ static enum status part_run(struct postgres *postgres, enum part_step step, cons
     return postgres_run(postgres, sql);
 }
 
-static enum status postgres_part_begin(struct connection *connection, const char *name)
+static enum status postgres_part_begin(struct sql_connection *connection, const char *name)
 {
     struct postgres *postgres = postgres_of(connection);
     invariant(postgres->is_begun);
@@ -102,7 +102,7 @@ static enum status postgres_part_begin(struct connection *connection, const char
     return status == STATUS_OK ? part_run(postgres, PART_BEGIN, name) : status;
 }
 
-static enum status postgres_part_keep(struct connection *connection, const char *name)
+static enum status postgres_part_keep(struct sql_connection *connection, const char *name)
 {
     struct postgres *postgres = postgres_of(connection);
     invariant(postgres->is_begun);
@@ -111,14 +111,14 @@ static enum status postgres_part_keep(struct connection *connection, const char 
 }
 
 /* Where that fails, the transaction is lost or stays spoiled, and its end says so. */
-static void postgres_part_drop(struct connection *connection, const char *name)
+static void postgres_part_drop(struct sql_connection *connection, const char *name)
 {
     struct postgres *postgres = postgres_of(connection);
     if (postgres->is_begun && postgres->session != NULL && part_run(postgres, PART_DROP, name) == STATUS_OK)
         postgres->spoiled = STATUS_OK;
 }
 
-static bool postgres_is_open(const struct connection *connection)
+static bool postgres_is_open(const struct sql_connection *connection)
 {
     const struct postgres *postgres = (const struct postgres *)(const void *)connection;
     if (!postgres->is_begun || postgres->session == NULL)
@@ -128,7 +128,7 @@ static bool postgres_is_open(const struct connection *connection)
 }
 
 /* One transaction, if none is open. Indexes of large tables take their time. */
-static enum status postgres_script(struct connection *connection, const char *sql)
+static enum status postgres_script(struct sql_connection *connection, const char *sql)
 {
     struct postgres *postgres = postgres_of(connection);
     enum status status = postgres_may_run(postgres);
@@ -149,17 +149,17 @@ static enum status postgres_script(struct connection *connection, const char *sq
     return postgres->session == NULL && !postgres->is_begun ? STATUS_UNKNOWN : status;
 }
 
-static uint32_t postgres_matched(const struct connection *connection)
+static uint32_t postgres_matched(const struct sql_connection *connection)
 {
     return ((const struct postgres *)(const void *)connection)->matched;
 }
 
-static enum sql_error postgres_error(const struct connection *connection)
+static enum sql_error postgres_error(const struct sql_connection *connection)
 {
     return ((const struct postgres *)(const void *)connection)->error;
 }
 
-static const char *postgres_message(const struct connection *connection)
+static const char *postgres_message(const struct sql_connection *connection)
 {
     return ((const struct postgres *)(const void *)connection)->message;
 }
@@ -167,7 +167,7 @@ static const char *postgres_message(const struct connection *connection)
 #define SEQUENCE_OF(table) "pg_get_serial_sequence(" table ", 'id')"
 #define LAST_OF(table) "coalesce(pg_sequence_last_value(" SEQUENCE_OF(table) "::regclass), 0)"
 
-static enum status postgres_counter(struct connection *connection, const char *table, uint64_t *last)
+static enum status postgres_counter(struct sql_connection *connection, const char *table, uint64_t *last)
 {
     const struct sql_value name = { SQL_TEXT, UINT64_MAX, table };
     struct sql_row *row;
@@ -184,7 +184,8 @@ static enum status postgres_counter(struct connection *connection, const char *t
 
 /* The lock holds off others who would take numbers meanwhile. A transaction that ends in a
  * rollback leaves it lifted. */
-static enum status postgres_counter_lift(struct connection *connection, const char *table, uint64_t last)
+static enum status postgres_counter_lift(
+    struct sql_connection *connection, const char *table, uint64_t last)
 {
     struct postgres *postgres = postgres_of(connection);
     char sql[512];
@@ -200,7 +201,7 @@ static enum status postgres_counter_lift(struct connection *connection, const ch
     return postgres_run(postgres, sql);
 }
 
-static void postgres_close(struct connection *connection)
+static void postgres_close(struct sql_connection *connection)
 {
     struct postgres *postgres = postgres_of(connection);
     postgres_statements_free(postgres);
@@ -215,7 +216,7 @@ static void postgres_close(struct connection *connection)
     free(postgres);
 }
 
-static enum status postgres_reader_open(const struct connection *, struct connection **);
+static enum status postgres_reader_open(const struct sql_connection *, struct sql_connection **);
 
 static const struct driver postgres_driver = {
     .name = "postgres",
@@ -263,7 +264,7 @@ static struct postgres *postgres_make(const char *url, const char *password, boo
     return NULL;
 }
 
-static enum status postgres_open(struct connection **connection, const char *url,
+static enum status postgres_open(struct sql_connection **connection, const char *url,
     const char *password, bool reads_only, char *error, size_t error_bytes)
 {
     struct postgres *postgres = postgres_make(url, password, reads_only);
@@ -281,8 +282,8 @@ static enum status postgres_open(struct connection **connection, const char *url
     return status;
 }
 
-enum status postgres_connect(struct connection **connection, const char *url, const char *password,
-    char *error, size_t error_bytes)
+enum status postgres_connect(struct sql_connection **connection, const char *url,
+    const char *password, char *error, size_t error_bytes)
 {
     *connection = NULL;
     const enum status status = postgres_session_parse(url, error, error_bytes);
@@ -290,7 +291,8 @@ enum status postgres_connect(struct connection **connection, const char *url, co
                                : status;
 }
 
-static enum status postgres_reader_open(const struct connection *connection, struct connection **reader)
+static enum status postgres_reader_open(
+    const struct sql_connection *connection, struct sql_connection **reader)
 {
     const struct postgres *postgres = (const struct postgres *)(const void *)connection;
     char error[POSTGRES_MESSAGE_MAX];

@@ -27,7 +27,7 @@ enum {
  * hosts. NULL: no password beside what the URL has. Errors: STATUS_BAD_INPUT: not a URL.
  * STATUS_AWAY: can't be reached, or refuses us. STATUS_CONFLICT: a server or database that can't
  * be used. `error` says what is wrong, and never a secret. */
-MUST_CHECK enum status postgres_connect(struct connection **connection, const char *url,
+MUST_CHECK enum status postgres_connect(struct sql_connection **connection, const char *url,
     const char *password, char *error, size_t error_bytes);
 
 #endif

@@ -164,8 +164,8 @@ static enum status unanswered(const struct postgres *postgres, const char *sql, 
     return postgres->session == NULL && !postgres->is_begun && !reads ? STATUS_UNKNOWN : status;
 }
 
-enum status postgres_query(
-    struct connection *connection, const char *sql, struct sql_values values, struct sql_row **row)
+enum status postgres_query(struct sql_connection *connection, const char *sql,
+    struct sql_values values, struct sql_row **row)
 {
     struct postgres *postgres = postgres_of(connection);
     struct postgres_statement *statement;

@@ -70,7 +70,7 @@ static void cancel_set(struct postgres *postgres, PGcancel *cancel)
 }
 
 /* Waits for the server that the cancel goes to, not for the one that runs the statement. */
-void postgres_interrupt(struct connection *connection)
+void postgres_interrupt(struct sql_connection *connection)
 {
     struct postgres *postgres = postgres_of(connection);
     char error[256];

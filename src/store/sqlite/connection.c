@@ -81,8 +81,8 @@ static void statement_bind(sqlite3_stmt *prepared, struct sql_values values)
     }
 }
 
-static enum status driver_query(
-    struct connection *handle, const char *sql, struct sql_values values, struct sql_row **row)
+static enum status sqlite_query(
+    struct sql_connection *handle, const char *sql, struct sql_values values, struct sql_row **row)
 {
     struct sqlite_connection *connection = sqlite_of(handle);
     struct sqlite_statement *kept = statement_of(connection, sql);
@@ -102,24 +102,24 @@ static sqlite3_stmt *prepared_of(struct sql_row *row)
     return ((struct sqlite_statement *)row)->prepared;
 }
 
-static enum status driver_next(struct sql_row *row)
+static enum status sqlite_next(struct sql_row *row)
 {
     const int result = sqlite3_step(prepared_of(row));
     return result == SQLITE_DONE ? STATUS_NOT_FOUND : sqlite_status(result);
 }
 
-static void driver_finish(struct sql_row *row)
+static void sqlite_finish(struct sql_row *row)
 {
     (void)sqlite3_reset(prepared_of(row)); /* repeats the last step's error */
 }
 
-static int64_t driver_number(struct sql_row *row, int at)
+static int64_t sqlite_number(struct sql_row *row, int at)
 {
     return sqlite3_column_int64(prepared_of(row), at);
 }
 
 /* An empty blob is NULL to SQLite's functions, and NULL to us. */
-static const void *driver_bytes(struct sql_row *row, int at, size_t *bytes)
+static const void *sqlite_bytes(struct sql_row *row, int at, size_t *bytes)
 {
     const void *data = sqlite3_column_blob(prepared_of(row), at);
     *bytes = (size_t)sqlite3_column_bytes(prepared_of(row), at);
@@ -130,15 +130,15 @@ static enum status run(struct sqlite_connection *connection, const char *sql)
 {
     struct sql_row *row;
     enum status status =
-        driver_query(&connection->connection, sql, (struct sql_values){ NULL, 0 }, &row);
+        sqlite_query(&connection->connection, sql, (struct sql_values){ NULL, 0 }, &row);
     if (status != STATUS_OK)
         return status;
-    status = driver_next(row);
-    driver_finish(row);
+    status = sqlite_next(row);
+    sqlite_finish(row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_script(struct connection *handle, const char *sql)
+enum status sqlite_script(struct sql_connection *handle, const char *sql)
 {
     char *text = strdup(sql), *to = text;
     if (text == NULL)
@@ -157,37 +157,37 @@ enum status sqlite_script(struct connection *handle, const char *sql)
 
 /* ---- transactions ---- */
 
-static bool driver_is_open(const struct connection *handle)
+static bool sqlite_is_open(const struct sql_connection *handle)
 {
     return !sqlite3_get_autocommit(((const struct sqlite_connection *)(const void *)handle)->database);
 }
 
-static enum status driver_begin(struct connection *handle)
+static enum status sqlite_begin(struct sql_connection *handle)
 {
     return run(sqlite_of(handle), "BEGIN IMMEDIATE");
 }
 
-static enum status driver_begin_view(struct connection *handle)
+static enum status sqlite_begin_view(struct sql_connection *handle)
 {
     return run(sqlite_of(handle), "BEGIN");
 }
 
 /* A commit whose write or sync failed is rolled back, but its bytes may be in the file, and a crash
  * before the next commit could bring them back. */
-static enum status driver_commit(struct connection *handle)
+static enum status sqlite_commit(struct sql_connection *handle)
 {
     const enum status status = run(sqlite_of(handle), "COMMIT");
     const bool io = (sqlite3_errcode(sqlite_of(handle)->database) & 0xff) == SQLITE_IOERR;
     return status == STATUS_AWAY && io ? STATUS_UNKNOWN : status;
 }
 
-static void driver_rollback(struct connection *handle)
+static void sqlite_rollback(struct sql_connection *handle)
 {
-    if (!driver_is_open(handle))
+    if (!sqlite_is_open(handle))
         return; /* SQLite has rolled back by itself (FULL, IOERR, NOMEM may) */
     /* A rollback only forgets what is in memory; what it answers changes nothing. */
     (void)!run(sqlite_of(handle), "ROLLBACK");
-    invariant(!driver_is_open(handle));
+    invariant(!sqlite_is_open(handle));
 }
 
 /* Texts that stay, so that their statements do. */
@@ -198,7 +198,7 @@ enum part_step { PART_BEGIN, PART_KEEP, PART_BACK, PART_STEPS };
     }
 static const char *const part_texts[][PART_STEPS] = { PART_TEXTS("part"), PART_TEXTS("request") };
 
-static enum status part_run(struct connection *handle, enum part_step step, const char *name)
+static enum status part_run(struct sql_connection *handle, enum part_step step, const char *name)
 {
     for (size_t i = 0; i < sizeof part_texts / sizeof *part_texts; i++)
         if (strcmp(part_texts[i][PART_KEEP] + strlen("RELEASE "), name) == 0)
@@ -206,30 +206,30 @@ static enum status part_run(struct connection *handle, enum part_step step, cons
     invariant(!"a part of this name has texts");
 }
 
-static enum status driver_part_begin(struct connection *handle, const char *name)
+static enum status sqlite_part_begin(struct sql_connection *handle, const char *name)
 {
     return part_run(handle, PART_BEGIN, name);
 }
 
-static enum status driver_part_keep(struct connection *handle, const char *name)
+static enum status sqlite_part_keep(struct sql_connection *handle, const char *name)
 {
     return part_run(handle, PART_KEEP, name);
 }
 
-static void driver_part_drop(struct connection *handle, const char *name)
+static void sqlite_part_drop(struct sql_connection *handle, const char *name)
 {
-    if (driver_is_open(handle) && part_run(handle, PART_BACK, name) == STATUS_OK)
+    if (sqlite_is_open(handle) && part_run(handle, PART_BACK, name) == STATUS_OK)
         (void)!part_run(handle, PART_KEEP, name);
 }
 
 /* ---- what is known of the last statement ---- */
 
-static uint32_t driver_matched(const struct connection *handle)
+static uint32_t sqlite_matched(const struct sql_connection *handle)
 {
     return (uint32_t)sqlite3_changes(((const struct sqlite_connection *)(const void *)handle)->database);
 }
 
-static enum sql_error driver_error(const struct connection *handle)
+static enum sql_error sqlite_error(const struct sql_connection *handle)
 {
     const int code =
         sqlite3_extended_errcode(((const struct sqlite_connection *)(const void *)handle)->database);
@@ -243,7 +243,7 @@ static enum sql_error driver_error(const struct connection *handle)
                                    : SQL_ERROR_AWAY;
 }
 
-static const char *driver_message(const struct connection *handle)
+static const char *sqlite_message(const struct sql_connection *handle)
 {
     return sqlite3_errmsg(((const struct sqlite_connection *)(const void *)handle)->database);
 }
@@ -251,16 +251,16 @@ static const char *driver_message(const struct connection *handle)
 /* ---- counters: SQLite keeps the last number of a table in sqlite_sequence, from its first row on ---- */
 
 static enum status counter_run(
-    struct connection *handle, const char *sql, struct sql_values values, uint64_t *answer)
+    struct sql_connection *handle, const char *sql, struct sql_values values, uint64_t *answer)
 {
     struct sql_row *row;
-    enum status status = driver_query(handle, sql, values, &row);
+    enum status status = sqlite_query(handle, sql, values, &row);
     if (status != STATUS_OK)
         return status;
-    status = driver_next(row);
+    status = sqlite_next(row);
     if (status == STATUS_OK)
-        *answer = (uint64_t)driver_number(row, 0);
-    driver_finish(row);
+        *answer = (uint64_t)sqlite_number(row, 0);
+    sqlite_finish(row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -269,7 +269,7 @@ static struct sql_value text_value(const char *text)
     return (struct sql_value){ SQL_TEXT, (uint64_t)-1, text };
 }
 
-static enum status driver_counter(struct connection *handle, const char *table, uint64_t *last)
+static enum status sqlite_counter(struct sql_connection *handle, const char *table, uint64_t *last)
 {
     const struct sql_value name = text_value(table);
     *last = 0;
@@ -277,14 +277,14 @@ static enum status driver_counter(struct connection *handle, const char *table, 
         (struct sql_values){ &name, 1 }, last);
 }
 
-static enum status driver_counter_lift(struct connection *handle, const char *table, uint64_t last)
+static enum status sqlite_counter_lift(struct sql_connection *handle, const char *table, uint64_t last)
 {
     const struct sql_value values[] = { text_value(table), { SQL_NUMBER, last, NULL } };
     uint64_t unused;
     enum status status =
         counter_run(handle, "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
             (struct sql_values){ values, 2 }, &unused);
-    if (status != STATUS_OK || driver_matched(handle) == 1)
+    if (status != STATUS_OK || sqlite_matched(handle) == 1)
         return status;
     return counter_run(handle, "INSERT INTO sqlite_sequence(name, seq) VALUES(?1, ?2)",
         (struct sql_values){ values, 2 }, &unused);
@@ -293,30 +293,30 @@ static enum status driver_counter_lift(struct connection *handle, const char *ta
 /* ---- the connection ---- */
 
 /* Pages, their lists, rows against their indexes and the tables' rules; only the first trouble. */
-static enum status driver_whole_check(struct connection *handle, char *what, size_t what_bytes)
+static enum status sqlite_whole_check(struct sql_connection *handle, char *what, size_t what_bytes)
 {
     struct sql_row *row;
     size_t bytes = 0;
     enum status status =
-        driver_query(handle, "PRAGMA integrity_check(1)", (struct sql_values){ NULL, 0 }, &row);
+        sqlite_query(handle, "PRAGMA integrity_check(1)", (struct sql_values){ NULL, 0 }, &row);
     if (status == STATUS_OK) {
-        status = driver_next(row);
-        const char *text = status == STATUS_OK ? driver_bytes(row, 0, &bytes) : NULL;
+        status = sqlite_next(row);
+        const char *text = status == STATUS_OK ? sqlite_bytes(row, 0, &bytes) : NULL;
         snprintf(what, what_bytes, "%.*s", (int)bytes, text == NULL ? "" : text);
-        driver_finish(row);
+        sqlite_finish(row);
     }
     if (status == STATUS_OK)
         return strcmp(what, "ok") == 0 ? STATUS_OK : STATUS_CORRUPT;
-    snprintf(what, what_bytes, "%s", driver_message(handle));
+    snprintf(what, what_bytes, "%s", sqlite_message(handle));
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
-static void driver_interrupt(struct connection *handle)
+static void sqlite_interrupt(struct sql_connection *handle)
 {
     sqlite3_interrupt(sqlite_of(handle)->database);
 }
 
-void sqlite_disconnect(struct connection *handle)
+void sqlite_disconnect(struct sql_connection *handle)
 {
     struct sqlite_connection *connection = sqlite_of(handle);
     for (uint32_t i = 0; i < SQLITE_STATEMENTS_MAX; i++)
@@ -328,7 +328,7 @@ void sqlite_disconnect(struct connection *handle)
     free(connection);
 }
 
-static enum status driver_reader_open(const struct connection *handle, struct connection **reader)
+static enum status sqlite_reader_open(const struct sql_connection *handle, struct sql_connection **reader)
 {
     const struct sqlite_connection *writer = (const struct sqlite_connection *)(const void *)handle;
     struct sqlite_connection *connection;
@@ -352,28 +352,28 @@ static enum status driver_reader_open(const struct connection *handle, struct co
 static const struct driver sqlite_driver = {
     .name = "sqlite",
     .close = sqlite_disconnect,
-    .reader_open = driver_reader_open,
-    .interrupt = driver_interrupt,
-    .begin = driver_begin,
-    .begin_view = driver_begin_view,
-    .commit = driver_commit,
-    .rollback = driver_rollback,
-    .part_begin = driver_part_begin,
-    .part_keep = driver_part_keep,
-    .part_drop = driver_part_drop,
-    .is_open = driver_is_open,
-    .query = driver_query,
-    .next = driver_next,
-    .finish = driver_finish,
-    .number = driver_number,
-    .bytes = driver_bytes,
+    .reader_open = sqlite_reader_open,
+    .interrupt = sqlite_interrupt,
+    .begin = sqlite_begin,
+    .begin_view = sqlite_begin_view,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .part_begin = sqlite_part_begin,
+    .part_keep = sqlite_part_keep,
+    .part_drop = sqlite_part_drop,
+    .is_open = sqlite_is_open,
+    .query = sqlite_query,
+    .next = sqlite_next,
+    .finish = sqlite_finish,
+    .number = sqlite_number,
+    .bytes = sqlite_bytes,
     .script = sqlite_script,
-    .matched = driver_matched,
-    .error = driver_error,
-    .message = driver_message,
-    .counter = driver_counter,
-    .counter_lift = driver_counter_lift,
-    .whole_check = driver_whole_check,
+    .matched = sqlite_matched,
+    .error = sqlite_error,
+    .message = sqlite_message,
+    .counter = sqlite_counter,
+    .counter_lift = sqlite_counter_lift,
+    .whole_check = sqlite_whole_check,
 };
 
 /* Counting what is allocated costs a lock for each piece. Too late once the library runs: no harm. */

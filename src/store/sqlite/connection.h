@@ -18,14 +18,14 @@ struct sqlite_statement {
 };
 
 struct sqlite_connection {
-    struct connection connection; /* first: the driver's handle is this one's address */
+    struct sql_connection connection; /* first: the driver's handle is this one's address */
     sqlite3 *database;
     char *path;
     char *vfs; /* NULL: the default */
     struct sqlite_statement kept[SQLITE_STATEMENTS_MAX];
 };
 
-static inline struct sqlite_connection *sqlite_of(struct connection *connection)
+static inline struct sqlite_connection *sqlite_of(struct sql_connection *connection)
 {
     return (struct sqlite_connection *)connection;
 }
@@ -35,9 +35,9 @@ enum status sqlite_status(int result);
 /* `flags` of sqlite3_open_v2. Anything but STATUS_OK: `error` says why. */
 MUST_CHECK enum status sqlite_connect(struct sqlite_connection **, const char *path,
     const char *vfs, int flags, char *error, size_t error_bytes);
-void sqlite_disconnect(struct connection *);
+void sqlite_disconnect(struct sql_connection *);
 /* Statements without what stands in braces (store/driver.h, form 6). */
-MUST_CHECK enum status sqlite_script(struct connection *, const char *sql);
+MUST_CHECK enum status sqlite_script(struct sql_connection *, const char *sql);
 
 /* schema.c: pragmas, tables, version. */
 MUST_CHECK enum status sqlite_schema_open(struct sqlite_connection *, char *error, size_t error_bytes);

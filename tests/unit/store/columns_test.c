@@ -47,7 +47,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct sql_row *row_of(struct connection *connection, const char *sql)
+static struct sql_row *row_of(struct sql_connection *connection, const char *sql)
 {
     struct sql_row *row;
     assert_int_equal(
@@ -61,8 +61,8 @@ static void row_end(struct sql_row *row)
     row->connection->driver->finish(row);
 }
 
-static void take(
-    struct connection *connection, const char *sql, const struct sql_columns *columns, void *out)
+static void take(struct sql_connection *connection, const char *sql,
+    const struct sql_columns *columns, void *out)
 {
     struct sql_row *row = row_of(connection, sql);
     assert_int_equal(sql_columns_take(columns, row, out), STATUS_OK);

@@ -31,7 +31,7 @@ static int teardown(void **state)
 
 static void tables_are_made_by_a_command_and_not_by_the_way(void **state)
 {
-    struct connection *connection = *state;
+    struct sql_connection *connection = *state;
     bool made = false;
     assert_int_equal(store_schema_check(connection, error, sizeof error), STATUS_CONFLICT);
     assert_non_null(strstr(error, "'stampede store migrate'"));
@@ -45,7 +45,7 @@ static void tables_are_made_by_a_command_and_not_by_the_way(void **state)
 
 static void what_was_begun_is_not_served_and_is_ended_by_the_next_call(void **state)
 {
-    struct connection *connection = *state;
+    struct sql_connection *connection = *state;
     bool made = false;
     assert_int_equal(
         connection->driver->script(connection, "CREATE TABLE order_sums(x INTEGER) STRICT;"), STATUS_OK);
@@ -61,7 +61,7 @@ static void what_was_begun_is_not_served_and_is_ended_by_the_next_call(void **st
 
 static void tables_of_a_newer_program_are_left_alone(void **state)
 {
-    struct connection *connection = *state;
+    struct sql_connection *connection = *state;
     bool made = false;
     assert_int_equal(store_schema_migrate(connection, &made, error, sizeof error), STATUS_OK);
     assert_int_equal(

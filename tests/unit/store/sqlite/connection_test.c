@@ -34,7 +34,7 @@ static int teardown(void **state)
 }
 
 /* The first number that it answers; 0: none. */
-static enum status ask(struct connection *connection, const char *sql, int64_t *number)
+static enum status ask(struct sql_connection *connection, const char *sql, int64_t *number)
 {
     struct sql_row *row;
     *number = 0;
@@ -74,7 +74,7 @@ static void a_lock_of_rows_is_no_word_of_sqlite(void **state)
 
 static void errors_have_classes(void **state)
 {
-    struct connection *connection = *state;
+    struct sql_connection *connection = *state;
     int64_t id;
     assert_int_equal(ask(connection, put_a, &id), STATUS_OK);
     assert_int_equal(ask(connection, put_a, &id), STATUS_REFUSED);
@@ -88,7 +88,7 @@ static void errors_have_classes(void **state)
 
 static void a_part_is_dropped_alone(void **state)
 {
-    struct connection *connection = *state;
+    struct sql_connection *connection = *state;
     int64_t number;
     assert_int_equal(connection->driver->begin(connection), STATUS_OK);
     assert_int_equal(connection->driver->part_begin(connection, "request"), STATUS_OK);
@@ -107,7 +107,7 @@ static void a_part_is_dropped_alone(void **state)
 
 static void a_counter_is_lifted_before_its_first_row(void **state)
 {
-    struct connection *connection = *state;
+    struct sql_connection *connection = *state;
     uint64_t last;
     int64_t id;
     assert_int_equal(connection->driver->counter(connection, "things", &last), STATUS_OK);
