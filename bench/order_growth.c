@@ -2,10 +2,15 @@
 /* How the cost of writing an order grows with the orders of an item: the order store alone, without
  * inventory, journal or network. Users come in random order, as hashed names do.
  * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N]
+ * --to: a file of SQLite, or the URL of a server with an empty database (tools/with-postgres …).
  * --cache-mib 0: as a program opens the database that is not the server.
  * A line of JSON for each step: orders so far, orders/s in it, µs of processor time an order, bytes
  * written an order, and the longest transaction. */
+#include "store/mysql/mysql.h"
+#include "store/postgres/postgres.h"
+#include "store/schema.h"
 #include "store/sqlite/sqlite.h"
+#include "store/store.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -57,17 +62,42 @@ static struct moment moment_now(void)
         (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9, written_bytes() };
 }
 
-static struct order_store *store_make(const char *path, uint32_t cache_mib)
+static struct order_store *file_open(const char *path, uint32_t cache_mib)
 {
     struct order_store *store;
     char error[200];
-    struct product product = { .name = "Phone", .images = "[]", .currency = "CNY", .list_price = 2 };
-    struct sale sale = { .title = "Sale", .start_ms = 1, .end_ms = 2 };
-    struct item item = { .flash_price = 1, .limit_per_user = 1, .total = UNITS_MAX };
     if (sqlite_store_open(&store, path, NULL, error, sizeof error) != STATUS_OK)
         fail("the database can't be opened", error);
     if (cache_mib > 0)
         must(sqlite_store_serve(store, cache_mib), "serve");
+    return store;
+}
+
+static struct order_store *server_open(const char *url)
+{
+    struct sql_connection *connection;
+    struct order_store *store;
+    char error[200] = "";
+    bool made;
+    enum status status = strncmp(url, "mysql:", 6) == 0
+        ? mysql_store_connect(&connection, url, NULL, error, sizeof error)
+        : postgres_connect(&connection, url, NULL, error, sizeof error);
+    if (status == STATUS_OK)
+        status = store_schema_migrate(connection, &made, error, sizeof error);
+    if (status == STATUS_OK)
+        status = store_make(connection, &store);
+    if (status != STATUS_OK)
+        fail("the database can't be opened", error);
+    return store;
+}
+
+static struct order_store *item_make(const char *path, uint32_t cache_mib)
+{
+    struct product product = { .name = "Phone", .images = "[]", .currency = "CNY", .list_price = 2 };
+    struct sale sale = { .title = "Sale", .start_ms = 1, .end_ms = 2 };
+    struct item item = { .flash_price = 1, .limit_per_user = 1, .total = UNITS_MAX };
+    struct order_store *store =
+        strstr(path, "://") != NULL ? server_open(path) : file_open(path, cache_mib);
     must(store->ops->product_insert(store, &product), "product");
     must(store->ops->sale_insert(store, &sale), "sale");
     item.sale = sale.id;
@@ -137,7 +167,7 @@ static struct options options_read(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const struct options options = options_read(argc, argv);
-    struct order_store *store = store_make(options.to_path, options.cache_mib);
+    struct order_store *store = item_make(options.to_path, options.cache_mib);
     for (uint32_t done = 0; done < options.orders;) {
         const struct moment began = moment_now();
         const uint32_t first = done;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One batch of queue records, one transaction: what they say, and the position after them. */
+#include "store/gather.h"
 #include "store/parts.h"
 #include "store/restore.h"
 
@@ -261,7 +262,12 @@ static enum status apply_control(struct store_batch *batch, const struct queue_r
 enum status store_apply_record(
     struct store_batch *batch, const struct queue_record *record, uint8_t disposition)
 {
-    bool reject = disposition == DISPOSE_REJECT;
+    const bool reject = disposition == DISPOSE_REJECT;
+    if (record->command.type != COMMAND_RESERVE || disposition != DISPOSE_APPLY) {
+        const enum status status = store_gather_flush(batch);
+        if (status != STATUS_OK)
+            return status;
+    }
     if (disposition == DISPOSE_DEAD)
         return store_dead_put(batch, record);
     if (record->outcome.answer != ANSWER_WON && record->outcome.answer != ANSWER_DONE)
@@ -304,28 +310,28 @@ static enum status apply_all(struct store_batch *batch, const struct queue_recor
             return status;
     }
     batch->index = UINT32_MAX;
-    const enum status status = store_audit_users_flush(batch);
+    enum status status = store_gather_flush(batch);
+    if (status == STATUS_OK)
+        status = store_audit_users_flush(batch);
     return status == STATUS_OK ? store_stock_flush(batch) : status;
 }
 
-enum status store_apply(struct order_store *handle, const struct queue_record *records,
-    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+/* `batch` as far as it is the same for each try. */
+static enum status apply_try(struct store_batch batch, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count, bool gathers)
 {
-    struct store *store = store_of(handle);
-    struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX };
+    struct store *store = batch.store;
+    struct refusal *refusal = batch.refusal;
     uint64_t data_id;
-    invariant(count <= ORDER_BATCH_MAX);
-    snprintf(batch.dead_reason, sizeof batch.dead_reason, "%s",
-        refusal->text[0] != '\0' ? refusal->text : "no reason given");
     *refusal = (struct refusal){ .index = UINT32_MAX, .kind = REFUSAL_NONE };
-    if (count == 0)
-        return STATUS_OK;
+    batch.gathers = gathers;
     store_stock_clear(&store->stock);
+    store_gather_clear(store);
 
     enum status status = store_batch_begin(store);
     if (status != STATUS_OK)
         goto fail;
-    status = store_identity(handle, &data_id, &batch.position);
+    status = store_identity(&store->store, &data_id, &batch.position);
     if (status == STATUS_OK)
         status = apply_all(&batch, records, dispositions, count);
     if (status == STATUS_OK)
@@ -342,4 +348,22 @@ fail:
     }
     store_rollback(store);
     return status;
+}
+
+/* Where rows go together and one is refused, they go one by one, to tell which it is. */
+enum status store_apply(struct order_store *handle, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+{
+    struct store *store = store_of(handle);
+    struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX };
+    const bool gathers = store->connection->driver->insert_many != NULL && count >= GATHER_MIN;
+    invariant(count <= ORDER_BATCH_MAX);
+    snprintf(batch.dead_reason, sizeof batch.dead_reason, "%s",
+        refusal->text[0] != '\0' ? refusal->text : "no reason given");
+    *refusal = (struct refusal){ .index = UINT32_MAX, .kind = REFUSAL_NONE };
+    if (count == 0)
+        return STATUS_OK;
+    const enum status status = apply_try(batch, records, dispositions, count, gathers);
+    return status == STATUS_REFUSED && gathers ? apply_try(batch, records, dispositions, count, false)
+                                               : status;
 }

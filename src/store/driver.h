@@ -99,6 +99,12 @@ struct driver {
      * for these only. Not kept as prepared ones. */
     enum status (*script)(struct sql_connection *, const char *sql);
 
+    /* Many rows by one statement. `head` is "INSERT INTO table(a, b)"; `numbers` has the columns of the
+     * first row, of the second, and so on. Rows whose unique key is taken are left out: `matched` counts the
+     * others. NULL: there is nothing to gain by it. */
+    enum status (*insert_many)(struct sql_connection *, const char *head, const uint64_t *numbers,
+        uint32_t columns, uint32_t rows);
+
     /* Rows that the last INSERT, UPDATE or DELETE has matched: an update to the same values counts, an insert
      * that did nothing on a conflict does not. */
     uint32_t (*matched)(const struct sql_connection *);

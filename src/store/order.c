@@ -18,6 +18,7 @@
  * has told. */
 #include "contract/order_state.h"
 #include "contract/waitlist_rules.h"
+#include "store/gather.h"
 #include "store/parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
@@ -40,6 +41,8 @@ static enum status counter_take(
 {
     if (quantity > limit)
         return store_refuse(batch, REFUSAL_LIMIT, "%u units exceed the limit of %u", quantity, limit);
+    if (store_gathers(batch))
+        return store_gather_counter(batch, scope, user, quantity);
     enum status status = store_batch_do(batch, /* most users buy once */
         "INSERT INTO user_counters(scope, user_id, used) VALUES(?1, ?2, ?3)"
         " ON CONFLICT(scope, user_id) DO NOTHING",
@@ -107,10 +110,12 @@ static enum status order_put(struct store_batch *batch, const struct store_ticke
     struct sql_values values = VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user),
         U64(ticket->quantity), U64(ticket->channel), U64(unit_price),
         U64(unit_price * ticket->quantity), U64(ticket->created_ms), U64(ticket->pay_by_ms), U64(slot));
+    *there = false;
+    if (store_gathers(batch) && !reject)
+        return store_gather_order(batch, ticket, slot);
     if (reject)
         values.count = 9; /* no slot */
     const enum status status = store_batch_do(batch, reject ? order_reject : order_insert, values);
-    *there = false;
     if (status == STATUS_OK && __builtin_expect(sql_matched(batch->store) != 1, 0))
         return order_check_same(batch, ticket, there);
     return status;
@@ -140,7 +145,7 @@ enum status store_order_write(struct store_batch *batch, const struct store_tick
     status = order_put(batch, ticket, slot, ticket->unit_price, reject, &there);
     if (status != STATUS_OK || there)
         return status;
-    status = store_outbox_put(batch->store, ticket->ticket, reject ? ORDER_CLOSED : ORDER_PENDING);
+    status = store_outbox_put(batch->store, ticket->ticket, 1, reject ? ORDER_CLOSED : ORDER_PENDING);
     if (status != STATUS_OK)
         return store_batch_failed(batch, status);
     status = store_buyer_put(batch, row, ticket->user);
@@ -186,7 +191,7 @@ static enum status order_change(struct store_batch *batch, struct stock_row *row
     store_sum_add(row, (enum order_state)order->state, (enum order_reason)order->reason,
         order->quantity, order->amount, -1);
     store_sum_add(row, to, reason, order->quantity, order->amount, 1);
-    status = store_outbox_put(batch->store, order->ticket, to);
+    status = store_outbox_put(batch->store, order->ticket, order->version + 1, to);
     return status == STATUS_OK ? STATUS_OK : store_batch_failed(batch, status);
 }
 

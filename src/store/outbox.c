@@ -27,14 +27,15 @@ const char store_outbox_tables[] =
 static const char outbox_waiting[] = "SELECT count(*) FROM outbox WHERE state = 1";
 static const char outbox_failed[] = "SELECT count(*) FROM outbox WHERE state = 3";
 
-enum status store_outbox_put(struct store *store, ticket_number ticket, enum order_state to)
+enum status store_outbox_put(
+    struct store *store, ticket_number ticket, uint64_t version, enum order_state to)
 {
     if (!store->outbox_on)
         return STATUS_OK;
     return sql_do(store,
         "INSERT INTO outbox(ticket, kind, version, time_ms, state, tries, next_ms, http_status,"
-        " error) SELECT ticket, ?2, version, ?3, 1, 0, ?3, 0, '' FROM orders WHERE ticket = ?1",
-        VALUES(U64(ticket), U64(to), U64(clock_now_ms())));
+        " error) VALUES(?1, ?2, ?4, ?3, 1, 0, ?3, 0, '')",
+        VALUES(U64(ticket), U64(to), U64(clock_now_ms()), U64(version)));
 }
 
 static void outbox_turn_on(struct order_store *handle)

@@ -32,8 +32,9 @@ struct store {
     uint64_t changes;        /* rows that were changed so far */
     uint64_t changes_before; /* and when the administrator's transaction was begun */
     char channel_names[CHANNELS_MAX][CHANNEL_NAME_MAX + 1]; /* for audit rows */
-    bool outbox_on;          /* changes of orders are written down for the shop */
-    struct store_look *look; /* look.c; NULL: not used yet */
+    bool outbox_on;                  /* changes of orders are written down for the shop */
+    struct store_gathered *gathered; /* gather.c; NULL: not used yet */
+    struct store_look *look;         /* look.c; NULL: not used yet */
     struct store_listing listing;
 };
 
@@ -107,6 +108,7 @@ struct store_batch {
     struct refusal *refusal;
     uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
     lsn_t position; /* the last record that is in */
+    bool gathers;   /* new orders and counters are written together (gather.h) */
     struct store_users users;
     bool line_seen;               /* whether these are known: */
     bool line_named, line_passed; /* somebody may be named, or passed over, in some waitlist */
@@ -244,7 +246,8 @@ enum status store_money_totals(struct order_store *, struct money_totals *);
 extern const char store_outbox_tables[];
 extern const struct outbox_store_ops store_outbox_ops;
 /* Inside the transaction that has just brought the order to this state; nothing while it is off. */
-MUST_CHECK enum status store_outbox_put(struct store *, ticket_number, enum order_state to);
+MUST_CHECK enum status store_outbox_put(
+    struct store *, ticket_number, uint64_t version, enum order_state to);
 
 /* waitlist.c */
 extern const char store_waitlist_tables[];

@@ -2,6 +2,7 @@
 /* Opening, closing, and the transactions that every change takes. */
 #include "store/store.h"
 
+#include "store/gather.h"
 #include "store/parts.h"
 #include "store/restore.h"
 
@@ -66,6 +67,7 @@ static void store_close(struct order_store *handle)
         return;
     struct store *store = store_of(handle);
     store_look_close(store);
+    store_gather_free(store);
     store->connection->driver->close(store->connection);
     free(store);
 }

@@ -191,6 +191,30 @@ static void conflict_does_nothing_and_matches_nothing(void **state)
     assert_int_equal(suite_number(db, "SELECT sum(units) FROM pairs", NONE_GIVEN), 8);
 }
 
+static void many_rows_are_inserted_but_for_those_that_are_there(void **state)
+{
+    struct sql_connection *db = ((struct driver_case *)*state)->db;
+    static const char head[] = "INSERT INTO pairs(a, b, units)";
+    enum { ROWS = 300 };
+    uint64_t numbers[ROWS * 3];
+    if (db->driver->insert_many == NULL)
+        skip();
+    for (uint64_t i = 0; i < ROWS; i++)
+        memcpy(&numbers[i * 3], ((uint64_t[]){ i, (uint64_t)INT64_MIN + i, UINT64_MAX - i }), 24);
+    suite_begin(db);
+    assert_int_equal(db->driver->insert_many(db, head, numbers, 3, 1), STATUS_OK);
+    assert_int_equal(db->driver->matched(db), 1);
+    assert_int_equal(db->driver->insert_many(db, head, numbers, 3, ROWS), STATUS_OK);
+    assert_int_equal(db->driver->matched(db), ROWS - 1);
+    suite_commit(db);
+    for (uint64_t i = 0; i < ROWS; i += ROWS - 1) {
+        assert_int_equal(suite_number(db, "SELECT b FROM pairs WHERE a = ?1", GIVEN(NUMBER(i))),
+            INT64_MIN + (int64_t)i);
+        assert_int_equal(suite_number(db, "SELECT units FROM pairs WHERE a = ?1", GIVEN(NUMBER(i))),
+            -1 - (int64_t)i);
+    }
+}
+
 static void conflict_on_any_key_does_nothing_where_none_is_named(void **state)
 {
     struct sql_connection *db = ((struct driver_case *)*state)->db;
@@ -331,6 +355,7 @@ const struct CMUnitTest driver_suite_transactions[] = {
     SUITE_TEST(statement_on_a_table_that_is_not_there_says_that_the_tables_are_not_ours),
     SUITE_TEST(update_matches_rows_that_keep_their_values),
     SUITE_TEST(conflict_does_nothing_and_matches_nothing),
+    SUITE_TEST(many_rows_are_inserted_but_for_those_that_are_there),
     SUITE_TEST(conflict_on_any_key_does_nothing_where_none_is_named),
     SUITE_TEST(conflict_on_another_key_is_an_error),
     SUITE_TEST(conflict_adds_to_the_row_that_is_there),

@@ -263,6 +263,7 @@ static const struct driver mysql_driver = {
     .number = mysql_statement_number,
     .bytes = mysql_statement_bytes,
     .script = driver_script,
+    .insert_many = mysql_insert_many,
     .matched = driver_matched,
     .error = driver_error,
     .message = driver_message,

@@ -80,4 +80,8 @@ const void *mysql_statement_bytes(struct sql_row *, int at, size_t *bytes);
 void mysql_statements_forget(struct mysql_connection *); /* those of a connection that is closed */
 void mysql_statements_close(struct mysql_connection *);
 
+/* many.c */
+enum status mysql_insert_many(struct sql_connection *, const char *head, const uint64_t *numbers,
+    uint32_t columns, uint32_t rows);
+
 #endif

@@ -88,6 +88,10 @@ int64_t postgres_number_at(struct sql_row *, int at);
 const void *postgres_bytes_at(struct sql_row *, int at, size_t *bytes);
 void postgres_statements_free(struct postgres *);
 
+/* many.c */
+enum status postgres_insert_many(struct sql_connection *, const char *head, const uint64_t *numbers,
+    uint32_t columns, uint32_t rows);
+
 /* postgres.c */
 /* A statement or script may go on: STATUS_OK. In a transaction that is lost or spoiled it may not. */
 MUST_CHECK enum status postgres_may_run(struct postgres *);

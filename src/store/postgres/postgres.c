@@ -237,6 +237,7 @@ static const struct driver postgres_driver = {
     .number = postgres_number_at,
     .bytes = postgres_bytes_at,
     .script = postgres_script,
+    .insert_many = postgres_insert_many,
     .matched = postgres_matched,
     .error = postgres_error,
     .message = postgres_message,
