@@ -13,7 +13,7 @@ struct reader_turns;
 
 struct key_ring;
 /* folder: the data folder. */
-void key_ring_open(struct key_ring **ring, struct disk *folder, struct reader_turns *turns);
+void key_ring_open(struct key_ring **out, struct disk *folder, struct reader_turns *turns);
 void key_ring_close(struct key_ring *ring); /* when no edge runs any more; accepts NULL */
 
 /* Reads both files. On a fault the keys stay as they were. Empty path: there are no keys at all. */

@@ -12,12 +12,12 @@ void column_text(struct sql_row *row, int at, char *out, size_t out_bytes)
 {
     size_t bytes;
     const void *text = row->connection->driver->bytes(row, at, &bytes);
+    out[0] = '\0';
     if (text == NULL)
-        bytes = 0;
+        return;
     if (bytes >= out_bytes)
         bytes = out_bytes - 1;
-    if (bytes > 0)
-        memcpy(out, text, bytes);
+    memcpy(out, text, bytes);
     out[bytes] = '\0';
 }
 

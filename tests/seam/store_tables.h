@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { STORE_TABLES_MAX = 64, STORE_TABLE_NAME_MAX = 40 };
+enum { STORE_TABLES_MAX = 64, STORE_TABLE_NAME_MAX = 32 };
 struct store_table {
     char name[STORE_TABLE_NAME_MAX];
     bool counts; /* the database numbers its rows */

@@ -15,6 +15,33 @@
 
 #include <stdio.h>
 
+/* Texts of several pieces; each has the number of its step. */
+static const char admin_requests_6[] =
+    "CREATE TABLE admin_requests(key INTEGER PRIMARY KEY, request INTEGER NOT NULL,"
+    " time_ms INTEGER NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL) STRICT";
+static const char customers_6[] =
+    "CREATE TABLE customers(user INTEGER PRIMARY KEY, sealed BLOB NOT NULL,"
+    " first_ms INTEGER NOT NULL) STRICT";
+static const char order_sums_7[] =
+    "CREATE TABLE order_sums(item INTEGER NOT NULL REFERENCES items(id), state INTEGER NOT NULL,"
+    " reason INTEGER NOT NULL, orders INTEGER NOT NULL, units INTEGER NOT NULL,"
+    " amount_high INTEGER NOT NULL, amount_low INTEGER NOT NULL, PRIMARY KEY(item, state, reason))"
+    " STRICT, WITHOUT ROWID";
+static const char order_sums_fill_7[] =
+    "INSERT INTO order_sums SELECT item, state, reason, count(*), sum(quantity), sum(amount >> 32),"
+    " sum(amount & 4294967295) FROM orders GROUP BY item, state, reason";
+static const char buyers_listed_8[] =
+    "ALTER TABLE items ADD COLUMN buyers_listed INTEGER NOT NULL DEFAULT 0"
+    " CHECK(buyers_listed IN (0, 1))";
+static const char buyer_items_8[] =
+    "CREATE TABLE buyer_items(user_id INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY "
+    "KEY(user_id, item))"
+    " STRICT, WITHOUT ROWID";
+static const char payments_due_8[] =
+    "CREATE INDEX payments_due ON payments((CASE WHEN state < 3 AND pay_by_ms < next_ms THEN "
+    "pay_by_ms ELSE next_ms END))"
+    " WHERE (state < 4 OR used_for = 2)";
+
 /* From schema 5, the first one that shops have. */
 /* clang-format off */
 static const char *const step_6[] = {
@@ -31,25 +58,19 @@ static const char *const step_6[] = {
     "ALTER TABLE bans ADD COLUMN sessions_ms INTEGER NOT NULL DEFAULT 0 CHECK(sessions_ms >= 0)",
     "CREATE INDEX bans_of_sessions ON bans(sessions_ms) WHERE (lifted_ms = 0 AND sessions_ms > 0)",
     "ALTER TABLE payments ADD COLUMN searched INTEGER NOT NULL DEFAULT 0",
-    "CREATE TABLE admin_requests(key INTEGER PRIMARY KEY, request INTEGER NOT NULL,"
-    " time_ms INTEGER NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL) STRICT",
+    admin_requests_6,
     "CREATE INDEX admin_requests_by_time ON admin_requests(time_ms)",
     "ALTER TABLE items ADD COLUMN terms_lsn INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE queue_position ADD COLUMN secret_check INTEGER NOT NULL DEFAULT 0",
-    "CREATE TABLE customers(user INTEGER PRIMARY KEY, sealed BLOB NOT NULL,"
-    " first_ms INTEGER NOT NULL) STRICT",
+    customers_6,
     "CREATE INDEX waitlist_by_ticket ON waitlist(ticket) WHERE state = 2",
     NULL,
 };
 /* clang-format on */
 
 static const char *const step_7[] = {
-    "CREATE TABLE order_sums(item INTEGER NOT NULL REFERENCES items(id), state INTEGER NOT NULL,"
-    " reason INTEGER NOT NULL, orders INTEGER NOT NULL, units INTEGER NOT NULL,"
-    " amount_high INTEGER NOT NULL, amount_low INTEGER NOT NULL, PRIMARY KEY(item, state, reason))"
-    " STRICT, WITHOUT ROWID",
-    "INSERT INTO order_sums SELECT item, state, reason, count(*), sum(quantity), sum(amount >> 32),"
-    " sum(amount & 4294967295) FROM orders GROUP BY item, state, reason",
+    order_sums_7,
+    order_sums_fill_7,
     "ALTER TABLE outbox ADD COLUMN tried_ms INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX outbox_of_order ON outbox(ticket)",
     "CREATE INDEX bans_of_user ON bans(user, until_ms) WHERE (lifted_ms = 0 AND user IS NOT NULL)",
@@ -78,16 +99,11 @@ static const char *const step_8[] = {
     "ALTER TABLE sale_counts RENAME COLUMN count TO tally",
     "ALTER TABLE queue_position RENAME COLUMN position TO lsn",
     "ALTER TABLE dead_letters RENAME COLUMN type TO record_type",
-    "ALTER TABLE items ADD COLUMN buyers_listed INTEGER NOT NULL DEFAULT 0"
-    " CHECK(buyers_listed IN (0, 1))",
-    "CREATE TABLE buyer_items(user_id INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY "
-    "KEY(user_id, item))"
-    " STRICT, WITHOUT ROWID",
+    buyers_listed_8,
+    buyer_items_8,
     "CREATE INDEX items_unlisted ON items(id) WHERE buyers_listed = 0",
     "DROP INDEX payments_due",
-    "CREATE INDEX payments_due ON payments((CASE WHEN state < 3 AND pay_by_ms < next_ms THEN "
-    "pay_by_ms ELSE next_ms END))"
-    " WHERE (state < 4 OR used_for = 2)",
+    payments_due_8,
     NULL,
 };
 
