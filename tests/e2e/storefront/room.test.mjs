@@ -47,9 +47,9 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await clean(page);
         await shot(page, 'room-offer', true);
         await page.getByRole('button', { name: 'Join the queue' }).click();
-        await page.getByText('people in the room').waitFor();
+        await page.getByText(/(people|person) in the room/).waitFor();
         await page.reload();
-        await page.getByText('people in the room').waitFor();
+        await page.getByText(/(people|person) in the room/).waitFor();
         assert.equal(await page.textContent('.room-number'), '1');
         for (const gone of ['.buy', '.stock', '.prices'])
             assert.equal(await page.isVisible(gone), false, gone);
