@@ -11,7 +11,7 @@
 /* 0 while the tables are being made. */
 static const char version_read[] = "SELECT version, scripts FROM stampede_schema WHERE id = 1";
 
-/* STATUS_NOT_FOUND: no table says it, or no row. */
+/* STATUS_CORRUPT: there is no table that says it. STATUS_NOT_FOUND: it has no row. */
 static enum status schema_read(struct sql_connection *connection, uint64_t *version, uint64_t *scripts)
 {
     struct sql_row *row;
@@ -25,7 +25,12 @@ static enum status schema_read(struct sql_connection *connection, uint64_t *vers
         }
         connection->driver->finish(row);
     }
-    return status == STATUS_CORRUPT ? STATUS_NOT_FOUND : status;
+    return status;
+}
+
+static bool is_missing(enum status status)
+{
+    return status == STATUS_CORRUPT || status == STATUS_NOT_FOUND;
 }
 
 static enum status failed(struct sql_connection *connection, enum status status, const char *what,
@@ -40,7 +45,7 @@ enum status store_schema_check(struct sql_connection *connection, char *error, s
 {
     uint64_t version, scripts;
     const enum status status = schema_read(connection, &version, &scripts);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+    if (status != STATUS_OK && !is_missing(status))
         return failed(connection, status, "the version of the tables can't be read", error, error_bytes);
     if (version == STORE_SCHEMA_VERSION)
         return STATUS_OK;
@@ -50,17 +55,19 @@ enum status store_schema_check(struct sql_connection *connection, char *error, s
             (unsigned long long)version, STORE_SCHEMA_VERSION);
     else
         snprintf(error, error_bytes, "the database has %s: run 'stampede store migrate' first",
-            status == STATUS_NOT_FOUND ? "no tables of ours"
-                : version == 0         ? "tables that are not all there"
-                                       : "tables of an older version");
+            is_missing(status) ? "no tables of ours"
+                : version == 0 ? "tables that are not all there"
+                               : "tables of an older version");
     return STATUS_CONFLICT;
 }
 
-static enum status table_begin(struct sql_connection *connection)
+static enum status table_begin(struct sql_connection *connection, bool there)
 {
-    enum status status = connection->driver->script(connection,
-        "CREATE TABLE stampede_schema(id INTEGER PRIMARY KEY, version INTEGER NOT NULL,"
-        " scripts INTEGER NOT NULL) STRICT;");
+    enum status status = there
+        ? STATUS_OK
+        : connection->driver->script(connection,
+            "CREATE TABLE stampede_schema(id INTEGER PRIMARY KEY, version INTEGER NOT NULL,"
+            " scripts INTEGER NOT NULL) STRICT;");
     if (status == STATUS_OK)
         status = sql_run(connection,
             "INSERT INTO stampede_schema(id, version, scripts) VALUES(1, 0, 0)", NO_VALUES);
@@ -110,13 +117,13 @@ enum status store_schema_migrate(
 {
     uint64_t version, scripts;
     enum status status = schema_read(connection, &version, &scripts);
-    *made = status == STATUS_NOT_FOUND || (status == STATUS_OK && version == 0);
+    *made = is_missing(status) || (status == STATUS_OK && version == 0);
     if (!*made)
         return status == STATUS_OK
             ? store_schema_check(connection, error, error_bytes)
             : failed(connection, status, "reading the version", error, error_bytes);
-    if (status == STATUS_NOT_FOUND)
-        status = table_begin(connection);
+    if (is_missing(status))
+        status = table_begin(connection, status == STATUS_NOT_FOUND);
     if (status != STATUS_OK)
         return failed(connection, status, "making the first table", error, error_bytes);
     for (uint64_t i = scripts; store_tables[i] != NULL && status == STATUS_OK; i++)

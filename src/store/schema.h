@@ -13,8 +13,9 @@ enum { STORE_SCHEMA_VERSION = 8 };
 
 /* What a server does before it serves: changes nothing. */
 MUST_CHECK enum status store_schema_check(struct sql_connection *, char *error, size_t error_bytes);
-/* What `stampede store migrate` does. *made: there were no tables. Killed in between it goes on where it
- * was when it is called again. */
+/* What `stampede store migrate` does. *made: there were no tables. Killed in between it goes on
+ * with the script that was not finished when it is called again; a database that commits each table by
+ * itself (MariaDB) then says which one is there already. */
 MUST_CHECK enum status store_schema_migrate(
     struct sql_connection *, bool *made, char *error, size_t error_bytes);
 

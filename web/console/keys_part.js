@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who has an admin key or a password: make a key, which is shown once, and revoke either. */
+/* The list of admin keys and passwords. An administrator makes a key, which is shown once, and revokes keys and passwords. */
 
 import { element, textSet } from '../dom.js';
 import { change } from './api.js';
@@ -71,5 +71,5 @@ export function keysPart({ keys }, look) {
         element('p', { class: 'note', textContent: say('keys.note') }), element('pre', { tabIndex: 0, textContent: 'stampede key password --name NAME --role viewer|operator|admin --file FILE' }));
 }
 
-/* Who made and revoked what. */
+/* The audit entries of keys that were made or revoked. */
 export const keysTrail = async () => (await auditOfAction('key.create', 'key.revoke')).node;

@@ -59,6 +59,21 @@ static void what_was_begun_is_not_served_and_is_ended_by_the_next_call(void **st
     assert_int_equal(store_schema_check(connection, error, sizeof error), STATUS_OK);
 }
 
+static void a_version_table_without_its_row_is_gone_on_with(void **state)
+{
+    struct sql_connection *connection = *state;
+    bool made = false;
+    assert_int_equal(
+        connection->driver->script(connection,
+            "CREATE TABLE stampede_schema(id INTEGER PRIMARY KEY, version INTEGER NOT NULL,"
+            " scripts INTEGER NOT NULL) STRICT;"),
+        STATUS_OK);
+    assert_int_equal(store_schema_check(connection, error, sizeof error), STATUS_CONFLICT);
+    assert_int_equal(store_schema_migrate(connection, &made, error, sizeof error), STATUS_OK);
+    assert_true(made);
+    assert_int_equal(store_schema_check(connection, error, sizeof error), STATUS_OK);
+}
+
 static void tables_of_a_newer_program_are_left_alone(void **state)
 {
     struct sql_connection *connection = *state;
@@ -77,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(tables_are_made_by_a_command_and_not_by_the_way),
         TEST(what_was_begun_is_not_served_and_is_ended_by_the_next_call),
+        TEST(a_version_table_without_its_row_is_gone_on_with),
         TEST(tables_of_a_newer_program_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
