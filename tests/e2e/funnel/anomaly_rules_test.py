@@ -16,6 +16,12 @@ def pass_at(server, item, buyer, source=None, forwarded=None):
         return connection.request("POST", f"/v1/items/{item}/pass", None, fields)
 
 
+def comes(reply):
+    """Let in; or, where the rule bans, banned already: on a busy machine a look comes before the last of them has asked."""
+    if reply.status != 201:
+        problem(reply, 403, "banned")
+
+
 def found_one(server, which):
     """The only finding, once there is one; no other rule has found anything, ever."""
     found = eventually(lambda: findings(server), f"{which} finds nothing")
@@ -57,7 +63,7 @@ CROWD = {"watch.crowd_users": 20}
 def crowd_comes(server, item, **where):
     people = [Buyer(server) for _ in range(40)]
     for buyer in people:
-        equal(pass_at(server, item, buyer, **where).status, 201)
+        comes(pass_at(server, item, buyer, **where))
     return people
 
 
@@ -108,7 +114,7 @@ ROAMING = {"watch.roaming_addresses": 12}
 
 def roams(server, item, buyer, net, count=30):
     for number in range(count):
-        equal(pass_at(server, item, buyer, f"127.{net}.{number}.7").status, 201)
+        comes(pass_at(server, item, buyer, f"127.{net}.{number}.7"))
 
 
 def roaming_number(reason):
@@ -261,7 +267,7 @@ def roamers(server, item, net, count, addresses=5):
     people = [Buyer(server) for _ in range(count)]
     for number, buyer in enumerate(people):
         for at in range(addresses):
-            equal(pass_at(server, item, buyer, forwarded=f"198.{net}.{number}.{at}").status, 201)
+            comes(pass_at(server, item, buyer, forwarded=f"198.{net}.{number}.{at}"))
     return people
 
 
