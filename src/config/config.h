@@ -81,11 +81,17 @@ struct config {
     /* [proxy] */
     char proxy_protocol[CONFIG_TEXT]; /* off or on */
     char proxy_trusted[CONFIG_LIST];  /* blocks of addresses, separated by commas */
-    /* [orders] */
-    uint64_t lag_max;             /* records that orders may lag before wins stop */
-    char store_kind[CONFIG_TEXT]; /* sqlite, postgres or mysql */
-    char store_url[CONFIG_TEXT];  /* of a database server */
+    /* [cluster] */
+    char cluster_role[CONFIG_TEXT]; /* all, gateway or worker */
+    char cluster_secret_file[CONFIG_TEXT];
+    /* [inventory], [queue], [store] */
+    char inventory_kind[CONFIG_TEXT]; /* embedded or redis */
+    char queue_kind[CONFIG_TEXT];     /* journal, stream or kafka */
+    char store_kind[CONFIG_TEXT];     /* sqlite, postgres or mysql */
+    char store_url[CONFIG_TEXT];      /* of a database server */
     char store_password_file[CONFIG_TEXT];
+    /* [orders] */
+    uint64_t lag_max;                 /* records that orders may lag before wins stop */
     uint64_t cache_mib;               /* memory for pages of the database, at most */
     uint64_t grace_ms;                /* after a start, older orders are not closed for this time */
     uint64_t user_refund_ms;          /* how long a user can refund a paid order; 0: never */

@@ -92,6 +92,50 @@ static const char *store_wrong(const struct config *config)
         : NULL;
 }
 
+/* One process: the inventory is inside, and its journal is the queue. */
+static const char *one_machine_wrong(const struct config *config)
+{
+    if (strcmp(config->cluster_role, "all") != 0)
+        return "cluster.role gateway and worker need inventory.kind redis: the embedded inventory "
+               "is "
+               "part of one process";
+    if (strcmp(config->queue_kind, "journal") != 0)
+        return "queue.kind must be journal with inventory.kind embedded: orders are read from its "
+               "journal";
+    return config->cluster_secret_file[0] == 0 ? NULL
+                                               : "cluster.secret_file is for inventory.kind redis; "
+                                                 "the embedded server keeps its secret in "
+                                                 "data.folder";
+}
+
+static const char *many_machines_wrong(const struct config *config)
+{
+    if (strcmp(config->store_kind, "sqlite") == 0)
+        return "inventory.kind redis needs store.kind postgres or mysql: several processes can't "
+               "share "
+               "SQLite";
+    if (strcmp(config->queue_kind, "journal") == 0)
+        return "queue.kind must be stream or kafka with inventory.kind redis: there is no journal "
+               "file";
+    if (config->cluster_secret_file[0] == 0)
+        return "cluster.secret_file must be set with inventory.kind redis: all processes share one "
+               "secret";
+    return "inventory.kind redis is not in this version yet";
+}
+
+/* Which inventory, queue, store and role go together. */
+static const char *cluster_wrong(const struct config *config)
+{
+    if (!IS_ONE_OF(config->cluster_role, "all", "gateway", "worker"))
+        return "cluster.role must be all, gateway or worker";
+    if (!IS_ONE_OF(config->inventory_kind, "embedded", "redis"))
+        return "inventory.kind must be embedded or redis";
+    if (!IS_ONE_OF(config->queue_kind, "journal", "stream", "kafka"))
+        return "queue.kind must be journal, stream or kafka";
+    return strcmp(config->inventory_kind, "embedded") == 0 ? one_machine_wrong(config)
+                                                           : many_machines_wrong(config);
+}
+
 static const char *session_wrong(const struct config *config)
 {
     return config->guests || config->jwt_keys[0] != 0
@@ -210,8 +254,9 @@ static const char *pictures_wrong(const struct config *config)
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
-        refund_wrong, store_wrong, session_wrong, webhook_wrong, public_url_wrong, test_mode_wrong,
-        proxy_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong };
+        refund_wrong, store_wrong, cluster_wrong, session_wrong, webhook_wrong, public_url_wrong,
+        test_mode_wrong, proxy_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong,
+        outside_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char usage[] = "usage: stampede %s [--config FILE] [--data DIR] [--port N] [--address "
-                            "A] [--set section.key=value]...\n";
+                            "A] [--role ROLE] [--set section.key=value]...\n";
 
 struct command_line {
     int argc;
@@ -26,6 +26,8 @@ enum status serve_option_take(
         return config_set(config, "server.port", value, error);
     if (strcmp(option, "--address") == 0)
         return config_set(config, "server.address", value, error);
+    if (strcmp(option, "--role") == 0)
+        return config_set(config, "cluster.role", value, error);
     const char *equals = strcmp(option, "--set") == 0 ? strchr(value, '=') : NULL;
     if (equals == NULL || (size_t)(equals - value) >= sizeof name)
         return STATUS_BAD_INPUT;

@@ -33,7 +33,7 @@ def the_command_line_beats_the_environment_beats_the_file():
 @rule
 def wrong_options_are_told_with_the_usage():
     for words in (("--nothing", "1"), ("--port",), ("extra",), ("--set", "pass.life_s"), ("--set", "no.such=1"), ("--port", "x"),
-                  ("--set", "pass.life_s=0"), ("--set", "=1"), ("--config", "/nowhere.ini"), ()):
+                  ("--set", "pass.life_s=0"), ("--set", "=1"), ("--config", "/nowhere.ini"), ("--role", "gateway"), ("--role", "boss"), ()):
         done = stampede("serve", *words)
         equal(done.returncode, 2, f"{words}: {done.stderr}")
         true(done.stderr.startswith(("stampede: ", "usage: ")), done.stderr)

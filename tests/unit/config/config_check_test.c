@@ -41,6 +41,51 @@ static void a_folder_and_a_way_in_are_enough(void **state)
     assert_non_null(strstr(error, "data.folder"));
 }
 
+/* Settings, and a word of the reason why they do not go together; NULL: they do. */
+static void inventory_queue_store_and_role_go_together_or_are_refused_with_the_reason(void **state)
+{
+    static const struct pair pg = { "store.kind", "postgres" },
+                             url = { "store.url", "postgresql://x/y" },
+                             redis = { "inventory.kind", "redis" },
+                             stream = { "queue.kind", "stream" }, kafka = { "queue.kind", "kafka" },
+                             secret = { "cluster.secret_file", "/tmp/s" };
+    static const struct {
+        struct pair set[6];
+        const char *reason;
+    } rows[] = {
+        { { { "cluster.role", "all" } }, NULL },
+        { { pg, url }, NULL },
+        { { pg }, "store.url must be" },
+        { { url }, "SQLite is a file" },
+        { { { "store.kind", "oracle" } }, "store.kind must be" },
+        { { pg, { "store.url", "postgresql://me:word@x/y" } }, "must not contain a password" },
+        { { { "store.password_file", "/tmp/p" } }, "store.password_file is for" },
+        { { { "cluster.role", "boss" } }, "cluster.role must be" },
+        { { { "cluster.role", "gateway" } }, "need inventory.kind redis" },
+        { { { "cluster.role", "worker" }, pg, url }, "need inventory.kind redis" },
+        { { { "inventory.kind", "memory" } }, "inventory.kind must be" },
+        { { { "queue.kind", "mail" } }, "queue.kind must be journal, stream" },
+        { { kafka, pg, url }, "queue.kind must be journal with" },
+        { { secret }, "cluster.secret_file is for" },
+        { { redis, stream, secret }, "several processes can't share SQLite" },
+        { { redis, pg, url, secret }, "queue.kind must be stream or kafka" },
+        { { redis, stream, pg, url }, "cluster.secret_file must be set" },
+        { { redis, stream, pg, url, secret }, "not in this version" },
+        { { redis, kafka, pg, url, secret, { "cluster.role", "worker" } }, "not in this version" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct config config = least();
+        for (size_t k = 0; k < sizeof rows[i].set / sizeof *rows[i].set; k++)
+            set(&config, rows[i].set[k]);
+        error[0] = 0;
+        const enum status status = config_check(&config, error);
+        assert_int_equal(status, rows[i].reason == NULL ? STATUS_OK : STATUS_BAD_INPUT);
+        if (rows[i].reason != NULL && strstr(error, rows[i].reason) == NULL)
+            fail_msg("row %zu: \"%s\" does not say \"%s\"", i, error, rows[i].reason);
+    }
+}
+
 static void each_bad_value_is_refused_and_named(void **state)
 {
     static const struct {
@@ -140,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_and_a_way_in_are_enough),
+        cmocka_unit_test(inventory_queue_store_and_role_go_together_or_are_refused_with_the_reason),
         cmocka_unit_test(each_bad_value_is_refused_and_named),
         cmocka_unit_test(a_service_that_checks_visitors_needs_all_its_settings),
         cmocka_unit_test(each_good_value_is_taken),
