@@ -16,10 +16,12 @@ def pass_at(server, item, buyer, source=None, forwarded=None):
         return connection.request("POST", f"/v1/items/{item}/pass", None, fields)
 
 
-def comes(reply):
-    """Let in; or, where the rule bans, banned already: on a busy machine a look comes before the last of them has asked."""
-    if reply.status != 201:
-        problem(reply, 403, "banned")
+def let_in(reply):
+    """False: banned already, where a rule bans: on a busy machine a look comes before the last of them has asked."""
+    if reply.status == 201:
+        return True
+    problem(reply, 403, "banned")
+    return False
 
 
 def found_one(server, which):
@@ -62,8 +64,7 @@ CROWD = {"watch.crowd_users": 20}
 
 def crowd_comes(server, item, **where):
     people = [Buyer(server) for _ in range(40)]
-    for buyer in people:
-        comes(pass_at(server, item, buyer, **where))
+    all(let_in(pass_at(server, item, buyer, **where)) for buyer in people)
     return people
 
 
@@ -113,8 +114,7 @@ ROAMING = {"watch.roaming_addresses": 12}
 
 
 def roams(server, item, buyer, net, count=30):
-    for number in range(count):
-        comes(pass_at(server, item, buyer, f"127.{net}.{number}.7"))
+    all(let_in(pass_at(server, item, buyer, f"127.{net}.{number}.7")) for number in range(count))
 
 
 def roaming_number(reason):
@@ -243,16 +243,16 @@ def who_asks_like_a_clock_is_banned_with_the_beat_told_and_who_asks_as_people_do
     item = strict.open_item(total=10)
     person = Buyer(strict)
     ask_every(strict, item, person, [random.uniform(0.05, 0.4) for _ in range(16)])
-    for _ in range(5):  # a busy machine may spoil the beat of one clock
+    for beat_s in (0.3, 1, 3, 6, 6):  # a busy machine spoils a quick beat; 3 in 100 of a slow one are more
         machine = Buyer(strict)
-        ask_every(strict, item, machine, [0.3] * 10)
+        ask_every(strict, item, machine, [beat_s] * 8)
         time.sleep(2.5)
         if findings(strict):
             break
     made = ban_one(strict, found_one(strict, "timing"))
     equal((made["kind"], made["user_id"]), ("user", machine.user))
     words = made["reason"].split()
-    true(7 <= int(words[3]) <= 10 and 290 <= int(words[6]) <= 310, made["reason"])
+    true(7 <= int(words[3]) <= 8 and 0.95 <= int(words[6]) / (1000 * beat_s) <= 1.05, made["reason"])
     equal(made["reason"], f"asked to buy {words[3]} times, every {words[6]} ms: too regular for a person")
     problem(machine.ask_pass(item), 403, "banned")
     equal(person.ask_pass(item).status, 201)
@@ -266,8 +266,7 @@ def who_asks_like_a_clock_is_banned_with_the_beat_told_and_who_asks_as_people_do
 def roamers(server, item, net, count, addresses=5):
     people = [Buyer(server) for _ in range(count)]
     for number, buyer in enumerate(people):
-        for at in range(addresses):
-            comes(pass_at(server, item, buyer, forwarded=f"198.{net}.{number}.{at}"))
+        all(let_in(pass_at(server, item, buyer, forwarded=f"198.{net}.{number}.{at}")) for at in range(addresses))
     return people
 
 

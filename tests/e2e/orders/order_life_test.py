@@ -83,7 +83,7 @@ def a_cancelled_order_gives_its_unit_to_the_next_buyer_at_once():
           (200, "closed", "cancelled", 2))
     equal(cancel(buyer, order["order"]).json(), closed.json())
     other = Buyer(server)
-    eventually(lambda: other.buy(item).status in (202, 409) and other.mine(item)["bought"], "not back", 1)
+    eventually(lambda: other.buy(item).status in (202, 409) and other.mine(item)["bought"], "not back")
     problem(pay(order["order"], "late-1"), 409, "order-closed", state="closed", reason="cancelled")
     settles(item, held=1, free=0)
     second = other.order(other.mine(item)["ticket"])

@@ -66,25 +66,47 @@ def who_cools_down_gets_no_place_in_line():
     equal(Buyer(server).wait(item).status, 201)
 
 
-@rule
-def a_returned_unit_is_drawn_for():
-    item = server.open_item(total=1, sale_fields={"return_draw_ms": 6000})
-    first = Buyer(server)
-    won = first.win(item)
-    users = [Buyer(server) for _ in range(4)]
-    problem(users[0].buy(item), 409, "sold-out")
-    cancel(first, won)
-    eventually(lambda: server.counts(item)["free"] == 1, "the unit does not come back")
+def moments_of(users, item, most_ms):
+    """When each may buy; None: somebody's moment came before it was asked for, which chance and a busy machine may bring."""
     moments = {}
     for user in users:
-        answer = user.buy(item)
+        answer, again = user.buy(item), user.buy(item)
+        if answer.status == 202 or again.status == 202:
+            return None
         problem(answer, 409, "not-your-moment")
         moments[user] = answer.json()["again_ms"]
-        true(0 < moments[user] - server.now_ms() <= 6000 and int(answer.headers["retry-after"]) in range(1, 7), answer.json())
-        equal(user.buy(item).json()["again_ms"], moments[user], "asking more often moves the moment")
+        equal(again.json()["again_ms"], moments[user], "asking more often moves the moment")
+        true(0 < int(answer.headers["retry-after"]) <= most_ms // 1000, answer.json())
+        true(moments[user] - server.now_ms() <= most_ms, answer.json())
+    return moments
+
+
+def drawn_for(make_item, most_ms, count):
+    """The item, its users, and the one whose moment is the first, who has bought it."""
+    for _ in range(20):
+        item = make_item()
+        users = [Buyer(server) for _ in range(count)]
+        moments = moments_of(users, item, most_ms)
+        if moments is not None:
+            break
     winner = min(users, key=moments.get)
     time.sleep(max(0, moments[winner] - server.now_ms()) / 1000)
-    eventually(lambda: winner.buy(item).status == 202, "the first moment does not win", patience_s=2)
+    eventually(lambda: winner.buy(item).status == 202, "the first moment does not win")
+    return item, users, winner
+
+
+@rule
+def a_returned_unit_is_drawn_for():
+    def returned():
+        item = server.open_item(total=1, sale_fields={"return_draw_ms": 6000})
+        first = Buyer(server)
+        won = first.win(item)
+        problem(Buyer(server).buy(item), 409, "sold-out")
+        cancel(first, won)
+        eventually(lambda: server.counts(item)["free"] == 1, "the unit does not come back")
+        return item
+
+    item, users, winner = drawn_for(returned, 6000, 4)
     for user in users:
         if user is not winner:
             problem(user.buy(item), 409, "sold-out")
@@ -92,17 +114,12 @@ def a_returned_unit_is_drawn_for():
 
 @rule
 def the_first_units_are_drawn_for():
-    item = server.open_item(total=1, sale_fields={"start_draw_ms": 5000, "start_in_ms": 200})
-    eventually(lambda: server.now_ms() >= server.get(f"/v1/sales/{server.sale_of(item)}").json()["start_ms"], "it does not start")
-    users = [Buyer(server) for _ in range(3)]
-    moments = {}
-    for user in users:
-        answer = user.buy(item)
-        problem(answer, 409, "not-your-moment")
-        moments[user] = answer.json()["again_ms"]
-    winner = min(users, key=moments.get)
-    time.sleep(max(0, moments[winner] - server.now_ms()) / 1000)
-    eventually(lambda: winner.buy(item).status == 202, "the first moment does not win", patience_s=2)
+    def started():
+        item = server.open_item(total=1, sale_fields={"start_draw_ms": 5000, "start_in_ms": 200})
+        eventually(lambda: server.now_ms() >= server.get(f"/v1/sales/{server.sale_of(item)}").json()["start_ms"], "it does not start")
+        return item
+
+    drawn_for(started, 5000, 3)
 
 
 @rule

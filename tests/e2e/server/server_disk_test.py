@@ -65,7 +65,7 @@ def full_disk_rule(server, disk, words):
     true(len(told) > 100, f"what was prepared is still used: {len(told)}")
     problem(refusal, 503, "unavailable")
     true(1 <= int(refusal.headers["retry-after"]) <= 10)
-    ready = eventually(lambda: [reply for reply in [server.get("/readyz")] if reply.status == 503], "not ready", 5)[0]
+    ready = eventually(lambda: [reply for reply in [server.get("/readyz")] if reply.status == 503], "not ready")[0]
     true(any(word in ready.body for word in words), ready)
     equal(server.get("/livez").status, 200)
     # Reads, duplicates and other refusals are answered as always.
