@@ -9,6 +9,7 @@
 #include "funnel/keys.h"
 #include "gateway/routes.h"
 #include "inventory/embedded.h"
+#include "queue/journal_queue.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -50,7 +51,7 @@ static void inventory_run(void *context)
     }
 }
 
-struct journal_config host_journal(const struct config *config, const struct data_folder *folder)
+static struct journal_config journal_of(const struct config *config, const struct data_folder *folder)
 {
     return (struct journal_config){ .disk = folder->journal,
         .data_id = folder->data_id,
@@ -75,7 +76,7 @@ enum status host_open(struct host *host, const struct config *config, const stru
 {
     struct embedded_report report;
     const struct embedded_config embedded = {
-        .journal = host_journal(config, folder),
+        .journal = journal_of(config, folder),
         .engine = { .items_max = (uint32_t)config->items_max,
             .sales_max = (uint32_t)config->sales_max,
             .tickets_max = config->tickets_max,
@@ -100,6 +101,31 @@ enum status host_open(struct host *host, const struct config *config, const stru
     clock_start(embedded_time_floor(host->embedded));
     opened_log(&report, (clock_monotonic_ns() - began) / 1000000);
     return STATUS_OK;
+}
+
+enum status host_queue_open(const struct host *host, const struct config *config,
+    const struct data_folder *folder, struct ticket_queue **queue)
+{
+    const struct journal_config journal = journal_of(config, folder);
+    return journal_queue_open(queue, &journal, embedded_journal(host->embedded));
+}
+
+lsn_t host_durable(const struct host *host)
+{
+    return journal_durable(embedded_journal(host->embedded));
+}
+
+void host_numbers(const struct host *host, item_id *item, sale_id *sale)
+{
+    const struct engine *engine = embedded_engine(host->embedded);
+    *item = 0;
+    *sale = 0;
+    for (item_id id = 1; id < engine->config.items_max; id++)
+        if (engine->items[id].sale != 0)
+            *item = id;
+    for (sale_id id = 1; id < engine->config.sales_max; id++)
+        if (engine->sales[id].defined)
+            *sale = id;
 }
 
 bool host_start(struct host *host, struct wake *loop)

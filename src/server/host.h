@@ -9,17 +9,18 @@
 
 #include "base/thread.h"
 #include "config/config.h"
+#include "contract/types.h"
 
 struct data_folder;
 struct embedded;
 struct funnel_keys;
 struct inventory;
-struct journal_config;
 struct routes;
+struct ticket_queue;
 
 struct host {
     struct inventory *inventory; /* NULL: not open */
-    struct embedded *embedded;   /* the same, for what only server/ may know */
+    struct embedded *embedded;   /* the same, for host.c only */
     struct wake wake;            /* of inventory_thread */
     struct thread inventory_thread, sync_thread;
     _Atomic bool stop_inventory, stop_sync;
@@ -34,12 +35,15 @@ struct loop {
 };
 void loop_turn(void *self, uint64_t now_ms); /* edge_handler.turn; self: struct loop */
 
-/* Settings of the journal, for everybody who reads it. */
-struct journal_config host_journal(const struct config *config, const struct data_folder *folder);
-
 MUST_CHECK enum status host_open(struct host *host, const struct config *config,
     const struct data_folder *folder, const struct funnel_keys *keys, uint32_t ports,
     char error[CONFIG_ERROR]);
+/* What it decides, for the orders. */
+MUST_CHECK enum status host_queue_open(const struct host *host, const struct config *config,
+    const struct data_folder *folder, struct ticket_queue **queue);
+lsn_t host_durable(const struct host *host); /* the last position in the log */
+/* Before it is started: the highest numbers that it knows; 0: none. */
+void host_numbers(const struct host *host, item_id *item, sale_id *sale);
 /* `loop`: the wake-up of the edge whose loop hosts the inventory; NULL: a thread of its own does. */
 MUST_CHECK bool host_start(struct host *host, struct wake *loop);
 /* Housekeeper thread. A fault is logged where it happens, and the next round tries again. */

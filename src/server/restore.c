@@ -16,10 +16,8 @@
 #include "config/data_folder.h"
 #include "config/high_water.h"
 #include "funnel/keys.h"
-#include "inventory/embedded.h"
 #include "orders/order_writer.h"
 #include "orders/payment_search.h"
-#include "queue/journal_queue.h"
 #include "server/database.h"
 #include "server/host.h"
 #include "server/serve.h"
@@ -37,7 +35,7 @@ struct restore {
     struct config config;
     struct data_folder folder;
     struct funnel_keys keys;
-    struct embedded *embedded;
+    struct host host;
     struct order_store *store;
     struct ticket_queue *queue;
     struct arena arena;
@@ -48,15 +46,14 @@ struct restore {
 
 /* ---- at every start ---- */
 
-static enum status engine_numbers_raise(struct order_store *store, const struct engine *engine)
+static enum status inventory_numbers_raise(struct order_store *store, const struct host *host)
 {
     struct store_sequence items = { .name = "items" }, sales = { .name = "sales" };
-    for (item_id id = 1; id < engine->config.items_max; id++)
-        if (engine->items[id].sale != 0)
-            items.last = id;
-    for (sale_id id = 1; id < engine->config.sales_max; id++)
-        if (engine->sales[id].defined)
-            sales.last = id;
+    item_id item;
+    sale_id sale;
+    host_numbers(host, &item, &sale);
+    items.last = item;
+    sales.last = sale;
     const enum status status = store->ops->restore->raise(store, &items);
     return status == STATUS_OK ? store->ops->restore->raise(store, &sales) : status;
 }
@@ -83,8 +80,8 @@ static enum status mark_read(struct disk *folder, struct high_water *mark, char 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* the first start of this version */
 }
 
-enum status restore_check(struct disk *folder, struct order_store *store,
-    const struct engine *engine, struct high_water *mark, char error[CONFIG_ERROR])
+enum status restore_check(struct disk *folder, struct order_store *store, const struct host *host,
+    struct high_water *mark, char error[CONFIG_ERROR])
 {
     bool older = false;
     char what[HIGH_WATER_TEXT] = "";
@@ -101,7 +98,7 @@ enum status restore_check(struct disk *folder, struct order_store *store,
     if (status == STATUS_OK)
         status = high_water_raise(mark, store);
     if (status == STATUS_OK)
-        status = engine_numbers_raise(store, engine);
+        status = inventory_numbers_raise(store, host);
     if (status == STATUS_OK)
         status = mark_begin(folder, store, mark);
     if (status != STATUS_OK && error[0] == 0)
@@ -120,25 +117,11 @@ static bool failed(struct restore *restore, const char *what, enum status status
 
 static bool inventory_open(struct restore *restore)
 {
-    struct embedded_report report;
-    const struct config *config = &restore->config;
-    const struct embedded_config inventory = {
-        .journal = host_journal(config, &restore->folder),
-        .engine = { .items_max = (uint32_t)config->items_max,
-            .sales_max = (uint32_t)config->sales_max,
-            .tickets_max = config->tickets_max,
-            .places_max = config->room_places_max },
-        .filter_key = restore->keys.filter,
-        .ports = 1,
-        .ring_slots = 64,
-    };
-    if (embedded_open(&restore->embedded, &inventory, &report) != STATUS_OK) {
-        snprintf(restore->error, sizeof restore->error, "%.250s", report.what);
+    if (host_open(&restore->host, &restore->config, &restore->folder, &restore->keys, 1, restore->error)
+        != STATUS_OK)
         return false;
-    }
-    clock_start(embedded_time_floor(restore->embedded));
     const enum status status =
-        journal_queue_open(&restore->queue, &inventory.journal, embedded_journal(restore->embedded));
+        host_queue_open(&restore->host, &restore->config, &restore->folder, &restore->queue);
     return status == STATUS_OK || failed(restore, "the journal can't be read for orders", status);
 }
 
@@ -147,7 +130,7 @@ static bool store_open(struct restore *restore)
     if (database_open(&restore->store, &restore->config, restore->folder.database, restore->error)
         != STATUS_OK)
         return false;
-    const lsn_t end = journal_durable(embedded_journal(restore->embedded));
+    const lsn_t end = host_durable(&restore->host);
     const enum status status = data_folder_match(&restore->folder, restore->store, end, restore->error);
     return status == STATUS_OK || failed(restore, "database", status);
 }
@@ -169,7 +152,7 @@ static void restore_close(struct restore *restore)
         restore->queue->ops->close(restore->queue);
     if (restore->store != NULL)
         restore->store->ops->close(restore->store);
-    embedded_close(restore->embedded);
+    host_close(&restore->host);
     arena_close(&restore->arena);
     data_folder_close(&restore->folder);
     explicit_bzero(&restore->keys, sizeof restore->keys);
@@ -187,7 +170,7 @@ static bool numbers_keep(struct restore *restore)
     if (status == STATUS_OK)
         status = high_water_raise(&restore->mark, restore->store);
     if (status == STATUS_OK)
-        status = engine_numbers_raise(restore->store, embedded_engine(restore->embedded));
+        status = inventory_numbers_raise(restore->store, &restore->host);
     if (status != STATUS_OK)
         return failed(restore, "the numbers of the lost database can't be kept", status);
     printf("%s%s\n", older ? "The database is older than before; it has " : "",

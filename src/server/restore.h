@@ -8,14 +8,14 @@
 #include "config/config.h"
 
 struct disk;
-struct engine;
 struct high_water;
+struct host;
 struct order_store;
 
 /* Before the server runs. Refuses a database that is older than before, and says in what. Else: no
  * number that was given is given again, and `mark` is written with what is reserved from here on. */
 MUST_CHECK enum status restore_check(struct disk *folder, struct order_store *store,
-    const struct engine *engine, struct high_water *mark, char error[CONFIG_ERROR]);
+    const struct host *host, struct high_water *mark, char error[CONFIG_ERROR]);
 
 /* stampede restore [--config FILE] …: exit 0 done, 1 not possible, 2 usage. */
 int restore_main(int argc, char **argv);

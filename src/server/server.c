@@ -24,11 +24,9 @@
 #include "gateway/human_shared.h"
 #include "gateway/routes.h"
 #include "gateway/settings.h"
-#include "inventory/embedded.h"
 #include "media/media_service.h"
 #include "outgoing/courier.h"
 #include "pages/pages.h"
-#include "queue/journal_queue.h"
 #include "server/file_limit.h"
 #include "server/host.h"
 #include "server/housekeeper.h"
@@ -122,19 +120,17 @@ static bool settings_open(struct server *server)
 
 static bool store_open(struct server *server)
 {
-    const struct journal *journal = embedded_journal(server->host.embedded);
     if (database_open(&server->store, &server->config, server->folder.database, server->error) != STATUS_OK)
         return false;
-    if (data_folder_match(&server->folder, server->store, journal_durable(journal), server->error)
+    if (data_folder_match(&server->folder, server->store, host_durable(&server->host), server->error)
         != STATUS_OK)
         return failed(server, "database");
-    const struct journal_config config = host_journal(&server->config, &server->folder);
-    if (journal_queue_open(&server->queue, &config, journal) != STATUS_OK)
+    if (host_queue_open(&server->host, &server->config, &server->folder, &server->queue) != STATUS_OK)
         return failed(server, "the journal can't be read for orders");
     if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
         return failed(server, "the first rows can't be written to the database");
-    return restore_check(server->folder.root, server->store, embedded_engine(server->host.embedded),
-               &server->high_water, server->error)
+    return restore_check(server->folder.root, server->store, &server->host, &server->high_water,
+               server->error)
         == STATUS_OK;
 }
 
