@@ -21,9 +21,7 @@
 #include "funnel/room/rooms.h"
 #include "funnel/switches.h"
 #include "gateway/gate_limits.h"
-#include "inventory/embedded.h"
 #include "media/media_service.h"
-#include "queue/journal_queue.h"
 #include "server/host.h"
 #include "store/sqlite/sqlite.h"
 #include "tests/unit/base/unit.h"
@@ -153,10 +151,8 @@ static void stores_open(char error[CONFIG_ERROR])
     good(funnel_keys_derive(&shop.keys, shop.folder.master, sizeof shop.folder.master), "keys");
     good(host_open(&shop.host, &shop.config, &shop.folder, &shop.keys, PORTS, error), error);
     good(sqlite_store_open(&shop.store, shop.folder.database, NULL, error, CONFIG_ERROR), error);
-    const struct journal *journal = embedded_journal(shop.host.embedded);
-    good(data_folder_match(&shop.folder, shop.store, journal_durable(journal), error), error);
-    const struct journal_config config = host_journal(&shop.config, &shop.folder);
-    good(journal_queue_open(&shop.queue, &config, journal), "queue");
+    good(data_folder_match(&shop.folder, shop.store, host_durable(&shop.host), error), error);
+    good(host_queue_open(&shop.host, &shop.config, &shop.folder, &shop.queue), "queue");
     good(media_service_open(&shop.media, &shop.config, error), error);
     store_make_faulty(shop.store);
 }
