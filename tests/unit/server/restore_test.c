@@ -4,6 +4,7 @@
 
 #include "base/disk.h"
 #include "config/high_water.h"
+#include "server/host.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/verify/verify_folder.h"
 
@@ -32,7 +33,8 @@ static enum status start_check(void)
 {
     memset(&mark, 0, sizeof mark);
     memset(error, 0, sizeof error);
-    return restore_check(folder.data.root, folder.store, embedded_engine(folder.embedded), &mark, error);
+    const struct host host = { .embedded = folder.embedded };
+    return restore_check(folder.data.root, folder.store, &host, &mark, error);
 }
 
 static uint64_t last_sale(void)
