@@ -78,12 +78,12 @@ static struct order_store *server_open(const char *url)
     struct sql_connection *connection;
     struct order_store *store;
     char error[200] = "";
-    bool made;
+    uint64_t before;
     enum status status = strncmp(url, "mysql:", 6) == 0
         ? mysql_store_connect(&connection, url, NULL, error, sizeof error)
         : postgres_connect(&connection, url, NULL, error, sizeof error);
     if (status == STATUS_OK)
-        status = store_schema_migrate(connection, &made, error, sizeof error);
+        status = store_schema_migrate(connection, &before, error, sizeof error);
     if (status == STATUS_OK)
         status = store_make(connection, &store);
     if (status != STATUS_OK)

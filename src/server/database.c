@@ -109,14 +109,14 @@ static int migrate(const struct config *config)
 {
     struct sql_connection *connection;
     char error[CONFIG_ERROR] = "";
-    bool made = false;
+    uint64_t before = 0;
     if (is_sqlite(config)) {
         fprintf(stderr, "stampede store: the file of store.kind sqlite is migrated by 'stampede serve'\n");
         return 2;
     }
     enum status status = server_connect(&connection, config, error, sizeof error);
     if (status == STATUS_OK) {
-        status = store_schema_migrate(connection, &made, error, sizeof error);
+        status = store_schema_migrate(connection, &before, error, sizeof error);
         connection->driver->close(connection);
     }
     if (status != STATUS_OK) {
@@ -124,7 +124,9 @@ static int migrate(const struct config *config)
         return 1;
     }
     printf("The database has schema version %d%s\n", STORE_SCHEMA_VERSION,
-        made ? "; its tables are new" : " already");
+        before == 0                          ? "; its tables are new"
+            : before == STORE_SCHEMA_VERSION ? " already"
+                                             : " now");
     return 0;
 }
 

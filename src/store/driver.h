@@ -50,6 +50,8 @@ enum sql_error {
     SQL_ERROR_AGAIN, /* deadlock or serialization: the whole transaction may be repeated at once */
     SQL_ERROR_AWAY,
     SQL_ERROR_CORRUPT,
+    SQL_ERROR_MADE, /* STATUS_CORRUPT: a table, column or index to make is there, or one to drop is not; said
+                     * only by a database that commits changes of tables by themselves */
 };
 
 struct driver;

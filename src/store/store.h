@@ -10,6 +10,8 @@
 
 /* The tables, in the order in which they can be made; NULL ends the list. */
 extern const char *const store_tables[];
+/* What leads from the tables of one version to those of the next: store/schema.h. NULL ends each, and all. */
+extern const char *const *const store_steps[];
 
 /* The rows that new tables begin with, in the transaction that makes them. */
 MUST_CHECK enum status store_first_rows(struct sql_connection *);

@@ -11,6 +11,7 @@
  * orders_pending holds only orders that wait for money, so it stays as small as they are few.
  */
 #include "store/parts.h"
+#include "store/schema.h"
 #include "store/store.h"
 
 static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below say so too");
@@ -152,6 +153,11 @@ const char *const store_tables[] = { tables_core, tables_orders, store_payment_t
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
     store_admin_tables, store_customers_tables, NULL };
+
+/* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
+const char *const *const store_steps[] = { NULL };
+static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
+    "a schema version has a step that leads to it");
 
 enum status store_first_rows(struct sql_connection *connection)
 {

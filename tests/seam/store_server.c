@@ -13,9 +13,12 @@ static enum status tables_fresh(const struct store_server *server,
     struct sql_connection *connection, char *error, size_t error_bytes)
 {
     static bool made;
+    uint64_t before;
     char sql[8192];
-    if (!made)
-        return store_schema_migrate(connection, &made, error, error_bytes);
+    if (!made) {
+        made = true;
+        return store_schema_migrate(connection, &before, error, error_bytes);
+    }
     server->clear(sql, sizeof sql);
     enum status status = connection->driver->script(connection, sql);
     if (status == STATUS_OK)

@@ -18,15 +18,13 @@ static const struct fault faults[] = {
     { 1586, SQL_ERROR_UNIQUE, false }, /* the same with the name of the key */
     { 1048, SQL_ERROR_CHECK, false },  /* NULL */
     { 1216, SQL_ERROR_CHECK, false },  /* foreign keys */
-    { 1217, SQL_ERROR_CHECK, false },
-    { 1451, SQL_ERROR_CHECK, false },
-    { 1452, SQL_ERROR_CHECK, false },
-    { 1264, SQL_ERROR_CHECK, false }, /* out of range */
-    { 1265, SQL_ERROR_CHECK, false }, /* truncated */
-    { 1300, SQL_ERROR_CHECK, false }, /* not UTF-8 */
-    { 1364, SQL_ERROR_CHECK, false }, /* no default */
-    { 1366, SQL_ERROR_CHECK, false }, /* wrong kind of value */
-    { 1406, SQL_ERROR_CHECK, false }, /* too long */
+    { 1217, SQL_ERROR_CHECK, false }, { 1451, SQL_ERROR_CHECK, false },
+    { 1452, SQL_ERROR_CHECK, false }, { 1264, SQL_ERROR_CHECK, false }, /* out of range */
+    { 1265, SQL_ERROR_CHECK, false },                                   /* truncated */
+    { 1300, SQL_ERROR_CHECK, false },                                   /* not UTF-8 */
+    { 1364, SQL_ERROR_CHECK, false },                                   /* no default */
+    { 1366, SQL_ERROR_CHECK, false },                                   /* wrong kind of value */
+    { 1406, SQL_ERROR_CHECK, false },                                   /* too long */
     { 1690, SQL_ERROR_CHECK, false }, /* a sum or difference out of range */
     { 3819, SQL_ERROR_CHECK, false }, /* CHECK, MySQL */
     { 4025, SQL_ERROR_CHECK, false }, /* CHECK, MariaDB */
@@ -37,25 +35,17 @@ static const struct fault faults[] = {
     { 1026, SQL_ERROR_AWAY, false },  /* error while writing a file */
     { 1030, SQL_ERROR_AWAY, false },  /* from the engine; mostly a full disk */
     { 1037, SQL_ERROR_AWAY, false },  /* out of memory */
-    { 1038, SQL_ERROR_AWAY, false },
-    { 1040, SQL_ERROR_AWAY, true }, /* too many connections */
+    { 1038, SQL_ERROR_AWAY, false }, { 1040, SQL_ERROR_AWAY, true }, /* too many connections */
     { 1041, SQL_ERROR_AWAY, false },
     { 1044, SQL_ERROR_AWAY, false }, /* not allowed: an operator can give the right back */
-    { 1045, SQL_ERROR_AWAY, true },
-    { 1053, SQL_ERROR_AWAY, true }, /* the server ends */
-    { 1079, SQL_ERROR_AWAY, true },
-    { 1114, SQL_ERROR_AWAY, false }, /* table full */
-    { 1142, SQL_ERROR_AWAY, false }, /* not allowed */
-    { 1143, SQL_ERROR_AWAY, false },
-    { 1152, SQL_ERROR_AWAY, true }, /* connection aborted */
-    { 1158, SQL_ERROR_AWAY, true },
-    { 1159, SQL_ERROR_AWAY, true },
-    { 1160, SQL_ERROR_AWAY, true },
-    { 1161, SQL_ERROR_AWAY, true },
-    { 1184, SQL_ERROR_AWAY, true },
+    { 1045, SQL_ERROR_AWAY, true }, { 1053, SQL_ERROR_AWAY, true },  /* the server ends */
+    { 1079, SQL_ERROR_AWAY, true }, { 1114, SQL_ERROR_AWAY, false }, /* table full */
+    { 1142, SQL_ERROR_AWAY, false },                                 /* not allowed */
+    { 1143, SQL_ERROR_AWAY, false }, { 1152, SQL_ERROR_AWAY, true }, /* connection aborted */
+    { 1158, SQL_ERROR_AWAY, true }, { 1159, SQL_ERROR_AWAY, true }, { 1160, SQL_ERROR_AWAY, true },
+    { 1161, SQL_ERROR_AWAY, true }, { 1184, SQL_ERROR_AWAY, true },
     { 1203, SQL_ERROR_AWAY, true }, /* too many connections of this user */
-    { 1226, SQL_ERROR_AWAY, false },
-    { 1227, SQL_ERROR_AWAY, false },
+    { 1226, SQL_ERROR_AWAY, false }, { 1227, SQL_ERROR_AWAY, false },
     { 1243, SQL_ERROR_AWAY, true },     /* the statement is not known: another server answers */
     { 1290, SQL_ERROR_AWAY, false },    /* --read-only: the server is a replica now */
     { 1317, SQL_ERROR_AWAY, false },    /* interrupted */
@@ -67,11 +57,13 @@ static const struct fault faults[] = {
     { 3024, SQL_ERROR_AWAY, false },    /* the same, MySQL */
     { 4031, SQL_ERROR_AWAY, true },     /* closed after a long rest */
     { 1033, SQL_ERROR_CORRUPT, false }, /* the tables are not ours or are damaged */
-    { 1034, SQL_ERROR_CORRUPT, false },
-    { 1712, SQL_ERROR_CORRUPT, false },
-    { 1877, SQL_ERROR_CORRUPT, false },
-    { 1932, SQL_ERROR_CORRUPT, false },
-    { 1967, SQL_ERROR_CORRUPT, false },
+    { 1034, SQL_ERROR_CORRUPT, false }, { 1712, SQL_ERROR_CORRUPT, false },
+    { 1877, SQL_ERROR_CORRUPT, false }, { 1932, SQL_ERROR_CORRUPT, false },
+    { 1967, SQL_ERROR_CORRUPT, false }, { 1050, SQL_ERROR_MADE, false }, /* a table is there */
+    { 1051, SQL_ERROR_MADE, false }, /* a table to drop is not */
+    { 1060, SQL_ERROR_MADE, false }, /* a column is there */
+    { 1061, SQL_ERROR_MADE, false }, /* an index is there */
+    { 1091, SQL_ERROR_MADE, false }, /* a column or an index to drop is not */
 };
 
 static const struct fault *fault_of(unsigned number)
@@ -118,6 +110,7 @@ enum status mysql_status_of(enum sql_error error)
         [SQL_ERROR_AGAIN] = STATUS_AWAY,
         [SQL_ERROR_AWAY] = STATUS_AWAY,
         [SQL_ERROR_CORRUPT] = STATUS_CORRUPT,
+        [SQL_ERROR_MADE] = STATUS_CORRUPT,
     };
     return statuses[error];
 }

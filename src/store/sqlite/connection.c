@@ -138,11 +138,11 @@ static enum status run(struct sqlite_connection *connection, const char *sql)
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status sqlite_script(struct sql_connection *handle, const char *sql)
+int sqlite_script_run(sqlite3 *database, const char *sql)
 {
     char *text = strdup(sql), *to = text;
     if (text == NULL)
-        return STATUS_AWAY;
+        return SQLITE_NOMEM;
     for (bool inside = false; *sql != '\0'; sql++) {
         inside = inside || *sql == '{';
         if (!inside)
@@ -150,9 +150,14 @@ enum status sqlite_script(struct sql_connection *handle, const char *sql)
         inside = inside && *sql != '}';
     }
     *to = '\0';
-    const int result = sqlite3_exec(sqlite_of(handle)->database, text, NULL, NULL, NULL);
+    const int result = sqlite3_exec(database, text, NULL, NULL, NULL);
     free(text);
-    return sqlite_status(result);
+    return result;
+}
+
+enum status sqlite_script(struct sql_connection *handle, const char *sql)
+{
+    return sqlite_status(sqlite_script_run(sqlite_of(handle)->database, sql));
 }
 
 /* ---- transactions ---- */

@@ -36,7 +36,8 @@ enum status sqlite_status(int result);
 MUST_CHECK enum status sqlite_connect(struct sqlite_connection **, const char *path,
     const char *vfs, int flags, char *error, size_t error_bytes);
 void sqlite_disconnect(struct sql_connection *);
-/* Statements without what stands in braces (store/driver.h, form 6). */
+/* Statements without what stands in braces (store/driver.h, forms 5 and 6). */
+MUST_CHECK int sqlite_script_run(sqlite3 *, const char *sql);
 MUST_CHECK enum status sqlite_script(struct sql_connection *, const char *sql);
 
 /* schema.c: pragmas, tables, version. */

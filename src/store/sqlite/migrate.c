@@ -5,11 +5,13 @@
  * to the next. All steps that are needed run in one transaction, which also sets the version, so a
  * database that was killed in between still has its old version and is migrated from the start
  * again. Before that the whole database is copied to `<path>.schema-<old version>`; the copy stays
- * until somebody removes it. A step may add columns at the end of a table, tables and indexes, and
- * rename columns; its texts never change afterwards. The CREATE statements of a new database say the
- * same, and migrate_test.c compares both. */
+ * until somebody removes it. The steps up to STORE_SCHEMA_FIRST stand here, since only SQLite has had
+ * those versions; later ones are for all databases, in store/tables.c (store/schema.h says how one is
+ * added). Texts of steps never change. The CREATE statements of a new database say the same, and
+ * migrate_test.c compares both. */
 #include "store/sqlite/connection.h"
 #include "store/sqlite/sqlite.h"
+#include "store/store.h"
 
 #include "base/log.h"
 
@@ -107,9 +109,16 @@ static const char *const step_8[] = {
     NULL,
 };
 
-static const char *const *const steps[] = { step_6, step_7, step_8 }; /* in the order of versions */
-static_assert(SQLITE_SCHEMA_FIRST + sizeof steps / sizeof *steps == SQLITE_SCHEMA_VERSION,
+/* In the order of versions. Later ones are those of all databases: store_steps. */
+static const char *const *const steps[] = { step_6, step_7, step_8 };
+static_assert(SQLITE_SCHEMA_FIRST + sizeof steps / sizeof *steps == STORE_SCHEMA_FIRST,
     "a schema version has a step that leads to it");
+
+static const char *const *step_from(int64_t version)
+{
+    return version < STORE_SCHEMA_FIRST ? steps[version - SQLITE_SCHEMA_FIRST]
+                                        : store_steps[version - STORE_SCHEMA_FIRST];
+}
 
 static enum status migrate_failed(sqlite3 *database, int result, char *error, size_t error_bytes)
 {
@@ -158,9 +167,9 @@ static int steps_run(sqlite3 *database, int64_t version)
     char stamp[64];
     int result = sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
     for (; version < SQLITE_SCHEMA_VERSION && result == SQLITE_OK; version++) {
-        const char *const *step = steps[version - SQLITE_SCHEMA_FIRST];
+        const char *const *step = step_from(version);
         for (; *step != NULL && result == SQLITE_OK; step++)
-            result = sqlite3_exec(database, *step, NULL, NULL, NULL);
+            result = sqlite_script_run(database, *step);
     }
     snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d", SQLITE_SCHEMA_VERSION);
     if (result == SQLITE_OK)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -75,6 +76,11 @@ static int setup_6(void **state)
 static int setup_7(void **state)
 {
     return setup_of(state, "tests/unit/store/sqlite/schema_7.sql");
+}
+
+static int setup_8(void **state)
+{
+    return setup_of(state, "tests/unit/store/sqlite/schema_8.sql");
 }
 
 static int teardown(void **state)
@@ -191,6 +197,99 @@ static void a_step_that_fails_late_takes_back_all_before_it(void **state)
     test_free(after);
 }
 
+/* ---- a process that ends at a statement ---- */
+
+/* Nobody cuts the power here: what a killed process has written is there. */
+int fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+int fdatasync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+enum { EXIT_KILLED = 9, STATEMENTS_MAX = 1000 };
+static uint32_t statements_left;
+
+static int statement_begins(unsigned kind, void *context, void *statement, void *sql)
+{
+    (void)kind, (void)context, (void)statement, (void)sql;
+    if (statements_left-- == 0)
+        _exit(EXIT_KILLED);
+    return 0;
+}
+
+static int connection_watch(sqlite3 *database, const char **message, const void *api)
+{
+    (void)message, (void)api;
+    return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, statement_begins, NULL);
+}
+
+/* True: it was killed before that statement. False: it had no so many. */
+static bool migrate_killed(struct place *place, uint32_t at)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        statements_left = at;
+        (void)sqlite3_auto_extension((void (*)(void))connection_watch);
+        _exit(migrate(place) == STATUS_OK ? 0 : 1);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == EXIT_KILLED));
+    return WEXITSTATUS(how) == EXIT_KILLED;
+}
+
+static void file_copy(const char *from, const char *to)
+{
+    char *bytes = test_calloc(1, DUMP_BYTES_MAX);
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    assert_true(in != NULL && out != NULL);
+    const size_t size = fread(bytes, 1, DUMP_BYTES_MAX, in);
+    assert_true(size > 0 && size < DUMP_BYTES_MAX);
+    assert_int_equal(fwrite(bytes, 1, size, out), size);
+    assert_int_equal(fclose(in) + fclose(out), 0);
+    test_free(bytes);
+}
+
+static void killed_at_each_statement_a_migration_ends_the_same(void **state)
+{
+    struct place *place = *state;
+    char *whole = test_calloc(1, SCHEMA_TEXT_MAX), *killed = test_calloc(1, SCHEMA_TEXT_MAX);
+    uint32_t at = 0;
+    bool was_killed = true;
+    char old[128];
+    snprintf(old, sizeof old, "%s/old.db", place->folder);
+    place_execute(place, "PRAGMA wal_checkpoint(TRUNCATE)");
+    file_copy(place->path, old);
+    assert_int_equal(migrate(place), STATUS_OK);
+    schema_read(place->path, whole);
+    for (; was_killed && at < STATEMENTS_MAX; at++) {
+        struct place other;
+        char copy[128];
+        place_make(&other);
+        file_copy(old, other.path);
+        was_killed = migrate_killed(&other, at);
+        assert_int_equal(
+            place_number(&other, "PRAGMA user_version"), was_killed ? 5 : SQLITE_SCHEMA_VERSION);
+        assert_int_equal(migrate(&other), STATUS_OK);
+        schema_read(other.path, killed);
+        assert_string_equal(killed, whole);
+        snprintf(copy, sizeof copy, "%s.schema-5", other.path);
+        unlink(copy);
+        place_remove(&other);
+    }
+    assert_true(!was_killed && at > 40);
+    unlink(old);
+    test_free(whole);
+    test_free(killed);
+}
+
 static void what_is_not_older_is_left_alone(void **state)
 {
     struct place *place = *state;
@@ -210,6 +309,7 @@ static void what_is_not_older_is_left_alone(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_6(name) cmocka_unit_test_setup_teardown(name, setup_6, teardown)
 #define TEST_7(name) cmocka_unit_test_setup_teardown(name, setup_7, teardown)
+#define TEST_8(name) cmocka_unit_test_setup_teardown(name, setup_8, teardown)
 
 int main(void)
 {
@@ -219,6 +319,7 @@ int main(void)
         TEST_6(rows_survive_and_the_store_opens),
         TEST_7(a_migrated_database_has_the_schema_of_a_new_one),
         TEST_7(rows_survive_and_the_store_opens),
+        TEST_8(a_migrated_database_has_the_schema_of_a_new_one),
         TEST(the_sums_of_old_orders_are_made),
         TEST_6(the_sums_of_old_orders_are_made),
         TEST(rows_survive_and_the_store_opens),
@@ -226,6 +327,7 @@ int main(void)
         TEST(the_copy_is_the_database_as_it_was),
         TEST(a_migration_that_fails_leaves_the_old_version),
         TEST(a_step_that_fails_late_takes_back_all_before_it),
+        TEST(killed_at_each_statement_a_migration_ends_the_same),
         TEST(what_is_not_older_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
