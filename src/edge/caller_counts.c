@@ -2,6 +2,7 @@
 #include "edge/caller_counts.h"
 
 #include "base/arena.h"
+#include "base/metrics.h"
 
 #include <stdatomic.h>
 
@@ -14,15 +15,17 @@ struct caller_counts {
     uint64_t line_mask;
     uint32_t cap, v6_bits;
     _Atomic uint64_t *words; /* tag over count; count 0: free, whatever the tag */
-    _Atomic uint64_t overflow;
 };
+
+COUNTER(uncounted_metric, "stampede_edge_callers_uncounted_total",
+    "Connections that were not counted by address because the table was full.");
 
 enum status caller_counts_create(struct caller_counts **out, uint32_t callers, uint32_t cap,
     uint32_t v6_bits, struct hash_key key)
 {
     uint64_t words = LINE_WORDS;
     invariant(cap > 0 && cap <= CALLER_CAP_MAX);
-    while (words < callers)
+    while (words < (uint64_t)callers * CALLER_SPARE)
         words *= 2;
     struct caller_counts *counts = *out = arena_object(sizeof *counts, words * sizeof *counts->words);
     if (counts == NULL)
@@ -68,15 +71,6 @@ static _Atomic uint64_t *word_find(_Atomic uint64_t *line, uint64_t tag, uint64_
     return free_word;
 }
 
-static enum caller_answer overflow_enter(struct caller_counts *counts)
-{
-    const uint64_t most = (uint64_t)counts->cap * CALLER_OVERFLOW_SHARE;
-    if (atomic_fetch_add(&counts->overflow, 1) < most)
-        return CALLER_OVERFLOWED;
-    atomic_fetch_sub(&counts->overflow, 1);
-    return CALLER_TOO_MANY;
-}
-
 enum caller_answer caller_enter(struct caller_counts *counts, const struct address *caller)
 {
     uint64_t tag, seen;
@@ -91,17 +85,16 @@ enum caller_answer caller_enter(struct caller_counts *counts, const struct addre
         if (atomic_compare_exchange_strong(word, &seen, tag << COUNT_BITS | (count + 1)))
             return CALLER_COUNTED;
     }
-    return overflow_enter(counts);
+    metric_add(&uncounted_metric, 1);
+    return CALLER_UNCOUNTED;
 }
 
 void caller_leave(struct caller_counts *counts, const struct address *caller, enum caller_answer entered)
 {
     uint64_t tag;
     invariant(entered != CALLER_TOO_MANY);
-    if (entered == CALLER_OVERFLOWED) {
-        invariant(atomic_fetch_sub(&counts->overflow, 1) > 0);
+    if (entered == CALLER_UNCOUNTED)
         return;
-    }
     /* Two threads may have found different free words for a new caller: either is one to take from. */
     _Atomic uint64_t *line = line_of(counts, caller, &tag);
     for (uint32_t i = 0; i < TRIES_MAX * LINE_WORDS; i++) { /* others may move theirs meanwhile */

@@ -63,6 +63,12 @@ COUNTER(metric_requests, "stampede_edge_requests_total", "Requests started");
 COUNTER(metric_refused, "stampede_edge_requests_refused_total", "Malformed, late or too long requests");
 COUNTER(metric_timed_out, "stampede_edge_timeouts_total", "Connections closed because a deadline passed");
 
+uint64_t edge_connections_open(void)
+{
+    const uint64_t closed = metric_read(&metric_closed), accepted = metric_read(&metric_accepted);
+    return accepted > closed ? accepted - closed : 0;
+}
+
 static void counts_publish(struct edge *edge)
 {
     metric_add(&metric_accepted, edge->counts.accepted);

@@ -155,6 +155,7 @@ void edge_socket_close(struct edge *edge, uint64_t socket, int code, const char 
 uint64_t edge_now_ms(const struct edge *edge); /* server time at the start of this turn */
 bool edge_token_alive(const struct edge *edge, uint64_t token);
 
-/* Counters of all edges (stampede_edge_…_total). Start-up only, once. */
+/* Any thread: connections that are open now, of all edges; a turn late. */
+uint64_t edge_connections_open(void);
 
 #endif

@@ -13,6 +13,8 @@
  * Expiries wrap after 24 days; spent_sweep empties places long before they would look alive again. */
 #include "funnel/spent.h"
 
+#include "base/metrics.h"
+
 #include <assert.h>
 #include <stdatomic.h>
 
@@ -29,6 +31,9 @@ static_assert((SPENT_LIFE_MAX_S + SPENT_MARGIN_S) / SPENT_UNIT_S < 1 << (EXPIRY_
 #define EXPIRY_MASK ((UINT64_C(1) << EXPIRY_BITS) - 1)
 #define PENDING (UINT64_C(1) << PENDING_BIT)
 
+COUNTER(forgotten_metric, "stampede_spent_forgotten_total",
+    "Used challenges, passes and tokens that were forgotten early because the set was full.");
+
 struct bucket {
     _Atomic uint64_t places[SPENT_NEIGHBOURS];
 };
@@ -36,6 +41,7 @@ struct spent {
     struct bucket *buckets;
     uint64_t mask;
     uint64_t swept; /* spent_sweep only: buckets so far */
+    _Atomic uint64_t crowded, forgotten;
 };
 
 static uint64_t bucket_count(uint32_t marks_max)
@@ -93,24 +99,50 @@ static bool place_is_free(uint64_t word, uint32_t now_s)
     return behind < UINT64_C(1) << (EXPIRY_BITS - 1);
 }
 
-/* The first free place; SPENT_NEIGHBOURS: none. *again: the tag is there, taken or about to be. */
-static unsigned place_find(struct bucket *bucket, uint64_t tag, uint32_t now_s, uint64_t *held, bool *again)
+/* How long a word has until its expiry, in units; little for one that is over but within the margin. */
+static uint64_t units_left(uint64_t word, uint32_t now_s)
 {
-    unsigned found = SPENT_NEIGHBOURS;
-    *again = false;
-    *held = 0;
+    const uint64_t now = ((uint64_t)now_s - SPENT_MARGIN_S) / SPENT_UNIT_S;
+    return ((word & EXPIRY_MASK) - now) & EXPIRY_MASK;
+}
+
+struct found {
+    unsigned place; /* the first free one, else that of the mark that expires first; SPENT_NEIGHBOURS: none */
+    uint64_t held;  /* what is there */
+    unsigned taken; /* places that are not free */
+    bool again;     /* the tag is there, taken or about to be */
+};
+static struct found place_find(struct bucket *bucket, uint64_t tag, uint32_t now_s)
+{
+    struct found found = { .place = SPENT_NEIGHBOURS };
+    uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < SPENT_NEIGHBOURS; i++) {
         const uint64_t word = atomic_load(&bucket->places[i]);
-        if (word_has(word, tag)) {
-            *again = true;
-            return i;
-        }
-        if (found == SPENT_NEIGHBOURS && place_is_free(word, now_s)) {
-            found = i;
-            *held = word;
+        if (word_has(word, tag))
+            return (struct found){ .again = true };
+        const bool is_free = place_is_free(word, now_s);
+        found.taken += !is_free;
+        if (!is_free && (word & PENDING) != 0)
+            continue;
+        const uint64_t left = is_free ? 0 : 1 + units_left(word, now_s);
+        if (left < least) {
+            least = left;
+            found.place = i;
+            found.held = word;
         }
     }
     return found;
+}
+
+static void crowd_note(struct spent *spent, unsigned taken)
+{
+    if (__builtin_expect(taken < SPENT_CROWDED, 1))
+        return;
+    atomic_fetch_add_explicit(&spent->crowded, 1, memory_order_relaxed);
+    if (taken < SPENT_NEIGHBOURS)
+        return;
+    atomic_fetch_add_explicit(&spent->forgotten, 1, memory_order_relaxed);
+    metric_add(&forgotten_metric, 1);
 }
 
 /* Our pending word is at `mine`: does anybody else stand for the same mark? */
@@ -133,15 +165,15 @@ enum spent_answer spent_take(struct spent *spent, uint64_t mark, uint32_t expire
     struct bucket *bucket = bucket_of(spent, mark);
     const uint64_t tag = tag_of(mark), word = word_of(mark, expires_s);
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-        uint64_t held;
-        bool again;
-        const unsigned place = place_find(bucket, tag, now_s, &held, &again);
-        if (again)
+        struct found found = place_find(bucket, tag, now_s);
+        const unsigned place = found.place;
+        if (found.again)
             return SPENT_AGAIN;
         if (place == SPENT_NEIGHBOURS)
             return SPENT_FULL;
-        if (!atomic_compare_exchange_strong(&bucket->places[place], &held, word | PENDING))
+        if (!atomic_compare_exchange_strong(&bucket->places[place], &found.held, word | PENDING))
             continue;
+        crowd_note(spent, found.taken);
         uint64_t pending = word | PENDING;
         if (rivals_beaten(bucket, tag, place)) {
             if (atomic_compare_exchange_strong(&bucket->places[place], &pending, word))
@@ -162,6 +194,16 @@ bool spent_seen(const struct spent *spent, uint64_t mark)
         if (word_has(atomic_load_explicit(&bucket->places[i], memory_order_relaxed), tag))
             return true;
     return false;
+}
+
+uint64_t spent_crowded(const struct spent *spent)
+{
+    return atomic_load_explicit(&spent->crowded, memory_order_relaxed);
+}
+
+uint64_t spent_forgotten(const struct spent *spent)
+{
+    return atomic_load_explicit(&spent->forgotten, memory_order_relaxed);
 }
 
 void spent_give_back(struct spent *spent, uint64_t mark)

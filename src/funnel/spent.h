@@ -3,8 +3,10 @@
  * bounded set of 64-bit marks, each kept until its expiry. A mark is a keyed hash of what is spent, so
  * nobody chooses where it lands.
  * Thread: any, all edges share one; no locks, and every call ends after a bounded number of steps.
- * Memory: from the arena at create. Errors: where a mark's neighbourhood is full nothing is forgotten
- * to make room: SPENT_FULL, and the caller refuses. */
+ * Memory: from the arena at create.
+ * When there are more marks than the set is made for, nobody is refused: where a mark's neighbourhood is
+ * full, the mark there that expires first is forgotten. What it stands for could then be used once more,
+ * for the rest of its short life. The set tells of it before (spent_crowded). */
 #ifndef STAMPEDE_FUNNEL_SPENT_H
 #define STAMPEDE_FUNNEL_SPENT_H
 
@@ -16,6 +18,7 @@
 enum {
     SPENT_NEIGHBOURS = 16, /* places where one mark may be: two cache lines */
     SPENT_SPARE = 4,       /* places for each mark that the set is made for */
+    SPENT_CROWDED = 14,    /* in a set as full as it is made for, one of 10,000 has so many */
     SPENT_UNIT_S = 4,      /* expiries are kept in these, rounded up */
     SPENT_MARGIN_S = 8,    /* threads may differ so much in what time it is */
     SPENT_LIFE_MAX_S = 7 * 24 * 60 * 60,
@@ -24,7 +27,7 @@ enum {
 enum spent_answer {
     SPENT_FRESH, /* to one caller only */
     SPENT_AGAIN,
-    SPENT_FULL, /* nothing was changed */
+    SPENT_FULL, /* too many are taken in the same moment; nothing was changed */
 };
 
 struct spent; /* opaque: fields are in spent.c */
@@ -39,6 +42,9 @@ enum spent_answer spent_take(struct spent *spent, uint64_t mark, uint32_t expire
 bool spent_seen(const struct spent *spent, uint64_t mark);
 /* By who got SPENT_FRESH and could not use it: the mark is fresh again. */
 void spent_give_back(struct spent *spent, uint64_t mark);
+/* Any thread: how many marks found SPENT_CROWDED neighbours or more, and how many were forgotten early. */
+uint64_t spent_crowded(const struct spent *spent);
+uint64_t spent_forgotten(const struct spent *spent);
 /* Forgets what has expired in the next `places` places, whole buckets of them; call it now and then,
  * all places within SPENT_LIFE_MAX_S. Answers how many of them are taken. Thread: one. */
 uint32_t spent_sweep(struct spent *spent, uint32_t places, uint32_t now_s);

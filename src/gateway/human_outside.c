@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { VERDICTS_MAX = 65536, SWEEP_PLACES = 256 };
+enum { SWEEP_PLACES = 512 };
 
 #define VERDICT_METRIC(verdict, text) \
     [verdict] = METRIC_ROW(METRIC_COUNTER, "stampede_human_outside_total", "verdict=\"" text "\"", \
@@ -43,13 +43,14 @@ static enum status account_open(
     return STATUS_BAD_INPUT;
 }
 
-static enum status memory_open(struct outside_service *outside, uint32_t edges, struct wake *wake)
+static enum status memory_open(
+    struct outside_service *outside, uint32_t marks_max, uint32_t edges, struct wake *wake)
 {
     const size_t edge_bytes = sizeof(struct ring) + sizeof(struct human_outside)
         + OUTSIDE_QUESTIONS * sizeof(struct human_question) + 256;
-    if (arena_open(&outside->arena, spent_bytes(VERDICTS_MAX) + edges * edge_bytes + 4096) != STATUS_OK)
+    if (arena_open(&outside->arena, spent_bytes(marks_max) + edges * edge_bytes + 4096) != STATUS_OK)
         return STATUS_FULL;
-    outside->verdicts = spent_create(&outside->arena, VERDICTS_MAX);
+    outside->verdicts = spent_create(&outside->arena, marks_max);
     outside->questions = arena_take(&outside->arena, edges, sizeof *outside->questions);
     outside->edges = arena_take(&outside->arena, edges, sizeof *outside->edges);
     outside->edge_count = edges;
@@ -73,7 +74,7 @@ enum status human_outside_open(struct outside_service *outside, const struct con
         return STATUS_OK; /* config.c: the name is a service's, or none */
     if (account_open(outside, config, error) != STATUS_OK)
         return STATUS_BAD_INPUT;
-    if (memory_open(outside, edges, wake) != STATUS_OK
+    if (memory_open(outside, (uint32_t)config->human_spent_max, edges, wake) != STATUS_OK
         || courier_open(&outside->courier, OUTSIDE_CALLS, wake) != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "no memory for human.outside");
         return STATUS_FULL;

@@ -174,6 +174,8 @@ static bool worker_make(struct server *server)
         .edges = server->edge_count,
         .link = server->link,
         .limits = server->limits.limits,
+        .spent = server->human.spent,
+        .tokens = server->human.tokens,
         .switches = &server->switches,
         .admin = &admin_of_worker,
         .switched = switched,

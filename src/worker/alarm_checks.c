@@ -6,21 +6,18 @@
 #include "contract/board.h"
 #include "contract/order_store.h"
 #include "contract/payment.h"
-#include "funnel/limits.h"
 #include "orders/order_writer.h"
 #include "orders/stock_pump.h"
 #include "worker/alarms.h"
 #include "worker/task.h"
 
-enum { NEARLY_FULL_PERCENT = 80, REFUNDS_LOOK_MS = 250, LIMITS_CALM_MS = 60 * 1000 };
+enum { NEARLY_FULL_PERCENT = 80, REFUNDS_LOOK_MS = 250 };
 
 GAUGE(letters_open, "stampede_dead_letters_open", "Dead letters that wait for a person.");
 
 struct alarm_checks {
     struct order_store *store;
     const struct board *board;
-    const struct limits *limits;
-    uint64_t evicted, evicted_ms; /* places that clients lost in its tables, and when it was seen */
     uint64_t tickets_max;
     struct task *task;
     bool letters_stale;  /* dead letters are to be counted again */
@@ -71,22 +68,6 @@ static void tickets_look(const struct alarm_checks *checks, uint64_t now_ms)
         atomic_load_explicit(&board->buyers_percent, memory_order_relaxed));
 }
 
-/* A client who asked little lost its place: nobody is refused for it, but who comes in turns with others may
- * ask more often than the limit says. */
-static void limits_look(struct alarm_checks *checks, uint64_t now_ms)
-{
-    const uint64_t evicted = limits_evicted(checks->limits);
-    if (evicted != checks->evicted) {
-        checks->evicted = evicted;
-        checks->evicted_ms = now_ms;
-        alarm_raise(ALARM_LIMITS, now_ms,
-            "limits.user_entries or limits.address_entries is too small for this crowd: raise them "
-            "and restart");
-    } else if (now_ms >= checks->evicted_ms + LIMITS_CALM_MS) {
-        alarm_clear(ALARM_LIMITS);
-    }
-}
-
 void alarm_checks_pump(struct alarm_checks *checks, const struct stock_pump_progress *pump, uint64_t now_ms)
 {
     alarm_set(ALARM_STOCK_EVENT_REFUSED, pump->refused > 0, now_ms,
@@ -95,7 +76,6 @@ void alarm_checks_pump(struct alarm_checks *checks, const struct stock_pump_prog
         atomic_load_explicit(&checks->board->wins_stopped, memory_order_relaxed) == WINS_NO_DISK,
         now_ms, "no space for the journal: wins are stopped");
     tickets_look(checks, now_ms);
-    limits_look(checks, now_ms);
 }
 
 /* Refunds that a provider refuses for good. Looks only while the alarm is up, when it may be, and
@@ -121,15 +101,12 @@ static uint64_t refunds_turn(void *self, uint64_t now_ms)
 }
 
 struct alarm_checks *alarm_checks_open(struct arena *arena, struct order_store *store,
-    const struct board *board, const struct limits *limits, uint64_t tickets_max, struct task *task)
+    const struct board *board, uint64_t tickets_max, struct task *task)
 {
     struct alarm_checks *checks = arena_take(arena, 1, sizeof *checks);
-    *checks = (struct alarm_checks){ .store = store,
-        .board = board,
-        .limits = limits,
-        .tickets_max = tickets_max,
-        .task = task,
-        .letters_stale = true };
+    *checks = (struct alarm_checks){
+        .store = store, .board = board, .tickets_max = tickets_max, .task = task, .letters_stale = true
+    };
     *task = (struct task){ .name = "alarms", .self = checks, .turn = refunds_turn, .rests = true };
     return checks;
 }

@@ -9,7 +9,6 @@
 
 struct arena;
 struct board;
-struct limits;
 struct order_store;
 struct order_writer_progress;
 struct stock_pump_progress;
@@ -17,7 +16,7 @@ struct task;
 
 struct alarm_checks;
 struct alarm_checks *alarm_checks_open(struct arena *arena, struct order_store *store,
-    const struct board *board, const struct limits *limits, uint64_t tickets_max, struct task *task);
+    const struct board *board, uint64_t tickets_max, struct task *task);
 void alarm_checks_letters_changed(struct alarm_checks *checks); /* dead letters are to be counted again */
 void alarm_checks_refund_stuck(struct alarm_checks *checks); /* a provider refuses one for good: look */
 void alarm_checks_writer(

@@ -32,6 +32,10 @@
     X(TICKETS, "tickets-nearly-full") \
     /* limits.address_entries or limits.user_entries is too small for the crowd */ \
     X(LIMITS, "limits-crowded") \
+    /* human.spent_max or session.jti_max is */ \
+    X(SPENT, "spent-crowded") \
+    /* server.connections_max is nearly reached */ \
+    X(CONNECTIONS, "connections-nearly-full") \
     /* what a data folder holds in its life (worker/folder_bounds.h) */ \
     X(PLACES, "places-nearly-full") \
     X(SALES, "sales-nearly-full") \

@@ -28,6 +28,7 @@ struct item_rules;
 struct job;
 struct key_ring;
 struct limits;
+struct spent;
 struct link;
 struct media_service;
 struct order_store;
@@ -67,8 +68,9 @@ struct worker_config {
     struct high_water *high_water; /* NULL: none is kept */
     uint32_t edges;
     struct link *link;
-    struct limits *limits;     /* set by the switches */
-    struct switches *switches; /* written by admin requests only */
+    struct limits *limits;              /* set by the switches */
+    const struct spent *spent, *tokens; /* what was used: challenges and passes; the shop's tokens */
+    struct switches *switches;          /* written by admin requests only */
     struct media_service *media;
     struct key_ring *key_ring; /* changed by admin requests */
     const struct worker_admin *admin;

@@ -13,6 +13,7 @@
 #include "worker/ban_list.h"
 #include "worker/buyer_lists.h"
 #include "worker/catalog_updates.h"
+#include "worker/crowd_checks.h"
 #include "worker/errands.h"
 #include "worker/folder_bounds.h"
 #include "worker/high_water_mark.h"
@@ -156,7 +157,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
 {
     struct arena *arena = &worker->arena;
     worker->alarms = alarm_checks_open(arena, config->store, config->inventory->board,
-        config->limits, config->config->tickets_max, &worker->tasks[TASK_ALARMS]);
+        config->config->tickets_max, &worker->tasks[TASK_ALARMS]);
     worker->returns = returns_open(arena,
         &(struct returns_config){ .store = config->store,
             .port = config->pump_port,
@@ -211,6 +212,12 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .board = config->inventory->board,
             .bans = worker->bans },
         &worker->tasks[TASK_BOUNDS]);
+    crowd_checks_open(arena,
+        &(struct crowd_checks_config){ .limits = config->limits,
+            .spent = config->spent,
+            .tokens = config->tokens,
+            .connections_max = config->edges * config->config->connections_max },
+        &worker->tasks[TASK_CROWD]);
     worker->tasks[TASK_BUYERS] = buyer_lists_task(config->store);
     reclaim_open(arena,
         &(struct reclaim_config){ .errands = worker->errands,

@@ -56,6 +56,7 @@ enum worker_task {
     TASK_HISTORY,
     TASK_ALARMS,
     TASK_BOUNDS,
+    TASK_CROWD,
     TASK_RECLAIM,
     TASK_BUYERS,
     TASK_RECONCILE,

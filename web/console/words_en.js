@@ -141,6 +141,8 @@ export const EN = {
     'alarm.statement': 'The statement has money without an order',
     'alarm.test-mode': 'Test mode: no real money',
     'alarm.limits-crowded': 'The tables of limits are too small',
+    'alarm.spent-crowded': 'The table of used challenges, passes and tokens is too small',
+    'alarm.connections-nearly-full': 'Nearly as many connections as there can be',
     'alarm.tickets-nearly-full': 'Nearly all tickets are used',
     'alarm.places-nearly-full': 'Nearly all places in waiting rooms are used',
     'alarm.sales-nearly-full': 'Nearly as many sales as there can be',

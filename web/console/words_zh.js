@@ -141,6 +141,8 @@ export const ZH = {
     'alarm.statement': '账单中有款项找不到订单',
     'alarm.test-mode': '测试模式：不涉及真实资金',
     'alarm.limits-crowded': '客户数超出限流表容量',
+    'alarm.spent-crowded': '已使用的验证、通行证和令牌超出记录表容量',
+    'alarm.connections-nearly-full': '连接数即将达到上限',
     'alarm.tickets-nearly-full': '票据即将用尽',
     'alarm.places-nearly-full': '等候室名额即将用尽',
     'alarm.sales-nearly-full': '活动数量即将达到上限',

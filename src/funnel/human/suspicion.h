@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* funnel/human/suspicion.h: how often something happened to somebody lately, in points: checks that failed,
- * passes that were taken. It makes the next challenge harder. Points fade by half in a fixed time. Two of a
- * place share its number: that costs one of them some work, and nobody a purchase.
+ * passes that were taken. It makes the next challenge harder, and many failures refuse for a while.
+ * Points fade by half in a fixed time. An entry knows its owner by 32 bits of a keyed hash and its line
+ * of eight, so nobody answers for others. In a full line the entry with the fewest points gives way.
  * Thread: any; no locks. Memory: from the arena at create. */
 #ifndef STAMPEDE_FUNNEL_HUMAN_SUSPICION_H
 #define STAMPEDE_FUNNEL_HUMAN_SUSPICION_H

@@ -19,6 +19,7 @@
 #include "funnel/item_rules.h"
 #include "funnel/keys.h"
 #include "funnel/room/rooms.h"
+#include "funnel/spent.h"
 #include "funnel/switches.h"
 #include "gateway/gate_limits.h"
 #include "media/media_service.h"
@@ -53,6 +54,8 @@ static struct {
     struct door_channels channels;
     struct switches switches;
     struct gate_limits limits;
+    struct arena spent_arena;
+    struct spent *spent;
     struct item_rules rules;
     struct handover catalog, bans;
     struct reader_turns turns;
@@ -143,6 +146,8 @@ static void settings_make(char error[CONFIG_ERROR])
     good(door_channels_set(&shop.channels, names, 2), "channels");
     switches_start(&shop.switches, &shop.config);
     good(gate_limits_open(&shop.limits, &shop.config, 1, error), error);
+    good(arena_open(&shop.spent_arena, spent_bytes(1)), "what was used");
+    shop.spent = spent_create(&shop.spent_arena, 1);
 }
 
 static void stores_open(char error[CONFIG_ERROR])
@@ -195,6 +200,8 @@ static void worker_make(char error[CONFIG_ERROR])
         .edges = 1,
         .link = shop.link,
         .limits = shop.limits.limits,
+        .spent = shop.spent,
+        .tokens = shop.spent,
         .switches = &shop.switches,
         .admin = &admin_of_worker,
         .switched = switched,
@@ -245,6 +252,7 @@ int shop_close(void **state)
     host_stop(&shop.host);
     worker_close(shop.worker);
     gate_limits_close(&shop.limits);
+    arena_close(&shop.spent_arena);
     link_close(shop.link);
     shop.queue->ops->close(shop.queue);
     shop.store->ops->close(shop.store);

@@ -35,25 +35,41 @@ static void the_cap_is_for_each_address_and_leaving_makes_room(void **state)
     caller_counts_free(counts);
 }
 
-static void those_without_a_place_share_one_count_that_is_bounded_too(void **state)
+static void those_without_a_place_are_let_in_uncounted(void **state)
 {
-    struct caller_counts *counts = made(8, 1);
-    uint32_t counted = 0, overflowed = 0;
+    struct caller_counts *counts = made(2, 1); /* one line of eight */
+    uint32_t counted = 0, uncounted = 0;
     (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
         const struct address caller = numbered(i);
         const enum caller_answer answer = caller_enter(counts, &caller);
         counted += answer == CALLER_COUNTED;
-        overflowed += answer == CALLER_OVERFLOWED;
+        uncounted += answer == CALLER_UNCOUNTED;
     }
     assert_int_equal(counted, 8);
-    assert_int_equal(overflowed, CALLER_OVERFLOW_SHARE);
-    const struct address last = numbered(999);
-    caller_leave(counts, &last, CALLER_OVERFLOWED);
-    assert_int_equal(caller_enter(counts, &last), CALLER_OVERFLOWED);
-    const struct address first = numbered(0);
+    assert_int_equal(uncounted, 992);
+    const struct address first = numbered(0), last = numbered(999);
+    assert_int_equal(caller_enter(counts, &first), CALLER_TOO_MANY); /* who has a place is counted still */
+    caller_leave(counts, &last, CALLER_UNCOUNTED);
     caller_leave(counts, &first, CALLER_COUNTED); /* its place is free for anybody */
     assert_int_equal(caller_enter(counts, &last), CALLER_COUNTED);
+    caller_counts_free(counts);
+}
+
+static void as_many_addresses_as_connections_find_a_place_each(void **state)
+{
+    enum { CONNECTIONS = 16384 };
+    struct caller_counts *counts = made(CONNECTIONS, 1);
+    uint32_t refused = 0, uncounted = 0;
+    (void)state;
+    for (uint32_t i = 0; i < CONNECTIONS; i++) {
+        const struct address caller = numbered(i);
+        const enum caller_answer answer = caller_enter(counts, &caller);
+        refused += answer == CALLER_TOO_MANY;
+        uncounted += answer == CALLER_UNCOUNTED;
+    }
+    assert_int_equal(refused, 0);
+    assert_true(uncounted < CONNECTIONS / 1000);
     caller_counts_free(counts);
 }
 
@@ -103,7 +119,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cap_is_for_each_address_and_leaving_makes_room),
-        cmocka_unit_test(those_without_a_place_share_one_count_that_is_bounded_too),
+        cmocka_unit_test(those_without_a_place_are_let_in_uncounted),
+        cmocka_unit_test(as_many_addresses_as_connections_find_a_place_each),
         cmocka_unit_test(threads_never_get_more_than_the_cap_and_leave_nothing_behind),
     };
     return cmocka_run_group_tests_name("edge/caller_counts", tests, NULL, NULL);

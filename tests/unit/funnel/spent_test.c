@@ -33,15 +33,42 @@ static void a_mark_is_fresh_once(void **state)
     arena_close(&arena);
 }
 
-static void a_full_neighbourhood_refuses_and_forgets_nothing(void **state)
+static void in_a_full_neighbourhood_what_expires_first_is_forgotten(void **state)
 {
     (void)state;
     set_open(SMALL); /* one bucket */
     for (uint64_t i = 0; i < SPENT_NEIGHBOURS; i++)
-        assert_int_equal(spent_take(spent, i << 32, NOW_S + LIFE_S, NOW_S), SPENT_FRESH);
-    assert_int_equal(spent_take(spent, UINT64_C(99) << 32, NOW_S + LIFE_S, NOW_S), SPENT_FULL);
+        assert_int_equal(
+            spent_take(spent, i << 32, NOW_S + LIFE_S - (i == 5 ? 2 * SPENT_UNIT_S : 0), NOW_S),
+            SPENT_FRESH);
+    assert_int_equal(spent_forgotten(spent), 0);
+    assert_int_equal(spent_take(spent, UINT64_C(99) << 32, NOW_S + LIFE_S, NOW_S), SPENT_FRESH);
+    assert_int_equal(spent_take(spent, UINT64_C(99) << 32, NOW_S + LIFE_S, NOW_S), SPENT_AGAIN);
+    assert_int_equal(spent_forgotten(spent), 1);
     for (uint64_t i = 0; i < SPENT_NEIGHBOURS; i++)
-        assert_int_equal(spent_take(spent, i << 32, NOW_S + LIFE_S, NOW_S), SPENT_AGAIN);
+        assert_int_equal(spent_seen(spent, i << 32), i != 5);
+    arena_close(&arena);
+}
+
+/* More than the set is made for: nobody is refused, and hardly anything is forgotten before twice as many. */
+static void a_crowd_is_never_refused_and_is_seen_coming(void **state)
+{
+    (void)state;
+    struct random random;
+    uint32_t refused = 0;
+    set_open(MARKS);
+    random_seed(&random, 7);
+    for (uint32_t i = 0; i < 4 * MARKS; i++) {
+        if (i == MARKS / 4)
+            assert_int_equal(spent_crowded(spent), 0);
+        if (i == MARKS)
+            assert_int_equal(spent_forgotten(spent), 0);
+        refused += spent_take(spent, random_next(&random), NOW_S + LIFE_S, NOW_S) != SPENT_FRESH;
+        if (spent_forgotten(spent) > 0)
+            assert_true(spent_crowded(spent) > 0); /* it was told before */
+    }
+    assert_int_equal(refused, 0);
+    assert_true(spent_forgotten(spent) > 0);
     arena_close(&arena);
 }
 
@@ -53,10 +80,16 @@ static void expired_places_are_used_again_but_not_before_the_margin(void **state
         assert_int_equal(spent_take(spent, i << 32, NOW_S + LIFE_S, NOW_S), SPENT_FRESH);
     const uint64_t late = UINT64_C(99) << 32;
     const uint32_t expired = NOW_S + LIFE_S;
-    assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired), SPENT_FULL);
-    assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired + SPENT_MARGIN_S - 1), SPENT_FULL);
-    assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired + SPENT_MARGIN_S + SPENT_UNIT_S),
+    assert_int_equal(spent_take(spent, late, expired + LIFE_S, expired), SPENT_FRESH);
+    assert_int_equal(spent_forgotten(spent), 1);
+    assert_int_equal(
+        spent_take(spent, UINT64_C(98) << 32, expired + LIFE_S, expired + SPENT_MARGIN_S - 1),
         SPENT_FRESH);
+    assert_int_equal(spent_forgotten(spent), 2);
+    assert_int_equal(spent_take(spent, UINT64_C(97) << 32, expired + LIFE_S,
+                         expired + SPENT_MARGIN_S + SPENT_UNIT_S),
+        SPENT_FRESH);
+    assert_int_equal(spent_forgotten(spent), 2);
     arena_close(&arena);
 }
 
@@ -154,7 +187,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mark_is_fresh_once),
-        cmocka_unit_test(a_full_neighbourhood_refuses_and_forgets_nothing),
+        cmocka_unit_test(in_a_full_neighbourhood_what_expires_first_is_forgotten),
+        cmocka_unit_test(a_crowd_is_never_refused_and_is_seen_coming),
         cmocka_unit_test(expired_places_are_used_again_but_not_before_the_margin),
         cmocka_unit_test(what_is_given_back_is_fresh_again),
         cmocka_unit_test(a_sweep_empties_what_has_expired_and_counts_the_rest),
