@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/problems_chinese.c: the details of refusals in Chinese, by the type of the problem. A type
- * that is not here is told in English. */
+/* api/problems_chinese.c: the details of refusals in Chinese, by the type of the problem. Each
+ * type has one. */
 #include "api/problems.h"
 
 #include <string.h>
@@ -56,6 +56,22 @@ static const struct {
     { "unknown-order", "您没有这个订单或票据。" },
     { "pay-first", "该商品在开始付款时才锁定库存：POST /v1/items/{item}/intent。" },
     { "intent-invalid", "购买意向无效或已过期。" },
+    { "order-closed", "订单已关闭，见 state 和 reason。" },
+    { "already-paid", "订单已付款。" },
+    { "not-paid", "只有已付款的订单才能退款。" },
+    { "amount-mismatch", "金额或货币与订单不符，未作任何修改。" },
+    { "reference-used", "该付款参考号已支付过另一个订单。" },
+    { "payment-refused", "支付渠道拒绝了此付款。" },
+    { "no-provider", "本店没有配置支付渠道。" },
+    { "details-required", "请先填写收货信息：PUT /v1/orders/{order}/details。" },
+    { "too-many-payments", "该订单尝试付款的次数过多。" },
+    { "refund-not-allowed", "本店不接受或不再接受该订单的退货。" },
+    { "signature-invalid", "签名有误、缺失或已过期。" },
+    { "malformed-request", "请求不是正确的 HTTP 格式。" },
+    { "admin-key-required", "请带上管理密钥：Authorization: Bearer。" },
+    { "admin-role", "该密钥的角色不允许此操作。" },
+    { "origin-not-allowed", "该来源的页面不能打开推送连接，见 cors.origins。" },
+    { "upgrade-required", "请用 WebSocket（版本 13）连接该地址。" },
     { "not-found", "该地址没有内容。" },
     { "method-not-allowed", "该地址不支持这种请求方法。" },
     { "media-type", "请发送 application/json。" },

@@ -2,6 +2,7 @@
 /* The console's requests: to the admin API, with the session that the browser keeps in a cookie. */
 
 import { language } from './i18n.js';
+import { told } from './server_words.js';
 
 const PAGES_MAX = 200;
 const KEY_BYTES = 16;
@@ -9,7 +10,7 @@ const KEY_BYTES = 16;
 /* What the server refused, in the reader's language where it has words for it. */
 export class Refusal extends Error {
     constructor(status, problem) {
-        super(problem?.detail ?? `HTTP ${status}`);
+        super(told(problem?.detail) ?? `HTTP ${status}`);
         this.status = status;
         this.type = problem?.type?.replace('/problems/', '') ?? '';
         this.problem = problem ?? {};

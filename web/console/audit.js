@@ -5,6 +5,7 @@ import { readAll } from './api.js';
 import { moment } from './format.js';
 import { say } from './i18n.js';
 import { listPanel, table } from './parts.js';
+import { actTold, detailTold, told } from './server_words.js';
 
 const KEPT_MAX = 5000;
 const SHOWN_MAX = 12;
@@ -19,7 +20,7 @@ async function auditRead() {
 
 function trailPanel(found) {
     return listPanel(say('audit.title'), 'audit', table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
-        found.slice(-SHOWN_MAX).reverse().map(({ time_ms: time, actor, action, detail }) => [moment(time, true), actor, action, detail]), say('audit.none')));
+        found.slice(-SHOWN_MAX).reverse().map(({ time_ms: time, actor, action, detail }) => [moment(time, true), told(actor), actTold(action), detailTold(action, detail)]), say('audit.none')));
 }
 
 /* Entries whose detail speaks of this thing, newest first: "sale 3", "item 7", "order 00ab…". */

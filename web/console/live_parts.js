@@ -4,6 +4,7 @@
 import { element, pictureOf, textSet } from '../dom.js';
 import { moment, number, percent } from './format.js';
 import { named, say } from './i18n.js';
+import { told } from './server_words.js';
 
 const UNITS = ['sold', 'held', 'free', 'safety', 'written_off'];
 
@@ -28,7 +29,7 @@ export function alarmsMake() {
     const list = element('ul', { class: 'alarms' });
     const paint = listMake(list, ({ name, detail, since_ms: since }) =>
         element('li', { 'data-grade': name === 'test-mode' ? 'calm' : 'bad' }, element('b', { textContent: named('alarm', name) }),
-            element('span', { textContent: detail }), element('small', { textContent: say('alarm.since', { time: moment(since, true) }) })),
+            element('span', { textContent: told(detail) }), element('small', { textContent: say('alarm.since', { time: moment(since, true) }) })),
     say('alarm.none'));
     return { node: panelMake(say('live.alarms'), 'alarms-title', list), paint: (snapshot) => paint(snapshot.alarms.filter(({ up }) => up)) };
 }

@@ -9,6 +9,7 @@ import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
 import { button, chip, choice, facts, field, guarded, listPanel, loadedPlace, loadedShow, panel, table, tellerMake, titleRow } from './parts.js';
+import { messageTold, told } from './server_words.js';
 import { may } from './session.js';
 
 const STATES = ['pending', 'paid', 'closed', 'refunded'];
@@ -122,9 +123,9 @@ function webhooksPanel(webhooks, done) {
         ? button(say('webhooks.replay'), () => ask({ title: say('webhooks.replay'), text: say('webhooks.replay.text'), yes: say('webhooks.replay'),
             act: (key) => change('POST', `/webhooks/${row.id}/replay`, undefined, key) }).then((answer) => answer && done(say('webhooks.replay.done'))), 'plain small')
         : '');
-    const result = (row) => (row.state === 'delivered' || row.tries === 0 ? '' : row.error || `HTTP ${row.http_status}`);
+    const result = (row) => (row.state === 'delivered' || row.tries === 0 ? '' : told(row.error) || `HTTP ${row.http_status}`);
     return listPanel(say('webhooks.order'), 'webhooks', table(say('webhooks.order'), [say('webhooks.event'), say('order.state'), say('webhooks.tried'), say('webhooks.tries'), say('webhooks.error'), ''],
-        webhooks.map((row) => [row.type, chip(say(`webhooks.${row.state}`), { delivered: 'good', failed: 'bad' }[row.state] ?? ''),
+        webhooks.map((row) => [messageTold(row.type), chip(say(`webhooks.${row.state}`), { delivered: 'good', failed: 'bad' }[row.state] ?? ''),
             row.tried_ms === 0 ? '–' : moment(row.tried_ms, true), number(row.tries), result(row), again(row)])));
 }
 

@@ -7,6 +7,7 @@ import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
 import { button, chip, facts, field, listPanel, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
+import { findingTold, messageTold, told } from './server_words.js';
 import { may } from './session.js';
 
 const ROWS_MAX = 100;
@@ -21,7 +22,7 @@ function alarmsPart({ alarms }) {
     const up = alarms.filter((alarm) => alarm.up);
     return panel(say('live.alarms'), up.length === 0 ? element('p', { class: 'none', textContent: say('alarm.none') })
         : element('ul', { class: 'alarms' }, ...up.map(({ name, detail, since_ms: since }) => element('li', { 'data-grade': name === 'test-mode' ? 'calm' : 'bad' },
-            element('b', { textContent: named('alarm', name) }), element('span', { textContent: detail }), element('small', { textContent: say('alarm.since', { time: moment(since, true) }) })))));
+            element('b', { textContent: named('alarm', name) }), element('span', { textContent: told(detail) }), element('small', { textContent: say('alarm.since', { time: moment(since, true) }) })))));
 }
 
 function lettersPart(letters, look) {
@@ -34,7 +35,7 @@ function lettersPart(letters, look) {
         return element('div', { class: 'acts' }, one('retry'), one('return'), one('dismiss', { body: () => ({ note: note.value }), fields: [field(say('letter.note'), note)] }));
     };
     return listPanel(say('letters.title'), 'dead-letters', table(say('letters.title'), [say('letters.number'), say('letters.why'), ''],
-        letters.map((letter) => [letter.id, letter.reason, acts(letter)]), say('letters.none')));
+        letters.map((letter) => [letter.id, told(letter.reason), acts(letter)]), say('letters.none')));
 }
 
 /* The report when the run is over. */
@@ -65,7 +66,7 @@ function reconcilePart(report, look) {
     const summary = report.state === 'never' ? element('p', { class: 'none', textContent: say('reconcile.never') })
         : facts([[say('reconcile.ended'), moment(report.ended_ms, true)], [say('reconcile.compared'), say('reconcile.compared.value', { orders: number(report.orders), payments: number(report.payments) })],
             [say('reconcile.found'), number(report.found)], [say('reconcile.repaired'), number(report.repaired)]]);
-    const rows = report.findings.map(({ code, text: words, repaired, repairable }) => [code, words,
+    const rows = report.findings.map(({ code, text: words, repaired, repairable }) => [findingTold(code), told(words),
         chip(say(repaired ? 'finding.repaired' : repairable ? 'finding.repairable' : 'finding.person'), repaired ? 'good' : 'warn')]);
     return panel(say('reconcile.title'), summary, ...(rows.length > 0 ? [table(say('reconcile.title'), [say('finding.code'), say('finding.text'), say('finding.state')], rows)] : []),
         element('div', { class: 'acts' }, ...acts));
@@ -73,7 +74,7 @@ function reconcilePart(report, look) {
 
 function webhooksPart(webhooks, look) {
     return listPanel(say('webhooks.title'), 'webhooks', table(say('webhooks.title'), [say('webhooks.event'), say('webhooks.tries'), say('webhooks.error'), ''],
-        webhooks.map((row) => [row.type, number(row.tries), row.error || `HTTP ${row.http_status}`, may('operator') ? button(say('webhooks.replay'), () => asked(look, {
+        webhooks.map((row) => [messageTold(row.type), number(row.tries), told(row.error) || `HTTP ${row.http_status}`, may('operator') ? button(say('webhooks.replay'), () => asked(look, {
             title: say('webhooks.replay'), text: say('webhooks.replay.text'), yes: say('webhooks.replay'), act: (key) => change('POST', `/webhooks/${row.id}/replay`, undefined, key) }), 'plain small') : '']),
         say('webhooks.none')));
 }
@@ -93,7 +94,7 @@ function banAdd(look) {
 }
 
 function bansPart(bans, look) {
-    const rows = bans.slice(0, ROWS_MAX).map((ban) => [ban.address ?? ban.user ?? ban.user_id ?? '', ban.reason, ban.by, moment(ban.until_ms), may('operator') ? button(say('bans.lift'), () => asked(look, {
+    const rows = bans.slice(0, ROWS_MAX).map((ban) => [ban.address ?? ban.user ?? ban.user_id ?? '', told(ban.reason), told(ban.by), moment(ban.until_ms), may('operator') ? button(say('bans.lift'), () => asked(look, {
         title: say('bans.lift'), text: say('bans.lift.text', { whom: ban.address ?? ban.user ?? '' }), yes: say('bans.lift'), act: (key) => change('POST', `/bans/${ban.id}/lift`, undefined, key) }), 'plain small') : '']);
     return listPanel(say('refused.bans'), 'bans', table(say('refused.bans'), [say('bans.whom'), say('bans.reason'), say('bans.by'), say('bans.until'), ''], rows, say('bans.none')),
         ...(may('operator') ? [element('div', { class: 'acts' }, button(say('bans.add'), () => banAdd(look)))] : []));

@@ -111,17 +111,13 @@ def what_the_room_and_the_human_check_say_is_said_in_both():
 
 
 @rule
-def every_refusal_that_a_buyer_can_get_has_its_sentence():
-    """Those of the worker, of payments and of administrators are told in English, and by the page in its own words."""
-    english = {"order-closed", "already-paid", "not-paid", "amount-mismatch", "reference-used", "payment-refused", "no-provider",
-               "details-required", "too-many-payments", "refund-not-allowed", "signature-invalid", "malformed-request",
-               "admin-key-required", "admin-role", "origin-not-allowed", "upgrade-required"}
+def every_refusal_has_its_sentence():
     with open(os.path.join(REPOSITORY, "src", "api", "problems.h"), encoding="utf-8") as file:
         types = set(re.findall(r'X\(\w+, "([a-z-]+)"', file.read()))
     with open(os.path.join(REPOSITORY, "src", "api", "problems_chinese.c"), encoding="utf-8") as file:
         rows = re.findall(r'\{ "([a-z-]+)",\s*"([^"]+)" \}', file.read())
     equal(len(rows), len({name for name, _ in rows}), "a type twice")
-    equal(sorted(types - {name for name, _ in rows} - english), [])
+    equal(sorted(types), sorted(name for name, _ in rows))
     true(all(CHINESE.search(detail) for _, detail in rows))
 
 
