@@ -29,12 +29,13 @@ export function saving(listPrice, flashPrice, say) {
     return percent >= 1 ? say('saving', { percent, tenths }) : '';
 }
 
-export function moment(ms) {
+export function moment(ms, exact = false) {
     return new Intl.DateTimeFormat(language(), {
         month: 'short',
         day: 'numeric',
         hour: '2-digit',
         minute: '2-digit',
+        second: exact ? '2-digit' : undefined,
         hour12: false,
     }).format(ms);
 }

@@ -5,6 +5,7 @@ import { element, textSet } from './dom.js';
 import { count, minutesAndSeconds, moment, money } from './format.js';
 import { say } from './i18n.js';
 import { createOrderMoney } from './order_money.js';
+import { createTimeline } from './order_timeline.js';
 import { orderIsClosing, orderIsOpen } from './payment.js';
 
 function factRow(list) {
@@ -37,12 +38,14 @@ export function createOrderPanel(headingTag, acts) {
         payBy: factRow(list),
     };
     const hint = element('p', { class: 'order-hint' });
+    const timeline = createTimeline();
     const moneyPart = createOrderMoney(acts);
     const node = element(
         'section',
         { class: 'order' },
         element('div', { class: 'order-top' }, heading, badge),
         list,
+        timeline.node,
         hint,
         moneyPart.node,
     );
@@ -56,7 +59,8 @@ export function createOrderPanel(headingTag, acts) {
             order.order ? 'order.number' : 'order.ticket',
             order.order ?? order.ticket,
         );
-        facts.created('order.created', order.created_ms ? moment(order.created_ms) : '');
+        timeline.paint(order, payable || orderIsClosing(order));
+        facts.created('order.created', order.created_ms && timeline.node.hidden ? moment(order.created_ms) : '');
         facts.quantity('order.quantity', count(order.quantity));
         facts.amount(
             'order.amount',

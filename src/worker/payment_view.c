@@ -67,20 +67,34 @@ static void refund_members(const struct order_views *views, const struct order *
         status = money_ops(views)->refund_of_payment(store, payment->id, &refund);
     if (status == STATUS_NOT_FOUND)
         status = money_ops(views)->refund_of_order(store, order->ticket, &refund);
-    if (status == STATUS_OK)
-        text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu}",
-            refund_states[refund.state], (unsigned long long)refund.amount);
+    if (status != STATUS_OK)
+        return;
+    text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu,\"created_ms\":%llu",
+        refund_states[refund.state], (unsigned long long)refund.amount,
+        (unsigned long long)refund.created_ms);
+    if (refund.state == REFUND_DONE)
+        text_format(out, ",\"done_ms\":%llu", (unsigned long long)refund.done_ms);
+    text_literal(out, "}");
+}
+
+/* When the money came, of an order that a payment has paid. */
+static void paid_member(const struct order *order, const struct payment *payment, struct text *out)
+{
+    const bool paid = order->state == ORDER_PAID || order->state == ORDER_REFUNDED;
+    if (paid && payment->captured_ms > 0)
+        text_format(out, ",\"paid_ms\":%llu", (unsigned long long)payment->captured_ms);
 }
 
 void order_payment_json(const struct order_views *views, const struct order *order, struct text *out)
 {
     struct payment payment;
-    const bool paid = order->state == ORDER_PAID;
     const bool closed = order->state == ORDER_CLOSED;
-    const bool known = (!paid || !views->sandbox) && payment_read(views, order, &payment);
+    const bool known = payment_read(views, order, &payment);
     /* Also of a rehearsal that is long over, in the same data folder. */
     if (views->sandbox || (known && provider_is_test(payment.provider)))
         text_literal(out, ",\"test\":true");
+    if (known)
+        paid_member(order, &payment, out);
     if (known && order->state == ORDER_PENDING)
         payment_members(&payment, out);
     if (order->state == ORDER_REFUNDED || (closed && known)) /* without a payment nothing went back */

@@ -100,6 +100,22 @@ def a_refund_goes_back_once_and_the_unit_with_it():
 
 
 @rule
+def an_order_tells_when_it_was_paid_and_when_its_money_went_back():
+    item = server.open_item(total=1)
+    buyer, order = bought(item)
+    equal("paid_ms" in view(buyer, order), False)
+    at_bank(buyer, order)
+    becomes(buyer, order, "paid")
+    paid = view(buyer, order)
+    true(paid["created_ms"] <= paid["paid_ms"] <= paid["pay_by_ms"], paid)
+    order_do(buyer, order, "refund")
+    eventually(lambda: view(buyer, order)["refund"]["state"] == "done")
+    seen = view(buyer, order)
+    equal(seen["paid_ms"], paid["paid_ms"])
+    true(seen["paid_ms"] <= seen["refund"]["created_ms"] <= seen["refund"]["done_ms"], seen)
+
+
+@rule
 def after_its_time_only_the_shop_refunds():
     item = server.open_item(total=1)
     buyer, order = bought(item)

@@ -104,12 +104,14 @@ describe('from the purchase to the money', () => {
             banner: 'Sandbox: no real money',
             bank: 'Pay ¥999.00',
             paid: 'Paid. Thank you!',
+            steps: ['Ordered', 'Paid'],
         },
         zh: {
             pay: '去支付（沙盒支付）',
             banner: '沙盒：不是真钱',
             bank: '支付 ¥999.00',
             paid: '支付成功，谢谢！',
+            steps: ['下单', '支付成功'],
         },
     };
     for (const [language, words] of Object.entries(WORDS)) {
@@ -130,6 +132,9 @@ describe('from the purchase to the money', () => {
                     assert.equal(await page.textContent('.fact:first-child dd'), number);
                     await page.getByText(words.paid).waitFor();
                     assert.equal(await page.locator('.pay').count(), 0);
+                    assert.deepEqual(await page.locator('.timeline li span').allTextContents(), words.steps);
+                    const times = await page.locator('.timeline time').evaluateAll((nodes) => nodes.map((node) => Date.parse(node.dateTime)));
+                    assert.ok(times.length === 2 && times[0] <= times[1], `${times}`);
                     await good(page);
                     assert.deepEqual(errors, []);
                 });
@@ -234,6 +239,8 @@ describe('giving it up, giving it back', () => {
         await answer(page, 'Yes, give it back');
         await page.waitForSelector(badge('refunded'));
         await page.getByText('Your money went back to you: ¥999.00.').waitFor();
+        assert.deepEqual(await page.locator('.timeline li span').allTextContents(), ['Ordered', 'Paid', 'Refund begun', 'Money went back']);
+        assert.equal(await page.locator('.timeline time:not([hidden])').count(), 4);
         await good(page);
         assert.deepEqual(errors, []);
     });
