@@ -294,6 +294,40 @@ static enum status apply_position(struct store_batch *batch)
     return sql_do(batch->store, "UPDATE queue_position SET lsn = ?1", VALUES(U64(batch->position)));
 }
 
+/* 0: it changes none, or does not tell which. */
+static item_id record_item(const struct queue_record *record)
+{
+    switch (record->command.type) {
+    case COMMAND_RESERVE:
+        return record->command.reserve.item;
+    case COMMAND_SETTLE:
+        return record->outcome.item;
+    case COMMAND_ADJUST:
+        return record->command.adjust.item;
+    case COMMAND_MOVE:
+        return record->command.move.item;
+    case COMMAND_PREHEAT:
+        return record->command.preheat.item;
+    default:
+        return 0;
+    }
+}
+
+enum status store_apply_lock(struct store *store, const struct queue_record *records, uint32_t count)
+{
+    uint64_t items[ORDER_BATCH_MAX];
+    uint32_t known = 0;
+    if (!store_locks(store))
+        return STATUS_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        const item_id item = record_item(&records[i]);
+        if (known == 0 || items[known - 1] != item)
+            items[known++] = item;
+    }
+    const enum status status = store_position_lock(store);
+    return status == STATUS_OK ? store_items_lock(store, items, known) : status;
+}
+
 static enum status apply_all(struct store_batch *batch, const struct queue_record *records,
     const uint8_t *dispositions, uint32_t count)
 {
@@ -331,7 +365,9 @@ static enum status apply_try(struct store_batch batch, const struct queue_record
     enum status status = store_batch_begin(store);
     if (status != STATUS_OK)
         goto fail;
-    status = store_identity(&store->store, &data_id, &batch.position);
+    status = store_apply_lock(store, records, count);
+    if (status == STATUS_OK)
+        status = store_identity(&store->store, &data_id, &batch.position);
     if (status == STATUS_OK)
         status = apply_all(&batch, records, dispositions, count);
     if (status == STATUS_OK)
@@ -350,7 +386,8 @@ fail:
     return status;
 }
 
-/* Where rows go together and one is refused, they go one by one, to tell which it is. */
+/* Where rows go together and one is refused, they go one by one, to tell which it is. What may have been kept
+ * is tried again: the position tells then, and all records are skipped. */
 enum status store_apply(struct order_store *handle, const struct queue_record *records,
     const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
 {
@@ -363,7 +400,12 @@ enum status store_apply(struct order_store *handle, const struct queue_record *r
     *refusal = (struct refusal){ .index = UINT32_MAX, .kind = REFUSAL_NONE };
     if (count == 0)
         return STATUS_OK;
-    const enum status status = apply_try(batch, records, dispositions, count, gathers);
-    return status == STATUS_REFUSED && gathers ? apply_try(batch, records, dispositions, count, false)
-                                               : status;
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do {
+        status = apply_try(batch, records, dispositions, count, gathers);
+        if (status == STATUS_REFUSED && gathers)
+            status = apply_try(batch, records, dispositions, count, false);
+    } while (store_again(store, &tries, &status));
+    return status;
 }

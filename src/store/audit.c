@@ -82,7 +82,9 @@ enum status store_audit_add(struct store *store, const struct audit_entry *entry
     struct audit_entry next = *entry;
     uint8_t hash[HASH_SHA256_BYTES];
     struct audit_head head;
-    const enum status status = audit_head_read(store, &head);
+    enum status status = store_audit_lock(store);
+    if (status == STATUS_OK)
+        status = audit_head_read(store, &head);
     if (status != STATUS_OK)
         return status;
     next.id = head.entries + 1;
@@ -95,10 +97,15 @@ enum status store_audit_append(struct order_store *handle, const struct audit_en
     struct store *store = store_of(handle);
     if (store->together) /* a request without its audit row is not kept at all */
         return store_audit_add(store, entry);
-    enum status status = store_begin(store);
-    if (status == STATUS_OK)
-        status = store_audit_add(store, entry);
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        if (status == STATUS_OK)
+            status = store_audit_add(store, entry);
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }
 
 static const struct sql_columns entry_columns =

@@ -8,6 +8,8 @@
  * an item later (a dead letter that is retried, a place of the waitlist that is served) writes its row
  * in its own transaction; so does one of the item whose list is under way. That makes the rule:
  *   every order of an item with buyers_listed = 1 has its row in buyer_items.
+ * Another connection can't know that a list is under way. So the list of an item is closed under its lock,
+ * and only if as many orders of it were ever written as when the list began; else it begins again.
  * A row that has no order does no harm. How far the list of an item has come is kept in memory only:
  * after a crash it begins again, and finds most of its rows there. A sale that goes on after its end
  * (it was reopened, or prolonged) has its items probed again; their rows stay. */
@@ -44,17 +46,48 @@ static enum status buyers_insert(struct store *store, item_id item, const uint64
     return status;
 }
 
+/* How many orders of the item were ever written, as of now; on the lock of the item that stays so. */
+static enum status orders_written(struct store *store, item_id item, uint64_t *orders)
+{
+    *orders = 0;
+    if (!store_locks(store))
+        return STATUS_OK;
+    const enum status status = store_item_lock(store, item);
+    return status != STATUS_OK
+        ? status
+        : sql_number(store, "SELECT coalesce(sum(orders), 0) FROM order_sums WHERE item = ?1",
+            VALUES(U64(item)), orders);
+}
+
+/* All of them are listed. */
+static enum status item_listed(struct store *store, item_id item, struct store_listing *at)
+{
+    uint64_t orders;
+    const enum status status = orders_written(store, item, &orders);
+    if (status != STATUS_OK)
+        return status;
+    const bool same = orders == at->orders;
+    *at = (struct store_listing){ .item = same ? item + 1 : item };
+    return same ? sql_do(store, "UPDATE items SET buyers_listed = 1 WHERE id = ?1", VALUES(U64(item)))
+                : STATUS_OK;
+}
+
 /* Up to *left of its buyers, which become fewer. */
 static enum status item_list(struct store *store, item_id item, struct store_listing *at, uint32_t *left)
 {
     uint64_t users[BUYERS_PER_CALL];
     uint32_t count = 0;
-    if (!at->under_way || at->item != item)
+    enum status status = STATUS_OK;
+    if (!at->under_way || at->item != item) {
         *at = (struct store_listing){ .item = item, .under_way = true, .user = INT64_MIN };
-    enum status status = sql_rows(store,
-        "SELECT DISTINCT user_id FROM orders WHERE item = ?1 AND user_id >= ?2"
-        " ORDER BY user_id LIMIT ?3",
-        VALUES(U64(item), U64(at->user), U64(*left)), &sql_number_column, PAGE(users, *left, &count));
+        status = orders_written(store, item, &at->orders);
+    }
+    if (status == STATUS_OK)
+        status = sql_rows(store,
+            "SELECT DISTINCT user_id FROM orders WHERE item = ?1 AND user_id >= ?2"
+            " ORDER BY user_id LIMIT ?3",
+            VALUES(U64(item), U64(at->user), U64(*left)), &sql_number_column,
+            PAGE(users, *left, &count));
     if (status == STATUS_OK)
         status = buyers_insert(store, item, users, count);
     if (status != STATUS_OK)
@@ -65,13 +98,11 @@ static enum status item_list(struct store *store, item_id item, struct store_lis
         return STATUS_OK;
     }
     *left -= count == *left ? count : count + 1; /* an item without orders costs something, too */
-    *at = (struct store_listing){ .item = item + 1 };
-    return sql_do(store, "UPDATE items SET buyers_listed = 1 WHERE id = ?1", VALUES(U64(item)));
+    return item_listed(store, item, at);
 }
 
-enum status store_buyers_list(struct order_store *handle, uint64_t over_ms, bool *more)
+static enum status list_once(struct store *store, uint64_t over_ms, bool *more)
 {
-    struct store *store = store_of(handle);
     struct store_listing at = store->listing;
     struct candidate items[ITEMS_PER_CALL];
     uint32_t count, left = BUYERS_PER_CALL;
@@ -93,6 +124,16 @@ enum status store_buyers_list(struct order_store *handle, uint64_t over_ms, bool
     status = store_end(store, status);
     if (status == STATUS_OK)
         store->listing = *more ? at : (struct store_listing){ 0 };
+    return status;
+}
+
+enum status store_buyers_list(struct order_store *handle, uint64_t over_ms, bool *more)
+{
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = list_once(store_of(handle), over_ms, more);
+    while (store_again(store_of(handle), &tries, &status));
     return status;
 }
 

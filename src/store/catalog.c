@@ -3,6 +3,8 @@
  * preheated, the limit that counts) is written by apply.c only. */
 #include "store/parts.h"
 
+enum { NUMBER_TRIES_MAX = 64 }; /* so many others may insert at the same time */
+
 #define PRODUCT_COLUMNS "id, name, description, images, currency, list_price"
 #define SALE_COLUMNS \
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
@@ -18,7 +20,8 @@ static const char sale_insert[] =
     " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
     " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
     " start_draw_ms) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"
+    " ON CONFLICT(id) DO NOTHING";
 static const char sale_update[] =
     "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
     " eligible_only = ?6, published = ?7, preheat_at_ms = ?8, one_open_order = ?9,"
@@ -41,7 +44,8 @@ static const char items_all[] =
 static const char items_of_sale[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
 
-/* Above every number that was ever given, also by a database that a backup has replaced. */
+/* Above every number that was ever given, also by a database that a backup has replaced. Another connection
+ * may take it first: then the insert does nothing, and there is a next one. */
 enum status store_next_id(struct store *store, enum store_counted counted, uint64_t *id)
 {
     static const char *const texts[] = {
@@ -53,6 +57,17 @@ enum status store_next_id(struct store *store, enum store_counted counted, uint6
     const enum status status = sql_number(store, texts[counted], NO_VALUES, &last);
     *id = (last > store->floors[counted] ? last : store->floors[counted]) + 1;
     return status;
+}
+
+/* The row was inserted under a number that is taken. True: once more. */
+static bool number_again(enum status *status, uint32_t *tries)
+{
+    if (*status != STATUS_CONFLICT)
+        return false;
+    if (++*tries < NUMBER_TRIES_MAX)
+        return true;
+    *status = STATUS_AWAY;
+    return false;
 }
 
 /* One row with exactly this id: the list from the id before it. *found: the id of that row. */
@@ -74,13 +89,18 @@ enum status store_product_insert(struct order_store *handle, struct product *pro
 {
     struct store *store = store_of(handle);
     uint64_t id = 0;
-    enum status status = store_next_id(store, STORE_PRODUCTS, &id);
-    if (status == STATUS_OK)
-        status = sql_do(store,
-            "INSERT INTO products(id, name, description, images, currency, list_price)"
-            " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-            VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
-                TEXT(product->currency), U64(product->list_price)));
+    uint32_t tries = 0;
+    enum status status;
+    do {
+        status = store_next_id(store, STORE_PRODUCTS, &id);
+        if (status == STATUS_OK)
+            status = sql_do_one(store,
+                "INSERT INTO products(id, name, description, images, currency, list_price)"
+                " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO NOTHING",
+                VALUES(U64(id), TEXT(product->name), TEXT(product->description),
+                    TEXT(product->images), TEXT(product->currency), U64(product->list_price)),
+                STATUS_CONFLICT);
+    } while (number_again(&status, &tries));
     product->id = status == STATUS_OK ? (uint32_t)id : product->id;
     return status;
 }
@@ -97,7 +117,8 @@ enum status store_product_get(struct order_store *handle, uint32_t id, struct pr
     return row_get(handle, id, products_list, &product_columns, product, &product->id);
 }
 
-static enum status sale_write(struct store *store, const char *sql, uint64_t id, const struct sale *sale)
+static enum status sale_write(
+    struct store *store, const char *sql, uint64_t id, const struct sale *sale, enum status none)
 {
     return sql_do_one(store, sql,
         VALUES(U64(id), TEXT(sale->title), U64(sale->start_ms), U64(sale->end_ms),
@@ -107,7 +128,7 @@ static enum status sale_write(struct store *store, const char *sql, uint64_t id,
             U64(sale->drop_percent), U64(sale->pace_per_s), TEXT(sale->beacon_name),
             U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s),
             U64(sale->return_draw_ms), U64(sale->start_draw_ms)),
-        STATUS_NOT_FOUND);
+        none);
 }
 
 static const struct sql_columns sale_columns =
@@ -124,9 +145,13 @@ enum status store_sale_insert(struct order_store *handle, struct sale *sale)
 {
     struct store *store = store_of(handle);
     uint64_t id = 0;
-    enum status status = store_next_id(store, STORE_SALES, &id);
-    if (status == STATUS_OK)
-        status = sale_write(store, sale_insert, id, sale);
+    uint32_t tries = 0;
+    enum status status;
+    do {
+        status = store_next_id(store, STORE_SALES, &id);
+        if (status == STATUS_OK)
+            status = sale_write(store, sale_insert, id, sale, STATUS_CONFLICT);
+    } while (number_again(&status, &tries));
     if (status != STATUS_OK)
         return status;
     sale->id = (sale_id)id;
@@ -136,7 +161,7 @@ enum status store_sale_insert(struct order_store *handle, struct sale *sale)
 
 enum status store_sale_update(struct order_store *handle, const struct sale *sale)
 {
-    return sale_write(store_of(handle), sale_update, sale->id, sale);
+    return sale_write(store_of(handle), sale_update, sale->id, sale, STATUS_NOT_FOUND);
 }
 
 enum status store_sale_beacon(struct order_store *handle, const struct sale *sale)
@@ -187,22 +212,31 @@ const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIE
     FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
     FIELD(item, deduct_on_payment), FIELD(item, currency));
 
+static enum status item_write(struct store *store, uint64_t id, const struct item *item)
+{
+    return sql_do_one(store,
+        "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
+        " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
+        " version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
+        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0) ON CONFLICT(id) DO NOTHING",
+        VALUES(U64(id), U64(item->sale), U64(item->product), U64(item->flash_price),
+            U64(item->limit_per_user), U64(item->pay_window_ms), U64(item->total),
+            U64(item->locked), U64(item->sold), U64(item->safety), CHANNELS(item->channel_units),
+            U64(item->deduct_on_payment)),
+        STATUS_CONFLICT);
+}
+
 enum status store_item_insert(struct order_store *handle, struct item *item)
 {
     struct store *store = store_of(handle);
     uint64_t id = 0;
-    enum status status = store_next_id(store, STORE_ITEMS, &id);
-    if (status != STATUS_OK)
-        return status;
-    status = sql_do(store,
-        "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
-        " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
-        " version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
-        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0)",
-        VALUES(U64(id), U64(item->sale), U64(item->product), U64(item->flash_price),
-            U64(item->limit_per_user), U64(item->pay_window_ms), U64(item->total),
-            U64(item->locked), U64(item->sold), U64(item->safety), CHANNELS(item->channel_units),
-            U64(item->deduct_on_payment)));
+    uint32_t tries = 0;
+    enum status status;
+    do {
+        status = store_next_id(store, STORE_ITEMS, &id);
+        if (status == STATUS_OK)
+            status = item_write(store, id, item);
+    } while (number_again(&status, &tries));
     if (status != STATUS_OK)
         return status;
     item->id = (item_id)id;
@@ -211,7 +245,7 @@ enum status store_item_insert(struct order_store *handle, struct item *item)
     return STATUS_OK;
 }
 
-enum status store_sale_insert_with_items(
+static enum status sale_and_items(
     struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
 {
     struct store *store = store_of(handle);
@@ -224,6 +258,17 @@ enum status store_sale_insert_with_items(
         status = store_item_insert(handle, &items[i]);
     }
     return store_end(store, status);
+}
+
+enum status store_sale_insert_with_items(
+    struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
+{
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = sale_and_items(handle, sale, items, count);
+    while (store_again(store_of(handle), &tries, &status));
+    return status;
 }
 
 enum status store_items(struct order_store *handle, sale_id sale, item_id after, struct item *items,

@@ -15,13 +15,19 @@ static enum status customers_put(
 {
     struct store *store = store_of(handle);
     invariant(count <= CUSTOMERS_PUT_MAX);
-    enum status status = store_begin(store);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = sql_do(store,
-            "INSERT INTO customers(user_id, sealed, first_ms) VALUES(?1, ?2, ?3)"
-            " ON CONFLICT(user_id) DO NOTHING",
-            VALUES(U64(customers[i].user), BLOB(customers[i].sealed, customers[i].bytes), U64(now_ms)));
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+            status = sql_do(store,
+                "INSERT INTO customers(user_id, sealed, first_ms) VALUES(?1, ?2, ?3)"
+                " ON CONFLICT(user_id) DO NOTHING",
+                VALUES(U64(customers[i].user), BLOB(customers[i].sealed, customers[i].bytes),
+                    U64(now_ms)));
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }
 
 static enum status sealed_take(struct sql_row *row, void *out)

@@ -99,7 +99,11 @@ static enum status decision_make(struct store_batch *batch, const struct dead_de
 {
     struct dead_letter letter = { .id = 0 };
     struct queue_record record = { .lsn = 0 };
-    enum status status = store_dead_letter_get(&batch->store->store, decision->id, &letter, &record);
+    enum status status = store_position_lock(batch->store); /* for one decision at a time, too */
+    if (status == STATUS_OK)
+        status = store_dead_letter_get(&batch->store->store, decision->id, &letter, &record);
+    if (status == STATUS_OK)
+        status = store_apply_lock(batch->store, &record, 1);
     if (status != STATUS_OK)
         return status;
     if (letter.state != DEAD_OPEN)
@@ -116,10 +120,9 @@ static enum status decision_make(struct store_batch *batch, const struct dead_de
     return status == STATUS_OK ? decision_note(batch->store, decision) : status;
 }
 
-enum status store_dead_letter_decide(
-    struct order_store *handle, const struct dead_decision *decision, struct refusal *refusal)
+static enum status decide_once(
+    struct store *store, const struct dead_decision *decision, struct refusal *refusal)
 {
-    struct store *store = store_of(handle);
     struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX };
     *refusal = (struct refusal){ .index = UINT32_MAX };
     store_stock_clear(&store->stock);
@@ -131,6 +134,18 @@ enum status store_dead_letter_decide(
     if (status == STATUS_OK)
         return STATUS_OK;
     store_rollback(store);
+    return status;
+}
+
+enum status store_dead_letter_decide(
+    struct order_store *handle, const struct dead_decision *decision, struct refusal *refusal)
+{
+    struct store *store = store_of(handle);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = decide_once(store, decision, refusal);
+    while (store_again(store, &tries, &status));
     if (status != STATUS_REFUSED)
         return status;
     const enum status noted = reason_note(store, decision->id, refusal->text);

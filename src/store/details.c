@@ -36,13 +36,15 @@ static enum status details_write(struct store *store, ticket_number ticket,
         store, "UPDATE orders SET version = version + 1 WHERE ticket = ?1", VALUES(U64(ticket)));
 }
 
-enum status store_details_set(struct order_store *handle, ticket_number ticket,
+static enum status details_set_once(struct order_store *handle, ticket_number ticket,
     const struct order_details *details, uint64_t now_ms, struct order *after)
 {
     struct store *store = store_of(handle);
     struct store_change change;
     bool changed = false;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_order_lock(store, ticket);
     if (status == STATUS_OK)
         status = store_order_by_ticket(handle, ticket, after);
     if (status == STATUS_OK && after->state != ORDER_PENDING)
@@ -52,6 +54,17 @@ enum status store_details_set(struct order_store *handle, ticket_number ticket,
     if (status == STATUS_OK && changed)
         after->version++;
     return store_change_end(&change, status, changed);
+}
+
+enum status store_details_set(struct order_store *handle, ticket_number ticket,
+    const struct order_details *details, uint64_t now_ms, struct order *after)
+{
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do
+        status = details_set_once(handle, ticket, details, now_ms, after);
+    while (store_again(store_of(handle), &tries, &status));
+    return status;
 }
 
 static const struct sql_columns details_columns = COLUMNS(order_details, FIELD(order_details, name),

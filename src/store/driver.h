@@ -65,6 +65,7 @@ struct sql_row {
 
 struct driver {
     const char *name;
+    bool locks_rows; /* other connections write at the same time; false: form 2 has nothing to do */
     void (*close)(struct sql_connection *);
     /* Another connection to the same database that only reads. */
     enum status (*reader_open)(const struct sql_connection *, struct sql_connection **reader);

@@ -52,14 +52,15 @@ static enum status learn_look(struct store *store, const struct payment_news *ne
     return status == STATUS_OK ? store_payer_known(store, order->ticket, payer_known) : status;
 }
 
-enum status store_payment_learn(struct order_store *handle, const struct payment_news *news,
+static enum status learn_once(struct store *store, const struct payment_news *news,
     struct payment *payment, struct order *after, uint8_t *answer)
 {
-    struct store *store = store_of(handle);
     struct store_change change;
     struct news_verdict verdict = { .answer = LEARN_UNKNOWN };
     bool payer_known = false;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_reference_lock(store, news->reference);
     if (status == STATUS_OK)
         status = learn_look(store, news, payment, after, &payer_known);
     if (status == STATUS_OK) {
@@ -70,6 +71,23 @@ enum status store_payment_learn(struct order_store *handle, const struct payment
     }
     *answer = verdict.answer;
     return store_change_end(&change, status, verdict.changed || verdict.refund);
+}
+
+enum status store_payment_learn(struct order_store *handle, const struct payment_news *news,
+    struct payment *payment, struct order *after, uint8_t *answer)
+{
+    struct store *store = store_of(handle);
+    struct store_tries tries = { .repeatable = true };
+    uint8_t first = LEARN_REPEATED;
+    enum status status;
+    do {
+        status = learn_once(store, news, payment, after, answer);
+        if (status == STATUS_UNKNOWN && first == LEARN_REPEATED)
+            first = *answer;
+    } while (store_again(store, &tries, &status));
+    if (*answer == LEARN_REPEATED)
+        *answer = first; /* of the try that was kept */
+    return status;
 }
 
 /* ---- late money ---- */
@@ -97,7 +115,17 @@ static enum status relink_execute(struct store_batch *batch, enum relink_verdict
         : store_refund_want(batch->store, payment, payment->currency, REFUND_OF_LATE, now_ms);
 }
 
-enum status store_payment_relink(struct order_store *handle, uint64_t id, ticket_number ticket,
+static enum status relink_lock(struct store *store, uint64_t id, ticket_number ticket)
+{
+    ticket_number tickets[2] = { ticket };
+    if (!store_locks(store))
+        return STATUS_OK;
+    const enum status status =
+        sql_number(store, "SELECT ticket FROM payments WHERE id = ?1", VALUES(U64(id)), &tickets[1]);
+    return status == STATUS_OK ? store_orders_lock(store, tickets, 2) : status;
+}
+
+static enum status relink_once(struct order_store *handle, uint64_t id, ticket_number ticket,
     uint64_t now_ms, struct order *after, bool *done)
 {
     struct store *store = store_of(handle);
@@ -107,6 +135,8 @@ enum status store_payment_relink(struct order_store *handle, uint64_t id, ticket
     bool payer_known = false;
     enum relink_verdict verdict = RELINK_OVER;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = relink_lock(store, id, ticket);
     if (status == STATUS_OK)
         status = store_payment_get(handle, id, &payment);
     if (status == STATUS_OK)
@@ -121,13 +151,26 @@ enum status store_payment_relink(struct order_store *handle, uint64_t id, ticket
     return store_change_end(&change, status, verdict == RELINK_PAYS || verdict == RELINK_GIVES_BACK);
 }
 
-enum status store_payment_give_back(
+enum status store_payment_relink(struct order_store *handle, uint64_t id, ticket_number ticket,
+    uint64_t now_ms, struct order *after, bool *done)
+{
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do
+        status = relink_once(handle, id, ticket, now_ms, after, done);
+    while (store_again(store_of(handle), &tries, &status));
+    return status;
+}
+
+static enum status give_back_once(
     struct order_store *handle, uint64_t id, enum refund_why why, uint64_t now_ms)
 {
     struct store *store = store_of(handle);
     struct store_change change;
     struct payment payment = { 0 };
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_payment_lock(store, id, false);
     if (status == STATUS_OK)
         status = store_payment_get(handle, id, &payment);
     const bool goes = status == STATUS_OK && payment_give_back_decide(&payment);
@@ -136,4 +179,15 @@ enum status store_payment_give_back(
     if (status == STATUS_OK && goes)
         status = store_refund_want(store, &payment, payment.currency, why, now_ms);
     return store_change_end(&change, status, goes);
+}
+
+enum status store_payment_give_back(
+    struct order_store *handle, uint64_t id, enum refund_why why, uint64_t now_ms)
+{
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do
+        status = give_back_once(handle, id, why, now_ms);
+    while (store_again(store_of(handle), &tries, &status));
+    return status;
 }

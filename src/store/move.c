@@ -130,14 +130,22 @@ static enum status move_money(
     return STATUS_OK;
 }
 
-enum status store_orders_move(struct order_store *handle, const struct order_move *moves,
-    uint32_t count, struct order *after, uint8_t *answers)
+static enum status moves_lock(struct store *store, const struct order_move *moves, uint32_t count)
 {
-    struct store *store = store_of(handle);
+    ticket_number tickets[ORDER_MOVES_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        tickets[i] = moves[i].ticket;
+    return store_orders_lock(store, tickets, count);
+}
+
+static enum status moves_make(struct store *store, const struct order_move *moves, uint32_t count,
+    struct order *after, uint8_t *answers)
+{
     struct store_change change;
     bool changed = false;
-    invariant(count <= ORDER_MOVES_MAX);
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = moves_lock(store, moves, count);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         enum order_state to = ORDER_NONE;
         enum move_answer answer;
@@ -152,6 +160,31 @@ enum status store_orders_move(struct order_store *handle, const struct order_mov
             status = move_money(store, &moves[i], &payer);
     }
     return store_change_end(&change, status, changed);
+}
+
+/* Two orders that are paid with one reference at once: the database refuses the second, which then finds
+ * the first. */
+static enum status moves_reference(struct store *store, enum status status)
+{
+    const bool taken = status == STATUS_REFUSED && store_locks(store)
+        && store->connection->driver->error(store->connection) == SQL_ERROR_UNIQUE;
+    return taken ? store_conflict(store) : status;
+}
+
+enum status store_orders_move(struct order_store *handle, const struct order_move *moves,
+    uint32_t count, struct order *after, uint8_t *answers)
+{
+    struct store *store = store_of(handle);
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    invariant(count <= ORDER_MOVES_MAX);
+    do
+        status = moves_reference(store, moves_make(store, moves, count, after, answers));
+    while (store_again(store, &tries, &status));
+    for (uint32_t i = 0; i < count && tries.unknown; i++)
+        if (answers[i] == MOVE_REPEATED) /* by the try that was kept */
+            answers[i] = MOVE_DONE;
+    return status;
 }
 
 /* The next one may have live payments: when these end without money, nobody else tells the time. */

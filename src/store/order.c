@@ -187,7 +187,8 @@ static enum status order_change(struct store_batch *batch, struct stock_row *row
     enum status status = store_batch_do(batch, over ? order_end : order_move, values);
     if (status != STATUS_OK)
         return status;
-    invariant(sql_matched(batch->store) == 1); /* read in this transaction */
+    if (sql_matched(batch->store) != 1) /* it was read in this transaction */
+        return store_conflict(batch->store);
     store_sum_add(row, (enum order_state)order->state, (enum order_reason)order->reason,
         order->quantity, order->amount, -1);
     store_sum_add(row, to, reason, order->quantity, order->amount, 1);
@@ -215,6 +216,18 @@ enum status store_order_end(struct store_batch *batch, struct stock_row *row,
     if (status == STATUS_OK && step == SETTLE_RETURN)
         status = counters_free(batch, row, order->user, order->quantity);
     return status;
+}
+
+/* Mostly it was moved before, and the record only confirms: then it needs no lock. */
+static enum status settle_look(
+    struct store *store, const struct command_settle *settle, struct order *order)
+{
+    const enum order_state settled = settle->step == SETTLE_SOLD ? ORDER_PAID : ORDER_CLOSED;
+    enum status status = store_order_by_ticket(&store->store, settle->ticket, order);
+    if (status != STATUS_OK || order->state >= settled || !store_locks(store))
+        return status;
+    status = store_order_lock(store, settle->ticket);
+    return status == STATUS_OK ? store_order_by_ticket(&store->store, settle->ticket, order) : status;
 }
 
 static enum status settle_order(struct store_batch *batch, const struct queue_record *record,
@@ -288,7 +301,7 @@ enum status store_order_settle(struct store_batch *batch, const struct queue_rec
 
     struct order order;
     struct stock_row *row;
-    status = store_order_by_ticket(&batch->store->store, settle->ticket, &order);
+    status = settle_look(batch->store, settle, &order);
     if (status == STATUS_NOT_FOUND) {
         status = settle_without_order(batch, settle->ticket);
         order = (struct order){ .item = record->outcome.item, .state = ORDER_NONE };

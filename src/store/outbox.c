@@ -81,10 +81,15 @@ static enum status outbox_settle_all(
 {
     struct store *store = store_of(handle);
     invariant(count <= OUTBOX_SETTLE_MAX);
-    enum status status = store_begin(store);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = result_write(store, &results[i]);
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+            status = result_write(store, &results[i]);
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }
 
 static enum status outbox_list_read(struct order_store *handle, enum outbox_state state,

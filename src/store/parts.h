@@ -14,9 +14,10 @@ enum store_counted { STORE_PRODUCTS, STORE_SALES, STORE_ITEMS, STORE_COUNTED };
 
 /* Where the lists of buyers have come to. */
 struct store_listing {
-    item_id item;   /* the next one to look at */
-    bool under_way; /* its buyers up to here are listed: */
-    int64_t user;   /* the next one, in the order of the signed numbers */
+    item_id item;    /* the next one to look at */
+    bool under_way;  /* its buyers up to here are listed: */
+    int64_t user;    /* the next one, in the order of the signed numbers */
+    uint64_t orders; /* of the item, when its list began */
 };
 
 struct store {
@@ -26,6 +27,8 @@ struct store {
     struct group_stock group;       /* of the group that is open */
     uint64_t floors[STORE_COUNTED]; /* their rows get numbers above these */
     bool recovering;         /* a record makes the sale or item that it names and that is lost */
+    bool begun;              /* a transaction of its own is open (store_begin) */
+    bool in_the_way;         /* another connection was: store_again */
     bool grouping;           /* the next transaction begins a group */
     bool grouped;            /* a group's transaction is open: others are parts of it */
     bool together;           /* an administrator's transaction is open: others are parts of it */
@@ -57,6 +60,46 @@ void store_rollback(struct store *);                 /* harmless outside a trans
  * may be kept, and nothing is read or written until it has ended. */
 bool store_is_lost(const struct store *);
 const char *store_message(const struct store *); /* of the last failure */
+/* repeat.c: several connections write at once. What another one was in the way of (a deadlock, a lock that
+ * was waited for too long, a row that changed although it was read) is rolled back and made again, from its
+ * beginning, a few times. Within a group or a request of an administrator only its part is, if the database
+ * has kept the rest. `repeatable`: also what may have been kept, because a second time it changes nothing
+ * and tells the same. It locks what it changed, so it waits for a first time that is still being kept. */
+struct store_tries {
+    bool repeatable;
+    bool unknown; /* an earlier try may have been kept */
+    uint32_t made;
+};
+/* After each try, which has ended. True: once more. Otherwise *status is what is to be told. */
+MUST_CHECK bool store_again(struct store *, struct store_tries *, enum status *status);
+/* Another connection has changed what was read: answers STATUS_AWAY, for store_again. */
+enum status store_conflict(struct store *);
+
+/* lock.c: what locks what, and in which order. A transaction locks
+ *   1. queue_position   for what the log says: one batch at a time; and for repairs
+ *   2. items, by id     their stock and sums, who waits for them, who has bought them
+ *   3. orders, by ticket   their state; their payments and refunds; their details
+ *   4. a user's counter, as it is written; a repair locks it before
+ *   5. audit_head       the chain
+ * and then reads. A group locks its items at its end, because it does not know them before, but for those
+ * that somebody waits for. Single statements lock what they change; they need no other lock. Where two meet
+ * in another order, the database ends one of them and store_again repeats it.
+ * All do nothing where one connection writes (SQLite). A row that is not there is not locked. */
+bool store_locks(const struct store *);
+MUST_CHECK enum status store_position_lock(struct store *);
+MUST_CHECK enum status store_item_lock(struct store *, item_id);
+/* Those of a list, which is sorted; 0 is none. */
+MUST_CHECK enum status store_items_lock(struct store *, uint64_t *items, uint32_t count);
+/* One whose state stays as it is. */
+MUST_CHECK enum status store_order_lock(struct store *, ticket_number);
+/* Those that may be moved, with their items; sorts the list. */
+MUST_CHECK enum status store_orders_lock(struct store *, ticket_number *tickets, uint32_t count);
+/* The order that the payment is for; `moves`: it may be moved. */
+MUST_CHECK enum status store_payment_lock(struct store *, uint64_t id, bool moves);
+MUST_CHECK enum status store_reference_lock(struct store *, const char *reference);
+MUST_CHECK enum status store_counter_lock(struct store *, uint64_t scope, user_id);
+MUST_CHECK enum status store_audit_lock(struct store *);
+
 /* group.c */
 MUST_CHECK enum status store_group_enter(struct store *); /* before a part, while grouping */
 /* Begins a batch that writes items itself: what an open group has come to is written first. */
@@ -121,6 +164,8 @@ enum status store_refuse(struct store_batch *, enum refusal_kind, const char *fo
 enum status store_batch_failed(struct store_batch *, enum status);
 /* A statement that answers no rows, inside a batch. */
 MUST_CHECK enum status store_batch_do(struct store_batch *, const char *sql, struct sql_values);
+/* The position, and the items that the records change. */
+MUST_CHECK enum status store_apply_lock(struct store *, const struct queue_record *, uint32_t count);
 /* One record, whatever the position is. */
 MUST_CHECK enum status store_apply_record(
     struct store_batch *, const struct queue_record *, uint8_t disposition);

@@ -128,8 +128,9 @@ enum status store_payment_write(struct store *store, const struct payment *payme
         VALUES(U64(payment->id), U64(payment->paid_ticket), TEXT(payment->provider_id),
             TEXT(payment->url), U64(payment->captured), U64(payment->state), U64(payment->use),
             U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms)));
-    invariant(status != STATUS_OK || sql_matched(store) == 1); /* it was read before */
-    return status;
+    return status == STATUS_OK && sql_matched(store) != 1 /* it was read before */
+        ? store_conflict(store)
+        : status;
 }
 
 /* Nothing is changed here. `payment` is filled for START_REPEATED. */
@@ -185,13 +186,14 @@ static enum status start_make(struct store *store, const struct payment_start *s
     return store_payment_insert(store, payment);
 }
 
-static enum status payment_start(struct order_store *handle, const struct payment_start *start,
+static enum status start_once(struct store *store, const struct payment_start *start,
     struct payment *payment, struct order *after, uint8_t *answer)
 {
-    struct store *store = store_of(handle);
     struct store_change change;
     *answer = START_UNKNOWN;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_order_lock(store, start->ticket);
     if (status == STATUS_OK)
         status = start_look(store, start, payment, after, answer);
     if (status == STATUS_OK && *answer == START_DONE)
@@ -199,18 +201,49 @@ static enum status payment_start(struct order_store *handle, const struct paymen
     return store_change_end(&change, status, *answer == START_DONE);
 }
 
+static enum status payment_start(struct order_store *handle, const struct payment_start *start,
+    struct payment *payment, struct order *after, uint8_t *answer)
+{
+    struct store *store = store_of(handle);
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do
+        status = start_once(store, start, payment, after, answer);
+    while (store_again(store, &tries, &status));
+    if (tries.unknown && *answer == START_REPEATED) /* by the try that was kept */
+        *answer = START_DONE;
+    return status;
+}
+
+static enum status open_once(struct order_store *handle, uint64_t id, const char *provider_id,
+    const char *url, uint64_t next_ms)
+{
+    struct store *store = store_of(handle);
+    struct payment payment;
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = store_payment_lock(store, id, false);
+    if (status == STATUS_OK)
+        status = store_payment_get(handle, id, &payment);
+    if (status == STATUS_OK) {
+        payment_opened_apply(&payment, provider_id, url, next_ms);
+        status = store_payment_write(store, &payment);
+    }
+    return store_end(store, status);
+}
+
 static enum status payment_open(struct order_store *handle, uint64_t id, const char *provider_id,
     const char *url, uint64_t next_ms)
 {
-    struct payment payment;
-    const enum status status = store_payment_get(handle, id, &payment);
-    if (status != STATUS_OK)
-        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    payment_opened_apply(&payment, provider_id, url, next_ms);
-    return store_payment_write(store_of(handle), &payment);
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do
+        status = open_once(handle, id, provider_id, url, next_ms);
+    while (store_again(store_of(handle), &tries, &status));
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status payments_closing(struct order_store *handle, ticket_number ticket,
+static enum status closing_once(struct order_store *handle, ticket_number ticket,
     enum order_reason reason, uint64_t now_ms, uint32_t *live)
 {
     struct store *store = store_of(handle);
@@ -218,6 +251,8 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
     struct order order = { 0 };
     *live = 0;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_order_lock(store, ticket);
     if (status == STATUS_OK)
         status = store_payments_live(store, ticket, live);
     if (status == STATUS_OK && *live > 0)
@@ -228,6 +263,17 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
         status = sql_do(store, "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1",
             VALUES(U64(ticket), U64(reason)));
     return store_change_end(&change, status, *live > 0);
+}
+
+static enum status payments_closing(struct order_store *handle, ticket_number ticket,
+    enum order_reason reason, uint64_t now_ms, uint32_t *live)
+{
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do
+        status = closing_once(handle, ticket, reason, now_ms, live);
+    while (store_again(store_of(handle), &tries, &status));
+    return status;
 }
 
 /* Each half of both statements by its own index. */

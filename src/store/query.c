@@ -24,7 +24,7 @@ uint32_t sql_matched(const struct store *store)
     return store->connection->driver->matched(store->connection);
 }
 
-enum status sql_do(struct store *store, const char *sql, struct sql_values values)
+static enum status do_once(struct store *store, const char *sql, struct sql_values values)
 {
     struct sql_row *row;
     enum status status = sql_query(store, sql, values, &row);
@@ -37,6 +37,22 @@ enum status sql_do(struct store *store, const char *sql, struct sql_values value
         return status;
     store->changes += sql_matched(store);
     return STATUS_OK;
+}
+
+/* A statement that is a transaction by itself. */
+static bool is_alone(const struct store *store)
+{
+    return !store->begun && !store->grouped && !store->together;
+}
+
+enum status sql_do(struct store *store, const char *sql, struct sql_values values)
+{
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = do_once(store, sql, values);
+    while (is_alone(store) && store_again(store, &tries, &status));
+    return status;
 }
 
 enum status sql_run(struct sql_connection *connection, const char *sql, struct sql_values values)
@@ -52,7 +68,11 @@ enum status sql_run(struct sql_connection *connection, const char *sql, struct s
 
 enum status sql_insert(struct store *store, const char *sql, struct sql_values values, uint64_t *id)
 {
-    const enum status status = sql_number(store, sql, values, id);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = sql_number(store, sql, values, id);
+    while (is_alone(store) && store_again(store, &tries, &status));
     store->changes += status == STATUS_OK;
     return status;
 }

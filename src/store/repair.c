@@ -115,11 +115,31 @@ static enum status repair_make(struct store *store, const struct finding *findin
     }
 }
 
+static enum status repair_lock(struct store *store, const struct finding *finding)
+{
+    ticket_number ticket = finding->ticket;
+    enum status status = store_position_lock(store);
+    if (status == STATUS_OK && ticket != 0)
+        status = store_orders_lock(store, &ticket, 1);
+    else if (status == STATUS_OK && finding->item != 0)
+        status = store_item_lock(store, finding->item);
+    if (status == STATUS_OK && finding->code == FINDING_COUNTER)
+        status = store_counter_lock(store, finding->scope, finding->user);
+    return status;
+}
+
 enum status store_repair(struct order_store *handle, const struct finding *finding, uint64_t now_ms)
 {
     struct store *store = store_of(handle);
-    enum status status = store_begin(store);
-    if (status == STATUS_OK)
-        status = repair_make(store, finding, now_ms);
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        if (status == STATUS_OK)
+            status = repair_lock(store, finding);
+        if (status == STATUS_OK)
+            status = repair_make(store, finding, now_ms);
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }

@@ -26,15 +26,20 @@ static enum status store_counts_add(
     struct order_store *handle, sale_id sale, const struct sale_count *counts, uint32_t count)
 {
     struct store *store = store_of(handle);
-    enum status status = store_begin(store);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = sql_do(store,
-            "INSERT INTO sale_counts(sale, layer, tally) VALUES(?1, ?2, ?3) ON CONFLICT(sale, "
-            "layer) DO"
-            " UPDATE SET tally = CASE WHEN sale_counts.layer IN ('sold-out', 'opened')"
-            " THEN sale_counts.tally ELSE sale_counts.tally + excluded.tally END",
-            VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+            status = sql_do(store,
+                "INSERT INTO sale_counts(sale, layer, tally) VALUES(?1, ?2, ?3) ON CONFLICT(sale, "
+                "layer) DO"
+                " UPDATE SET tally = CASE WHEN sale_counts.layer IN ('sold-out', 'opened')"
+                " THEN sale_counts.tally ELSE sale_counts.tally + excluded.tally END",
+                VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }
 
 static const struct sql_columns count_columns =

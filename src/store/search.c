@@ -12,7 +12,9 @@ static enum status search_put_one(struct store *store, const struct payment_sear
     struct payment payment;
     struct order order;
     char currency[4] = "";
-    enum status status = store_payment_by_reference(&store->store, search->reference, &payment);
+    enum status status = store_order_lock(store, search->ticket);
+    if (status == STATUS_OK)
+        status = store_payment_by_reference(&store->store, search->reference, &payment);
     if (status != STATUS_NOT_FOUND)
         return status;
     status = store_order_by_ticket(&store->store, search->ticket, &order);
@@ -31,10 +33,15 @@ enum status store_payment_search(
 {
     struct store *store = store_of(handle);
     invariant(count <= RESTORE_SEARCH_MAX);
-    enum status status = store_begin(store);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        status = search_put_one(store, &list[i], now_ms);
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+            status = search_put_one(store, &list[i], now_ms);
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }
 
 enum status store_payment_search_next(
@@ -46,13 +53,15 @@ enum status store_payment_search_next(
         VALUES(U64(id), TEXT(provider), U64(now_ms)));
 }
 
-enum status store_payment_search_end(
+static enum status search_end_once(
     struct order_store *handle, uint64_t id, uint64_t now_ms, struct order *after)
 {
     struct store *store = store_of(handle);
     struct store_change change;
     struct payment payment;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = store_payment_lock(store, id, true);
     if (status == STATUS_OK)
         status = store_payment_get(handle, id, &payment);
     if (status == STATUS_OK)
@@ -63,4 +72,15 @@ enum status store_payment_search_end(
     if (status == STATUS_OK)
         status = store_order_close_waiting(&change.batch, after, now_ms);
     return store_change_end(&change, status, true);
+}
+
+enum status store_payment_search_end(
+    struct order_store *handle, uint64_t id, uint64_t now_ms, struct order *after)
+{
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = search_end_once(handle, id, now_ms, after);
+    while (store_again(store_of(handle), &tries, &status));
+    return status;
 }

@@ -23,14 +23,19 @@ enum status store_stated(struct order_store *handle, const uint64_t *payments,
     uint32_t payment_count, const uint64_t *refunds, uint32_t refund_count, uint64_t now_ms)
 {
     struct store *store = store_of(handle);
-    enum status status = store_begin(store);
-    for (uint32_t i = 0; i < payment_count && status == STATUS_OK; i++)
-        status = sql_do(store, "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
-            VALUES(U64(payments[i]), U64(now_ms)));
-    for (uint32_t i = 0; i < refund_count && status == STATUS_OK; i++)
-        status = sql_do(store, "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
-            VALUES(U64(refunds[i]), U64(now_ms)));
-    return store_end(store, status);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do {
+        status = store_begin(store);
+        for (uint32_t i = 0; i < payment_count && status == STATUS_OK; i++)
+            status = sql_do(store, "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
+                VALUES(U64(payments[i]), U64(now_ms)));
+        for (uint32_t i = 0; i < refund_count && status == STATUS_OK; i++)
+            status = sql_do(store, "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
+                VALUES(U64(refunds[i]), U64(now_ms)));
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
 }
 
 static const struct sql_columns missing_columns =

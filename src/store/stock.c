@@ -22,6 +22,8 @@ static const char stock_change[] =
     " channel_6 = channel_6 + ?14, channel_7 = channel_7 + ?15, version = version + 1"
     " WHERE id = ?1 AND version = ?2 AND total + ?4 - locked - ?5 - sold >= ?3";
 
+static const char item_version[] = "SELECT version FROM items WHERE id = ?1";
+
 /* The slot of the item, or the free one where it would stand. */
 static uint16_t *slot_of(struct stock *stock, item_id item)
 {
@@ -156,6 +158,21 @@ static enum status sums_write(struct store_batch *batch, const struct stock_row 
     return status;
 }
 
+/* Nothing was matched: another connection has changed the item, or its stock does not allow this. */
+static enum status stock_refused(struct store_batch *batch, const struct stock_row *row)
+{
+    uint64_t version = row->version;
+    const enum status status = store_locks(batch->store)
+        ? sql_number(batch->store, item_version, VALUES(U64(row->item)), &version)
+        : STATUS_OK;
+    if (status == STATUS_OK && version != row->version)
+        return store_conflict(batch->store);
+    return status != STATUS_OK ? status
+                               : store_refuse(batch, REFUSAL_STOCK,
+                                   "item %u has less stock, or its version is no longer %llu",
+                                   row->item, (unsigned long long)row->version);
+}
+
 static enum status stock_write(struct store_batch *batch, const struct stock_row *row)
 {
     const struct stock_units *before = &row->before, *now = &row->now;
@@ -172,11 +189,7 @@ static enum status stock_write(struct store_batch *batch, const struct stock_row
     if (simple)
         values.count = 3;
     const enum status status = store_batch_do(batch, simple ? stock_take : stock_change, values);
-    if (status == STATUS_OK && sql_matched(batch->store) != 1)
-        return store_refuse(batch, REFUSAL_STOCK,
-            "item %u has less stock, or its version is no longer %llu", row->item,
-            (unsigned long long)row->version);
-    return status;
+    return status == STATUS_OK && sql_matched(batch->store) != 1 ? stock_refused(batch, row) : status;
 }
 
 static enum status rows_write(struct store_batch *batch, struct stock *stock)
@@ -247,6 +260,22 @@ void store_stock_back(struct store *store)
     }
 }
 
+/* What the parts have added does not depend on what is there: it is added to the item as it is by now. */
+static enum status group_lock(struct store *store)
+{
+    struct stock *kept = &store->group.kept;
+    uint64_t items[ORDER_BATCH_MAX];
+    if (!store_locks(store))
+        return STATUS_OK;
+    for (uint32_t i = 0; i < kept->count; i++)
+        items[i] = kept->rows[i].item;
+    enum status status = store_items_lock(store, items, kept->count);
+    for (uint32_t i = 0; i < kept->count && status == STATUS_OK; i++)
+        status =
+            sql_number(store, item_version, VALUES(U64(kept->rows[i].item)), &kept->rows[i].version);
+    return status;
+}
+
 enum status store_stock_settle(struct store *store)
 {
     struct refusal refusal = { .index = UINT32_MAX };
@@ -254,7 +283,9 @@ enum status store_stock_settle(struct store *store)
     if (!store->grouped || store->group.kept.count == 0)
         return STATUS_OK;
     invariant(!store->together);
-    const enum status status = rows_write(&batch, &store->group.kept);
+    enum status status = group_lock(store);
+    if (status == STATUS_OK)
+        status = rows_write(&batch, &store->group.kept);
     if (status == STATUS_REFUSED)
         log_error("store", "the sums of a group are refused: %s", refusal.text);
     return status;

@@ -34,16 +34,22 @@ enum status store_begin(struct store *store)
     const enum status status = store_group_enter(store);
     if (status != STATUS_OK)
         return status;
-    if (!is_part(store))
-        return connection->driver->begin(connection);
+    if (!is_part(store)) {
+        const enum status begun = connection->driver->begin(connection);
+        store->begun = begun == STATUS_OK;
+        return begun;
+    }
     return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_begin(connection, part_name);
 }
 
 enum status store_commit(struct store *store)
 {
     struct sql_connection *connection = store->connection;
-    if (!is_part(store))
-        return connection->driver->commit(connection);
+    if (!is_part(store)) {
+        const enum status kept = connection->driver->commit(connection);
+        store->begun &= kept != STATUS_OK; /* else the caller rolls back */
+        return kept;
+    }
     return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_keep(connection, part_name);
 }
 
@@ -54,6 +60,7 @@ void store_rollback(struct store *store)
         connection->driver->part_drop(connection, part_name);
     else
         connection->driver->rollback(connection);
+    store->begun = false;
 }
 
 const char *store_message(const struct store *store)

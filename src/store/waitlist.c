@@ -92,24 +92,21 @@ static enum status line_read(struct store *store, item_id item, uint32_t *waitin
 
 static enum status place_put(struct store *store, struct waitlist_place *place)
 {
-    enum status status = store_begin(store);
-    if (status == STATUS_OK)
-        status = sql_insert(store,
-            "INSERT INTO waitlist(item, user_id, quantity, joined_ms, state, ticket, named, passed)"
-            " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0) RETURNING id",
-            VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)),
-            &place->id);
-    if (status == STATUS_OK)
-        status = sql_do(store,
-            "INSERT INTO waitlist_lines(item, waiting) VALUES(?1, 1) ON CONFLICT(item)"
-            " DO UPDATE SET waiting = waitlist_lines.waiting + excluded.waiting",
-            VALUES(U64(place->item)));
-    return store_end(store, status);
+    const enum status status = sql_insert(store,
+        "INSERT INTO waitlist(item, user_id, quantity, joined_ms, state, ticket, named, passed)"
+        " VALUES(?1, ?2, ?3, ?4, 1, 0, 0, 0) RETURNING id",
+        VALUES(U64(place->item), U64(place->user), U64(place->quantity), U64(place->joined_ms)),
+        &place->id);
+    if (status != STATUS_OK)
+        return status;
+    return sql_do(store,
+        "INSERT INTO waitlist_lines(item, waiting) VALUES(?1, 1) ON CONFLICT(item)"
+        " DO UPDATE SET waiting = waitlist_lines.waiting + excluded.waiting",
+        VALUES(U64(place->item)));
 }
 
-/* Nobody else writes between the look and the insert: one thread, one connection. A user
- * who joins stands last, so the place is the kept number of those who wait, plus one. */
-static enum status waitlist_join(
+/* A user who joins stands last, so the place is the kept number of those who wait, plus one. */
+static enum status join_make(
     struct order_store *handle, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
 {
     struct store *store = store_of(handle);
@@ -132,11 +129,31 @@ static enum status waitlist_join(
     return status;
 }
 
-static enum status waitlist_leave(struct order_store *handle, item_id item, user_id user, bool *left)
+static enum status waitlist_join(
+    struct order_store *handle, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
 {
     struct store *store = store_of(handle);
+    const struct waitlist_place wanted = *place;
+    struct store_tries tries = { .repeatable = true };
+    enum status status;
+    do {
+        *place = wanted;
+        status = store_begin(store);
+        if (status == STATUS_OK)
+            status = store_item_lock(store, place->item);
+        if (status == STATUS_OK)
+            status = join_make(handle, place, line_max, answer);
+        status = store_end(store, status);
+    } while (store_again(store, &tries, &status));
+    return status;
+}
+
+static enum status leave_once(struct store *store, item_id item, user_id user, bool *left)
+{
     *left = false;
     enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = store_item_lock(store, item);
     if (status == STATUS_OK)
         status = sql_do(
             store, "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user_id = ?2 AND state = 1",
@@ -147,6 +164,17 @@ static enum status waitlist_leave(struct order_store *handle, item_id item, user
         status = sql_do(store, "UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = ?1",
             VALUES(U64(item)));
     return store_end(store, status);
+}
+
+static enum status waitlist_leave(struct order_store *handle, item_id item, user_id user, bool *left)
+{
+    struct store *store = store_of(handle);
+    struct store_tries tries = { 0 };
+    enum status status;
+    do
+        status = leave_once(store, item, user, left);
+    while (store_again(store, &tries, &status));
+    return status;
 }
 
 static enum status places_read(struct order_store *handle, const char *sql, item_id item,
@@ -206,26 +234,43 @@ const struct waitlist_store_ops store_waitlist_ops = {
 
 /* ---- parts of other transactions ---- */
 
+/* The next place after this one whose wish fits. 0: there is none. */
+static enum status place_find(struct store *store, item_id item, uint64_t after, uint32_t units,
+    uint64_t *place, uint32_t *quantity)
+{
+    uint64_t row[2] = { 0 };
+    const enum status status = sql_numbers(store,
+        "SELECT id, quantity FROM waitlist WHERE item = ?1 AND id > ?2 AND quantity <= ?3"
+        " AND state = 1 AND named = 0 AND passed = 0 ORDER BY id LIMIT 1",
+        VALUES(U64(item), U64(after), U64(units)), row, 2);
+    *place = row[0];
+    *quantity = (uint32_t)row[1];
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+/* Mostly nobody waits. */
 enum status store_waitlist_pick(struct store_batch *batch, const struct order *order)
 {
-    uint64_t places[WAITERS_PER_RETURN];
-    uint32_t count = 0, left = order->quantity;
-    struct sql_row *pick;
-    enum status status = sql_query(batch->store, places_next,
-        VALUES(U64(order->item), U64(order->quantity), U64(INT64_MAX)), /* all: some may stand back */
-        &pick);
-    if (status != STATUS_OK)
-        return status;
-    while (count < WAITERS_PER_RETURN && left > 0 && (status = sql_next(pick)) == STATUS_OK)
-        if (waitlist_take(&left, column_u32(pick, 3)))
-            places[count++] = column_u64(pick, 0);
-    sql_finish(pick);
-    if (status == STATUS_NOT_FOUND)
-        status = STATUS_OK;
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+    struct store *store = batch->store;
+    uint64_t place = 0;
+    uint32_t left = order->quantity, quantity = 0;
+    enum status status = place_find(store, order->item, 0, left, &place, &quantity);
+    if (status == STATUS_OK && place != 0 && store_locks(store)) {
+        status = store_item_lock(store, order->item);
+        if (status == STATUS_OK)
+            status = place_find(store, order->item, 0, left, &place, &quantity);
+    }
+    for (uint32_t i = 0; i < WAITERS_PER_RETURN && status == STATUS_OK && place != 0; i++) {
+        const bool taken = waitlist_take(&left, quantity);
+        invariant(taken);
         status = store_batch_do(batch, "UPDATE waitlist SET named = ?2 WHERE id = ?1",
-            VALUES(U64(places[i]), U64(order->ticket)));
-    batch->line_named |= count > 0;
+            VALUES(U64(place), U64(order->ticket)));
+        batch->line_named = true;
+        if (left == 0)
+            break;
+        if (status == STATUS_OK)
+            status = place_find(store, order->item, place, left, &place, &quantity);
+    }
     return status;
 }
 

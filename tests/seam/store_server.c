@@ -28,7 +28,7 @@ static enum status tables_fresh(const struct store_server *server,
     return status;
 }
 
-static struct order_store *open_store(const struct store_server *server, bool fresh)
+struct order_store *store_server_open(const struct store_server *server, bool fresh)
 {
     struct sql_connection *connection;
     struct order_store *store = NULL;
@@ -48,13 +48,13 @@ static struct order_store *open_store(const struct store_server *server, bool fr
 
 static struct order_store *server_fresh(void *context)
 {
-    return open_store(*(const struct store_server **)context, true);
+    return store_server_open(*(const struct store_server **)context, true);
 }
 
 static struct order_store *server_again(void *context, struct order_store *store)
 {
     store->ops->close(store);
-    return open_store(*(const struct store_server **)context, false);
+    return store_server_open(*(const struct store_server **)context, false);
 }
 
 static void server_done(void *context, struct order_store *store)
@@ -63,11 +63,16 @@ static void server_done(void *context, struct order_store *store)
     store->ops->close(store);
 }
 
+bool store_server_is_there(const struct store_server *server)
+{
+    if (getenv(server->variable) != NULL)
+        return true;
+    printf("skipped: no server (tools/with-%s starts one)\n", server->name);
+    return false;
+}
+
 int store_server_run(const struct store_server *server)
 {
     const struct store_maker maker = { server->name, server_fresh, server_again, server_done, &server };
-    if (getenv(server->variable) != NULL)
-        return store_suite_run(&maker);
-    printf("skipped: no server (tools/with-%s starts one)\n", server->name);
-    return 77;
+    return store_server_is_there(server) ? store_suite_run(&maker) : 77;
 }

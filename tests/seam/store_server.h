@@ -14,6 +14,11 @@ struct store_server {
     void (*clear)(char *sql, size_t bytes);
 };
 
+/* NULL: it says why. `fresh`: with tables that are new, or empty. */
+struct order_store;
+struct order_store *store_server_open(const struct store_server *server, bool fresh);
+/* Otherwise it says so. */
+bool store_server_is_there(const struct store_server *server);
 /* What main() answers; 77: there is no server. */
 int store_server_run(const struct store_server *server);
 

@@ -246,6 +246,7 @@ static enum status driver_reader_open(const struct sql_connection *handle, struc
 
 static const struct driver mysql_driver = {
     .name = "mysql",
+    .locks_rows = true,
     .close = mysql_driver_close,
     .reader_open = driver_reader_open,
     .interrupt = mysql_session_interrupt,

@@ -220,6 +220,7 @@ static enum status postgres_reader_open(const struct sql_connection *, struct sq
 
 static const struct driver postgres_driver = {
     .name = "postgres",
+    .locks_rows = true,
     .close = postgres_close,
     .reader_open = postgres_reader_open,
     .interrupt = postgres_interrupt,
