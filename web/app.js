@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Starts the page: the clock, the language, and the view that the address asks for. */
 
-import { timeGet } from './api.js';
+import { arrivalsGet, drawGet, roomGet, saleWhole, serverAddress, timeGet } from './api.js';
 import { createClock } from './clock.js';
 import { element, textSet } from './dom.js';
+import { count, span } from './format.js';
 import { direction, language, languageSet, languagesAll, onLanguage, say } from './i18n.js';
 import { mountItem } from './item_view.js';
 import { mountOrders } from './orders_view.js';
@@ -12,6 +13,7 @@ import { mountSales } from './sales_view.js';
 import { createSession } from './session.js';
 import { createShop } from './shop.js';
 import { signInAsk } from './sign_in_question.js';
+import { lasting } from './store.js';
 
 const root = document.getElementById('main');
 const testNote = document.getElementById('test-mode');
@@ -35,11 +37,36 @@ function itemOf(address) {
     return /^\/items\/(\d+)\/?$/.exec(address.pathname)?.[1] ?? new URLSearchParams(address.search).get('item');
 }
 
+const REPORT_TOOLS = { arrivalsGet, count, drawGet, element, language, lasting, onLanguage, roomGet, saleWhole, serverAddress, span };
+
+/* Few look at a report: its script is loaded when somebody does. */
+function mountReport(sale, context) {
+    const heading = element('h1', { tabIndex: -1 });
+    const place = element('div', { class: 'report' });
+    let stopped = false;
+    let stop = () => {};
+    root.replaceChildren(element('div', { class: 'report-page' }, heading, place));
+    import('./report_view.js').then(({ reportShow }) => {
+        if (!stopped)
+            stop = reportShow(place, heading, sale, context, REPORT_TOOLS);
+    }, () => textSet(heading, say('problem.network')));
+    return {
+        heading,
+        stop() {
+            stopped = true;
+            stop();
+        },
+    };
+}
+
 function viewOf(address) {
     const query = new URLSearchParams(address.search);
     const item = Number(itemOf(address));
     if (Number.isSafeInteger(item) && item > 0)
         return (context) => mountItem(root, item, context);
+    const report = Number(query.get('report'));
+    if (Number.isSafeInteger(report) && report > 0)
+        return (context) => mountReport(report, context);
     if (query.has('orders'))
         return (context) => mountOrders(root, '', context);
     if (query.get('order'))
@@ -53,7 +80,7 @@ function viewShow() {
     const query = new URLSearchParams(location.search);
     const here = query.has('orders') || query.has('order') ? '/?orders' : '/';
     for (const link of document.querySelectorAll('nav a')) {
-        if (link.getAttribute('href') === here && itemOf(location) === null)
+        if (link.getAttribute('href') === here && itemOf(location) === null && !query.has('report'))
             link.setAttribute('aria-current', 'page');
         else
             link.removeAttribute('aria-current');

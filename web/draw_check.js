@@ -65,7 +65,8 @@ export function placeOf(number, count, key) {
     return place;
 }
 
-/* `draw` and `marks` as published; `user` and `number`: one's own, `noted`: the commitment from before the
+/* `draw` and `marks` as published; `user` and `number`: one's own, or null for who did not
+ * take part; `noted`: the commitment from before the
  * start, or null. { wrong, place, count }: wrong is '' when all agrees, else what does not. */
 export async function drawCheck({ draw, marks, user, number, noted }) {
     const sale = u32(draw.sale);
@@ -87,6 +88,8 @@ export async function drawCheck({ draw, marks, user, number, noted }) {
     const key = (await hmac(secret, message)).slice(0, 16);
     if (toHex(key) !== draw.key)
         return wrong('key');
+    if (user === null)
+        return { wrong: '', count };
     const mine = sha256(secret, ascii('mark'), sale, u64(user)).slice(0, 8).reverse();
     if (number < count && toHex(mine) !== marks.slice(number * MARK_DIGITS, (number + 1) * MARK_DIGITS))
         return wrong('mark');

@@ -26,6 +26,7 @@ export function lostModel({ phase, item, owned, waiting, tappedMs, others }) {
         words: item.counts.given === 0 ? 'lost.nothing' : tried ? 'lost.came' : waiting ? 'lost.waiting' : 'lost.gone',
         values: { after: (after / 1000).toFixed(1), given: count(item.counts.given) },
         others,
+        sale: item.sale,
     };
 }
 
@@ -35,7 +36,8 @@ export function createLostBox() {
     const words = element('p', { class: 'lost-words' });
     const more = element('p', { class: 'lost-more' });
     const list = element('ul', { class: 'lost-others' });
-    const node = element('section', { class: 'lost' }, title, gone, words, more, list);
+    const report = routeLink('/', { class: 'sale-report' });
+    const node = element('section', { class: 'lost' }, title, gone, words, report, more, list);
     const othersPaint = createKeyed(list, () => {
         const name = element('span', { class: 'lost-name' });
         const price = element('strong');
@@ -61,6 +63,8 @@ export function createLostBox() {
             textSet(gone, model.gone === null ? '' : say(...model.gone));
             gone.hidden = model.gone === null;
             textSet(words, say(model.words, model.values));
+            report.href = `/?report=${model.sale}`;
+            textSet(report, say('sale.report'));
             textSet(more, say('lost.others'));
             more.hidden = list.hidden = model.others.length === 0;
             othersPaint(model.others, (part, item) => part.paint(item));

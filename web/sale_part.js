@@ -75,7 +75,8 @@ export function createSale(wholeAsk, id) {
     const countdown = createCountdown();
     const cards = element('ul', { class: 'cards' });
     const cardsPaint = createKeyed(cards, createCard);
-    const words = element('div', {}, title, span);
+    const report = routeLink(`/?report=${id}`, { class: 'sale-report' });
+    const words = element('div', {}, title, span, report);
     const top = element('div', { class: 'sale-top' }, words, countdown.node);
     const whole = element('button', { type: 'button', class: 'plain more' });
 
@@ -88,7 +89,10 @@ export function createSale(wholeAsk, id) {
     function paint(sale, now) {
         textSet(title, sale.title);
         textSet(span, spanWords(sale.start_ms, sale.end_ms));
-        countdown.paint(salePhase(sale, now), sale, now);
+        const phase = salePhase(sale, now);
+        report.hidden = phase === 'before';
+        textSet(report, say('sale.report'));
+        countdown.paint(phase, sale, now);
         cardsPaint(sale.items, (card, item) => card.paint(item, now));
         textSet(whole, say('sale.whole', { count: sale.item_count }));
         whole.hidden = sale.items.length >= sale.item_count;

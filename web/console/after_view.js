@@ -47,7 +47,8 @@ function reportPaint(sales, chosen, report, place) {
     pick.addEventListener('change', () => {
         location.hash = `#/after/${pick.value}`;
     });
-    const acts = [button(say('after.print'), () => print(), 'plain small'),
+    const open = element('a', { class: 'plain small', href: `/?report=${chosen}`, target: '_blank', rel: 'noopener', textContent: say('after.public') });
+    const acts = [open, button(say('after.print'), () => print(), 'plain small'),
         button('JSON', () => fileSave(`report-${chosen}.json`, JSON.stringify(report, null, 2), 'application/json'), 'plain small'),
         button('CSV', () => fileSave(`report-${chosen}.csv`, csvText(['name', 'value'], [...Object.entries(report).filter(([, value]) => typeof value !== 'object'),
             ...Object.entries(report.funnel)]), 'text/csv'), 'plain small')];

@@ -661,6 +661,7 @@ export const EN = {
     'after.nomoney': 'No money yet.',
     'after.proof': 'Proof',
     'after.proof.text': 'This command replays the whole journal and checks every unit, order and payment against it. It can run beside the server.',
+    'after.public': 'What buyers see',
     'after.print': 'Print',
     'report.pending': 'To pay',
     'report.paid': 'Paid',

@@ -661,6 +661,7 @@ export const ZH = {
     'after.nomoney': '暂无金额。',
     'after.proof': '核验',
     'after.proof.text': '以下命令会重放全部日志，并逐件核对库存、订单和付款，可在服务器运行时执行。',
+    'after.public': '顾客看到的报告',
     'after.print': '打印',
     'report.pending': '待付款',
     'report.paid': '已付款',

@@ -132,6 +132,15 @@ for (const [locale, language] of [['en-US', 'en'], ['zh-CN', 'zh']])
             await screen(page, named('waitlist'));
         });
 
+        test(`the report, ${named('all')}`, async () => {
+            const { page } = await visitor(look);
+            page.setDefaultTimeout(PATIENCE_MS);
+            const { sale } = await saleMake({ startsInMs: -1_000, room: true });
+            await page.goto(`${base}/?report=${sale}`);
+            await page.locator('.report-units').waitFor();
+            await screen(page, named('report'));
+        });
+
         test(`the console, ${named('all')}`, async () => {
             const { page } = await visitor(look);
             page.setDefaultTimeout(PATIENCE_MS);

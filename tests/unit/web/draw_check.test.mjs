@@ -56,6 +56,12 @@ test('a right draw is right, with and without a beacon', async () => {
     }
 });
 
+test('who took no part checks all but a place', async () => {
+    const told = published(users);
+    assert.deepEqual(await check(told, { user: null, number: null }), { wrong: '', count: 3 });
+    assert.equal((await check({ ...told, marks: told.marks.slice(16) }, { user: null, number: null })).wrong, 'arrivals');
+});
+
 test('whatever was changed afterwards is found', async () => {
     const told = published(users);
     const other = (more) => ({ ...told, draw: { ...told.draw, ...more } });

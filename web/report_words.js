@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The words of the public report, which is loaded when somebody looks at it. Other languages of a theme read it in English. */
+
+const en = {
+    'loading': 'Loading the report…',
+    'away': 'The report can’t be loaded right now. Please try again.',
+    'none': 'There is no such sale.',
+    'lead': 'What this sale gave out, and how you can check it yourself. Everything here comes from what the server publishes.',
+    'on': 'The sale is not over yet: these figures still change.',
+    'over': 'The sale is over. Units of unpaid orders can still come back.',
+    'units': 'Where every unit is',
+    'item': 'Item',
+    'given': 'Offered',
+    'sold': 'Paid',
+    'held': 'Not paid yet',
+    'free': 'Left',
+    'gone': 'Sold out after',
+    'seconds': '{count} s',
+    'minutes': '{count} min',
+    'adds': 'Checked: for each item, paid + not paid yet + left is what was offered.',
+    'wrong': 'These figures do not add up: {items}. Please tell the shop.',
+    'draw': 'The draw of the waiting room',
+    'draw.before': 'In the waiting room: {arrived}. The draw is made at the start.',
+    'draw.after': 'Came: {arrived}. Took part in the draw: {count}. Let in so far: up to place {head}.',
+    'draw.how': 'The server committed itself to a secret before the start. This browser can work the draw out again from what is published.',
+    'check': 'Check the draw in this browser',
+    'check.good': 'All agrees: commitment, list of those who took part ({count}), and key.',
+    'check.place': 'All agrees: commitment, list of those who took part ({count}), and key. Your place is {place}.',
+    'check.wrong': 'Something does not agree: {what}. Please tell the shop.',
+    'check.away': 'What is needed can’t be loaded right now. Please try again.',
+    'commitment': 'Commitment (from before the start)',
+    'secret': 'Secret (told after the draw)',
+    'beacon': 'Public beacon',
+    'data': 'The figures as data: {sale} and {draw}. With the program: {command}',
+    'data.sale': 'sale',
+    'data.draw': 'draw',
+    'data.only': 'The figures as data: {sale}',
+};
+
+const zh = {
+    'loading': '正在加载报告…',
+    'away': '暂时无法加载报告，请重试。',
+    'none': '没有这场活动。',
+    'lead': '本场活动发放了多少、如何自行核对。此页所有内容都来自服务器公开的数据。',
+    'on': '活动尚未结束，数字仍会变化。',
+    'over': '活动已结束。未付款订单的商品仍可能退回。',
+    'units': '每一件的去向',
+    'item': '商品',
+    'given': '投放',
+    'sold': '已支付',
+    'held': '待支付',
+    'free': '剩余',
+    'gone': '售罄用时',
+    'seconds': '{count} 秒',
+    'minutes': '{count} 分钟',
+    'adds': '已核对：每个商品的已支付、待支付与剩余之和等于投放数。',
+    'wrong': '以下商品的数字不相符：{items}。请告知商城。',
+    'draw': '等候室抽签',
+    'draw.before': '等候室中有 {arrived} 人，活动开始时抽签。',
+    'draw.after': '共到场 {arrived} 人，其中 {count} 人参加抽签，已放行到第 {head} 位。',
+    'draw.how': '服务器在开始前已对一个秘密作出承诺。您的浏览器可以用公开的数据重新推算抽签。',
+    'check': '在此浏览器中核验抽签',
+    'check.good': '全部相符：承诺、{count} 位参加者的名单和密钥。',
+    'check.place': '全部相符：承诺、{count} 位参加者的名单和密钥。您的位置是第 {place} 位。',
+    'check.wrong': '有内容不相符：{what}。请告知商城。',
+    'check.away': '暂时无法加载所需数据，请重试。',
+    'commitment': '承诺（开始前公布）',
+    'secret': '秘密（抽签后公布）',
+    'beacon': '公共信标',
+    'data': '原始数据：{sale}、{draw}。也可用程序核验：{command}',
+    'data.sale': '活动',
+    'data.draw': '抽签',
+    'data.only': '原始数据：{sale}',
+};
+
+export const REPORT_WORDS = { en, 'zh-CN': zh };
+
+/* Says it in that language. */
+export function tellIn(language, key, values = {}) {
+    return (REPORT_WORDS[language] ?? en)[key].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}
