@@ -128,6 +128,8 @@ export const SENTENCES = {
     'orders wait: %s': '订单等待写入：{1}',
     '%llu of %llu tickets and %u %% of the rows of users are used: raise data.tickets_max and restart before wins stop': '已用 {1} / {2} 张票据和 {3}% 的用户行：请在停止售卖之前提高 data.tickets_max 并重启。',
     'limits.user_entries or limits.address_entries is too small for this crowd: raise them and restart': 'limits.user_entries 或 limits.address_entries 对当前人数太小：请提高并重启。',
+    '%s too small for this crowd: raise and restart, or used ones are forgotten early': '{1:word}对当前人数太小：请提高并重启，否则用过的会过早被忘记。',
+    '%llu of %llu connections are open: raise server.connections_max and restart before new ones are refused': '已打开 {1} / {2} 个连接：请在拒绝新连接之前提高 server.connections_max 并重启。',
     'the inventory refused %u stock events: run stampede reconcile': '库存拒绝了 {1} 个库存事件：请立即对账。',
     'no space for the journal: wins are stopped': '日志没有磁盘空间，已停止售卖。',
     '%s refuses refund %s: stampede admin refund list': '{1} 拒绝退款 {2}，请看“处理中的退款”。',
@@ -308,4 +310,7 @@ export const WORDS = {
     'was closed without an answer of its provider and may have been paid': '在支付渠道没有答复时关闭，可能已付款',
     'answers sold out without a check': '直接答复“售罄”',
     'is sold again': '恢复售卖',
+    'human.spent_max is': 'human.spent_max ',
+    'session.jti_max is': 'session.jti_max ',
+    'human.spent_max and session.jti_max are': 'human.spent_max 和 session.jti_max ',
 };

@@ -43,7 +43,7 @@ test('every alarm has Chinese words', () => {
             seen++;
             assert.ok(isChinese(told(sample(joined(literal)))), `${path}: ${literal}`);
         }
-    assert.equal(seen, 16);
+    assert.ok(seen > 15, `only ${seen} were found`);
 });
 
 test('every finding, reason of a ban and reason of a dead letter has Chinese words', () => {
