@@ -255,9 +255,9 @@ E2E_LONG := $(addprefix tests/e2e/,api/generated_clients_test.py funnel/anomaly_
 e2e_seconds = $(if $(filter $(1),$(E2E_LONG)),1800,300)
 # One line for each file of browser tests, the long ones first.
 BROWSER_TESTS := $(wildcard tests/e2e/storefront/*.test.mjs)
-BROWSER_LONG := $(addprefix tests/e2e/storefront/,payment.test.mjs storefront.test.mjs)
+BROWSER_LONG := $(patsubst %,tests/e2e/storefront/%.test.mjs,console payment console_sales console_live storefront front)
 define E2E_TESTS
-$(foreach file,$(BROWSER_LONG) $(filter-out $(BROWSER_LONG),$(BROWSER_TESTS)),browser 1800 $(file:.test.mjs=) tools/test-storefront $(notdir $(file))$(newline))
+$(foreach file,$(BROWSER_LONG) $(filter-out $(BROWSER_LONG),$(BROWSER_TESTS)),browser 3600 $(file:.test.mjs=) tools/test-storefront $(notdir $(file))$(newline))
 $(foreach script,$(E2E_LONG) $(filter-out $(E2E_LONG),$(E2E_SCRIPTS)),$(call e2e_kind,$(script)) $(call e2e_seconds,$(script)) $(basename $(script)) python3 $(script)$(newline))
 
 endef
