@@ -156,16 +156,16 @@ describe('around the start', { concurrency: 6 }, () => {
     ])
         test(`all that can be done before is done, and the tap is one request (${language})`, async () => {
             const wanted = { limit: 3, details: true, check: 'pow' };
-            const { page, requests, errors, item } = await aheadOfStart(visitor, options, wanted, 5_500, async (early, made) => {
+            const { page, requests, errors, item } = await aheadOfStart(visitor, options, wanted, 300, async (early, made) => {
                 await early.page.goto(itemAddress(made.item));
                 await early.page.getByText(words.todo).waitFor();
                 await shot(early.page, `ready-todo-${language}`, true);
                 await addressGive(early.page, words.fields, words.fill);
                 await early.page.selectOption('#quantity', { index: 1 });
                 await early.page.getByText(words.quantity).waitFor();
+                await early.page.getByText(words.ready).waitFor(); /* shortly before the start */
+                await shot(early.page, `ready-done-${language}`);
             });
-            await page.getByText(words.ready).waitFor();
-            await shot(page, `ready-done-${language}`);
             assert.equal(await beyondOf(page), 0);
             await page.waitForSelector(liveButton);
             const before = requests.length;
