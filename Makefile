@@ -98,12 +98,18 @@ BENCH_ALL := $(call find_c,bench)
 BENCH_SOURCES := $(call with_main,$(BENCH_ALL))
 BENCH_HELPERS := $(filter-out $(BENCH_SOURCES),$(BENCH_ALL))
 
-# ThreadSanitizer has nothing to see where one thread does all: these take minutes and start none.
-ONE_THREAD := tests/unit/verify/% tests/unit/store/sqlite/% tests/unit/payment/% tests/unit/funnel/room/% \
-    $(filter-out %/picture_pool_test.c %/suspicion_test.c,$(filter tests/unit/funnel/human/%,$(UNIT_SOURCES)))
-TSAN_SOURCES := $(filter-out $(ONE_THREAD),$(UNIT_SOURCES) $(SEAM_SOURCES))
-UNITS := $(call programs,$(if $(filter tsan,$(BUILD)),$(filter $(TSAN_SOURCES),$(UNIT_SOURCES)),$(UNIT_SOURCES)))
-SEAMS := $(call programs,$(SEAM_SOURCES))
+# ThreadSanitizer has nothing to see where one thread does all. A test is built with it if a thread is started
+# by it, by a helper whose header it includes, or by the file that it tests.
+files_with = $(shell grep -rlE --include='*.c' $(1) $(2))
+STARTS := 'thread_start\(|pthread_create\('
+THREAD_HELPERS := $(filter-out %_test,$(basename $(notdir $(call files_with,$(STARTS),tests/unit tests/seam))))
+empty :=
+TSAN_SOURCES := $(filter $(call files_with,$(STARTS),tests/unit tests/seam) \
+    $(call files_with,'"tests/.*/($(subst $(empty) $(empty),|,$(THREAD_HELPERS)))\.h"',tests/unit tests/seam) \
+    $(patsubst src/%.c,tests/unit/%_test.c,$(call files_with,$(STARTS),src)),$(UNIT_SOURCES) $(SEAM_SOURCES))
+sanitized = $(if $(filter tsan,$(BUILD)),$(filter $(TSAN_SOURCES),$(1)),$(1))
+UNITS := $(call programs,$(call sanitized,$(UNIT_SOURCES)))
+SEAMS := $(call programs,$(call sanitized,$(SEAM_SOURCES)))
 SIMS := $(call programs,$(SIM_SOURCES))
 FUZZERS := $(call programs,$(FUZZ_SOURCES))
 PROBES := $(call programs,$(PROBE_SOURCES))
