@@ -338,7 +338,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth bench cov
+.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth bench bench-growth cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -410,11 +410,17 @@ check-rooms: ## the bars of the layout, one line each
 	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_rooms.py $(ROOMS_ARGS)
 
-check-growth: ## the bars of growth and speed, one line each
-	@tools/setup build test
+check-growth: ## the bars of growth and speed, one line each, and a list of those that are missed
+	@tools/setup build test bench
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_growth.py $(GROWTH_ARGS)
+
+bench-growth: ## what each operation costs as a data folder grows; long: GROWTH_SIZES=10000,100000,1000000,4000000
+	@tools/setup build test bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	BUILD_ROOT=$(BUILD_ROOT) GROWTH_SIZES=$(GROWTH_SIZES) python3 tests/bars/bench_growth.py $(GROWTH_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

@@ -74,6 +74,8 @@ struct load {
     uint64_t replies, bytes, errors;
     uint64_t by_status[REPLY_STATUS_MAX];
     struct histogram latency;
+    uint32_t gaps_20ms, gaps_50ms; /* times without an answer that were longer */
+    uint64_t longest_gap_ns;
     double busy_start_s;
 };
 
@@ -180,6 +182,16 @@ static void outcome_write(struct load *load, uint64_t index, const struct reply 
         ticket != NULL ? ticket : "-", (int)order_bytes, order != NULL ? order : "-");
 }
 
+/* A time without any counted answer. */
+static void gap_note(struct load *load, uint64_t now)
+{
+    const uint64_t since = load->last_ns > load->count_from_ns ? load->last_ns : load->count_from_ns;
+    const uint64_t gap = now > since ? now - since : 0;
+    load->gaps_20ms += gap > 20 * UINT64_C(1000000);
+    load->gaps_50ms += gap > 50 * UINT64_C(1000000);
+    load->longest_gap_ns = gap > load->longest_gap_ns ? gap : load->longest_gap_ns;
+}
+
 static void reply_count(
     struct load *load, struct connection *connection, const struct reply *reply, uint64_t now)
 {
@@ -196,6 +208,7 @@ static void reply_count(
     load->replies++;
     load->bytes += reply->bytes;
     load->by_status[reply->status]++;
+    gap_note(load, now);
     load->last_ns = now;
     histogram_add(&load->latency, now > connection->due_ns ? now - connection->due_ns : 0);
 }
@@ -410,6 +423,8 @@ static void report(const struct load *load, uint64_t unsent)
            ",\"closed\":%u,\"exhausted\":%s,\"bytes\":%" PRIu64 ",\"busy\":%.3f",
         load->replies, seconds, seconds > 0 ? (double)load->replies / seconds : 0, load->sent,
         unsent, load->errors, load->closed, load->exhausted ? "true" : "false", load->bytes, busy);
+    printf(",\"gaps_20ms\":%u,\"gaps_50ms\":%u,\"longest_gap_us\":%.1f", load->gaps_20ms,
+        load->gaps_50ms, microseconds(load->longest_gap_ns));
     printf(",\"p50_us\":%.1f,\"p90_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f,\"status\":{",
         microseconds(histogram_quantile_ns(&load->latency, 500)),
         microseconds(histogram_quantile_ns(&load->latency, 900)),

@@ -70,6 +70,10 @@ def refusal_against_lua(lab, progress):
     return pairs(lab, lab.refusing("sold_out"), lab.lua_redis(wins=False), 64, 1, progress)
 
 
+def refusal_against_bare(lab, progress):
+    return pairs(lab, lab.refusing("sold_out"), lab.bare(), 64, 1, progress)
+
+
 def win(base, connections, depth):
     def measure(lab, progress):
         with lab.stampede(lab.win_capacity()) as server:
@@ -345,6 +349,7 @@ ROWS = [
     Row("win_64", f"durable win, 64 connections, {NGINX}", (">=", 0.8), win(lambda lab: lab.nginx(), 64, 1)),
     Row("win_512", "the same, 512 connections", (">=", 1.1), win(lambda lab: lab.nginx(), 512, 1)),
     Row("win_x8", "the same, 64 connections, pipelined x8", (">=", 3.0), win(lambda lab: lab.nginx(), 64, 8)),
+    Row("sold_out_vs_bare", "sold out, 64 connections, against the bare epoll loop", (">=", 0.95), refusal_against_bare),
     Row("sold_out_vs_lua_redis", "sold out against nginx + lua + redis sold out, 64", (">=", 7.0),
         refusal_against_lua),
     Row("win_vs_lua_redis", "durable win against nginx + lua + redis win (not durable), 64", (">=", 5.0),

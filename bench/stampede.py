@@ -23,6 +23,7 @@ DRAIN_SECONDS_MAX = 300
 FUNNEL_SETTINGS = ["limits.admission_per_s=1000000"] + [f"watch.{name}=report" for name in
                                                         ("rate", "failures", "crowd", "roaming", "timing")]
 FUNNEL_SALE = {"drop_percent": 1, "pace_per_s": 1000000}
+DROPPED_IN_TURN_MAX = 8
 FUNNEL_BANS = 20  # of strangers, half of them networks; few, because making them is measured with the rest
 
 
@@ -138,7 +139,7 @@ class Stampede(Server):
             if funnel:
                 self.ban_strangers()
             if kind.startswith("sold_out"):
-                self.must_win(item, [REPEATED_USERS + 1])
+                self.must_sell_out(item)
             if kind == "duplicate":
                 self.must_win(item, range(REPEATED_USERS))
         return self.items[kind]
@@ -148,6 +149,16 @@ class Stampede(Server):
             user = (number + 1) * 0x9E3779B97F4A7C15 % 2**64
             for whom in ({"address": f"10.{number // 256}.{number % 256}.0/24"}, {"user_id": f"{user:016x}"}):
                 self.admin("/bans", {**whom, "minutes": 600, "reason": "bench"})
+
+    def must_sell_out(self, item):
+        """Its only unit. One user in a hundred is dropped early where the sale says so: then the next one buys it."""
+        for proof in self.mint(item, REPEATED_USERS + 1, DROPPED_IN_TURN_MAX):
+            status, body = self.call("POST", f"/v1/items/{item}/buy", headers={"Stampede-Pass": proof})
+            if status == 202:
+                return
+            if status != 503 or json.loads(body)["type"] != "/problems/too-popular":
+                break
+        raise RuntimeError(f"the only unit was not bought: {status} {body[:200]!r}")
 
     def must_win(self, item, users):
         users = list(users)

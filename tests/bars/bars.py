@@ -69,27 +69,32 @@ class Bars:
     def __init__(self, name):
         self.name = name
         self.began = time.monotonic()
+        self.met = []
         self.failed = []
 
-    def tell(self, bar, figure, goal, ok, seconds):
+    def tell(self, bar, figure, goal, ok, seconds, explained=None):
         word = "ok" if ok else "FAIL"
         took = f" ({seconds:.0f} s)" if seconds else ""
         print(f"bar {bar:<3} {figure}; goal {goal}; {word}{took}", flush=True)
-        if not ok:
-            self.failed.append(bar)
+        if ok:
+            self.met.append(bar)
+        else:
+            self.failed.append(f"{bar} ({explained})" if explained else bar)
 
-    def part(self, bar, goal, measure):
-        """measure() answers (figure, whether the goal is met)."""
+    def part(self, bar, goal, measure, explained=None):
+        """measure() answers (figure, whether the goal is met). explained: where a miss that is known is explained."""
         began = time.monotonic()
         try:
             figure, ok = measure()
         except (Ended, harness.Failure, harness.Closed, OSError, ValueError, KeyError) as error:
             figure, ok = f"no figure: {error}", False
-        self.tell(bar, figure, goal, ok, time.monotonic() - began)
+        self.tell(bar, figure, goal, ok, time.monotonic() - began, explained)
 
     def end(self):
         seconds = time.monotonic() - self.began
         verdict = "all bars are met" if not self.failed else f"short of: {', '.join(self.failed)}"
+        if self.failed and self.met:
+            print(f"{self.name}: met: {', '.join(self.met)}")
         print(f"{self.name}: {verdict} ({seconds:.0f} s)")
         return 1 if self.failed else 0
 

@@ -6,12 +6,41 @@ import math
 import os
 import sqlite3
 import statistics
+import sys
+import tempfile
 import time
+import types
 
-from bars import BUILD_ROOT
+from bars import BUILD_ROOT, REPOSITORY
 from kit.harness import Server
 
+sys.path.insert(1, os.path.join(REPOSITORY, "bench"))
+from lab import Lab  # noqa: E402
+
 EXPONENT_MAX = 0.2
+ROUNDS = 6           # of pairs with nginx
+SLICE_SECONDS = 0.5
+
+
+@contextlib.contextmanager
+def laboratory():
+    """The bench's servers and its load generator, with the programs of the release build."""
+    options = types.SimpleNamespace(bin=os.path.join(BUILD_ROOT, "release", "bench"), set=[], keep=False, quick=True,
+                                    rounds=ROUNDS, slice=SLICE_SECONDS,
+                                    stampede=os.path.join(BUILD_ROOT, "release", "stampede"))
+    with tempfile.TemporaryDirectory(prefix="growth-") as folder:
+        lab = Lab(options, folder)
+        try:
+            yield lab
+        finally:
+            lab.close()
+
+
+@contextlib.contextmanager
+def shop(tickets_max, settings=(), **more):
+    """(lab, server): a server with a data folder of its own, and the bench's load generator."""
+    with laboratory() as lab, lab.stampede(tickets_max, settings=settings, **more) as server:
+        yield lab, server
 
 
 @contextlib.contextmanager

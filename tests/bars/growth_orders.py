@@ -2,6 +2,7 @@
 """What it costs the worker to find the orders of one user, in a folder with the items of many past sales."""
 import time
 
+from bars import several
 from growth_kit import database, idle_share, serving, spent, told
 from kit.harness import Buyer
 from kit.push_client import Push
@@ -76,10 +77,10 @@ def cost_us(server, work, times):
     return max((used - idle_share(server, "worker") * seconds) / times * 1e6, 1)
 
 
-def own_orders():
-    """One line for both: they ask the same question."""
+def own_orders_costs(sizes=SIZES):
+    """Two for growth_kit.told: they ask the same question."""
     listing, connecting = [], []
-    for size in SIZES:
+    for size in sizes:
         with serving(data__items_max=65536, data__sales_max=16384) as server:
             server.start()
             buyer = Buyer(server)
@@ -90,9 +91,12 @@ def own_orders():
             lists_wait(server)
             listing.append(cost_us(server, lambda: lists(server, buyer), LISTS))
             connecting.append(cost_us(server, lambda: connects(server, buyer), CONNECTS))
-    figure, flat = told(SIZES, listing, "µs", "own orders")
-    push_figure, push_flat = told(SIZES, connecting, "µs", "push connect")
-    return f"{figure}; {push_figure}", flat and push_flat
+    return ((sizes, listing, "µs of the worker", "own orders with so many past items"),
+            (sizes, connecting, "µs of the worker", "push connect with so many past items"))
+
+
+def own_orders():
+    return several([told(*costs) for costs in own_orders_costs()])
 
 
 def parts(bars):

@@ -99,25 +99,24 @@ def reconcile(server):
     return (200 if status == 409 else status), body
 
 
+def reconcile_s(server, recent):
+    """How long a run took, by its own report."""
+    status, body = admin_post("/reconcile", {"recent": recent})(server)
+    if status != 202:
+        raise Ended(f"reconcile: {status} {body[:200]!r}")
+    deadline = time.monotonic() + RECONCILE_PATIENCE_S
+    while (report := json.loads(admin_get("/reconcile")(server)[1]))["state"] == "running":
+        if time.monotonic() > deadline:
+            raise Ended(f"a reconciliation runs longer than {RECONCILE_PATIENCE_S} s")
+        time.sleep(0.05)
+    if report["state"] != "done" or report["left"] > 0 or report["recent"] != recent:
+        raise Ended(f"reconcile: {report}")
+    return (report["ended_ms"] - report["started_ms"]) / 1000
+
+
 def reconciled(server):
-    """A whole run and a recent one after it: how long each took."""
-    told = []
-    for recent in (False, True):
-        status, body = admin_post("/reconcile", {"recent": recent})(server)
-        if status != 202:
-            raise Ended(f"reconcile: {status} {body[:200]!r}")
-        deadline = time.monotonic() + RECONCILE_PATIENCE_S
-        while True:
-            report = json.loads(admin_get("/reconcile")(server)[1])
-            if report["state"] != "running":
-                break
-            if time.monotonic() > deadline:
-                raise Ended(f"a reconciliation runs longer than {RECONCILE_PATIENCE_S} s")
-            time.sleep(0.05)
-        if report["state"] != "done" or report["left"] > 0 or report["recent"] != recent:
-            raise Ended(f"reconcile: {report}")
-        told.append(f"{'recent' if recent else 'whole'} reconciliation {(report['ended_ms'] - report['started_ms']) / 1000:.2f} s")
-    return ", ".join(told)
+    """A whole run and a recent one after it."""
+    return ", ".join(f"{name} reconciliation {reconcile_s(server, recent):.2f} s" for name, recent in (("whole", False), ("recent", True)))
 
 
 def reads(shop):

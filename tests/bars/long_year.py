@@ -3,36 +3,16 @@
 by copying rows of a sale in the database, so that a hundred thousand items take seconds."""
 import http.client
 import json
-import math
-import os
 import sqlite3
-import statistics
 import time
+
+from growth_kit import thread_seconds
 
 from stampede import ADMIN_KEY
 
 SALES_MAX = 16000
-EXPONENT_MAX = 0.2
 EDITS = 40
 IDLE_SECONDS = 3
-
-
-def worker_cpu_s(server):
-    """Processor time of the thread that has the database."""
-    tasks = f"/proc/{server.process.pid}/task"
-    for task in os.listdir(tasks):
-        with open(f"{tasks}/{task}/comm", encoding="ascii") as name:
-            if name.read().strip() == "worker":
-                with open(f"{tasks}/{task}/schedstat", encoding="ascii") as times:
-                    return int(times.read().split()[0]) / 1e9
-    raise ValueError("no thread is called worker")
-
-
-def exponent(points):
-    """The slope of cost by size in a plot with two logarithmic axes: 0 is flat, 1 grows with the size."""
-    sizes = [math.log(size) for size, _ in points]
-    costs = [math.log(cost) for _, cost in points]
-    return statistics.linear_regression(sizes, costs).slope
 
 
 def rows_copy(database, table, model, rows):
@@ -80,22 +60,20 @@ class Admin:
 def edit_ms(server, sale):
     """What an edit adds to what the thread does anyway."""
     admin = Admin(server)
-    began, began_cpu_s = time.monotonic(), worker_cpu_s(server)
+    began, began_cpu_s = time.monotonic(), thread_seconds(server, "worker")
     for number in range(EDITS):
         admin.patch(f"/sales/{sale}", {"title": f"Edited {number}"})
-    ended, ended_cpu_s = time.monotonic(), worker_cpu_s(server)
+    ended, ended_cpu_s = time.monotonic(), thread_seconds(server, "worker")
     time.sleep(IDLE_SECONDS)
-    idle_share = (worker_cpu_s(server) - ended_cpu_s) / (time.monotonic() - ended)
+    idle_share = (thread_seconds(server, "worker") - ended_cpu_s) / (time.monotonic() - ended)
     return (ended_cpu_s - began_cpu_s - idle_share * (ended - began)) * 1000 / EDITS
 
 
 def edits(shop, sizes=(1000, 10000, 65000)):
-    """An edit of a title, with that many items in the catalog."""
-    points = []
+    """An edit of a title, with that many items in the catalog: for growth_kit.told."""
+    costs = []
     for items in sizes:
         with shop(10000, ["data.items_max=65535", "data.sales_max=16383"]) as (_, server):
             sale, _ = folder_fill(server, items)
-            points.append((items, edit_ms(server, sale)))
-    slope = exponent(points)
-    figures = ", ".join(f"{cost:.2f} ms at {size:,} items" for size, cost in points)
-    return f"an edit takes {figures}: exponent {slope:.2f}", slope <= EXPONENT_MAX
+            costs.append(edit_ms(server, sale))
+    return sizes, costs, "ms of the worker", "an edit with so many items"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stalls and latency of wins at a steady rate, and the rows of `make bench` that have a goal of growth."""
+import json
+import os
+import sys
+import tempfile
+
+from bars import BUILD_ROOT, REPOSITORY, Ended, command_run
+from growth_kit import laboratory, shop
+
+import rows
+
+WINS_PER_S = 50000
+SECONDS = 20
+CONNECTIONS = 512
+CORES = "0-1"   # the server's; the client has the second one too
+LATENCY_TIMES = 3
+BENCH_ROWS = ("sold_out_vs_bare", "win_64", "win_512", "win_x8", "instructions_sold_out", "instructions_sold_out_funnel",
+              "instructions_win")
+BENCH_SECONDS = 1200
+EXPLAINED = "docs/performance.md"
+
+
+def stalls():
+    """Times in which no win was answered at all, at a steady rate that does not wait for answers."""
+    wins = WINS_PER_S * (SECONDS + 2)
+    with shop(2 * wins + 1000, cores=CORES) as (lab, server):
+        source = server.make_requests("win", wins)
+        result = lab.load.run(server.port, source, CONNECTIONS, 1, SECONDS, 1, ["--rate", str(WINS_PER_S)])
+    if set(result["status"]) != {"202"} or result["errors"]:
+        raise Ended(f"expected only 202: {result['status']}, {result['errors']} errors")
+    if result["rate"] < 0.95 * WINS_PER_S:
+        raise Ended(f"the machine did {result['rate']:,.0f} wins/s of {WINS_PER_S:,}")
+    return (f"{result['gaps_20ms']} stalls above 20 ms, {result['gaps_50ms']} above 50 ms in {SECONDS} s, the longest "
+            f"{result['longest_gap_us'] / 1000:.0f} ms; {result['rate']:,.0f} wins/s, p50 {result['p50_us'] / 1000:.1f}, "
+            f"p99 {result['p99_us'] / 1000:.1f}, slowest {result['max_us'] / 1000:.0f} ms", result["gaps_20ms"] == 0)
+
+
+def latency():
+    with laboratory() as lab:
+        row = rows.latency_win(lab, lambda done, total: None)
+    detail = row["detail"]
+    return (f"p99 {row['median']:.1f} × nginx's (quartiles {row['q1']:.1f} to {row['q3']:.1f}): "
+            f"{detail['ours']['p99_us'] / 1000:.2f} and {detail['base']['p99_us'] / 1000:.2f} ms at {detail['rate_asked']:,} requests/s",
+            row["median"] <= LATENCY_TIMES)
+
+
+def stall_parts(bars):
+    bars.part("3 stalls", f"none above 20 ms at {WINS_PER_S:,} wins/s", stalls, f"{EXPLAINED}#stalls")
+    bars.part("3 latency", f"p99 of a win at most {LATENCY_TIMES} × nginx's at the same load", latency, f"{EXPLAINED}#stalls")
+
+
+def bench():
+    """{name: row} of a short run of bench/run.py."""
+    with tempfile.TemporaryDirectory(prefix="growth-") as folder:
+        out = os.path.join(folder, "bench.json")
+        command_run([sys.executable, os.path.join(REPOSITORY, "bench", "run.py"), "--quick", "--only", ",".join(BENCH_ROWS),
+                     "--bin", os.path.join(BUILD_ROOT, "release", "bench"), "--out", out,
+                     "--stampede", os.path.join(BUILD_ROOT, "release", "stampede")], BENCH_SECONDS, may_fail=True)
+        with open(out, encoding="utf-8") as file:
+            return {row["name"]: row for row in json.load(file)["rows"]}
+
+
+def bench_parts(bars):
+    measured = {}
+
+    def one(name):
+        if not measured:
+            measured.update(bench())
+        row = measured[name]
+        if "median" not in row:
+            raise Ended(row["note"])
+        return f"{name} {row['median']:,.4g} (quartiles {row['q1']:,.4g} to {row['q3']:,.4g})", row["met"]
+    goals = {row.name: f"{row.goal[0]} {row.goal[1]:,g}" for row in rows.ROWS if row.name in BENCH_ROWS}
+    for name in BENCH_ROWS:
+        bars.part(f"6 {name}", goals[name], lambda name=name: one(name), EXPLAINED)
